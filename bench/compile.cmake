@@ -1,0 +1,17 @@
+# Prints the seconds that each header of INCLUDE/triad costs a translation unit that includes nothing else.
+cmake_minimum_required(VERSION 3.25)
+file(GLOB_RECURSE headers RELATIVE "${INCLUDE}" "${INCLUDE}/triad/*.hpp")
+foreach(header IN LISTS headers)
+  string(TIMESTAMP start "%s%f")
+  execute_process(COMMAND "${COMPILER}" -std=c++20 -fsyntax-only -x c++ "-I${INCLUDE}" -isystem "${CCCL}"
+    "${INCLUDE}/${header}" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  string(TIMESTAMP stop "%s%f")
+  math(EXPR hundredths "(${stop} - ${start} + 5000) / 10000")
+  math(EXPR seconds "${hundredths} / 100")
+  math(EXPR rest "${hundredths} % 100 + 100")
+  string(SUBSTRING "${rest}" 1 2 rest)
+  if(failed)
+    set(header "${header}  (does not compile)")
+  endif()
+  message("${seconds}.${rest} s  ${header}")
+endforeach()

@@ -1,0 +1,95 @@
+# What the core needs: an mdspan (CCCL), a BLAS with CBLAS, and, if there is one, OpenMP.  One line of output for each.
+# The installed package reads this file too, so a build and an install look in the same places.
+
+# ---- CCCL -----------------------------------------------------------------------------------------------------------
+# In order: TRIAD_CCCL_DIR; what was installed beside this file; the CUDA toolkit; the usual prefixes; what an installed
+# package was built with; build/deps, where an earlier configure put the pinned release; and, in a build, that release
+# itself (fetch_cccl.cmake).
+set(TRIAD_CCCL_DIR "$ENV{TRIAD_CCCL_DIR}" CACHE PATH
+  "Directory of CCCL's headers: the one that holds cuda/std/mdspan, or its prefix")
+set(TRIAD_DEPS_DIR "${CMAKE_CURRENT_LIST_DIR}/../build/deps")
+
+# 2.8 is the first release whose mdspan has everything used here.
+function(triad_cccl_is_recent result directory)
+  set(version 0)
+  if(EXISTS "${directory}/cuda/std/__cccl/version.h")
+    file(STRINGS "${directory}/cuda/std/__cccl/version.h" line REGEX "define CCCL_VERSION ")
+    string(REGEX MATCH "[0-9]+$" version "${line}")
+  endif()
+  if(version LESS 2008000)
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(triad_find_cccl)
+  set(suffixes include/cccl include targets/x86_64-linux/include/cccl targets/sbsa-linux/include/cccl
+    nvidia/cu13/include/cccl)
+  if(TRIAD_CCCL_DIR OR NOT EXISTS "${TRIAD_CCCL_INCLUDE_DIR}/cuda/std/mdspan")
+    unset(TRIAD_CCCL_INCLUDE_DIR CACHE)  # what the last configure found may be gone, or not what is asked for now
+  endif()
+  if(TRIAD_CCCL_DIR)
+    find_path(TRIAD_CCCL_INCLUDE_DIR cuda/std/mdspan PATHS "${TRIAD_CCCL_DIR}" PATH_SUFFIXES ${suffixes}
+      NO_DEFAULT_PATH VALIDATOR triad_cccl_is_recent)
+    if(NOT TRIAD_CCCL_INCLUDE_DIR)
+      message(FATAL_ERROR "triad: TRIAD_CCCL_DIR is ${TRIAD_CCCL_DIR}, but there is no cuda/std/mdspan of CCCL 2.8 or "
+        "later in it.")
+    endif()
+    return()
+  endif()
+  find_program(TRIAD_NVCC nvcc)
+  mark_as_advanced(TRIAD_NVCC)
+  cmake_path(SET beside_nvcc NORMALIZE "${TRIAD_NVCC}/../..")
+  find_path(TRIAD_CCCL_INCLUDE_DIR cuda/std/mdspan VALIDATOR triad_cccl_is_recent
+    HINTS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cccl" "${CUDAToolkit_ROOT}" ENV CUDAToolkit_ROOT ENV CUDA_HOME
+      ENV CUDA_PATH "${beside_nvcc}"
+    PATHS /usr/local/cuda /opt/cuda "${triad_built_with_cccl}" "${TRIAD_DEPS_DIR}/cccl" "${PROJECT_BINARY_DIR}/deps/cccl"
+    PATH_SUFFIXES ${suffixes})
+endfunction()
+
+triad_find_cccl()
+if(NOT TRIAD_CCCL_INCLUDE_DIR AND EXISTS "${CMAKE_CURRENT_LIST_DIR}/fetch_cccl.cmake")
+  include("${CMAKE_CURRENT_LIST_DIR}/fetch_cccl.cmake")
+  triad_find_cccl()
+endif()
+mark_as_advanced(TRIAD_CCCL_INCLUDE_DIR)
+
+if(TRIAD_CCCL_INCLUDE_DIR)
+  file(STRINGS "${TRIAD_CCCL_INCLUDE_DIR}/cuda/std/__cccl/version.h" line REGEX "define CCCL_VERSION ")
+  string(REGEX MATCH "[0-9]+$" number "${line}")
+  math(EXPR major "${number} / 1000000")
+  math(EXPR minor "${number} / 1000 % 1000")
+  math(EXPR patch "${number} % 1000")
+  if(NOT TARGET triad::cccl)
+    add_library(triad::cccl INTERFACE IMPORTED GLOBAL)  # imported, therefore SYSTEM: its warnings are silent
+    target_include_directories(triad::cccl INTERFACE "${TRIAD_CCCL_INCLUDE_DIR}")
+  endif()
+  set(triad_found_cccl "${major}.${minor}.${patch} in ${TRIAD_CCCL_INCLUDE_DIR}")
+else()
+  set(triad_found_cccl "not found; set TRIAD_CCCL_DIR")
+endif()
+
+# ---- BLAS -----------------------------------------------------------------------------------------------------------
+# OpenBLAS first: its header and library belong together.  Any other library that carries cblas_sgemm will do.
+find_path(TRIAD_CBLAS_INCLUDE_DIR cblas.h)
+find_path(TRIAD_CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas cblas)  # where some distributions hide it
+find_library(TRIAD_CBLAS_LIBRARY NAMES openblas cblas)
+mark_as_advanced(TRIAD_CBLAS_INCLUDE_DIR TRIAD_CBLAS_LIBRARY)
+if(TRIAD_CBLAS_INCLUDE_DIR AND TRIAD_CBLAS_LIBRARY)
+  if(NOT TARGET triad::cblas)
+    add_library(triad::cblas UNKNOWN IMPORTED GLOBAL)
+    set_target_properties(triad::cblas PROPERTIES IMPORTED_LOCATION "${TRIAD_CBLAS_LIBRARY}"
+      INTERFACE_INCLUDE_DIRECTORIES "${TRIAD_CBLAS_INCLUDE_DIR}")
+  endif()
+  set(triad_found_blas "${TRIAD_CBLAS_LIBRARY}")
+else()
+  set(triad_found_blas "not found, so triad/cpu/ and triad/triad.hpp cannot be used; install OpenBLAS, or set \
+TRIAD_CBLAS_INCLUDE_DIR and TRIAD_CBLAS_LIBRARY")
+endif()
+
+# ---- OpenMP ---------------------------------------------------------------------------------------------------------
+find_package(OpenMP QUIET COMPONENTS CXX GLOBAL)
+if(TARGET OpenMP::OpenMP_CXX)
+  set(triad_found_openmp "${OpenMP_CXX_VERSION}")
+else()
+  set(triad_found_openmp "not found, so the CPU backend has one thread")
+endif()

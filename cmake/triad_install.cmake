@@ -1,0 +1,42 @@
+# Installs headers, the CMake package and the pkg-config file.  Both packages find the dependencies again where they are used.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/triad")
+
+# One export per component, so that a missing dependency of one does not hide the others.
+foreach(component IN ITEMS triad triad_io triad_cuda triad_native)
+  if(TARGET ${component})
+    string(REPLACE "_" "-" file ${component})
+    install(TARGETS ${component} EXPORT ${component} FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+    install(EXPORT ${component} NAMESPACE triad:: FILE ${file}-targets.cmake DESTINATION "${package_dir}")
+  endif()
+endforeach()
+
+configure_package_config_file(cmake/triad-config.cmake.in triad-config.cmake INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file(triad-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES "${PROJECT_BINARY_DIR}/triad-config.cmake" "${PROJECT_BINARY_DIR}/triad-config-version.cmake"
+  cmake/triad_dependencies.cmake DESTINATION "${package_dir}")
+
+# Headers that this build fetched would go with the build tree, so they are installed too, beside the package file.
+set(pc_cccl_dir "${TRIAD_CCCL_INCLUDE_DIR}")
+if(TRIAD_CCCL_INCLUDE_DIR MATCHES "^(.*/deps/cccl)/")
+  file(GLOB licences "${CMAKE_MATCH_1}/*/licenses")
+  install(DIRECTORY ${licences} DESTINATION "${package_dir}/cccl")
+  install(DIRECTORY "${TRIAD_CCCL_INCLUDE_DIR}/cuda" "${TRIAD_CCCL_INCLUDE_DIR}/nv"
+    DESTINATION "${package_dir}/cccl/include")
+  set(pc_cccl_dir "\${prefix}/${package_dir}/cccl/include")
+endif()
+
+set(pc_cblas_cflags "")
+if(NOT TRIAD_CBLAS_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+  set(pc_cblas_cflags " -isystem ${TRIAD_CBLAS_INCLUDE_DIR}")
+endif()
+set(pc_flags "")
+if(OpenMP_CXX_FLAGS)
+  string(APPEND pc_flags " ${OpenMP_CXX_FLAGS}")
+endif()
+file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+configure_file(cmake/triad.pc.in triad.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/triad.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,0 +1,225 @@
+// Reads and writes CLUTRR data sets in the published CSV format, and numbers their words.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Columns: story_edges "[(0, 1), (1, 2)]", edge_types "['wife', 'daughter']", query_edge "(0, 2)", target "daughter"; task_name
+// "task_1.2", if there is one, tells k after its last point. Others are ignored. The vocabulary is that of the training file, in
+// alphabetical order; a word of another file that is not in it is an error, since the model cannot know it.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "../common/atomic_file.hpp"
+#include "../common/csv.hpp"
+#include "graph.hpp"
+#include "python_list.hpp"
+#include "triad/core/errors.hpp"
+
+namespace clutrr {
+
+/// Everything that a model is trained and evaluated on.
+struct data_set {
+  vocabulary words;
+  std::vector<kinship_graph> train;
+  std::map<int, std::vector<kinship_graph>> test;  // by k
+};
+
+/// The rows of one CSV file, one after the other: every check that needs no vocabulary.
+class row_reader {
+ public:
+  struct row {
+    kinship_graph graph;              // labels and target not set
+    std::vector<placed_word> labels;  // one per edge
+    std::string target;
+  };
+
+  explicit row_reader(std::string path)
+      : file_(std::move(path)),
+        edges_(file_.column("story_edges")),
+        labels_(file_.column("edge_types")),
+        query_(file_.column("query_edge")),
+        target_(file_.column("target")),
+        task_(file_.find_column("task_name")) {}
+
+  /// Reads the next row; false at the end of the file.
+  bool next(row& r) {
+    if (!file_.next()) return false;
+    auto const pairs = python_list(file_, edges_).pairs();
+    r.labels = python_list(file_, labels_).words();
+    if (pairs.empty()) file_.fail(edges_, 0, "the story has no edges", "a row needs at least one fact");
+    if (pairs.size() != r.labels.size())
+      file_.fail(labels_, 0, count(r.labels.size(), "label") + " for " + count(pairs.size(), "edge"), "each edge needs one label");
+    r.graph = {};
+    for (auto const& [people, offset] : pairs) {
+      if (people.from == people.to)
+        file_.fail(edges_, offset, "an edge from person " + std::to_string(people.from) + " to the same person",
+                   "facts relate two people");
+      r.graph.edges.push_back({people.from, people.to, 0});
+      r.graph.nodes = std::max({r.graph.nodes, people.from + 1, people.to + 1});
+    }
+    r.graph.query = python_list(file_, query_).only_pair();
+    for (int const person : {r.graph.query.from, r.graph.query.to})
+      if (person >= r.graph.nodes)
+        file_.fail(query_, 0, "the question is about person " + std::to_string(person),
+                   "the story has people 0 to " + std::to_string(r.graph.nodes - 1));
+    if (r.graph.query.from == r.graph.query.to) file_.fail(query_, 0, "the question is about one person", "it needs two");
+    r.target = file_[target_];
+    if (r.target.empty()) file_.fail(target_, 0, "the target is empty", "name the relation");
+    r.graph.k = chain_length(pairs.size());
+    return true;
+  }
+
+  [[noreturn]] void unknown_label(placed_word const& label) const {
+    file_.fail(labels_, label.offset, unknown("edge label", label.text), training_advice);
+  }
+  [[noreturn]] void unknown_target(std::string_view target) const {
+    file_.fail(target_, 0, unknown("target", target), training_advice);
+  }
+
+ private:
+  static constexpr char const* training_advice = "only words of the training file can be used";
+
+  static std::string unknown(char const* kind, std::string_view word) {
+    return std::string(kind) + " \"" + triad::examples::csv_file::shortened(word) + "\" does not occur in the training file";
+  }
+
+  static std::string count(std::size_t n, char const* noun) {
+    return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s");
+  }
+
+  [[nodiscard]] int chain_length(std::size_t edges) const {
+    if (!task_ || file_[*task_].empty()) return static_cast<int>(edges);
+    std::string_view const task = file_[*task_];
+    std::size_t const begin = task.rfind('.') + 1;  // 0 without a point
+    int k = 0;
+    auto const [rest, error] = std::from_chars(task.data() + begin, task.data() + task.size(), k);
+    if (begin == 0 || error != std::errc() || rest != task.data() + task.size() || k < 1 || k > 9999)
+      file_.fail(*task_, begin, "\"" + triad::examples::csv_file::shortened(task) + "\" does not tell k",
+                 "expected task_1.k, such as task_1.10, or an empty field");
+    return k;
+  }
+
+  triad::examples::csv_file file_;
+  std::size_t edges_, labels_, query_, target_;
+  std::optional<std::size_t> task_;
+};
+
+/// Reads one file, with the words of a vocabulary. Throws data_error.
+inline std::vector<kinship_graph> read_graphs(std::string const& path, vocabulary const& words) {
+  std::vector<kinship_graph> graphs;
+  row_reader reader(path);
+  for (row_reader::row r; reader.next(r);) {
+    for (std::size_t e = 0; e < r.labels.size(); ++e) {
+      r.graph.edges[e].label = words.edge_label(r.labels[e].text);
+      if (r.graph.edges[e].label == 0) reader.unknown_label(r.labels[e]);
+    }
+    r.graph.target = words.target(r.target);
+    if (r.graph.target < 0) reader.unknown_target(r.target);
+    graphs.push_back(std::move(r.graph));
+  }
+  if (graphs.empty()) throw triad::data_error(path + ":2: the file has a header and no rows; expected one row per graph");
+  return graphs;
+}
+
+/// The words of a training file, in alphabetical order. Throws data_error.
+inline vocabulary read_vocabulary(std::string const& path) {
+  std::set<std::string> labels;
+  std::set<std::string> targets;
+  row_reader reader(path);
+  for (row_reader::row r; reader.next(r);) {
+    for (auto const& label : r.labels) labels.insert(label.text);
+    targets.insert(r.target);
+  }
+  return {{labels.begin(), labels.end()}, {targets.begin(), targets.end()}};
+}
+
+inline bool is_folder(std::string const& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+/// The files of a folder that are called *`ending`.csv or *`ending`.csv.gz, in alphabetical order.
+inline std::vector<std::string> files_of(std::string const& folder, std::string_view ending) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::string name = at->path().string();
+    std::string_view stem = name;
+    if (stem.ends_with(".gz")) stem.remove_suffix(3);
+    if (stem.ends_with(std::string(ending) + ".csv")) found.push_back(std::move(name));
+  }
+  if (error) throw triad::data_error(folder + ": cannot be listed: " + error.message());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// Reads the test files of a folder, or one file, grouped by k. Throws data_error.
+inline std::map<int, std::vector<kinship_graph>> read_test(std::string const& path, vocabulary const& words) {
+  bool const folder = is_folder(path);
+  auto const files = folder ? files_of(path, "_test") : std::vector<std::string>{path};
+  if (files.empty()) throw triad::data_error(path + ": there is no *_test.csv or *_test.csv.gz; is this a CLUTRR folder?");
+  std::map<int, std::vector<kinship_graph>> test;
+  for (auto const& file : files)
+    for (auto& graph : read_graphs(file, words)) test[graph.k].push_back(std::move(graph));
+  return test;
+}
+
+/// Reads a data set folder (one *_train.csv[.gz], any number of *_test.csv[.gz]), or one file as training data.
+inline data_set read_data(std::string const& path) {
+  bool const folder = is_folder(path);
+  auto const files = folder ? files_of(path, "_train") : std::vector<std::string>{path};
+  if (files.empty())
+    throw triad::data_error(path + ": there is no *_train.csv or *_train.csv.gz; the vocabulary is that of the training file");
+  if (files.size() > 1)
+    throw triad::data_error(path + ": more than one training file: " + files[0] + ", " + files[1] + "; keep one in the folder");
+  data_set data;
+  data.words = read_vocabulary(files[0]);
+  data.train = read_graphs(files[0], data.words);
+  if (folder && !files_of(path, "_test").empty()) data.test = read_test(path, data.words);
+  return data;
+}
+
+/// The rows of `graphs` as CSV, header included; `split` is "train" or "test".
+inline std::string to_csv(std::span<kinship_graph const> graphs, vocabulary const& words, std::string_view split) {
+  std::string csv = "id,task_name,task_split,story_edges,edge_types,query_edge,target\n";
+  auto const pair = [](int from, int to) { return '(' + std::to_string(from) + ", " + std::to_string(to) + ')'; };
+  auto const quoted = [](std::string const& word, char quote) {  // inside a CSV field and inside Python
+    std::string result(1, quote);
+    for (char const c : word) {
+      if (quote == '\'' && (c == '\'' || c == '\\')) result += '\\';
+      result += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return result + quote;
+  };
+  std::size_t id = 0;
+  for (auto const& graph : graphs) {
+    std::string edges;
+    std::string labels;
+    for (auto const& e : graph.edges) {
+      edges += (edges.empty() ? "" : ", ") + pair(e.from, e.to);
+      labels += (labels.empty() ? "" : ", ") + quoted(words.edge_name(e.label), '\'');
+    }
+    csv += std::to_string(id++) + ",task_1." + std::to_string(graph.k) + ',' + std::string(split) + ",\"[" + edges + "]\",\"[" +
+           labels + "]\",\"" + pair(graph.query.from, graph.query.to) + "\"," + quoted(words.target_name(graph.target), '"') + '\n';
+  }
+  return csv;
+}
+
+/// Writes one file of a data set; a name that ends in .gz is compressed. Throws data_error, and then changes nothing.
+inline void write_graphs(std::string const& path, std::span<kinship_graph const> graphs, vocabulary const& words,
+                         std::string_view split) {
+  triad::examples::write_atomically(path, to_csv(graphs, words, split));
+}
+
+}  // namespace clutrr

@@ -1,0 +1,86 @@
+// Reads a text file line by line, gzipped or plain.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "triad/core/errors.hpp"
+
+namespace triad::examples {
+
+/// The lines of a file, without their ends (LF or CRLF). Whether it is gzipped is seen from its first bytes, not its name.
+class gz_lines {
+ public:
+  static constexpr std::size_t longest_line = std::size_t{1} << 24U;  // bytes; a small .gz can hold an endless line
+
+  explicit gz_lines(std::string path) : path_(std::move(path)) {
+    errno = 0;
+    file_.reset(gzopen(path_.c_str(), "rb"));
+    if (!file_) throw data_error(path_ + ": cannot be opened: " + (errno != 0 ? std::strerror(errno) : "out of memory"));
+  }
+
+  /// Reads the next line; false at the end of the file.
+  bool next(std::string& line) {
+    line.clear();
+    for (bool any = false;;) {
+      if (at_ == filled_ && !refill()) {
+        if (any) ++number_;
+        return any;
+      }
+      any = true;
+      auto const rest = std::string_view(buffer_.data() + at_, filled_ - at_);
+      auto const end = rest.find('\n');
+      line.append(rest.substr(0, end));
+      if (line.size() > longest_line) fail("the line is longer than 16 MiB", "is this a text file?");
+      at_ += end == std::string_view::npos ? rest.size() : end + 1;
+      if (end != std::string_view::npos) break;
+    }
+    ++number_;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    return true;
+  }
+
+  [[nodiscard]] std::string const& path() const { return path_; }
+
+  /// Number of the line read last, from 1.
+  [[nodiscard]] long number() const { return number_; }
+
+ private:
+  struct closer {
+    void operator()(gzFile file) const { gzclose_r(file); }
+  };
+
+  bool refill() {
+    at_ = 0;
+    int const bytes = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size()));
+    filled_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+    int code = Z_OK;
+    char const* const message = gzerror(file_.get(), &code);  // a .gz that was cut off ends with Z_BUF_ERROR, without a failed read
+    if (code == Z_ERRNO) fail(std::string("cannot be read: ") + std::strerror(errno), "is it a file?");
+    if (bytes < 0 || code == Z_BUF_ERROR || code == Z_DATA_ERROR)
+      fail(std::string("the gzip stream is damaged: ") + message, "copy or download the file again");
+    return filled_ > 0;
+  }
+
+  [[noreturn]] void fail(std::string const& reason, std::string const& advice) const {
+    throw data_error(path_ + ":" + std::to_string(number_ + 1) + ": " + reason + "; " + advice);
+  }
+
+  std::string path_;
+  std::unique_ptr<gzFile_s, closer> file_;
+  std::array<char, std::size_t{1} << 16U> buffer_{};
+  std::size_t at_ = 0;
+  std::size_t filled_ = 0;
+  long number_ = 0;
+};
+
+}  // namespace triad::examples

@@ -1,0 +1,29 @@
+// Checked preconditions: what a caller of a public operation promised and did not keep.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace triad {
+
+/// Thrown where a program misuses the library.  The message names the operation and what it expected.
+struct contract_violation : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+[[noreturn]] inline void violated(char const* message, char const* file, int line) {
+  throw contract_violation(std::string(message) + " (" + file + ":" + std::to_string(line) + ")");
+}
+
+}  // namespace triad
+
+/// Once per call of a public operation, outside loops.
+#define TRIAD_EXPECTS(condition, message) ((condition) ? void(0) : ::triad::violated(message, __FILE__, __LINE__))
+
+/// On functions that kernels call: nothing for a host compiler.
+#if defined(__CUDACC__)
+#define TRIAD_HOST_DEVICE __host__ __device__
+#else
+#define TRIAD_HOST_DEVICE
+#endif

@@ -1,0 +1,44 @@
+// Walking the named tensors of a `fields` struct: the one list that initialisation, optimisers and checkpoints share.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "triad/core/mdspan.hpp"
+
+namespace triad {
+
+namespace detail {
+struct any_visitor {
+  template <class Member>
+  constexpr void operator()(std::string_view, Member&&) const {}
+};
+}  // namespace detail
+
+/// A struct that lists its tensors, or structs of tensors, by `each(f)` with f(name, member).
+template <class F>
+concept has_fields = requires(F f) { f.each(detail::any_visitor{}); };
+
+/// f(path, view) for every tensor that is not empty, in the order of declaration; paths look like `layers.0.norm.gain`.
+template <class Fields, class F>
+void walk(Fields fields, F&& f, std::string const& prefix = {}) {
+  fields.each([&](std::string_view name, auto member) {
+    auto const path = prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
+    if constexpr (has_fields<decltype(member)>)
+      walk(member, f, path);
+    else if (member.size() != 0)
+      f(path, member);
+  });
+}
+
+/// How many values there are, padding not counted.
+template <class Fields>
+index_t count_values(Fields fields) {
+  index_t count = 0;
+  walk(fields, [&](std::string const&, auto view) { count += static_cast<index_t>(view.size()); });
+  return count;
+}
+
+}  // namespace triad

@@ -1,0 +1,35 @@
+// A ragged batch of complete directed graphs: where the edges and triangles of each graph begin.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/core/mdspan.hpp"
+
+namespace triad {
+
+/// Sizes of a batch, known to the host; what memory is planned with.
+struct graph_dims {
+  index_t graphs = 0;     // b
+  index_t rows = 0;       // sum of n^2: edges
+  index_t nodes = 0;      // sum of n
+  index_t triangles = 0;  // sum of n^3
+  index_t max_nodes = 0;  // largest n
+};
+
+/// Edge (i, j) of graph g is row edge[g] + i n + j; node i is row node[g] + i; triangle (i, l, j) is triangle[g] + (i n + l) n + j.
+struct graph_batch {
+  graph_dims dims;
+  vec<index_t const> size;      // (b) nodes of each graph
+  vec<index_t const> node;      // (b) first node
+  vec<index_t const> edge;      // (b) first edge
+  vec<index_t const> triangle;  // (b) first triangle
+};
+
+/// Which triangles are shut: masked[t] = 1 sets the score of triangle t to `fill`.  Empty: none.
+struct triangle_mask {
+  vec<std::uint8_t const> masked{nullptr, 0};  // (triangles) or (0)
+  double fill = -1e9;                          // the released programs use -1e9 (CLUTRR), -1e3 (COGS, CFQ)
+
+  constexpr bool empty() const { return masked.extent(0) == 0; }
+};
+
+}  // namespace triad

@@ -1,0 +1,29 @@
+// Named functions of one or two numbers, callable on host and device, for elementwise operations.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/core/contracts.hpp"
+
+namespace triad {
+
+// Element by element: value and, where it has one, the gradient by `name_grad` from the stored output.
+struct plus {
+  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T a, T b) const { return a + b; }
+};
+struct times {
+  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T a, T b) const { return a * b; }
+};
+template <class S>
+struct scale_by {
+  S factor;
+  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T a) const { return a * T(factor); }
+};
+struct relu {
+  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T a) const { return a > T(0) ? a : T(0); }
+};
+/// dx = dy where the output y is positive; relu(0) has derivative 0.
+struct relu_grad {
+  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T y, T dy) const { return y > T(0) ? dy : T(0); }
+};
+
+}  // namespace triad

@@ -1,0 +1,101 @@
+// Counter-based randomness: one value for (seed, step, path, element), the same on every backend and thread count.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Philox 4x32 with 10 rounds (Salmon et al., SC 2011).  Counter words: element block, step, path (two words); key: the seed.
+// Dropout keeps element e of block e / 64 by word w of counter (e / 64) * 16 + q, where e % 64 = 16 w + q: sixteen
+// counters side by side give one block, so that sixteen vector lanes make it at once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/mdspan.hpp"
+
+namespace triad {
+
+using philox_key = std::uint64_t;
+using philox_words = std::array<std::uint32_t, 4>;
+
+TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) {
+  auto k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    std::uint64_t const a = std::uint64_t{0xD2511F53u} * c[0], b = std::uint64_t{0xCD9E8D57u} * c[2];
+    c = {static_cast<std::uint32_t>(b >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(b),
+         static_cast<std::uint32_t>(a >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(a)};
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return c;
+}
+
+/// Elements whose dropout is decided together.
+inline constexpr index_t dropout_block = 64;
+
+/// Which elements of one tensor a dropout keeps in one step.  rate 0 keeps all.
+struct dropout_mask {
+  double rate = 0;
+  philox_key key = 0;
+  std::uint64_t path = 0;
+  std::uint64_t const* step = nullptr;  // lives where the data lives; may be null (step 0)
+
+  TRIAD_HOST_DEVICE constexpr bool active() const { return rate > 0; }
+  /// Kept values are multiplied by this.
+  TRIAD_HOST_DEVICE constexpr double scale() const { return rate < 1 ? 1 / (1 - rate) : 0; }
+  /// An element is kept where its word is at or above this (64 bits wide, since rate 1 keeps nothing).
+  TRIAD_HOST_DEVICE constexpr std::uint64_t threshold() const { return static_cast<std::uint64_t>(rate * 4294967296.0); }
+
+  TRIAD_HOST_DEVICE constexpr philox_words counter(std::uint64_t block) const {
+    auto const s = step ? *step : 0;
+    return {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(path),
+            static_cast<std::uint32_t>(path >> 32)};
+  }
+
+  TRIAD_HOST_DEVICE constexpr bool keeps(std::uint64_t element) const {
+    auto const lane = element % 64, w = lane / 16, q = lane % 16;
+    auto const words = philox(counter(element / 64 * 16 + q), key);
+    return words[w] >= threshold();
+  }
+};
+
+/// Dropout numbers the elements of a matrix by rows, each row beginning a new block.
+TRIAD_HOST_DEVICE constexpr std::uint64_t dropout_element(index_t row, index_t column, index_t columns) {
+  auto const blocks = (columns + dropout_block - 1) / dropout_block;
+  return static_cast<std::uint64_t>(row * blocks * dropout_block + column);
+}
+
+/// A stream of host-side random numbers for initialisation and sampling; `index` counts them.
+class random_stream {
+ public:
+  constexpr random_stream(philox_key key, std::uint64_t stream) : key_(key), stream_(stream) {}
+
+  constexpr std::uint32_t bits() {
+    if (next_ == 4) {
+      words_ = philox({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32), static_cast<std::uint32_t>(stream_),
+                       static_cast<std::uint32_t>(stream_ >> 32)}, key_);
+      ++block_;
+      next_ = 0;
+    }
+    return words_[static_cast<std::size_t>(next_++)];
+  }
+  /// Uniform in [0, 1) with 53 bits.
+  constexpr double uniform() {
+    auto const high = bits() >> 5, low = bits() >> 6;
+    return (high * 67108864.0 + low) / 9007199254740992.0;
+  }
+  constexpr double uniform(double low, double high) { return low + (high - low) * uniform(); }
+  /// Uniform in 0 .. count-1, without bias.
+  constexpr std::uint32_t below(std::uint32_t count) {
+    std::uint64_t product = std::uint64_t{bits()} * count;
+    while (static_cast<std::uint32_t>(product) < (0u - count) % count) product = std::uint64_t{bits()} * count;
+    return static_cast<std::uint32_t>(product >> 32);
+  }
+
+ private:
+  philox_key key_;
+  std::uint64_t stream_, block_ = 0;
+  philox_words words_{};
+  int next_ = 4;
+};
+
+}  // namespace triad

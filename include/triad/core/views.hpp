@@ -1,0 +1,90 @@
+// Small functions from views to views: matrices out of tensors, transposes, blocks of rows and columns.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/mdspan.hpp"
+
+namespace triad {
+
+/// A matrix over memory that somebody else owns; strides in elements.
+template <class T>
+constexpr matrix<T> make_matrix(T* data, index_t rows, index_t columns, index_t row_stride, index_t column_stride = 1) {
+  using mapping = typename matrix<T>::mapping_type;
+  return matrix<T>(data, mapping(extents<dyn, dyn>(rows, columns), cuda::std::array<index_t, 2>{row_stride, column_stride}));
+}
+
+template <class T>
+constexpr vec<T> make_vec(T* data, index_t size) {
+  return vec<T>(data, size);
+}
+
+/// Every view of rank 1 or more as a matrix: the last axis is the columns, the others are counted together as rows.
+template <class View>
+constexpr matrix<typename View::element_type> as_matrix(View v) {
+  static_assert(View::rank() >= 1, "triad: a scalar has no rows");
+  constexpr auto last = View::rank() - 1;
+  index_t const columns = v.extent(last);
+  if constexpr (View::rank() == 2) {
+    return make_matrix(v.data_handle(), v.extent(0), columns, v.stride(0), v.stride(1));
+  } else {
+    static_assert(std::is_same_v<typename View::layout_type, cuda::std::layout_right>,
+                  "triad: only contiguous views of rank other than 2 can be read as a matrix");
+    index_t rows = 1;
+    for (std::size_t r = 0; r < last; ++r) rows *= v.extent(r);
+    return make_matrix(v.data_handle(), rows, columns, columns);
+  }
+}
+
+/// A contiguous view as one row of values.
+template <class View>
+constexpr vec<typename View::element_type> as_vec(View v) {
+  static_assert(std::is_same_v<typename View::layout_type, cuda::std::layout_right>, "triad: a vector view needs contiguous elements");
+  return vec<typename View::element_type>(v.data_handle(), static_cast<index_t>(v.size()));
+}
+
+/// The same elements, read-only.
+template <class View>
+constexpr const_view<View> read_only(View v) {
+  return const_view<View>(v);
+}
+
+template <class View>
+constexpr matrix<typename View::element_type> transposed(View v) {
+  auto const m = as_matrix(v);
+  return make_matrix(m.data_handle(), m.extent(1), m.extent(0), m.stride(1), m.stride(0));
+}
+
+/// Columns [first, first + count) of a matrix.
+template <class View>
+constexpr matrix<typename View::element_type> column_block(View v, index_t first, index_t count) {
+  auto const m = as_matrix(v);
+  return make_matrix(m.data_handle() + first * m.stride(1), m.extent(0), count, m.stride(0), m.stride(1));
+}
+
+/// Rows [first, first + count) of a matrix.
+template <class View>
+constexpr matrix<typename View::element_type> row_block(View v, index_t first, index_t count) {
+  auto const m = as_matrix(v);
+  return make_matrix(m.data_handle() + first * m.stride(0), count, m.extent(1), m.stride(0), m.stride(1));
+}
+
+template <class A, class B>
+constexpr bool same_shape(A const& a, B const& b) {
+  static_assert(A::rank() == B::rank());
+  for (std::size_t r = 0; r < A::rank(); ++r)
+    if (a.extent(r) != b.extent(r)) return false;
+  return true;
+}
+
+/// True where the extents are known at compile time and differ: what a static_assert in an operation asks.
+template <class A, std::size_t RankA, class B, std::size_t RankB>
+constexpr bool extents_clash() {
+  constexpr auto a = A::static_extent(RankA), b = B::static_extent(RankB);
+  constexpr auto unknown = static_cast<std::size_t>(dyn);
+  return a != unknown && b != unknown && a != b;
+}
+
+}  // namespace triad

@@ -1,0 +1,13 @@
+// All operations of the cpu backend: what is faster here than the reference, and the reference for the rest.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/cpu/adam.hpp"
+#include "triad/cpu/dropout.hpp"
+#include "triad/cpu/elementwise.hpp"
+#include "triad/cpu/gather.hpp"
+#include "triad/cpu/layer_norm.hpp"
+#include "triad/cpu/matmul.hpp"
+#include "triad/cpu/reduce.hpp"
+#include "triad/cpu/triangle.hpp"
+#include "triad/reference/reference.hpp"

@@ -1,0 +1,85 @@
+// Layer normalisation, rows in parallel; gradients of gain and bias in fixed chunks of rows.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+#include "triad/cpu/reduce.hpp"
+#include "triad/reference/layer_norm.hpp"
+
+namespace triad::cpu {
+
+inline constexpr index_t norm_chunk = 64;  // rows
+
+template <class T>
+void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y, vec<T> mean, vec<T> rstd) {
+  index_t const d = x.extent(1);
+  if (x.stride(1) != 1 || y.stride(1) != 1) return reference::do_layer_norm(ex, x, gain, bias, epsilon, y, mean, rstd);
+  T const *const g = gain.data_handle(), *const b = bias.data_handle();
+  parallel_rows(ex, x.extent(0), norm_chunk, [=](index_t first, index_t count, int) {
+    for (index_t r = first; r < first + count; ++r) {
+      T const* const from = &x(r, 0);
+      T* const to = &y(r, 0);
+      T total = 0, squares = 0;
+#pragma omp simd reduction(+ : total)
+      for (index_t c = 0; c < d; ++c) total += from[c];
+      T const m = total / T(d);
+#pragma omp simd reduction(+ : squares)
+      for (index_t c = 0; c < d; ++c) squares += (from[c] - m) * (from[c] - m);
+      T const s = T(1) / std::sqrt(squares / T(d) + epsilon);
+#pragma omp simd
+      for (index_t c = 0; c < d; ++c) to[c] = g[c] * ((from[c] - m) * s) + b[c];
+      mean(r) = m;
+      rstd(r) = s;
+    }
+  });
+}
+
+template <class T>
+std::size_t do_layer_norm_grad_workspace(backend&, matrix<T const> x) {
+  return static_cast<std::size_t>(chunks_of(x.extent(0), norm_chunk) * 2 * x.extent(1)) * sizeof(T);
+}
+
+template <class T>
+void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd, matrix<T const> dy,
+                        matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias, workspace ws) {
+  index_t const rows = x.extent(0), d = x.extent(1);
+  if (x.stride(1) != 1 || dy.stride(1) != 1 || dx.stride(1) != 1 || (add.extent(0) != 0 && add.stride(1) != 1))
+    return reference::do_layer_norm_grad(ex, x, gain, mean, rstd, dy, add, dx, dgain, dbias, ws);
+  T const* const g = gain.data_handle();
+  T* const partial = reinterpret_cast<T*>(ws.data);
+  parallel_rows(ex, rows, norm_chunk, [=](index_t first, index_t count, int) {
+    T *const to_gain = partial + first / norm_chunk * 2 * d, *const to_bias = to_gain + d;
+    for (index_t c = 0; c < 2 * d; ++c) to_gain[c] = T(0);
+    for (index_t r = first; r < first + count; ++r) {
+      T const *const from = &x(r, 0), *const gradient = &dy(r, 0);
+      T const* const extra = add.extent(0) != 0 ? &add(r, 0) : nullptr;
+      T* const to = &dx(r, 0);
+      T const m = mean(r), s = rstd(r);
+      T sum_g = 0, sum_gz = 0;
+#pragma omp simd reduction(+ : sum_g, sum_gz)
+      for (index_t c = 0; c < d; ++c) {
+        T const z = (from[c] - m) * s, v = g[c] * gradient[c];
+        sum_g += v;
+        sum_gz += v * z;
+        to_gain[c] += gradient[c] * z;
+        to_bias[c] += gradient[c];
+      }
+      T const mean_g = sum_g / T(d), mean_gz = sum_gz / T(d);
+      if (extra) {
+#pragma omp simd
+        for (index_t c = 0; c < d; ++c) to[c] = s * (g[c] * gradient[c] - mean_g - (from[c] - m) * s * mean_gz) + extra[c];
+      } else {
+#pragma omp simd
+        for (index_t c = 0; c < d; ++c) to[c] = s * (g[c] * gradient[c] - mean_g - (from[c] - m) * s * mean_gz);
+      }
+    }
+  });
+  for (index_t chunk = 0; chunk < chunks_of(rows, norm_chunk); ++chunk)
+    for (index_t c = 0; c < d; ++c) {
+      dgain(c) += partial[chunk * 2 * d + c];
+      dbias(c) += partial[chunk * 2 * d + d + c];
+    }
+}
+
+}  // namespace triad::cpu

@@ -1,0 +1,156 @@
+// Matrix products through BLAS, in blocks that depend on the shape alone, each finished while it is in cache.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A BLAS that threads by itself sums in an order that depends on the number of threads.  So a product is cut into blocks by
+// its shape, our own loop runs them, and BLAS computes each with one thread: the same bits whatever the threads.
+#pragma once
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <concepts>
+
+#include "triad/cpu/backend.hpp"
+#include "triad/cpu/random.hpp"
+#include "triad/reference/matmul.hpp"
+
+// Present in the BLAS that is linked, or null.
+extern "C" {
+void openblas_set_num_threads(int) __attribute__((weak));
+void MKL_Set_Num_Threads(int) __attribute__((weak));
+}
+
+namespace triad::cpu {
+
+/// Asks the linked BLAS for one thread, once a process; false where it cannot be asked (then set its variable before the start).
+inline bool blas_is_serial() {
+  static bool const asked = [] {
+    if (openblas_set_num_threads) openblas_set_num_threads(1);
+    if (MKL_Set_Num_Threads) MKL_Set_Num_Threads(1);
+    return openblas_set_num_threads || MKL_Set_Num_Threads;
+  }();
+  return asked;
+}
+
+namespace detail {
+
+inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float const* a, int lda, float const* b, int ldb, float beta,
+                 float* c, int ldc) {
+  cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1.0f, a, lda, b, ldb, beta, c, ldc);
+}
+inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double const* a, int lda, double const* b, int ldb, double beta,
+                 double* c, int ldc) {
+  cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, a, lda, b, ldb, beta, c, ldc);
+}
+
+/// How BLAS reads a matrix: as it is, or transposed; `fits` is false for strides that BLAS does not know.
+struct blas_layout {
+  CBLAS_TRANSPOSE transpose = CblasNoTrans;
+  int leading = 1;
+  bool fits = false;
+
+  template <class T>
+  explicit blas_layout(matrix<T> m) {
+    auto const rows = m.extent(0), columns = m.extent(1), down = m.stride(0), right = m.stride(1);
+    constexpr index_t limit = 0x7fffffff;
+    if ((right == 1 || columns == 1) && down >= columns && std::max({rows, columns, down}) <= limit)
+      *this = {CblasNoTrans, static_cast<int>(std::max<index_t>(down, 1)), true};
+    else if ((down == 1 || rows == 1) && right >= rows && std::max({rows, columns, right}) <= limit)
+      *this = {CblasTrans, static_cast<int>(std::max<index_t>(right, 1)), true};
+  }
+
+ private:
+  blas_layout(CBLAS_TRANSPOSE t, int l, bool f) : transpose(t), leading(l), fits(f) {}
+};
+
+/// Splits `size` into equal parts of about `target`, multiples of 16.
+constexpr index_t even_block(index_t size, index_t target) {
+  index_t const parts = std::max<index_t>(1, (size + target / 2) / target);
+  return std::max<index_t>(16, ((size + parts - 1) / parts + 15) / 16 * 16);
+}
+
+/// Block sizes of a product (m, n), a function of the shape alone.
+struct product_blocks {
+  index_t rows, columns;
+  product_blocks(index_t m, index_t n) : rows(even_block(m, 384)), columns(n) {
+    index_t const down = (m + rows - 1) / rows;
+    if (down < 8) columns = even_block(n, std::max<index_t>(96, n * down / 8));  // few rows (weight gradients): cut columns too
+  }
+};
+
+/// The epilogue over a block of c, row by row.
+template <class T>
+void finish_block(epilogue<T> const& e, matrix<T> c, index_t row, index_t rows, index_t column, index_t columns) {
+  bool const drop = e.dropout.active();
+  keep_source const kept(e.dropout);
+  T const scale = T(e.dropout.scale());
+  for (index_t r = row; r < row + rows; ++r) {
+    T* const y = &c(r, column);
+    if (e.bias.extent(0) != 0 || e.relu) {
+      T const* const bias = e.bias.extent(0) != 0 ? &e.bias(column) : nullptr;
+      if (bias && e.relu) {
+#pragma omp simd
+        for (index_t i = 0; i < columns; ++i) {
+          T const v = y[i] + bias[i];
+          y[i] = v > T(0) ? v : T(0);
+        }
+      } else if (bias) {
+#pragma omp simd
+        for (index_t i = 0; i < columns; ++i) y[i] += bias[i];
+      } else {
+#pragma omp simd
+        for (index_t i = 0; i < columns; ++i) y[i] = y[i] > T(0) ? y[i] : T(0);
+      }
+    }
+    if (e.gate.extent(0) != 0) {
+      T const* const gate = &e.gate(r, column);
+      T const gate_scale = e.gate_scale;
+#pragma omp simd
+      for (index_t i = 0; i < columns; ++i) y[i] = gate[i] > T(0) ? y[i] * gate_scale : T(0);
+    }
+    if (drop) drop_row(kept, scale, r, columns, y, y);
+    if (e.residual.extent(0) != 0) {
+      T const* const residual = &e.residual(r, column);
+#pragma omp simd
+      for (index_t i = 0; i < columns; ++i) y[i] += residual[i];
+    }
+  }
+}
+
+}  // namespace detail
+
+template <std::floating_point T>
+void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate, epilogue<T> const& e) {
+  index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
+  if (m == 0 || n == 0) return;
+  detail::blas_layout const la(a), lb(b), lc(c);
+  bool const rows_are_contiguous = (e.gate.extent(0) == 0 || e.gate.stride(1) == 1) && (e.residual.extent(0) == 0 || e.residual.stride(1) == 1);
+  if (lc.fits && lc.transpose == CblasTrans && e.empty())  // c' = b' a'
+    return do_matmul(ex, matrix<T const>(transposed(b)), matrix<T const>(transposed(a)), transposed(c), accumulate, e);
+  if (!la.fits || !lb.fits || !lc.fits || lc.transpose == CblasTrans || k == 0 || !rows_are_contiguous)
+    return reference::do_matmul(ex, a, b, c, accumulate, e);
+  blas_is_serial();
+  detail::product_blocks block(m, n);
+  if (e.dropout.active()) block.columns = n;  // dropout numbers elements by whole rows
+  index_t const down = (m + block.rows - 1) / block.rows, across = (n + block.columns - 1) / block.columns;
+  parallel_for(ex, down * across, [&](index_t task, int) {
+    index_t const row = task / across * block.rows, column = task % across * block.columns;
+    index_t const rows = std::min(block.rows, m - row), columns = std::min(block.columns, n - column);
+    detail::gemm(la.transpose, lb.transpose, static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(k), &a(row, 0), la.leading,
+                 &b(0, column), lb.leading, accumulate ? T(1) : T(0), &c(row, column), lc.leading);
+    if (!e.empty()) detail::finish_block(e, c, row, rows, column, columns);
+  });
+}
+
+template <std::floating_point T>
+void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
+  auto const at = [](auto m, index_t i) { return make_matrix(m.data_handle() + i * m.stride(0), m.extent(1), m.extent(2), m.stride(1), m.stride(2)); };
+  backend one(1);
+  if (c.extent(0) < ex.threads) {  // few large products: the threads share each
+    for (index_t i = 0; i < c.extent(0); ++i) do_matmul(ex, at(a, i), at(b, i), at(c, i), false, epilogue<T>{});
+    return;
+  }
+  parallel_for(ex, c.extent(0), [&](index_t i, int) { do_matmul(one, at(a, i), at(b, i), at(c, i), false, epilogue<T>{}); });
+}
+
+}  // namespace triad::cpu

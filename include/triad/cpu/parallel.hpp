@@ -1,0 +1,59 @@
+// The one place that knows OpenMP: tasks in a loop, each run once by some thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <exception>
+
+#include "triad/core/mdspan.hpp"
+#include "triad/cpu/backend.hpp"
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+namespace triad::cpu {
+
+inline int hardware_threads() {
+#if defined(_OPENMP)
+  return omp_get_num_procs();
+#else
+  return 1;
+#endif
+}
+
+/// f(task, thread) for every task in [0, tasks), thread < ex.threads.  Tasks may not depend on each other, and what one
+/// computes may not depend on its thread.  Without OpenMP, one after the other.
+template <class F>
+void parallel_for(backend& ex, index_t tasks, F&& f) {
+  if (tasks <= 1 || ex.threads <= 1) {
+    for (index_t task = 0; task < tasks; ++task) f(task, 0);
+    return;
+  }
+#if defined(_OPENMP)
+  std::exception_ptr failure;
+#pragma omp parallel for schedule(dynamic) num_threads(ex.threads)
+  for (index_t task = 0; task < tasks; ++task) {
+    try {
+      f(task, omp_get_thread_num());
+    } catch (...) {
+#pragma omp critical(triad_parallel_failure)
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+#else
+  for (index_t task = 0; task < tasks; ++task) f(task, 0);
+#endif
+}
+
+/// Rows in equal parts of `block`: f(first, count, thread).
+template <class F>
+void parallel_rows(backend& ex, index_t rows, index_t block, F&& f) {
+  parallel_for(ex, (rows + block - 1) / block, [&](index_t task, int thread) {
+    index_t const first = task * block;
+    f(first, std::min(block, rows - first), thread);
+  });
+}
+
+}  // namespace triad::cpu

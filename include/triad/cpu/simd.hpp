@@ -1,0 +1,154 @@
+// Vectors of floats as wide as the machine's registers: arithmetic, rows with a ragged end, exp, sums across lanes.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The compiler's vector extensions do almost everything; intrinsics appear only where AVX-512 masks a load or a store.
+// Without AVX-512 a masked load reads a whole vector: arenas leave 64 readable bytes after every view for it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "triad/core/mdspan.hpp"
+
+#if defined(__AVX512F__)
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12's own intrinsics start from undefined registers
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#else
+#include <immintrin.h>
+#endif
+#endif
+
+namespace triad::simd {
+
+#if defined(__AVX512F__)
+inline constexpr int lanes = 16;
+#elif defined(__AVX__)
+inline constexpr int lanes = 8;
+#else
+inline constexpr int lanes = 4;
+#endif
+
+/// Registers a kernel may plan with.
+inline constexpr int registers = lanes == 16 ? 32 : 16;
+
+typedef float floats __attribute__((vector_size(lanes * 4)));
+typedef std::int32_t ints __attribute__((vector_size(lanes * 4)));
+
+/// The vectors that hold `count` floats.
+constexpr index_t vectors(index_t count) { return (count + lanes - 1) / lanes; }
+/// `count` rounded up to whole vectors.
+constexpr index_t padded(index_t count) { return vectors(count) * lanes; }
+
+[[gnu::always_inline]] inline floats broadcast(float x) { return floats{} + x; }
+
+[[gnu::always_inline]] inline floats load(float const* p) {
+  floats v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+[[gnu::always_inline]] inline void store(float* p, floats v) { std::memcpy(p, &v, sizeof v); }
+
+/// The first `count` lanes, 0 <= count <= lanes, of a row's last vector.  The others are neither stored nor, where they are loaded, seen.
+struct tail {
+#if defined(__AVX512F__)
+  __mmask16 mask;
+  [[gnu::always_inline]] explicit tail(index_t count) : mask(static_cast<__mmask16>((1u << count) - 1)) {}
+  [[gnu::always_inline]] floats load(float const* p) const { return (floats)_mm512_maskz_loadu_ps(mask, p); }
+  [[gnu::always_inline]] void store(float* p, floats v) const { _mm512_mask_storeu_ps(p, mask, (__m512)v); }
+#else
+  ints mask;
+  index_t count;
+  [[gnu::always_inline]] explicit tail(index_t n) : count(n) {
+    for (int i = 0; i < lanes; ++i) mask[i] = i < n ? -1 : 0;
+  }
+  [[gnu::always_inline]] floats load(float const* p) const { return (floats)((ints)simd::load(p) & mask); }
+  [[gnu::always_inline]] void store(float* p, floats v) const {
+    for (index_t i = 0; i < count; ++i) p[i] = v[i];
+  }
+#endif
+};
+
+/// Stands where a tail may stand, for the vectors before the last.
+struct whole {
+  [[gnu::always_inline]] floats load(float const* p) const { return simd::load(p); }
+  [[gnu::always_inline]] void store(float* p, floats v) const { simd::store(p, v); }
+};
+
+/// Calls f(c, part) for the vectors of a row of k floats: whole ones first, then, if k asks for it, the tail.
+template <class F>
+[[gnu::always_inline]] inline void each_vector(index_t k, F&& f) {
+  index_t c = 0;
+  for (; c + lanes <= k; c += lanes) f(c, whole{});
+  if (c < k) f(c, tail(k - c));
+}
+
+[[gnu::always_inline]] inline floats max(floats a, floats b) { return a > b ? a : b; }
+
+/// Lanes of v whose bits, from bit `position` on, are set; the others become zero.
+[[gnu::always_inline]] inline floats keep(floats v, std::uint64_t const* bits, std::uint64_t position) {
+  std::uint32_t word;
+  std::memcpy(&word, reinterpret_cast<unsigned char const*>(bits) + position / 8, sizeof word);
+  word >>= position % 8;
+#if defined(__AVX512F__)
+  return (floats)_mm512_maskz_mov_ps(static_cast<__mmask16>(word), (__m512)v);
+#else
+  ints lane;
+  for (int i = 0; i < lanes; ++i) lane[i] = 1 << i;
+  return (floats)((ints)v & ((lane & static_cast<std::int32_t>(word)) != 0));
+#endif
+}
+
+/// exp(x) for x <= 0, to about 2e-7 relative; below -69 (2^-100) it is 0, so that no product with it is denormal.
+[[gnu::always_inline]] inline floats exp_nonpositive(floats x) {
+  floats const low = broadcast(-69.0f);
+  floats const y = max(x, low) * 1.44269504088896341f;
+  // Adding 1.5 * 2^23 rounds to the nearest integer, which then stands in the low bits.
+  floats const shifted = y + 12582912.0f;
+  floats const f = y - (shifted - 12582912.0f);
+  floats p = 0.00133335581464f + f * 0.000154035303934f;
+  p = 0.00961812910763f + f * p;
+  p = 0.0555041086648f + f * p;
+  p = 0.240226506959f + f * p;
+  p = 0.693147180560f + f * p;
+  p = 1.0f + f * p;
+  ints const exponent = (ints)shifted << 23;
+  floats const r = (floats)((ints)p + exponent);
+  return x < low ? floats{} : r;
+}
+
+namespace detail {
+
+// Lane r of the result is a[r] + a[r ^ S] where r has not bit S, b[r] + b[r ^ S] where it has.
+template <int S, int... R>
+[[gnu::always_inline]] inline floats fold(floats a, floats b, std::integer_sequence<int, R...>) {
+#if defined(__clang__) || __GNUC__ >= 12
+  floats const own = __builtin_shufflevector(a, b, ((R & S) ? R + lanes : R)...);
+  floats const other = __builtin_shufflevector(a, b, ((R & S) ? (R ^ S) + lanes : (R ^ S))...);
+#else
+  floats const own = __builtin_shuffle(a, b, ints{((R & S) ? R + lanes : R)...});
+  floats const other = __builtin_shuffle(a, b, ints{((R & S) ? (R ^ S) + lanes : (R ^ S))...});
+#endif
+  return own + other;
+}
+
+template <int S>
+[[gnu::always_inline]] inline floats sums(float const* p) {
+  if constexpr (S == 0) {
+    return load(p);
+  } else {
+    return fold<S>(sums<S / 2>(p), sums<S / 2>(p + S * lanes), std::make_integer_sequence<int, lanes>());
+  }
+}
+
+}  // namespace detail
+
+/// Lane r of the result is the sum of the lanes of the r-th of `lanes` vectors that follow one another in memory.
+[[gnu::always_inline]] inline floats sums(float const* p) { return detail::sums<lanes / 2>(p); }
+
+}  // namespace triad::simd

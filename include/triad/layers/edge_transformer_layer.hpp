@@ -1,0 +1,158 @@
+// One layer of the Edge Transformer, in the form of its released program or of the paper's equation 3.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   u1 = norm(x);  a = drop(attention(u1));  u2 = u1 + a (released)  or  x + a (paper)
+//   u3 = norm(u2); f = drop(feed_forward(u3));  y = u3 + f (released)  or  f (paper)         all (rows, d)
+//
+// Where in.read lists edges, everything after the triangle is computed for them alone, and y has one row for each.
+#pragma once
+
+#include "triad/layers/feed_forward.hpp"
+#include "triad/layers/layer_norm.hpp"
+#include "triad/layers/triangular_attention.hpp"
+#include "triad/ops/dropout.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
+
+namespace triad {
+
+/// Sizes and rates of an Edge Transformer layer.
+struct edge_transformer_options {
+  index_t width = 0, heads = 1, hidden = 0;  // d, h, width of the feed-forward block
+  double dropout = 0;
+  triangle_form variant = triangle_form::full;
+  bool attention_bias = false;
+};
+
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
+struct edge_transformer_layer {
+  using input = edge_input<T, D>;
+  using output = tensor<T, dyn, D>;  // (rows, d) or (reads, d)
+
+  layer_norm_layer<T, D> norm;  // the shape of both norms
+  triangular_attention<T, D, H> attention;
+  feed_forward<T, D, F, D> block;
+  double dropout = 0;  // of both branches before they are added
+
+  explicit edge_transformer_layer(edge_transformer_options const& o)
+      : norm{extents<D>(o.width)}, attention{extents<D, H>(o.width, o.heads), o.variant, o.attention_bias, o.dropout},
+        block(o.width, o.hidden, o.width, o.dropout), dropout(o.dropout) {}
+
+  constexpr index_t width() const { return attention.width(); }
+
+  template <class S>
+  struct fields {
+    typename layer_norm_layer<T, D>::template fields<S> norm1;
+    typename triangular_attention<T, D, H>::template fields<S> attention;
+    typename layer_norm_layer<T, D>::template fields<S> norm2;
+    typename feed_forward<T, D, F, D>::template fields<S> feed_forward;
+    template <class V>
+    constexpr void each(V&& f) {
+      f("norm1", norm1);
+      f("attention", attention);
+      f("norm2", norm2);
+      f("feed_forward", feed_forward);
+    }
+  };
+  struct saved {
+    typename layer_norm_layer<T, D>::saved norm1;
+    tensor<T, dyn, D> u1;  // (rows, d)
+    typename triangular_attention<T, D, H>::saved attention;
+    tensor<T, dyn, D> kept_o, kept_u;  // (reads, d): the rows of o and of the residual that are read, or (0, d)
+    tensor<T, dyn, D> u2;              // (rows or reads, d)
+    typename layer_norm_layer<T, D>::saved norm2;
+    tensor<T, dyn, D> u3;  // (rows or reads, d)
+    typename triad::feed_forward<T, D, F, D>::saved block;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const norm1 = norm.template plan_params<S>(place);
+    auto const a = attention.template plan_params<S>(place);
+    auto const norm2 = norm.template plan_params<S>(place);
+    return {norm1, a, norm2, block.template plan_params<S>(place)};
+  }
+
+  /// reads: how many edges are read, 0: all.
+  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t reads = 0) const {
+    index_t const d = width(), out = rows_read(dims.rows, reads);
+    auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, d); };
+    auto const norm1 = norm.plan_saved(place, dims);
+    auto const u1 = state(dims.rows);
+    auto const a = attention.plan_saved(place, dims, kept);
+    auto const kept_o = state(reads), kept_u = state(reads), u2 = state(out);
+    auto const norm2 = norm.plan_saved(place, row_dims(out));
+    auto const u3 = state(out);
+    return {norm1, u1, a, kept_o, kept_u, u2, norm2, u3, block.plan_saved(place, row_dims(out), kept)};
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
+    norm.forward(ex, c, w.norm1, in.x, s.norm1, s.u1);
+    attention.mix(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention);
+    auto o = s.attention.mixed;
+    tensor<T const, dyn, D> residual = Form == form::released ? tensor<T const, dyn, D>(s.u1) : in.x;
+    if (in.read.extent(0) != 0) {
+      gather_rows(ex, o, in.read, s.kept_o);
+      gather_rows(ex, residual, in.read, s.kept_u);
+      o = s.kept_o;
+      residual = s.kept_u;
+    }
+    epilogue<T> add;
+    add.dropout = c.child(1).dropout(dropout);
+    add.residual = as_matrix(residual);
+    attention.mixer().forward(ex, c, w.attention.output, o, {}, s.u2, add);
+    norm.forward(ex, c, w.norm2, s.u2, s.norm2, s.u3);
+    add.dropout = c.child(3).dropout(dropout);
+    add.residual = Form == form::released ? matrix<T const>(as_matrix(s.u3)) : no_matrix<T const>();
+    block.forward(ex, c.child(2), w.feed_forward, s.u3, s.block, y, add);
+  }
+
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx,
+                fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const d = width(), rows = in.x.extent(0), out = dy.extent(0);
+    auto const state = [&](index_t n) { return scratch.make<tensor<T, dyn, D>>(n, d); };
+
+    // y = [u3 +] drop(feed_forward(u3))
+    auto const dropped = state(out), du = state(out);
+    epilogue<T> add;
+    add.residual = Form == form::released ? matrix<T const>(as_matrix(dy)) : no_matrix<T const>();
+    block.backward(ex, c.child(2), w.feed_forward, s.u3, s.block, undrop(ex, c.child(3), dy, dropped), du, gradient.feed_forward, add);
+    // u2 -> u3
+    norm.backward(ex, c, w.norm2, s.u2, s.norm2, du, du, gradient.norm2);
+    // u2 = residual + drop(o w')
+    bool const pruned = in.read.extent(0) != 0;
+    auto const d_o = state(rows), d_residual = pruned ? state(rows) : du;
+    auto const d_kept = pruned ? state(out) : d_o;
+    attention.mixer().backward(ex, c, w.attention.output, pruned ? s.kept_o : s.attention.mixed, {}, undrop(ex, c.child(1), du, dropped),
+                               d_kept, gradient.attention.output);
+    if (pruned) {
+      fill(ex, T(0), d_o);
+      fill(ex, T(0), d_residual);
+      scatter_add_rows(ex, d_kept, in.read, d_o);
+      scatter_add_rows(ex, du, in.read, d_residual);
+    }
+    // u1 -> o, with the residual's gradient at u1 (released) or at x (paper)
+    auto const du1 = state(rows);
+    epilogue<T> from_residual;
+    if (Form == form::released) from_residual.residual = as_matrix(read_only(d_residual));
+    attention.mix_backward(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention, d_o, du1, gradient.attention, from_residual);
+    norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1,
+                  Form == form::paper ? matrix<T const>(as_matrix(d_residual)) : no_matrix<T const>());
+  }
+
+ private:
+  /// The gradient before a dropped branch: dy itself where nothing was dropped.
+  template <backend Ex>
+  const_view<output> undrop(Ex& ex, call const& c, const_view<output> dy, output memory) const {
+    auto const mask = c.dropout(dropout);
+    if (!mask.active()) return dy;
+    triad::dropout_grad(ex, mask, dy, memory);
+    return memory;
+  }
+};
+
+}  // namespace triad

@@ -1,0 +1,56 @@
+// Layer normalisation with gain and bias.  The mathematics is in ops/layer_norm.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/layers/layer.hpp"
+#include "triad/ops/layer_norm.hpp"
+
+namespace triad {
+
+template <class T, index_t D = dyn>
+struct layer_norm_layer {
+  using input = tensor<T const, dyn, D>;  // (rows, d)
+  using output = tensor<T, dyn, D>;       // (rows, d)
+
+  [[no_unique_address]] extents<D> shape;
+  double epsilon = 1e-5;
+
+  template <class S>
+  struct fields {
+    tensor<S, D> gain, bias;  // (d) each
+    template <class F>
+    constexpr void each(F&& f) {
+      f("gain", gain);
+      f("bias", bias);
+    }
+  };
+  struct saved {
+    vec<T> mean, rstd;  // (rows) each
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const gain = place.make<tensor<S, D>>(shape.extent(0));
+    return {gain, place.make<tensor<S, D>>(shape.extent(0))};
+  }
+  saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
+    auto const mean = place.make<vec<T>>(dims.rows);
+    return {mean, place.make<vec<T>>(dims.rows)};
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const&, fields<T const> w, input x, saved const& s, output y) const {
+    layer_norm(ex, x, w.gain, w.bias, epsilon, y, s.mean, s.rstd);
+  }
+  /// Overwrites dx with the gradient + add (where `add` is not empty); dx may be dy.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
+                matrix<T const> add = no_matrix_like()) const {
+    layer_norm_grad(ex, *c.scratch, x, w.gain, s.mean, s.rstd, dy, add, dx, gradient.gain, gradient.bias);
+  }
+
+ private:
+  static matrix<T const> no_matrix_like() { return make_matrix<T const>(nullptr, 0, 0, 0); }
+};
+
+}  // namespace triad

@@ -1,0 +1,66 @@
+// Affine map of rows.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   y = x w' + b                       x (rows, in), w (out, in), b (out) or none, y (rows, out)
+//   dx = dy w,  dw += dy' x,  db += column sums of dy
+#pragma once
+
+#include "triad/layers/layer.hpp"
+#include "triad/ops/matmul.hpp"
+#include "triad/ops/reduce.hpp"
+
+namespace triad {
+
+template <class T, index_t In = dyn, index_t Out = dyn>
+struct linear {
+  using input = tensor<T const, dyn, In>;  // (rows, in)
+  using output = tensor<T, dyn, Out>;      // (rows, out)
+
+  [[no_unique_address]] extents<In, Out> shape;
+  bool bias = true;
+
+  constexpr index_t in() const { return shape.extent(0); }
+  constexpr index_t out() const { return shape.extent(1); }
+
+  template <class S>
+  struct fields {
+    tensor<S, Out, In> weight;  // (out, in)
+    vec<S> bias;                // (out) or (0)
+    template <class F>
+    constexpr void each(F&& f) {
+      f("weight", weight);
+      f("bias", bias);
+    }
+  };
+  struct saved {};
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const weight = place.make<tensor<S, Out, In>>(out(), in());
+    return {weight, place.make<vec<S>>(bias ? out() : 0)};
+  }
+  saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
+
+  /// y = x w' + b, followed by `after` (whose bias is this layer's).
+  template <backend Ex>
+  void forward(Ex& ex, call const&, fields<T const> w, input x, saved const&, output y, epilogue<T> after = {}) const {
+    after.bias = w.bias;
+    matmul(ex, x, transposed(w.weight), y, after);
+  }
+
+  /// Overwrites dx, then applies `after` to it; an empty dx is not computed.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy, tensor<T, dyn, In> dx,
+                fields<T> gradient, epilogue<T> const& after = {}) const {
+    backward_params(ex, c, x, dy, gradient);
+    if (dx.extent(0) != 0) matmul(ex, dy, w.weight, dx, after);
+  }
+
+  template <backend Ex, class X, class Dy>
+  void backward_params(Ex& ex, call const& c, X x, Dy dy, fields<T> gradient) const {
+    matmul_add(ex, transposed(dy), x, gradient.weight);
+    if (bias) column_sums_add(ex, *c.scratch, dy, gradient.bias);
+  }
+};
+
+}  // namespace triad

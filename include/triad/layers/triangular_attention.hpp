@@ -1,0 +1,114 @@
+// Triangular attention with its projections.  The mathematics of the triangle is in ops/triangle.hpp.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   [q k v1 v2] = x w' + b             one product: w (p d, d) stacks the projections, p = 4, or 3 where the form has no v2
+//   o = triangle(q, k, v1, v2),  y = o w_o' + b_o            Edge Transformer, equations 4-9
+#pragma once
+
+#include "triad/layers/linear.hpp"
+#include "triad/ops/triangle.hpp"
+
+namespace triad {
+
+template <class T, index_t D = dyn, index_t H = dyn>
+struct triangular_attention {
+  using input = edge_input<T, D>;
+  using output = tensor<T, dyn, D>;  // (rows, d)
+
+  [[no_unique_address]] extents<D, H> shape;  // width, heads
+  triangle_form variant = triangle_form::full;
+  bool bias = false;
+  double dropout = 0;  // of the weights, after the softmax
+
+  constexpr index_t width() const { return shape.extent(0); }
+  constexpr index_t heads() const { return shape.extent(1); }
+  constexpr index_t projections() const { return uses_right_value(variant) ? 4 : 3; }
+  constexpr linear<T, D, dyn> stacked() const { return {extents<D, dyn>(width(), projections() * width()), bias}; }
+  constexpr linear<T, D, D> mixer() const { return {extents<D, D>(width(), width()), bias}; }
+
+  template <class S>
+  struct fields {
+    typename linear<T, D, dyn>::template fields<S> stacked;  // (p d, d), (p d) or (0)
+    typename linear<T, D, D>::template fields<S> output;     // (d, d), (d) or (0)
+    template <class F>
+    constexpr void each(F&& f) {
+      constexpr char const* names[4] = {"query", "key", "left_value", "right_value"};
+      index_t const d = stacked.weight.extent(1);
+      for (index_t p = 0; p * d < stacked.weight.extent(0); ++p) {
+        bool const biased = stacked.bias.extent(0) != 0;
+        f(names[p], typename linear<T, D, D>::template fields<S>{tensor<S, D, D>(stacked.weight.data_handle() + p * d * d, extents<D, D>(d, d)),
+                                                                 vec<S>(stacked.bias.data_handle() + (biased ? p * d : 0), biased ? d : 0)});
+      }
+      f("output", output);
+    }
+  };
+  struct saved {
+    tensor<T, dyn, dyn> projected;             // (rows, p d)
+    tensor<T, dyn, H> maximum, inverse_sum;    // (rows, h) each
+    tensor<T, dyn, D> mixed;                   // (rows, d): o
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const first = stacked().template plan_params<S>(place);
+    return {first, mixer().template plan_params<S>(place)};
+  }
+  saved plan_saved(arena& place, graph_dims dims, keep = keep::everything) const {
+    auto const projected = place.make<tensor<T, dyn, dyn>>(dims.rows, projections() * width());
+    auto const maximum = place.make<tensor<T, dyn, H>>(dims.rows, heads());
+    auto const inverse_sum = place.make<tensor<T, dyn, H>>(dims.rows, heads());
+    return {projected, maximum, inverse_sum, place.make<tensor<T, dyn, D>>(dims.rows, width())};
+  }
+
+  triangle_settings settings(call const& c, input const& in) const { return {variant, heads(), in.mask, c.child(0).dropout(dropout)}; }
+
+  /// The columns of a stacked projection, (rows, p d), as the operation's operands.
+  template <class S>
+  triangle_projections<S> split(tensor<S, dyn, dyn> all) const {
+    index_t const d = width();
+    auto const right = uses_right_value(variant) ? column_block(all, 3 * d, d) : make_matrix<S>(nullptr, 0, 0, 0);
+    return {column_block(all, 0, d), column_block(all, d, d), column_block(all, 2 * d, d), right};
+  }
+
+  /// s.mixed = o: everything before the output projection.
+  template <backend Ex>
+  void mix(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
+    stacked().forward(ex, c, w.stacked, in.x, {}, s.projected);
+    triangle(ex, *c.scratch, settings(c, in), split(read_only(s.projected)), in.graphs,
+             triangle_statistics<T>{as_matrix(s.maximum), as_matrix(s.inverse_sum)}, as_matrix(s.mixed));
+  }
+
+  /// From d_o to dx, followed by `after`; adds to the gradients of the stacked projections.
+  template <backend Ex>
+  void mix_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_o, tensor<T, dyn, D> dx,
+                    fields<T> gradient, epilogue<T> const& after = {}) const {
+    auto const frame = c.scratch->open();
+    auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(in.x.extent(0), projections() * width());
+    triangle_grad(ex, *c.scratch, settings(c, in), split(read_only(s.projected)), in.graphs,
+                  triangle_statistics<T const>{as_matrix(read_only(s.maximum)), as_matrix(read_only(s.inverse_sum))},
+                  as_matrix(read_only(s.mixed)), matrix<T const>(as_matrix(d_o)), split(d_projected));
+    stacked().backward(ex, c, w.stacked, in.x, {}, d_projected, dx, gradient.stacked, after);
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
+    mix(ex, c, w, in, s);
+    mixer().forward(ex, c, w.output, s.mixed, {}, y);
+  }
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx,
+                fields<T> gradient) const {
+    auto const frame = c.scratch->open();
+    auto const d_o = c.scratch->template make<output>(in.x.extent(0), width());
+    mixer().backward(ex, c, w.output, s.mixed, {}, dy, d_o, gradient.output);
+    mix_backward(ex, c, w, in, s, d_o, dx, gradient);
+  }
+
+  /// weights (h, n): which middle nodes edge (i, j) of one graph attends over, after forward; flat: (h, 2n).
+  template <backend Ex>
+  void weights(Ex& ex, call const& c, input const& in, saved const& s, index_t graph, index_t i, index_t j, matrix<T> result) const {
+    triangle_weights(ex, settings(c, in), split(read_only(s.projected)), in.graphs, graph, i, j, result);
+  }
+};
+
+}  // namespace triad

@@ -1,0 +1,142 @@
+// The Edge Transformer over labelled graphs: labels to edge states, layers, and a readout at one edge of each graph.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   x_0(i, j) = e(label(i, j));  x_{k+1} = layer(x_k);  logits = readout(x_L(source, target))
+//
+// Only one edge of each graph is read, so the last layer computes its output projection and feed-forward block there alone.
+#pragma once
+
+#include "triad/layers/edge_transformer_layer.hpp"
+#include "triad/layers/embedding.hpp"
+#include "triad/layers/repeat.hpp"
+#include "triad/models/graph_queries.hpp"
+
+namespace triad {
+
+struct edge_transformer_sizes {
+  index_t labels = 0;   // rows of the embedding
+  index_t targets = 0;  // logits
+  index_t layers = 1;
+  bool tied = true;
+  edge_transformer_options layer{};
+  bool prune = true;  // false: the last layer is computed at every edge, as the released program does; the same logits
+};
+
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
+struct edge_transformer {
+  using layer_type = edge_transformer_layer<T, D, H, F, Form>;
+  using value_type = T;
+  using input = graph_queries;
+  using output = tensor<T, dyn, dyn>;  // (b, targets)
+  using states = tensor<T, dyn, D>;    // (rows, d)
+
+  embedding<T, dyn, D> labels;
+  repeat<T, layer_type> layers;
+  feed_forward<T, D, D, dyn> readout;
+  bool prune;
+
+  explicit edge_transformer(edge_transformer_sizes const& z)
+      : labels{extents<dyn, D>(z.labels, z.layer.width)}, layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied},
+        readout(z.layer.width, z.layer.width, z.targets), prune(z.prune) {
+    TRIAD_EXPECTS(z.layers > 0 && z.labels > 0 && z.targets > 0, "edge_transformer: layers, labels and targets must be positive");
+    TRIAD_EXPECTS(z.layer.heads > 0 && z.layer.width % z.layer.heads == 0, "edge_transformer: the width must be a multiple of the heads");
+  }
+
+  constexpr index_t width() const { return layers.layer.width(); }
+  constexpr index_t targets() const { return readout.outer.out(); }
+
+  template <class S>
+  struct fields {
+    typename embedding<T, dyn, D>::template fields<S> embedding;
+    typename repeat<T, layer_type>::template fields<S> layers;
+    typename feed_forward<T, D, D, dyn>::template fields<S> readout;
+    template <class V>
+    void each(V&& f) {
+      f("embedding", embedding);
+      f("layers", layers);
+      f("readout", readout);
+    }
+  };
+  struct saved {
+    states x0;                                      // (rows, d)
+    typename repeat<T, layer_type>::saved layers;
+    typename layer_type::saved last;                // of the last layer, where it is pruned
+    states final;                                   // (rows, d), or (b, d) where pruned
+    states asked;                                   // (b, d): what the readout sees
+    typename feed_forward<T, D, D, dyn>::saved readout;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const e = labels.template plan_params<S>(place);
+    auto const l = layers.template plan_params<S>(place);
+    return {e, l, readout.template plan_params<S>(place)};
+  }
+
+  /// b = dims.graphs questions.
+  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
+    index_t const b = dims.graphs, full = layers.count() - (prune ? 1 : 0);
+    auto const state = [&](index_t rows) { return place.make<states>(rows, width()); };
+    auto const x0 = state(dims.rows);
+    auto const l = layers.plan_saved(place, dims, kept, full);
+    auto const last = layers.layer.plan_saved(place, prune ? dims : graph_dims{}, kept, prune ? b : 0);
+    auto const final = state(prune ? b : dims.rows);
+    auto const asked = prune ? final : state(b);
+    return {x0, l, last, final, asked, readout.plan_saved(place, row_dims(b), kept)};
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
+    labels.forward(ex, c, w.embedding, in.label, {}, s.x0);
+    auto const x = first_input(in, s);
+    index_t const n = layers.count();
+    if (prune) {
+      if (n > 1) layers.forward_to(ex, c.child(0), w.layers, x, s.layers, s.layers.state(n - 1), n - 1);
+      layers.layer.forward(ex, c.child(0).child(n - 1), w.layers.at(n - 1), last_input(in, s), s.last, s.final);
+    } else {
+      layers.forward(ex, c.child(0), w.layers, x, s.layers, s.final);
+      gather_rows(ex, s.final, in.query_edge, s.asked);
+    }
+    readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, logits);
+  }
+
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits, fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const rows = in.graphs.dims.rows, n = layers.count();
+    auto const asked = scratch.make<states>(s.asked.extent(0), width());
+    readout.backward(ex, c.child(1), w.readout, s.asked, s.readout, dlogits, asked, gradient.readout);
+    auto const dx = scratch.make<states>(rows, width()), dx0 = scratch.make<states>(rows, width());
+    auto const x = first_input(in, s);
+    if (prune) {
+      layers.layer.backward(ex, c.child(0).child(n - 1), w.layers.at(n - 1), last_input(in, s), s.last, asked, n > 1 ? dx : dx0,
+                            gradient.layers.at(n - 1));
+      if (n > 1) layers.backward_from(ex, c.child(0), w.layers, x, s.layers, dx, dx0, gradient.layers, n - 1);
+    } else {
+      fill(ex, T(0), dx);
+      scatter_add_rows(ex, asked, in.query_edge, dx);
+      layers.backward(ex, c.child(0), w.layers, x, s.layers, dx, dx0, gradient.layers);
+    }
+    labels.backward(ex, c, w.embedding, in.label, {}, dx0, gradient.embedding);
+  }
+
+  /// weights (h, n) of layer k for edge (i, j) of one graph, after a forward pass with keep::everything; flat: (h, 2n).
+  template <backend Ex>
+  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i, index_t j,
+                         matrix<T> weights) const {
+    bool const last = prune && k == layers.count() - 1;
+    auto const at = last ? s.last.attention : s.layers.at(k).attention;
+    layers.layer.attention.weights(ex, c.child(0).child(k).child(0), first_input(in, s), at, graph, i, j, weights);
+  }
+
+ private:
+  edge_input<T, D> first_input(input const& in, saved const& s) const { return {s.x0, in.graphs, in.mask}; }
+  edge_input<T, D> last_input(input const& in, saved const& s) const {
+    auto x = layers.input_at(first_input(in, s), s.layers, layers.count() - 1);
+    x.read = in.query_edge;
+    return x;
+  }
+};
+
+}  // namespace triad

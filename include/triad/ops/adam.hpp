@@ -1,0 +1,36 @@
+// One update of Adam or AdamW over a flat range of parameters, and clipping by the gradient's norm.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   Adam:  g += weight_decay p          AdamW:  p *= 1 - rate weight_decay              t = step + 1
+//   m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
+//   p -= rate / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
+//   clip:  g *= min(1, max_norm / (norm + 1e-6))
+#pragma once
+
+#include "triad/core/backend.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+struct adam_settings {
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  double weight_decay = 0;
+  bool decoupled = false;  // true: AdamW
+};
+
+/// rate (1) and step live where the parameters live.  Overwrites p, m, v.
+template <backend Ex, class P, class G, class M, class V>
+void adam(Ex& ex, adam_settings const& settings, vec<double const> rate, std::uint64_t const* step, P p, G g, M m, V v) {
+  using T = element_t<P>;
+  TRIAD_EXPECTS(p.size() == g.size() && p.size() == m.size() && p.size() == v.size(), "adam: parameters, gradient and moments differ in size");
+  if constexpr (executes<Ex>) do_adam(ex, settings, rate, step, as_vec(p), vec<T const>(as_vec(g)), as_vec(m), as_vec(v));
+}
+
+/// Scales g in place so that its norm, given in norm (1), is at most max_norm.
+template <backend Ex, class Norm, class G>
+void clip(Ex& ex, double max_norm, Norm norm, G g) {
+  using T = element_t<G>;
+  if constexpr (executes<Ex>) do_clip(ex, T(max_norm), vec<T const>(as_vec(norm)), as_vec(g));
+}
+
+}  // namespace triad

@@ -1,0 +1,27 @@
+// Dropout of a matrix, by a counter: backward makes the same mask again.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   y(r, c) = keep(r, c) x(r, c) / (1 - rate);  the gradient is the same map of dy.       x, y (rows, columns)
+#pragma once
+
+#include "triad/core/backend.hpp"
+#include "triad/core/random.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// y may be x.
+template <backend Ex, class X, class Y>
+void dropout(Ex& ex, dropout_mask mask, X x, Y y) {
+  using T = element_t<Y>;
+  TRIAD_EXPECTS(same_shape(x, y), "dropout: x and y have different shapes");
+  if constexpr (executes<Ex>) do_dropout(ex, mask, matrix<T const>(as_matrix(x)), as_matrix(y));
+}
+
+/// dx = keep dy / (1 - rate).  dx may be dy.
+template <backend Ex, class Dy, class Dx>
+void dropout_grad(Ex& ex, dropout_mask mask, Dy dy, Dx dx) {
+  dropout(ex, mask, dy, dx);
+}
+
+}  // namespace triad

@@ -1,0 +1,33 @@
+// One function for every element: y = f(x), y = f(a, b).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/core/backend.hpp"
+#include "triad/core/math.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// y = f(x), element by element; f is a named function object callable on host and device.  y may be x.
+template <backend Ex, class F, class X, class Y>
+void transform(Ex& ex, F f, X x, Y y) {
+  using T = element_t<Y>;
+  TRIAD_EXPECTS(same_shape(x, y), "transform: x and y have different shapes");
+  if constexpr (executes<Ex>) do_transform(ex, f, vec<T const>(as_vec(x)), as_vec(y));
+}
+
+/// y = f(a, b), element by element.  y may be a or b.
+template <backend Ex, class F, class A, class B, class Y>
+void transform(Ex& ex, F f, A a, B b, Y y) {
+  using T = element_t<Y>;
+  TRIAD_EXPECTS(same_shape(a, y) && same_shape(b, y), "transform: a, b and y have different shapes");
+  if constexpr (executes<Ex>) do_transform(ex, f, vec<T const>(as_vec(a)), vec<T const>(as_vec(b)), as_vec(y));
+}
+
+/// Every element becomes `value`.
+template <backend Ex, class Y>
+void fill(Ex& ex, element_t<Y> value, Y y) {
+  if constexpr (executes<Ex>) do_fill(ex, value, as_vec(y));
+}
+
+}  // namespace triad

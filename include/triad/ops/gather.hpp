@@ -1,0 +1,35 @@
+// Rows of a table by index, and the way back: the embedding and its gradient.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   y(r, :) = table(index(r), :)            table (v, d), index (rows), y (rows, d)
+//   dtable(index(r), :) += dy(r, :)         in ascending r
+#pragma once
+
+#include "triad/core/backend.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// Every index must lie in [0, v); hosts check, devices do not.
+template <backend Ex, class Table, class Y>
+void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
+  using T = element_t<Y>;
+  matrix<T const> const from = as_matrix(table);
+  matrix<T> const to = as_matrix(y);
+  TRIAD_EXPECTS(to.extent(0) == index.extent(0), "gather_rows: one row of y for each index is needed");
+  TRIAD_EXPECTS(to.extent(1) == from.extent(1), "gather_rows: table and y have different widths");
+  if constexpr (executes<Ex>) do_gather_rows(ex, from, index, to);
+}
+
+/// Adds to dtable.
+template <backend Ex, class Dy, class DTable>
+void scatter_add_rows(Ex& ex, Dy dy, vec<index_t const> index, DTable dtable) {
+  using T = element_t<DTable>;
+  matrix<T const> const from = as_matrix(dy);
+  matrix<T> const to = as_matrix(dtable);
+  TRIAD_EXPECTS(from.extent(0) == index.extent(0), "scatter_add_rows: one index for each row of dy is needed");
+  TRIAD_EXPECTS(to.extent(1) == from.extent(1), "scatter_add_rows: dy and dtable have different widths");
+  if constexpr (executes<Ex>) do_scatter_add_rows(ex, from, index, to);
+}
+
+}  // namespace triad

@@ -1,0 +1,44 @@
+// Layer normalisation of rows, with the biased variance.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   z = (x - mean) rstd,  rstd = 1 / sqrt(var + epsilon)          x, y, z (rows, d); mean, rstd (rows)
+//   y = gain z + bias                                             gain, bias (d)
+//   g = gain dy;  dx = rstd (g - mean_c g - z mean_c(g z));  dgain += sum_r dy z;  dbias += sum_r dy
+#pragma once
+
+#include "triad/core/arena.hpp"
+#include "triad/core/backend.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// Overwrites y, mean and rstd.
+template <backend Ex, class X, class Gain, class Bias, class Y, class Mean, class Rstd>
+void layer_norm(Ex& ex, X x, Gain gain, Bias bias, double epsilon, Y y, Mean mean, Rstd rstd) {
+  using T = element_t<Y>;
+  matrix<T const> const in = as_matrix(x);
+  TRIAD_EXPECTS(same_shape(x, y), "layer_norm: x and y have different shapes");
+  TRIAD_EXPECTS(static_cast<index_t>(gain.size()) == in.extent(1) && static_cast<index_t>(bias.size()) == in.extent(1),
+                "layer_norm: gain and bias need one value a column");
+  TRIAD_EXPECTS(static_cast<index_t>(mean.size()) == in.extent(0) && static_cast<index_t>(rstd.size()) == in.extent(0),
+                "layer_norm: mean and rstd need one value a row");
+  if constexpr (executes<Ex>)
+    do_layer_norm(ex, in, vec<T const>(as_vec(gain)), vec<T const>(as_vec(bias)), T(epsilon), as_matrix(y), as_vec(mean), as_vec(rstd));
+}
+
+/// Overwrites dx (dx = gradient + add, where `add` is not empty; dx may be dy or add); adds to dgain and dbias.
+template <backend Ex, class X, class Gain, class Mean, class Rstd, class Dy, class Dx, class DGain, class DBias>
+void layer_norm_grad(Ex& ex, arena& scratch, X x, Gain gain, Mean mean, Rstd rstd, Dy dy, matrix<element_t<Dx> const> add, Dx dx,
+                     DGain dgain, DBias dbias) {
+  using T = element_t<Dx>;
+  matrix<T const> const in = as_matrix(x);
+  TRIAD_EXPECTS(same_shape(x, dy) && same_shape(x, dx), "layer_norm_grad: x, dy and dx have different shapes");
+  TRIAD_EXPECTS(add.extent(0) == 0 || same_shape(add, in), "layer_norm_grad: add has another shape than dx");
+  auto const frame = scratch.open();
+  auto const ws = scratch.make_workspace(do_layer_norm_grad_workspace(planning(ex), in));
+  if constexpr (executes<Ex>)
+    do_layer_norm_grad(ex, in, vec<T const>(as_vec(gain)), vec<T const>(as_vec(mean)), vec<T const>(as_vec(rstd)),
+                       matrix<T const>(as_matrix(dy)), add, as_matrix(dx), as_vec(dgain), as_vec(dbias), ws);
+}
+
+}  // namespace triad

@@ -1,0 +1,76 @@
+// Matrix products with what surrounds them: bias, relu, dropout, residual, gate.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   c = a b                     a (m, k), b (k, n), c (m, n), any strides: a transpose is a view
+//   c = residual + drop(gate(relu(a b + bias)))      what an epilogue may add, in this order
+//   da = dc b',  db = a' dc     gradients are products again
+#pragma once
+
+#include "triad/core/backend.hpp"
+#include "triad/core/random.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// A batch of matrices of any strides: (batch, rows, columns).
+template <class T>
+using matrices = cuda::std::mdspan<T, extents<dyn, dyn, dyn>, cuda::std::layout_stride>;
+
+template <class T>
+matrix<T> no_matrix() { return make_matrix<T>(nullptr, 0, 0, 0); }
+
+/// What follows a product while its rows are still in cache.  Empty views and false leave a part out.
+template <class T>
+struct epilogue {
+  vec<T const> bias{nullptr, 0};                // (n)
+  bool relu = false;
+  matrix<T const> gate = no_matrix<T const>();  // (m, n): multiplied by gate_scale where positive, 0 elsewhere: the gradient of dropout after relu
+  T gate_scale = T(1);
+  dropout_mask dropout{};                       // elements numbered by dropout_element(row, column, n)
+  matrix<T const> residual = no_matrix<T const>();  // (m, n), may be c itself
+
+  constexpr bool empty() const {
+    return bias.extent(0) == 0 && !relu && gate.extent(0) == 0 && !dropout.active() && residual.extent(0) == 0;
+  }
+};
+
+namespace detail {
+template <bool Accumulate, class Ex, class A, class B, class C>
+void matmul_checked(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e) {
+  using T = element_t<C>;
+  static_assert(!extents_clash<A, 1, B, 0>(), "matmul: the columns of a differ from the rows of b");
+  static_assert(!extents_clash<A, 0, C, 0>(), "matmul: the rows of a differ from the rows of c");
+  static_assert(!extents_clash<B, 1, C, 1>(), "matmul: the columns of b differ from the columns of c");
+  matrix<T const> const x = as_matrix(a), w = as_matrix(b);
+  matrix<T> const y = as_matrix(c);
+  TRIAD_EXPECTS(x.extent(1) == w.extent(0), "matmul: the columns of a differ from the rows of b");
+  TRIAD_EXPECTS(x.extent(0) == y.extent(0) && w.extent(1) == y.extent(1), "matmul: c has another shape than the product");
+  TRIAD_EXPECTS(e.bias.extent(0) == 0 || e.bias.extent(0) == y.extent(1), "matmul: the bias needs one value a column of c");
+  TRIAD_EXPECTS(e.residual.data_handle() == nullptr || same_shape(e.residual, y), "matmul: the residual has another shape than c");
+  TRIAD_EXPECTS(e.gate.data_handle() == nullptr || same_shape(e.gate, y), "matmul: the gate has another shape than c");
+  if constexpr (executes<Ex>) do_matmul(ex, x, w, y, Accumulate, e);
+}
+}  // namespace detail
+
+/// c = a b, and the epilogue.  Overwrites c.
+template <backend Ex, class A, class B, class C>
+void matmul(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e = {}) {
+  detail::matmul_checked<false>(ex, a, b, c, e);
+}
+
+/// c += a b.
+template <backend Ex, class A, class B, class C>
+void matmul_add(Ex& ex, A a, B b, C c) {
+  detail::matmul_checked<true>(ex, a, b, c, {});
+}
+
+/// c(i) = a(i) b(i) for every i of a batch; a stride of 0 uses one matrix for all.
+template <backend Ex, class T>
+void batched_matmul(Ex& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
+  TRIAD_EXPECTS(a.extent(0) == c.extent(0) && b.extent(0) == c.extent(0), "batched_matmul: batch sizes differ");
+  TRIAD_EXPECTS(a.extent(2) == b.extent(1), "batched_matmul: the columns of a differ from the rows of b");
+  TRIAD_EXPECTS(a.extent(1) == c.extent(1) && b.extent(2) == c.extent(2), "batched_matmul: c has another shape than the products");
+  if constexpr (executes<Ex>) do_batched_matmul(ex, a, b, c);
+}
+
+}  // namespace triad

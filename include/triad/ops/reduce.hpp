@@ -1,0 +1,42 @@
+// Sums, always in the same order: over everything, over squares, over the rows of a matrix.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   total(0) = sum x          norm(0) = sqrt(sum x^2)          s(c) += sum_r x(r, c)
+#pragma once
+
+#include "triad/core/arena.hpp"
+#include "triad/core/backend.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// total(0) = sum of x.
+template <backend Ex, class X, class Y>
+void sum(Ex& ex, arena& scratch, X x, Y total) {
+  using T = element_t<Y>;
+  auto const frame = scratch.open();
+  auto const ws = scratch.make_workspace(do_sum_workspace(planning(ex), vec<T const>(as_vec(x))));
+  if constexpr (executes<Ex>) do_sum(ex, vec<T const>(as_vec(x)), as_vec(total), ws);
+}
+
+/// norm(0) = Euclidean length of x.
+template <backend Ex, class X, class Y>
+void norm(Ex& ex, arena& scratch, X x, Y length) {
+  using T = element_t<Y>;
+  auto const frame = scratch.open();
+  auto const ws = scratch.make_workspace(do_sum_workspace(planning(ex), vec<T const>(as_vec(x))));
+  if constexpr (executes<Ex>) do_norm(ex, vec<T const>(as_vec(x)), as_vec(length), ws);
+}
+
+/// s(c) += sum over r of x(r, c).
+template <backend Ex, class X, class S>
+void column_sums_add(Ex& ex, arena& scratch, X x, S s) {
+  using T = element_t<S>;
+  matrix<T const> const m = as_matrix(x);
+  TRIAD_EXPECTS(m.extent(1) == static_cast<index_t>(s.size()), "column_sums_add: one sum a column is needed");
+  auto const frame = scratch.open();
+  auto const ws = scratch.make_workspace(do_column_sums_workspace(planning(ex), m));
+  if constexpr (executes<Ex>) do_column_sums_add(ex, m, as_vec(s), ws);
+}
+
+}  // namespace triad

@@ -1,0 +1,29 @@
+// Softmax of rows.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   y(r, c) = exp(x(r, c) - max_c x(r, c)) / sum_c exp(...)        x, y (rows, columns)
+//   dx = y (dy - sum_c y dy)
+#pragma once
+
+#include "triad/core/backend.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// y may be x.
+template <backend Ex, class X, class Y>
+void softmax(Ex& ex, X x, Y y) {
+  using T = element_t<Y>;
+  TRIAD_EXPECTS(same_shape(x, y), "softmax: x and y have different shapes");
+  if constexpr (executes<Ex>) do_softmax(ex, matrix<T const>(as_matrix(x)), as_matrix(y));
+}
+
+/// Overwrites dx, which may be dy.
+template <backend Ex, class Y, class Dy, class Dx>
+void softmax_grad(Ex& ex, Y y, Dy dy, Dx dx) {
+  using T = element_t<Dx>;
+  TRIAD_EXPECTS(same_shape(y, dy) && same_shape(y, dx), "softmax_grad: y, dy and dx have different shapes");
+  if constexpr (executes<Ex>) do_softmax_grad(ex, matrix<T const>(as_matrix(y)), matrix<T const>(as_matrix(dy)), as_matrix(dx));
+}
+
+}  // namespace triad

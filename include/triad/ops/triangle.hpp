@@ -1,0 +1,99 @@
+// Triangular attention: edge (i, j) attends over the middle node l of all triangles (i, l), (l, j).
+// SPDX-License-Identifier: Apache-2.0
+//
+// Edge Transformer, equations 5-8; per head of width k, over a ragged batch of complete graphs (rows = sum of n^2, d = h k):
+//
+//   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k)                  fill where the triangle is masked
+//   p(i, l, j) = softmax over l;  p~ = dropout(p)
+//   o(i, j)    = sum_l p~(i, l, j) v1(i, l) * v2(l, j)        * element by element
+//
+//   dp~ = sum_c do v1 v2;  dp = dropout'(dp~);  ds = p (dp - delta),  delta(i, j) = sum_l p dp = sum_c do o
+//   dq(i, l) = sum_j ds k(l, j) / sqrt(k)          dk(l, j) = sum_i ds q(i, l) / sqrt(k)
+//   dv1(i, l) = sum_j p~ do(i, j) * v2(l, j)       dv2(l, j) = sum_i p~ do(i, j) * v1(i, l)
+//
+// Forms:  value_ablation      o = sum_l p~ v1(i, l)                                       (section 4.5 of the paper)
+//         attention_ablation  s = q(i, l) . k(i, j) / sqrt(k)
+//         flat                one softmax over the 2n edges (i, z) and (z, j):
+//                             s = q(i, j) . k(edge) / sqrt(k),  o = sum p~ v1(edge);  masked as triangle (i, z, j)
+#pragma once
+
+#include "triad/core/arena.hpp"
+#include "triad/core/backend.hpp"
+#include "triad/core/graphs.hpp"
+#include "triad/core/random.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+enum class triangle_form { full, value_ablation, attention_ablation, both_ablations, flat };
+
+constexpr bool uses_right_value(triangle_form f) { return f == triangle_form::full || f == triangle_form::attention_ablation; }
+constexpr bool ablates_attention(triangle_form f) { return f == triangle_form::attention_ablation || f == triangle_form::both_ablations; }
+
+/// What one use of the operation is made of, besides tensors.
+struct triangle_settings {
+  triangle_form form = triangle_form::full;
+  index_t heads = 1;
+  triangle_mask mask{};
+  dropout_mask dropout{};  // element h first + ((c n + l) n + i) n + j of p(i, l, j), head c, first = graphs.triangle[g]; flat: twice as many, z < 2n for l
+};
+
+/// Queries, keys and values of every edge.  S = T const: inputs; S = T: their gradients.
+template <class S>
+struct triangle_projections {
+  matrix<S> query, key, left_value, right_value;  // (rows, d) each, heads side by side; right_value (0, 0) where the form has none
+};
+
+/// What backward needs of the softmax: m = max_l s and 1 / sum_l exp(s - m).
+template <class S>
+struct triangle_statistics {
+  matrix<S> maximum, inverse_sum;  // (rows, h) each
+};
+
+namespace detail {
+template <class S>
+void expect_triangle(triangle_settings const& t, triangle_projections<S> const& x, graph_batch const& g) {
+  auto const rows = g.dims.rows, d = x.query.extent(1);
+  TRIAD_EXPECTS(t.heads > 0 && d % t.heads == 0, "triangle: the width must be a multiple of the number of heads");
+  TRIAD_EXPECTS(x.query.extent(0) == rows && same_shape(x.key, x.query) && same_shape(x.left_value, x.query),
+                "triangle: query, key and left value need one row an edge and one width");
+  TRIAD_EXPECTS(!uses_right_value(t.form) || same_shape(x.right_value, x.query), "triangle: this form needs a right value");
+  TRIAD_EXPECTS(t.mask.empty() || t.mask.masked.extent(0) == g.dims.triangles, "triangle: the mask needs one byte a triangle");
+}
+}  // namespace detail
+
+/// Overwrites o (rows, d) and the statistics.
+template <backend Ex, class T>
+void triangle(Ex& ex, arena& scratch, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
+              triangle_statistics<T> const& statistics, matrix<T> o) {
+  detail::expect_triangle(t, x, g);
+  TRIAD_EXPECTS(same_shape(o, x.query), "triangle: the output needs the shape of the query");
+  auto const frame = scratch.open();
+  auto const ws = scratch.make_workspace(do_triangle_workspace(planning(ex), t, x, g.dims));
+  if constexpr (executes<Ex>) do_triangle(ex, t, x, g, statistics, o, ws);
+}
+
+/// Overwrites every gradient in dx.
+template <backend Ex, class T>
+void triangle_grad(Ex& ex, arena& scratch, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
+                   triangle_statistics<T const> const& statistics, matrix<T const> o, matrix<T const> d_o, triangle_projections<T> const& dx) {
+  detail::expect_triangle(t, x, g);
+  detail::expect_triangle(t, dx, g);
+  TRIAD_EXPECTS(same_shape(o, x.query) && same_shape(d_o, x.query), "triangle_grad: o and its gradient need the shape of the query");
+  auto const frame = scratch.open();
+  auto const ws = scratch.make_workspace(do_triangle_grad_workspace(planning(ex), t, x, g.dims));
+  if constexpr (executes<Ex>) do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
+}
+
+/// weights(c, l) = p(i, l, j) of head c, before dropout, for one edge of graph `graph`, without making the others.
+/// flat: weights(c, z) with z < n for edges (i, z), then n more for edges (z, j).
+template <backend Ex, class T>
+void triangle_weights(Ex& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g, index_t graph,
+                      index_t i, index_t j, matrix<T> weights) {
+  detail::expect_triangle(t, x, g);
+  TRIAD_EXPECTS(graph >= 0 && graph < g.dims.graphs, "triangle_weights: no such graph");
+  TRIAD_EXPECTS(weights.extent(0) == t.heads, "triangle_weights: one row a head is needed");
+  if constexpr (executes<Ex>) do_triangle_weights(ex, t, x, g, graph, i, j, weights);
+}
+
+}  // namespace triad

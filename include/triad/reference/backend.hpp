@@ -1,0 +1,13 @@
+// The specification: plain loops over any scalar type, in the order of the formulas.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/core/backend.hpp"
+
+namespace triad::reference {
+
+struct backend {
+  using memory = host_memory;
+};
+
+}  // namespace triad::reference

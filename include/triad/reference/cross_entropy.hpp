@@ -1,0 +1,43 @@
+// Cross entropy and argmax by their definition.  The mathematics is in ops/cross_entropy.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+#include "triad/ops/cross_entropy.hpp"
+#include "triad/reference/backend.hpp"
+
+namespace triad::reference {
+
+template <class T>
+void do_cross_entropy(backend&, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits) {
+  index_t const rows = logits.extent(0), v = logits.extent(1);
+  index_t count = 0;
+  for (index_t r = 0; r < rows; ++r) count += target(r) >= 0 ? 1 : 0;
+  T total = 0;
+  for (index_t r = 0; r < rows; ++r) {
+    if (target(r) < 0) {
+      for (index_t c = 0; c < v; ++c) dlogits(r, c) = T(0);
+      continue;
+    }
+    TRIAD_EXPECTS(target(r) < v, "cross_entropy: a target lies outside the logits");
+    T maximum = logits(r, 0), sum = 0;
+    for (index_t c = 1; c < v; ++c) maximum = logits(r, c) > maximum ? logits(r, c) : maximum;
+    for (index_t c = 0; c < v; ++c) sum += std::exp(logits(r, c) - maximum);
+    total += std::log(sum) + maximum - logits(r, target(r));
+    for (index_t c = 0; c < v; ++c)
+      dlogits(r, c) = (std::exp(logits(r, c) - maximum) / sum - (c == target(r) ? T(1) : T(0))) / T(count);
+  }
+  loss(0) = count > 0 ? total / T(count) : T(0);
+}
+
+template <class T>
+void do_argmax_rows(backend&, matrix<T const> x, vec<index_t> best) {
+  for (index_t r = 0; r < x.extent(0); ++r) {
+    best(r) = 0;
+    for (index_t c = 1; c < x.extent(1); ++c)
+      if (x(r, c) > x(r, best(r))) best(r) = c;
+  }
+}
+
+}  // namespace triad::reference

@@ -1,0 +1,20 @@
+// Dropout by its definition.  The mathematics is in ops/dropout.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/ops/dropout.hpp"
+#include "triad/reference/backend.hpp"
+
+namespace triad::reference {
+
+template <class T>
+void do_dropout(backend&, dropout_mask mask, matrix<T const> x, matrix<T> y) {
+  for (index_t r = 0; r < y.extent(0); ++r)
+    for (index_t c = 0; c < y.extent(1); ++c)
+      if (mask.active())
+        y(r, c) = mask.keeps(dropout_element(r, c, y.extent(1))) ? x(r, c) * T(mask.scale()) : T(0);
+      else
+        y(r, c) = x(r, c);
+}
+
+}  // namespace triad::reference

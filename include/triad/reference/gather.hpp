@@ -1,0 +1,30 @@
+// Gather and scatter-add of rows by their definition.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/ops/gather.hpp"
+#include "triad/reference/backend.hpp"
+
+namespace triad::reference {
+
+inline void expect_indices(vec<index_t const> index, index_t rows) {
+  bool inside = true;
+  for (index_t r = 0; r < index.extent(0); ++r) inside = inside && index(r) >= 0 && index(r) < rows;
+  TRIAD_EXPECTS(inside, "gather_rows: an index lies outside the table");
+}
+
+template <class T>
+void do_gather_rows(backend&, matrix<T const> table, vec<index_t const> index, matrix<T> y) {
+  expect_indices(index, table.extent(0));
+  for (index_t r = 0; r < y.extent(0); ++r)
+    for (index_t c = 0; c < y.extent(1); ++c) y(r, c) = table(index(r), c);
+}
+
+template <class T>
+void do_scatter_add_rows(backend&, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable) {
+  expect_indices(index, dtable.extent(0));
+  for (index_t r = 0; r < dy.extent(0); ++r)
+    for (index_t c = 0; c < dy.extent(1); ++c) dtable(index(r), c) += dy(r, c);
+}
+
+}  // namespace triad::reference

@@ -1,0 +1,316 @@
+// Is a backward right?  Finite differences of the value against the gradient it returns, in double.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   numeric = (f(p + h u) - f(p - h u)) / 2h        analytic = u . df/dp        for each tensor p:
+//                                                   random unit directions u over all its elements, and single elements
+//   error = |analytic - numeric| / max(|analytic|, |numeric|, largest gradient element / 100)
+//
+// The last term keeps gradients that are zero by mathematics (a key's bias) from failing by rounding.  Where relu has a
+// kink between p - h u and p + h u a smaller h is tried; a wrong gradient is wrong at every h.
+//
+//   auto report = gradient_check(ex, layer, row_dims(5), x, {5, 3});
+//   if (!report) std::cerr << report.text();
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "triad/core/buffer.hpp"
+#include "triad/core/random.hpp"
+#include "triad/core/scratch.hpp"
+#include "triad/layers/layer.hpp"
+#include "triad/train/parameters.hpp"
+
+namespace triad {
+
+struct gradient_check_options {
+  double tolerance = 1e-6;            // rounding at step 1e-5 stays under 1e-8
+  int directions = 2, elements = 4;   // tried for each tensor
+  philox_key key = 1;                 // of the directions, and of what the layer check draws
+  // For layers alone.
+  bool train = true;                  // with dropout, the same mask in every evaluation
+  keep kept = keep::everything;
+  double range = 0.7;                 // parameters are drawn from [-range, range]
+};
+
+/// One tensor of a function's arguments, or its gradient.
+struct named_values {
+  std::string path;
+  std::vector<double> values;
+};
+using variables = std::vector<named_values>;
+
+struct gradient_report {
+  double tolerance = 0, worst = 0;        // the largest error, and where it was:
+  std::string path;                       // which tensor
+  index_t element = -1;                   // which element, or -1: a direction over all
+  double analytic = 0, numeric = 0;       // what backward says, and what finite differences say
+  index_t checks = 0;
+  std::string fault;                      // not empty: something besides a number is wrong
+
+  explicit operator bool() const { return fault.empty() && checks > 0 && worst <= tolerance; }
+  std::string text() const {
+    if (!fault.empty()) return "gradient_check: " + fault;
+    if (checks == 0) return "gradient_check: there was nothing to check";
+    auto const number = [](double v) {
+      char digits[32];
+      std::snprintf(digits, sizeof digits, "%.9g", v);
+      return std::string(digits);
+    };
+    return "gradient_check: " + path + (element < 0 ? " along a direction" : " at element " + std::to_string(element)) + ": backward says " +
+           number(analytic) + ", finite differences " + number(numeric) + " (error " + number(worst) + ", allowed " + number(tolerance) +
+           ", " + std::to_string(checks) + " checks)";
+  }
+};
+
+namespace detail {
+/// A non-finite number is never within a tolerance.
+inline double gradient_error(double analytic, double numeric, double floor) {
+  double const scale = std::max({std::abs(analytic), std::abs(numeric), floor, std::numeric_limits<double>::min()});
+  double const error = std::abs(analytic - numeric) / scale;
+  return error >= 0 ? error : std::numeric_limits<double>::infinity();
+}
+}  // namespace detail
+
+/// Checks gradient against value at a point.  value(variables const&) returns a double;
+/// gradient(variables const&, variables& d) overwrites the values of d, which begins as a copy of the point.
+template <class Value, class Gradient>
+gradient_report gradient_check(variables point, Value&& value, Gradient&& gradient, gradient_check_options const& options = {}) {
+  gradient_report report;
+  report.tolerance = options.tolerance;
+  variables exact = point;
+  gradient(static_cast<variables const&>(point), exact);
+
+  double largest = 0;
+  for (auto const& tensor : exact)
+    for (double g : tensor.values) largest = std::max(largest, std::abs(g));
+  random_stream random(options.key, 0x6772616469656e74);
+
+  for (std::size_t t = 0; t < point.size(); ++t) {
+    auto& p = point[t].values;
+    auto const start = p;
+    auto const size = p.size();
+    if (exact[t].values.size() != size) {
+      report.fault = point[t].path + ": the gradient has " + std::to_string(exact[t].values.size()) + " values for " + std::to_string(size);
+      return report;
+    }
+    auto const along = [&](std::vector<double> const& u, index_t element) {
+      double analytic = 0, numeric = 0, error = std::numeric_limits<double>::infinity();
+      for (std::size_t i = 0; i < size; ++i)
+        if (u[i] != 0) analytic += u[i] * exact[t].values[i];
+      for (double const h : {1e-5, 1e-6, 1e-4, 1e-7}) {
+        auto const at = [&](double distance) {
+          for (std::size_t i = 0; i < size; ++i) p[i] = start[i] + distance * u[i];
+          return static_cast<double>(value(static_cast<variables const&>(point)));
+        };
+        double const n = (at(h) - at(-h)) / (2 * h), e = detail::gradient_error(analytic, n, largest / 100);
+        if (e < error || h == 1e-5) {
+          error = e;
+          numeric = n;
+        }
+        if (error <= options.tolerance) break;
+      }
+      p = start;
+      if (report.checks++ == 0 || error > report.worst) {
+        report.worst = error;
+        report.path = point[t].path;
+        report.element = element;
+        report.analytic = analytic;
+        report.numeric = numeric;
+      }
+    };
+    if (size == 0) continue;
+    std::vector<double> u(size);
+    for (int n = 0; n < options.directions; ++n) {
+      double length = 0;
+      for (double& v : u) {
+        v = random.uniform(-1, 1);
+        length += v * v;
+      }
+      for (double& v : u) v /= std::sqrt(length);
+      along(u, -1);
+    }
+    for (int n = 0; n < options.elements; ++n) {
+      auto const e = random.below(static_cast<std::uint32_t>(size));
+      u.assign(size, 0);
+      u[e] = 1;
+      along(u, static_cast<index_t>(e));
+    }
+  }
+  return report;
+}
+
+/// Rows and columns of a layer's output.
+struct output_shape {
+  index_t rows = 0, columns = 0;
+};
+
+namespace detail {
+
+/// One layer with parameters, input, output and memory of its own in a backend's memory.
+template <class Ex, class Layer, class Dims>
+class layer_under_check {
+  using memory = typename Ex::memory;
+  using input = typename Layer::input;
+  using output = typename Layer::output;
+  static_assert(std::is_same_v<scalar_t<Layer>, double>, "gradient_check: finite differences need a layer in double");
+
+  template <class I>
+  static auto state_of(I const& in) {
+    if constexpr (requires { in.x; })
+      return in.x;
+    else
+      return in;
+  }
+  using state = decltype(state_of(std::declval<input const&>()));
+  /// An embedding's indices have no gradient.
+  static constexpr bool has_input_gradient = std::is_same_v<element_t<state>, double>;
+  using state_gradient = cuda::std::mdspan<element_t<state>, typename state::extents_type, typename state::layout_type>;
+
+ public:
+  layer_under_check(Ex& ex, Layer const& layer, Dims const& dims, input const& in, output_shape shape, gradient_check_options const& o)
+      : ex_(ex), layer_(layer), dims_(dims), in_(in), shape_(shape), options_(o), parameters_(layer, holding::gradients) {
+    index_t const x_size = static_cast<index_t>(state_of(in).size());
+    auto const doubles = [](index_t count) { return static_cast<std::size_t>(count) * sizeof(double) + arena_slack; };
+    y_ = buffer<memory>(doubles(shape.rows * shape.columns));
+    dy_ = buffer<memory>(doubles(shape.rows * shape.columns));
+    if constexpr (has_input_gradient) {
+      x_ = buffer<memory>(doubles(x_size));
+      dx_ = buffer<memory>(doubles(x_size));
+      in_ = with_state(in, state(static_cast<double const*>(x_.data()), state_of(in).mapping()));
+    }
+    saved_ = buffer<memory>(planned_bytes([&](arena& place) { (void)plan_saved(place); }));
+    step_ = buffer<memory>(sizeof(std::uint64_t));
+    std::uint64_t const step = 3;
+    memory::from_host(step_.data(), &step, sizeof step);
+    scratch_ = buffer<memory>(planned_scratch(ex, use(), [&](auto& planner, call const& c) { run(planner, c, true); }));
+
+    random_stream random(o.key, 0x6c61796572);
+    cotangent_.resize(static_cast<std::size_t>(shape.rows * shape.columns));
+    for (double& v : cotangent_) v = random.uniform(-1, 1);
+    memory::from_host(dy_.data(), cotangent_.data(), cotangent_.size() * sizeof(double));
+    walk(parameters_.values(), [&](std::string const& path, auto view) {
+      named_values v{path, std::vector<double>(static_cast<std::size_t>(view.size()))};
+      for (double& e : v.values) e = random.uniform(-o.range, o.range);
+      start_.push_back(std::move(v));
+    });
+    if constexpr (has_input_gradient) {
+      named_values x{"x", std::vector<double>(static_cast<std::size_t>(x_size))};
+      memory::to_host(x.values.data(), state_of(in).data_handle(), x.values.size() * sizeof(double));
+      start_.push_back(std::move(x));
+    }
+  }
+
+  variables const& start() const { return start_; }
+
+  /// sum(y dy)
+  double value(variables const& at) {
+    place(at);
+    spoil(y_), spoil(saved_), spoil(scratch_);
+    with_scratch(false);
+    std::vector<double> y(cotangent_.size());
+    memory::to_host(y.data(), y_.data(), y.size() * sizeof(double));
+    double sum = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) sum += y[i] * cotangent_[i];
+    return sum;
+  }
+
+  /// Parameter gradients are added to what is there; the input's are overwritten.
+  void gradient(variables const& at, variables& d) {
+    place(at);
+    spoil(y_), spoil(saved_), spoil(scratch_), spoil(dx_);
+    std::size_t t = 0;
+    double const before = 0.5;
+    walk(parameters_.gradients(), [&](std::string const&, auto view) {
+      std::vector<double> const begin(static_cast<std::size_t>(view.size()), before);
+      memory::from_host(view.data_handle(), begin.data(), begin.size() * sizeof(double));
+    });
+    with_scratch(true);
+    walk(parameters_.gradients(), [&](std::string const&, auto view) {
+      auto& values = d[t++].values;
+      memory::to_host(values.data(), view.data_handle(), values.size() * sizeof(double));
+      for (double& v : values) v -= before;
+    });
+    if constexpr (has_input_gradient) memory::to_host(d[t].values.data(), dx_.data(), d[t].values.size() * sizeof(double));
+  }
+
+ private:
+  call use() const {
+    call c;
+    c.train = options_.train;
+    c.key = options_.key;
+    c.step = static_cast<std::uint64_t const*>(step_.data());
+    return c;
+  }
+  auto plan_saved(arena& place) const {
+    if constexpr (requires { layer_.plan_saved(place, dims_, options_.kept, in_.read.extent(0)); })
+      return layer_.plan_saved(place, dims_, options_.kept, in_.read.extent(0));
+    else
+      return layer_.plan_saved(place, dims_, options_.kept);
+  }
+  template <class Backend>
+  void run(Backend& ex, call const& c, bool back) {
+    auto at = saved_.place();
+    auto const saved = plan_saved(at);
+    output const y(static_cast<double*>(y_.data()), typename output::extents_type(shape_.rows, shape_.columns));
+    layer_.forward(ex, c, parameters_.values(), in_, saved, y);
+    if (!back) return;
+    const_view<output> const dy(static_cast<double const*>(dy_.data()), y.mapping());
+    if constexpr (has_input_gradient) {
+      state_gradient const dx(static_cast<double*>(dx_.data()), state_of(in_).mapping());
+      layer_.backward(ex, c, parameters_.values(), in_, saved, dy, dx, parameters_.gradients());
+    } else {
+      layer_.backward(ex, c, parameters_.values(), in_, saved, dy, parameters_.gradients());
+    }
+  }
+  void with_scratch(bool back) {
+    auto scratch = scratch_.place();
+    auto c = use();
+    c.scratch = &scratch;
+    run(ex_, c, back);
+  }
+  void place(variables const& at) {
+    std::size_t t = 0;
+    walk(parameters_.mutable_values(), [&](std::string const&, auto view) {
+      memory::from_host(view.data_handle(), at[t].values.data(), at[t].values.size() * sizeof(double));
+      ++t;
+    });
+    if constexpr (has_input_gradient) memory::from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
+  }
+  /// What must be overwritten before it is read begins as NaN.
+  static void spoil(buffer<memory>& b) {
+    std::vector<std::byte> const ones(b.bytes(), std::byte{0xff});
+    memory::from_host(b.data(), ones.data(), ones.size());
+  }
+
+  Ex& ex_;
+  Layer const& layer_;
+  Dims dims_;
+  input in_;
+  output_shape shape_;
+  gradient_check_options options_;
+  parameter_set<Layer, Ex> parameters_;
+  buffer<memory> x_, dx_, y_, dy_, saved_, scratch_, step_;
+  std::vector<double> cotangent_;
+  variables start_;
+};
+
+}  // namespace detail
+
+/// Checks the backward of a layer (layers/layer.hpp) for f = sum(y dy), dy and the parameters drawn at random, at the input
+/// `in`: df/dparameters is added, df/dinput overwritten, and nothing is read that was not written before.
+template <backend Ex, class Layer, class Dims>
+gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in, output_shape shape,
+                               gradient_check_options const& options = {}) {
+  detail::layer_under_check<Ex, Layer, Dims> check(ex, layer, dims, in, shape, options);
+  return gradient_check(
+      check.start(), [&](variables const& at) { return check.value(at); }, [&](variables const& at, variables& d) { check.gradient(at, d); },
+      options);
+}
+
+}  // namespace triad

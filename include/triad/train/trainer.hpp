@@ -1,0 +1,156 @@
+// One model in training: its parameters, its memory, and the update; allocates at construction and never again.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/core/backend.hpp"
+#include "triad/core/call.hpp"
+#include "triad/ops/adam.hpp"
+#include "triad/ops/cross_entropy.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/reduce.hpp"
+#include "triad/train/parameters.hpp"
+
+namespace triad {
+
+struct trainer_options {
+  adam_settings adam{};
+  double max_norm = 0;                // gradients are clipped to this norm; 0: never
+  philox_key key = 0;                 // of dropout
+  keep memory = keep::everything;
+  graph_dims capacity{};              // the largest batch
+};
+
+/// What a trainer will hold, in bytes, known before anything is allocated.
+struct trainer_bytes {
+  std::size_t parameters, saved, scratch;
+  std::size_t total() const { return parameters + saved + scratch; }
+};
+
+/// Model: fields, plan_params, plan_saved(arena, graph_dims, keep), targets(), forward(..., logits), backward(..., dlogits, gradient).
+template <class Model, backend Ex>
+class trainer {
+ public:
+  using T = typename Model::value_type;
+  using memory = typename Ex::memory;
+  using logits_type = typename Model::output;
+
+  trainer(Ex& ex, Model const& m, trainer_options const& options)
+      : ex_(ex), model_(m), options_(options), parameters_(m, options.memory != keep::nothing),
+        saved_(plan(ex, m, options).saved), scratch_(plan(ex, m, options).scratch), scalars_(scalar_bytes()) {
+    auto place = scalars_.place();
+    rate_ = place.template make<vec<double>>(1);
+    step_ = place.template make<vec<std::uint64_t>>(1);
+    loss_ = place.template make<vec<T>>(1);
+    norm_ = place.template make<vec<T>>(1);
+  }
+  trainer(trainer const&) = delete;
+  trainer& operator=(trainer const&) = delete;
+
+  static trainer_bytes plan(Ex& ex, Model const& m, trainer_options const& o) {
+    bool const learns = o.memory != keep::nothing;
+    auto const parameters = planned_bytes([&](arena& a) { (void)m.plan_params(a); }) * (learns ? 4 : 1);
+    auto const saved = planned_bytes([&](arena& a) {
+      (void)m.plan_saved(a, o.capacity, o.memory);
+      (void)a.make<logits_type>(o.capacity.graphs, m.targets());
+      (void)a.make<logits_type>(o.capacity.graphs, m.targets());
+    });
+    return {parameters, saved, planned_scratch(ex, m, o)};
+  }
+
+  /// One step of Adam on the mean cross entropy of a batch.  Afterwards loss() and norm() are of this batch.
+  void update(typename Model::input const& in, vec<index_t const> target, double rate) {
+    compute_gradient(in, target);
+    if (options_.max_norm > 0) clip(ex_, options_.max_norm, norm_, parameters_.flat_gradients());
+    memory::from_host(rate_.data_handle(), &rate, sizeof rate);
+    parameters_.adam(ex_, options_.adam, rate_, step_.data_handle());
+    set_step(host_step_ + 1);
+  }
+
+  /// The gradient of the mean cross entropy, its norm and the loss, without a step.
+  void compute_gradient(typename Model::input const& in, vec<index_t const> target) {
+    auto const place = prepare(in.graphs.dims);
+    auto scratch = scratch_.place();
+    auto const c = use(scratch, true);
+    parameters_.zero_gradients(ex_);
+    model_.forward(ex_, c, parameters_.values(), in, place.saved, place.logits);
+    cross_entropy(ex_, place.logits, target, loss_, place.dlogits);
+    model_.backward(ex_, c, parameters_.values(), in, place.saved, place.dlogits, parameters_.gradients());
+    triad::norm(ex_, scratch, parameters_.flat_gradients(), norm_);
+  }
+
+  /// Logits (b, targets) of a batch, without dropout, until the next call.
+  logits_type infer(typename Model::input const& in) {
+    auto const place = prepare(in.graphs.dims);
+    auto scratch = scratch_.place();
+    model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.logits);
+    return place.logits;
+  }
+
+  T loss() const { return read(loss_); }
+  T norm() const { return read(norm_); }
+  std::uint64_t step() const { return host_step_; }
+  void set_step(std::uint64_t step) {
+    host_step_ = step;
+    memory::from_host(step_.data_handle(), &host_step_, sizeof host_step_);
+  }
+
+  Model const& model() const { return model_; }
+  parameter_set<Model, Ex>& parameters() { return parameters_; }
+  trainer_options const& options() const { return options_; }
+
+  /// The memory of the last batch, for inspection: what forward kept.
+  typename Model::saved saved(graph_dims const& dims) { return prepare(dims).saved; }
+  call inspection_call(arena& scratch) const { return use(scratch, false); }
+
+ private:
+  struct placed {
+    typename Model::saved saved;
+    logits_type logits, dlogits;  // (b, targets)
+  };
+  placed prepare(graph_dims const& dims) {
+    auto place = saved_.place();
+    auto const s = model_.plan_saved(place, dims, options_.memory);
+    auto const logits = place.template make<logits_type>(dims.graphs, model_.targets());
+    return {s, logits, place.template make<logits_type>(dims.graphs, model_.targets())};
+  }
+  call use(arena& scratch, bool train) const { return {&scratch, train, options_.key, step_.data_handle(), 0}; }
+
+  static T read(vec<T> value) {
+    T result;
+    memory::to_host(&result, value.data_handle(), sizeof result);
+    return result;
+  }
+
+  /// A pass over the largest batch that plans and computes nothing.
+  static std::size_t planned_scratch(Ex& ex, Model const& m, trainer_options const& o) {
+    measuring<Ex> dry{&ex};
+    arena scratch, values, gradients, kept;
+    call c{&scratch, true, 0, nullptr, 0};
+    auto const w = m.template plan_params<T const>(values);
+    auto const s = m.plan_saved(kept, o.capacity, o.memory);
+    auto const logits = kept.make<logits_type>(o.capacity.graphs, m.targets());
+    auto const in = Model::input::measured(o.capacity, o.capacity.graphs);
+    m.forward(dry, c, w, in, s, logits);
+    if (o.memory != keep::nothing) m.backward(dry, c, w, in, s, logits, m.plan_params(gradients));
+    index_t const flat = static_cast<index_t>(values.peak() / sizeof(T));
+    triad::norm(dry, scratch, vec<T>(nullptr, flat), vec<T>(nullptr, 1));
+    return scratch.peak();
+  }
+  static std::size_t scalar_bytes() {
+    return planned_bytes([](arena& a) {
+      for (int i = 0; i < 4; ++i) a.make<vec<double>>(1);
+    });
+  }
+
+  Ex& ex_;
+  Model model_;
+  trainer_options options_;
+  parameter_set<Model, Ex> parameters_;
+  buffer<memory> saved_, scratch_, scalars_;
+  vec<double> rate_{nullptr, 0};
+  vec<std::uint64_t> step_{nullptr, 0};
+  vec<T> loss_{nullptr, 0}, norm_{nullptr, 0};
+  std::uint64_t host_step_ = 0;
+};
+
+}  // namespace triad

@@ -1,0 +1,11 @@
+// Everything but io (JSON is slow to compile) and cuda: core, operations, backends reference and cpu, layers, models, training.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/cpu/cpu.hpp"
+#include "triad/layers/repeat.hpp"
+#include "triad/models/edge_transformer.hpp"
+#include "triad/reference/reference.hpp"
+#include "triad/train/graph_loader.hpp"
+#include "triad/train/trainer.hpp"
+#include "triad/version.hpp"

@@ -1,0 +1,59 @@
+# Sourced by the other scripts: finds out what a fresh Debian or Ubuntu lacks, says so, and installs it.
+# A thing is looked for, not its package, so that compilers and libraries from elsewhere count.
+
+missing=()
+
+need_command() {  # COMMAND PACKAGE
+  command -v "$1" > /dev/null || missing+=("$2")
+}
+
+need_header() {  # HEADER PACKAGE [OTHER HEADER]: either will do
+  printf '#if !__has_include(<%s>) && !__has_include(<%s>)\n#error\n#endif\n' "$1" "${3:-$1}" |
+    "${CXX:-c++}" -std=c++20 -E -x c++ - > /dev/null 2>&1 || missing+=("$2")
+}
+
+# CCCL's headers come from a CUDA toolkit, from TRIAD_CCCL_DIR, or through pip (cmake/fetch_cccl.cmake).
+need_cccl() {
+  local nvcc directory
+  nvcc=$(command -v nvcc || true)
+  for directory in "${TRIAD_CCCL_DIR:-}" "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${nvcc%/bin/nvcc}" /usr/local/cuda /opt/cuda \
+    build/deps/cccl/nvidia/cu13; do
+    if [[ -n $directory && (-e $directory/cuda/std/mdspan || -e $directory/include/cuda/std/mdspan ||
+      -e $directory/include/cccl/cuda/std/mdspan) ]]; then
+      return
+    fi
+  done
+  python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
+}
+
+need_to_build() {
+  need_command "${CXX:-c++}" g++
+  need_command cmake cmake
+  need_command ninja ninja-build
+  need_header cblas.h libopenblas-dev
+  need_header nlohmann/json.hpp nlohmann-json3-dev
+  need_header CLI/CLI.hpp libcli11-dev
+  need_header zlib.h zlib1g-dev
+  need_cccl
+}
+
+install_missing() {
+  ((${#missing[@]})) || return 0
+  local update="apt-get update"
+  local install="apt-get install --yes --no-install-recommends ${missing[*]}"
+  echo "Missing packages: ${missing[*]}"
+  if ! command -v apt-get > /dev/null; then
+    echo "There is no apt-get here: if CMake does not find them either, install what this system calls them." >&2
+  elif ((EUID == 0)); then
+    echo "Installing them: $install"
+    export DEBIAN_FRONTEND=noninteractive
+    $update && $install
+  elif command -v sudo > /dev/null && { [[ -t 0 ]] || sudo -n true 2> /dev/null; }; then
+    echo "Installing them: sudo $install"
+    sudo $update && sudo DEBIAN_FRONTEND=noninteractive $install
+  else
+    echo "Installing them needs root.  Run this as root, then this script again:" >&2
+    echo "  $update && $install" >&2
+    exit 1
+  fi
+}

@@ -1,0 +1,31 @@
+// Catch2, version 2 or 3: tests include this and use what both have (matchers; no Approx, no SKIP).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators_all.hpp>
+#include <catch2/matchers/catch_matchers_all.hpp>
+#else
+#include <catch2/catch.hpp>
+#endif
+
+namespace triad::test {
+
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+
+/// Matches text with `part` in it: REQUIRE_THROWS_WITH(f(), contains("row 3")).
+inline auto contains(std::string const& part) {
+#if __has_include(<catch2/catch_all.hpp>)
+  return Catch::Matchers::ContainsSubstring(part);
+#else
+  return Catch::Matchers::Contains(part);
+#endif
+}
+
+}  // namespace triad::test

@@ -1,0 +1,209 @@
+// The cpu's triangular attention equals the reference in double, for every form, size, mask and dropout, whatever the threads.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/cpu/triangle.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "triad/ops/triangle.hpp"
+
+namespace {
+
+using namespace triad;
+
+struct shape {
+  std::vector<index_t> sizes;  // nodes of each graph
+  index_t width, heads;
+  triangle_form form = triangle_form::full;
+  double rate = 0;          // of dropout
+  double masked = 0;        // share of shut triangles
+  double fill = -1e9;
+};
+
+std::ostream& operator<<(std::ostream& out, shape const& s) {
+  out << "n =";
+  for (auto n : s.sizes) out << ' ' << n;
+  return out << ", k = " << s.width << ", h = " << s.heads << ", form " << static_cast<int>(s.form) << ", dropout " << s.rate << ", masked " << s.masked;
+}
+
+// One problem in memory: projections side by side in one row, as one product makes them, with a gap of three columns that
+// nobody may write, and readable slack at the end.
+template <class T>
+struct problem {
+  shape s;
+  index_t d = s.width * s.heads, columns = 4 * d + 3;
+  std::vector<index_t> size, node, first_edge, first_triangle;
+  graph_dims dims;
+  std::vector<T> x, dx, o, d_o, maximum, inverse_sum;
+  std::vector<std::uint8_t> masked;
+  std::vector<std::byte> memory;
+  std::uint64_t step = 7;
+
+  static constexpr T gap = T(12345);
+
+  explicit problem(shape const& shape_) : s(shape_) {
+    for (auto n : s.sizes) {
+      size.push_back(n);
+      node.push_back(dims.nodes);
+      first_edge.push_back(dims.rows);
+      first_triangle.push_back(dims.triangles);
+      ++dims.graphs;
+      dims.nodes += n;
+      dims.rows += n * n;
+      dims.triangles += n * n * n;
+      dims.max_nodes = std::max(dims.max_nodes, n);
+    }
+    auto const rows = static_cast<std::size_t>(dims.rows), slack = std::size_t{16};
+    random_stream random(5, 1);
+    auto const fill = [&](std::vector<T>& v, std::size_t count, double range) {
+      v.resize(count + slack, std::numeric_limits<T>::quiet_NaN());
+      for (std::size_t i = 0; i < count; ++i) v[i] = static_cast<T>(static_cast<float>(random.uniform(-range, range)));
+    };
+    fill(x, rows * static_cast<std::size_t>(columns), 1.5);
+    fill(d_o, rows * static_cast<std::size_t>(d + 5), 1);
+    dx.assign(rows * static_cast<std::size_t>(columns) + slack, gap);
+    o.assign(rows * static_cast<std::size_t>(d + 1) + slack, gap);
+    maximum.assign(rows * static_cast<std::size_t>(s.heads), 0);
+    inverse_sum = maximum;
+    if (s.masked > 0)
+      for (index_t t = 0; t < dims.triangles; ++t) masked.push_back(random.uniform() < s.masked);
+  }
+
+  graph_batch graphs() const {
+    return {dims, make_vec(size.data(), dims.graphs), make_vec(node.data(), dims.graphs), make_vec(first_edge.data(), dims.graphs),
+            make_vec(first_triangle.data(), dims.graphs)};
+  }
+  triangle_settings settings() const {
+    triangle_settings t;
+    t.form = s.form;
+    t.heads = s.heads;
+    t.dropout = {s.rate, 99, 3, &step};
+    if (!masked.empty()) t.mask = {make_vec(masked.data(), dims.triangles), s.fill};
+    return t;
+  }
+  template <class S>
+  triangle_projections<S> projections(S* data) const {
+    auto const part = [&](index_t i) { return make_matrix(data + i * d, dims.rows, d, columns); };
+    return {part(0), part(1), part(2), uses_right_value(s.form) ? part(3) : make_matrix(data, 0, 0, 0)};
+  }
+  matrix<T> output() { return make_matrix(o.data(), dims.rows, d, d + 1); }
+  matrix<T const> output_gradient() const { return make_matrix(d_o.data(), dims.rows, d, d + 5); }
+
+  template <class Ex>
+  void run(Ex& ex) {
+    T const* const input = x.data();
+    auto const in = projections(input);
+    triangle_statistics<T> const statistics{make_matrix(maximum.data(), dims.rows, s.heads, s.heads),
+                                            make_matrix(inverse_sum.data(), dims.rows, s.heads, s.heads)};
+    triangle_statistics<T const> const read{statistics.maximum, statistics.inverse_sum};
+    auto const both = [&](auto& backend, arena& scratch) {
+      triangle(backend, scratch, settings(), in, graphs(), statistics, output());
+      triangle_grad(backend, scratch, settings(), in, graphs(), read, matrix<T const>(output()), output_gradient(), projections(dx.data()));
+    };
+    arena measure;
+    measuring<Ex> planner{&ex};
+    both(planner, measure);
+    memory.assign(measure.peak() + 128, std::byte{0xff});  // scratch begins as NaN
+    auto const begin = (reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64 - reinterpret_cast<std::uintptr_t>(memory.data());
+    arena scratch(memory.data() + begin, measure.peak());
+    both(ex, scratch);
+  }
+
+  // Columns of o and dx that belong to nobody still hold what they held.
+  bool gaps_untouched() const {
+    auto const parts = uses_right_value(s.form) ? 4 : 3;
+    for (index_t r = 0; r < dims.rows; ++r) {
+      if (o[static_cast<std::size_t>(r * (d + 1) + d)] != gap) return false;
+      for (index_t c = parts * d; c < columns; ++c)
+        if (dx[static_cast<std::size_t>(r * columns + c)] != gap) return false;
+    }
+    for (std::size_t i = 0; i < 16; ++i)
+      if (o[o.size() - 1 - i] != gap || dx[dx.size() - 1 - i] != gap) return false;
+    return true;
+  }
+};
+
+// The largest difference, relative to the largest element.
+double distance(std::vector<float> const& a, std::vector<double> const& b) {
+  double difference = 0, largest = 1e-30;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    if (b[i] == problem<double>::gap) continue;
+    double const e = std::abs(static_cast<double>(a[i]) - b[i]);
+    difference = e <= difference ? difference : e;
+    largest = std::max(largest, std::abs(b[i]));
+  }
+  return difference / largest;
+}
+
+// Sums of up to a hundred products of single-precision numbers, and exponentials good to 2e-7.
+constexpr double tolerance = 1e-5;
+
+void expect_reference(shape const& s) {
+  INFO(s);
+  problem<float> ours(s);
+  problem<double> exact(s);
+  cpu::backend fast(1);
+  reference::backend plain;
+  ours.run(fast);
+  exact.run(plain);
+  CHECK(distance(ours.o, exact.o) < tolerance);
+  CHECK(distance(ours.maximum, exact.maximum) < tolerance);
+  CHECK(distance(ours.inverse_sum, exact.inverse_sum) < tolerance);
+  CHECK(distance(ours.dx, exact.dx) < tolerance);
+  CHECK(ours.gaps_untouched());
+
+  problem<float> twice(s);
+  cpu::backend two(2);
+  twice.run(two);
+  CHECK(twice.o == ours.o);
+  CHECK(twice.dx == ours.dx);
+}
+
+TEST_CASE("triangular attention equals the reference at every small size") {
+  for (index_t n = 1; n <= 20; ++n) expect_reference({{n}, 50, 2});
+}
+
+TEST_CASE("triangular attention equals the reference at every kind of width") {
+  for (index_t k : {1, 3, 8, 15, 16, 17, 31, 32, 33, 48, 64, 90}) {
+    expect_reference({{1, 5, 7}, k, 2});
+    expect_reference({{18}, k, 1});
+  }
+}
+
+TEST_CASE("triangular attention equals the reference where tiles have remainders") {
+  for (index_t n : {24, 31, 33, 40, 47, 65}) expect_reference({{n}, 18, 2});
+}
+
+TEST_CASE("triangular attention of a ragged batch equals the reference") {
+  expect_reference({{3, 17, 1, 5, 12, 33, 2, 13, 4}, 10, 3});
+  expect_reference({std::vector<index_t>(20, 4), 50, 4});
+}
+
+TEST_CASE("triangular attention with masks and dropout equals the reference") {
+  for (index_t n : {1, 2, 3, 4, 5, 6, 7, 10, 13, 16, 21, 34})
+    for (double rate : {0.0, 0.3})
+      for (double masked : {0.0, 0.4, 1.0}) {
+        expect_reference({{n, 3}, 20, 2, triangle_form::full, rate, masked});
+        expect_reference({{n}, 50, 1, triangle_form::full, rate, masked, -1e3});
+      }
+}
+
+TEST_CASE("the ablations of triangular attention equal the reference") {
+  for (auto form : {triangle_form::value_ablation, triangle_form::attention_ablation, triangle_form::both_ablations, triangle_form::flat})
+    for (index_t n : {1, 2, 3, 4, 5, 6, 9, 12, 13, 17, 33})
+      for (double rate : {0.0, 0.3}) expect_reference({{n, 4}, 18, 2, form, rate, n % 3 == 0 ? 0.3 : 0.0});
+}
+
+TEST_CASE("dropout of everything leaves no output and no gradient") {
+  problem<float> ours({{5, 14}, 20, 2, triangle_form::full, 1.0});
+  cpu::backend ex(2);
+  ours.run(ex);
+  for (index_t r = 0; r < ours.dims.rows; ++r)
+    for (index_t c = 0; c < ours.d; ++c) REQUIRE(ours.output()(r, c) == 0.0f);
+}
+
+}  // namespace

@@ -1,0 +1,89 @@
+# Reads the includes of INCLUDE/triad and fails where a floor is skipped (docs/architecture.md draws the house).
+cmake_minimum_required(VERSION 3.25)
+
+# folder: the folders it may include from.  "." is include/triad itself.
+set(core core)
+set(ops core ops)
+set(reference core ops reference)
+set(cpu core ops reference cpu)
+set(cuda core ops cuda)
+set(tree core tree)
+set(layers core ops tree layers)
+set(models core ops tree layers models)
+set(train core ops train)
+set(io core io)
+set(. core ops reference cpu cuda tree layers models train .)
+
+# Files that may include across that: the layer concept is all that train knows of layers.
+set(allowed_train/gradient_check.hpp layers/layer.hpp)
+
+# What only some files may include: "pattern of the include|pattern of the file".
+set(reserved
+  "mdspan$|^core/mdspan\\.hpp$"
+  "cblas|^cpu/matmul\\.hpp$"
+  "^omp\\.h$|^cpu/parallel\\.hpp$"
+  "nlohmann|^io/"
+  "^(cuda_runtime|cuda_fp16|cuda_bf16)|^cuda/"
+  "^cublas|^cuda/blas\\.cuh$"
+  "^(cub|thrust)/|^cuda/primitives\\.cuh$"
+  "^immintrin\\.h$|^cpu/")
+
+set(faults "")
+set(count 0)
+file(GLOB_RECURSE files RELATIVE "${INCLUDE}/triad" "${INCLUDE}/triad/*")
+foreach(file IN LISTS files)
+  set(folder .)
+  if(file MATCHES "^([a-z]+)/")
+    set(folder ${CMAKE_MATCH_1})
+  endif()
+  if(NOT DEFINED ${folder})
+    string(APPEND faults "\n  ${file}: tests/floors.cmake does not know the folder ${folder}/")
+    continue()
+  endif()
+  if(folder STREQUAL "." AND NOT file MATCHES "^(triad|version)\\.hpp$|^cuda\\.cuh$")
+    string(APPEND faults "\n  ${file}: belongs in a folder")
+  endif()
+
+  file(STRINGS "${INCLUDE}/triad/${file}" lines REGEX "^ *# *include")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "\"triad/([^\"]+)\"")
+      set(included ${CMAKE_MATCH_1})
+      math(EXPR count "${count} + 1")
+      if(NOT EXISTS "${INCLUDE}/triad/${included}")
+        string(APPEND faults "\n  ${file}: includes ${included}, which does not exist")
+      endif()
+      set(floor .)
+      if(included MATCHES "^([a-z]+)/")
+        set(floor ${CMAKE_MATCH_1})
+      endif()
+      if(NOT floor IN_LIST ${folder} AND NOT included IN_LIST allowed_${file})
+        string(APPEND faults "\n  ${file}: includes ${included}, but ${folder}/ may include only: ${${folder}}")
+      elseif(floor STREQUAL "cuda" AND NOT file MATCHES "\\.cuh$")
+        string(APPEND faults "\n  ${file}: includes ${included}, but a .hpp compiles with a host compiler alone")
+      endif()
+    elseif(line MATCHES "<([^>]+)>")
+      set(included ${CMAKE_MATCH_1})
+      if(included MATCHES "^triad/")
+        string(APPEND faults "\n  ${file}: writes <${included}>; our own headers are included in quotes")
+      endif()
+      foreach(rule IN LISTS reserved)
+        string(REGEX MATCH "^(.*)\\|([^|]*)$" rule "${rule}")
+        set(what "${CMAKE_MATCH_1}")
+        set(who "${CMAKE_MATCH_2}")
+        if(included MATCHES "${what}" AND NOT file MATCHES "${who}")
+          string(APPEND faults "\n  ${file}: includes <${included}>, which is for ${who} alone")
+        endif()
+      endforeach()
+    else()
+      string(APPEND faults "\n  ${file}: ${line}: our own headers are included as \"triad/folder/file.hpp\"")
+    endif()
+  endforeach()
+endforeach()
+
+if(faults)
+  message(FATAL_ERROR "The floors of the house:${faults}")
+endif()
+if(NOT count)
+  message(FATAL_ERROR "No includes found under ${INCLUDE}/triad: this test looks in the wrong place.")
+endif()
+message("${count} includes, none skips a floor")

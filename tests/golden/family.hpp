@@ -1,0 +1,40 @@
+// How a kind of golden file is checked, and which kinds there are.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A family is a struct for one kind:
+//
+//   struct tri_attn {
+//     static constexpr std::string_view kind = "tri_attn";
+//     template <class T, backend Ex>                                   // T: double for f64 files, float for f32 files
+//     static void check(Ex&, golden_file const&, report&);
+//   };
+//
+// check builds the model from the file's `config` and the shapes of its tensors, all dynamic, runs forward and backward, and
+// hands every output, the loss and every gradient to the report; what it forgets fails.  Data errors are thrown.
+// families.hpp lists them.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "golden_file.hpp"
+#include "names.hpp"
+#include "report.hpp"
+#include "workbench.hpp"
+
+namespace triad::golden {
+
+/// Every kind of the published files, built here or not.
+inline constexpr std::array<std::string_view, 26> known_kinds = {
+    "tri_attn", "tri_attn_flat", "et_layer", "et_clutrr", "et_cogs", "cogs_transformer", "et_cfq", "rat", "rrat",
+    "dtm_tpr", "dtm_DE", "dtm_ops", "dtm_interp", "dtm_nta", "dtm_full", "dtm_data",
+    "lrf_fuse", "lrf_enc_layer", "lrf_dec_layer", "lrf_model", "optim", "clip", "sched", "train_clutrr", "train_dtm"};
+
+/// sum of out * cotangent: the loss of files that come with cotangents.
+inline double inner_product(std::vector<double> const& a, std::vector<double> const& b) {
+  double total = 0;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) total += a[i] * b[i];
+  return total;
+}
+
+}  // namespace triad::golden

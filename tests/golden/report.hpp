@@ -1,0 +1,146 @@
+// What one run of one golden file found: the largest error of every group of tensors, and the verdict.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Errors are divided by S, the largest absolute value that the tolerance is tied to: of the tensor itself (outputs), or of
+// all gradients of the case (gradients, some of which are mathematically zero).
+#pragma once
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "golden_file.hpp"
+
+namespace triad::golden {
+
+/// `value` as people read errors.
+inline std::string brief(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", value);
+  return text;
+}
+
+inline double largest(std::vector<double> const& values) {
+  double most = 0;
+  for (double v : values) most = std::max(most, std::abs(v));
+  return most;
+}
+
+class report {
+ public:
+  explicit report(golden_file const& file) : file_(file) {
+    for (auto const& name : file.names("grad/")) gradient_scale_ = std::max(gradient_scale_, largest(file.values(name)));
+  }
+
+  // ---- tolerances ---------------------------------------------------------------------------------------------------
+  /// Of outputs and gradients.  f32: ten times what the reference program itself loses.
+  double tolerance() const { return file_.single() ? std::max(10 * file_.single_error, 2e-6) : 1e-9; }
+  /// Of optimiser, clipping and schedules.
+  double update_tolerance() const { return file_.single() ? 2e-6 : 1e-12; }
+  /// Of losses and gradient norms during training, relative.
+  double trace_tolerance() const { return file_.single() ? 1e-4 : 1e-9; }
+
+  // ---- comparisons; each marks the tensor as compared ----------------------------------------------------------------
+  /// out/<name>; `label` says which way of computing it was meant, where there are several.
+  void output(std::string const& name, std::vector<double> const& found, std::string const& label = {}) {
+    auto const expected = file_.values("out/" + name);
+    compare("out/" + name, name == "loss" ? "loss" : "outputs", label, found, expected, largest(expected), tolerance());
+  }
+  void integers(std::string const& name, std::vector<index_t> const& found, std::string const& label = {}) {
+    auto const expected = file_.integers("out/" + name);
+    compare("out/" + name, "outputs", label, {found.begin(), found.end()}, {expected.begin(), expected.end()}, 1, 0);
+  }
+  /// grad/<name>, for example in/x or param/linears.0.weight.
+  void gradient(std::string const& name, std::vector<double> const& found, std::string const& label = {}) {
+    compare("grad/" + name, "d " + group(name), label, found, file_.values("grad/" + name), gradient_scale_, tolerance());
+  }
+  /// Any stored tensor, with its own tolerance: `limit` times its largest element.
+  void tensor(std::string const& name, std::string const& in_group, std::vector<double> const& found, double limit, std::string const& label = {}) {
+    auto const expected = file_.values(name);
+    compare(name, in_group, label, found, expected, largest(expected), limit);
+  }
+  /// Every element of a stored tensor to `limit` of itself.
+  void relative(std::string const& name, std::string const& in_group, std::vector<double> const& found, double limit) {
+    auto const expected = file_.values(name);
+    if (found.size() != expected.size()) return wrong_size(name, "", found.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      compare(name, in_group, "element " + std::to_string(i), {found[i]}, {expected[i]}, std::abs(expected[i]), limit);
+  }
+  /// A stored tensor that this model is not meant to have.
+  void skip(std::string const& name) { compared_.insert(name); }
+  void fail(std::string const& reason) { failures_.push_back(reason); }
+
+  /// Call last: every output and gradient of the file must have been compared, unless the reference's own is absent.
+  void finish() {
+    for (auto const* prefix : {"out/", "grad/"})
+      for (auto const& name : file_.names(prefix)) {
+        std::string const parameter = name.starts_with("grad/param/") ? name.substr(11) : "";
+        if (!compared_.contains(name) && !file_.may_be_absent(parameter)) fail(name + " was not compared");
+      }
+  }
+
+  // ---- results --------------------------------------------------------------------------------------------------------
+  struct found_error {
+    double error = 0, limit = 0;
+  };
+  std::map<std::string, found_error> const& groups() const { return groups_; }
+  std::vector<std::string> const& failures() const { return failures_; }
+  bool passed() const { return failures_.empty(); }
+
+ private:
+  /// Weights and biases of one map, at all depths, are one group.
+  static std::string group(std::string name) {
+    for (std::string_view const prefix : {"param/", "in/"})
+      if (name.starts_with(prefix)) name.erase(0, prefix.size());
+    for (std::string_view const suffix : {".weight", ".bias"})
+      if (name.ends_with(suffix)) name.erase(name.size() - suffix.size());
+    if (auto const at = name.find("layers."); at != std::string::npos) {
+      auto const digits = at + 7, end = name.find_first_not_of("0123456789", digits);
+      name.replace(digits, (end == std::string::npos ? name.size() : end) - digits, "*");
+    }
+    return name;
+  }
+
+  void wrong_size(std::string const& name, std::string const& label, std::size_t found, std::size_t expected) {
+    fail(describe(name, label) + " has " + std::to_string(found) + " elements; expected " + std::to_string(expected));
+  }
+  static std::string describe(std::string const& name, std::string const& label) { return label.empty() ? name : name + " (" + label + ")"; }
+
+  void compare(std::string const& name, std::string const& in_group, std::string const& label, std::vector<double> const& found,
+               std::vector<double> const& expected, double scale, double limit) {
+    compared_.insert(name);
+    if (found.size() != expected.size()) return wrong_size(name, label, found.size(), expected.size());
+    double worst = 0;
+    std::size_t where = 0;
+    bool right = true;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      double const difference = std::abs(found[i] - expected[i]);
+      right = right && difference <= limit * scale;  // false for a NaN
+      if (!(difference <= worst)) worst = difference, where = i;
+    }
+    double const error = worst > 0 ? worst / (scale > 0 ? scale : 1) : worst;
+    auto& g = groups_[in_group];
+    if (!(error <= g.error)) g.error = error;
+    g.limit = std::max(g.limit, limit);
+    if (!right)
+      fail(describe(name, label) + ": element " + std::to_string(where) + " is " + exact(found[where]) + ", expected " + exact(expected[where]) +
+           "; error " + brief(error) + ", limit " + brief(limit));
+  }
+
+  static std::string exact(double value) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", value);
+    return text;
+  }
+
+  golden_file const& file_;
+  double gradient_scale_ = 0;
+  std::map<std::string, found_error> groups_;
+  std::set<std::string> compared_;
+  std::vector<std::string> failures_;
+};
+
+}  // namespace triad::golden

@@ -1,0 +1,175 @@
+// Memory of one check on one backend: values from a file to where the backend computes, and back.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "golden_file.hpp"
+#include "report.hpp"
+#include "triad/core/backend.hpp"
+#include "triad/core/buffer.hpp"
+#include "triad/core/call.hpp"
+#include "triad/core/fields.hpp"
+#include "triad/core/graphs.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad::golden {
+
+template <backend Ex>
+class workbench {
+ public:
+  using memory = typename Ex::memory;
+
+  explicit workbench(Ex& context) : ex(context) {}
+  Ex& ex;
+
+  /// Memory for what `plan(arena&)` places, zero at first; the same plan measures it.
+  template <class Plan>
+  auto place(Plan&& plan) {
+    blocks_.emplace_back(planned_bytes([&](arena& a) { (void)plan(a); }));
+    auto at = blocks_.back().place();
+    return plan(at);
+  }
+  /// One view, zero at first.
+  template <class View, class... Sizes>
+  View make(Sizes... sizes) {
+    return place([&](arena& a) { return a.make<View>(sizes...); });
+  }
+
+  /// One view with these values.
+  template <class View, class V, class... Sizes>
+  View make_from(std::vector<V> const& values, Sizes... sizes) {
+    using value = std::remove_const_t<typename View::element_type>;
+    using mutable_view = cuda::std::mdspan<value, typename View::extents_type>;
+    auto const view = make<mutable_view>(sizes...);
+    write(view, values);
+    return View(view);
+  }
+  template <class T>
+  vec<T const> make_vec(std::vector<T> const& values) {
+    return make_from<vec<T const>>(values, static_cast<index_t>(values.size()));
+  }
+
+  template <class View, class V>
+  void write(View view, std::vector<V> const& values) {
+    using value = element_t<View>;
+    if (view.size() != values.size())
+      throw data_error("a tensor of the file has " + std::to_string(values.size()) + " elements; the model expects " + std::to_string(view.size()));
+    std::vector<value> converted(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) converted[i] = static_cast<value>(values[i]);
+    memory::from_host(view.data_handle(), converted.data(), converted.size() * sizeof(value));
+  }
+  template <class View>
+  std::vector<element_t<View>> read_exact(View view) const {
+    std::vector<element_t<View>> values(view.size());
+    memory::to_host(values.data(), view.data_handle(), values.size() * sizeof(element_t<View>));
+    return values;
+  }
+  template <class View>
+  std::vector<double> read(View view) const {
+    auto const values = read_exact(view);
+    return {values.begin(), values.end()};
+  }
+
+  /// Runs `work(ex, call)` with the scratch memory it asks for: once on a backend that only measures, then for real.
+  template <class Work>
+  void run(Work&& work, bool train = false) {
+    arena measure;
+    measuring<Ex> sizes{&ex};
+    call c;
+    c.train = train;
+    c.scratch = &measure;
+    work(sizes, c);
+    buffer<memory> block(measure.peak());
+    auto scratch = block.place();
+    c.scratch = &scratch;
+    work(ex, c);
+  }
+
+  // ---- graphs ---------------------------------------------------------------------------------------------------------
+  /// The padded form: `graphs` graphs of n nodes each.
+  graph_batch complete_graphs(index_t graphs, index_t n) {
+    std::vector<index_t> size, node, edge, triangle;
+    for (index_t g = 0; g < graphs; ++g) {
+      size.push_back(n);
+      node.push_back(g * n);
+      edge.push_back(g * n * n);
+      triangle.push_back(g * n * n * n);
+    }
+    return {{graphs, graphs * n * n, graphs * n, graphs * n * n * n, n}, make_vec(size), make_vec(node), make_vec(edge), make_vec(triangle)};
+  }
+  /// mask4[b, x, a, y] as our triangles (x, a, y); the flat form's mask4[b, x, y, z] is our triangle (x, z, y).
+  triangle_mask mask_of(std::vector<index_t> const& mask4, index_t graphs, index_t n, bool flat, double fill) {
+    std::vector<std::uint8_t> masked(mask4.size());
+    auto const at = [n](index_t b, index_t x, index_t a, index_t y) { return static_cast<std::size_t>(((b * n + x) * n + a) * n + y); };
+    for (index_t b = 0; b < graphs; ++b)
+      for (index_t x = 0; x < n; ++x)
+        for (index_t a = 0; a < n; ++a)
+          for (index_t y = 0; y < n; ++y) masked[at(b, x, a, y)] = mask4.at(flat ? at(b, x, y, a) : at(b, x, a, y)) != 0;
+    return {make_vec(masked), fill};
+  }
+  /// mask4[b, x, a, y] = pad[b, x] or pad[b, a] or pad[b, y], in every form.
+  triangle_mask mask_of_padding(std::vector<index_t> const& pad, index_t graphs, index_t n, double fill) {
+    std::vector<std::uint8_t> masked;
+    for (index_t b = 0; b < graphs; ++b)
+      for (index_t x = 0; x < n; ++x)
+        for (index_t a = 0; a < n; ++a)
+          for (index_t y = 0; y < n; ++y) {
+            auto const is_pad = [&](index_t i) { return pad.at(static_cast<std::size_t>(b * n + i)) != 0; };
+            masked.push_back(is_pad(x) || is_pad(a) || is_pad(y));
+          }
+    return {make_vec(masked), fill};
+  }
+
+ private:
+  std::vector<buffer<memory>> blocks_;
+};
+
+/// Parameters of a layer with the values of a file, their gradient, and how the file calls them.
+///   Name: std::string(std::string path): `attention.query.weight` to `linears.0.weight`
+template <class Layer, backend Ex, class T, class Name>
+class parameters {
+ public:
+  using fields = typename Layer::template fields<T>;
+  using const_fields = typename Layer::template fields<T const>;
+
+  parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name name) : bench_(bench), layer_(layer), name_(std::move(name)) {
+    bytes_ = planned_bytes([&](arena& a) { (void)layer.template plan_params<T>(a); });
+    values_ = buffer<typename Ex::memory>(bytes_);
+    gradient_ = buffer<typename Ex::memory>(bytes_);
+    walk(values(), [&](std::string const& path, auto view) { bench_.write(view, file.values("param/" + name_(path))); });
+  }
+
+  fields values() const { return at<T>(values_); }
+  const_fields read_only() const { return at<T const>(values_); }
+  fields gradient() const { return at<T>(gradient_); }
+
+  void clear_gradient() { Ex::memory::zero(gradient_.data(), bytes_); }
+  /// Every parameter of the layer against grad/param/<name>.
+  void compare_gradient(report& r, std::string const& label = {}) const {
+    walk(gradient(), [&](std::string const& path, auto view) { r.gradient("param/" + name_(path), bench_.read(view), label); });
+  }
+
+ private:
+  template <class S>
+  auto at(buffer<typename Ex::memory> const& block) const {
+    auto place = block.place();
+    return layer_.template plan_params<S>(place);
+  }
+
+  workbench<Ex>& bench_;
+  Layer layer_;
+  Name name_;
+  std::size_t bytes_ = 0;
+  buffer<typename Ex::memory> values_, gradient_;
+};
+
+template <class T, class Layer, backend Ex, class Name>
+parameters<Layer, Ex, T, Name> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name name) {
+  return {bench, layer, file, std::move(name)};
+}
+
+}  // namespace triad::golden

@@ -1,0 +1,5 @@
+// The second of two translation units that include everything: a function that is not inline would be defined twice.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/triad.hpp"
+
+char const* version_seen_elsewhere() { return triad::version; }
