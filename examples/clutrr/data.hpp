@@ -1,9 +1,10 @@
 // Reads and writes CLUTRR data sets in the published CSV format, and numbers their words.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns: story_edges "[(0, 1), (1, 2)]", edge_types "['wife', 'daughter']", query_edge "(0, 2)", target "daughter"; task_name
-// "task_1.2", if there is one, tells k after its last point. Others are ignored. The vocabulary is that of the training file, in
-// alphabetical order; a word of another file that is not in it is an error, since the model cannot know it.
+// Columns: story_edges "[(0, 1), (1, 2)]", edge_types "['wife', 'daughter']", query_edge "(0, 2)", target "daughter";
+// task_name "task_1.2", if there is one, tells k after its last point. Others are ignored. The vocabulary is that of
+// the training file, in alphabetical order; a word of another file that is not in it is an error, since the model
+// cannot know it.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +60,8 @@ class row_reader {
     r.labels = python_list(file_, labels_).words();
     if (pairs.empty()) file_.fail(edges_, 0, "the story has no edges", "a row needs at least one fact");
     if (pairs.size() != r.labels.size())
-      file_.fail(labels_, 0, count(r.labels.size(), "label") + " for " + count(pairs.size(), "edge"), "each edge needs one label");
+      file_.fail(labels_, 0, count(r.labels.size(), "label") + " for " + count(pairs.size(), "edge"),
+                 "each edge needs one label");
     r.graph = {};
     for (auto const& [people, offset] : pairs) {
       if (people.from == people.to)
@@ -73,7 +75,8 @@ class row_reader {
       if (person >= r.graph.nodes)
         file_.fail(query_, 0, "the question is about person " + std::to_string(person),
                    "the story has people 0 to " + std::to_string(r.graph.nodes - 1));
-    if (r.graph.query.from == r.graph.query.to) file_.fail(query_, 0, "the question is about one person", "it needs two");
+    if (r.graph.query.from == r.graph.query.to)
+      file_.fail(query_, 0, "the question is about one person", "it needs two");
     r.target = file_[target_];
     if (r.target.empty()) file_.fail(target_, 0, "the target is empty", "name the relation");
     r.graph.k = chain_length(pairs.size());
@@ -91,7 +94,8 @@ class row_reader {
   static constexpr char const* training_advice = "only words of the training file can be used";
 
   static std::string unknown(char const* kind, std::string_view word) {
-    return std::string(kind) + " \"" + triad::examples::csv_file::shortened(word) + "\" does not occur in the training file";
+    return std::string(kind) + " \"" + triad::examples::csv_file::shortened(word) +
+           "\" does not occur in the training file";
   }
 
   static std::string count(std::size_t n, char const* noun) {
@@ -128,7 +132,8 @@ inline std::vector<kinship_graph> read_graphs(std::string const& path, vocabular
     if (r.graph.target < 0) reader.unknown_target(r.target);
     graphs.push_back(std::move(r.graph));
   }
-  if (graphs.empty()) throw triad::data_error(path + ":2: the file has a header and no rows; expected one row per graph");
+  if (graphs.empty())
+    throw triad::data_error(path + ":2: the file has a header and no rows; expected one row per graph");
   return graphs;
 }
 
@@ -168,7 +173,8 @@ inline std::vector<std::string> files_of(std::string const& folder, std::string_
 inline std::map<int, std::vector<kinship_graph>> read_test(std::string const& path, vocabulary const& words) {
   bool const folder = is_folder(path);
   auto const files = folder ? files_of(path, "_test") : std::vector<std::string>{path};
-  if (files.empty()) throw triad::data_error(path + ": there is no *_test.csv or *_test.csv.gz; is this a CLUTRR folder?");
+  if (files.empty())
+    throw triad::data_error(path + ": there is no *_test.csv or *_test.csv.gz; is this a CLUTRR folder?");
   std::map<int, std::vector<kinship_graph>> test;
   for (auto const& file : files)
     for (auto& graph : read_graphs(file, words)) test[graph.k].push_back(std::move(graph));
@@ -180,9 +186,11 @@ inline data_set read_data(std::string const& path) {
   bool const folder = is_folder(path);
   auto const files = folder ? files_of(path, "_train") : std::vector<std::string>{path};
   if (files.empty())
-    throw triad::data_error(path + ": there is no *_train.csv or *_train.csv.gz; the vocabulary is that of the training file");
+    throw triad::data_error(path +
+                            ": there is no *_train.csv or *_train.csv.gz; the vocabulary is that of the training file");
   if (files.size() > 1)
-    throw triad::data_error(path + ": more than one training file: " + files[0] + ", " + files[1] + "; keep one in the folder");
+    throw triad::data_error(path + ": more than one training file: " + files[0] + ", " + files[1] +
+                            "; keep one in the folder");
   data_set data;
   data.words = read_vocabulary(files[0]);
   data.train = read_graphs(files[0], data.words);
@@ -210,8 +218,9 @@ inline std::string to_csv(std::span<kinship_graph const> graphs, vocabulary cons
       edges += (edges.empty() ? "" : ", ") + pair(e.from, e.to);
       labels += (labels.empty() ? "" : ", ") + quoted(words.edge_name(e.label), '\'');
     }
-    csv += std::to_string(id++) + ",task_1." + std::to_string(graph.k) + ',' + std::string(split) + ",\"[" + edges + "]\",\"[" +
-           labels + "]\",\"" + pair(graph.query.from, graph.query.to) + "\"," + quoted(words.target_name(graph.target), '"') + '\n';
+    csv += std::to_string(id++) + ",task_1." + std::to_string(graph.k) + ',' + std::string(split) + ",\"[" + edges +
+           "]\",\"[" + labels + "]\",\"" + pair(graph.query.from, graph.query.to) + "\"," +
+           quoted(words.target_name(graph.target), '"') + '\n';
   }
   return csv;
 }

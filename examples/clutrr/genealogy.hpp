@@ -1,22 +1,24 @@
 // Kinship as words over four steps, and which relations two of them can compose to in any family.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Assumptions about families. Every person comes from one couple (mother and father) and marries at most once; siblings share
-// both parents; a couple is a man and a woman; nobody marries kin, not even remote kin or kin by marriage. Aunts, uncles,
-// nephews and nieces are by blood: an uncle is a parent's brother, never an aunt's husband.
+// Assumptions about families. Every person comes from one couple (mother and father) and marries at most once; siblings
+// share both parents; a couple is a man and a woman; nobody marries kin, not even remote kin or kin by marriage. Aunts,
+// uncles, nephews and nieces are by blood: an uncle is a parent's brother, never an aunt's husband.
 //
-// Under these assumptions people and homes (a couple with its children) form a tree: a person joins at most two homes, the one
-// they are born into and the one they found. So between two people there is one path that never turns back, and it is a word
-// over the steps through one home:
+// Under these assumptions people and homes (a couple with its children) form a tree: a person joins at most two homes,
+// the one they are born into and the one they found. So between two people there is one path that never turns back, and
+// it is a word over the steps through one home:
 //     up: child to parent    down: parent to child    side: child to sibling    mate: parent to the other parent
 // A relation is such a word and the gender of the person it leads to: an uncle is (up side, male).
 //
-// compose(r, s): person 1 is r to person 0 and person 2 is s to person 1. Put the words after each other; where the last step of
-// r arrives through the home from which the first step of s departs, the two steps fuse into one step or into none:
+// compose(r, s): person 1 is r to person 0 and person 2 is s to person 1. Put the words after each other; where the
+// last step of r arrives through the home from which the first step of s departs, the two steps fuse into one step or
+// into none:
 //     up down   -> none, side      down up   -> none, mate      side side -> none, side      mate mate -> none
 //     up mate   -> up              side up   -> up              down side -> down            mate down -> down
-// "None" means that one is back at the same person, and the neighbours of the two steps may fuse in turn. The set of all reduced
-// words, without the empty one (person 2 is not person 0), is the answer in *every* family; tests compare it with sampled ones.
+// "None" means that one is back at the same person, and the neighbours of the two steps may fuse in turn. The set of
+// all reduced words, without the empty one (person 2 is not person 0), is the answer in *every* family; tests compare
+// it with sampled ones.
 #pragma once
 
 #include <array>
@@ -31,10 +33,12 @@ namespace clutrr {
 enum class gender : std::uint8_t { female, male };
 
 /// The closed set of relations, in alphabetical order; `other` is every relation outside it.
+// clang-format off
 enum class relation : std::uint8_t {
   aunt, brother, daughter, daughter_in_law, father, father_in_law, granddaughter, grandfather, grandmother, grandson,
   husband, mother, mother_in_law, nephew, niece, sister, son, son_in_law, uncle, wife, other
 };
+// clang-format on
 
 inline constexpr int relations = 20;  // without `other`
 
@@ -45,9 +49,9 @@ struct relation_word {
   std::string_view name;
   step first;
   step second;
-  gender to;          // of the person it leads to
-  bool told;          // the data sets use it as a fact
-  bool asked;         // the data sets use it as an answer
+  gender to;   // of the person it leads to
+  bool told;   // the data sets use it as a fact
+  bool asked;  // the data sets use it as an answer
 };
 
 inline constexpr std::array<relation_word, relations> relation_words{{
@@ -179,7 +183,8 @@ constexpr long_word spell(relation r) {
 
 constexpr relation_set compose_words(relation r, relation s) {
   auto const& second = word_of(s);
-  if (second.first == step::mate && second.second == step::stay && word_of(r).to == second.to) return {};  // a man's husband
+  if (second.first == step::mate && second.second == step::stay && word_of(r).to == second.to)
+    return {};  // a man's husband
   return join(spell(r), spell(s), second.to);
 }
 
@@ -195,7 +200,8 @@ inline constexpr auto compositions = composition_table();
 
 }  // namespace detail
 
-/// What person 2 can be to person 0 when 1 is `r` to 0 and 2 is `s` to 1, over all families; empty if that cannot happen.
+/// What person 2 can be to person 0 when 1 is `r` to 0 and 2 is `s` to 1, over all families; empty if that cannot
+/// happen.
 constexpr relation_set compose(relation r, relation s) {
   if (r == relation::other || s == relation::other) return relation_set::all();
   return detail::compositions[static_cast<std::size_t>(r)][static_cast<std::size_t>(s)];
@@ -210,8 +216,8 @@ constexpr relation_set compose(relation_set a, relation_set b) {
   return result;
 }
 
-/// What the last person of a chain of facts about distinct people can be to the first. Every bracketing of the chain restricts
-/// every span, so the set holds the truth of every family; it is the truth alone when it is unique().
+/// What the last person of a chain of facts about distinct people can be to the first. Every bracketing of the chain
+/// restricts every span, so the set holds the truth of every family; it is the truth alone when it is unique().
 inline relation_set answers(std::span<relation const> chain) {
   std::size_t const k = chain.size();
   if (k == 0) return {};

@@ -1,14 +1,16 @@
 // Endless noise-free CLUTRR-style chains of facts, each with exactly one answer in every possible family.
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a chain is made: draw the answer, uniformly over the targets; sample a family and two people in that relation; then, until
-// there are k facts, replace one fact (a, b) by two facts (a, c), (c, b) about a person c of the family who is not in the chain
-// yet, where compose() of the two is the replaced relation and nothing else. Read backwards, this is a proof that the first and
-// the last person are related as the answer says, and each of its steps holds in every family, so the whole does. That the
-// people exist and are distinct is witnessed by the sampled family. A chain without such a proof is never made, even where a
-// proof that goes through sets of relations would show it to be unique: what is made can be learned rule by rule.
+// How a chain is made: draw the answer, uniformly over the targets; sample a family and two people in that relation;
+// then, until there are k facts, replace one fact (a, b) by two facts (a, c), (c, b) about a person c of the family who
+// is not in the chain yet, where compose() of the two is the replaced relation and nothing else. Read backwards, this
+// is a proof that the first and the last person are related as the answer says, and each of its steps holds in every
+// family, so the whole does. That the people exist and are distinct is witnessed by the sampled family. A chain without
+// such a proof is never made, even where a proof that goes through sets of relations would show it to be unique: what
+// is made can be learned rule by rule.
 //
-// Facts use the 14 relations which the published data sets tell, answers the 18 which they ask; inside a proof all 20 occur.
+// Facts use the 14 relations which the published data sets tell, answers the 18 which they ask; inside a proof all 20
+// occur.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +40,8 @@ inline vocabulary const& generated_vocabulary() {
   return words;
 }
 
-/// Chain number i of a seed depends on the seed, i and its k alone, on every platform. So position() is all the state there is.
+/// Chain number i of a seed depends on the seed, i and its k alone, on every platform. So position() is all the state
+/// there is.
 class chain_generator {
  public:
   /// Fact (from, to) was replaced by (from, middle), (middle, to); numbers are people of the finished chain.
@@ -135,7 +138,8 @@ class chain_generator {
     return true;
   }
 
-  // Replaces fact `at` by two, of which at most `untold` cannot be told. All rules that fit are equally likely, then all people.
+  // Replaces fact `at` by two, of which at most `untold` cannot be told. All rules that fit are equally likely, then
+  // all people.
   bool split_fact(triad::examples::counter_random& random, std::size_t at, int untold) {
     fact const whole = facts_[at];
     candidates_.clear();

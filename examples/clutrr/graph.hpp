@@ -31,8 +31,8 @@ struct kinship_graph {
   int nodes = 0;
   std::vector<edge> edges;  // in the order told; where a pair occurs twice the later fact holds
   node_pair query{0, 0};
-  int target = 0;           // 0 .. number of targets - 1
-  int k = 0;                // number of facts on the way from query.from to query.to, as the data set counts
+  int target = 0;  // 0 .. number of targets - 1
+  int k = 0;       // number of facts on the way from query.from to query.to, as the data set counts
 
   friend bool operator==(kinship_graph const&, kinship_graph const&) = default;
 };
@@ -51,8 +51,12 @@ struct vocabulary {
   /// Number of a target, from 0; -1 if unknown.
   [[nodiscard]] int target(std::string_view word) const { return place(targets, word); }
 
-  [[nodiscard]] std::string const& edge_name(int label) const { return edge_labels.at(static_cast<std::size_t>(label) - 1); }
-  [[nodiscard]] std::string const& target_name(int number) const { return targets.at(static_cast<std::size_t>(number)); }
+  [[nodiscard]] std::string const& edge_name(int label) const {
+    return edge_labels.at(static_cast<std::size_t>(label) - 1);
+  }
+  [[nodiscard]] std::string const& target_name(int number) const {
+    return targets.at(static_cast<std::size_t>(number));
+  }
 
   friend bool operator==(vocabulary const&, vocabulary const&) = default;
 

@@ -31,7 +31,8 @@ class python_list {
  public:
   static constexpr int most_people = 512;  // the largest number a person may have, plus one; memory grows with its cube
 
-  python_list(triad::examples::csv_file const& file, std::size_t column) : file_(file), column_(column), text_(file[column]) {}
+  python_list(triad::examples::csv_file const& file, std::size_t column)
+      : file_(file), column_(column), text_(file[column]) {}
 
   /// "[(0, 1), (1, 2)]"
   std::vector<placed_pair> pairs() {
@@ -83,7 +84,8 @@ class python_list {
     auto const [rest, error] = std::from_chars(begin, text_.data() + text_.size(), value);
     if (error == std::errc::invalid_argument) wrong("a person's number");
     if (error != std::errc() || value < 0 || value >= most_people)
-      fail("person number " + shown(std::string_view(begin, static_cast<std::size_t>(rest - begin))) + " is out of range",
+      fail("person number " + shown(std::string_view(begin, static_cast<std::size_t>(rest - begin))) +
+               " is out of range",
            "people are numbered from 0 to at most " + std::to_string(most_people - 1));
     at_ += static_cast<std::size_t>(rest - begin);
     return value;

@@ -90,8 +90,9 @@ inline std::string gzipped(std::string_view text) {
 
 }  // namespace detail
 
-/// Writes `content` to `path`: into a temporary file beside it, to the disk, then renamed. Throws data_error when that fails,
-/// and leaves the old file as it was. A path that ends in .gz is compressed (without time stamp: same content, same bytes).
+/// Writes `content` to `path`: into a temporary file beside it, to the disk, then renamed. Throws data_error when that
+/// fails, and leaves the old file as it was. A path that ends in .gz is compressed (without time stamp: same content,
+/// same bytes).
 inline void write_atomically(std::string const& path, std::string_view content) {
   detail::temporary_file file(path);
   file.write_all(path.ends_with(".gz") ? detail::gzipped(content) : std::string(content));

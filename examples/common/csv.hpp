@@ -21,8 +21,8 @@ struct file_position {
   long column;
 };
 
-/// One row after the other of a file with a header. Fields may be quoted, and quoted fields may hold commas, line ends and
-/// doubled quotes. Blank lines between rows are skipped.
+/// One row after the other of a file with a header. Fields may be quoted, and quoted fields may hold commas, line ends
+/// and doubled quotes. Blank lines between rows are skipped.
 class csv_file {
  public:
   static constexpr std::size_t most_columns = 4096;
@@ -75,7 +75,8 @@ class csv_file {
   }
 
   /// Throws data_error that names file, line, column, what is wrong with character `offset` of a field, and what to do.
-  [[noreturn]] void fail(std::size_t column, std::size_t offset, std::string const& reason, std::string const& advice) const {
+  [[noreturn]] void fail(std::size_t column, std::size_t offset, std::string const& reason,
+                         std::string const& advice) const {
     fail(position(column, offset), "in column " + header_[column] + ": " + reason, advice);
   }
 
@@ -95,7 +96,8 @@ class csv_file {
   };
 
   [[noreturn]] void fail(file_position at, std::string const& reason, std::string const& advice) const {
-    throw data_error(path() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + reason + "; " + advice);
+    throw data_error(path() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + reason + "; " +
+                     advice);
   }
 
   bool next_record() {
@@ -119,7 +121,8 @@ class csv_file {
     std::size_t const end = std::min(line_.find(',', at), line_.size());
     fields_.push_back({line_.substr(at, end - at), here(at), false});
     if (auto const quote = fields_.back().text.find('"'); quote != std::string::npos)
-      fail(here(at + quote), "a quote inside a field that does not begin with one", "quote the whole field and double this quote");
+      fail(here(at + quote), "a quote inside a field that does not begin with one",
+           "quote the whole field and double this quote");
     return end;
   }
 
@@ -130,7 +133,8 @@ class csv_file {
       std::size_t const quote = line_.find('"', at);
       auto& text = fields_.back().text;
       text.append(line_, at, quote == std::string::npos ? std::string::npos : quote - at);
-      if (text.size() > gz_lines::longest_line) fail(opening, "the quoted field is longer than 16 MiB", "is its quote closed?");
+      if (text.size() > gz_lines::longest_line)
+        fail(opening, "the quoted field is longer than 16 MiB", "is its quote closed?");
       if (quote == std::string::npos) {  // the field goes on in the next line
         if (!lines_.next(line_)) fail(opening, "the quote that opens here is never closed", "is the file complete?");
         text += '\n';

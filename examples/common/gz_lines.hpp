@@ -17,7 +17,8 @@
 
 namespace triad::examples {
 
-/// The lines of a file, without their ends (LF or CRLF). Whether it is gzipped is seen from its first bytes, not its name.
+/// The lines of a file, without their ends (LF or CRLF). Whether it is gzipped is seen from its first bytes, not its
+/// name.
 class gz_lines {
  public:
   static constexpr std::size_t longest_line = std::size_t{1} << 24U;  // bytes; a small .gz can hold an endless line
@@ -25,7 +26,8 @@ class gz_lines {
   explicit gz_lines(std::string path) : path_(std::move(path)) {
     errno = 0;
     file_.reset(gzopen(path_.c_str(), "rb"));
-    if (!file_) throw data_error(path_ + ": cannot be opened: " + (errno != 0 ? std::strerror(errno) : "out of memory"));
+    if (!file_)
+      throw data_error(path_ + ": cannot be opened: " + (errno != 0 ? std::strerror(errno) : "out of memory"));
   }
 
   /// Reads the next line; false at the end of the file.
@@ -64,7 +66,8 @@ class gz_lines {
     int const bytes = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size()));
     filled_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
     int code = Z_OK;
-    char const* const message = gzerror(file_.get(), &code);  // a .gz that was cut off ends with Z_BUF_ERROR, without a failed read
+    char const* const message =
+        gzerror(file_.get(), &code);  // a .gz that was cut off ends with Z_BUF_ERROR, without a failed read
     if (code == Z_ERRNO) fail(std::string("cannot be read: ") + std::strerror(errno), "is it a file?");
     if (bytes < 0 || code == Z_BUF_ERROR || code == Z_DATA_ERROR)
       fail(std::string("the gzip stream is damaged: ") + message, "copy or download the file again");

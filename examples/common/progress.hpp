@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdio.h>  // fileno
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,9 +20,12 @@ namespace triad::examples {
 inline std::string duration(double seconds) {
   std::array<char, 64> text{};
   long long const whole = seconds < 1e15 && seconds > 0 ? static_cast<long long>(seconds + 0.5) : 0;
-  if (seconds < 59.95) std::snprintf(text.data(), text.size(), "%.1f s", std::max(seconds, 0.0));
-  else if (whole < 3600) std::snprintf(text.data(), text.size(), "%lld min %02lld s", whole / 60, whole % 60);
-  else std::snprintf(text.data(), text.size(), "%lld h %02lld min", whole / 3600, whole % 3600 / 60);
+  if (seconds < 59.95)
+    std::snprintf(text.data(), text.size(), "%.1f s", std::max(seconds, 0.0));
+  else if (whole < 3600)
+    std::snprintf(text.data(), text.size(), "%lld min %02lld s", whole / 60, whole % 60);
+  else
+    std::snprintf(text.data(), text.size(), "%lld h %02lld min", whole / 3600, whole % 3600 / 60);
   return text.data();
 }
 
@@ -29,10 +33,12 @@ class progress {
  public:
   enum class style { bar, lines };
 
-  /// `total` is in the unit of what update() gets, called `unit` ("examples"). `already` of it was done by an earlier run and
-  /// does not count for the speed.
-  progress(std::string label, std::int64_t total, std::string unit = "examples", std::int64_t already = 0, std::FILE* to = stderr)
-      : progress(std::move(label), total, std::move(unit), already, to, isatty(fileno(to)) != 0 ? style::bar : style::lines) {}
+  /// `total` is in the unit of what update() gets, called `unit` ("examples"). `already` of it was done by an earlier
+  /// run and does not count for the speed.
+  progress(std::string label, std::int64_t total, std::string unit = "examples", std::int64_t already = 0,
+           std::FILE* to = stderr)
+      : progress(std::move(label), total, std::move(unit), already, to,
+                 isatty(fileno(to)) != 0 ? style::bar : style::lines) {}
 
   progress(std::string label, std::int64_t total, std::string unit, std::int64_t already, std::FILE* to, style how)
       : label_(std::move(label)),
@@ -73,8 +79,8 @@ class progress {
   void show(std::int64_t done, std::string const& note, double seconds) {
     double const speed = seconds > 0 ? static_cast<double>(done - already_) / seconds : 0;
     std::array<char, 96> figures{};
-    std::snprintf(figures.data(), figures.size(), "%3d%%  %.*f %s/s", static_cast<int>(100 * done / total_), speed < 100 ? 1 : 0,
-                  speed, unit_.c_str());
+    std::snprintf(figures.data(), figures.size(), "%3d%%  %.*f %s/s", static_cast<int>(100 * done / total_),
+                  speed < 100 ? 1 : 0, speed, unit_.c_str());
     std::string line = label_ + "  ";
     if (style_ == style::bar) {
       int const filled = static_cast<int>(bar_width * done / total_);
@@ -82,9 +88,12 @@ class progress {
               std::string(static_cast<std::size_t>(bar_width - filled), '.') + "] ";
     }
     line += figures.data();
-    if (done >= total_) line += ", took " + duration(seconds);
-    else if (speed > 0) line += ", " + duration(static_cast<double>(total_ - done) / speed) + " left";
+    if (done >= total_)
+      line += ", took " + duration(seconds);
+    else if (speed > 0)
+      line += ", " + duration(static_cast<double>(total_ - done) / speed) + " left";
     if (!note.empty()) line += "  " + note;
+    if (style_ == style::bar) line.resize(std::min(line.size(), columns() - 1));  // a wrapped line could not be wiped
     std::size_t const width = line.size();
     if (style_ == style::bar) {
       if (width < width_) line.append(width_ - width, ' ');  // wipes the rest of the longer line before
@@ -95,6 +104,11 @@ class progress {
     width_ = width;
     std::fputs(line.c_str(), to_);
     std::fflush(to_);
+  }
+
+  [[nodiscard]] std::size_t columns() const {
+    winsize size{};
+    return ioctl(fileno(to_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 100;
   }
 
   static constexpr std::int64_t bar_width = 24;

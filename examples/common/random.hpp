@@ -6,8 +6,8 @@
 
 namespace triad::examples {
 
-/// Stream number `stream` of `seed`. Each number is a hash of seed, stream and how many were drawn before, so any stream can be
-/// opened without walking through the others. Not for cryptography.
+/// Stream number `stream` of `seed`. Each number is a hash of seed, stream and how many were drawn before, so any
+/// stream can be opened without walking through the others. Not for cryptography.
 class counter_random {
  public:
   explicit counter_random(std::uint64_t seed, std::uint64_t stream = 0) : key_(mix(mix(seed) + stream)) {}
@@ -15,9 +15,7 @@ class counter_random {
   std::uint64_t operator()() { return mix(key_ + 0x9e3779b97f4a7c15U * ++drawn_); }
 
   /// 0 .. bound-1, for bound from 1 to 2^31 - 1. The bias is below bound / 2^32.
-  int below(int bound) {
-    return static_cast<int>(((*this)() >> 32U) * static_cast<std::uint64_t>(bound) >> 32U);
-  }
+  int below(int bound) { return static_cast<int>(((*this)() >> 32U) * static_cast<std::uint64_t>(bound) >> 32U); }
 
   /// True `numerator` times out of `denominator`.
   bool chance(int numerator, int denominator) { return below(denominator) < numerator; }

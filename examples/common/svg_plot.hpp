@@ -18,11 +18,11 @@
 namespace triad::examples {
 
 struct series {
-  std::string name;            // in the legend; no entry when empty
+  std::string name;  // in the legend; no entry when empty
   std::vector<double> x;
-  std::vector<double> y;       // not finite: the line is interrupted
-  std::vector<double> error;   // half the length of the bar at each point; empty: no bars
-  bool dashed = false;         // for what is quoted from elsewhere, such as a paper
+  std::vector<double> y;        // not finite: the line is interrupted
+  std::vector<double> error{};  // half the length of the bar at each point; empty: no bars
+  bool dashed = false;          // for what is quoted from elsewhere, such as a paper
   bool points = true;
 };
 
@@ -30,9 +30,9 @@ struct plot {
   std::string title;
   std::string x_label;
   std::string y_label;
-  std::vector<series> lines;
-  std::optional<double> y_from;  // the lowest and highest value of the axis; what the data need when not given
-  std::optional<double> y_to;
+  std::vector<series> lines{};
+  std::optional<double> y_from{};  // the lowest and highest value of the axis; what the data need when not given
+  std::optional<double> y_to{};
 };
 
 namespace detail {
@@ -53,18 +53,28 @@ inline std::string escaped(std::string_view text) {
   std::string result;
   for (char const c : text) {
     switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
     }
   }
   return result;
 }
 
 inline std::string text_at(double x, double y, std::string_view attributes, std::string_view text) {
-  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + std::string(attributes) + ">" + escaped(text) + "</text>\n";
+  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + std::string(attributes) + ">" + escaped(text) +
+         "</text>\n";
 }
 
 /// An axis from `low` to `high` with ticks at multiples of 1, 2 or 5 times a power of ten, `most` of them or fewer.
@@ -108,7 +118,8 @@ inline std::string to_svg(plot const& p) {
   using detail::number;
   using detail::text_at;
   // Colours that stay apart for colour-blind readers (Okabe and Ito).
-  static constexpr std::array<char const*, 7> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555"};
+  static constexpr std::array<char const*, 7> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                      "#e69f00", "#56b4e9", "#555555"};
   double const width = 720, left = 72, right = 24, top = 48, plot_height = 340;
   std::size_t const named = static_cast<std::size_t>(
       std::count_if(p.lines.begin(), p.lines.end(), [](series const& s) { return !s.name.empty(); }));
@@ -134,15 +145,17 @@ inline std::string to_svg(plot const& p) {
   if (!p.y_from) ys.low = std::floor(ys.low / ys.step + 1e-9) * ys.step;
   if (!p.y_to) ys.high = std::ceil(ys.high / ys.step - 1e-9) * ys.step;
   auto const px = [&](double x) { return left + (x - xs.low) / (xs.high - xs.low) * (width - left - right); };
-  auto const py = [&](double y) { return top + (ys.high - std::clamp(y, ys.low, ys.high)) / (ys.high - ys.low) * plot_height; };
+  auto const py = [&](double y) {
+    return top + (ys.high - std::clamp(y, ys.low, ys.high)) / (ys.high - ys.low) * plot_height;
+  };
   auto const line = [](double x1, double y1, double x2, double y2, std::string const& attributes) {
-    return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) + "\" " +
-           attributes + "/>\n";
+    return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) +
+           "\" " + attributes + "/>\n";
   };
 
   std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(width) + ' ' + number(height) +
                     "\" width=\"" + number(width) + "\" height=\"" + number(height) +
-                    "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#222\">\n"
+                    "\" font-family=\"Helvetica, Arial, DejaVu Sans, sans-serif\" font-size=\"13\" fill=\"#222\">\n"
                     "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
   svg += text_at(left, 28, "font-size=\"16\" font-weight=\"bold\"", p.title);
   for (double const t : ys.ticks()) {
@@ -156,14 +169,15 @@ inline std::string to_svg(plot const& p) {
   svg += line(left, top + plot_height, width - right, top + plot_height, "stroke=\"#888\"");
   svg += text_at((left + width - right) / 2, top + plot_height + 42, "text-anchor=\"middle\"", p.x_label);
   svg += text_at(0, 0,
-                 "text-anchor=\"middle\" transform=\"translate(20 " + number(top + plot_height / 2) + ") rotate(-90)\"", p.y_label);
+                 "text-anchor=\"middle\" transform=\"translate(20 " + number(top + plot_height / 2) + ") rotate(-90)\"",
+                 p.y_label);
 
   std::size_t entry = 0;
   for (std::size_t n = 0; n < p.lines.size(); ++n) {
     auto const& s = p.lines[n];
     std::string const colour = colours[n % colours.size()];
-    std::string const stroke = "stroke=\"" + colour + "\" fill=\"none\" stroke-width=\"2\"" +
-                               (s.dashed ? " stroke-dasharray=\"6 5\"" : "");
+    std::string const stroke =
+        "stroke=\"" + colour + "\" fill=\"none\" stroke-width=\"2\"" + (s.dashed ? " stroke-dasharray=\"6 5\"" : "");
     std::string path;
     std::string marks;
     bool drawing = false;
@@ -177,12 +191,13 @@ inline std::string to_svg(plot const& p) {
       drawing = true;
       if (i < s.error.size() && std::isfinite(s.error[i]) && s.error[i] > 0) {
         double const low = py(s.y[i] - s.error[i]), high = py(s.y[i] + s.error[i]);
-        marks += "<path d=\"M" + number(x) + ' ' + number(low) + 'V' + number(high) + 'M' + number(x - 4) + ' ' + number(low) +
-                 "h8M" + number(x - 4) + ' ' + number(high) + "h8\" stroke=\"" + colour + "\" fill=\"none\"/>\n";
+        marks += "<path d=\"M" + number(x) + ' ' + number(low) + 'V' + number(high) + 'M' + number(x - 4) + ' ' +
+                 number(low) + "h8M" + number(x - 4) + ' ' + number(high) + "h8\" stroke=\"" + colour +
+                 "\" fill=\"none\"/>\n";
       }
       if (s.points)
-        marks += "<circle cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"3.2\" fill=\"" + (s.dashed ? "#fff" : colour) +
-                 "\" stroke=\"" + colour + "\"/>\n";
+        marks += "<circle cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"3.2\" fill=\"" +
+                 (s.dashed ? "#fff" : colour) + "\" stroke=\"" + colour + "\"/>\n";
     }
     svg += "<path d=\"" + path + "\" " + stroke + " stroke-linejoin=\"round\"/>\n" + marks;
     if (s.name.empty()) continue;

@@ -48,8 +48,8 @@ class text_table {
  private:
   // Characters, not bytes: "±" counts once.
   static std::size_t letters(std::string const& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
   }
 
   std::vector<std::vector<std::string>> rows_;

@@ -1,8 +1,7 @@
 // Reading and writing CLUTRR files: the published format, and every way in which a file can be wrong.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../../examples/clutrr/data.hpp"
-
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -11,9 +10,9 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
+#include "../../examples/clutrr/data.hpp"
 #include "../../examples/common/random.hpp"
 #include "catch.hpp"
 #include "triad/core/errors.hpp"
@@ -71,10 +70,11 @@ bool says(std::string const& message, std::string const& part) {
 
 TEST_CASE("a published row becomes a graph with numbered words") {
   scratch_folder folder;
-  auto const path = folder.file("a.csv",
-                                "id,task_name,story_edges,edge_types,query_edge,query,target\r\n"
-                                "7f,task_1.3,\"[(0, 1), (1, 2), (0, 1)]\",\"['wife', 'daughter', \"\"sister\"\"]\",\"(0, 2)\","
-                                "\"('A, \"\"B\"\"', 'C')\",son\r\n");
+  auto const path =
+      folder.file("a.csv",
+                  "id,task_name,story_edges,edge_types,query_edge,query,target\r\n"
+                  "7f,task_1.3,\"[(0, 1), (1, 2), (0, 1)]\",\"['wife', 'daughter', \"\"sister\"\"]\",\"(0, 2)\","
+                  "\"('A, \"\"B\"\"', 'C')\",son\r\n");
   auto const data = clutrr::read_data(path);
   CHECK(data.words.edge_labels == std::vector<std::string>{"daughter", "sister", "wife"});
   CHECK(data.words.targets == std::vector<std::string>{"son"});
@@ -85,7 +85,8 @@ TEST_CASE("a published row becomes a graph with numbered words") {
   CHECK(graph.k == 3);
   CHECK(graph.query == clutrr::node_pair{0, 2});
   CHECK(graph.target == 0);
-  CHECK(graph.edges == std::vector<clutrr::edge>{{0, 1, 3}, {1, 2, 1}, {0, 1, 2}});  // told in this order: the last one holds
+  CHECK(graph.edges ==
+        std::vector<clutrr::edge>{{0, 1, 3}, {1, 2, 1}, {0, 1, 2}});  // told in this order: the last one holds
 }
 
 TEST_CASE("k is the number of edges where no task name tells it") {
@@ -107,7 +108,8 @@ TEST_CASE("a written file reads back equal, plain and compressed") {
     CHECK(data.words == words);
     CHECK(data.train == graphs);
   }
-  auto const files = std::distance(std::filesystem::directory_iterator(folder.path), std::filesystem::directory_iterator());
+  auto const files =
+      std::distance(std::filesystem::directory_iterator(folder.path), std::filesystem::directory_iterator());
   CHECK(files == 2);  // no temporary file stays
 }
 
@@ -164,13 +166,15 @@ TEST_CASE("a malformed file is refused with line, column and reason") {
       {header + R"_("[(0, 1)]"x,"['a']","(0, 1)",a)_", "a.csv:2:11: text after the closing quote"},
       {header + R"_([(0" 1)],"['a']","(0, 1)",a)_", "a.csv:2:4: a quote inside a field"},
       {header + R"_("[(0, 1), (1, x)]","['a', 'b']","(0, 1)",a)_", "a.csv:2:15: in column story_edges: found \"x)]\""},
-      {header + R"_("[(0, 1), (1, 2)","['a', 'b']","(0, 1)",a)_", "a.csv:2:17: in column story_edges: the field ends too early"},
+      {header + R"_("[(0, 1), (1, 2)","['a', 'b']","(0, 1)",a)_",
+       "a.csv:2:17: in column story_edges: the field ends too early"},
       {header + R"_("[(0, 1) (1, 2)]","['a', 'b']","(0, 1)",a)_", "expected ',' or ']' after an item"},
       {header + R"_("[(0, -1)]","['a']","(0, 1)",a)_", "person number -1 is out of range"},
       {header + R"_("[(0, 512)]","['a']","(0, 1)",a)_", "person number 512 is out of range"},
       {header + R"_("[(0, 99999999999999999999)]","['a']","(0, 1)",a)_", "is out of range"},
       {header + R"_("[(0, 1.5)]","['a']","(0, 1)",a)_", "expected ')' after the second person"},
-      {header + R"_("[(0, 1), (1, 1)]","['a', 'b']","(0, 1)",a)_", "a.csv:2:11: in column story_edges: an edge from person 1"},
+      {header + R"_("[(0, 1), (1, 1)]","['a', 'b']","(0, 1)",a)_",
+       "a.csv:2:11: in column story_edges: an edge from person 1"},
       {header + R"_("[(0, 1)]","['a', 'b']","(0, 1)",a)_", "a.csv:2:13: in column edge_types: 2 labels for 1 edge"},
       {header + R"_("[]","[]","(0, 1)",a)_", "the story has no edges"},
       {header + R"_("[(0, 1)]","['a]","(0, 1)",a)_", "a.csv:2:14: in column edge_types: the quote that opens here"},
@@ -183,7 +187,8 @@ TEST_CASE("a malformed file is refused with line, column and reason") {
       {header + R"_("[(0, 1)]","['a']","(0, 1)",)_", "a.csv:2:29: in column target: the target is empty"},
       {"task_name," + header + R"_(task_1,"[(0, 1)]","['a']","(0, 1)",a)_", "\"task_1\" does not tell k"},
       {"task_name," + header + R"_(1.2x,"[(0, 1)]","['a']","(0, 1)",a)_", "\"1.2x\" does not tell k"},
-      {header + good_row + "\n\n\"[(0, 1)]\nx\",\"['a']\",\"(0, 1)\",a", "a.csv:4:10: in column story_edges: found \"?x\""},
+      {header + good_row + "\n\n\"[(0, 1)]\nx\",\"['a']\",\"(0, 1)\",a",
+       "a.csv:4:10: in column story_edges: found \"?x\""},
       {"a,\"\"\"b\",story_edges\n", "there is no column edge_types"},
       {std::string(5000, ','), "more than 4096 fields"},
   };
@@ -209,10 +214,12 @@ TEST_CASE("a path that cannot be written is refused and nothing is left behind")
   scratch_folder folder;
   std::vector<clutrr::kinship_graph> const graphs{{2, {{0, 1, 1}}, {0, 1}, 0, 1}};
   clutrr::vocabulary const words{{"wife"}, {"son"}};
-  CHECK_THROWS_AS(clutrr::write_graphs((folder.path / "no/such/a.csv").string(), graphs, words, "train"), triad::data_error);
+  CHECK_THROWS_AS(clutrr::write_graphs((folder.path / "no/such/a.csv").string(), graphs, words, "train"),
+                  triad::data_error);
   std::filesystem::create_directories(folder.path / "a.csv" / "full");
   CHECK_THROWS_AS(clutrr::write_graphs((folder.path / "a.csv").string(), graphs, words, "train"), triad::data_error);
-  auto const files = std::distance(std::filesystem::directory_iterator(folder.path), std::filesystem::directory_iterator());
+  auto const files =
+      std::distance(std::filesystem::directory_iterator(folder.path), std::filesystem::directory_iterator());
   CHECK(files == 1);
 }
 
@@ -232,11 +239,21 @@ TEST_CASE("a mutated file is read or refused, never worse") {
       auto const at = pick(random, text.size());
       auto const length = std::min(pick(random, 12), text.size() - at);
       switch (random.below(5)) {
-        case 0: text[at] = alphabet[pick(random, alphabet.size())]; break;
-        case 1: text.insert(at, 1, alphabet[pick(random, alphabet.size())]); break;
-        case 2: text.erase(at, length); break;
-        case 3: text.insert(pick(random, text.size()), text.substr(at, length)); break;
-        default: text.resize(at); break;
+        case 0:
+          text[at] = alphabet[pick(random, alphabet.size())];
+          break;
+        case 1:
+          text.insert(at, 1, alphabet[pick(random, alphabet.size())]);
+          break;
+        case 2:
+          text.erase(at, length);
+          break;
+        case 3:
+          text.insert(pick(random, text.size()), text.substr(at, length));
+          break;
+        default:
+          text.resize(at);
+          break;
       }
     }
     auto const path = folder.file("a.csv", text);

@@ -1,8 +1,6 @@
 // The genealogy behind generated chains, held against sampled families, and what the generator promises.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../../examples/clutrr/generate.hpp"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +12,7 @@
 
 #include "../../examples/clutrr/family.hpp"
 #include "../../examples/clutrr/genealogy.hpp"
+#include "../../examples/clutrr/generate.hpp"
 #include "../../examples/common/random.hpp"
 #include "catch.hpp"
 
@@ -130,7 +129,8 @@ TEST_CASE("relations mirror when men and women are exchanged") {
   auto const mirrored = [](relation r) {
     if (r == relation::other) return r;
     auto const& w = clutrr::word_of(r);
-    return clutrr::relation_of(w.first, w.second, w.to == clutrr::gender::male ? clutrr::gender::female : clutrr::gender::male);
+    return clutrr::relation_of(w.first, w.second,
+                               w.to == clutrr::gender::male ? clutrr::gender::female : clutrr::gender::male);
   };
   for (std::size_t r = 0; r < clutrr::relations; ++r)
     for (std::size_t s = 0; s < clutrr::relations; ++s) {

@@ -14,7 +14,6 @@
 // families.hpp lists them.
 #pragma once
 
-#include <array>
 #include <string_view>
 
 #include "golden_file.hpp"
@@ -25,7 +24,7 @@
 namespace triad::golden {
 
 /// Every kind of the published files, built here or not.
-inline constexpr std::array<std::string_view, 26> known_kinds = {
+inline constexpr std::string_view known_kinds[] = {
     "tri_attn", "tri_attn_flat", "et_layer", "et_clutrr", "et_cogs", "cogs_transformer", "et_cfq", "rat", "rrat",
     "dtm_tpr", "dtm_DE", "dtm_ops", "dtm_interp", "dtm_nta", "dtm_full", "dtm_data",
     "lrf_fuse", "lrf_enc_layer", "lrf_dec_layer", "lrf_model", "optim", "clip", "sched", "train_clutrr", "train_dtm"};

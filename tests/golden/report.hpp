@@ -7,9 +7,9 @@
 
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "golden_file.hpp"
@@ -86,7 +86,8 @@ class report {
   struct found_error {
     double error = 0, limit = 0;
   };
-  std::map<std::string, found_error> const& groups() const { return groups_; }
+  /// In the order they were first compared.
+  std::vector<std::pair<std::string, found_error>> const& groups() const { return groups_; }
   std::vector<std::string> const& failures() const { return failures_; }
   bool passed() const { return failures_.empty(); }
 
@@ -122,12 +123,18 @@ class report {
       if (!(difference <= worst)) worst = difference, where = i;
     }
     double const error = worst > 0 ? worst / (scale > 0 ? scale : 1) : worst;
-    auto& g = groups_[in_group];
+    auto& g = find_group(in_group);
     if (!(error <= g.error)) g.error = error;
     g.limit = std::max(g.limit, limit);
     if (!right)
       fail(describe(name, label) + ": element " + std::to_string(where) + " is " + exact(found[where]) + ", expected " + exact(expected[where]) +
            "; error " + brief(error) + ", limit " + brief(limit));
+  }
+
+  found_error& find_group(std::string const& name) {
+    for (auto& [known, found] : groups_)
+      if (known == name) return found;
+    return groups_.emplace_back(name, found_error{}).second;
   }
 
   static std::string exact(double value) {
@@ -138,7 +145,7 @@ class report {
 
   golden_file const& file_;
   double gradient_scale_ = 0;
-  std::map<std::string, found_error> groups_;
+  std::vector<std::pair<std::string, found_error>> groups_;
   std::set<std::string> compared_;
   std::vector<std::string> failures_;
 };

@@ -2,19 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "golden_file.hpp"
 #include "report.hpp"
 #include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
-#include "triad/core/call.hpp"
 #include "triad/core/fields.hpp"
 #include "triad/core/graphs.hpp"
+#include "triad/core/scratch.hpp"
 #include "triad/core/views.hpp"
+#include "triad/train/parameters.hpp"
 
 namespace triad::golden {
 
@@ -77,13 +76,9 @@ class workbench {
   /// Runs `work(ex, call)` with the scratch memory it asks for: once on a backend that only measures, then for real.
   template <class Work>
   void run(Work&& work, bool train = false) {
-    arena measure;
-    measuring<Ex> sizes{&ex};
     call c;
     c.train = train;
-    c.scratch = &measure;
-    work(sizes, c);
-    buffer<memory> block(measure.peak());
+    buffer<memory> const block(planned_scratch(ex, c, work));
     auto scratch = block.place();
     c.scratch = &scratch;
     work(ex, c);
@@ -128,48 +123,20 @@ class workbench {
   std::vector<buffer<memory>> blocks_;
 };
 
-/// Parameters of a layer with the values of a file, their gradient, and how the file calls them.
-///   Name: std::string(std::string path): `attention.query.weight` to `linears.0.weight`
-template <class Layer, backend Ex, class T, class Name>
-class parameters {
- public:
-  using fields = typename Layer::template fields<T>;
-  using const_fields = typename Layer::template fields<T const>;
+/// A layer's parameters with the values of param/<name>, and their gradient, zero.
+///   name: std::string(std::string path): `attention.query.weight` to `linears.0.weight`
+template <backend Ex, class Layer, class Name>
+parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name const& name,
+                                         holding what = holding::gradients) {
+  parameter_set<Layer, Ex> set(layer, what);
+  walk(set.mutable_values(), [&](std::string const& path, auto view) { bench.write(view, file.values("param/" + name(path))); });
+  return set;
+}
 
-  parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name name) : bench_(bench), layer_(layer), name_(std::move(name)) {
-    bytes_ = planned_bytes([&](arena& a) { (void)layer.template plan_params<T>(a); });
-    values_ = buffer<typename Ex::memory>(bytes_);
-    gradient_ = buffer<typename Ex::memory>(bytes_);
-    walk(values(), [&](std::string const& path, auto view) { bench_.write(view, file.values("param/" + name_(path))); });
-  }
-
-  fields values() const { return at<T>(values_); }
-  const_fields read_only() const { return at<T const>(values_); }
-  fields gradient() const { return at<T>(gradient_); }
-
-  void clear_gradient() { Ex::memory::zero(gradient_.data(), bytes_); }
-  /// Every parameter of the layer against grad/param/<name>.
-  void compare_gradient(report& r, std::string const& label = {}) const {
-    walk(gradient(), [&](std::string const& path, auto view) { r.gradient("param/" + name_(path), bench_.read(view), label); });
-  }
-
- private:
-  template <class S>
-  auto at(buffer<typename Ex::memory> const& block) const {
-    auto place = block.place();
-    return layer_.template plan_params<S>(place);
-  }
-
-  workbench<Ex>& bench_;
-  Layer layer_;
-  Name name_;
-  std::size_t bytes_ = 0;
-  buffer<typename Ex::memory> values_, gradient_;
-};
-
-template <class T, class Layer, backend Ex, class Name>
-parameters<Layer, Ex, T, Name> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name name) {
-  return {bench, layer, file, std::move(name)};
+/// Every parameter's gradient against grad/param/<name>.
+template <backend Ex, class Layer, class Name>
+void compare_gradients(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, report& r, Name const& name, std::string const& label = {}) {
+  walk(set.gradients(), [&](std::string const& path, auto view) { r.gradient("param/" + name(path), bench.read(view), label); });
 }
 
 }  // namespace triad::golden

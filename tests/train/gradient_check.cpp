@@ -127,7 +127,9 @@ void check_layer(Ex& ex, triangle_form variant, bool pruned, double dropout) {
   values const x(graphs.shape.dims.rows * 6);
   CAPTURE(Form == form::paper, static_cast<int>(variant), pruned, dropout, D);
   edge_transformer_layer<double, D, H, F, Form> const layer({6, 2, 10, dropout, variant, pruned});
-  CHECK_GRADIENT(gradient_check(ex, layer, graphs.shape.dims, graphs.input<D>(x, 6, true, pruned), {pruned ? 3 : graphs.shape.dims.rows, 6}));
+  auto const in = graphs.input<D>(x, 6, true, pruned);
+  auto const saved = [&](arena& place) { return layer.plan_saved(place, graphs.shape.dims, keep::everything, in.read.extent(0)); };
+  CHECK_GRADIENT(gradient_check(ex, layer, saved, in, {pruned ? 3 : graphs.shape.dims.rows, 6}));
 }
 
 TEMPLATE_TEST_CASE("the Edge Transformer layer has the gradient of its value in both forms, whole and pruned", "", reference::backend,

@@ -124,17 +124,20 @@ template <class F>
 
 namespace detail {
 
+/// Lane x of the result is lane I_x of a and b, b's counted from `lanes`.
+template <int... I>
+[[gnu::always_inline]] inline floats shuffle(floats a, floats b) {
+#if defined(__clang__) || __GNUC__ >= 12
+  return __builtin_shufflevector(a, b, I...);
+#else
+  return __builtin_shuffle(a, b, ints{I...});
+#endif
+}
+
 // Lane r of the result is a[r] + a[r ^ S] where r has not bit S, b[r] + b[r ^ S] where it has.
 template <int S, int... R>
 [[gnu::always_inline]] inline floats fold(floats a, floats b, std::integer_sequence<int, R...>) {
-#if defined(__clang__) || __GNUC__ >= 12
-  floats const own = __builtin_shufflevector(a, b, ((R & S) ? R + lanes : R)...);
-  floats const other = __builtin_shufflevector(a, b, ((R & S) ? (R ^ S) + lanes : (R ^ S))...);
-#else
-  floats const own = __builtin_shuffle(a, b, ints{((R & S) ? R + lanes : R)...});
-  floats const other = __builtin_shuffle(a, b, ints{((R & S) ? (R ^ S) + lanes : (R ^ S))...});
-#endif
-  return own + other;
+  return shuffle<((R & S) ? R + lanes : R)...>(a, b) + shuffle<((R & S) ? (R ^ S) + lanes : (R ^ S))...>(a, b);
 }
 
 template <int S>

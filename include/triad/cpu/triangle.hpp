@@ -1,26 +1,29 @@
 // Triangular attention on the host: float, any number of nodes, heads and channels; the reference serves other types and the flat form.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task is one graph and head (all heads of a graph where there are many graphs).  Every output has one owner and one order of
-// summation, so results do not depend on the number of threads.
+//   graphs of a few nodes   one task a graph or head          triangle_small.hpp
+//   others, forward         one task a head and tile of j     triangle_tiled_forward.hpp
+//           backward        one task a head and block of l    triangle_tiled_backward.hpp
+//
+// Every output has one owner and one order of summation, so results do not depend on the number of threads.  Dropout bits of the
+// whole call are made first, since tasks share blocks of them.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
 #include "triad/cpu/backend.hpp"
+#include "triad/cpu/random.hpp"
 #include "triad/cpu/triangle_small.hpp"
+#include "triad/cpu/triangle_tiled_backward.hpp"
+#include "triad/cpu/triangle_tiled_forward.hpp"
 #include "triad/reference/triangle.hpp"
 
 namespace triad::cpu {
 
 namespace triangles {
 
-/// Floats from one thread's scratch to the next one's.
-inline index_t scratch_floats(triangle_settings const& t, graph_dims const& dims, index_t kernel) {
-  auto const n = dims.max_nodes;
-  return simd::padded(kernel) + (t.dropout.active() ? 2 * ((bit_words(n * n * n) + 7) / 8 * 8) : 0);
-}
+constexpr bool is_small(index_t n) { return n <= whole_graph; }
 
 /// Kernels read rows with a stride of one.
 inline bool rows_are_contiguous(triangle_form form, triangle_projections<float const> const& x) {
@@ -31,22 +34,6 @@ inline bool rows_are_contiguous(triangle_form form, triangle_projections<float c
 template <class T>
 rows<T> head_rows(matrix<T> m, index_t first_edge, index_t head, index_t width) {
   return {m.data_handle() + first_edge * m.stride(0) + head * width, m.stride(0)};
-}
-
-inline head make_head(triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g, index_t graph, index_t c,
-                      index_t stat_stride, std::uint64_t* bits) {
-  auto const n = g.size(graph), width = x.query.extent(1) / t.heads, edge = g.edge(graph);
-  head h{n, width, head_rows(x.query, edge, c, width), head_rows(x.key, edge, c, width), head_rows(x.left_value, edge, c, width), {nullptr, 0},
-         1 / std::sqrt(static_cast<float>(width)), nullptr, static_cast<float>(t.mask.fill), nullptr, 0, 1, stat_stride};
-  if (uses_right_value(t.form)) h.right = head_rows(x.right_value, edge, c, width);
-  if (!t.mask.empty()) h.masked = t.mask.masked.data_handle() + g.triangle(graph);
-  if (t.dropout.active()) {
-    auto const first = g.triangle(graph) * t.heads + c * n * n * n;
-    h.first = make_bits(keep_source(t.dropout), static_cast<std::uint64_t>(first), n * n * n, bits);
-    h.bits = bits;
-    h.kept = static_cast<float>(t.dropout.scale());
-  }
-  return h;
 }
 
 /// Calls f(own_key, right_value) with the form as compile-time constants.
@@ -61,6 +48,75 @@ void with_form(triangle_form form, F&& f) {
   }
 }
 
+/// The scratch of one call, cut into parts; measured on a null base.
+struct scratch_parts {
+  index_t* first_task;         // (b + 1) tasks of tiled graphs, counted
+  std::uint64_t* bits;         // dropout: bit e for element e
+  float* statistics;           // backward of tiled graphs: [maximum, 1 / sum, delta][head][rows + tile]
+  index_t statistics_rows;     // rows + tile, rounded up
+  float* threads;              // `each` floats a thread
+  index_t each;
+  std::size_t bytes;
+
+  scratch_parts(std::byte* base, triangle_settings const& t, graph_dims const& dims, index_t floats_of_thread, int thread_count, bool backward) {
+    bytes = 0;
+    auto const take = [&](index_t size_in_bytes) {
+      auto* const part = base + bytes;
+      bytes += static_cast<std::size_t>((size_in_bytes + 63) / 64 * 64);
+      return base == nullptr ? nullptr : part;
+    };
+    bool const tiled = !is_small(dims.max_nodes);
+    first_task = reinterpret_cast<index_t*>(take((dims.graphs + 1) * 8));
+    bits = reinterpret_cast<std::uint64_t*>(take(t.dropout.active() ? words(t, dims) * 8 + 64 : 0));
+    statistics_rows = (dims.rows + tile + 15) / 16 * 16;
+    statistics = reinterpret_cast<float*>(take(tiled && backward ? 3 * t.heads * statistics_rows * 4 : 0));
+    each = (floats_of_thread + 15) / 16 * 16;
+    threads = reinterpret_cast<float*>(take(each * thread_count * 4));
+  }
+
+  static index_t words(triangle_settings const& t, graph_dims const& dims) { return (dims.triangles * t.heads + dropout_block - 1) / dropout_block; }
+};
+
+inline scratch_parts forward_parts(backend& ex, triangle_settings const& t, index_t width, graph_dims const& dims, std::byte* base) {
+  auto const n = dims.max_nodes;
+  auto floats_wanted = small_forward_floats(std::min(n, whole_graph));
+  if (!is_small(n)) floats_wanted = std::max(floats_wanted, forward_tiles{n, width}.floats());
+  return {base, t, dims, floats_wanted, ex.threads, false};
+}
+
+inline scratch_parts backward_parts(backend& ex, triangle_settings const& t, index_t width, graph_dims const& dims, std::byte* base) {
+  auto const n = dims.max_nodes;
+  auto floats_wanted = small_backward_floats(ablates_attention(t.form) ? n : std::min(n, whole_graph), width);
+  if (!is_small(n)) {
+    floats_wanted = std::max(floats_wanted, backward_tiles{n, width}.floats());
+    floats_wanted = std::max(floats_wanted, small_backward_floats(whole_graph, width));
+  }
+  return {base, t, dims, floats_wanted, ex.threads, true};
+}
+
+inline void make_bits(backend& ex, triangle_settings const& t, graph_dims const& dims, std::uint64_t* bits) {
+  if (!t.dropout.active()) return;
+  keep_source const keep(t.dropout);
+  parallel_rows(ex, scratch_parts::words(t, dims), 512, [=](index_t first, index_t count, int) {
+    for (index_t w = first; w < first + count; ++w) bits[w] = keep.bits(static_cast<std::uint64_t>(w));
+  });
+}
+
+inline head make_head(triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g, index_t graph, index_t c,
+                      index_t stat_stride, std::uint64_t const* bits) {
+  auto const n = g.size(graph), width = x.query.extent(1) / t.heads, edge = g.edge(graph);
+  head h{n, width, head_rows(x.query, edge, c, width), head_rows(x.key, edge, c, width), head_rows(x.left_value, edge, c, width), {nullptr, 0},
+         1 / std::sqrt(static_cast<float>(width)), nullptr, static_cast<float>(t.mask.fill), nullptr, 0, 1, stat_stride};
+  if (uses_right_value(t.form)) h.right = head_rows(x.right_value, edge, c, width);
+  if (!t.mask.empty()) h.masked = t.mask.masked.data_handle() + g.triangle(graph);
+  if (t.dropout.active()) {
+    h.first = static_cast<std::uint64_t>(g.triangle(graph) * t.heads + c * n * n * n);
+    h.bits = bits;
+    h.kept = static_cast<float>(t.dropout.scale());
+  }
+  return h;
+}
+
 /// Asks for the rows of one matrix: `Write` where they will be overwritten.
 template <bool Write, class T>
 void prefetch(matrix<T> m, index_t first, index_t count) {
@@ -70,13 +126,15 @@ void prefetch(matrix<T> m, index_t first, index_t count) {
   }
 }
 
-/// Calls f(graph, head, thread) in parallel.  Graphs come in runs; while one is computed, fetch(first row, rows) asks for the
-/// rows of the next, since a head reads a part of every row and no hardware prefetcher follows that.
+/// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  Graphs come in runs; while one is computed,
+/// fetch(first row, rows) asks for the rows of the next, since a head reads a part of every row and no hardware follows that.
 template <class F, class P>
-void each_head(backend& ex, index_t heads, graph_batch const& g, index_t row_bytes, F&& f, P&& fetch) {
+void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit, index_t row_bytes, F&& f, P&& fetch) {
   index_t const graphs = g.dims.graphs, run = graphs >= 64 ? 8 : 1;
   if (graphs < 16) {
-    parallel_for(ex, graphs * heads, [&](index_t task, int thread) { f(task / heads, task % heads, thread); });
+    parallel_for(ex, graphs * heads, [&](index_t task, int thread) {
+      if (g.size(task / heads) <= limit) f(task / heads, task % heads, thread);
+    });
     return;
   }
   // What fits in the second-level cache beside the graph that is computed.
@@ -90,31 +148,71 @@ void each_head(backend& ex, index_t heads, graph_batch const& g, index_t row_byt
           auto const rows_there = g.size(graph + 1) * g.size(graph + 1), begin = rows_there * c / heads;
           fetch(g.edge(graph + 1) + begin, rows_there * (c + 1) / heads - begin);
         }
-        f(graph, c, thread);
+        if (g.size(graph) <= limit) f(graph, c, thread);
       }
+  });
+}
+
+/// Calls f(graph, head, block, thread) in parallel for the graphs that are not small; blocks(n) is the number of blocks of n nodes.
+template <class B, class F>
+void each_tiled(backend& ex, index_t heads, graph_batch const& g, index_t* first_task, B&& blocks, F&& f) {
+  if (is_small(g.dims.max_nodes)) return;
+  auto const graphs = g.dims.graphs;
+  first_task[0] = 0;
+  for (index_t graph = 0; graph < graphs; ++graph)
+    first_task[graph + 1] = first_task[graph] + (is_small(g.size(graph)) ? 0 : heads * blocks(g.size(graph)));
+  parallel_for(ex, first_task[graphs], [&](index_t task, int thread) {
+    auto const graph = std::upper_bound(first_task, first_task + graphs + 1, task) - first_task - 1;
+    auto const here = task - first_task[graph], count = blocks(g.size(graph));
+    f(graph, here / count, here % count, thread);
+  });
+}
+
+/// Statistics by heads instead of by edges, and delta = sum over the head of do o.
+inline void gather_statistics(backend& ex, index_t heads, index_t width, triangle_statistics<float const> const& s, matrix<float const> o,
+                              matrix<float const> d_o, index_t rows_there, float* to) {
+  auto const rows = o.extent(0);
+  parallel_rows(ex, rows, 256, [&](index_t first, index_t count, int) {
+    alignas(64) float partial[lanes * lanes];
+    for (index_t c = 0; c < heads; ++c) {
+      float* const maximum = to + c * rows_there;
+      float* const inverse_sum = maximum + heads * rows_there;
+      float* const delta = inverse_sum + heads * rows_there;
+      for (index_t r = first; r < first + count; ++r) {
+        maximum[r] = s.maximum(r, c);
+        inverse_sum[r] = s.inverse_sum(r, c);
+      }
+      in_rows const x = head_rows(o, first, c, width), y = head_rows(d_o, first, c, width);
+      for (index_t r = 0; r < count; r += lanes) {
+        auto const here = std::min<index_t>(lanes, count - r);
+        for (index_t i = 0; i < here; ++i) dots<1, 1>(x.from(r + i), y.from(r + i), width, partial + i * lanes, 1);
+        floats const sum = simd::sums(partial);
+        simd::tail(here).store(delta + first + r, sum);
+      }
+    }
   });
 }
 
 }  // namespace triangles
 
-inline std::size_t do_triangle_workspace(backend& ex, triangle_settings const& t, triangle_projections<float const> const&, graph_dims const& dims) {
-  auto const floats = triangles::scratch_floats(t, dims, triangles::small_forward_floats(dims.max_nodes));
-  return static_cast<std::size_t>(floats * ex.threads) * sizeof(float);
+inline std::size_t do_triangle_workspace(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_dims const& dims) {
+  return triangles::forward_parts(ex, t, x.query.extent(1) / t.heads, dims, nullptr).bytes;
 }
 
 inline std::size_t do_triangle_grad_workspace(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x,
                                               graph_dims const& dims) {
-  auto const floats = triangles::scratch_floats(t, dims, triangles::small_backward_floats(dims.max_nodes, x.query.extent(1) / t.heads));
-  return static_cast<std::size_t>(floats * ex.threads) * sizeof(float);
+  return triangles::backward_parts(ex, t, x.query.extent(1) / t.heads, dims, nullptr).bytes;
 }
 
 inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
                         triangle_statistics<float> const& statistics, matrix<float> o, workspace ws) {
   if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || o.stride(1) != 1)
     return reference::do_triangle(ex, t, x, g, statistics, o, ws);
-  auto const kernel = triangles::small_forward_floats(g.dims.max_nodes), each = triangles::scratch_floats(t, g.dims, kernel);
   auto const width = x.query.extent(1) / t.heads;
+  auto const scratch = triangles::forward_parts(ex, t, width, g.dims, ws.data);
+  triangles::make_bits(ex, t, g.dims, scratch.bits);
   triangles::with_form(t.form, [&](auto own_key, auto right_value) {
+    auto const make = [&](index_t graph, index_t c) { return triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0), scratch.bits); };
     auto const fetch = [&](index_t first, index_t count) {
       triangles::prefetch<false>(x.query, first, count);
       triangles::prefetch<false>(x.key, first, count);
@@ -122,14 +220,29 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
       if constexpr (right_value()) triangles::prefetch<false>(x.right_value, first, count);
       triangles::prefetch<true>(o, first, count);
     };
-    triangles::each_head(ex, t.heads, g, 5 * t.heads * width * 4, [&](index_t graph, index_t c, int thread) {
-      float* const scratch = reinterpret_cast<float*>(ws.data) + thread * each;
-      auto const x_head = triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0),
-                                              reinterpret_cast<std::uint64_t*>(scratch + simd::padded(kernel)));
-      auto const edge = g.edge(graph);
-      triangles::small_forward<own_key(), right_value()>(x_head, triangles::head_rows(o, edge, c, width), &statistics.maximum(edge, c),
-                                                        &statistics.inverse_sum(edge, c), scratch);
-    }, fetch);
+    triangles::each_small(
+        ex, t.heads, g, triangles::whole_graph, 5 * t.heads * width * 4,
+        [&](index_t graph, index_t c, int thread) {
+          auto const edge = g.edge(graph);
+          triangles::small_forward<own_key(), right_value()>(make(graph, c), triangles::head_rows(o, edge, c, width), &statistics.maximum(edge, c),
+                                                             &statistics.inverse_sum(edge, c), scratch.threads + thread * scratch.each);
+        },
+        fetch);
+    triangles::each_tiled(
+        ex, t.heads, g, scratch.first_task, [](index_t n) { return (n + triangles::tile - 1) / triangles::tile; },
+        [&](index_t graph, index_t c, index_t block, int thread) {
+          auto const edge = g.edge(graph), n = g.size(graph), j0 = block * triangles::tile, columns = std::min<index_t>(triangles::tile, n - j0);
+          auto const run = [&](auto vectors) {
+            triangles::tiled_forward<own_key(), right_value(), vectors()>(make(graph, c), j0, columns, triangles::head_rows(o, edge, c, width),
+                                                                          &statistics.maximum(edge, c), &statistics.inverse_sum(edge, c),
+                                                                          scratch.threads + thread * scratch.each);
+          };
+          if (columns > simd::lanes) {
+            run(triangles::size<2>());
+          } else {
+            run(triangles::size<1>());
+          }
+        });
   });
 }
 
@@ -139,8 +252,10 @@ inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_p
   if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || o.stride(1) != 1 || d_o.stride(1) != 1)
     return reference::do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
   auto const width = x.query.extent(1) / t.heads;
-  auto const kernel = triangles::small_backward_floats(g.dims.max_nodes, width), each = triangles::scratch_floats(t, g.dims, kernel);
+  auto const scratch = triangles::backward_parts(ex, t, width, g.dims, ws.data);
+  triangles::make_bits(ex, t, g.dims, scratch.bits);
   triangles::with_form(t.form, [&](auto own_key, auto right_value) {
+    auto const make = [&](index_t graph, index_t c) { return triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0), scratch.bits); };
     auto const fetch = [&](index_t first, index_t count) {
       triangles::prefetch<false>(x.query, first, count);
       triangles::prefetch<false>(x.key, first, count);
@@ -153,16 +268,36 @@ inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_p
       triangles::prefetch<true>(dx.left_value, first, count);
       if constexpr (right_value()) triangles::prefetch<true>(dx.right_value, first, count);
     };
-    triangles::each_head(ex, t.heads, g, 10 * t.heads * width * 4, [&](index_t graph, index_t c, int thread) {
-      float* const scratch = reinterpret_cast<float*>(ws.data) + thread * each;
-      auto const x_head = triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0),
-                                              reinterpret_cast<std::uint64_t*>(scratch + simd::padded(kernel)));
-      auto const edge = g.edge(graph);
-      auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
-      triangles::small_backward<own_key(), right_value()>(x_head, at(o), at(d_o), &statistics.maximum(edge, c), &statistics.inverse_sum(edge, c),
-                                                         at(dx.query), at(dx.key), at(dx.left_value),
-                                                         right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0}, scratch);
-    }, fetch);
+    // Own keys gather from every l: no block of l owns them, so a task takes all of a head.
+    index_t const limit = own_key() ? g.dims.max_nodes : triangles::whole_graph;
+    triangles::each_small(
+        ex, t.heads, g, limit, 10 * t.heads * width * 4,
+        [&](index_t graph, index_t c, int thread) {
+          auto const edge = g.edge(graph);
+          auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
+          triangles::small_backward<own_key(), right_value()>(make(graph, c), at(o), at(d_o), &statistics.maximum(edge, c),
+                                                              &statistics.inverse_sum(edge, c), at(dx.query), at(dx.key), at(dx.left_value),
+                                                              right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0},
+                                                              scratch.threads + thread * scratch.each);
+        },
+        fetch);
+    if constexpr (!own_key()) {
+      if (triangles::is_small(g.dims.max_nodes)) return;
+      auto const rows = scratch.statistics_rows;
+      triangles::gather_statistics(ex, t.heads, width, statistics, o, d_o, rows, scratch.statistics);
+      auto const block_of = [&](index_t n) { return triangles::backward_tiles{n, width}.block(); };
+      triangles::each_tiled(
+          ex, t.heads, g, scratch.first_task, [&](index_t n) { return (n + block_of(n) - 1) / block_of(n); },
+          [&](index_t graph, index_t c, index_t block, int thread) {
+            auto const edge = g.edge(graph), n = g.size(graph), l0 = block * block_of(n);
+            auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
+            float const* const s = scratch.statistics + c * rows + edge;
+            auto const head_here = make(graph, c);
+            triangles::backward_block<right_value()> work(head_here, {s, s + t.heads * rows, s + 2 * t.heads * rows}, at(d_o), l0,
+                                                          std::min(block_of(n), n - l0), scratch.threads + thread * scratch.each);
+            work.run(at(dx.query), at(dx.key), at(dx.left_value), right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0});
+          });
+    }
   });
 }
 

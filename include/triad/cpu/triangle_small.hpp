@@ -8,21 +8,9 @@
 
 #include <algorithm>
 
-#include "triad/cpu/random.hpp"
 #include "triad/cpu/triangle_kernels.hpp"
 
 namespace triad::cpu::triangles {
-
-/// Words that hold the bits of `count` elements wherever they begin, one more for vectors that read past the end.
-constexpr index_t bit_words(index_t count) { return count / dropout_block + 3; }
-
-/// The keep bits of elements [first, first + count).  Returns where the first one's bit is: element e at bit e + that.
-inline std::uint64_t make_bits(keep_source const& source, std::uint64_t first, index_t count, std::uint64_t* bits) {
-  std::uint64_t const block = first / dropout_block, begin = first % dropout_block;
-  auto const blocks = (begin + static_cast<std::uint64_t>(count) + dropout_block - 1) / dropout_block;
-  for (std::uint64_t b = 0; b < blocks; ++b) bits[b] = source.bits(block + b);
-  return begin;
-}
 
 /// One graph and head.  Rows are edges, i n + j.
 struct head {

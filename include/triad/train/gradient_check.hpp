@@ -248,8 +248,8 @@ class layer_under_check {
     return c;
   }
   auto plan_saved(arena& place) const {
-    if constexpr (requires { layer_.plan_saved(place, dims_, options_.kept, in_.read.extent(0)); })
-      return layer_.plan_saved(place, dims_, options_.kept, in_.read.extent(0));
+    if constexpr (std::is_invocable_v<Dims const&, arena&>)
+      return dims_(place);
     else
       return layer_.plan_saved(place, dims_, options_.kept);
   }
@@ -304,6 +304,7 @@ class layer_under_check {
 
 /// Checks the backward of a layer (layers/layer.hpp) for f = sum(y dy), dy and the parameters drawn at random, at the input
 /// `in`: df/dparameters is added, df/dinput overwritten, and nothing is read that was not written before.
+/// `dims` is what the layer's plan_saved takes, or a function of an arena that returns the layer's saved itself.
 template <backend Ex, class Layer, class Dims>
 gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in, output_shape shape,
                                gradient_check_options const& options = {}) {

@@ -36,11 +36,17 @@ class graph_loader {
 
   void clear() { dims_ = {}; }
 
+  bool has_room(index_t n) const {
+    auto const after = dims_ + dims_of(n);
+    return after.graphs <= capacity_.graphs && after.rows <= capacity_.rows && after.nodes <= capacity_.nodes &&
+           after.triangles <= capacity_.triangles && after.max_nodes <= capacity_.max_nodes;
+  }
+
   /// One more graph of n nodes, all edges labelled 0; one question about (source, target) whose answer is `answer` (or -1).
   /// Returns where its labels are: label of edge (i, j) at i * n + j.
   index_t* add(index_t n, index_t source, index_t target, index_t answer) {
     auto const after = dims_ + dims_of(n);
-    TRIAD_EXPECTS(n > 0 && after.graphs <= capacity_.graphs && after.rows <= capacity_.rows, "graph_loader: the batch is full");
+    TRIAD_EXPECTS(n > 0 && has_room(n), "graph_loader: the batch is full");
     TRIAD_EXPECTS(source >= 0 && source < n && target >= 0 && target < n, "graph_loader: the question names a node that is not there");
     auto const g = size(dims_.graphs);
     nodes_[g] = n;

@@ -4,6 +4,7 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/core/call.hpp"
+#include "triad/layers/layer.hpp"
 #include "triad/ops/adam.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/elementwise.hpp"
@@ -35,7 +36,7 @@ class trainer {
   using logits_type = typename Model::output;
 
   trainer(Ex& ex, Model const& m, trainer_options const& options)
-      : ex_(ex), model_(m), options_(options), parameters_(m, options.memory != keep::nothing),
+      : ex_(ex), model_(m), options_(options), parameters_(m, options.memory != keep::nothing ? holding::moments : holding::values),
         saved_(plan(ex, m, options).saved), scratch_(plan(ex, m, options).scratch), scalars_(scalar_bytes()) {
     auto place = scalars_.place();
     rate_ = place.template make<vec<double>>(1);
@@ -46,6 +47,7 @@ class trainer {
   trainer(trainer const&) = delete;
   trainer& operator=(trainer const&) = delete;
 
+  trainer_bytes bytes() const { return plan(ex_, model_, options_); }
   static trainer_bytes plan(Ex& ex, Model const& m, trainer_options const& o) {
     bool const learns = o.memory != keep::nothing;
     auto const parameters = planned_bytes([&](arena& a) { (void)m.plan_params(a); }) * (learns ? 4 : 1);
@@ -62,7 +64,8 @@ class trainer {
     compute_gradient(in, target);
     if (options_.max_norm > 0) clip(ex_, options_.max_norm, norm_, parameters_.flat_gradients());
     memory::from_host(rate_.data_handle(), &rate, sizeof rate);
-    parameters_.adam(ex_, options_.adam, rate_, step_.data_handle());
+    adam(ex_, options_.adam, rate_, step_.data_handle(), parameters_.flat_values(), parameters_.flat_gradients(),
+         parameters_.flat_first_moments(), parameters_.flat_second_moments());
     set_step(host_step_ + 1);
   }
 
@@ -96,6 +99,7 @@ class trainer {
 
   Model const& model() const { return model_; }
   parameter_set<Model, Ex>& parameters() { return parameters_; }
+  parameter_set<Model, Ex> const& parameters() const { return parameters_; }
   trainer_options const& options() const { return options_; }
 
   /// The memory of the last batch, for inspection: what forward kept.

@@ -1,0 +1,33 @@
+// The program's verbs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace clutrr {
+
+/// What verbs other than train are asked.
+struct query {
+  std::string checkpoint;             // a run's folder
+  std::string input;                  // predict: CSV file
+  std::string facts;                  // predict, explain: "ann:mother:bea bea:brother:carl"
+  std::string asked;                  // "ann:carl"
+  int k = 4;                          // explain without facts: a generated chain of this length
+  int number = 0;                     // explain: which one
+  std::vector<int> lengths{2, 3, 4};  // generate
+  int count = 1000;                   // generate: for each k
+};
+
+void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, query& q);
+
+// Each returns the program's exit status; bad input throws data_error.
+int train(options const& o, std::string const& config);
+int evaluate(options const& o, query const& q);
+int predict(options const& o, query const& q);
+int explain(options const& o, query const& q);
+int generate(options const& o, query const& q);
+
+}  // namespace clutrr

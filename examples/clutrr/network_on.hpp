@@ -1,0 +1,106 @@
+// A network made of a triad model and a backend.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+
+#include "network.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/io/checkpoint.hpp"
+#include "triad/reference/reference.hpp"
+#include "triad/train/graph_loader.hpp"
+#include "triad/train/initialize.hpp"
+
+namespace clutrr {
+
+template <class Model, class Ex>
+class network_on final : public network {
+ public:
+  network_on(Ex ex, Model const& m, options const& o, network_sizes const& z)
+      : ex_(ex), trainer_(ex_, m, settings(o, z)), loader_(z.capacity()), best_(static_cast<std::size_t>(z.batch)), best_memory_(best_.size() * sizeof(triad::index_t)) {}
+
+  static triad::trainer_options settings(options const& o, network_sizes const& z) {
+    return {.max_norm = o.clip, .key = o.seed,
+            .memory = !z.learns ? triad::keep::nothing : o.recompute ? triad::keep::inputs : triad::keep::everything, .capacity = z.capacity()};
+  }
+
+  void clear() override { loader_.clear(); }
+  bool add(kinship_graph const& g) override {
+    if (!loader_.has_room(g.nodes)) return false;
+    auto* const label = loader_.add(g.nodes, g.query.from, g.query.to, g.target);
+    for (auto const& e : g.edges) label[e.from * g.nodes + e.to] = e.label;
+    return true;
+  }
+
+  void update(double rate) override {
+    auto const in = loader_.upload();
+    trainer_.update(in, loader_.uploaded_answers(), rate);
+  }
+  void rehearse() override {
+    auto const in = loader_.upload();
+    trainer_.compute_gradient(in, loader_.uploaded_answers());
+  }
+  double loss() const override { return trainer_.loss(); }
+  double norm() const override { return trainer_.norm(); }
+
+  std::vector<triad::index_t> const& infer() override {
+    auto const b = loader_.dims().graphs;
+    triad::vec<triad::index_t> const best(static_cast<triad::index_t*>(best_memory_.data()), b);
+    triad::argmax_rows(ex_, trainer_.infer(loader_.upload()), best);
+    best_.resize(static_cast<std::size_t>(b));
+    Ex::memory::to_host(best_.data(), best.data_handle(), best_.size() * sizeof(triad::index_t));
+    return best_;
+  }
+
+  std::vector<std::vector<float>> attention([[maybe_unused]] int layer, [[maybe_unused]] int i, [[maybe_unused]] int j) override {
+    std::vector<std::vector<float>> rows;
+    if constexpr (requires { &Model::template attention_weights<Ex>; }) {
+      auto const in = loader_.upload();
+      auto const n = loader_.dims().max_nodes, heads = trainer_.model().layers.layer.attention.heads();
+      auto const terms = trainer_.model().layers.layer.attention.variant == triad::triangle_form::flat ? 2 * n : n;
+      triad::buffer<typename Ex::memory> memory(static_cast<std::size_t>(heads * terms) * sizeof(float));
+      triad::tensor<float, triad::dyn, triad::dyn> const weights(static_cast<float*>(memory.data()), heads, terms);
+      triad::arena none;
+      trainer_.model().attention_weights(ex_, trainer_.inspection_call(none), in, trainer_.saved(in.graphs.dims), layer, 0, i, j,
+                                         triad::as_matrix(weights));
+      for (triad::index_t h = 0; h < heads; ++h) rows.emplace_back(&weights(h, 0), &weights(h, 0) + terms);
+    }
+    return rows;
+  }
+
+  void initialize(std::uint64_t seed) override { triad::initialize(trainer_.parameters().mutable_values(), seed); }
+
+  void save(std::string const& path, run_record const& record) override {
+    triad::save_checkpoint(path, trainer_.parameters(), checkpoint_info(record));
+  }
+  std::string load(std::string const& path, run_record const& record) override {
+    auto const found = triad::load_checkpoint(path, trainer_.parameters(), checkpoint_info(record));
+    trainer_.set_step(found.step);
+    return found.notes;
+  }
+
+  std::uint64_t step() const override { return trainer_.step(); }
+  triad::trainer_bytes bytes() const override { return trainer_.bytes(); }
+  triad::index_t parameters() const override { return triad::count_values(trainer_.parameters().values()); }
+
+ private:
+  triad::checkpoint_info checkpoint_info(run_record const& record) const {
+    return {.step = trainer_.step(), .key = trainer_.options().key, .configuration = record.configuration,
+            .vocabulary = {{"edge", record.words.edge_labels}, {"target", record.words.targets}}, .notes = record.notes};
+  }
+
+  Ex ex_;
+  triad::trainer<Model, Ex> trainer_;
+  triad::graph_loader<Ex> loader_;
+  std::vector<triad::index_t> best_;
+  triad::buffer<typename Ex::memory> best_memory_;
+};
+
+/// The model on the backend that the options name.
+template <class Model>
+std::unique_ptr<network> on_backend(Model const& m, options const& o, network_sizes const& z) {
+  if (o.backend == "reference") return std::make_unique<network_on<Model, triad::reference::backend>>(triad::reference::backend{}, m, o, z);
+  return std::make_unique<network_on<Model, triad::cpu::backend>>(triad::cpu::backend(o.threads), m, o, z);
+}
+
+}  // namespace clutrr

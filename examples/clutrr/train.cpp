@@ -1,0 +1,115 @@
+// clutrr train: one run for each seed, then accuracy by k beside the paper's.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "../common/atomic_file.hpp"
+#include "../common/svg_plot.hpp"
+#include "commands.hpp"
+#include "paper.hpp"
+#include "run.hpp"
+
+namespace clutrr {
+namespace {
+
+struct statistic {
+  double mean = 0, error = 0;  // standard error of the mean; 0 for one run
+};
+
+statistic over_runs(std::vector<run_result> const& runs, int k) {
+  double sum = 0, squares = 0;
+  auto const n = static_cast<double>(runs.size());
+  for (auto const& r : runs) sum += r.test.at(k), squares += r.test.at(k) * r.test.at(k);
+  double const mean = sum / n;
+  return {mean, n > 1 ? std::sqrt(std::max(0.0, squares / n - mean * mean) / (n - 1)) : 0};
+}
+
+/// accuracy by k as a line of a plot.
+triad::examples::series curve(std::string name, std::vector<run_result> const& runs) {
+  triad::examples::series s{std::move(name), {}, {}, {}};
+  for (auto const& [k, unused] : runs.front().test) {
+    auto const a = over_runs(runs, k);
+    s.x.push_back(k), s.y.push_back(a.mean), s.error.push_back(a.error);
+  }
+  return s;
+}
+
+/// All runs of one model; none where one was interrupted.
+std::optional<std::vector<run_result>> train_seeds(options o, task& work, std::string const& folder) {
+  std::vector<run_result> runs;
+  auto const first = o.seed;
+  for (int i = 0; i < o.seeds; ++i) {
+    o.seed = first + static_cast<std::uint64_t>(i);
+    auto const out = folder.empty() || o.seeds == 1 ? folder : folder + "/seed-" + std::to_string(o.seed);
+    if (!out.empty()) std::filesystem::create_directories(out);
+    std::optional<task> own;  // a file is split anew for each seed
+    if (i > 0 && !o.data.empty()) own.emplace(o);
+    runs.push_back(train_once(o, own ? *own : work, out));
+    if (runs.back().interrupted) return std::nullopt;
+    if (o.seeds > 1) {
+      std::printf("seed %llu:", static_cast<unsigned long long>(o.seed));
+      for (auto const& [k, a] : runs.back().test) std::printf("  k=%d %.3f", k, a);
+      std::printf("  (%.0f s)\n", runs.back().seconds);
+      std::fflush(stdout);
+    }
+  }
+  return runs;
+}
+
+void print_table(std::vector<run_result> const& runs, std::vector<run_result> const* other, std::string const& other_name) {
+  for (auto const& [k, unused] : runs.front().test) {
+    auto const a = over_runs(runs, k);
+    std::printf("k=%-2d  %.3f", k, a.mean);
+    if (runs.size() > 1) std::printf(" +- %.3f", a.error);
+    if (other) std::printf("    %s %.3f", other_name.c_str(), over_runs(*other, k).mean);
+    std::printf("\n");
+  }
+  int failed = 0;
+  for (auto const& r : runs) failed += r.failed ? 1 : 0;
+  if (runs.size() > 1 || failed > 0) std::printf("%d of %zu runs failed (validation accuracy below 0.5, or a loss that is not finite)\n", failed, runs.size());
+}
+
+}  // namespace
+
+int train(options const& o, std::string const& config) {
+  task work(o);
+  if (!o.out.empty()) {
+    std::error_code failure;
+    std::filesystem::create_directories(o.out + "/plots", failure);
+    if (failure) throw triad::data_error("cannot make the folder " + o.out + ": " + failure.message() + "; give another with --out");
+    triad::examples::write_atomically(o.out + "/config.toml", config);
+  }
+  auto const runs = train_seeds(o, work, o.out);
+  std::optional<std::vector<run_result>> others;
+  if (runs && !o.compare.empty()) {
+    options other = o;
+    other.model = o.compare;
+    others = train_seeds(other, work, o.out.empty() ? o.out : o.out + "/" + o.compare);
+  }
+  if (!runs || (!o.compare.empty() && !others)) {
+    std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", o.out.empty() ? "no folder (no --out)" : o.out.c_str());
+    return 130;
+  }
+  print_table(*runs, others ? &*others : nullptr, o.compare);
+  if (!o.out.empty()) {
+    triad::examples::plot accuracy{"CLUTRR: accuracy by chain length", "k (facts in the chain)", "accuracy", {curve(o.model, *runs)}, 0.0, 1.0};
+    if (others) accuracy.lines.push_back(curve(o.compare, *others));
+    if (auto paper = paper_curve(o)) accuracy.lines.push_back(*paper);
+    triad::examples::write_svg(o.out + "/plots/accuracy.svg", accuracy);
+    triad::examples::plot loss{"Training loss", "epoch", "cross entropy", {}, 0.0, {}};
+    for (std::size_t i = 0; i < runs->size(); ++i) {
+      triad::examples::series s{"seed " + std::to_string(o.seed + i), {}, (*runs)[i].losses, {}, false, false};
+      for (std::size_t e = 0; e < s.y.size(); ++e) s.x.push_back(static_cast<double>(e + 1));
+      loss.lines.push_back(std::move(s));
+    }
+    triad::examples::write_svg(o.out + "/plots/loss.svg", loss);
+    std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
+  }
+  for (auto const& r : *runs)
+    if (r.failed) return 2;
+  return 0;
+}
+
+}  // namespace clutrr

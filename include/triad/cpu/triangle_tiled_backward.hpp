@@ -1,0 +1,235 @@
+// Triangular attention backward in tiles: one head of one graph, a block of middle nodes l, all i and j.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that belongs to an l is complete from that l alone, so a task writes dq(., l), dv1(., l), dk(l, .), dv2(l, .) of its
+// block and nobody else does.  Panels of k, v2, dk, dv2 of the block stay in the second-level cache, do streams past:
+//
+//   for a block of rows i, for a tile of columns j:
+//     p = exp(s - m) / z;  dP = sum_c do v1 v2;  dS = p (dP - delta) / sqrt(k);  dv1, dv2 from p;  dq, dk from dS
+#pragma once
+
+#include "triad/cpu/triangle_tiled_forward.hpp"
+
+namespace triad::cpu::triangles {
+
+/// Rows i of a block.
+inline constexpr index_t block_rows = 2 * group;
+
+struct backward_tiles {
+  index_t n, width;
+  index_t vectors() const { return simd::vectors(width); }
+  index_t tiles() const { return (n + tile - 1) / tile; }
+  /// Middle nodes of a block: as many as keep the panels of a block in the second-level cache, 16 or 8.
+  index_t block() const { return 16 * columns_of_one() * 4 <= 1600000 ? 16 : 8; }
+  index_t turned() const { return tiles() * tile * width; }             // of one l: [tile][c][tile]
+  index_t panel() const { return tiles() * tile * vectors() * lanes; }  // of one l: [tile][c / lanes][tile][lanes]
+  index_t columns_of_one() const { return 2 * turned() + 4 * panel(); }
+  index_t rows_of_one() const { return block_rows * vectors() * lanes; }  // of one l: [c / lanes][block_rows][lanes]
+  index_t gradient() const { return block_rows * tile * (width + vectors() * lanes); }  // of a tile: turned and panel
+  index_t floats() const {
+    return block() * (columns_of_one() + 4 * rows_of_one() + 2 * block_rows * tile) + gradient();
+  }
+};
+
+/// Softmax statistics and delta of one head, one after the other for all edges of the graph, readable a tile beyond the last.
+struct edge_statistics {
+  float const *maximum, *inverse_sum, *delta;
+};
+
+/// Copies rows [0, count) to `panel` [c / lanes][panel_rows][lanes]; missing rows up to `wanted` repeat the last.
+inline void pack_panel(in_rows x, index_t count, index_t wanted, index_t k, float* panel, index_t panel_rows) {
+  for (index_t r = 0; r < wanted; ++r) {
+    float const* const row = x[std::min(r, count - 1)];
+    simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
+      simd::store(panel + (c / lanes * panel_rows + r) * lanes, part.load(row + c));
+    });
+  }
+}
+
+inline void unpack_panel(float const* panel, index_t panel_rows, index_t count, index_t k, out_rows y) {
+  for (index_t r = 0; r < count; ++r) {
+    float* const row = y[r];
+    simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
+      part.store(row + c, simd::load(panel + (c / lanes * panel_rows + r) * lanes));
+    });
+  }
+}
+
+/// p: scores become dropped probabilities;  ds: gradients of those become gradients of the scores.  Rows past `height` become zero.
+inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height, index_t padded_height, index_t j0,
+                            index_t columns, index_t width, float* p, float* ds) {
+  auto const n = x.n;
+  for (index_t i = 0; i < height; ++i)
+    for (index_t j = 0; j < width; j += lanes) {
+      index_t const edge = (i0 + i) * n + j0 + j, t = i * width + j;
+      floats const probability = simd::exp_nonpositive(simd::load(p + t) - simd::load(e.maximum + edge)) * simd::load(e.inverse_sum + edge);
+      floats dropped = probability, dp = simd::load(ds + t);
+      if (x.bits != nullptr) {
+        auto const position = x.first + static_cast<std::uint64_t>((l * n + i0 + i) * n + j0 + j);
+        dropped = simd::keep(probability * x.kept, x.bits, position);
+        dp = simd::keep(dp * x.kept, x.bits, position);
+      }
+      simd::store(p + t, dropped);
+      simd::store(ds + t, probability * (dp - simd::load(e.delta + edge)) * x.scale);
+    }
+  if (x.masked != nullptr) mask_scores(x, l, i0, height, j0, columns, ds, width, 0);
+  for (index_t t = height * width; t < padded_height * width; t += lanes) {
+    simd::store(p + t, floats{});
+    simd::store(ds + t, floats{});
+  }
+}
+
+/// All gradients of middle nodes l0 .. l0 + count.
+template <bool RightValue>
+class backward_block {
+ public:
+  backward_block(head const& x_, edge_statistics const& e_, in_rows d_o_, index_t l0_, index_t count_, float* scratch)
+      : x(x_), e(e_), d_o(d_o_), l0(l0_), count(count_), size_of{x_.n, x_.width}, n(x_.n), k(x_.width), vectors(size_of.vectors()) {
+    float* next = scratch;
+    auto const take = [&](index_t floats_wanted) { return std::exchange(next, next + floats_wanted); };
+    auto const l = size_of.block();
+    key_turned = take(l * size_of.turned());
+    right_turned = take(l * size_of.turned());
+    key = take(l * size_of.panel());
+    right = take(l * size_of.panel());
+    dk = take(l * size_of.panel());
+    dv2 = take(l * size_of.panel());
+    query = take(l * size_of.rows_of_one());
+    left = take(l * size_of.rows_of_one());
+    dq = take(l * size_of.rows_of_one());
+    dv1 = take(l * size_of.rows_of_one());
+    p = take(l * block_rows * tile);
+    ds = take(l * block_rows * tile);
+    gradient_turned = take(block_rows * tile * k);
+    gradient = take(block_rows * tile * vectors * lanes);
+  }
+
+  void run(out_rows out_dq, out_rows out_dk, out_rows out_dv1, out_rows out_dv2) {
+    std::fill(dk, dk + count * size_of.panel(), 0.0f);
+    if constexpr (RightValue) std::fill(dv2, dv2 + count * size_of.panel(), 0.0f);
+    each_tile([&](index_t j0, auto v) {
+      for (index_t l = 0; l < count; ++l) {
+        constexpr index_t width = decltype(v)::value * lanes;
+        pack(x.key.from((l0 + l) * n + j0), std::min(width, n - j0), k, turned(key_turned, l, j0), width, panel(key, l, j0), width);
+        if constexpr (RightValue)
+          pack(x.right.from((l0 + l) * n + j0), std::min(width, n - j0), k, turned(right_turned, l, j0), width, panel(right, l, j0), width);
+      }
+    });
+    for (index_t i0 = 0; i0 < n; i0 += block_rows) {
+      height = std::min(block_rows, n - i0);
+      padded_height = (height + half - 1) / half * half;
+      std::fill(dq, dq + count * size_of.rows_of_one(), 0.0f);
+      std::fill(dv1, dv1 + count * size_of.rows_of_one(), 0.0f);
+      for (index_t l = 0; l < count; ++l) {
+        pack_panel(x.query.from(i0 * n + l0 + l).every(n), height, padded_height, k, query + l * size_of.rows_of_one(), block_rows);
+        pack_panel(x.left.from(i0 * n + l0 + l).every(n), height, padded_height, k, left + l * size_of.rows_of_one(), block_rows);
+      }
+      each_tile([&](index_t j0, auto v) { this->template one_tile<decltype(v)::value>(i0, j0); });
+      for (index_t l = 0; l < count; ++l) {
+        unpack_panel(dq + l * size_of.rows_of_one(), block_rows, height, k, out_dq.from(i0 * n + l0 + l).every(n));
+        unpack_panel(dv1 + l * size_of.rows_of_one(), block_rows, height, k, out_dv1.from(i0 * n + l0 + l).every(n));
+      }
+    }
+    each_tile([&](index_t j0, auto v) {
+      for (index_t l = 0; l < count; ++l) {
+        constexpr index_t width = decltype(v)::value * lanes;
+        unpack_panel(panel(dk, l, j0), width, std::min(width, n - j0), k, out_dk.from((l0 + l) * n + j0));
+        if constexpr (RightValue) unpack_panel(panel(dv2, l, j0), width, std::min(width, n - j0), k, out_dv2.from((l0 + l) * n + j0));
+      }
+    });
+  }
+
+ private:
+  head const& x;
+  edge_statistics const& e;
+  in_rows d_o;
+  index_t l0, count;
+  backward_tiles size_of;
+  index_t n, k, vectors, height = 0, padded_height = 0;
+  float *key_turned, *right_turned, *key, *right, *dk, *dv2;  // of the block's l: turned or panels, by tiles of j
+  float *query, *left, *dq, *dv1;                             // panels of the block's l and rows i
+  float *p, *ds;                                              // [l][block_rows][tile]
+  float *gradient_turned, *gradient;                          // do of a tile: [i][c][tile] and [c / lanes][i][tile][lanes]
+
+  /// f(j0, vectors) for the tiles of columns: two vectors, or one for a short rest.
+  template <class F>
+  void each_tile(F&& f) {
+    for (index_t j0 = 0; j0 < n; j0 += tile) {
+      if (n - j0 > lanes) {
+        f(j0, size<2>());
+      } else {
+        f(j0, size<1>());
+      }
+    }
+  }
+  float* turned(float* base, index_t l, index_t j0) const { return base + l * size_of.turned() + j0 * k; }
+  float* panel(float* base, index_t l, index_t j0) const { return base + l * size_of.panel() + j0 * vectors * lanes; }
+
+  template <int V>
+  void one_tile(index_t i0, index_t j0) {
+    constexpr index_t width = V * lanes;
+    index_t const columns = std::min(width, n - j0), layer = block_rows * width, rows_of_l = size_of.rows_of_one();
+    for (index_t i = 0; i < padded_height; ++i) {
+      index_t const row = std::min(i0 + i, n - 1);
+      prefetch_rows(d_o.from(std::min(row + 1, n - 1) * n + j0), columns, k);
+      pack(d_o.from(row * n + j0), columns, k, gradient_turned + i * k * width, width, gradient + i * width * lanes, block_rows * width);
+    }
+    for (index_t l = 0; l < count; ++l)
+      each_group(padded_height, [&](index_t i, auto r) {
+        scores<decltype(r)::value, V>({query + l * rows_of_l + i * lanes, lanes}, block_rows * lanes, turned(key_turned, l, j0), k, x.scale,
+                                      p + l * layer + i * width, width);
+      });
+    if constexpr (RightValue) {
+      for (index_t i = 0; i < padded_height; i += half)
+        each_pair(count, [&](index_t l, auto two) {
+          weight_gradients<decltype(two)::value, V>(gradient_turned + i * k * width, left + l * rows_of_l + i * lanes, rows_of_l, block_rows,
+                                                    turned(right_turned, l, j0), size_of.turned(), k,
+                                                    ds + l * layer + i * width, layer, width);
+        });
+    } else {
+      for (index_t i = 0; i < height; ++i)
+        each_group(count, [&](index_t l, auto r) {
+          scores<decltype(r)::value, V>({left + l * rows_of_l + i * lanes, rows_of_l}, block_rows * lanes, gradient_turned + i * k * width, k, 1.0f,
+                                        ds + l * layer + i * width, layer);
+        });
+    }
+    for (index_t l = 0; l < count; ++l)
+      score_gradients(x, e, l0 + l, i0, height, padded_height, j0, columns, width, p + l * layer, ds + l * layer);
+
+    if constexpr (RightValue) {
+      for (index_t v = 0; v < vectors; ++v)
+        each_group(padded_height, [&](index_t i, auto r) {
+          for (index_t l = 0; l < count; ++l) {
+            auto const rows_at = l * rows_of_l + (v * block_rows + i) * lanes;
+            value_gradients<decltype(r)::value>(p + l * layer + i * width, width, gradient + (v * block_rows + i) * width * lanes, width * lanes,
+                                                left + rows_at, panel(right, l, j0) + v * width * lanes, columns, dv1 + rows_at,
+                                                panel(dv2, l, j0) + v * width * lanes);
+          }
+        });
+    } else {
+      for (index_t i = 0; i < height; ++i)
+        each_pair(vectors, [&](index_t v, auto pair) {
+          each_group(count, [&](index_t l, auto r) {
+            accumulate<decltype(r)::value, decltype(pair)::value>({p + l * layer + i * width, layer, 1}, columns,
+                                                                  gradient + (v * block_rows + i) * width * lanes, block_rows * width * lanes,
+                                                                  dv1 + l * rows_of_l + (v * block_rows + i) * lanes, rows_of_l,
+                                                                  block_rows * lanes);
+          });
+        });
+    }
+    for (index_t l = 0; l < count; ++l)
+      each_pair(vectors, [&](index_t v, auto pair) {
+        constexpr int W = decltype(pair)::value;
+        each_group(padded_height, [&](index_t i, auto r) {
+          accumulate<decltype(r)::value, W>({ds + l * layer + i * width, width, 1}, columns, panel(key, l, j0) + v * width * lanes, width * lanes,
+                                            dq + l * rows_of_l + (v * block_rows + i) * lanes, lanes, block_rows * lanes);
+        });
+        each_group(columns, [&](index_t j, auto r) {
+          accumulate<decltype(r)::value, W>({ds + l * layer + j, 1, width}, height, query + l * rows_of_l + v * block_rows * lanes,
+                                            block_rows * lanes, panel(dk, l, j0) + (v * width + j) * lanes, lanes, width * lanes);
+        });
+      });
+  }
+};
+
+}  // namespace triad::cpu::triangles

@@ -1,0 +1,70 @@
+// Writes a file so that at every moment its name stands for the whole old or the whole new content.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Into a temporary file beside it, fsync, rename, fsync of the folder.  Killed anywhere before the rename, the old file is
+// untouched and what lies beside it is never read.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "triad/core/errors.hpp"
+
+namespace triad {
+
+class atomic_file {
+ public:
+  explicit atomic_file(std::string path) : path_(std::move(path)), temporary_(path_ + ".part" + std::to_string(::getpid())) {
+    file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file_ < 0) fail("cannot be written");
+  }
+  atomic_file(atomic_file const&) = delete;
+  atomic_file& operator=(atomic_file const&) = delete;
+  /// Without commit() nothing happened.
+  ~atomic_file() {
+    if (file_ >= 0) ::close(file_);
+    if (!committed_) std::remove(temporary_.c_str());
+  }
+
+  void write(std::span<std::byte const> bytes) {
+    while (!bytes.empty()) {
+      auto const written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) fail("cannot be written to the end");
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+
+  /// The content reaches the disk before the name does.
+  void commit() {
+    if (::fsync(file_) != 0) fail("cannot be brought to the disk");
+    if (::close(std::exchange(file_, -1)) != 0) fail("cannot be closed");
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be given its name");
+    committed_ = true;
+    auto folder = std::filesystem::path(path_).parent_path();
+    if (folder.empty()) folder = ".";
+    int const handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (handle < 0) return;  // a folder one may write but not read: the name survives a crash of the program all the same
+    ::fsync(handle);
+    ::close(handle);
+  }
+
+ private:
+  [[noreturn]] void fail(char const* what) const {
+    throw data_error(path_ + ": " + what + ": " + std::strerror(errno) + "; see that its folder exists, may be written, and has room");
+  }
+
+  std::string path_, temporary_;
+  int file_ = -1;
+  bool committed_ = false;
+};
+
+}  // namespace triad

@@ -1,0 +1,79 @@
+// The element types a safetensors file may hold: names, sizes, and conversion of the ones that C++ has.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace triad {
+
+struct element_type {
+  std::string_view name;
+  std::size_t bytes;
+  bool readable;  // as numbers; the others as raw bytes
+};
+
+inline constexpr std::array<element_type, 16> element_types{{
+    {"F64", 8, true}, {"F32", 4, true}, {"I64", 8, true}, {"I32", 4, true}, {"I16", 2, true}, {"I8", 1, true},
+    {"U64", 8, true}, {"U32", 4, true}, {"U16", 2, true}, {"U8", 1, true}, {"BOOL", 1, true},
+    {"F16", 2, false}, {"BF16", 2, false}, {"F8_E4M3", 1, false}, {"F8_E5M2", 1, false}, {"F8_E8M0", 1, false},
+}};
+
+/// Null where there is none of this name.
+constexpr element_type const* find_element_type(std::string_view name) {
+  for (auto const& t : element_types)
+    if (t.name == name) return &t;
+  return nullptr;
+}
+
+inline std::string all_element_types() {
+  std::string names;
+  for (auto const& t : element_types) names += (names.empty() ? "" : ", ") + std::string(t.name);
+  return names;
+}
+
+/// What T is called in a file.
+template <class T>
+constexpr std::string_view element_type_name() {
+  static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, long double>, "triad: only numbers are stored");
+  if constexpr (std::is_same_v<T, bool>) {
+    return "BOOL";
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return sizeof(T) == 8 ? "F64" : "F32";
+  } else {
+    constexpr std::string_view names[2][4] = {{"U8", "U16", "U32", "U64"}, {"I8", "I16", "I32", "I64"}};
+    return names[std::is_signed_v<T>][sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3];
+  }
+}
+
+namespace detail {
+template <class T>
+T load_unaligned(std::byte const* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// f(value) with the number at `from`, in the C++ type of its name; a BOOL is 0 or 1.
+template <class F>
+void with_number(std::string_view name, std::byte const* from, F&& f) {
+  if (name == "F64") f(load_unaligned<double>(from));
+  else if (name == "F32") f(load_unaligned<float>(from));
+  else if (name == "I64") f(load_unaligned<std::int64_t>(from));
+  else if (name == "I32") f(load_unaligned<std::int32_t>(from));
+  else if (name == "I16") f(load_unaligned<std::int16_t>(from));
+  else if (name == "I8") f(load_unaligned<std::int8_t>(from));
+  else if (name == "U64") f(load_unaligned<std::uint64_t>(from));
+  else if (name == "U32") f(load_unaligned<std::uint32_t>(from));
+  else if (name == "U16") f(load_unaligned<std::uint16_t>(from));
+  else if (name == "U8") f(load_unaligned<std::uint8_t>(from));
+  else if (name == "BOOL") f(static_cast<std::uint8_t>(load_unaligned<std::uint8_t>(from) != 0 ? 1 : 0));
+}
+}  // namespace detail
+
+}  // namespace triad

@@ -1,0 +1,115 @@
+// Relation-aware attention with its projections.  The mathematics of the attention is in ops/relation_attention.hpp.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   [q k v] = x w' + b                       x (nodes, d), one product
+//   context = attention(q, k, v, gk, gv)     (nodes, d); gk and gv side by side in relations (rows, 2 d)
+//   The output projection belongs to the layer around this one, which may want it at a few nodes only.
+#pragma once
+
+#include <array>
+
+#include "triad/layers/stacked_linear.hpp"
+#include "triad/ops/gather.hpp"
+#include "triad/ops/relation_attention.hpp"
+
+namespace triad {
+
+/// Pairs of nodes: the nodes whose result is wanted, or none: all.
+struct node_pairs {
+  vec<index_t const> first{nullptr, 0}, second{nullptr, 0};  // (b) rows among all nodes
+
+  constexpr index_t count() const { return first.extent(0); }
+};
+
+/// y(2 r) = x(first(r)), y(2 r + 1) = x(second(r)); also the memory of a (b, 2 d) matrix of both ends side by side.
+template <backend Ex, class X, class Y>
+void gather_pairs(Ex& ex, X x, node_pairs const& pairs, Y y) {
+  index_t const d = y.extent(1);
+  auto const both = make_matrix(y.data_handle(), pairs.count(), 2 * d, 2 * d);
+  gather_rows(ex, x, pairs.first, column_block(both, 0, d));
+  gather_rows(ex, x, pairs.second, column_block(both, d, d));
+}
+
+/// Overwrites dx with the gradient of gather_pairs.
+template <backend Ex, class Dy, class Dx>
+void scatter_pairs(Ex& ex, Dy dy, node_pairs const& pairs, Dx dx) {
+  index_t const d = dy.extent(1);
+  auto const both = make_matrix(dy.data_handle(), pairs.count(), 2 * d, 2 * d);
+  fill(ex, element_t<Dx>(0), dx);
+  scatter_add_rows(ex, column_block(both, 0, d), pairs.first, dx);
+  scatter_add_rows(ex, column_block(both, d, d), pairs.second, dx);
+}
+
+/// Node states of a batch of graphs, with the keys and values of their edges.
+template <class T, index_t D>
+struct relation_input {
+  tensor<T const, dyn, D> x;            // (nodes, d); has a gradient
+  tensor<T const, dyn, dyn> relations;  // (rows, 2 d): gk and gv side by side; has a gradient
+  graph_batch graphs;
+  edge_mask mask{};
+  node_pairs read{};
+};
+
+struct query_key_value {
+  static constexpr std::array<char const*, 3> list{"query", "key", "value"};
+};
+
+template <class T, index_t D = dyn, index_t H = dyn>
+struct relation_attention_layer {
+  using input = relation_input<T, D>;
+  using output = tensor<T, dyn, D>;  // (nodes, d)
+  using projections = stacked_linear<T, query_key_value, D>;
+
+  [[no_unique_address]] extents<D, H> shape;  // width, heads
+  double dropout = 0;                         // of the weights, after the softmax
+
+  constexpr index_t width() const { return shape.extent(0); }
+  constexpr index_t heads() const { return shape.extent(1); }
+  constexpr projections stacked() const { return {extents<D>(width())}; }
+
+  template <class S>
+  using fields = typename projections::template fields<S>;
+  struct saved {
+    tensor<T, dyn, dyn> projected;  // (nodes, 3 d)
+    vec<T> weights;                 // (h rows)
+    tensor<T, dyn, D> context;      // (nodes, d)
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const { return stacked().template plan_params<S>(place); }
+  saved plan_saved(arena& place, graph_dims dims, keep = keep::everything) const {
+    auto const projected = place.make<tensor<T, dyn, dyn>>(dims.nodes, 3 * width());
+    auto const weights = place.make<vec<T>>(heads() * dims.rows);
+    return {projected, weights, place.make<output>(dims.nodes, width())};
+  }
+
+  relation_settings settings(call const& c, input const& in) const { return {heads(), in.mask, c.child(0).dropout(dropout)}; }
+
+  /// projected (nodes, 3 d) and relations (rows, 2 d) as the operation's operands.
+  template <class S>
+  relation_operands<S> split(tensor<S, dyn, dyn> projected, tensor<S, dyn, dyn> relations) const {
+    index_t const d = width();
+    return {column_block(projected, 0, d), column_block(projected, d, d), column_block(projected, 2 * d, d), column_block(relations, 0, d),
+            column_block(relations, d, d)};
+  }
+
+  /// s.context = the attention's result at every node.
+  template <backend Ex>
+  void attend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
+    stacked().forward(ex, c, w, in.x, {}, s.projected);
+    relation_attention(ex, settings(c, in), split(as_const(s.projected), in.relations), in.graphs, s.weights, as_matrix(s.context));
+  }
+  /// From d_context to dx, followed by `after` (an empty dx is not computed), and to the relations' gradient.
+  template <backend Ex>
+  void attend_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_context,
+                       tensor<T, dyn, D> dx, tensor<T, dyn, dyn> d_relations, edge_gradients edges, fields<T> gradient,
+                       epilogue<T> const& after = {}) const {
+    auto const frame = c.scratch->open();
+    auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(in.graphs.dims.nodes, 3 * width());
+    relation_attention_grad(ex, settings(c, in), split(as_const(s.projected), in.relations), in.graphs, vec<T const>(s.weights),
+                            as_matrix(as_const(s.context)), as_matrix(d_context), split(d_projected, d_relations), edges);
+    stacked().backward(ex, c, w, in.x, {}, d_projected, dx, gradient, after);
+  }
+};
+
+}  // namespace triad

@@ -1,0 +1,142 @@
+// One post-norm layer of a relation-aware Transformer, for relations that are given (RAT).
+// SPDX-License-Identifier: Apache-2.0
+//
+//   c = attention(x, relations);  t = x + drop(c w_o' + b_o);  y = post_norm_block(t)         x, c, t, y (nodes, d)
+//
+// Where in.read lists pairs of nodes, everything after the attention is computed for them alone: y (2 b, d), and row 2 r holds
+// the first node of pair r, row 2 r + 1 the second.
+#pragma once
+
+#include "triad/layers/post_norm_block.hpp"
+#include "triad/layers/relation_attention.hpp"
+#include "triad/ops/elementwise.hpp"
+
+namespace triad {
+
+/// Sizes and rates of a relation-aware layer.
+struct relation_options {
+  index_t width = 0, heads = 1, hidden = 0;  // d, h, width of the feed-forward block
+  double dropout = 0;
+};
+
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+struct relation_layer {
+  using input = relation_input<T, D>;
+  using output = tensor<T, dyn, D>;  // (nodes, d) or (2 b, d)
+
+  relation_attention_layer<T, D, H> attention;
+  post_norm_block<T, D, F> block;
+  double dropout = 0;  // of the attention's result
+
+  explicit relation_layer(relation_options const& o)
+      : attention{extents<D, H>(o.width, o.heads), o.dropout}, block(o.width, o.hidden, o.dropout), dropout(o.dropout) {
+    TRIAD_EXPECTS(o.heads > 0 && o.width % o.heads == 0, "relation_layer: the width must be a multiple of the heads");
+  }
+
+  constexpr index_t width() const { return attention.width(); }
+  constexpr linear<T, D, D> mixer() const { return {extents<D, D>(width(), width()), true}; }
+
+  template <class S>
+  struct attention_fields {
+    typename relation_attention_layer<T, D, H>::template fields<S> projections;
+    typename linear<T, D, D>::template fields<S> output;
+    template <class V>
+    constexpr void each(V&& f) {
+      projections.each(f);
+      f("output", output);
+    }
+  };
+  template <class S>
+  struct fields {
+    attention_fields<S> attention;
+    typename post_norm_block<T, D, F>::template fields<S> block;
+    template <class V>
+    constexpr void each(V&& f) {
+      f("attention", attention);
+      block.each(f);
+    }
+  };
+  struct saved {
+    typename relation_attention_layer<T, D, H>::saved attention;
+    tensor<T, dyn, D> kept_context, kept_x;  // (2 b, d): the rows of context and x that are read, or (0, d)
+    tensor<T, dyn, D> t;                     // (nodes or 2 b, d)
+    typename post_norm_block<T, D, F>::saved block;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const a = attention.template plan_params<S>(place);
+    auto const output = mixer().template plan_params<S>(place);
+    return {{a, output}, block.template plan_params<S>(place)};
+  }
+
+  /// reads: how many nodes are read, 0: all.
+  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t reads = 0) const {
+    index_t const out = rows_read(dims.nodes, reads);
+    auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, width()); };
+    auto const a = attention.plan_saved(place, dims, kept);
+    auto const kept_context = state(reads), kept_x = state(reads), t = state(out);
+    return {a, kept_context, kept_x, t, block.plan_saved(place, row_dims(out), kept)};
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
+    attention.attend(ex, c.child(0), w.attention.projections, in, s.attention);
+    auto context = s.attention.context;
+    auto x = in.x;
+    if (in.read.count() != 0) {
+      gather_pairs(ex, context, in.read, s.kept_context);
+      gather_pairs(ex, x, in.read, s.kept_x);
+      context = s.kept_context;
+      x = s.kept_x;
+    }
+    transform_nodes(ex, c, w, context, x, s, y);
+  }
+
+  /// Overwrites dx (an empty one is not computed) and, or adds to, the relations' gradient.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx,
+                tensor<T, dyn, dyn> d_relations, edge_gradients edges, fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    bool const pruned = in.read.count() != 0;
+    index_t const nodes = in.graphs.dims.nodes, out = dy.extent(0);
+    auto const state = [&](index_t n) { return scratch.make<tensor<T, dyn, D>>(n, width()); };
+    auto const dt = state(out), d_kept = state(out);
+    transform_nodes_backward(ex, c, w, pruned ? s.kept_context : s.attention.context, s, dy, dt, d_kept, gradient);
+    auto d_context = d_kept, d_residual = dt;
+    if (pruned) {
+      d_context = state(nodes);
+      d_residual = state(nodes);
+      scatter_pairs(ex, d_kept, in.read, d_context);
+      scatter_pairs(ex, dt, in.read, d_residual);
+    }
+    epilogue<T> add;
+    add.residual = as_matrix(as_const(d_residual));
+    attention.attend_backward(ex, c.child(0), w.attention.projections, in, s.attention, d_context, dx, d_relations, edges,
+                              gradient.attention.projections, add);
+  }
+
+  /// From the context of some nodes and their states x to y.
+  template <backend Ex>
+  void transform_nodes(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context, tensor<T const, dyn, D> x, saved const& s,
+                       output y) const {
+    epilogue<T> add;
+    add.dropout = c.child(1).dropout(dropout);
+    add.residual = as_matrix(x);
+    mixer().forward(ex, c, w.attention.output, context, {}, s.t, add);
+    block.forward(ex, c.child(2), w.block, s.t, s.block, y);
+  }
+  /// Overwrites dt, the gradient of t and so of x, and d_context, then applies `after` to that.
+  template <backend Ex>
+  void transform_nodes_backward(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context, saved const& s, const_view<output> dy,
+                                output dt, output d_context, fields<T> gradient, epilogue<T> const& after = {}) const {
+    auto const frame = c.scratch->open();
+    auto const dropped = c.scratch->template make<output>(dy.extent(0), width());
+    block.backward(ex, c.child(2), w.block, s.t, s.block, dy, dt, gradient.block);
+    mixer().backward(ex, c, w.attention.output, context, {}, undropped(ex, c.child(1).dropout(dropout), as_const(dt), dropped), d_context,
+                     gradient.attention.output, after);
+  }
+};
+
+}  // namespace triad

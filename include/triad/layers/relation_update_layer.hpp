@@ -1,0 +1,203 @@
+// One post-norm layer of a relation-aware Transformer that updates the states of edges as well (RRAT).
+// SPDX-License-Identifier: Apache-2.0
+//
+//   relations = [gk gv] = g w_r' + b_r                                  g (rows, d): states of edges
+//   c = attention(x, relations);  y = the node half of relation_layer   x, c, y (nodes, d): states of nodes
+//   u(i, j) = left(c(i)) + right(c(j));  t = g + drop(u);  g' = post_norm_block(t)            u, t, g' (rows, d)
+//
+// The paper concatenates node states and applies one map; the released program, and this layer, add two maps of the contexts.
+// Where in.read lists edges and their ends, g' has those b rows alone.  Where y has no rows, the node half is not computed.
+#pragma once
+
+#include "triad/layers/relation_layer.hpp"
+#include "triad/ops/pair_sum.hpp"
+
+namespace triad {
+
+/// Edges with their ends: the edges whose result is wanted, or none: all.
+struct edge_reads {
+  vec<index_t const> edge{nullptr, 0};  // (b)
+  node_pairs ends{};                    // (b)
+
+  constexpr index_t count() const { return edge.extent(0); }
+};
+
+template <class T, index_t D>
+struct relation_update_input {
+  tensor<T const, dyn, D> x;  // (nodes, d); has a gradient
+  tensor<T const, dyn, D> g;  // (rows, d); has a gradient
+  graph_batch graphs;
+  edge_mask mask{};
+  edge_reads read{};
+};
+
+/// States of nodes and edges, or their gradients.
+template <class View>
+struct relation_states {
+  View nodes;  // (nodes, d) or (0, d)
+  View edges;  // (rows, d) or (b, d)
+};
+
+struct relation_key_value {
+  static constexpr std::array<char const*, 2> list{"relation_key", "relation_value"};
+};
+struct left_right {
+  static constexpr std::array<char const*, 2> list{"left", "right"};
+};
+
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+struct relation_update_layer {
+  using input = relation_update_input<T, D>;
+  using state = tensor<T, dyn, D>;
+  using output = relation_states<state>;
+  using node_layer = relation_layer<T, D, H, F>;
+
+  node_layer nodes;
+  post_norm_block<T, D, F> block;  // of edges
+  double dropout = 0;              // of u
+
+  explicit relation_update_layer(relation_options const& o) : nodes(o), block(o.width, o.hidden, o.dropout), dropout(o.dropout) {}
+
+  constexpr index_t width() const { return nodes.width(); }
+  constexpr stacked_linear<T, relation_key_value, D> maps() const { return {extents<D>(width())}; }
+  constexpr stacked_linear<T, left_right, D> ends() const { return {extents<D>(width())}; }
+
+  template <class S>
+  struct fields {
+    typename stacked_linear<T, relation_key_value, D>::template fields<S> maps;
+    typename node_layer::template fields<S> nodes;
+    typename stacked_linear<T, left_right, D>::template fields<S> ends;
+    typename post_norm_block<T, D, F>::template fields<S> edges;
+    template <class V>
+    constexpr void each(V&& f) {
+      maps.each(f);
+      nodes.each(f);
+      ends.each(f);
+      f("edges", edges);
+    }
+  };
+  struct saved {
+    tensor<T, dyn, dyn> relations;        // (rows, 2 d)
+    typename node_layer::saved nodes;
+    state kept_context, kept_g;           // (2 b, d) and (b, d): the rows that are read, or (0, d)
+    state t;                              // (rows or b, d)
+    typename post_norm_block<T, D, F>::saved block;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const m = maps().template plan_params<S>(place);
+    auto const n = nodes.template plan_params<S>(place);
+    auto const e = ends().template plan_params<S>(place);
+    return {m, n, e, block.template plan_params<S>(place)};
+  }
+
+  /// reads: how many edges are read, 0: all.
+  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t reads = 0) const {
+    index_t const out = rows_read(dims.rows, reads);
+    auto const relations = place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width());
+    auto const n = nodes.plan_saved(place, dims, kept);
+    auto const kept_context = place.make<state>(2 * reads, width()), kept_g = place.make<state>(reads, width());
+    auto const t = place.make<state>(out, width());
+    return {relations, n, kept_context, kept_g, t, block.plan_saved(place, row_dims(out), kept)};
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
+    auto const frame = c.scratch->open();
+    maps().forward(ex, c, w.maps, in.g, {}, s.relations);
+    auto const context = s.nodes.attention.context;
+    nodes.attention.attend(ex, c.child(0).child(0), w.nodes.attention.projections, node_input(in, s), s.nodes.attention);
+    if (y.nodes.extent(0) != 0) nodes.transform_nodes(ex, c.child(0), w.nodes, context, in.x, s.nodes, y.nodes);
+    auto const mask = c.child(1).dropout(dropout);
+    index_t const b = in.read.count(), d = width();
+    if (b == 0) {
+      auto const both = c.scratch->template make<tensor<T, dyn, dyn>>(in.graphs.dims.nodes, 2 * d);
+      ends().forward(ex, c, w.ends, context, {}, both);
+      pair_sum(ex, in.graphs, ends().part(as_const(both), 0), ends().part(as_const(both), 1), mask, as_matrix(in.g), as_matrix(s.t));
+    } else {
+      gather_pairs(ex, context, in.read.ends, s.kept_context);
+      gather_rows(ex, in.g, in.read.edge, s.kept_g);
+      auto const half = c.scratch->template make<state>(b, d);
+      epilogue<T> left, right;
+      left.bias = row(w.ends.all.bias, 0);
+      right.bias = row(w.ends.all.bias, 1);
+      right.residual = as_matrix(as_const(half));
+      matmul(ex, kept_end(as_const(s.kept_context), 0), transposed(end_weight(w, 0)), half, left);
+      matmul(ex, kept_end(as_const(s.kept_context), 1), transposed(end_weight(w, 1)), s.t, right);
+      if (mask.active()) triad::dropout(ex, mask, s.t, s.t);
+      transform(ex, plus(), s.t, s.kept_g, s.t);
+    }
+    block.forward(ex, c.child(2), w.edges, s.t, s.block, y.edges);
+  }
+
+  /// Overwrites both gradients of the input; an empty dx.nodes is not computed.  dy.nodes without rows: nothing came back from y.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, relation_states<const_view<state>> dy, output dx,
+                fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const n = in.graphs.dims.nodes, rows = in.graphs.dims.rows, b = in.read.count(), d = width();
+    auto const make = [&](index_t count) { return scratch.make<state>(count, d); };
+    auto const context = s.nodes.attention.context;
+    auto const mask = c.child(1).dropout(dropout);
+
+    // g' -> t -> g and both ends' contexts
+    auto const dt = make(dy.edges.extent(0)), d_context = make(n);
+    block.backward(ex, c.child(2), w.edges, s.t, s.block, dy.edges, dt, gradient.edges);
+    auto d_g = dt;
+    if (b == 0) {
+      auto const inner = scratch.open();
+      auto const both = scratch.make<tensor<T, dyn, dyn>>(n, 2 * d);
+      pair_sum_grad(ex, in.graphs, mask, as_matrix(as_const(dt)), ends().part(both, 0), ends().part(both, 1));
+      ends().backward(ex, c, w.ends, context, {}, both, d_context, gradient.ends);
+    } else {
+      d_g = make(rows);
+      auto const inner = scratch.open();
+      auto const d_u = undropped(ex, mask, as_const(dt), make(b)), d_kept = make(2 * b);
+      for (index_t end = 0; end < 2; ++end) {
+        matmul_add(ex, transposed(d_u), kept_end(as_const(s.kept_context), end), end_weight(gradient, end));
+        column_sums_add(ex, scratch, d_u, row(gradient.ends.all.bias, end));
+        matmul(ex, d_u, end_weight(w, end), kept_end(d_kept, end));
+      }
+      scatter_pairs(ex, d_kept, in.read.ends, d_context);
+      fill(ex, T(0), d_g);
+      scatter_add_rows(ex, dt, in.read.edge, d_g);
+    }
+
+    // y -> context and x
+    epilogue<T> from_residual;
+    auto d_all = d_context;
+    if (dy.nodes.extent(0) != 0) {
+      auto const d_residual = make(n);
+      d_all = make(n);
+      epilogue<T> add;
+      add.residual = as_matrix(as_const(d_context));
+      nodes.transform_nodes_backward(ex, c.child(0), w.nodes, context, s.nodes, dy.nodes, d_residual, d_all, gradient.nodes, add);
+      from_residual.residual = as_matrix(as_const(d_residual));
+    }
+
+    // context -> x and relations -> g
+    auto const d_relations = scratch.make<tensor<T, dyn, dyn>>(rows, 2 * d);
+    nodes.attention.attend_backward(ex, c.child(0).child(0), w.nodes.attention.projections, node_input(in, s), s.nodes.attention, d_all, dx.nodes,
+                                    d_relations, edge_gradients::overwritten, gradient.nodes.attention.projections, from_residual);
+    epilogue<T> from_g;
+    from_g.residual = as_matrix(as_const(d_g));
+    maps().backward(ex, c, w.maps, in.g, {}, d_relations, dx.edges, gradient.maps, from_g);
+  }
+
+ private:
+  relation_input<T, D> node_input(input const& in, saved const& s) const { return {in.x, s.relations, in.graphs, in.mask}; }
+
+  /// Contexts of the first (end 0) or second (end 1) nodes of the pairs that are read, (b, d).
+  template <class S>
+  matrix<S> kept_end(tensor<S, dyn, D> kept, index_t end) const {
+    return make_matrix(kept.data_handle() + end * width(), kept.extent(0) / 2, width(), 2 * width());
+  }
+  template <class Fields>
+  auto end_weight(Fields w, index_t end) const { return row_block(w.ends.all.weight, end * width(), width()); }
+  template <class S>
+  vec<S> row(vec<S> bias, index_t end) const { return make_vec(bias.data_handle() + end * width(), width()); }
+};
+
+}  // namespace triad

@@ -1,0 +1,46 @@
+// Sums over the pairs of nodes of each graph by their definition.  The mathematics is in ops/pair_sum.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/ops/pair_sum.hpp"
+#include "triad/reference/backend.hpp"
+
+namespace triad::reference {
+
+/// What dropout multiplies element (r, f) of a matrix of d columns by.
+template <class T>
+T dropout_factor(dropout_mask const& dropout, index_t r, index_t f, index_t d) {
+  if (!dropout.active()) return T(1);
+  return dropout.keeps(dropout_element(r, f, d)) ? T(dropout.scale()) : T(0);
+}
+
+template <class T>
+void do_pair_sum(backend&, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout, matrix<T const> residual, matrix<T> y) {
+  index_t const d = y.extent(1);
+  for (index_t graph = 0; graph < g.dims.graphs; ++graph)
+    for (index_t n = g.size(graph), i = 0; i < n; ++i)
+      for (index_t j = 0; j < n; ++j)
+        for (index_t f = 0; f < d; ++f) {
+          index_t const r = g.edge(graph) + i * n + j;
+          T const sum = a(g.node(graph) + i, f) + b(g.node(graph) + j, f);
+          y(r, f) = (residual.extent(0) != 0 ? residual(r, f) : T(0)) + dropout_factor<T>(dropout, r, f, d) * sum;
+        }
+}
+
+template <class T>
+void do_pair_sum_grad(backend&, graph_batch const& g, dropout_mask dropout, matrix<T const> dy, matrix<T> da, matrix<T> db) {
+  index_t const d = dy.extent(1);
+  for (index_t r = 0; r < da.extent(0); ++r)
+    for (index_t f = 0; f < d; ++f) da(r, f) = db(r, f) = T(0);
+  for (index_t graph = 0; graph < g.dims.graphs; ++graph)
+    for (index_t n = g.size(graph), i = 0; i < n; ++i)
+      for (index_t j = 0; j < n; ++j)
+        for (index_t f = 0; f < d; ++f) {
+          index_t const r = g.edge(graph) + i * n + j;
+          T const dz = dropout_factor<T>(dropout, r, f, d) * dy(r, f);
+          da(g.node(graph) + i, f) += dz;
+          db(g.node(graph) + j, f) += dz;
+        }
+}
+
+}  // namespace triad::reference

@@ -1,0 +1,110 @@
+// First values of parameters, by the names of the tensors.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   xavier_uniform   U(-a, a), a = sqrt(6 / (fan_in + fan_out))         weight (out, in): fan_in = in, fan_out = out;
+//   linear_uniform   U(-a, a), a = 1 / sqrt(in)                         table (v, d): fan_in = d, fan_out = v
+//   by name          gain: 1;  bias beside a gain: 0;  bias beside a weight (out, in): U(-1/sqrt(in), 1/sqrt(in));
+//                    every matrix: xavier_uniform
+//
+// Each tensor draws from a stream of its own, named by its path: adding a layer changes no other's first values, and one
+// seed gives one model on every backend and, up to rounding, in every type.
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "triad/core/buffer.hpp"
+#include "triad/core/fields.hpp"
+#include "triad/core/random.hpp"
+
+namespace triad {
+
+/// How one tensor begins.
+struct initializer {
+  enum class kind { by_name, xavier_uniform, linear_uniform, uniform, constant };
+  kind how = kind::by_name;
+  double low = 0, high = 0;  // of `uniform`; `constant` is low
+
+  static constexpr initializer by_name() { return {}; }
+  static constexpr initializer xavier_uniform() { return {kind::xavier_uniform}; }
+  static constexpr initializer linear_uniform() { return {kind::linear_uniform}; }
+  static constexpr initializer uniform(double low, double high) { return {kind::uniform, low, high}; }
+  static constexpr initializer constant(double value) { return {kind::constant, value, value}; }
+};
+
+/// The same on every machine: FNV-1a, 64 bits.
+constexpr std::uint64_t path_hash(std::string_view path) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (char const c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+namespace detail {
+struct first_values {
+  std::map<std::string, std::vector<index_t>> const& shapes;
+
+  std::vector<index_t> const* beside(std::string const& path, std::string_view name) const {
+    auto const found = shapes.find(path.substr(0, path.rfind('.') + 1) + std::string(name));
+    return found == shapes.end() ? nullptr : &found->second;
+  }
+
+  /// By_name and the bounds by fan-in made plain: uniform or constant.
+  initializer resolve(std::string const& path, initializer rule) const {
+    using kind = initializer::kind;
+    auto const& shape = shapes.at(path);
+    auto const name = path.substr(path.rfind('.') + 1);
+    if (rule.how == kind::by_name) {
+      if (shape.size() == 2)
+        rule.how = kind::xavier_uniform;
+      else if (name == "gain")
+        return initializer::constant(1);
+      else if (name == "bias" && beside(path, "gain"))
+        return initializer::constant(0);
+      else if (name == "bias" && beside(path, "weight"))
+        rule.how = kind::linear_uniform;
+      else
+        throw contract_violation("initialize: no rule for " + path + "; return one from `choose`");
+    }
+    if (rule.how == kind::xavier_uniform) {
+      if (shape.size() != 2) throw contract_violation("initialize: xavier_uniform needs a matrix; " + path + " is none");
+      double const a = std::sqrt(6 / static_cast<double>(shape[0] + shape[1]));
+      return initializer::uniform(-a, a);
+    }
+    if (rule.how == kind::linear_uniform) {
+      auto const* const weight = shape.size() == 2 ? &shape : beside(path, "weight");
+      if (!weight || weight->size() != 2) throw contract_violation("initialize: linear_uniform needs a matrix, or a bias beside one; " + path + " is neither");
+      double const a = 1 / std::sqrt(static_cast<double>((*weight)[1]));
+      return initializer::uniform(-a, a);
+    }
+    return rule;
+  }
+};
+struct all_by_name {
+  constexpr initializer operator()(std::string const&) const { return {}; }
+};
+}  // namespace detail
+
+/// Overwrites every tensor of `values`, which lie in Memory.  choose(path) returns the initializer of that tensor.
+template <class Memory = host_memory, class Fields, class Choose = detail::all_by_name>
+void initialize(Fields values, philox_key key, Choose choose = {}) {
+  std::map<std::string, std::vector<index_t>> shapes;
+  walk(values, [&](std::string const& path, auto view) {
+    auto& shape = shapes[path];
+    for (std::size_t r = 0; r < view.rank(); ++r) shape.push_back(view.extent(r));
+  });
+  detail::first_values const rules{shapes};
+  walk(values, [&](std::string const& path, auto view) {
+    using T = typename decltype(view)::element_type;
+    auto const rule = rules.resolve(path, choose(path));
+    random_stream random(key, path_hash(path));
+    std::vector<T> first(static_cast<std::size_t>(view.size()), T(rule.low));
+    if (rule.how == initializer::kind::uniform)
+      for (auto& v : first) v = T(random.uniform(rule.low, rule.high));
+    Memory::from_host(view.data_handle(), first.data(), first.size() * sizeof(T));
+  });
+}
+
+}  // namespace triad

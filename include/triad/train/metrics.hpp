@@ -1,0 +1,47 @@
+// What a run reports: shares of right answers, and the mean of several runs with its standard error.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   mean = sum x / n,   standard error = sqrt(sum (x - mean)^2 / (n - 1)) / sqrt(n)
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "triad/core/mdspan.hpp"
+
+namespace triad {
+
+/// Right answers among all, counted batch by batch.
+struct accuracy {
+  std::uint64_t right = 0, total = 0;
+
+  /// Rows with a negative target do not count.  Both lie on the host.
+  void add(vec<index_t const> predicted, vec<index_t const> target) {
+    for (index_t r = 0; r < target.extent(0); ++r) {
+      if (target(r) < 0) continue;
+      ++total;
+      right += predicted(r) == target(r) ? 1 : 0;
+    }
+  }
+  /// In [0, 1]; not a number where nothing was counted.
+  double share() const { return total > 0 ? static_cast<double>(right) / static_cast<double>(total) : std::numeric_limits<double>::quiet_NaN(); }
+};
+
+struct mean_and_error {
+  double mean = 0, standard_error = 0;  // the error is 0 for a single run
+};
+
+inline mean_and_error mean_of(std::span<double const> runs) {
+  auto const n = static_cast<double>(runs.size());
+  if (runs.empty()) return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  mean_and_error m;
+  for (double v : runs) m.mean += v / n;
+  double squares = 0;
+  for (double v : runs) squares += (v - m.mean) * (v - m.mean);
+  if (runs.size() > 1) m.standard_error = std::sqrt(squares / (n - 1) / n);
+  return m;
+}
+
+}  // namespace triad

@@ -1,0 +1,103 @@
+// Adam and AdamW over a parameter_set, and the two numbers of a training run that kernels read.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mathematics is in ops/adam.hpp.  One loop over the flat buffers, or one for each stretch between parameters that
+// have no gradient: those are skipped entirely, weight decay included, as an absent gradient is in PyTorch.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "triad/ops/adam.hpp"
+#include "triad/train/parameters.hpp"
+
+namespace triad {
+
+/// Which update this is, from 0, and its learning rate, in a backend's memory: dropout, Adam and captured graphs read them there.
+template <backend Ex>
+class training_clock {
+  using memory = typename Ex::memory;
+
+ public:
+  training_clock() : memory_(2 * sizeof(std::uint64_t)) {}
+
+  /// Before each update; allocates nothing.
+  void set(std::uint64_t update, double rate) {
+    memory::from_host(memory_.data(), &update, sizeof update);
+    memory::from_host(static_cast<std::byte*>(memory_.data()) + sizeof update, &rate, sizeof rate);
+  }
+
+  std::uint64_t const* step() const { return static_cast<std::uint64_t const*>(memory_.data()); }
+  vec<double const> rate() const {
+    return make_vec(reinterpret_cast<double const*>(static_cast<std::byte const*>(memory_.data()) + sizeof(std::uint64_t)), 1);
+  }
+
+ private:
+  static_assert(sizeof(double) == sizeof(std::uint64_t));
+  buffer<memory> memory_;
+};
+
+/// No parameter is left out.
+struct every_parameter {
+  bool operator()(std::string const&) const { return false; }
+};
+
+/// Adam (settings.decoupled false) or AdamW.  Holds no tensors: the moments belong to the parameter_set.
+template <class Model, backend Ex>
+class adam_optimizer {
+  using T = scalar_t<Model>;
+
+ public:
+  adam_settings settings;
+
+  /// skip(path) is true for the parameters that have no gradient; a whole layer is skipped by its prefix.
+  template <class Skip = every_parameter>
+  explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_settings const& s = {}, Skip skip = {}) : settings(s) {
+    TRIAD_EXPECTS(s.epsilon > 0, "adam_optimizer: epsilon keeps 0 / 0 out of parameters whose gradient was always 0; it must be positive");
+    struct place {
+      T const* first;
+      index_t count;
+      bool skipped;
+    };
+    std::vector<place> places;
+    walk(parameters.values(), [&](std::string const& path, auto view) {
+      places.push_back({view.data_handle(), static_cast<index_t>(view.size()), skip(path)});
+    });
+    if (places.empty()) return;
+    std::sort(places.begin(), places.end(), [](place const& a, place const& b) { return a.first < b.first; });
+    bool open = false;
+    for (auto const& p : places) {
+      index_t const first = p.first - places.front().first;  // the first tensor begins the buffer
+      if (p.skipped) {
+        open = false;
+      } else if (!open) {
+        stretches_.push_back({first, p.count});
+        open = true;
+      } else {
+        stretches_.back().count = first + p.count - stretches_.back().first;
+      }
+    }
+  }
+
+  /// One update of every parameter that is not skipped, from its gradient.  Overwrites values and moments.
+  void update(Ex& ex, parameter_set<Model, Ex>& parameters, training_clock<Ex> const& clock) const {
+    for (auto const& s : stretches_) {
+      auto const part = [&](vec<T> all) { return make_vec(all.data_handle() + s.first, s.count); };
+      adam(ex, settings, clock.rate(), clock.step(), part(parameters.flat_values()), part(parameters.flat_gradients()),
+           part(parameters.flat_first_moments()), part(parameters.flat_second_moments()));
+    }
+  }
+
+  /// How many loops an update is; 1 where nothing is skipped.
+  index_t stretches() const { return static_cast<index_t>(stretches_.size()); }
+
+ private:
+  struct stretch {
+    index_t first, count;
+  };
+  std::vector<stretch> stretches_;
+};
+
+}  // namespace triad

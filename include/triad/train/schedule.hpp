@@ -1,0 +1,91 @@
+// Learning rates: small values with rate(update), updates counted from 0.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), not below 0.  The first rate is 0 where w > 0.
+//   inverse_sqrt    initial + k (peak - initial) / w for k < w, then peak sqrt(w / k)
+//   dtm_main_cosine peak k / w for k < w; then the rate stays where it was, base = peak (w - 1) / w, and at the end of every
+//                   epoch whose last update had k >= w a scheduler steps: after t steps base (1 + cos(pi t / T)) / 2,
+//                   T = epochs - ceil(w / iterations) + 1
+//   dtm_main_exponential   the same, with base gamma^t
+//
+// The last two follow the loop of the Differentiable Tree Machine's released program, which is why they know epochs.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "triad/core/contracts.hpp"
+
+namespace triad {
+
+/// A rate for ever.
+struct constant_rate {
+  double peak = 1e-3;
+
+  double rate(std::uint64_t) const { return peak; }
+};
+
+/// Up in a line over `warmup` updates, down in a line to 0 at update `total` (which may be fractional).
+struct linear_warmup {
+  double peak = 1e-3, warmup = 0, total = 1;
+
+  double rate(std::uint64_t update) const {
+    auto const k = static_cast<double>(update);
+    if (k < warmup) return peak * k / std::fmax(1, warmup);
+    return peak * std::fmax(0, (total - k) / std::fmax(1, total - warmup));
+  }
+};
+
+/// Up in a line from `initial` over `warmup` updates, then down as one over the square root.
+struct inverse_sqrt {
+  double peak = 5e-4, initial = 0, warmup = 4000;
+
+  double rate(std::uint64_t update) const {
+    auto const k = static_cast<double>(update);
+    if (k < warmup) return initial + k * (peak - initial) / warmup;
+    return k > 0 ? peak * std::sqrt(warmup) / std::sqrt(k) : peak;
+  }
+};
+
+namespace detail {
+/// What the two schedules of the tree machine's loop share.
+struct dtm_main_loop {
+  std::uint64_t warmup, iterations;  // updates; updates of one epoch
+
+  /// The rate that the scheduler begins from.
+  double base(double peak) const { return warmup == 0 ? peak : peak * static_cast<double>(warmup - 1) / static_cast<double>(warmup); }
+  /// Epochs that have ended before this update, with a last update after the warm-up.
+  std::uint64_t steps(std::uint64_t update) const {
+    TRIAD_EXPECTS(iterations > 0, "schedule: an epoch needs at least one update");
+    auto const ended = update / iterations, warming = warmup / iterations;
+    return ended > warming ? ended - warming : 0;
+  }
+};
+}  // namespace detail
+
+struct dtm_main_cosine {
+  double peak = 1e-3;
+  std::uint64_t warmup = 0, iterations = 1, epochs = 1;  // updates; updates of one epoch; epochs
+
+  double rate(std::uint64_t update) const {
+    if (update < warmup) return peak * static_cast<double>(update) / static_cast<double>(warmup);
+    detail::dtm_main_loop const loop{warmup, iterations};
+    auto const t = static_cast<double>(loop.steps(update));
+    auto const last = static_cast<double>(epochs) - std::ceil(static_cast<double>(warmup) / static_cast<double>(iterations)) + 1;
+    return t < last ? loop.base(peak) * (1 + std::cos(std::numbers::pi * t / last)) / 2 : 0;
+  }
+};
+
+struct dtm_main_exponential {
+  double peak = 1e-3, gamma = 1;
+  std::uint64_t warmup = 0, iterations = 1;  // updates; updates of one epoch
+
+  double rate(std::uint64_t update) const {
+    if (update < warmup) return peak * static_cast<double>(update) / static_cast<double>(warmup);
+    detail::dtm_main_loop const loop{warmup, iterations};
+    return loop.base(peak) * std::pow(gamma, static_cast<double>(loop.steps(update)));
+  }
+};
+
+}  // namespace triad

@@ -1,0 +1,153 @@
+// What the examples share: CSV fields and their positions, tables, plots, progress.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "../../examples/common/atomic_file.hpp"
+#include "../../examples/common/csv.hpp"
+#include "../../examples/common/progress.hpp"
+#include "../../examples/common/random.hpp"
+#include "../../examples/common/svg_plot.hpp"
+#include "../../examples/common/table.hpp"
+#include "catch.hpp"
+#include "triad/core/errors.hpp"
+
+namespace {
+
+struct scratch_file {
+  std::string path;
+
+  explicit scratch_file(std::string const& content = {}) {
+    static int number = 0;
+    path = (std::filesystem::temp_directory_path() /
+            ("triad-common-" + std::to_string(getpid()) + "-" + std::to_string(number++) + ".txt"))
+               .string();
+    std::ofstream(path, std::ios::binary) << content;
+  }
+  scratch_file(scratch_file const&) = delete;
+  scratch_file& operator=(scratch_file const&) = delete;
+  ~scratch_file() { std::remove(path.c_str()); }
+
+  [[nodiscard]] std::string content() const {
+    triad::examples::gz_lines lines(path);
+    std::string all;
+    for (std::string line; lines.next(line);) all += line + '\n';
+    return all;
+  }
+};
+
+std::size_t count(std::string const& text, std::string const& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("quoted fields hold commas, quotes and line ends, and know where each of their characters is") {
+  scratch_file const file(
+      "\xef\xbb\xbf"
+      "a,b,c\r\n1,\"x,\"\"y\"\"\nzw\",\n\n,,\"\"\n");
+  triad::examples::csv_file csv(file.path);
+  auto const b = csv.column("b");
+  CHECK(csv.column("a") == 0);
+  CHECK_FALSE(csv.find_column("d").has_value());
+  CHECK_THROWS_AS(csv.column("d"), triad::data_error);
+  REQUIRE(csv.next());
+  CHECK(csv[0] == "1");
+  CHECK(csv[b] == "x,\"y\"\nzw");
+  CHECK(csv[2].empty());
+  CHECK(csv.position(b, 0).line == 2);
+  CHECK(csv.position(b, 0).column == 4);
+  CHECK(csv.position(b, 3).column == 8);  // the y, after a doubled quote
+  CHECK(csv.position(b, 7).line == 3);
+  CHECK(csv.position(b, 7).column == 2);
+  REQUIRE(csv.next());
+  CHECK((csv[0].empty() && csv[1].empty() && csv[2].empty()));
+  CHECK(csv.position(0, 0).line == 5);
+  CHECK_FALSE(csv.next());
+}
+
+TEST_CASE("writing replaces a file whole") {
+  scratch_file const file("old\n");
+  triad::examples::write_atomically(file.path, "new\n");
+  CHECK(file.content() == "new\n");
+  CHECK_THROWS_AS(triad::examples::write_atomically("/proc/no-such-folder/a", "x"), triad::data_error);
+}
+
+TEST_CASE("random numbers are the same on every platform and cover their range evenly") {
+  triad::examples::counter_random random(1, 2);
+  triad::examples::counter_random again(1, 2);
+  triad::examples::counter_random other(1, 3);
+  int counts[7] = {};
+  int equal = 0;
+  for (int i = 0; i < 70000; ++i) {
+    int const x = random.below(7);
+    REQUIRE((x >= 0 && x < 7));
+    REQUIRE(x == again.below(7));
+    equal += x == other.below(7) ? 1 : 0;
+    ++counts[x];
+  }
+  for (int const n : counts) CHECK(std::abs(n - 10000) < 500);
+  CHECK(std::abs(equal - 10000) < 500);
+  CHECK(triad::examples::counter_random(42, 7)() == 0xe4e28608b50ef46dU);
+}
+
+TEST_CASE("a table aligns its columns by characters") {
+  auto const text = triad::examples::text_table({"k", "ours"}).row({"6", "0.98 ± 0.01"}).row({"10", "0.9"}).text();
+  CHECK(text ==
+        "k          ours\n"
+        "---------------\n"
+        "6   0.98 ± 0.01\n"
+        "10          0.9\n");
+}
+
+TEST_CASE("a plot shows each point once and escapes what it is given") {
+  triad::examples::plot p{"a < b & c", "k", "accuracy", {}, 0.0, 1.0};
+  p.lines.push_back({"ours", {2, 3, 4}, {1.0, 0.5, 0.25}, {0, 0.1, 0.1}});
+  p.lines.push_back({"paper", {2, 3, 4}, {0.9, std::numeric_limits<double>::quiet_NaN(), 0.7}, {}, true});
+  auto const svg = triad::examples::to_svg(p);
+  CHECK(count(svg, "<circle") == 5);
+  CHECK(count(svg, "stroke-dasharray") == 2);  // the line and its legend
+  CHECK(count(svg, "a &lt; b &amp; c") == 1);
+  CHECK(count(svg, "nan") == 0);
+  CHECK(count(svg, ">0.6<") == 1);
+  CHECK(svg.ends_with("</svg>\n"));
+}
+
+TEST_CASE("plots of nothing, of one point and of huge values have finite coordinates") {
+  for (double const y : {0.0, 3.0, -7e-12, 1e300}) {
+    triad::examples::plot p{"", "", "", {{"", {5}, {y}}}};
+    auto const svg = triad::examples::to_svg(p);
+    CHECK(count(svg, "nan") == 0);
+    CHECK(count(svg, "inf") == 0);
+    CHECK(svg.size() < 10000);
+  }
+  CHECK(count(triad::examples::to_svg({}), "nan") == 0);
+}
+
+TEST_CASE("progress is a line for each tenth where there is no terminal") {
+  scratch_file const file;
+  std::FILE* const out = std::fopen(file.path.c_str(), "w");
+  REQUIRE(out != nullptr);
+  {
+    triad::examples::progress progress("epoch 3", 500, "examples", 100, out);
+    for (int i = 100; i <= 500; ++i) progress.update(i, "loss 0.5");
+  }
+  std::fclose(out);
+  auto const text = file.content();
+  CHECK(count(text, "\n") == 8);
+  CHECK(count(text, "epoch 3") == 8);
+  CHECK(count(text, "examples/s") == 8);
+  CHECK(count(text, "100%") == 1);
+  CHECK(triad::examples::duration(59.96) == "1 min 00 s");
+  CHECK(triad::examples::duration(7320) == "2 h 02 min");
+}

@@ -1,0 +1,39 @@
+// The kinds that are built: every family, one line each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tuple>
+
+#include "attention.hpp"
+#include "edge_layer.hpp"
+#include "edge_model.hpp"
+#include "training.hpp"
+#include "update.hpp"
+
+namespace triad::golden {
+
+using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, optim, clipping, sched, train_clutrr>;
+
+namespace detail {
+template <class F>
+constexpr bool for_each_family(F&& f) {
+  return [&]<class... Family>(std::tuple<Family...> const*) { return (f(static_cast<Family const*>(nullptr)) || ...); }(
+      static_cast<families const*>(nullptr));
+}
+}  // namespace detail
+
+constexpr bool is_built(std::string_view kind) {
+  return detail::for_each_family([&]<class Family>(Family const*) { return Family::kind == kind; });
+}
+
+/// Runs the check of the file's kind; false where it is not built.
+template <class T, backend Ex>
+bool check_as(Ex& ex, golden_file const& file, report& r) {
+  return detail::for_each_family([&]<class Family>(Family const*) {
+    if (Family::kind != file.kind) return false;
+    Family::template check<T>(ex, file, r);
+    return true;
+  });
+}
+
+}  // namespace triad::golden

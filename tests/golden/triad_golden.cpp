@@ -1,0 +1,38 @@
+// triad-golden: compares the models with numbers that other programs computed (golden files, *.safetensors).
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "runner.hpp"
+
+int main(int argc, char** argv) {
+  triad::golden::options o;
+  std::string backend;
+  CLI::App app("Checks every golden file of a folder: outputs, loss and gradients of our models against stored ones.", "triad-golden");
+  app.add_option("folder", o.folder, "folder of *.safetensors files")->required()->check(CLI::ExistingDirectory);
+  app.add_option("--kinds", o.kinds, "only files of these kinds, for example tri_attn,et_layer")->delimiter(',');
+  app.add_option("--backend", backend, "where to compute; reference and cpu, one after the other, if not given")
+      ->check(CLI::IsMember({"reference", "cpu", "cuda", "cuda-on-host"}));
+  app.add_option("--dtype", o.dtype, "only files of this type; files without one always count")->check(CLI::IsMember({"f32", "f64"}));
+  app.add_flag("--allow-unbuilt", o.allow_unbuilt, "kinds that are known but not built yet do not fail");
+  CLI11_PARSE(app, argc, argv);
+
+  if (backend.starts_with("cuda")) {
+    std::cerr << "triad-golden: this build does not have the backend " << backend << "; choose reference or cpu\n";
+    return 2;
+  }
+  if (!backend.empty()) o.backends = {backend};
+  for (auto const& kind : o.kinds)
+    if (!triad::golden::is_known(kind)) {
+      std::cerr << "triad-golden: " << kind << " is no kind that is known\n";
+      return 2;
+    }
+  try {
+    auto const found = triad::golden::run(o, std::cout);
+    if (found.files == 0) std::cerr << "triad-golden: no file to check in " << o.folder.string() << "\n";
+    return triad::golden::succeeded(found, o) ? 0 : 1;
+  } catch (std::exception const& e) {
+    std::cerr << "triad-golden: " << e.what() << "\n";
+    return 2;
+  }
+}
