@@ -15,7 +15,7 @@ namespace clutrr {
 
 /// What a checkpoint holds beside parameters and moments.
 struct run_record {
-  std::string configuration;  // of the model, as text that must agree
+  options model;  // of which those that shape the model must agree
   vocabulary words;
   std::string notes{};        // whatever the run wants back
 };

@@ -6,9 +6,10 @@
 
 #include "network.hpp"
 #include "triad/cpu/cpu.hpp"
+#include "record.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/reference/reference.hpp"
-#include "triad/train/graph_loader.hpp"
+#include "triad/models/graph_loader.hpp"
 #include "triad/train/initialize.hpp"
 
 namespace clutrr {
@@ -68,15 +69,24 @@ class network_on final : public network {
     return rows;
   }
 
-  void initialize(std::uint64_t seed) override { triad::initialize(trainer_.parameters().mutable_values(), seed); }
+  void initialize(std::uint64_t seed) override {
+    // As the released program: its readout keeps the framework's default, everything else is xavier uniform.
+    triad::initialize<typename Ex::memory>(trainer_.parameters().mutable_values(), seed, [](std::string const& path) {
+      return path.starts_with("readout") && path.ends_with("weight") ? triad::initializer::linear_uniform() : triad::initializer::by_name();
+    });
+  }
 
   void save(std::string const& path, run_record const& record) override {
-    triad::save_checkpoint(path, trainer_.parameters(), checkpoint_info(record));
+    triad::save_checkpoint(path, {.step = trainer_.step(), .key = trainer_.options().key, .configuration = to_json(record.model),
+                                  .vocabulary = to_json(record.words), .extra = {{"run", record.notes}}}, trainer_.parameters());
   }
   std::string load(std::string const& path, run_record const& record) override {
-    auto const found = triad::load_checkpoint(path, trainer_.parameters(), checkpoint_info(record));
-    trainer_.set_step(found.step);
-    return found.notes;
+    triad::checkpoint const file(path);
+    file.expect(to_json(record.model), to_json(record.words));
+    file.load(trainer_.parameters());
+    trainer_.set_step(file.step());
+    auto const found = file.state().extra.find("run");
+    return found == file.state().extra.end() ? std::string() : found->second;
   }
 
   std::uint64_t step() const override { return trainer_.step(); }
@@ -84,11 +94,6 @@ class network_on final : public network {
   triad::index_t parameters() const override { return triad::count_values(trainer_.parameters().values()); }
 
  private:
-  triad::checkpoint_info checkpoint_info(run_record const& record) const {
-    return {.step = trainer_.step(), .key = trainer_.options().key, .configuration = record.configuration,
-            .vocabulary = {{"edge", record.words.edge_labels}, {"target", record.words.targets}}, .notes = record.notes};
-  }
-
   Ex ex_;
   triad::trainer<Model, Ex> trainer_;
   triad::graph_loader<Ex> loader_;

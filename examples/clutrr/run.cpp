@@ -108,20 +108,11 @@ network_sizes sizes_of(options const& o, task const& work) {
   return {work.words().embedding_rows(), static_cast<int>(work.words().targets.size()), o.batch, work.max_training_nodes(), work.max_nodes(), true};
 }
 
-std::string configuration_of(options const& o, task const& work) {
-  std::string attention;
-  for (auto const& [name, form] : attention_names())
-    if (form == o.attention) attention = name;
-  return line_of("model=%s layers=%d width=%d heads=%d hidden=%d tied=%d attention=%s form=%s labels=%d targets=%d", o.model.c_str(), o.layers,
-                 o.width, o.heads, o.width * o.hidden_factor, o.untied ? 0 : 1, attention.c_str(), o.paper_form ? "paper" : "released",
-                 work.words().embedding_rows(), static_cast<int>(work.words().targets.size()));
-}
-
 run_result train_once(options const& o, task& work, std::string const& out) {
   auto const net = make_network(o, sizes_of(o, work));
   net->initialize(o.seed);
   auto const checkpoint = out.empty() ? std::string() : out + "/model.safetensors";
-  run_record record{configuration_of(o, work), work.words()};
+  run_record record{o, work.words()};
   double loss_sum = 0;
   if (o.resume && !out.empty() && std::filesystem::exists(checkpoint)) {
     auto const notes = net->load(checkpoint, record);

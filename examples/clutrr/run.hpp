@@ -26,9 +26,6 @@ struct run_result {
 /// Trains one model with o.seed in folder `out` (nothing is written where it is empty).
 run_result train_once(options const& o, task& work, std::string const& out);
 
-/// What a checkpoint of these options is, as text: the model's shape.
-std::string configuration_of(options const& o, task const& work);
-
 /// Sizes of the network for training on a task.
 network_sizes sizes_of(options const& o, task const& work);
 

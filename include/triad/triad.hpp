@@ -6,6 +6,7 @@
 #include "triad/layers/repeat.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/reference/reference.hpp"
-#include "triad/train/graph_loader.hpp"
+#include "triad/models/graph_loader.hpp"
+#include "triad/models/relation_transformer.hpp"
 #include "triad/train/trainer.hpp"
 #include "triad/version.hpp"

@@ -41,6 +41,13 @@ triangle_mask mask_of(workbench<Ex>& bench, golden_file const& file, index_t gra
   return bench.mask_of(file.integers("in/mask4"), graphs, n, form_of(file) == triangle_form::flat, fill_of(file));
 }
 
+/// The random cotangent of y, and of nothing else.
+inline std::vector<double> cotangent_of_y(golden_file const& file) {
+  if (file.names("cotangent/") != std::vector<std::string>{"cotangent/y"})
+    throw data_error(file.path().string() + ": expected one cotangent, that of y");
+  return file.values("cotangent/y");
+}
+
 struct tri_attn {
   static constexpr std::string_view kind = "tri_attn";
 
@@ -56,7 +63,7 @@ struct tri_attn {
     using state = tensor<T, dyn, dyn>;
     auto const batch = bench.complete_graphs(graphs, n);
     edge_input<T, dyn> const in{bench.template make_from<state>(file.values("in/x"), rows, d), batch, mask_of(bench, file, graphs, n)};
-    auto const cotangent = file.values("cotangent/y");
+    auto const cotangent = cotangent_of_y(file);
     auto const dy = bench.template make_from<state>(cotangent, rows, d);
     auto const y = bench.template make<state>(rows, d), dx = bench.template make<state>(rows, d);
     auto const saved = bench.place([&](arena& a) { return layer.plan_saved(a, batch.dims); });

@@ -35,13 +35,15 @@ struct et_layer {
     auto const shape = file.shape("in/x", 4);  // (b, n, n, d)
     index_t const graphs = shape[0], n = shape[1], rows = graphs * n * n, d = shape[3];
     using layer_type = edge_transformer_layer<T>;
-    layer_type const layer(layer_options(file, ""));
+    layer_type layer(layer_options(file, ""));
+    layer.norm.epsilon = file.config.value("ln_eps", layer.norm.epsilon);
+    if (file.config.value("activation", std::string("relu")) != "relu") throw data_error(file.path().string() + ": expected relu as activation");
     auto params = load_parameters(bench, layer, file, layer_names(file));
 
     using state = tensor<T, dyn, dyn>;
     auto const batch = bench.complete_graphs(graphs, n);
     edge_input<T, dyn> const in{bench.template make_from<state>(file.values("in/x"), rows, d), batch, mask_of(bench, file, graphs, n)};
-    auto const cotangent = file.values("cotangent/y");
+    auto const cotangent = cotangent_of_y(file);
     auto const dy = bench.template make_from<state>(cotangent, rows, d);
     auto const attended = bench.template make<state>(rows, d), y = bench.template make<state>(rows, d), dx = bench.template make<state>(rows, d);
     auto const saved = bench.place([&](arena& a) { return layer.plan_saved(a, batch.dims); });

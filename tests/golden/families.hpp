@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
 #include <tuple>
 
 #include "attention.hpp"
 #include "edge_layer.hpp"
 #include "edge_model.hpp"
+#include "relation.hpp"
 #include "training.hpp"
 #include "update.hpp"
 
 namespace triad::golden {
 
-using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, optim, clipping, sched, train_clutrr>;
+using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, rat, rrat, optim, clipping, sched, train_clutrr>;
 
 namespace detail {
 template <class F>
@@ -26,14 +28,24 @@ constexpr bool is_built(std::string_view kind) {
   return detail::for_each_family([&]<class Family>(Family const*) { return Family::kind == kind; });
 }
 
-/// Runs the check of the file's kind; false where it is not built.
+namespace detail {
 template <class T, backend Ex>
-bool check_as(Ex& ex, golden_file const& file, report& r) {
-  return detail::for_each_family([&]<class Family>(Family const*) {
+void check_as(Ex& ex, golden_file const& file, report& r) {
+  for_each_family([&]<class Family>(Family const*) {
     if (Family::kind != file.kind) return false;
     Family::template check<T>(ex, file, r);
     return true;
   });
+}
+}  // namespace detail
+
+/// Runs the check of the file's kind, in the file's own precision.
+template <backend Ex>
+void check_file(Ex& ex, golden_file const& file, report& r) {
+  if (file.single())
+    detail::check_as<float>(ex, file, r);
+  else
+    detail::check_as<double>(ex, file, r);
 }
 
 }  // namespace triad::golden

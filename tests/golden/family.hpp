@@ -1,4 +1,4 @@
-// How a kind of golden file is checked, and which kinds there are.
+// How a kind of golden file is checked.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A family is a struct for one kind:
@@ -22,12 +22,6 @@
 #include "workbench.hpp"
 
 namespace triad::golden {
-
-/// Every kind of the published files, built here or not.
-inline constexpr std::string_view known_kinds[] = {
-    "tri_attn", "tri_attn_flat", "et_layer", "et_clutrr", "et_cogs", "cogs_transformer", "et_cfq", "rat", "rrat",
-    "dtm_tpr", "dtm_DE", "dtm_ops", "dtm_interp", "dtm_nta", "dtm_full", "dtm_data",
-    "lrf_fuse", "lrf_enc_layer", "lrf_dec_layer", "lrf_model", "optim", "clip", "sched", "train_clutrr", "train_dtm"};
 
 /// sum of out * cotangent: the loss of files that come with cotangents.
 inline double inner_product(std::vector<double> const& a, std::vector<double> const& b) {

@@ -17,16 +17,10 @@ namespace triad::golden {
 
 class golden_file {
  public:
-  explicit golden_file(std::filesystem::path const& path) : path_(path), tensors_(path) {
-    auto const& metadata = tensors_.metadata();
-    auto const text = [&](char const* key) {
-      auto const at = metadata.find(key);
-      return at == metadata.end() ? std::string() : at->second;
-    };
-    kind = text("kind");
-    if (kind.empty()) throw data_error(path.string() + ": no `kind` in the metadata; expected a golden file");
-    config = parse(text("config"), "config");
-    auto const torch = parse(text("torch_f32_vs_f64"), "torch_f32_vs_f64");
+  explicit golden_file(std::filesystem::path const& path) : path_(path), tensors_(path.string()) {
+    kind = tensors_.text("kind");
+    config = parse("config");
+    auto const torch = parse("torch_f32_vs_f64");
     if (torch.contains("max_abs_err_over_max_abs")) single_error = torch["max_abs_err_over_max_abs"].get<double>();
   }
 
@@ -40,28 +34,23 @@ class golden_file {
   std::string dtype() const { return config.value("dtype", std::string()); }
   bool single() const { return dtype() == "f32"; }
 
-  std::vector<std::string> names() const { return {tensors_.names().begin(), tensors_.names().end()}; }
   /// Names that begin with `prefix`.
   std::vector<std::string> names(std::string_view prefix) const {
-    auto all = names();
-    std::erase_if(all, [&](std::string const& name) { return !name.starts_with(prefix); });
+    std::vector<std::string> all;
+    for (auto const& [name, record] : tensors_.tensors())
+      if (name.starts_with(prefix)) all.push_back(name);
     return all;
   }
-  bool has(std::string const& name) const {
-    auto const all = names();
-    return std::find(all.begin(), all.end(), name) != all.end();
-  }
+  bool has(std::string const& name) const { return tensors_.has(name); }
 
   std::vector<index_t> shape(std::string const& name, std::size_t rank) const {
-    auto const& found = tensors_.shape(name);
-    std::vector<index_t> sizes(found.begin(), found.end());
+    auto const& sizes = tensors_.shape(name);
     if (sizes.size() != rank)
-      throw data_error(path_.string() + ": " + name + " has " + std::to_string(sizes.size()) + " axes; expected " + std::to_string(rank));
+      throw data_error(path_.string() + ": expected " + name + " to have " + std::to_string(rank) + " axes, found " + shape_text(sizes));
     return sizes;
   }
   std::vector<double> values(std::string const& name) const { return tensors_.read_as<double>(name); }
   std::vector<index_t> integers(std::string const& name) const { return tensors_.read_as<index_t>(name); }
-  double scalar(std::string const& name) const { return values(name).at(0); }
 
   index_t size(char const* key) const { return config.at(key).get<index_t>(); }
   bool flag(char const* key) const { return config.value(key, false); }
@@ -73,10 +62,12 @@ class golden_file {
   }
 
  private:
-  nlohmann::json parse(std::string const& text, char const* what) const {
-    if (text.empty()) return nlohmann::json::object();
-    auto value = nlohmann::json::parse(text, nullptr, false);
-    if (!value.is_object()) throw data_error(path_.string() + ": `" + what + "` in the metadata is no JSON object");
+  /// A string of the metadata that holds a JSON object; an empty object where there is none.
+  nlohmann::json parse(std::string const& name) const {
+    auto const found = tensors_.metadata().find(name);
+    if (found == tensors_.metadata().end()) return nlohmann::json::object();
+    auto value = nlohmann::json::parse(found->second, nullptr, false);
+    if (!value.is_object()) throw data_error(path_.string() + ": expected a JSON object as " + name + " in __metadata__, found something else");
     return value;
   }
 

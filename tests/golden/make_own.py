@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+NOTE = "made by tests/golden/make_own.py, numpy " + np.__version__
 FILL = {"clutrr": -1e9, "cogs": -1e3, "cfq": -1e3}
 
 
@@ -151,9 +152,45 @@ def save(folder, kind, case, run, params, inputs, cotangents, config, unused=())
         tensors |= {"cotangent/" + k: v for k, v in cotangents.items()} | exact
         tensors = {k: v.astype(real) if v.dtype.kind == "f" else v.astype(np.int64) for k, v in tensors.items()}
         metadata = {"kind": kind, "config": json.dumps(config | {"dtype": dtype, "params_with_no_gradient": list(unused)}),
-                    "note": "made by tests/golden/make_own.py, numpy " + np.__version__,
+                    "note": NOTE,
                     "torch_f32_vs_f64": json.dumps({"max_abs_err_over_max_abs": error})}
         write(folder / f"{kind}__{case}.{dtype}.safetensors", metadata, tensors)
+
+
+def save_updates(folder, case, random, optimizer, args, clip, schedule, without, steps):
+    """Kind optim: the formulas of Adam and AdamW, with clipping and linear warm-up."""
+    params = {"w": draw(random, 3, 2), "b": draw(random, 5), "c": draw(random, 1)}
+    beta1, beta2 = args.get("betas", (0.9, 0.999))
+    decay, eps = args.get("weight_decay", 0.01 if optimizer == "AdamW" else 0), args.get("eps", 1e-8)
+    gradients = [{k: draw(random, *v.shape, scale=2) for k, v in params.items() if k != without} for _ in range(steps)]
+    for dtype, real in (("f64", np.float64), ("f32", np.float32)):
+        p = dict(params)
+        m, v = ({k: np.zeros_like(g) for k, g in gradients[0].items()} for _ in range(2))
+        tensors = {"in/param/" + k: x for k, x in p.items()}
+        for t in range(steps):
+            lr = args["lr"]
+            if schedule:
+                warm, total = schedule["num_warmup_steps"], schedule["num_training_steps"]
+                lr *= t / max(1, warm) if t < warm else max(0, (total - t) / max(1, total - warm))
+            norm = np.sqrt(sum((g * g).sum() for g in gradients[t].values()))
+            for k, g in gradients[t].items():
+                tensors[f"in/step{t}/grad/{k}"] = g
+                g = g * min(1, clip / (norm + 1e-6)) if clip else g
+                if optimizer == "AdamW":
+                    p[k] = p[k] * (1 - lr * decay)
+                else:
+                    g = g + decay * p[k]
+                m[k] = beta1 * m[k] + (1 - beta1) * g
+                v[k] = beta2 * v[k] + (1 - beta2) * g * g
+                p[k] = p[k] - lr / (1 - beta1 ** (t + 1)) * m[k] / (np.sqrt(v[k]) / np.sqrt(1 - beta2 ** (t + 1)) + eps)
+            tensors |= {f"out/step{t}/param/{k}": x for k, x in p.items()}
+            if clip:
+                tensors[f"out/step{t}/grad_norm_before_clip"] = norm
+            tensors[f"rate/out/step{t}/lr"] = np.float64(lr)
+        tensors |= {f"out/final/exp_avg/{k}": x for k, x in m.items()} | {f"out/final/exp_avg_sq/{k}": x for k, x in v.items()}
+        tensors = {k.removeprefix("rate/"): np.asarray(x).astype(np.float64 if k.startswith("rate/") else real) for k, x in tensors.items()}
+        config = {"optimizer": optimizer, "args": args, "steps": steps, "clip": clip, "schedule": schedule, "param_without_grad": without, "dtype": dtype}
+        write(folder / f"optim__{case}.{dtype}.safetensors", {"kind": "optim", "config": json.dumps(config), "note": NOTE}, tensors)
 
 
 def draw(random, *shape, scale=1.0, around=0.0):
@@ -208,19 +245,19 @@ def main(folder):
         kind = "et_layer" if hidden else "tri_attn_flat" if config["flat"] else "tri_attn"
         save(folder, kind, case, run_layer if hidden else run_attention, p, i, c, config, unused)
 
-    one_attention("one_node", settings(heads=3), 2, 1, 6)
+    one_attention("one_node", settings(heads=3), 2, 1, 3)
     one_attention("odd_width_padded", settings(heads=3), 2, 4, 9, "padding")
-    one_attention("any_mask_biased", settings("cfq", 2), 2, 4, 6, "random", bias=True)
+    one_attention("any_mask_biased", settings("cfq", 2), 1, 4, 6, "random", bias=True)
     one_attention("both_ablations_any_mask", settings("cogs", 2, value=True, attention=True), 1, 3, 4, "random", bias=True)
-    one_attention("any_mask", settings(heads=2, flat=True), 2, 3, 6, "random")
-    one_attention("wide_block_biased", settings("cogs", 3), 1, 4, 6, "padding", bias=True, hidden=20)
+    one_attention("any_mask", settings(heads=2, flat=True), 2, 3, 4, "random")
+    one_attention("wide_block_biased", settings("cogs", 3), 1, 4, 6, "padding", bias=True, hidden=11)
     one_attention("narrow_block_flat", settings(heads=1, flat=True), 2, 3, 5, "random", hidden=3)
 
     for case, config in (("untied", settings(heads=2, layers=2, tied=False)), ("one_layer", settings(heads=1, layers=1, tied=True, value=True))):
-        B, n, d, labels, targets = 3, 4, 6, 5, 4
+        B, n, d, labels, targets = 3, 4, 4, 5, 3
         p, unused = {"encoder.embedding.weight": draw(random, labels, d)}, []
         for k in range(1 if config["tied"] else config["layers"]):
-            more, without = layer_params(random, f"encoder.layers.{k}.", d, 8, config, False)
+            more, without = layer_params(random, f"encoder.layers.{k}.", d, 6, config, False)
             p, unused = p | more, unused + without
         p |= {"decoder2vocab.0.weight": draw(random, d, d, scale=0.4), "decoder2vocab.0.bias": draw(random, d, scale=0.2)}
         p |= {"decoder2vocab.3.weight": draw(random, targets, d, scale=0.4), "decoder2vocab.3.bias": draw(random, targets, scale=0.2)}
@@ -231,6 +268,10 @@ def main(folder):
              "query_labels": random.integers(0, targets, B)}
         i["batched_graphs"] *= (1 - pad)[:, :, None] * (1 - pad)[:, None, :]
         save(folder, "et_clutrr", case, run_clutrr, p, i, {}, config, unused)
+
+    save_updates(folder, "adamw_fractional_total", random, "AdamW", {"lr": 0.02, "betas": [0.8, 0.9], "weight_decay": 0.3}, 2.5,
+                 {"num_warmup_steps": 2, "num_training_steps": 5.5}, "b", 7)
+    save_updates(folder, "adam_decay", random, "Adam", {"lr": 0.01, "eps": 1e-3, "weight_decay": 0.2}, None, None, None, 3)
 
 
 if __name__ == "__main__":

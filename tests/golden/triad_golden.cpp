@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "kinds.hpp"
 #include "runner.hpp"
 
 int main(int argc, char** argv) {

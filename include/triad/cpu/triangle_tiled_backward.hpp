@@ -59,6 +59,7 @@ inline void unpack_panel(float const* panel, index_t panel_rows, index_t count, 
 inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height, index_t padded_height, index_t j0,
                             index_t columns, index_t width, float* p, float* ds) {
   auto const n = x.n;
+  if (x.masked != nullptr) mask_scores(x, l, i0, height, j0, columns, p, width, x.fill);
   for (index_t i = 0; i < height; ++i)
     for (index_t j = 0; j < width; j += lanes) {
       index_t const edge = (i0 + i) * n + j0 + j, t = i * width + j;
@@ -141,7 +142,7 @@ class backward_block {
 
  private:
   head const& x;
-  edge_statistics const& e;
+  edge_statistics e;
   in_rows d_o;
   index_t l0, count;
   backward_tiles size_of;

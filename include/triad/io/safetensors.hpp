@@ -11,13 +11,17 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -57,11 +61,11 @@ inline std::string shape_text(std::vector<index_t> const& shape) {
 
 namespace detail {
 
-/// A name from a file, safe to print: at most 100 bytes, without control characters.
-inline std::string printable(std::string_view name) {
+/// A name from a file, safe to print: not long, without control characters.
+inline std::string printable(std::string_view name, std::size_t longest = 100) {
   std::string text;
-  for (char c : name.substr(0, 100)) text += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
-  return '"' + text + (name.size() > 100 ? "...\"" : "\"");
+  for (char c : name.substr(0, longest)) text += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
+  return '"' + text + (name.size() > longest ? "...\"" : "\"");
 }
 
 /// Reads characters and remembers how far, so that a message can say where in the file it is.
@@ -179,7 +183,7 @@ class safetensors_header {
     return true;
   }
   bool parse_error(std::size_t, std::string const&, nlohmann::json::exception const& e) {
-    return refuse("a header in JSON", "something else: " + std::string(e.what()));
+    return refuse("a header in JSON", printable(e.what(), 300));
   }
 
  private:
@@ -245,24 +249,21 @@ class safetensors {
     return found->second;
   }
 
-  /// A tensor of any type as it is stored; no alignment is promised.
+  /// A tensor of any type as it is stored.
   std::span<std::byte const> bytes(std::string const& name) const {
     auto const& r = record(name);
     return {data_.data() + r.begin, r.end - r.begin};
   }
 
-  /// A tensor of just this type, where it lies; one byte is also the view of a BOOL.  A file whose tensor is not aligned for T
-  /// is refused: read_as copies it.
+  /// A tensor of just this type, aligned whatever the file; one byte is also the view of a BOOL.
   template <class T>
   vec<T const> view(std::string const& name) const {
     static_assert(!std::is_same_v<T, bool>, "safetensors: view a BOOL as std::uint8_t");
     auto const& r = record(name);
     if (r.type != element_type_name<T>() && !(sizeof(T) == 1 && r.type == "BOOL"))
       fail(r.where, std::string(element_type_name<T>()) + " for tensor " + detail::printable(name), r.type);
-    auto const* const first = data_.data() + r.begin;
-    if (reinterpret_cast<std::uintptr_t>(first) % alignof(T) != 0)
-      fail(header_end_ + r.begin, "tensor " + detail::printable(name) + " at a multiple of " + std::to_string(alignof(T)) + " bytes",
-           "data offset " + std::to_string(r.begin) + ", which only read_as can copy");
+    auto const moved = realigned_.find(name);
+    auto const* const first = moved != realigned_.end() ? moved->second.data() : data_.data() + r.begin;
     return make_vec(reinterpret_cast<T const*>(first), static_cast<index_t>(r.count()));
   }
 
@@ -333,6 +334,9 @@ class safetensors {
       fail(header_end_, "data that fit in memory", std::to_string(size - header_end_) + " bytes");
     }
     read(data_.data(), data_.size());
+    for (auto const& [name, r] : tensors_)
+      if (r.begin % find_element_type(r.type)->bytes != 0)
+        realigned_[name].assign(data_.begin() + static_cast<std::ptrdiff_t>(r.begin), data_.begin() + static_cast<std::ptrdiff_t>(r.end));
   }
 
   /// Every tensor has the bytes that its shape needs, and together they are the data section, each byte once.
@@ -368,7 +372,8 @@ class safetensors {
   std::map<std::string, std::string> metadata_;
   std::map<std::string, tensor_record> tensors_;
   std::uint64_t header_end_ = 8;
-  std::vector<std::byte> data_;  // aligned for every type, so a tensor is where its offset is
+  std::vector<std::byte> data_;  // begins aligned for every type
+  std::map<std::string, std::vector<std::byte>> realigned_;  // copies of the tensors whose offset is not
 };
 
 /// Collects tensors and strings, then writes them: the largest alignment first, so that all are naturally aligned, then by name.

@@ -72,7 +72,7 @@ struct post_norm_block {
     norm.forward(ex, c, w.norm1, x, s.norm1, s.u);
     epilogue<T> add;
     add.dropout = c.child(1).dropout(dropout);
-    add.residual = as_matrix(as_const(s.u));
+    add.residual = as_matrix(read_only(s.u));
     block.forward(ex, c.child(0), w.feed_forward, s.u, s.block, s.v, add);
     norm.forward(ex, c, w.norm2, s.v, s.norm2, y);
   }
@@ -84,8 +84,8 @@ struct post_norm_block {
     auto const dv = state(), dropped = state();
     norm.backward(ex, c, w.norm2, s.v, s.norm2, dy, dv, gradient.norm2);
     epilogue<T> add;
-    add.residual = as_matrix(as_const(dv));
-    block.backward(ex, c.child(0), w.feed_forward, s.u, s.block, undropped(ex, c.child(1).dropout(dropout), as_const(dv), dropped), dx,
+    add.residual = as_matrix(read_only(dv));
+    block.backward(ex, c.child(0), w.feed_forward, s.u, s.block, undropped(ex, c.child(1).dropout(dropout), read_only(dv), dropped), dx,
                    gradient.feed_forward, add);
     norm.backward(ex, c, w.norm1, x, s.norm1, dx, dx, gradient.norm1);
   }

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "triad/layers/stacked_linear.hpp"
+#include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
 #include "triad/ops/relation_attention.hpp"
 
@@ -97,7 +98,7 @@ struct relation_attention_layer {
   template <backend Ex>
   void attend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     stacked().forward(ex, c, w, in.x, {}, s.projected);
-    relation_attention(ex, settings(c, in), split(as_const(s.projected), in.relations), in.graphs, s.weights, as_matrix(s.context));
+    relation_attention(ex, settings(c, in), split(read_only(s.projected), in.relations), in.graphs, s.weights, as_matrix(s.context));
   }
   /// From d_context to dx, followed by `after` (an empty dx is not computed), and to the relations' gradient.
   template <backend Ex>
@@ -106,8 +107,8 @@ struct relation_attention_layer {
                        epilogue<T> const& after = {}) const {
     auto const frame = c.scratch->open();
     auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(in.graphs.dims.nodes, 3 * width());
-    relation_attention_grad(ex, settings(c, in), split(as_const(s.projected), in.relations), in.graphs, vec<T const>(s.weights),
-                            as_matrix(as_const(s.context)), as_matrix(d_context), split(d_projected, d_relations), edges);
+    relation_attention_grad(ex, settings(c, in), split(read_only(s.projected), in.relations), in.graphs, vec<T const>(s.weights),
+                            as_matrix(read_only(s.context)), as_matrix(d_context), split(d_projected, d_relations), edges);
     stacked().backward(ex, c, w, in.x, {}, d_projected, dx, gradient, after);
   }
 };

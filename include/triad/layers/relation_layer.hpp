@@ -66,8 +66,8 @@ struct relation_layer {
   template <class S = T>
   fields<S> plan_params(arena& place) const {
     auto const a = attention.template plan_params<S>(place);
-    auto const output = mixer().template plan_params<S>(place);
-    return {{a, output}, block.template plan_params<S>(place)};
+    auto const o = mixer().template plan_params<S>(place);
+    return {{a, o}, block.template plan_params<S>(place)};
   }
 
   /// reads: how many nodes are read, 0: all.
@@ -112,7 +112,7 @@ struct relation_layer {
       scatter_pairs(ex, dt, in.read, d_residual);
     }
     epilogue<T> add;
-    add.residual = as_matrix(as_const(d_residual));
+    add.residual = as_matrix(read_only(d_residual));
     attention.attend_backward(ex, c.child(0), w.attention.projections, in, s.attention, d_context, dx, d_relations, edges,
                               gradient.attention.projections, add);
   }
@@ -134,7 +134,7 @@ struct relation_layer {
     auto const frame = c.scratch->open();
     auto const dropped = c.scratch->template make<output>(dy.extent(0), width());
     block.backward(ex, c.child(2), w.block, s.t, s.block, dy, dt, gradient.block);
-    mixer().backward(ex, c, w.attention.output, context, {}, undropped(ex, c.child(1).dropout(dropout), as_const(dt), dropped), d_context,
+    mixer().backward(ex, c, w.attention.output, context, {}, undropped(ex, c.child(1).dropout(dropout), read_only(dt), dropped), d_context,
                      gradient.attention.output, after);
   }
 };

@@ -48,8 +48,8 @@ struct left_right {
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct relation_update_layer {
   using input = relation_update_input<T, D>;
-  using state = tensor<T, dyn, D>;
-  using output = relation_states<state>;
+  using output = tensor<T, dyn, D>;          // of nodes or of edges
+  using results = relation_states<output>;  // of both
   using node_layer = relation_layer<T, D, H, F>;
 
   node_layer nodes;
@@ -79,8 +79,8 @@ struct relation_update_layer {
   struct saved {
     tensor<T, dyn, dyn> relations;        // (rows, 2 d)
     typename node_layer::saved nodes;
-    state kept_context, kept_g;           // (2 b, d) and (b, d): the rows that are read, or (0, d)
-    state t;                              // (rows or b, d)
+    output kept_context, kept_g;           // (2 b, d) and (b, d): the rows that are read, or (0, d)
+    output t;                              // (rows or b, d)
     typename post_norm_block<T, D, F>::saved block;
   };
 
@@ -97,13 +97,13 @@ struct relation_update_layer {
     index_t const out = rows_read(dims.rows, reads);
     auto const relations = place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width());
     auto const n = nodes.plan_saved(place, dims, kept);
-    auto const kept_context = place.make<state>(2 * reads, width()), kept_g = place.make<state>(reads, width());
-    auto const t = place.make<state>(out, width());
+    auto const kept_context = place.make<output>(2 * reads, width()), kept_g = place.make<output>(reads, width());
+    auto const t = place.make<output>(out, width());
     return {relations, n, kept_context, kept_g, t, block.plan_saved(place, row_dims(out), kept)};
   }
 
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, results y) const {
     auto const frame = c.scratch->open();
     maps().forward(ex, c, w.maps, in.g, {}, s.relations);
     auto const context = s.nodes.attention.context;
@@ -114,17 +114,17 @@ struct relation_update_layer {
     if (b == 0) {
       auto const both = c.scratch->template make<tensor<T, dyn, dyn>>(in.graphs.dims.nodes, 2 * d);
       ends().forward(ex, c, w.ends, context, {}, both);
-      pair_sum(ex, in.graphs, ends().part(as_const(both), 0), ends().part(as_const(both), 1), mask, as_matrix(in.g), as_matrix(s.t));
+      pair_sum(ex, in.graphs, ends().part(read_only(both), 0), ends().part(read_only(both), 1), mask, as_matrix(in.g), as_matrix(s.t));
     } else {
       gather_pairs(ex, context, in.read.ends, s.kept_context);
       gather_rows(ex, in.g, in.read.edge, s.kept_g);
-      auto const half = c.scratch->template make<state>(b, d);
+      auto const half = c.scratch->template make<output>(b, d);
       epilogue<T> left, right;
       left.bias = row(w.ends.all.bias, 0);
       right.bias = row(w.ends.all.bias, 1);
-      right.residual = as_matrix(as_const(half));
-      matmul(ex, kept_end(as_const(s.kept_context), 0), transposed(end_weight(w, 0)), half, left);
-      matmul(ex, kept_end(as_const(s.kept_context), 1), transposed(end_weight(w, 1)), s.t, right);
+      right.residual = as_matrix(read_only(half));
+      matmul(ex, kept_end(read_only(s.kept_context), 0), transposed(end_weight(w, 0)), half, left);
+      matmul(ex, kept_end(read_only(s.kept_context), 1), transposed(end_weight(w, 1)), s.t, right);
       if (mask.active()) triad::dropout(ex, mask, s.t, s.t);
       transform(ex, plus(), s.t, s.kept_g, s.t);
     }
@@ -133,12 +133,12 @@ struct relation_update_layer {
 
   /// Overwrites both gradients of the input; an empty dx.nodes is not computed.  dy.nodes without rows: nothing came back from y.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, relation_states<const_view<state>> dy, output dx,
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, relation_states<const_view<output>> dy, results dx,
                 fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const n = in.graphs.dims.nodes, rows = in.graphs.dims.rows, b = in.read.count(), d = width();
-    auto const make = [&](index_t count) { return scratch.make<state>(count, d); };
+    auto const make = [&](index_t count) { return scratch.make<output>(count, d); };
     auto const context = s.nodes.attention.context;
     auto const mask = c.child(1).dropout(dropout);
 
@@ -149,14 +149,14 @@ struct relation_update_layer {
     if (b == 0) {
       auto const inner = scratch.open();
       auto const both = scratch.make<tensor<T, dyn, dyn>>(n, 2 * d);
-      pair_sum_grad(ex, in.graphs, mask, as_matrix(as_const(dt)), ends().part(both, 0), ends().part(both, 1));
+      pair_sum_grad(ex, in.graphs, mask, as_matrix(read_only(dt)), ends().part(both, 0), ends().part(both, 1));
       ends().backward(ex, c, w.ends, context, {}, both, d_context, gradient.ends);
     } else {
       d_g = make(rows);
       auto const inner = scratch.open();
-      auto const d_u = undropped(ex, mask, as_const(dt), make(b)), d_kept = make(2 * b);
+      auto const d_u = undropped(ex, mask, read_only(dt), make(b)), d_kept = make(2 * b);
       for (index_t end = 0; end < 2; ++end) {
-        matmul_add(ex, transposed(d_u), kept_end(as_const(s.kept_context), end), end_weight(gradient, end));
+        matmul_add(ex, transposed(d_u), kept_end(read_only(s.kept_context), end), end_weight(gradient, end));
         column_sums_add(ex, scratch, d_u, row(gradient.ends.all.bias, end));
         matmul(ex, d_u, end_weight(w, end), kept_end(d_kept, end));
       }
@@ -172,9 +172,9 @@ struct relation_update_layer {
       auto const d_residual = make(n);
       d_all = make(n);
       epilogue<T> add;
-      add.residual = as_matrix(as_const(d_context));
+      add.residual = as_matrix(read_only(d_context));
       nodes.transform_nodes_backward(ex, c.child(0), w.nodes, context, s.nodes, dy.nodes, d_residual, d_all, gradient.nodes, add);
-      from_residual.residual = as_matrix(as_const(d_residual));
+      from_residual.residual = as_matrix(read_only(d_residual));
     }
 
     // context -> x and relations -> g
@@ -182,7 +182,7 @@ struct relation_update_layer {
     nodes.attention.attend_backward(ex, c.child(0).child(0), w.nodes.attention.projections, node_input(in, s), s.nodes.attention, d_all, dx.nodes,
                                     d_relations, edge_gradients::overwritten, gradient.nodes.attention.projections, from_residual);
     epilogue<T> from_g;
-    from_g.residual = as_matrix(as_const(d_g));
+    from_g.residual = as_matrix(read_only(d_g));
     maps().backward(ex, c, w.maps, in.g, {}, d_relations, dx.edges, gradient.maps, from_g);
   }
 

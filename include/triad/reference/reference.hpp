@@ -9,6 +9,8 @@
 #include "triad/reference/gather.hpp"
 #include "triad/reference/layer_norm.hpp"
 #include "triad/reference/matmul.hpp"
+#include "triad/reference/pair_sum.hpp"
 #include "triad/reference/reduce.hpp"
+#include "triad/reference/relation_attention.hpp"
 #include "triad/reference/softmax.hpp"
 #include "triad/reference/triangle.hpp"

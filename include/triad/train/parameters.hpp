@@ -58,7 +58,8 @@ class parameter_set {
   }
 
   Model const& model() const { return model_; }
-  holding holds() const { return what_; }
+  bool holds_gradients() const { return what_ >= holding::gradients; }
+  bool holds_moments() const { return what_ >= holding::moments; }
   /// Of all buffers together.
   std::size_t bytes() const { return values_.bytes() + gradients_.bytes() + first_.bytes() + second_.bytes(); }
 

@@ -5,10 +5,9 @@
 #include "triad/core/backend.hpp"
 #include "triad/core/call.hpp"
 #include "triad/layers/layer.hpp"
-#include "triad/ops/adam.hpp"
 #include "triad/ops/cross_entropy.hpp"
-#include "triad/ops/elementwise.hpp"
-#include "triad/ops/reduce.hpp"
+#include "triad/train/clip.hpp"
+#include "triad/train/optimizer.hpp"
 #include "triad/train/parameters.hpp"
 
 namespace triad {
@@ -35,12 +34,13 @@ class trainer {
   using memory = typename Ex::memory;
   using logits_type = typename Model::output;
 
-  trainer(Ex& ex, Model const& m, trainer_options const& options)
+  /// skip(path) is true for parameters that have no gradient by construction.
+  template <class Skip = every_parameter>
+  trainer(Ex& ex, Model const& m, trainer_options const& options, Skip skip = {})
       : ex_(ex), model_(m), options_(options), parameters_(m, options.memory != keep::nothing ? holding::moments : holding::values),
-        saved_(plan(ex, m, options).saved), scratch_(plan(ex, m, options).scratch), scalars_(scalar_bytes()) {
+        optimizer_(parameters_, options.adam, skip), saved_(plan(ex, m, options).saved), scratch_(plan(ex, m, options).scratch),
+        scalars_(scalar_bytes()) {
     auto place = scalars_.place();
-    rate_ = place.template make<vec<double>>(1);
-    step_ = place.template make<vec<std::uint64_t>>(1);
     loss_ = place.template make<vec<T>>(1);
     norm_ = place.template make<vec<T>>(1);
   }
@@ -61,16 +61,14 @@ class trainer {
 
   /// One step of Adam on the mean cross entropy of a batch.  Afterwards loss() and norm() are of this batch.
   void update(typename Model::input const& in, vec<index_t const> target, double rate) {
-    compute_gradient(in, target);
-    if (options_.max_norm > 0) clip(ex_, options_.max_norm, norm_, parameters_.flat_gradients());
-    memory::from_host(rate_.data_handle(), &rate, sizeof rate);
-    adam(ex_, options_.adam, rate_, step_.data_handle(), parameters_.flat_values(), parameters_.flat_gradients(),
-         parameters_.flat_first_moments(), parameters_.flat_second_moments());
-    set_step(host_step_ + 1);
+    clock_.set(step_, rate);
+    compute_gradient(in, target, options_.max_norm);
+    optimizer_.update(ex_, parameters_, clock_);
+    ++step_;
   }
 
-  /// The gradient of the mean cross entropy, its norm and the loss, without a step.
-  void compute_gradient(typename Model::input const& in, vec<index_t const> target) {
+  /// The gradient of the mean cross entropy, the loss, and the gradient's norm before it is clipped; no step.
+  void compute_gradient(typename Model::input const& in, vec<index_t const> target, double max_norm = 0) {
     auto const place = prepare(in.graphs.dims);
     auto scratch = scratch_.place();
     auto const c = use(scratch, true);
@@ -78,7 +76,7 @@ class trainer {
     model_.forward(ex_, c, parameters_.values(), in, place.saved, place.logits);
     cross_entropy(ex_, place.logits, target, loss_, place.dlogits);
     model_.backward(ex_, c, parameters_.values(), in, place.saved, place.dlogits, parameters_.gradients());
-    triad::norm(ex_, scratch, parameters_.flat_gradients(), norm_);
+    clip_gradient(ex_, scratch, max_norm, parameters_.flat_gradients(), norm_);
   }
 
   /// Logits (b, targets) of a batch, without dropout, until the next call.
@@ -91,11 +89,9 @@ class trainer {
 
   T loss() const { return read(loss_); }
   T norm() const { return read(norm_); }
-  std::uint64_t step() const { return host_step_; }
-  void set_step(std::uint64_t step) {
-    host_step_ = step;
-    memory::from_host(step_.data_handle(), &host_step_, sizeof host_step_);
-  }
+  /// Updates made so far.
+  std::uint64_t step() const { return step_; }
+  void set_step(std::uint64_t step) { step_ = step; }
 
   Model const& model() const { return model_; }
   parameter_set<Model, Ex>& parameters() { return parameters_; }
@@ -117,7 +113,7 @@ class trainer {
     auto const logits = place.template make<logits_type>(dims.graphs, model_.targets());
     return {s, logits, place.template make<logits_type>(dims.graphs, model_.targets())};
   }
-  call use(arena& scratch, bool train) const { return {&scratch, train, options_.key, step_.data_handle(), 0}; }
+  call use(arena& scratch, bool train) const { return {&scratch, train, options_.key, clock_.step(), 0}; }
 
   static T read(vec<T> value) {
     T result;
@@ -142,7 +138,7 @@ class trainer {
   }
   static std::size_t scalar_bytes() {
     return planned_bytes([](arena& a) {
-      for (int i = 0; i < 4; ++i) a.make<vec<double>>(1);
+      for (int i = 0; i < 2; ++i) (void)a.make<vec<T>>(1);
     });
   }
 
@@ -150,11 +146,11 @@ class trainer {
   Model model_;
   trainer_options options_;
   parameter_set<Model, Ex> parameters_;
+  adam_optimizer<Model, Ex> optimizer_;
+  training_clock<Ex> clock_;
   buffer<memory> saved_, scratch_, scalars_;
-  vec<double> rate_{nullptr, 0};
-  vec<std::uint64_t> step_{nullptr, 0};
   vec<T> loss_{nullptr, 0}, norm_{nullptr, 0};
-  std::uint64_t host_step_ = 0;
+  std::uint64_t step_ = 0;
 };
 
 }  // namespace triad

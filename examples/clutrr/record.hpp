@@ -1,0 +1,51 @@
+// The model's shape and the vocabulary as a checkpoint keeps them, and back.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "graph.hpp"
+#include "options.hpp"
+#include "triad/io/checkpoint.hpp"
+
+namespace clutrr {
+
+inline std::string attention_name(triad::triangle_form form) {
+  for (auto const& [name, value] : attention_names())
+    if (value == form) return name;
+  return {};
+}
+
+/// The options that shape the model.
+inline nlohmann::json to_json(options const& o) {
+  return {{"model", o.model}, {"attention", attention_name(o.attention)}, {"form", o.paper_form ? "paper" : "released"}, {"layers", o.layers},
+          {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}, {"tied", !o.untied}};
+}
+
+inline nlohmann::json to_json(vocabulary const& words) { return {{"edges", words.edge_labels}, {"targets", words.targets}}; }
+
+/// The options of the model in a checkpoint; what does not shape a model is taken from `o`.
+inline options shaped_as(triad::checkpoint const& file, options o) {
+  o.model = file.setting<std::string>("model");
+  auto const attention = attention_names().find(file.setting<std::string>("attention"));
+  if (attention == attention_names().end()) throw triad::data_error(file.tensors().file() + ": an unknown form of attention in its configuration");
+  o.attention = attention->second;
+  o.paper_form = file.setting<std::string>("form") == "paper";
+  o.layers = file.setting<int>("layers");
+  o.width = file.setting<int>("width");
+  o.heads = file.setting<int>("heads");
+  o.hidden_factor = file.setting<int>("hidden_factor");
+  o.untied = !file.setting<bool>("tied");
+  o.dropout = 0;
+  return o;
+}
+
+inline vocabulary vocabulary_of(triad::checkpoint const& file) {
+  try {
+    return {file.vocabulary().at("edges").get<std::vector<std::string>>(), file.vocabulary().at("targets").get<std::vector<std::string>>()};
+  } catch (nlohmann::json::exception const&) {
+    throw triad::data_error(file.tensors().file() + ": its vocabulary is not one of this program's");
+  }
+}
+
+}  // namespace clutrr

@@ -1,0 +1,277 @@
+// A training run in one safetensors file: parameters, Adam's moments, update, random key, configuration and vocabulary.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   layers.0.norm1.gain ...                      parameters, by their dotted paths (core/fields.hpp)
+//   adam.m.layers.0.norm1.gain, adam.v. ...      moments, where there are any
+//   __metadata__                                 "format": "triad-checkpoint-1", "step", "random_key", "configuration", "vocabulary", and
+//                                                what else the program keeps ("extra.<name>")
+//
+// The configuration and the vocabulary are JSON of the program's own making.  The file says what model to build:
+//
+//   checkpoint const file("model.safetensors");
+//   my_model const model(file.setting<index_t>("width"), file.vocabulary().size());
+//   parameter_set<my_model, cpu::backend> parameters(model, holding::values);
+//   file.load(parameters);
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "triad/core/buffer.hpp"
+#include "triad/core/fields.hpp"
+#include "triad/core/random.hpp"
+#include "triad/io/safetensors.hpp"
+
+namespace triad {
+
+/// What a checkpoint holds besides tensors.
+struct checkpoint_state {
+  std::uint64_t step = 0;  // updates made so far
+  philox_key key = 0;
+  nlohmann::json configuration = nlohmann::json::object();  // sizes and settings, by name
+  nlohmann::json vocabulary = nlohmann::json::object();
+  std::map<std::string, std::string> extra{};  // what else the program needs to go on
+};
+
+namespace detail {
+inline constexpr char checkpoint_format[] = "triad-checkpoint-1";
+inline constexpr char first_moment_prefix[] = "adam.m.", second_moment_prefix[] = "adam.v.";
+
+template <class View>
+std::vector<index_t> shape_of(View view) {
+  std::vector<index_t> shape;
+  for (std::size_t r = 0; r < View::rank(); ++r) shape.push_back(view.extent(r));
+  return shape;
+}
+
+template <class Memory, class Fields>
+void store_fields(safetensors_writer& file, Fields fields, std::string const& prefix) {
+  walk(fields, [&](std::string const& path, auto view) {
+    using T = element_t<decltype(view)>;
+    static_assert(std::is_same_v<typename decltype(view)::layout_type, cuda::std::layout_right>, "checkpoint: parameters are contiguous");
+    std::vector<T> host(static_cast<std::size_t>(view.size()));
+    Memory::to_host(host.data(), view.data_handle(), host.size() * sizeof(T));
+    file.add(prefix + path, shape_of(view), host);
+  });
+}
+
+/// The first place where two JSON values differ, as `a.b[3]`: has, wants; empty where they are equal.
+inline std::string json_difference(nlohmann::json const& has, nlohmann::json const& wants, std::string const& path = {}) {
+  auto const text = [](nlohmann::json const& v) {
+    auto const all = v.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return all.size() > 60 ? all.substr(0, 60) + "..." : all;
+  };
+  auto const where = path.empty() ? std::string() : path + ": ";
+  if (has == wants) return {};
+  if (has.is_object() && wants.is_object()) {
+    for (auto const& [name, value] : wants.items()) {
+      auto const inside = path.empty() ? name : path + "." + name;
+      if (!has.contains(name)) return inside + ": checkpoint has none, this program wants " + text(value);
+      if (auto const difference = json_difference(has.at(name), value, inside); !difference.empty()) return difference;
+    }
+    for (auto const& [name, value] : has.items())
+      if (!wants.contains(name)) return (path.empty() ? name : path + "." + name) + ": checkpoint has " + text(value) + ", this program wants none";
+  }
+  if (has.is_array() && wants.is_array()) {
+    for (std::size_t i = 0; i < has.size() && i < wants.size(); ++i)
+      if (auto const difference = json_difference(has[i], wants[i], path + "[" + std::to_string(i) + "]"); !difference.empty()) return difference;
+    return where + "checkpoint has " + std::to_string(has.size()) + " entries, this program wants " + std::to_string(wants.size());
+  }
+  return where + "checkpoint has " + text(has) + ", this program wants " + text(wants);
+}
+}  // namespace detail
+
+/// A set of parameters that knows its memory and may hold moments, such as train/parameters.hpp's.
+template <class Set>
+concept holds_parameters = requires(Set& set, Set const& read) {
+  typename Set::memory;
+  set.mutable_values();
+  read.values();
+  read.holds_moments();
+};
+
+/// Writes parameters and whatever `more(safetensors_writer&)` adds.
+template <class Memory, class Fields, class More>
+void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more) {
+  safetensors_writer file;
+  file.text("format", detail::checkpoint_format);
+  file.text("step", std::to_string(state.step));
+  file.text("random_key", std::to_string(state.key));
+  file.text("configuration", state.configuration.dump());
+  file.text("vocabulary", state.vocabulary.dump());
+  for (auto const& [name, value] : state.extra) file.text("extra." + name, value);
+  detail::store_fields<Memory>(file, values, "");
+  more(file);
+  file.write(path);
+}
+/// Writes parameters alone, atomically: `values` are fields in Memory.
+template <class Memory, class Fields>
+void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values) {
+  save_checkpoint<Memory>(path, state, values, [](safetensors_writer&) {});
+}
+/// Writes parameters and, where the set holds them, Adam's moments.
+template <holds_parameters Set>
+void save_checkpoint(std::string const& path, checkpoint_state const& state, Set const& set) {
+  using memory = typename Set::memory;
+  save_checkpoint<memory>(path, state, set.values(), [&](safetensors_writer& file) {
+    if (!set.holds_moments()) return;
+    detail::store_fields<memory>(file, set.first_moments(), detail::first_moment_prefix);
+    detail::store_fields<memory>(file, set.second_moments(), detail::second_moment_prefix);
+  });
+}
+
+/// A checkpoint that was read; load() refuses whatever does not fit the model, before it changes anything.
+class checkpoint {
+ public:
+  explicit checkpoint(std::string const& path) : file_(path) {
+    if (!file_.metadata().count("format"))
+      throw data_error(path + ": expected a checkpoint of this library, found a safetensors file of something else; give the path of a checkpoint");
+    if (file_.text("format") != detail::checkpoint_format)
+      throw data_error(path + ": expected format " + detail::checkpoint_format + ", found " + detail::printable(file_.text("format")) +
+                       "; it was written by another version: load it with that one");
+    state_.step = integer("step");
+    state_.key = integer("random_key");
+    state_.configuration = parsed("configuration");
+    state_.vocabulary = parsed("vocabulary");
+    for (auto const& [name, value] : file_.metadata())
+      if (name.starts_with("extra.")) state_.extra[name.substr(6)] = value;
+  }
+
+  checkpoint_state const& state() const { return state_; }
+  std::uint64_t step() const { return state_.step; }
+  philox_key key() const { return state_.key; }
+  nlohmann::json const& configuration() const { return state_.configuration; }
+  nlohmann::json const& vocabulary() const { return state_.vocabulary; }
+  bool has_moments() const {
+    for (auto const& [name, record] : file_.tensors())
+      if (name.starts_with(detail::first_moment_prefix)) return true;
+    return false;
+  }
+  safetensors const& tensors() const { return file_; }
+
+  /// One value of the configuration: setting<index_t>("width").
+  template <class T>
+  T setting(std::string const& name) const {
+    auto const found = state_.configuration.find(name);
+    if (found == state_.configuration.end())
+      throw data_error(file_.file() + ": expected a setting " + detail::printable(name) + " in its configuration, found none; it was written by another program");
+    try {
+      return found->template get<T>();
+    } catch (nlohmann::json::exception const&) {
+      throw data_error(file_.file() + ": setting " + detail::printable(name) + " is " + detail::printable(found->dump()) + ", which is of another type than expected");
+    }
+  }
+
+  /// Refuses a checkpoint of another configuration or vocabulary, naming the first difference and both sides.
+  void expect(nlohmann::json const& configuration, nlohmann::json const& vocabulary) const {
+    refuse_other("configuration", state_.configuration, configuration);
+    refuse_other("vocabulary", state_.vocabulary, vocabulary);
+  }
+
+  /// Overwrites every parameter in `values`, fields in Memory.  Moments in the file are left alone.
+  template <class Memory, class Fields>
+  void load(Fields values) const {
+    expect_tensors(values, false);
+    fetch<Memory>(values, "");
+  }
+  /// Overwrites every parameter and both moments.
+  template <class Memory, class Fields>
+  void load(Fields values, Fields first_moments, Fields second_moments) const {
+    expect_tensors(values, true);
+    fetch<Memory>(values, "");
+    fetch<Memory>(first_moments, detail::first_moment_prefix);
+    fetch<Memory>(second_moments, detail::second_moment_prefix);
+  }
+  /// Overwrites all that the set holds.
+  template <holds_parameters Set>
+  void load(Set& set) const {
+    using memory = typename Set::memory;
+    if (set.holds_moments())
+      load<memory>(set.mutable_values(), set.first_moments(), set.second_moments());
+    else
+      load<memory>(set.mutable_values());
+  }
+
+ private:
+  static bool is_moment(std::string const& name) {
+    return name.starts_with(detail::first_moment_prefix) || name.starts_with(detail::second_moment_prefix);
+  }
+
+  std::uint64_t integer(std::string const& name) const {
+    auto const& text = file_.text(name);
+    std::uint64_t value = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+      throw data_error(file_.file() + ": expected an integer as " + name + ", found " + detail::printable(text) + "; the checkpoint is damaged");
+    return value;
+  }
+  nlohmann::json parsed(std::string const& name) const {
+    auto const& text = file_.text(name);
+    auto const not_too_deep = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+      if (depth > 64) throw data_error(file_.file() + ": expected " + name + " of at most 64 levels, found more; the checkpoint is damaged");
+      return true;
+    };
+    auto value = nlohmann::json::parse(text, not_too_deep, false);
+    if (value.is_discarded())
+      throw data_error(file_.file() + ": expected JSON as " + name + ", found " + detail::printable(text) + "; the checkpoint is damaged");
+    return value;
+  }
+
+  void refuse_other(std::string const& what, nlohmann::json const& has, nlohmann::json const& wants) const {
+    auto const difference = detail::json_difference(has, wants);
+    if (!difference.empty())
+      throw data_error(file_.file() + ": another " + what + ": " + difference + "; use the checkpoint with what it was trained with, or train anew");
+  }
+
+  [[noreturn]] void refuse(std::string const& what) const {
+    throw data_error(file_.file() + ": " + what + "; build the model that the checkpoint's configuration describes, or train anew");
+  }
+
+  template <class Fields>
+  void expect_tensors(Fields values, bool moments) const {
+    std::set<std::string> wanted;
+    std::vector<std::string> prefixes{""};
+    if (moments) prefixes.insert(prefixes.end(), {detail::first_moment_prefix, detail::second_moment_prefix});
+    for (auto const& prefix : prefixes)
+      walk(values, [&](std::string const& path, auto view) {
+        auto const name = prefix + path;
+        auto const shape = detail::shape_of(view);
+        if (!file_.has(name)) {
+          if (!prefix.empty() && !has_moments()) refuse("it holds parameters but no state of the optimiser, so training cannot go on from it");
+          refuse("checkpoint has no " + name + ", this model wants " + shape_text(shape));
+        }
+        auto const& record = file_.record(name);
+        if (record.shape != shape) refuse("checkpoint has " + name + " " + shape_text(record.shape) + ", this model wants " + shape_text(shape));
+        using T = element_t<decltype(view)>;
+        auto const type = element_type_name<T>();
+        if (record.type != type && !(record.type == "F32" && type == "F64"))
+          refuse("checkpoint has " + name + " in " + record.type + ", this model wants " + std::string(type));
+        wanted.insert(name);
+      });
+    for (auto const& [name, record] : file_.tensors())
+      if (!wanted.count(name) && (moments || !is_moment(name)))
+        refuse("checkpoint has " + detail::printable(name) + " " + shape_text(record.shape) + ", this model has no such parameter");
+  }
+
+  template <class Memory, class Fields>
+  void fetch(Fields fields, std::string const& prefix) const {
+    walk(fields, [&](std::string const& path, auto view) {
+      using T = typename decltype(view)::element_type;
+      auto const host = file_.read_as<T>(prefix + path);
+      Memory::from_host(view.data_handle(), host.data(), host.size() * sizeof(T));
+    });
+  }
+
+  safetensors file_;
+  checkpoint_state state_;
+};
+
+}  // namespace triad

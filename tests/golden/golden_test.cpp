@@ -1,0 +1,190 @@
+// triad-golden itself: our files pass, published ones pass where they are, and what is wrong is found and named.
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <sstream>
+
+#include "kinds.hpp"
+#include "names.hpp"
+#include "runner.hpp"
+#include "tests/catch.hpp"
+#include "triad/io/safetensors.hpp"
+
+namespace {
+
+namespace golden = triad::golden;
+using std::filesystem::path;
+using triad::test::contains;
+
+path own_files() { return path(__FILE__).parent_path().parent_path() / "data" / "golden"; }
+
+/// Where published files lie: TRIAD_GOLDEN_DIR of the environment, or of the build, or beside the checkout.
+path published_files() {
+  if (char const* named = std::getenv("TRIAD_GOLDEN_DIR")) return named;
+#ifdef TRIAD_GOLDEN_DIR
+  return TRIAD_GOLDEN_DIR;
+#else
+  return path(__FILE__).parent_path().parent_path().parent_path().parent_path() / "shared" / "golden";
+#endif
+}
+
+/// A folder of its own for each test, gone at its end.
+struct scratch_folder {
+  path where = std::filesystem::temp_directory_path() / ("triad-golden-" + std::to_string(::getpid()));
+  scratch_folder() { std::filesystem::create_directories(where); }
+  ~scratch_folder() { std::filesystem::remove_all(where); }
+};
+
+struct outcome {
+  golden::totals totals;
+  bool succeeded;
+  std::string text;
+};
+
+outcome run(golden::options const& o) {
+  std::ostringstream out;
+  auto const totals = golden::run(o, out);
+  return {totals, golden::succeeded(totals, o), out.str()};
+}
+
+/// One of our files, with tensors changed, left out (an empty result) or strings changed.
+void write_changed(path const& to, std::string const& name, std::function<std::vector<double>(std::string const&, std::vector<double>)> const& change,
+                   std::string const& kind = {}) {
+  triad::safetensors const from((own_files() / name).string());
+  triad::safetensors_writer writer;
+  for (auto const& [key, value] : from.metadata()) writer.text(key, key == "kind" && !kind.empty() ? kind : value);
+  for (auto const& [tensor, record] : from.tensors()) {
+    if (record.type != "F64") {
+      writer.add_bytes(tensor, record.type, record.shape, from.bytes(tensor));
+    } else if (auto const values = change(tensor, from.read_as<double>(tensor)); !values.empty()) {
+      writer.add(tensor, record.shape, values);
+    }
+  }
+  writer.write((to / name).string());
+}
+
+std::vector<double> same(std::string const&, std::vector<double> values) { return values; }
+
+std::string const attention_file = "tri_attn__odd_width_padded.f64.safetensors";
+
+TEST_CASE("every golden file of our own passes on every backend") {
+  auto const found = run({own_files()});
+  INFO(found.text);
+  CHECK(found.totals.files > 20);
+  CHECK(found.totals.passed == found.totals.files);
+  CHECK(found.succeeded);
+}
+
+TEST_CASE("published golden files pass where there are any") {
+  if (!std::filesystem::is_directory(published_files())) {
+    std::cout << "no published golden files in " << published_files() << ": set TRIAD_GOLDEN_DIR to check them too\n";
+    return;
+  }
+  golden::options o{published_files()};
+  o.allow_unbuilt = true;
+  auto const found = run(o);
+  INFO(found.text);
+  CHECK(found.totals.failed == 0);
+  CHECK(found.succeeded);
+}
+
+TEST_CASE("files are chosen by kind and by type") {
+  golden::options o{own_files()};
+  o.kinds = {"tri_attn_flat"};
+  CHECK(run(o).totals.files == 2);
+  o.dtype = "f32";
+  CHECK(run(o).totals.files == 1);
+  o.kinds = {"lrf_fuse"};
+  CHECK_FALSE(run(o).succeeded);  // nothing was checked
+}
+
+TEST_CASE("a wrong number fails and is named") {
+  scratch_folder const folder;
+  auto const wrong = GENERATE(as<std::string>(), "out/y", "out/loss", "grad/in/x", "grad/param/linears.3.weight");
+  auto const by = GENERATE(1e-7, std::numeric_limits<double>::quiet_NaN());
+  write_changed(folder.where, attention_file, [&](std::string const& tensor, std::vector<double> values) {
+    if (tensor == wrong) values.back() += by * (1 + std::abs(values.back()));
+    return values;
+  });
+  auto const found = run({folder.where});
+  CHECK(found.totals.failed == 1);
+  CHECK_FALSE(found.succeeded);
+  CHECK_THAT(found.text, contains(wrong + ": element "));
+}
+
+TEST_CASE("an output or gradient that is not compared fails, and so does one that is missing") {
+  scratch_folder const folder;
+  SECTION("a tensor the check does not know") {
+    triad::safetensors const from((own_files() / attention_file).string());
+    triad::safetensors_writer writer;
+    for (auto const& [key, value] : from.metadata()) writer.text(key, value);
+    for (auto const& [tensor, record] : from.tensors()) writer.add_bytes(tensor, record.type, record.shape, from.bytes(tensor));
+    writer.add("grad/param/surprise", {1}, std::vector<double>{0.0});
+    writer.write((folder.where / attention_file).string());
+    auto const found = run({folder.where});
+    CHECK(found.totals.failed == 1);
+    CHECK_THAT(found.text, contains("grad/param/surprise was not compared"));
+  }
+  SECTION("a tensor the check needs") {
+    write_changed(folder.where, attention_file,
+                  [](std::string const& tensor, std::vector<double> values) { return tensor == "grad/in/x" ? std::vector<double>() : values; });
+    auto const found = run({folder.where});
+    CHECK(found.totals.failed == 1);
+    CHECK_THAT(found.text, contains("grad/in/x"));
+  }
+}
+
+TEST_CASE("an unknown kind fails; a known one that is not built fails unless that is allowed") {
+  scratch_folder const folder;
+  golden::options o{folder.where};
+  SECTION("unknown") {
+    write_changed(folder.where, attention_file, same, "novelty");
+    o.allow_unbuilt = true;
+    CHECK(run(o).totals.failed == 1);
+    CHECK_FALSE(run(o).succeeded);
+  }
+  SECTION("not built") {
+    std::string const later = "lrf_model";
+    REQUIRE(golden::is_known(later));
+    write_changed(folder.where, attention_file, same, later);
+    CHECK(run(o).totals.unbuilt == 1);
+    CHECK_FALSE(run(o).succeeded);
+    o.allow_unbuilt = true;
+    CHECK(run(o).succeeded);
+    CHECK_THAT(run(o).text, contains("1 files, 0 passed, 0 failed, 1 not built yet\n"));
+  }
+}
+
+TEST_CASE("a file that cannot be read fails and the others are still checked") {
+  scratch_folder const folder;
+  write_changed(folder.where, attention_file, same);
+  std::ofstream(folder.where / "a_broken_one.safetensors") << "no header";
+  auto const found = run({folder.where});
+  CHECK(found.totals.files == 2);
+  CHECK(found.totals.passed == 1);
+  CHECK(found.totals.failed == 1);
+}
+
+TEST_CASE("a backend that this build does not have fails") {
+  golden::options o{own_files()};
+  o.kinds = {"tri_attn_flat"};
+  o.backends = {"cuda"};
+  auto const found = run(o);
+  CHECK(found.totals.failed == found.totals.files);
+  CHECK_THAT(found.text, contains("does not have the backend cuda"));
+}
+
+TEST_CASE("renaming replaces whole parts of a path") {
+  golden::renaming const names{{{"attention.query", "linears.0"}, {"query", "never"}, {"norm1.gain", "norm1.weight"}}};
+  CHECK(names("layers.0.attention.query.weight") == "layers.0.linears.0.weight");
+  CHECK(names("norm1.gain") == "norm1.weight");
+  CHECK(names("norm11.gain") == "norm11.gain");
+}
+
+}  // namespace

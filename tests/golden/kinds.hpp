@@ -1,0 +1,20 @@
+// Every kind of the published golden files, built here or not.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace triad::golden {
+
+inline constexpr std::string_view known_kinds[] = {
+    "tri_attn", "tri_attn_flat", "et_layer", "et_clutrr", "et_cogs", "cogs_transformer", "et_cfq", "rat", "rrat",
+    "dtm_tpr", "dtm_DE", "dtm_ops", "dtm_interp", "dtm_nta", "dtm_full", "dtm_data",
+    "lrf_fuse", "lrf_enc_layer", "lrf_dec_layer", "lrf_model", "optim", "clip", "sched", "train_clutrr", "train_dtm"};
+
+constexpr bool is_known(std::string_view kind) {
+  return std::find(std::begin(known_kinds), std::end(known_kinds), kind) != std::end(known_kinds);
+}
+
+}  // namespace triad::golden

@@ -1,0 +1,11 @@
+// Every kind on the cpu backend.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/cpu/cpu.hpp"
+
+#include "families.hpp"
+#include "runner.hpp"
+
+void triad::golden::check_on_cpu(golden_file const& file, report& r) {
+  cpu::backend ex;
+  check_file(ex, file, r);
+}

@@ -1,0 +1,85 @@
+// The walk over a folder: which files count, what is printed of each, and the sums.
+// SPDX-License-Identifier: Apache-2.0
+#include "runner.hpp"
+
+#include <algorithm>
+#include <ostream>
+
+#include "families.hpp"
+#include "kinds.hpp"
+
+namespace triad::golden {
+namespace {
+
+bool contains(std::vector<std::string> const& list, std::string const& wanted) {
+  return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+/// `reference  passed  outputs 2.1e-16  d x 3.0e-16  (limit 1.0e-09)`
+void print(std::string const& backend, report const& r, std::ostream& out) {
+  out << "  " << backend << (r.passed() ? "  passed" : "  FAILED");
+  auto const& groups = r.groups();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    out << "  " << groups[i].first << " " << brief(groups[i].second.error);
+    if (i + 1 == groups.size() || groups[i + 1].second.limit != groups[i].second.limit) out << "  (limit " << brief(groups[i].second.limit) << ")";
+  }
+  out << "\n";
+  for (auto const& failure : r.failures()) out << "    " << failure << "\n";
+}
+
+bool check_on(std::string const& backend, golden_file const& file, std::ostream& out) {
+  report r(file);
+  try {
+    if (backend == "reference")
+      check_on_reference(file, r);
+    else if (backend == "cpu")
+      check_on_cpu(file, r);
+    else
+      throw data_error("this build does not have the backend " + backend);
+    r.finish();
+  } catch (std::exception const& e) {
+    r.fail(e.what());
+  }
+  print(backend, r, out);
+  return r.passed();
+}
+
+}  // namespace
+
+totals run(options const& o, std::ostream& out) {
+  std::vector<std::filesystem::path> paths;
+  for (auto const& entry : std::filesystem::directory_iterator(o.folder))
+    if (entry.path().extension() == ".safetensors") paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+
+  totals t;
+  for (auto const& path : paths) try {
+      golden_file const file(path);
+      if (!o.kinds.empty() && !contains(o.kinds, file.kind)) continue;
+      if (!o.dtype.empty() && !file.dtype().empty() && file.dtype() != o.dtype) continue;
+      ++t.files;
+      out << path.filename().string() << "  " << file.kind;
+      if (is_built(file.kind)) {
+        out << "\n";
+        bool right = true;
+        for (auto const& backend : o.backends) right = check_on(backend, file, out) && right;
+        ++(right ? t.passed : t.failed);
+      } else if (is_known(file.kind)) {
+        out << (o.allow_unbuilt ? "  not built yet\n" : "  FAILED  not built yet\n");
+        ++t.unbuilt;
+      } else {
+        out << "  FAILED  no known kind\n";
+        ++t.failed;
+      }
+    } catch (std::exception const& e) {
+      out << path.filename().string() << "  FAILED\n    " << e.what() << "\n";
+      ++t.files;
+      ++t.failed;
+    }
+  out << t.files << " files, " << t.passed << " passed, " << t.failed << " failed, " << t.unbuilt << " not built yet\n";
+  return t;
+}
+
+bool succeeded(totals const& t, options const& o) { return t.files > 0 && t.failed == 0 && (o.allow_unbuilt || t.unbuilt == 0); }
+
+}  // namespace triad::golden

@@ -1,0 +1,191 @@
+// Checkpoints: what was saved goes on bit by bit, and what does not fit is refused with both sides named.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/io/checkpoint.hpp"
+
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
+#include "tests/train/two_layers.hpp"
+#include "triad/layers/repeat.hpp"
+#include "triad/reference/reference.hpp"
+#include "triad/train/initialize.hpp"
+#include "triad/train/optimizer.hpp"
+
+namespace {
+
+using namespace triad;
+using triad::test::contains;
+using triad::test::scratch_folder;
+
+template <class T>
+using model = test::two_layers<T>;
+template <class T>
+using set = parameter_set<model<T>, reference::backend>;
+
+checkpoint_state example_state() {
+  checkpoint_state state;
+  state.step = 0xfedcba9876543210u;
+  state.key = 0xffffffffffffffffu;
+  state.configuration = {{"width", 3}, {"dropout", 0.2}, {"tied", true}, {"name", "small"}};
+  state.vocabulary = {"aunt", "brother", "d\xc3\xa9j\xc3\xa0 vu"};
+  state.extra["epoch"] = "7";
+  return state;
+}
+
+template <class T>
+set<T> trained(index_t hidden = 5) {
+  reference::backend ex;
+  set<T> parameters(model<T>(3, hidden, 2));
+  initialize(parameters.mutable_values(), 4);
+  initialize(parameters.gradients(), 5);
+  training_clock<reference::backend> clock;
+  clock.set(0, 0.01);
+  adam_optimizer<model<T>, reference::backend>(parameters).update(ex, parameters, clock);
+  return parameters;
+}
+
+template <class Fields>
+std::vector<double> all(Fields fields) {
+  std::vector<double> values;
+  walk(fields, [&](std::string const&, auto view) {
+    for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i) values.push_back(static_cast<double>(view.data_handle()[i]));
+  });
+  return values;
+}
+
+TEMPLATE_TEST_CASE("a checkpoint gives back parameters, moments and state bit by bit", "", float, double) {
+  scratch_folder const folder;
+  auto const path = folder / "model.safetensors";
+  auto const before = trained<TestType>();
+  save_checkpoint(path, example_state(), before);
+  CHECK(folder.entries() == 1);
+
+  checkpoint const file(path);
+  CHECK(file.step() == example_state().step);
+  CHECK(file.key() == example_state().key);
+  CHECK(file.configuration() == example_state().configuration);
+  CHECK(file.vocabulary() == example_state().vocabulary);
+  CHECK(file.state().extra.at("epoch") == "7");
+  CHECK(file.has_moments());
+  CHECK(file.setting<index_t>("width") == 3);
+  CHECK(file.setting<std::string>("name") == "small");
+  CHECK_NOTHROW(file.expect(example_state().configuration, example_state().vocabulary));
+
+  set<TestType> after(model<TestType>(3, 5, 2));
+  file.load(after);
+  CHECK(all(after.values()) == all(before.values()));
+  CHECK(all(after.first_moments()) == all(before.first_moments()));
+  CHECK(all(after.second_moments()) == all(before.second_moments()));
+
+  set<TestType> inference(model<TestType>(3, 5, 2), holding::values);
+  file.load(inference);
+  CHECK(all(inference.values()) == all(before.values()));
+}
+
+TEST_CASE("a checkpoint in single precision is read into double, not the other way round") {
+  scratch_folder const folder;
+  save_checkpoint(folder / "single", example_state(), trained<float>());
+  save_checkpoint(folder / "double", example_state(), trained<double>());
+  set<double> wide(model<double>(3, 5, 2));
+  checkpoint(folder / "single").load(wide);
+  CHECK(all(wide.values()) == all(trained<float>().values()));
+  set<float> narrow(model<float>(3, 5, 2));
+  CHECK_THROWS_WITH(checkpoint(folder / "double").load(narrow), contains("in F64, this model wants F32"));
+}
+
+TEST_CASE("a checkpoint of another model is refused before anything is changed") {
+  scratch_folder const folder;
+  auto const path = folder / "model.safetensors";
+  save_checkpoint(path, example_state(), trained<float>());
+  checkpoint const file(path);
+
+  set<float> wider(model<float>(3, 6, 2));
+  CHECK_THROWS_AS(file.load(wider), data_error);
+  CHECK_THROWS_WITH(file.load(wider), contains("checkpoint has first.weight (5, 3), this model wants (6, 3)") && contains(path));
+  CHECK(all(wider.values()) == std::vector<double>(all(wider.values()).size(), 0.0));
+
+  using alone = parameter_set<layer_norm_layer<float>, reference::backend>;
+  alone norm(layer_norm_layer<float>{extents<dyn>(3)});
+  CHECK_THROWS_WITH(file.load(norm), contains("checkpoint has no gain, this model wants (3)"));
+
+  auto const add_stranger = [](safetensors_writer& w) { w.add<float>("stranger", {2}, std::vector<float>{1, 2}); };
+  save_checkpoint<host_memory>(path, example_state(), trained<float>().values(), add_stranger);
+  set<float> same(model<float>(3, 5, 2), holding::values);
+  CHECK_THROWS_WITH(checkpoint(path).load(same), contains("\"stranger\" (2), this model has no such parameter"));
+
+  save_checkpoint<host_memory>(path, example_state(), trained<float>().values());
+  CHECK_FALSE(checkpoint(path).has_moments());
+  CHECK_NOTHROW(checkpoint(path).load(same));
+  set<float> training(model<float>(3, 5, 2));
+  CHECK_THROWS_WITH(checkpoint(path).load(training), contains("no state of the optimiser"));
+}
+
+TEST_CASE("a checkpoint of another configuration or vocabulary is refused with the first difference") {
+  scratch_folder const folder;
+  auto const path = folder / "model.safetensors";
+  auto const state = example_state();
+  save_checkpoint(path, state, trained<float>());
+  checkpoint const file(path);
+  auto other = state;
+  other.configuration["width"] = 200;
+  CHECK_THROWS_WITH(file.expect(other.configuration, state.vocabulary), contains("another configuration: width: checkpoint has 3, this program wants 200"));
+  other.configuration = state.configuration;
+  other.configuration.erase("tied");
+  CHECK_THROWS_WITH(file.expect(other.configuration, state.vocabulary), contains("tied: checkpoint has true, this program wants none"));
+  other.vocabulary[1] = "sister";
+  CHECK_THROWS_WITH(file.expect(state.configuration, other.vocabulary), contains("another vocabulary: [1]: checkpoint has \"brother\", this program wants \"sister\""));
+  other.vocabulary = state.vocabulary;
+  other.vocabulary.push_back("uncle");
+  CHECK_THROWS_WITH(file.expect(state.configuration, other.vocabulary), contains("checkpoint has 3 entries, this program wants 4"));
+  CHECK_THROWS_WITH(file.setting<index_t>("height"), contains("\"height\""));
+  CHECK_THROWS_WITH(file.setting<index_t>("name"), contains("another type"));
+}
+
+TEST_CASE("a file that is no checkpoint, or a damaged one, is refused") {
+  scratch_folder const folder;
+  auto const path = folder / "file";
+  auto const write = [&](std::vector<std::pair<std::string, std::string>> const& texts) {
+    safetensors_writer w;
+    for (auto const& [name, text] : texts) w.text(name, text);
+    w.write(path);
+  };
+  std::vector<std::pair<std::string, std::string>> const sound{
+      {"format", "triad-checkpoint-1"}, {"step", "1"}, {"random_key", "2"}, {"configuration", "{}"}, {"vocabulary", "[]"}};
+  write(sound);
+  CHECK_NOTHROW(checkpoint(path));
+  auto const with = [&](std::size_t i, std::string const& text) {
+    auto changed = sound;
+    changed[i].second = text;
+    write(changed);
+  };
+  write({});
+  CHECK_THROWS_WITH(checkpoint(path), contains("something else"));
+  with(0, "triad-checkpoint-9");
+  CHECK_THROWS_WITH(checkpoint(path), contains("triad-checkpoint-9") && contains("another version"));
+  for (std::string const text : {"", "-1", "1x", "18446744073709551616"}) {
+    with(1, text);
+    CHECK_THROWS_WITH(checkpoint(path), contains("an integer as step"));
+  }
+  with(3, "{");
+  CHECK_THROWS_WITH(checkpoint(path), contains("JSON as configuration"));
+  with(4, std::string(100000, '['));
+  CHECK_THROWS_WITH(checkpoint(path), contains("vocabulary of at most 64 levels"));
+  write({sound[0]});
+  CHECK_THROWS_WITH(checkpoint(path), contains("\"step\""));
+}
+
+TEST_CASE("the layers of an untied repeat are saved by their depth") {
+  scratch_folder const folder;
+  using stack = repeat<float, linear<float>>;
+  parameter_set<stack, reference::backend> parameters(stack{linear<float>{extents<dyn, dyn>(2, 2)}, extents<dyn>(3), false}, holding::values);
+  initialize(parameters.mutable_values(), 1);
+  save_checkpoint(folder / "m", {}, parameters);
+  auto const file = safetensors(folder / "m");
+  CHECK(file.tensors().size() == 6);
+  CHECK((file.has("0.weight") && file.has("1.bias") && file.has("2.weight")));
+  CHECK(file.read_as<float>("0.weight") != file.read_as<float>("1.weight"));
+}
+
+}  // namespace

@@ -1,0 +1,247 @@
+// Relation-aware attention: its laws, its gradient, and the cpu against the reference.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/ops/relation_attention.hpp"
+
+#include <cmath>
+#include <limits>
+#include <ostream>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/ragged.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/cpu/relation_attention.hpp"
+#include "triad/train/gradient_check.hpp"
+
+namespace {
+
+using namespace triad;
+
+struct shape {
+  std::vector<index_t> sizes;
+  index_t width, heads;
+  double rate = 0;      // of dropout
+  bool padded = false;  // the last node of every graph of three or more is padding
+};
+
+std::ostream& operator<<(std::ostream& out, shape const& s) {
+  out << "n =";
+  for (auto n : s.sizes) out << ' ' << n;
+  return out << ", k = " << s.width << ", h = " << s.heads << ", dropout " << s.rate << (s.padded ? ", padded" : "");
+}
+
+// One problem in memory: q, k, v side by side in a row, as one product makes them, with a column nobody may write; so gk and gv.
+template <class T>
+struct problem {
+  static constexpr T gap = T(12345);
+  test::ragged graphs;
+  index_t d, nodes, rows, node_stride, edge_stride;
+  relation_settings settings;
+  std::vector<std::uint8_t> masked;
+  std::vector<T> projected, relations, dc, d_projected, d_relations, c, weights;
+  std::uint64_t step = 4;
+
+  explicit problem(shape const& s)
+      : graphs(s.sizes), d(s.width * s.heads), nodes(graphs.dims.nodes), rows(graphs.dims.rows), node_stride(3 * d + 1), edge_stride(2 * d + 1),
+        projected(test::random_values<T>(nodes * node_stride, 1, 1.5)), relations(test::random_values<T>(rows * edge_stride, 2, 1.5)),
+        dc(test::random_values<T>(nodes * d, 3)), d_projected(projected.size(), gap), d_relations(relations.size(), gap),
+        c(static_cast<std::size_t>(nodes * d), std::numeric_limits<T>::quiet_NaN()), weights(static_cast<std::size_t>(rows * s.heads)) {
+    settings.heads = s.heads;
+    settings.dropout = {s.rate, 99, 3, &step};
+    if (!s.padded) return;
+    for (auto n : s.sizes)
+      for (index_t e = 0; e < n * n; ++e) masked.push_back(n >= 3 && (e / n == n - 1 || e % n == n - 1));
+    settings.mask.masked = make_vec<std::uint8_t const>(masked.data(), rows);
+  }
+  problem(problem const&) = delete;
+
+  template <class S>
+  relation_operands<S> split(S* node_data, S* edge_data) const {
+    auto const of_node = [&](index_t k) { return make_matrix(node_data + k * d, nodes, d, node_stride); };
+    auto const of_edge = [&](index_t k) { return make_matrix(edge_data + k * d, rows, d, edge_stride); };
+    return {of_node(0), of_node(1), of_node(2), of_edge(0), of_edge(1)};
+  }
+  relation_operands<T const> operands() const { return split<T const>(projected.data(), relations.data()); }
+
+  template <class Ex>
+  void forward(Ex& ex) {
+    relation_attention(ex, settings, operands(), graphs.batch(), make_vec(weights.data(), rows * settings.heads), make_matrix(c.data(), nodes, d, d));
+  }
+  template <class Ex>
+  void backward(Ex& ex, edge_gradients how = edge_gradients::overwritten) {
+    relation_attention_grad(ex, settings, operands(), graphs.batch(), make_vec<T const>(weights.data(), rows * settings.heads),
+                            make_matrix<T const>(c.data(), nodes, d, d), make_matrix<T const>(dc.data(), nodes, d, d),
+                            split(d_projected.data(), d_relations.data()), how);
+  }
+  template <class Ex>
+  void run(Ex&& ex) {
+    forward(ex);
+    backward(ex);
+  }
+  bool gaps_untouched() const {
+    for (index_t r = 0; r < nodes; ++r)
+      if (d_projected[static_cast<std::size_t>((r + 1) * node_stride - 1)] != gap) return false;
+    for (index_t r = 0; r < rows; ++r)
+      if (d_relations[static_cast<std::size_t>((r + 1) * edge_stride - 1)] != gap) return false;
+    return true;
+  }
+};
+
+template <class T>
+double distance(std::vector<T> const& a, std::vector<double> const& b) {
+  double difference = 0, largest = 1e-30;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    if (b[i] == problem<double>::gap) continue;
+    double const e = std::abs(static_cast<double>(a[i]) - b[i]);
+    difference = e <= difference ? difference : e;  // a NaN stays
+    largest = std::max(largest, std::abs(b[i]));
+  }
+  return difference / largest;
+}
+
+// Sums of a few hundred products of single-precision numbers; in double, of another order than the reference's.
+template <class T>
+constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-13;
+
+template <class T>
+void expect_reference(shape const& s) {
+  INFO(s);
+  problem<double> exact(s);
+  problem<T> one(s), two(s);
+  exact.run(reference::backend());
+  one.run(cpu::backend(1));
+  two.run(cpu::backend(2));
+  CHECK(distance(one.c, exact.c) < tolerance<T>);
+  CHECK(distance(one.weights, exact.weights) < tolerance<T>);
+  CHECK(distance(one.d_projected, exact.d_projected) < tolerance<T>);
+  CHECK(distance(one.d_relations, exact.d_relations) < tolerance<T>);
+  CHECK(one.gaps_untouched());
+  CHECK(exact.gaps_untouched());
+  CHECK(one.c == two.c);
+  CHECK(one.weights == two.weights);
+  CHECK(one.d_projected == two.d_projected);
+  CHECK(one.d_relations == two.d_relations);
+}
+
+TEMPLATE_TEST_CASE("relation-aware attention on the cpu equals the reference, whatever the threads", "", float, double) {
+  for (double rate : {0.0, 0.3, 1.0})
+    for (bool padded : {false, true}) {
+      expect_reference<TestType>({{1, 2, 3, 4, 5, 6}, 16, 4, rate, padded});
+      expect_reference<TestType>({{11, 7, 8}, 40, 2, rate, padded});
+      expect_reference<TestType>({{3, 20}, 5, 3, rate, padded});
+    }
+  for (index_t k : {1, 3, 8, 15, 17, 33}) expect_reference<TestType>({{4, 1, 9}, k, 2});
+}
+
+TEMPLATE_TEST_CASE("the weights of a node sum to one, and dropout shows in their sign alone", "", reference::backend, cpu::backend) {
+  TestType ex;
+  problem<double> whole({{5, 1, 3}, 4, 2, 0, true}), dropped({{5, 1, 3}, 4, 2, 0.4, true});
+  whole.forward(ex);
+  dropped.forward(ex);
+  index_t negative = 0;
+  for (index_t g = 0; g < 3; ++g) {
+    index_t const n = whole.graphs.size[static_cast<std::size_t>(g)], edge = whole.graphs.edge[static_cast<std::size_t>(g)];
+    for (index_t c = 0; c < 2; ++c)
+      for (index_t x = 0; x < n; ++x) {
+        double sum = 0;
+        for (index_t y = 0; y < n; ++y) {
+          auto const at = static_cast<std::size_t>(relation_weight(2, edge, n, c, x, y));
+          sum += whole.weights[at];
+          CHECK(std::abs(dropped.weights[at]) == whole.weights[at]);
+          CHECK(std::signbit(dropped.weights[at]) != dropped.settings.dropout.keeps(at));
+          negative += std::signbit(dropped.weights[at]);
+        }
+        CHECK_THAT(sum, test::WithinAbs(1, 1e-14));
+      }
+  }
+  CHECK(negative > 0);
+}
+
+TEMPLATE_TEST_CASE("a padded node attends to all nodes alike, and a real one to no padding", "", reference::backend, cpu::backend) {
+  TestType ex;
+  problem<double> p({{4}, 3, 1, 0, true});
+  p.forward(ex);
+  for (index_t y = 0; y < 4; ++y) CHECK(p.weights[static_cast<std::size_t>(3 * 4 + y)] == 0.25);
+  for (index_t x = 0; x < 3; ++x) CHECK(p.weights[static_cast<std::size_t>(x * 4 + 3)] == 0);
+}
+
+TEMPLATE_TEST_CASE("relation-aware attention has the gradient of its value", "", reference::backend, cpu::backend) {
+  TestType ex;
+  for (double rate : {0.0, 0.3})
+    for (bool padded : {false, true}) {
+      problem<double> p({{3, 1, 5}, 3, 2, rate, padded});
+      CAPTURE(rate, padded);
+      auto const report = gradient_check(
+          {{"projected", p.projected}, {"relations", p.relations}},
+          [&](variables const& at) {
+            p.projected = at[0].values;
+            p.relations = at[1].values;
+            p.forward(ex);
+            double sum = 0;
+            for (std::size_t i = 0; i < p.c.size(); ++i) sum += p.c[i] * p.dc[i];
+            return sum;
+          },
+          [&](variables const& at, variables& d) {
+            p.projected = at[0].values;
+            p.relations = at[1].values;
+            p.d_projected.assign(p.projected.size(), 0);
+            p.d_relations.assign(p.relations.size(), 0);
+            p.run(ex);
+            d[0].values = p.d_projected;
+            d[1].values = p.d_relations;
+          });
+      INFO(report.text());
+      CHECK(static_cast<bool>(report));
+    }
+}
+
+TEMPLATE_TEST_CASE("layers that share relations add to their gradient", "", reference::backend, cpu::backend) {
+  TestType ex;
+  problem<double> once({{3, 4}, 3, 2, 0.3, true}), added({{3, 4}, 3, 2, 0.3, true});
+  once.run(ex);
+  added.run(ex);
+  added.backward(ex, edge_gradients::added);
+  for (index_t r = 0; r < once.rows; ++r)
+    for (index_t f = 0; f < 2 * once.d; ++f) {
+      auto const at = static_cast<std::size_t>(r * once.edge_stride + f);
+      CHECK(added.d_relations[at] == 2 * once.d_relations[at]);
+    }
+  CHECK(added.d_projected == once.d_projected);
+}
+
+TEMPLATE_TEST_CASE("relabelling nodes commutes with relation-aware attention", "", reference::backend, cpu::backend) {
+  TestType ex;
+  std::vector<index_t> const to{2, 0, 3, 1};
+  problem<double> p({{4}, 3, 2}), q({{4}, 3, 2});
+  auto const copy = [](std::vector<double> const& from, index_t row, std::vector<double>& into, index_t at, index_t stride) {
+    std::copy_n(from.begin() + row * stride, stride, into.begin() + at * stride);
+  };
+  for (index_t x = 0; x < 4; ++x) {
+    copy(p.projected, x, q.projected, to[static_cast<std::size_t>(x)], p.node_stride);
+    for (index_t y = 0; y < 4; ++y)
+      copy(p.relations, x * 4 + y, q.relations, to[static_cast<std::size_t>(x)] * 4 + to[static_cast<std::size_t>(y)], p.edge_stride);
+  }
+  p.forward(ex);
+  q.forward(ex);
+  for (index_t x = 0; x < 4; ++x)
+    for (index_t f = 0; f < p.d; ++f)
+      CHECK_THAT(q.c[static_cast<std::size_t>(to[static_cast<std::size_t>(x)] * p.d + f)],
+                 test::WithinAbs(p.c[static_cast<std::size_t>(x * p.d + f)], 1e-14));
+}
+
+TEST_CASE("relation-aware attention refuses shapes that do not fit, with a sentence") {
+  reference::backend ex;
+  problem<double> p({{3}, 3, 2});
+  p.settings.heads = 4;
+  CHECK_THROWS_WITH(p.forward(ex), test::contains("multiple of the number of heads"));
+  p.settings.heads = 3;
+  CHECK_NOTHROW([&] {
+    p.weights.resize(static_cast<std::size_t>(p.rows * 3));
+    p.forward(ex);
+  }());
+  std::uint8_t const byte = 0;
+  p.settings.mask.masked = make_vec(&byte, 1);
+  CHECK_THROWS_WITH(p.forward(ex), test::contains("one byte an edge"));
+}
+
+}  // namespace

@@ -1,0 +1,34 @@
+// Accuracy counts what has a target; the standard error is that of the mean.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/train/metrics.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "triad/core/views.hpp"
+
+namespace {
+
+using namespace triad;
+using triad::test::WithinRel;
+
+TEST_CASE("accuracy counts rows with a target") {
+  std::vector<index_t> const predicted{1, 2, 3, 0}, target{1, 0, 3, -1};
+  accuracy a;
+  CHECK(std::isnan(a.share()));
+  a.add(make_vec(predicted.data(), 4), make_vec(target.data(), 4));
+  CHECK((a.right == 2 && a.total == 3));
+  a.add(make_vec(predicted.data(), 1), make_vec(target.data(), 1));
+  CHECK_THAT(a.share(), WithinRel(0.75, 1e-15));
+}
+
+TEST_CASE("the mean of several runs has the standard error of the mean") {
+  std::vector<double> const runs{1, 2, 3, 4};
+  CHECK_THAT(mean_of(runs).mean, WithinRel(2.5, 1e-15));
+  CHECK_THAT(mean_of(runs).standard_error, WithinRel(std::sqrt(5.0 / 3) / 2, 1e-14));
+  CHECK(mean_of(std::vector<double>{7}).standard_error == 0);
+  CHECK(std::isnan(mean_of({}).mean));
+}
+
+}  // namespace

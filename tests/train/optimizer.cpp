@@ -1,0 +1,120 @@
+// Adam and AdamW against steps worked by hand, over the whole set and around parameters without a gradient.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/train/optimizer.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/train/two_layers.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/reference/reference.hpp"
+
+namespace {
+
+using namespace triad;
+using triad::test::WithinAbs;
+using triad::test::WithinRel;
+
+template <class T, class Ex>
+using set = parameter_set<test::two_layers<T>, Ex>;
+
+TEMPLATE_TEST_CASE("Adam makes the steps that were worked by hand", "", reference::backend, cpu::backend) {
+  TestType ex;
+  set<double, TestType> parameters(test::two_layers<double>(2, 2, 1));
+  adam_optimizer<test::two_layers<double>, TestType> const adam(parameters);
+  training_clock<TestType> clock;
+  auto& p = parameters.mutable_values().second.bias(0);
+  auto& g = parameters.gradients().second.bias(0);
+  p = 1;
+  // Update 0: m = 0.05, v = 0.00025, both corrected to 0.5 and 0.25: the step is the rate.
+  g = 0.5;
+  clock.set(0, 0.1);
+  adam.update(ex, parameters, clock);
+  CHECK_THAT(p, WithinRel(1 - 0.1 * 0.5 / (0.5 + 1e-8), 1e-12));
+  // Update 1: m = 0.9 * 0.05 - 0.1 * 1 = -0.055, v = 0.999 * 0.00025 + 0.001 = 0.00124975.
+  double const before = p;
+  g = -1;
+  clock.set(1, 0.01);
+  adam.update(ex, parameters, clock);
+  CHECK_THAT(parameters.first_moments().second.bias(0), WithinRel(-0.055, 1e-12));
+  CHECK_THAT(parameters.second_moments().second.bias(0), WithinRel(0.00124975, 1e-12));
+  CHECK_THAT(p, WithinRel(before + 0.01 * (0.055 / 0.19) / (std::sqrt(0.00124975 / 0.001999) + 1e-8), 1e-10));
+}
+
+TEMPLATE_TEST_CASE("AdamW shrinks the parameter, Adam's weight decay joins the gradient", "", reference::backend, cpu::backend) {
+  TestType ex;
+  training_clock<TestType> clock;
+  clock.set(0, 0.01);
+  for (bool decoupled : {false, true}) {
+    set<double, TestType> parameters(test::two_layers<double>(2, 2, 1));
+    adam_settings settings;
+    settings.weight_decay = 0.1;
+    settings.decoupled = decoupled;
+    parameters.mutable_values().second.bias(0) = 2;
+    adam_optimizer<test::two_layers<double>, TestType>(parameters, settings).update(ex, parameters, clock);
+    // Without a gradient: AdamW multiplies by 1 - 0.001; Adam sees the gradient 0.2 and steps by the rate.
+    CHECK_THAT(parameters.values().second.bias(0), WithinRel(decoupled ? 2 * 0.999 : 2 - 0.01, 1e-6));
+    CHECK((parameters.first_moments().second.bias(0) != 0) == !decoupled);
+  }
+}
+
+TEMPLATE_TEST_CASE("what lies between tensors stays zero", "", reference::backend, cpu::backend) {
+  TestType ex;
+  set<float, TestType> parameters(test::two_layers<float>(3, 5, 2));
+  std::vector<bool> named(static_cast<std::size_t>(parameters.flat_values().extent(0)), false);
+  auto const first = parameters.flat_values().data_handle();
+  walk(parameters.gradients(), [&](std::string const&, auto view) {
+    for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i) view.data_handle()[i] = 1;
+  });
+  walk(parameters.values(), [&](std::string const&, auto view) {
+    for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i) named[static_cast<std::size_t>(view.data_handle() - first + i)] = true;
+  });
+  adam_settings settings{0.9, 0.999, 1e-8, 0.1, true};
+  adam_optimizer<test::two_layers<float>, TestType> const adam(parameters, settings);
+  CHECK(adam.stretches() == 1);
+  training_clock<TestType> clock;
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    clock.set(k, 0.1);
+    adam.update(ex, parameters, clock);
+  }
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    auto const at = static_cast<index_t>(i);
+    CHECK((parameters.flat_values()(at) != 0.0f) == named[i]);
+    CHECK((parameters.flat_first_moments()(at) != 0.0f) == named[i]);
+  }
+}
+
+TEMPLATE_TEST_CASE("a parameter without a gradient is skipped entirely, weight decay included", "", reference::backend, cpu::backend) {
+  TestType ex;
+  adam_settings settings{0.9, 0.999, 1e-8, 0.1, true};
+  training_clock<TestType> clock;
+  clock.set(0, 0.1);
+  for (std::string const skipped : {"norm", "first", "second", "first.bias", "norm.gain", "second.bias"}) {
+    CAPTURE(skipped);
+    set<double, TestType> parameters(test::two_layers<double>(3, 5, 2));
+    fill(ex, 1.0, parameters.flat_values());
+    fill(ex, 1.0, parameters.flat_gradients());
+    adam_optimizer<test::two_layers<double>, TestType> const adam(parameters, settings, [&](std::string const& path) { return path.starts_with(skipped); });
+    CHECK(adam.stretches() == (skipped == "norm" || skipped == "second" || skipped == "norm.gain" || skipped == "second.bias" ? 1 : 2));
+    adam.update(ex, parameters, clock);
+    walk(parameters.values(), [&](std::string const& path, auto view) {
+      CAPTURE(path);
+      for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i) CHECK((view.data_handle()[i] == 1.0) == path.starts_with(skipped));
+    });
+  }
+}
+
+TEST_CASE("everything skipped is no update, and an epsilon of zero is refused") {
+  reference::backend ex;
+  set<double, reference::backend> parameters(test::two_layers<double>(2, 2, 1));
+  fill(ex, 1.0, parameters.flat_values());
+  adam_optimizer<test::two_layers<double>, reference::backend> const none(parameters, {}, [](std::string const&) { return true; });
+  CHECK(none.stretches() == 0);
+  adam_settings settings;
+  settings.epsilon = 0;
+  CHECK_THROWS_AS((adam_optimizer<test::two_layers<double>, reference::backend>(parameters, settings)), contract_violation);
+}
+
+}  // namespace

@@ -1,0 +1,70 @@
+// Learning rates at the updates where they bend.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/train/schedule.hpp"
+
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace triad;
+using triad::test::WithinRel;
+
+constexpr double exact = 1e-14;  // a handful of roundings
+
+TEST_CASE("linear warm-up begins at zero, peaks after the warm-up and ends at zero") {
+  linear_warmup const s{1e-3, 4, 10};
+  CHECK(s.rate(0) == 0);
+  CHECK_THAT(s.rate(1), WithinRel(0.25e-3, exact));
+  CHECK_THAT(s.rate(4), WithinRel(1e-3, exact));
+  CHECK_THAT(s.rate(7), WithinRel(0.5e-3, exact));
+  CHECK(s.rate(10) == 0);
+  CHECK(s.rate(1000) == 0);
+  CHECK_THAT((linear_warmup{2, 0, 2.5}.rate(1)), WithinRel(1.2, exact));
+  CHECK((linear_warmup{2, 0, 2.5}.rate(0)) == 2);
+}
+
+TEST_CASE("the inverse square root begins where it is told and falls from the end of the warm-up") {
+  inverse_sqrt const s{1, 0.2, 4};
+  CHECK_THAT(s.rate(0), WithinRel(0.2, exact));
+  CHECK_THAT(s.rate(2), WithinRel(0.6, exact));
+  CHECK_THAT(s.rate(4), WithinRel(1.0, exact));
+  CHECK_THAT(s.rate(16), WithinRel(0.5, exact));
+}
+
+// The released program's loop, step by step.
+template <class Step>
+std::vector<double> by_the_loop(double peak, std::uint64_t warmup, std::uint64_t iterations, std::uint64_t epochs, Step step) {
+  std::vector<double> rates;
+  double rate = peak;
+  std::uint64_t update = 0, steps = 0;
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+    for (std::uint64_t i = 0; i < iterations; ++i, ++update) {
+      if (update < warmup) rate = peak * static_cast<double>(update) / static_cast<double>(warmup);
+      rates.push_back(rate);
+    }
+    if (update > warmup) rate = step(rate, static_cast<double>(++steps));
+  }
+  return rates;
+}
+
+TEST_CASE("the tree machine's cosine and exponential follow the loop of its program") {
+  for (std::uint64_t warmup : {0, 1, 3, 4, 5, 10, 12})
+    for (std::uint64_t iterations : {1, 2, 4, 7}) {
+      CAPTURE(warmup, iterations);
+      std::uint64_t const epochs = 15;
+      auto const last = static_cast<double>(epochs - (warmup + iterations - 1) / iterations + 1);
+      double const pi = std::numbers::pi;
+      auto const cosine = by_the_loop(0.01, warmup, iterations, epochs,
+                                      [&](double rate, double t) { return rate * (1 + std::cos(pi * t / last)) / (1 + std::cos(pi * (t - 1) / last)); });
+      auto const exponential = by_the_loop(0.01, warmup, iterations, epochs, [](double rate, double) { return 0.8 * rate; });
+      for (std::uint64_t k = 0; k < cosine.size(); ++k) {
+        CAPTURE(k);
+        CHECK_THAT((dtm_main_cosine{0.01, warmup, iterations, epochs}.rate(k)), WithinRel(cosine[k], 1e-12));
+        CHECK_THAT((dtm_main_exponential{0.01, 0.8, warmup, iterations}.rate(k)), WithinRel(exponential[k], 1e-12));
+      }
+    }
+}
+
+TEST_CASE("a constant rate is constant") { CHECK(constant_rate{0.5}.rate(0) == constant_rate{0.5}.rate(1000)); }
+
+}  // namespace
