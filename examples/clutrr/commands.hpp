@@ -21,8 +21,6 @@ struct query {
   int count = 1000;                   // generate: for each k
 };
 
-void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, query& q);
-
 // Each returns the program's exit status; bad input throws data_error.
 int train(options const& o, std::string const& config);
 int evaluate(options const& o, query const& q);

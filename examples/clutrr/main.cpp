@@ -1,11 +1,9 @@
 // clutrr: train, evaluate, predict, explain, generate.
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <exception>
 
-#include "commands.hpp"
+#include "command_line.hpp"
 
 namespace {
 

@@ -83,6 +83,9 @@ class network_on final : public network {
   std::string load(std::string const& path, run_record const& record) override {
     triad::checkpoint const file(path);
     file.expect(to_json(record.model), to_json(record.words));
+    if (trainer_.parameters().holds_moments() && file.key() != trainer_.options().key)
+      throw triad::data_error(path + " is of seed " + std::to_string(file.key()) + ", this run of seed " + std::to_string(trainer_.options().key) +
+                              "; give the same --seed to go on from it");
     file.load(trainer_.parameters());
     trainer_.set_step(file.step());
     auto const found = file.state().extra.find("run");

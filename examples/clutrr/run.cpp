@@ -114,9 +114,15 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   auto const checkpoint = out.empty() ? std::string() : out + "/model.safetensors";
   run_record record{o, work.words()};
   double loss_sum = 0;
-  if (o.resume && !out.empty() && std::filesystem::exists(checkpoint)) {
-    auto const notes = net->load(checkpoint, record);
-    loss_sum = std::strtod(notes.c_str(), nullptr);
+  if (!out.empty() && std::filesystem::exists(checkpoint)) {
+    if (o.resume) {
+      loss_sum = std::strtod(net->load(checkpoint, record).c_str(), nullptr);
+    } else {
+      std::filesystem::rename(checkpoint, checkpoint + ".old");
+      std::printf("%s was there already and is now %s.old; --resume goes on from it\n", checkpoint.c_str(), checkpoint.c_str());
+    }
+  } else if (o.resume) {
+    std::printf("no checkpoint in %s: this run begins at the beginning\n", out.empty() ? "(no --out)" : out.c_str());
   }
   auto const begin = static_cast<std::int64_t>(net->step());
   metrics_file metrics(out.empty() ? std::string() : out + "/metrics.csv", net->step());

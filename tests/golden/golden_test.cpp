@@ -22,7 +22,13 @@ namespace golden = triad::golden;
 using std::filesystem::path;
 using triad::test::contains;
 
-path own_files() { return path(__FILE__).parent_path().parent_path() / "data" / "golden"; }
+/// The checkout: where ctest runs this, or else where it was compiled.
+path checkout() {
+  if (std::filesystem::is_directory("tests/data/golden")) return std::filesystem::current_path();
+  return path(__FILE__).parent_path().parent_path().parent_path();
+}
+
+path own_files() { return checkout() / "tests" / "data" / "golden"; }
 
 /// Where published files lie: TRIAD_GOLDEN_DIR of the environment, or of the build, or beside the checkout.
 path published_files() {
@@ -30,7 +36,7 @@ path published_files() {
 #ifdef TRIAD_GOLDEN_DIR
   return TRIAD_GOLDEN_DIR;
 #else
-  return path(__FILE__).parent_path().parent_path().parent_path().parent_path() / "shared" / "golden";
+  return checkout().parent_path() / "shared" / "golden";
 #endif
 }
 

@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <set>
+
 #include "edge_model.hpp"
+#include "triad/models/graph_loader.hpp"
+#include "triad/train/trainer.hpp"
 #include "update.hpp"
 
 namespace triad::golden {
@@ -13,37 +18,33 @@ struct train_clutrr {
   template <class T, backend Ex>
   static void check(Ex& ex, golden_file const& file, report& r) {
     workbench<Ex> bench(ex);
-    using model_type = edge_transformer<T>;
-    model_type const model(model_sizes(file));
-    auto const name = model_names(file);
-    auto params = load_parameters(bench, model, file, name, holding::moments);
-    adam_optimizer const optimizer(params, detail::adam_of(file.config.at("optimizer").get<std::string>(), file.config));
+    std::vector<clutrr_batch> batches;
+    trainer_options options;
+    for (index_t k = 0; k < file.size("num_batches"); ++k) {
+      batches.push_back(load_batch(bench, file, "in/batch" + std::to_string(k) + "/"));
+      options.capacity = larger(options.capacity, batches.back().queries.graphs.dims);
+    }
+    options.adam = detail::adam_of(file.config.at("optimizer").get<std::string>(), file.config);
+    options.max_norm = file.config.value("max_grad_norm", 0.0);
     linear_warmup const schedule{file.config.at("lr").get<double>(), file.config.at("num_warmup_steps").get<double>(),
                                  file.config.at("num_training_steps").get<double>()};
-    double const max_norm = file.config.value("max_grad_norm", 0.0);
-    training_clock<Ex> clock;
-    auto const length = bench.template make<vec<T>>(1);
+
+    edge_transformer<T> const model(model_sizes(file));
+    trainer<edge_transformer<T>, Ex> run(ex, model, options);
+    auto& params = run.parameters();
+    auto const name = model_names(file);
+    load_values(bench, params, file, name);
+    run.compute_gradient(batches.at(0).queries, batches.at(0).target);
+    std::vector<first_gradient> first;
+    walk(params.gradients(), [&](std::string const& path, auto view) { first.push_back({name(path), largest(bench.read(view))}); });
 
     std::vector<double> losses, norms, rates;
-    std::vector<first_gradient> first;
     for (index_t step = 0; step < file.size("steps"); ++step) {
-      auto const batch = load_batch(bench, file, "in/batch" + std::to_string(step % file.size("num_batches")) + "/");
-      auto const& dims = batch.queries.graphs.dims;
-      auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, dims); });
-      answers<T> const found(bench, dims.graphs, model.targets());
+      auto const& batch = batches.at(static_cast<std::size_t>(step) % batches.size());
       rates.push_back(schedule.rate(static_cast<std::uint64_t>(step)));
-      clock.set(static_cast<std::uint64_t>(step), rates.back());
-      params.zero_gradients(ex);
-      bench.run([&](auto& backend, call const& c) {
-        model.forward(backend, c, params.values(), batch.queries, saved, found.logits);
-        found.score(backend, batch.target);
-        model.backward(backend, c, params.values(), batch.queries, saved, found.dlogits, params.gradients());
-        clip_gradient(backend, *c.scratch, max_norm, params.flat_gradients(), length);
-      }, true);
-      if (step == 0) first = gradients(bench, params, name);
-      optimizer.update(ex, params, clock);
-      losses.push_back(bench.read(found.loss).at(0));
-      norms.push_back(bench.read(length).at(0));
+      run.update(batch.queries, batch.target, rates.back());
+      losses.push_back(run.loss());
+      norms.push_back(run.norm());
     }
     r.relative("out/loss", "loss", losses, r.trace_tolerance());
     r.relative("out/grad_norm", "norm", norms, r.trace_tolerance());
@@ -56,13 +57,6 @@ struct train_clutrr {
     std::string name;
     double largest;
   };
-
-  template <backend Ex, class Set, class Name>
-  static std::vector<first_gradient> gradients(workbench<Ex>& bench, Set& params, Name const& name) {
-    std::vector<first_gradient> all;
-    walk(params.gradients(), [&](std::string const& path, auto view) { all.push_back({name(path), largest(bench.read(view))}); });
-    return all;
-  }
 
   /// In double, and only where the first gradient was more than rounding: Adam makes whole steps of rounding noise.
   template <backend Ex, class Set, class Name>

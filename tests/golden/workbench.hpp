@@ -123,13 +123,18 @@ class workbench {
   std::vector<buffer<memory>> blocks_;
 };
 
-/// A layer's parameters with the values of param/<name>, and their gradient, zero.
+/// Gives a model's parameters the values of param/<name>.
 ///   name: std::string(std::string path): `attention.query.weight` to `linears.0.weight`
 template <backend Ex, class Layer, class Name>
-parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name const& name,
-                                         holding what = holding::gradients) {
-  parameter_set<Layer, Ex> set(layer, what);
+void load_values(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, golden_file const& file, Name const& name) {
   walk(set.mutable_values(), [&](std::string const& path, auto view) { bench.write(view, file.values("param/" + name(path))); });
+}
+
+/// A layer's parameters with the values of a file, and their gradient, zero.
+template <backend Ex, class Layer, class Name>
+parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name const& name) {
+  parameter_set<Layer, Ex> set(layer, holding::gradients);
+  load_values(bench, set, file, name);
   return set;
 }
 

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/gradient_check.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/layers/embedding.hpp"
@@ -30,31 +30,9 @@ struct values {
   }
 };
 
-struct ragged {
-  std::vector<index_t> size, node, edge, triangle;
-  graph_dims dims;
-
-  explicit ragged(std::vector<index_t> sizes) : size(std::move(sizes)) {
-    for (auto n : size) {
-      node.push_back(dims.nodes);
-      edge.push_back(dims.rows);
-      triangle.push_back(dims.triangles);
-      ++dims.graphs;
-      dims.nodes += n;
-      dims.rows += n * n;
-      dims.triangles += n * n * n;
-      dims.max_nodes = std::max(dims.max_nodes, n);
-    }
-  }
-  graph_batch batch() const {
-    return {dims, make_vec(size.data(), dims.graphs), make_vec(node.data(), dims.graphs), make_vec(edge.data(), dims.graphs),
-            make_vec(triangle.data(), dims.graphs)};
-  }
-};
-
 // Graphs of 3, 1 and 4 nodes, some triangles shut, three edges read where `pruned`.
 struct graphs_under_test {
-  ragged shape{{3, 1, 4}};
+  test::ragged shape{{3, 1, 4}};
   std::vector<std::uint8_t> masked;
   std::vector<index_t> read{1, 9, 20};
 
@@ -228,7 +206,7 @@ TEST_CASE("gradient_check finds a wrong number, an overwritten parameter gradien
   CHECK_FALSE(static_cast<bool>(report(mistake::input_accumulated)));
   CHECK_FALSE(static_cast<bool>(report(mistake::reads_before_writing)));
   CHECK_FALSE(static_cast<bool>(report(mistake::one_element)));
-  CHECK_THAT(report(mistake::wrong_number).text(), triad::test::contains("x ") && triad::test::contains("backward says"));
+  CHECK_THAT(report(mistake::wrong_number).text(), test::contains("x ") && test::contains("backward says"));
 }
 
 TEST_CASE("gradient_check of an operation takes two functions") {

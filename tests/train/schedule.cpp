@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/schedule.hpp"
 
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
 #include "tests/catch.hpp"
 
 namespace {
@@ -48,8 +53,8 @@ std::vector<double> by_the_loop(double peak, std::uint64_t warmup, std::uint64_t
 }
 
 TEST_CASE("the tree machine's cosine and exponential follow the loop of its program") {
-  for (std::uint64_t warmup : {0, 1, 3, 4, 5, 10, 12})
-    for (std::uint64_t iterations : {1, 2, 4, 7}) {
+  for (std::uint64_t warmup : {0u, 1u, 3u, 4u, 5u, 10u, 12u})
+    for (std::uint64_t iterations : {1u, 2u, 4u, 7u}) {
       CAPTURE(warmup, iterations);
       std::uint64_t const epochs = 15;
       auto const last = static_cast<double>(epochs - (warmup + iterations - 1) / iterations + 1);

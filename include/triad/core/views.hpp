@@ -13,7 +13,8 @@ namespace triad {
 template <class T>
 constexpr matrix<T> make_matrix(T* data, index_t rows, index_t columns, index_t row_stride, index_t column_stride = 1) {
   using mapping = typename matrix<T>::mapping_type;
-  return matrix<T>(data, mapping(extents<dyn, dyn>(rows, columns), cuda::std::array<index_t, 2>{row_stride, column_stride}));
+  // An mdspan's strides are positive, also where there is nothing: no_matrix().
+  return matrix<T>(data, mapping(extents<dyn, dyn>(rows, columns), cuda::std::array<index_t, 2>{row_stride > 0 ? row_stride : 1, column_stride}));
 }
 
 template <class T>

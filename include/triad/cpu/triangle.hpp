@@ -88,7 +88,7 @@ inline scratch_parts backward_parts(backend& ex, triangle_settings const& t, ind
   auto const n = dims.max_nodes;
   auto floats_wanted = small_backward_floats(ablates_attention(t.form) ? n : std::min(n, whole_graph), width);
   if (!is_small(n)) {
-    floats_wanted = std::max(floats_wanted, backward_tiles{n, width}.floats());
+    floats_wanted = std::max(floats_wanted, backward_tiles{n, width}.most_floats());
     floats_wanted = std::max(floats_wanted, small_backward_floats(whole_graph, width));
   }
   return {base, t, dims, floats_wanted, ex.threads, true};
@@ -293,9 +293,11 @@ inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_p
             auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
             float const* const s = scratch.statistics + c * rows + edge;
             auto const head_here = make(graph, c);
-            triangles::backward_block<right_value()> work(head_here, {s, s + t.heads * rows, s + 2 * t.heads * rows}, at(d_o), l0,
+            triangles::backward_block<right_value()> work(head_here, {s, s + t.heads * rows, s + 2 * t.heads * rows}, at(d_o),
+                                                          at(dx.query), at(dx.key), at(dx.left_value),
+                                                          right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0}, l0,
                                                           std::min(block_of(n), n - l0), scratch.threads + thread * scratch.each);
-            work.run(at(dx.query), at(dx.key), at(dx.left_value), right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0});
+            work.run();
           });
     }
   });

@@ -35,47 +35,55 @@ template <int S, int... X>
   a = low;
 }
 
-template <int S>
-[[gnu::always_inline]] inline void exchange_rows(floats (&v)[lanes]) {
-#pragma GCC unroll 16
-  for (int r = 0; r < lanes; ++r)
-    if ((r & S) == 0) exchange<S>(v[r], v[r | S], std::make_integer_sequence<int, lanes>());
-}
-
-[[gnu::always_inline]] inline void transpose(floats (&v)[lanes]) {
-  if constexpr (lanes > 8) exchange_rows<8>(v);
-  if constexpr (lanes > 4) exchange_rows<4>(v);
-  exchange_rows<2>(v);
-  exchange_rows<1>(v);
-}
-
 }  // namespace detail
 
-/// Rows [0, count), at most `width` of them, width columns wide; missing rows repeat the last.  Turned into `turned` [c][width] and,
-/// if there is one, copied to `panel` [c / lanes][panel_rows][lanes].
-[[gnu::noinline]] inline void pack(in_rows x, index_t count, index_t k, float* turned, index_t width, float* panel, index_t panel_rows) {
-  for (index_t j = 0; j < width; j += lanes)
+/// Rows [0, count), at most `width` of them, turned: to[c width + j] = x(j, c).  Missing rows repeat the last.
+/// Four columns at a time: vector r takes them from rows r, r + 4, ..., and two exchanges inside each four lanes finish.
+[[gnu::noinline]] inline void turn(in_rows x, index_t count, index_t k, float* to, index_t width) {
+  for (index_t j = 0; j < width; j += lanes) {
+    float const* row[lanes];
+    for (int r = 0; r < lanes; ++r) row[r] = x[std::min(j + r, count - 1)];
+    for (index_t c = 0; c < k; c += 4) {
+      floats v[4];
+#pragma GCC unroll 4
+      for (int r = 0; r < 4; ++r) v[r] = simd::load_fours(row + r, c);
+      auto const order = std::make_integer_sequence<int, lanes>();
+      detail::exchange<1>(v[0], v[1], order);
+      detail::exchange<1>(v[2], v[3], order);
+      detail::exchange<2>(v[0], v[2], order);
+      detail::exchange<2>(v[1], v[3], order);
+      index_t const columns = std::min<index_t>(4, k - c);
+#pragma GCC unroll 4
+      for (int r = 0; r < 4; ++r)
+        if (r < columns) simd::store(to + (c + r) * width + j, v[r]);
+    }
+  }
+}
+
+/// Copies rows [0, count) to a panel of panel_rows rows; missing rows up to `wanted` repeat the last.
+inline void pack_panel(in_rows x, index_t count, index_t wanted, index_t k, float* panel, index_t panel_rows) {
+  for (index_t r = 0; r < wanted; ++r) {
+    float const* const row = x[std::min(r, count - 1)];
     simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
-      floats v[lanes];
-#pragma GCC unroll 16
-      for (int r = 0; r < lanes; ++r) v[r] = part.load(x[std::min(j + r, count - 1)] + c);
-      if (panel != nullptr) {
-        float* const p = panel + (c / lanes * panel_rows + j) * lanes;
-#pragma GCC unroll 16
-        for (int r = 0; r < lanes; ++r) simd::store(p + r * lanes, v[r]);
-      }
-      detail::transpose(v);
-      float* const t = turned + c * width + j;
-      index_t const columns = std::min<index_t>(lanes, k - c);
-      if (columns == lanes) {
-#pragma GCC unroll 16
-        for (int r = 0; r < lanes; ++r) simd::store(t + r * width, v[r]);
-      } else {
-#pragma GCC unroll 16
-        for (int r = 0; r < lanes; ++r)
-          if (r < columns) simd::store(t + r * width, v[r]);
-      }
+      simd::store(panel + (c / lanes * panel_rows + r) * lanes, part.load(row + c));
     });
+  }
+}
+
+inline void unpack_panel(float const* panel, index_t panel_rows, index_t count, index_t k, out_rows y) {
+  for (index_t r = 0; r < count; ++r) {
+    float* const row = y[r];
+    simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
+      part.store(row + c, simd::load(panel + (c / lanes * panel_rows + r) * lanes));
+    });
+  }
+}
+
+/// Asks for the first k floats of some rows, which will be read or, with Write, overwritten.
+template <bool Write = false, class T>
+inline void prefetch_rows(rows<T> x, index_t count, index_t k) {
+  for (index_t r = 0; r < count; ++r)
+    for (index_t c = 0; c < k + lanes - 1; c += 16) __builtin_prefetch(x[r] + std::min(c, k - 1), Write, 2);
 }
 
 /// s[r ld + j] = scale q_r . k_j for R rows and V vectors j.  k is turned; q(r, c) = q[r][c / lanes * jump + c % lanes]: a panel, or,

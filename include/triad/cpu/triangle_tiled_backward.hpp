@@ -29,31 +29,18 @@ struct backward_tiles {
   index_t floats() const {
     return block() * (columns_of_one() + 4 * rows_of_one() + 2 * block_rows * tile) + gradient();
   }
+  /// For graphs of up to n nodes: smaller ones may have larger blocks.
+  index_t most_floats() const {
+    index_t most = 0;
+    for (index_t m = tile; m < n + tile; m += tile) most = std::max(most, backward_tiles{m, width}.floats());
+    return most;
+  }
 };
 
 /// Softmax statistics and delta of one head, one after the other for all edges of the graph, readable a tile beyond the last.
 struct edge_statistics {
   float const *maximum, *inverse_sum, *delta;
 };
-
-/// Copies rows [0, count) to `panel` [c / lanes][panel_rows][lanes]; missing rows up to `wanted` repeat the last.
-inline void pack_panel(in_rows x, index_t count, index_t wanted, index_t k, float* panel, index_t panel_rows) {
-  for (index_t r = 0; r < wanted; ++r) {
-    float const* const row = x[std::min(r, count - 1)];
-    simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
-      simd::store(panel + (c / lanes * panel_rows + r) * lanes, part.load(row + c));
-    });
-  }
-}
-
-inline void unpack_panel(float const* panel, index_t panel_rows, index_t count, index_t k, out_rows y) {
-  for (index_t r = 0; r < count; ++r) {
-    float* const row = y[r];
-    simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
-      part.store(row + c, simd::load(panel + (c / lanes * panel_rows + r) * lanes));
-    });
-  }
-}
 
 /// p: scores become dropped probabilities;  ds: gradients of those become gradients of the scores.  Rows past `height` become zero.
 inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height, index_t padded_height, index_t j0,
@@ -84,8 +71,9 @@ inline void score_gradients(head const& x, edge_statistics const& e, index_t l, 
 template <bool RightValue>
 class backward_block {
  public:
-  backward_block(head const& x_, edge_statistics const& e_, in_rows d_o_, index_t l0_, index_t count_, float* scratch)
-      : x(x_), e(e_), d_o(d_o_), l0(l0_), count(count_), size_of{x_.n, x_.width}, n(x_.n), k(x_.width), vectors(size_of.vectors()) {
+  backward_block(head const& x_, edge_statistics const& e_, in_rows d_o_, out_rows dq_, out_rows dk_, out_rows dv1_, out_rows dv2_, index_t l0_,
+                 index_t count_, float* scratch)
+      : x(x_), e(e_), d_o(d_o_), to_query(dq_), to_key(dk_), to_left(dv1_), to_right(dv2_), l0(l0_), count(count_), size_of{x_.n, x_.width}, n(x_.n), k(x_.width), vectors(size_of.vectors()) {
     float* next = scratch;
     auto const take = [&](index_t floats_wanted) { return std::exchange(next, next + floats_wanted); };
     auto const l = size_of.block();
@@ -105,15 +93,23 @@ class backward_block {
     gradient = take(block_rows * tile * vectors * lanes);
   }
 
-  void run(out_rows out_dq, out_rows out_dk, out_rows out_dv1, out_rows out_dv2) {
+  void run() {
     std::fill(dk, dk + count * size_of.panel(), 0.0f);
     if constexpr (RightValue) std::fill(dv2, dv2 + count * size_of.panel(), 0.0f);
     each_tile([&](index_t j0, auto v) {
+      constexpr index_t width = decltype(v)::value * lanes;
+      index_t const columns = std::min(width, n - j0);
       for (index_t l = 0; l < count; ++l) {
-        constexpr index_t width = decltype(v)::value * lanes;
-        pack(x.key.from((l0 + l) * n + j0), std::min(width, n - j0), k, turned(key_turned, l, j0), width, panel(key, l, j0), width);
-        if constexpr (RightValue)
-          pack(x.right.from((l0 + l) * n + j0), std::min(width, n - j0), k, turned(right_turned, l, j0), width, panel(right, l, j0), width);
+        if (l + 1 < count) {
+          prefetch_rows(x.key.from((l0 + l + 1) * n + j0), columns, k);
+          if constexpr (RightValue) prefetch_rows(x.right.from((l0 + l + 1) * n + j0), columns, k);
+        }
+        turn(x.key.from((l0 + l) * n + j0), columns, k, turned(key_turned, l, j0), width);
+        pack_panel(x.key.from((l0 + l) * n + j0), columns, width, k, panel(key, l, j0), width);
+        if constexpr (RightValue) {
+          turn(x.right.from((l0 + l) * n + j0), columns, k, turned(right_turned, l, j0), width);
+          pack_panel(x.right.from((l0 + l) * n + j0), columns, width, k, panel(right, l, j0), width);
+        }
       }
     });
     for (index_t i0 = 0; i0 < n; i0 += block_rows) {
@@ -127,15 +123,15 @@ class backward_block {
       }
       each_tile([&](index_t j0, auto v) { this->template one_tile<decltype(v)::value>(i0, j0); });
       for (index_t l = 0; l < count; ++l) {
-        unpack_panel(dq + l * size_of.rows_of_one(), block_rows, height, k, out_dq.from(i0 * n + l0 + l).every(n));
-        unpack_panel(dv1 + l * size_of.rows_of_one(), block_rows, height, k, out_dv1.from(i0 * n + l0 + l).every(n));
+        unpack_panel(dq + l * size_of.rows_of_one(), block_rows, height, k, to_query.from(i0 * n + l0 + l).every(n));
+        unpack_panel(dv1 + l * size_of.rows_of_one(), block_rows, height, k, to_left.from(i0 * n + l0 + l).every(n));
       }
     }
     each_tile([&](index_t j0, auto v) {
       for (index_t l = 0; l < count; ++l) {
         constexpr index_t width = decltype(v)::value * lanes;
-        unpack_panel(panel(dk, l, j0), width, std::min(width, n - j0), k, out_dk.from((l0 + l) * n + j0));
-        if constexpr (RightValue) unpack_panel(panel(dv2, l, j0), width, std::min(width, n - j0), k, out_dv2.from((l0 + l) * n + j0));
+        unpack_panel(panel(dk, l, j0), width, std::min(width, n - j0), k, to_key.from((l0 + l) * n + j0));
+        if constexpr (RightValue) unpack_panel(panel(dv2, l, j0), width, std::min(width, n - j0), k, to_right.from((l0 + l) * n + j0));
       }
     });
   }
@@ -144,6 +140,7 @@ class backward_block {
   head const& x;
   edge_statistics e;
   in_rows d_o;
+  out_rows to_query, to_key, to_left, to_right;
   index_t l0, count;
   backward_tiles size_of;
   index_t n, k, vectors, height = 0, padded_height = 0;
@@ -166,20 +163,43 @@ class backward_block {
   float* turned(float* base, index_t l, index_t j0) const { return base + l * size_of.turned() + j0 * k; }
   float* panel(float* base, index_t l, index_t j0) const { return base + l * size_of.panel() + j0 * vectors * lanes; }
 
+  /// Asks, at each l of a tile, for a part of what the next tile and the next block of rows will read, and of what this block writes.
+  void prefetch_next(index_t i0, index_t j0, index_t l) {
+    bool const last_tile = j0 + tile >= n;
+    index_t const i = last_tile ? i0 + block_rows : i0, j = last_tile ? 0 : j0 + tile;
+    for (index_t row = i + block_rows * l / count; row < std::min(n, i + block_rows * (l + 1) / count); ++row)
+      prefetch_rows(d_o.from(row * n + j), std::min<index_t>(tile, n - j), k);
+    if (last_tile) {
+      index_t const next_height = std::min(block_rows, n - i);
+      if (next_height > 0) {
+        prefetch_rows(x.query.from(i * n + l0 + l).every(n), next_height, k);
+        prefetch_rows(x.left.from(i * n + l0 + l).every(n), next_height, k);
+      }
+      prefetch_rows<true>(to_query.from(i0 * n + l0 + l).every(n), height, k);
+      prefetch_rows<true>(to_left.from(i0 * n + l0 + l).every(n), height, k);
+    }
+    if (i0 + block_rows >= n) {
+      prefetch_rows<true>(to_key.from((l0 + l) * n + j0), std::min<index_t>(tile, n - j0), k);
+      if constexpr (RightValue) prefetch_rows<true>(to_right.from((l0 + l) * n + j0), std::min<index_t>(tile, n - j0), k);
+    }
+  }
+
   template <int V>
   void one_tile(index_t i0, index_t j0) {
     constexpr index_t width = V * lanes;
     index_t const columns = std::min(width, n - j0), layer = block_rows * width, rows_of_l = size_of.rows_of_one();
     for (index_t i = 0; i < padded_height; ++i) {
       index_t const row = std::min(i0 + i, n - 1);
-      prefetch_rows(d_o.from(std::min(row + 1, n - 1) * n + j0), columns, k);
-      pack(d_o.from(row * n + j0), columns, k, gradient_turned + i * k * width, width, gradient + i * width * lanes, block_rows * width);
+      turn(d_o.from(row * n + j0), columns, k, gradient_turned + i * k * width, width);
+      pack_panel(d_o.from(row * n + j0), columns, width, k, gradient + i * width * lanes, block_rows * width);
     }
-    for (index_t l = 0; l < count; ++l)
+    for (index_t l = 0; l < count; ++l) {
+      prefetch_next(i0, j0, l);
       each_group(padded_height, [&](index_t i, auto r) {
         scores<decltype(r)::value, V>({query + l * rows_of_l + i * lanes, lanes}, block_rows * lanes, turned(key_turned, l, j0), k, x.scale,
                                       p + l * layer + i * width, width);
       });
+    }
     if constexpr (RightValue) {
       for (index_t i = 0; i < padded_height; i += half)
         each_pair(count, [&](index_t l, auto two) {

@@ -31,12 +31,6 @@ inline void pack_pairs(in_rows x, index_t count, index_t rows_wanted, index_t k,
   }
 }
 
-/// Asks for the first k floats of some rows.
-inline void prefetch_rows(in_rows x, index_t count, index_t k) {
-  for (index_t r = 0; r < count; ++r)
-    for (index_t c = 0; c < k + lanes - 1; c += 16) __builtin_prefetch(x[r] + std::min(c, k - 1), 0, 2);
-}
-
 struct forward_tiles {
   index_t n, width;
   index_t vectors() const { return simd::vectors(width); }
@@ -93,7 +87,7 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
       prefetch_rows(x.key.from((l + 2) * n + j0), OwnKey ? 0 : columns, k);
       prefetch_rows(x.right.from((l + 2) * n + j0), RightValue ? columns : 0, k);
     }
-    if constexpr (!OwnKey) pack(x.key.from(l * n + j0), columns, k, keys + l * k * width, width, nullptr, 0);
+    if constexpr (!OwnKey) turn(x.key.from(l * n + j0), columns, k, keys + l * k * width, width);
     if constexpr (RightValue) pack_pairs<2>(x.right.from(l * n + j0), columns, 2 * pairs_j, k, l, n, right);
   }
 
@@ -104,7 +98,7 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
     for (index_t t = 0; t < R * width; t += lanes) simd::store(maximum + t, simd::broadcast(-std::numeric_limits<float>::infinity()));
     if constexpr (OwnKey) {
       for (index_t i = 0; i < R; ++i) {
-        pack(x.key.from((i0 + i) * n + j0), columns, k, keys, width, nullptr, 0);
+        turn(x.key.from((i0 + i) * n + j0), columns, k, keys, width);
         each_group(n, [&](index_t l, auto h) {
           index_t const first = std::min<index_t>(l, n - decltype(h)::value);
           scores<decltype(h)::value, V>(x.query.from((i0 + i) * n + first), lanes, keys, k, x.scale, p + first * layer + i * width, layer);

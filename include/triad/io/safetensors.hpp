@@ -14,11 +14,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,181 +29,11 @@
 #include "triad/core/views.hpp"
 #include "triad/io/atomic_file.hpp"
 #include "triad/io/element_type.hpp"
+#include "triad/io/safetensors_header.hpp"
 
 namespace triad {
 
 static_assert(std::endian::native == std::endian::little, "triad: safetensors files are little-endian, and so must be the machine");
-
-/// No header is longer, in bytes; the same bound as the format's own library.
-inline constexpr std::uint64_t longest_safetensors_header = 100'000'000;
-
-/// What the header says of one tensor.
-struct tensor_record {
-  std::string type;            // F64, F32, ...
-  std::vector<index_t> shape;  // empty: a single number
-  std::uint64_t begin = 0, end = 0;  // bytes in the data section
-  std::uint64_t where = 0;     // byte of the file at which the header names it
-  std::size_t count() const {
-    std::size_t n = 1;
-    for (auto e : shape) n *= static_cast<std::size_t>(e);
-    return n;
-  }
-};
-
-/// (2, 3); () for a single number.
-inline std::string shape_text(std::vector<index_t> const& shape) {
-  std::string text = "(";
-  for (auto e : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(e);
-  return text + ")";
-}
-
-namespace detail {
-
-/// A name from a file, safe to print: not long, without control characters.
-inline std::string printable(std::string_view name, std::size_t longest = 100) {
-  std::string text;
-  for (char c : name.substr(0, longest)) text += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
-  return '"' + text + (name.size() > longest ? "...\"" : "\"");
-}
-
-/// Reads characters and remembers how far, so that a message can say where in the file it is.
-struct counting_iterator {
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = char const*;
-  using reference = char const&;
-
-  char const* at;
-  char const** furthest;
-
-  char const& operator*() const { return *at; }
-  counting_iterator& operator++() {
-    *furthest = ++at;
-    return *this;
-  }
-  counting_iterator operator++(int) {
-    auto const before = *this;
-    ++*this;
-    return before;
-  }
-  bool operator==(counting_iterator const& other) const { return at == other.at; }
-};
-
-/// The events of a JSON parser become records; anything but the format's one form is refused.
-class safetensors_header {
- public:
-  std::map<std::string, std::string> metadata;
-  std::map<std::string, tensor_record> tensors;
-
-  safetensors_header(std::string const& file, char const* begin, char const* end) : file_(file), begin_(begin), furthest_(begin) {
-    nlohmann::json::sax_parse(counting_iterator{begin, &furthest_}, counting_iterator{end, &furthest_}, this);
-  }
-
-  // What nlohmann::json::sax_parse calls.
-  bool null() { return refuse("a string, an object or a list of integers", "null"); }
-  bool boolean(bool) { return refuse("a string, an object or a list of integers", "true or false"); }
-  bool number_integer(std::int64_t v) { return refuse("an integer that is not negative", std::to_string(v)); }
-  bool number_float(double, std::string const& text) { return refuse("an integer", printable(text)); }
-  bool binary(nlohmann::json::binary_t&) { return refuse("JSON text", "binary data"); }
-  bool number_unsigned(std::uint64_t v) {
-    if (state_ == in_shape) {
-      if (v > static_cast<std::uint64_t>(std::numeric_limits<index_t>::max())) return refuse("an extent below 2^63", std::to_string(v));
-      record_.shape.push_back(static_cast<index_t>(v));
-      if (record_.shape.size() > 64) return refuse("at most 64 extents", "more");
-    } else if (state_ == in_offsets) {
-      if (offsets_ == 2) return refuse("two data_offsets", "more");
-      (offsets_++ == 0 ? record_.begin : record_.end) = v;
-    } else {
-      return refuse("no number here", std::to_string(v));
-    }
-    return true;
-  }
-  bool string(std::string& text) {
-    if (state_ == in_metadata) {
-      if (!metadata.emplace(key_, std::move(text)).second) return refuse("each name once", printable(key_) + " again");
-    } else if (state_ == in_tensor && key_ == "dtype") {
-      if (!find_element_type(text)) return refuse("one of " + all_element_types() + " as dtype of " + printable(name_), printable(text));
-      record_.type = std::move(text);
-    } else {
-      return refuse("no string here", printable(text));
-    }
-    return true;
-  }
-  bool start_object(std::size_t) {
-    if (state_ == outside && !begun_) {
-      begun_ = true;
-      state_ = in_file;
-    } else if (state_ == in_file && key_ == "__metadata__") {
-      if (std::exchange(metadata_seen_, true)) return refuse("one \"__metadata__\"", "another");
-      state_ = in_metadata;
-    } else if (state_ == in_file) {
-      if (tensors.count(key_)) return refuse("each tensor once", printable(key_) + " again");
-      name_ = key_;
-      record_ = {};
-      record_.where = offset();
-      seen_.clear();
-      offsets_ = 0;
-      state_ = in_tensor;
-    } else {
-      return refuse("no object here", "{");
-    }
-    return true;
-  }
-  bool end_object() {
-    if (state_ == in_tensor) {
-      for (char const* needed : {"dtype", "shape", "data_offsets"})
-        if (!seen_.count(needed)) return refuse("a " + std::string(needed) + " for tensor " + printable(name_), "none");
-      tensors.emplace(name_, record_);
-      state_ = in_file;
-    } else {
-      state_ = state_ == in_metadata ? in_file : outside;
-    }
-    return true;
-  }
-  bool start_array(std::size_t) {
-    if (state_ == in_tensor && key_ == "shape") state_ = in_shape;
-    else if (state_ == in_tensor && key_ == "data_offsets") state_ = in_offsets;
-    else return refuse("no list here", "[");
-    return true;
-  }
-  bool end_array() {
-    if (state_ == in_offsets && offsets_ != 2) return refuse("two data_offsets for tensor " + printable(name_), std::to_string(offsets_));
-    state_ = in_tensor;
-    return true;
-  }
-  bool key(std::string& text) {
-    key_ = std::move(text);
-    if (state_ != in_tensor) return true;
-    if (key_ != "dtype" && key_ != "shape" && key_ != "data_offsets")
-      return refuse("dtype, shape and data_offsets for tensor " + printable(name_), printable(key_));
-    if (!seen_.insert(key_).second) return refuse("one " + key_ + " for tensor " + printable(name_), "another");
-    return true;
-  }
-  bool parse_error(std::size_t, std::string const&, nlohmann::json::exception const& e) {
-    return refuse("a header in JSON", printable(e.what(), 300));
-  }
-
- private:
-  enum place { outside, in_file, in_metadata, in_tensor, in_shape, in_offsets };
-
-  std::uint64_t offset() const { return 8 + static_cast<std::uint64_t>(furthest_ - begin_); }
-  [[noreturn]] bool refuse(std::string const& expected, std::string const& found) const {
-    throw data_error(file_ + ", byte " + std::to_string(offset()) + ": expected " + expected + ", found " + found +
-                     "; this is no sound safetensors file: fetch or write it again");
-  }
-
-  std::string const& file_;
-  char const *begin_, *furthest_;
-  place state_ = outside;
-  bool begun_ = false, metadata_seen_ = false;
-  std::string key_, name_;
-  tensor_record record_;
-  std::set<std::string> seen_;
-  int offsets_ = 0;
-};
-
-}  // namespace detail
 
 /// A file in memory.
 class safetensors {

@@ -17,6 +17,8 @@ struct embedding {
 
   [[no_unique_address]] extents<V, D> shape;
 
+  constexpr index_t out() const { return shape.extent(1); }
+
   template <class S>
   struct fields {
     tensor<S, V, D> table;  // (v, d)

@@ -21,6 +21,9 @@ struct feed_forward {
   feed_forward(index_t in, index_t hidden, index_t out, double rate = 0)
       : inner{extents<In, Hidden>(in, hidden)}, outer{extents<Hidden, Out>(hidden, out)}, dropout(rate) {}
 
+  constexpr index_t in() const { return inner.in(); }
+  constexpr index_t out() const { return outer.out(); }
+
   template <class S>
   struct fields {
     typename linear<T, In, Hidden>::template fields<S> inner;

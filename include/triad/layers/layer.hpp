@@ -14,6 +14,8 @@
 // An `input` is a view, or a struct whose member x is the view that has a gradient.
 #pragma once
 
+#include <utility>
+
 #include "triad/core/backend.hpp"
 #include "triad/core/call.hpp"
 #include "triad/core/fields.hpp"
@@ -57,6 +59,44 @@ constexpr Input with_state(Input in, View x) {
     in = Input(x);
   return in;
 }
+
+/// The view of an input that has a gradient: the input itself, or its member x.
+template <class Input>
+constexpr auto state_of(Input const& in) {
+  if constexpr (requires { in.x; })
+    return in.x;
+  else
+    return in;
+}
+template <class Input>
+using state_of_t = decltype(state_of(std::declval<Input const&>()));
+
+/// Columns of a layer's input and of its result: its in() and out(), or its width() where they are the same.
+template <class Layer>
+constexpr index_t columns_in(Layer const& layer) {
+  if constexpr (requires { layer.in(); })
+    return layer.in();
+  else
+    return layer.width();
+}
+template <class Layer>
+constexpr index_t columns_out(Layer const& layer) {
+  if constexpr (requires { layer.out(); })
+    return layer.out();
+  else
+    return layer.width();
+}
+
+namespace detail {
+/// True where both numbers of columns are known at compile time and differ.
+template <class A, class B>
+constexpr bool columns_clash() {
+  if constexpr (A::rank() == B::rank() && A::rank() > 0)
+    return extents_clash<A, A::rank() - 1, B, B::rank() - 1>();
+  else
+    return false;
+}
+}  // namespace detail
 
 /// Number of rows a layer's result has.
 constexpr index_t rows_read(index_t rows, index_t reads) { return reads > 0 ? reads : rows; }

@@ -15,6 +15,8 @@ struct layer_norm_layer {
   [[no_unique_address]] extents<D> shape;
   double epsilon = 1e-5;
 
+  constexpr index_t width() const { return shape.extent(0); }
+
   template <class S>
   struct fields {
     tensor<S, D> gain, bias;  // (d) each

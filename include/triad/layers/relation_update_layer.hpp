@@ -154,7 +154,8 @@ struct relation_update_layer {
     } else {
       d_g = make(rows);
       auto const inner = scratch.open();
-      auto const d_u = undropped(ex, mask, read_only(dt), make(b)), d_kept = make(2 * b);
+      auto const d_u = undropped(ex, mask, read_only(dt), make(b));
+      auto const d_kept = make(2 * b);
       for (index_t end = 0; end < 2; ++end) {
         matmul_add(ex, transposed(d_u), kept_end(read_only(s.kept_context), end), end_weight(gradient, end));
         column_sums_add(ex, scratch, d_u, row(gradient.ends.all.bias, end));

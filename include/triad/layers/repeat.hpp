@@ -23,6 +23,7 @@ struct repeat {
   bool tied = false;
 
   constexpr index_t count() const { return depth.extent(0); }
+  constexpr index_t width() const { return columns_out(layer); }
 
   template <class S>
   struct fields {
@@ -56,7 +57,7 @@ struct repeat {
     output state(index_t k) const {
       auto const slot = kept == keep::nothing ? k % 2 : k - 1;
       auto place = states ? arena(states + static_cast<std::size_t>(slot) * state_stride, state_stride) : arena();
-      return place.template make<output>(dims.rows, layer.width());
+      return place.template make<output>(dims.rows, columns_out(layer));
     }
   };
 
@@ -73,7 +74,7 @@ struct repeat {
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t used = -1) const {
     auto const depths = static_cast<std::size_t>(used < 0 ? count() : used);
     auto const layer_bytes = planned_bytes([&](arena& a) { (void)layer.plan_saved(a, dims, kept); });
-    auto const state_bytes = planned_bytes([&](arena& a) { (void)a.template make<output>(dims.rows, layer.width()); });
+    auto const state_bytes = planned_bytes([&](arena& a) { (void)a.template make<output>(dims.rows, columns_out(layer)); });
     auto const take = [&](std::size_t bytes) {
       auto* const begin = static_cast<std::byte*>(place.rest().base());
       place.skip(bytes);
@@ -110,8 +111,8 @@ struct repeat {
     TRIAD_EXPECTS(s.kept != keep::nothing, "repeat: memory planned for inference has nothing for backward");
     TRIAD_EXPECTS(last > 0, "repeat: at least one layer is needed");
     auto const frame = c.scratch->open();
-    output const steps[2] = {c.scratch->template make<output>(in.x.extent(0), layer.width()),
-                             c.scratch->template make<output>(in.x.extent(0), layer.width())};
+    output const steps[2] = {c.scratch->template make<output>(in.x.extent(0), columns_out(layer)),
+                             c.scratch->template make<output>(in.x.extent(0), columns_out(layer))};
     const_view<output> from = dy;
     for (index_t k = last - 1; k >= 0; --k) {
       auto const to = k == 0 ? dx : steps[k % 2];

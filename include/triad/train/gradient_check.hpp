@@ -160,15 +160,17 @@ class layer_under_check {
   using output = typename Layer::output;
   static_assert(std::is_same_v<scalar_t<Layer>, double>, "gradient_check: finite differences need a layer in double");
 
+  /// The view that has a gradient: the input, or its member x.  An embedding's indices and a model's questions have none.
   template <class I>
   static auto state_of(I const& in) {
     if constexpr (requires { in.x; })
       return in.x;
-    else
+    else if constexpr (requires { typename I::element_type; })
       return in;
+    else
+      return tensor<int const, 0>(nullptr);
   }
   using state = decltype(state_of(std::declval<input const&>()));
-  /// An embedding's indices have no gradient.
   static constexpr bool has_input_gradient = std::is_same_v<element_t<state>, double>;
   using state_gradient = cuda::std::mdspan<element_t<state>, typename state::extents_type, typename state::layout_type>;
 
@@ -302,7 +304,7 @@ class layer_under_check {
 
 }  // namespace detail
 
-/// Checks the backward of a layer (layers/layer.hpp) for f = sum(y dy), dy and the parameters drawn at random, at the input
+/// Checks the backward of a layer (layers/layer.hpp), or of a model made like one, for f = sum(y dy), dy and the parameters drawn at random, at the input
 /// `in`: df/dparameters is added, df/dinput overwritten, and nothing is read that was not written before.
 /// `dims` is what the layer's plan_saved takes, or a function of an arena that returns the layer's saved itself.
 template <backend Ex, class Layer, class Dims>

@@ -34,11 +34,10 @@ class trainer {
   using memory = typename Ex::memory;
   using logits_type = typename Model::output;
 
-  /// skip(path) is true for parameters that have no gradient by construction.
-  template <class Skip = every_parameter>
-  trainer(Ex& ex, Model const& m, trainer_options const& options, Skip skip = {})
+  /// Parameters for which the model says has_gradient(path) = false are left alone.
+  trainer(Ex& ex, Model const& m, trainer_options const& options)
       : ex_(ex), model_(m), options_(options), parameters_(m, options.memory != keep::nothing ? holding::moments : holding::values),
-        optimizer_(parameters_, options.adam, skip), saved_(plan(ex, m, options).saved), scratch_(plan(ex, m, options).scratch),
+        optimizer_(parameters_, options.adam, without_gradient{m}), saved_(plan(ex, m, options).saved), scratch_(plan(ex, m, options).scratch),
         scalars_(scalar_bytes()) {
     auto place = scalars_.place();
     loss_ = place.template make<vec<T>>(1);
@@ -103,6 +102,15 @@ class trainer {
   call inspection_call(arena& scratch) const { return use(scratch, false); }
 
  private:
+  struct without_gradient {
+    Model const& model;
+    bool operator()(std::string const& path) const {
+      if constexpr (requires { model.has_gradient(path); })
+        return !model.has_gradient(path);
+      else
+        return false;
+    }
+  };
   struct placed {
     typename Model::saved saved;
     logits_type logits, dlogits;  // (b, targets)

@@ -1,0 +1,99 @@
+// triad-bench: Google Benchmark's options, and --threads=N (or TRIAD_THREADS).  Status 1 where a result was wrong.
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "session.hpp"
+
+namespace bench {
+
+namespace {
+bool some_check_failed = false;
+}
+
+triad::cpu::backend& machine() {
+  static triad::cpu::backend shared(0);
+  return shared;
+}
+
+std::size_t free_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  while (file >> word)
+    if (word == "MemAvailable:") {
+      std::size_t kilobytes = 0;
+      file >> kilobytes;
+      return kilobytes * 1024;
+    }
+  return static_cast<std::size_t>(-1);
+}
+
+bool may_time(benchmark::State& state, std::string const& name, std::size_t bytes, std::function<verdict()> const& check) {
+  if (bytes > free_memory()) {
+    auto const mebibytes = [](std::size_t b) { return std::to_string(b >> 20) + " MiB"; };
+    state.SkipWithError(("skipped: needs " + mebibytes(bytes) + ", " + mebibytes(free_memory()) + " are free").c_str());
+    return false;
+  }
+  static std::map<std::string, verdict> known;
+  auto const found = known.find(name);
+  auto const& wrong = found != known.end() ? found->second : known[name] = check();
+  if (wrong) {
+    some_check_failed = true;
+    state.SkipWithError(("not timed, because it is wrong: " + *wrong).c_str());
+  }
+  return !wrong;
+}
+
+double time_work(benchmark::State& state, work_model const& model, bool with_floor, std::size_t planned, std::function<void()> const& work) {
+  work();
+  auto const floor = with_floor ? measure_floor(machine(), model) : floor_seconds{};
+  std::vector<double> seconds;
+  for (auto _ : state) seconds.push_back(seconds_of(work));
+  double const middle = median(seconds);
+  auto& counter = state.counters;
+  counter["ms"] = middle * 1e3;
+  counter["planned_MiB"] = static_cast<double>(planned) / 1048576.0;
+  counter["GFLOP/s"] = model.flops() / middle * 1e-9;
+  if (with_floor) {
+    counter["floor_ms"] = floor.total() * 1e3;
+    counter["floor_products_ms"] = floor.products * 1e3;
+    counter["floor_triangle_ms"] = floor.triangle * 1e3;
+    counter["floor_exp_ms"] = floor.exp * 1e3;
+    counter["floor_stream_ms"] = floor.stream * 1e3;
+    counter["floor_ratio"] = middle / floor.total();
+  }
+  return middle;
+}
+
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  char const* threads = std::getenv("TRIAD_THREADS");
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--threads=", 10) == 0)
+      threads = argv[i] + 10;
+    else
+      argv[kept++] = argv[i];
+  }
+  argc = kept;
+  if (threads) {
+    int const count = std::atoi(threads);
+    if (count < 1) {
+      std::cerr << "triad-bench: the number of threads must be positive, not '" << threads << "'\n";
+      return 2;
+    }
+    bench::machine().threads = count;
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  triad::cpu::blas_is_serial();
+  benchmark::AddCustomContext("threads", std::to_string(bench::machine().threads));
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return bench::some_check_failed ? 1 : 0;
+}

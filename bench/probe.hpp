@@ -1,0 +1,123 @@
+// How fast this machine is right now: arithmetic, exp, copying, and BLAS products of given shapes, on all threads of a backend.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every rate is the median of a few short rounds, and is meant to be taken just before what it will be compared with:
+// on a shared machine it moves by a factor of two within minutes.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "triad/core/buffer.hpp"
+#include "triad/cpu/matmul.hpp"
+#include "triad/cpu/simd.hpp"
+
+namespace bench {
+
+using triad::index_t;
+
+/// Seconds of f(task), task < ex.threads, run by all threads at once: the median of `rounds`, after one to warm up.
+template <class F>
+double probe(triad::cpu::backend& ex, int rounds, F&& f) {
+  std::vector<double> seconds;
+  for (int round = 0; round <= rounds; ++round) {
+    auto const start = std::chrono::steady_clock::now();
+    triad::cpu::parallel_for(ex, ex.threads, [&](index_t task, int) { f(task); });
+    auto const stop = std::chrono::steady_clock::now();
+    if (round > 0) seconds.push_back(std::chrono::duration<double>(stop - start).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+/// Multiply-adds a second, counted by lane, from registers alone: the rate at which the triangle's slots can issue at most.
+inline double multiply_add_rate(triad::cpu::backend& ex) {
+  constexpr int chains = 16, repeats = 100'000;  // more chains than latency times ports; about 4 ms
+  double const seconds = probe(ex, 5, [](index_t) {
+    triad::simd::floats sum[chains];
+    auto factor = triad::simd::broadcast(0.999f), addend = triad::simd::broadcast(0.001f);
+#pragma GCC unroll 16
+    for (auto& s : sum) s = addend;
+    for (int r = 0; r < repeats; ++r) {
+#pragma GCC unroll 16
+      for (auto& s : sum) s = s * factor + addend;
+    }
+#pragma GCC unroll 16
+    for (auto& s : sum) benchmark::DoNotOptimize(s);
+  });
+  return static_cast<double>(ex.threads) * chains * repeats * triad::simd::lanes / seconds;
+}
+
+/// exp a second, of the library's vector exp on values in the first cache.
+inline double exp_rate(triad::cpu::backend& ex) {
+  constexpr int count = 2048, repeats = 1000;
+  double const seconds = probe(ex, 5, [](index_t) {
+    alignas(64) float x[count], y[count];
+    for (int i = 0; i < count; ++i) x[i] = -0.01f * static_cast<float>(i);
+    for (int r = 0; r < repeats; ++r) {
+      for (int i = 0; i < count; i += triad::simd::lanes) triad::simd::store(y + i, triad::simd::exp_nonpositive(triad::simd::load(x + i)));
+      benchmark::ClobberMemory();
+    }
+    benchmark::DoNotOptimize(y[0]);
+  });
+  return static_cast<double>(ex.threads) * count * repeats / seconds;
+}
+
+/// Bytes a second, read and written together, of a copy between two arrays of `bytes` in all.
+inline double copy_rate(triad::cpu::backend& ex, double bytes) {
+  auto const floats = static_cast<index_t>(std::clamp(bytes, 4e6, 256e6) / 8 / ex.threads) / 64 * 64;  // of one thread and array
+  triad::buffer<> const from(static_cast<std::size_t>(4 * floats * ex.threads)), to(static_cast<std::size_t>(4 * floats * ex.threads));
+  double const seconds = probe(ex, 5, [&](index_t task) {
+    auto const* const x = static_cast<float const*>(from.data()) + task * floats;
+    auto* const y = static_cast<float*>(to.data()) + task * floats;
+    for (index_t i = 0; i < floats; i += triad::simd::lanes) triad::simd::store(y + i, triad::simd::load(x + i));
+    benchmark::ClobberMemory();
+  });
+  return 8.0 * static_cast<double>(floats * ex.threads) / seconds;
+}
+
+/// One product as BLAS is called for it: c (m, n) = op(a) op(b) with inner extent k.
+struct product {
+  index_t m, n, k;
+  bool transpose_a, transpose_b;
+  double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
+  friend bool operator==(product const&, product const&) = default;
+};
+
+/// Seconds of the product on arrays of its size, cut among the threads in the better of three ways: rows of c, columns of c, or
+/// the library's own blocks.
+inline double product_seconds(triad::cpu::backend& ex, product const& p) {
+  triad::cpu::blas_is_serial();
+  triad::buffer<> const memory(static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)));
+  auto* const a = static_cast<float*>(memory.data());
+  auto* const b = a + p.m * p.k;
+  auto* const c = b + p.k * p.n;
+  for (index_t i = 0; i < p.m * p.k + p.k * p.n; ++i) a[i] = 0.01f * static_cast<float>(i % 97) - 0.5f;
+
+  index_t const lda = p.transpose_a ? p.m : p.k, ldb = p.transpose_b ? p.k : p.n;
+  auto const call = [&](index_t row, index_t rows, index_t column, index_t columns) {
+    if (rows <= 0 || columns <= 0) return;
+    cblas_sgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans, p.transpose_b ? CblasTrans : CblasNoTrans, static_cast<int>(rows),
+                static_cast<int>(columns), static_cast<int>(p.k), 1.0f, a + (p.transpose_a ? row : row * lda), static_cast<int>(lda),
+                b + (p.transpose_b ? column * ldb : column), static_cast<int>(ldb), 0.0f, c + row * p.n + column, static_cast<int>(p.n));
+  };
+  auto const part = [&](index_t size) { return (size + ex.threads * 16 - 1) / (ex.threads * 16) * 16; };
+  int const rounds = p.flops() > 1e10 ? 2 : p.flops() > 1e9 ? 3 : 7;
+  double const by_rows = probe(ex, rounds, [&](index_t task) { call(task * part(p.m), std::min(part(p.m), p.m - task * part(p.m)), 0, p.n); });
+  double const by_columns = probe(ex, rounds, [&](index_t task) { call(0, p.m, task * part(p.n), std::min(part(p.n), p.n - task * part(p.n))); });
+
+  auto const plain = [](float* data, index_t rows, index_t columns) { return triad::make_matrix<float const>(data, rows, columns, columns); };
+  triad::matrix<float const> const x = p.transpose_a ? triad::transposed(plain(a, p.k, p.m)) : plain(a, p.m, p.k);
+  triad::matrix<float const> const w = p.transpose_b ? triad::transposed(plain(b, p.n, p.k)) : plain(b, p.k, p.n);
+  triad::cpu::backend one(1);
+  std::vector<double> blocks;
+  for (int round = 0; round < rounds; ++round)
+    blocks.push_back(probe(one, 1, [&](index_t) { triad::matmul(ex, x, w, triad::make_matrix(c, p.m, p.n, p.n)); }));
+  std::sort(blocks.begin(), blocks.end());
+  return std::min({by_rows, by_columns, blocks[blocks.size() / 2]});
+}
+
+}  // namespace bench

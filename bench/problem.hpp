@@ -1,0 +1,110 @@
+// A layer with everything it needs to run: graphs of one size, inputs, parameters, memory.  The same numbers in every type.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "session.hpp"
+#include "triad/core/buffer.hpp"
+#include "triad/core/scratch.hpp"
+#include "triad/layers/layer.hpp"
+#include "triad/train/initialize.hpp"
+
+namespace bench {
+
+/// b graphs of n nodes each.
+class equal_graphs {
+ public:
+  equal_graphs(index_t b, index_t n) : dims_{b, b * n * n, b * n, b * n * n * n, n} {
+    for (index_t power = 0, step = 1; power < 4; ++power, step *= n)
+      for (index_t g = 0; g < b; ++g) offsets_[power].push_back(power == 0 ? n : g * step);
+  }
+  triad::graph_batch view() const {
+    auto const of = [](std::vector<index_t> const& v) { return triad::vec<index_t const>(v.data(), static_cast<index_t>(v.size())); };
+    return {dims_, of(offsets_[0]), of(offsets_[1]), of(offsets_[2]), of(offsets_[3])};
+  }
+  triad::graph_dims const& dims() const { return dims_; }
+
+ private:
+  triad::graph_dims dims_;
+  std::vector<index_t> offsets_[4];  // n; first node; first edge; first triangle
+};
+
+/// Uniform in (-a, a), the same for float and double.
+template <class View>
+void fill_random(View v, std::uint64_t stream, double a = 1.7) {
+  triad::random_stream random(7, stream);
+  for (index_t i = 0; i < static_cast<index_t>(v.size()); ++i) v.data_handle()[i] = static_cast<float>(random.uniform(-a, a));
+}
+
+/// Layer: one whose input is edge_input<T, dyn> and whose width and output are that wide.
+template <class T, class Layer, class Ex>
+class layer_problem {
+ public:
+  using states = triad::tensor<T, triad::dyn, triad::dyn>;  // (rows, d)
+
+  layer_problem(Ex& ex, Layer const& layer, equal_graphs const& graphs, bool train, bool planned_only = false)
+      : ex_(ex), layer_(layer), graphs_(graphs.view()) {
+    auto const rows = graphs_.dims.rows, d = layer.width();
+    auto const place_all = [&](triad::arena& place) {
+      values_ = layer.template plan_params<T>(place);
+      gradient_ = layer.template plan_params<T>(place);
+      for (auto* s : {&x_, &y_, &dy_, &dx_}) *s = place.make<states>(rows, d);
+    };
+    auto const own = triad::planned_bytes(place_all);
+    saved_bytes_ = triad::planned_bytes([&](triad::arena& a) { saved_ = layer.plan_saved(a, graphs_.dims); });
+    scratch_bytes_ = triad::planned_scratch(ex, {}, [&](auto& planner, triad::call const& c) { run(planner, c, train); });
+    bytes_ = own + saved_bytes_ + scratch_bytes_;
+    if (planned_only) return;
+    memory_ = triad::buffer<>(own);
+    saved_memory_ = triad::buffer<>(saved_bytes_);
+    scratch_memory_ = triad::buffer<>(scratch_bytes_);
+    auto place = memory_.place(), saved_place = saved_memory_.place();
+    place_all(place);
+    saved_ = layer.plan_saved(saved_place, graphs_.dims);
+    triad::initialize(values_, 1);
+    fill_random(x_, 1);
+    fill_random(dy_, 2);
+  }
+
+  /// y, and where `train`: dx overwritten, gradients added to.
+  void run(bool train) {
+    auto scratch = scratch_memory_.place();
+    run(ex_, triad::call{&scratch}, train);
+  }
+
+  states y() const { return y_; }
+  states dx() const { return dx_; }
+  auto gradient() const { return gradient_; }
+  auto const& saved() const { return saved_; }
+  triad::graph_batch const& graphs() const { return graphs_; }
+
+  /// What the layer asks for beyond inputs, outputs and parameters.
+  std::size_t planned_bytes() const { return saved_bytes_ + scratch_bytes_; }
+  /// With them.
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  template <class S>
+  using fields = typename Layer::template fields<S>;
+
+  template <class Any>
+  void run(Any& ex, triad::call const& c, bool train) {
+    triad::arena again(memory_.data(), memory_.bytes());
+    auto const w = layer_.template plan_params<T const>(again);
+    triad::edge_input<T, triad::dyn> const in{x_, graphs_};
+    layer_.forward(ex, c, w, in, saved_, y_);
+    if (train) layer_.backward(ex, c, w, in, saved_, dy_, dx_, gradient_);
+  }
+
+  Ex& ex_;
+  Layer layer_;
+  triad::graph_batch graphs_;
+  triad::buffer<> memory_, saved_memory_, scratch_memory_;
+  fields<T> values_{}, gradient_{};
+  states x_{nullptr, 0, 0}, y_{nullptr, 0, 0}, dy_{nullptr, 0, 0}, dx_{nullptr, 0, 0};
+  typename Layer::saved saved_{};
+  std::size_t saved_bytes_ = 0, scratch_bytes_ = 0, bytes_ = 0;
+};
+
+}  // namespace bench

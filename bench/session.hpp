@@ -1,0 +1,60 @@
+// What all benchmarks share: the backend, the clock, whether a check has failed, and how a piece of work is timed.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "floor.hpp"
+#include "triad/cpu/backend.hpp"
+
+namespace bench {
+
+/// The backend of every benchmark: all processors, or --threads=N, or TRIAD_THREADS.
+triad::cpu::backend& machine();
+
+/// A result was wrong: the program will end with status 1.
+void report_failure();
+
+/// Bytes that the system can still give.
+std::size_t free_memory();
+
+/// B graphs of n nodes, width d, h heads.
+struct shape {
+  index_t b, n, d, h;
+  index_t rows() const { return b * n * n; }
+  std::string name() const {
+    return "b:" + std::to_string(b) + "/n:" + std::to_string(n) + "/d:" + std::to_string(d) + "/h:" + std::to_string(h);
+  }
+};
+
+/// Nothing where the result is right, else what is wrong with it.
+using verdict = std::optional<std::string>;
+
+/// Whether there is room for `bytes` and `check` finds nothing; else the benchmark ends with the reason.
+/// A check is made once a name, however often the library enters the benchmark.
+bool may_time(benchmark::State& state, std::string const& name, std::size_t bytes, std::function<verdict()> const& check);
+
+inline double seconds_of(std::function<void()> const& work) {
+  auto const start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Times work() as long as the library asks.  Counters: the median in ms, planned memory in MiB, GFLOP/s and, where there is a
+/// floor, its parts in ms, measured just before, and time over floor.  Returns the median in seconds.
+double time_work(benchmark::State& state, work_model const& model, bool with_floor, std::size_t planned, std::function<void()> const& work);
+
+}  // namespace bench

@@ -1,0 +1,21 @@
+// Reads a trained model.
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include "record.hpp"
+#include "trained.hpp"
+
+namespace clutrr {
+
+trained load_trained(std::string const& folder, options o, int max_nodes, bool keeps) {
+  auto const path = std::filesystem::is_directory(folder) ? folder + "/model.safetensors" : folder;
+  triad::checkpoint const file(path);
+  auto words = vocabulary_of(file);
+  o = shaped_as(file, std::move(o));
+  network_sizes const sizes{words.embedding_rows(), static_cast<int>(words.targets.size()), keeps ? 1 : 64, max_nodes, max_nodes, keeps};
+  auto net = make_network(o, sizes);
+  net->load(path, {o, words});
+  return {std::move(words), std::move(o), std::move(net)};
+}
+
+}  // namespace clutrr

@@ -1,0 +1,74 @@
+// A layer beside which its input goes on.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   y = x + layer(x)                 x, y (rows, columns)
+//   dx = dy + dlayer/dx dy
+#pragma once
+
+#include "triad/layers/layer.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/matmul.hpp"
+
+namespace triad {
+
+template <class A>
+struct residual {
+  using T = element_t<typename A::output>;
+  using input = typename A::input;
+  using output = typename A::output;
+
+  static_assert(std::is_same_v<element_t<state_of_t<input>>, T> && state_of_t<input>::rank() == output::rank(),
+                "residual: the layer's input and output differ in element type or rank, so they cannot be added");
+  static_assert(!detail::columns_clash<state_of_t<input>, output>(),
+                "residual: the layer's input and output differ in columns, so they cannot be added");
+
+  A layer;
+
+  constexpr explicit residual(A a) : layer(a) {
+    TRIAD_EXPECTS(columns_in(layer) == columns_out(layer), "residual: the layer's output and its input differ in columns");
+  }
+
+  constexpr index_t width() const { return columns_out(layer); }
+
+  template <class S>
+  using fields = typename A::template fields<S>;
+  using saved = typename A::saved;
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const { return layer.template plan_params<S>(place); }
+  template <class Dims>
+  saved plan_saved(arena& place, Dims const& dims, keep kept = keep::everything) const { return layer.plan_saved(place, dims, kept); }
+
+  /// y may not be x.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
+    auto const x = state_of(in);
+    if constexpr (requires(epilogue<T> after) { layer.forward(ex, c, w, in, s, y, after); }) {  // while its rows are in cache
+      layer.forward(ex, c, w, in, s, y, added(x));
+    } else {
+      layer.forward(ex, c, w, in, s, y);
+      transform(ex, plus(), x, y, y);
+    }
+  }
+  /// Overwrites dx, which may not be dy.
+  template <backend Ex, class Dx>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, Dx dx,
+                fields<T> gradient) const {
+    if constexpr (requires(epilogue<T> after) { layer.backward(ex, c, w, in, s, dy, dx, gradient, after); }) {
+      layer.backward(ex, c, w, in, s, dy, dx, gradient, added(dy));
+    } else {
+      layer.backward(ex, c, w, in, s, dy, dx, gradient);
+      transform(ex, plus(), dy, dx, dx);
+    }
+  }
+
+ private:
+  template <class View>
+  static epilogue<T> added(View x) {
+    epilogue<T> after;
+    after.residual = as_matrix(read_only(x));
+    return after;
+  }
+};
+
+}  // namespace triad
