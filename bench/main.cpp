@@ -48,17 +48,17 @@ bool may_time(benchmark::State& state, std::string const& name, std::size_t byte
   return !wrong;
 }
 
-double time_work(benchmark::State& state, work_model const& model, bool with_floor, std::size_t planned, std::function<void()> const& work) {
-  work();
-  auto const floor = with_floor ? measure_floor(machine(), model) : floor_seconds{};
+double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work) {
+  if (t.warm) work();
+  auto const floor = t.floor ? measure_floor(machine(), t.model) : floor_seconds{};
   std::vector<double> seconds;
   for (auto _ : state) seconds.push_back(seconds_of(work));
   double const middle = median(seconds);
   auto& counter = state.counters;
   counter["ms"] = middle * 1e3;
-  counter["planned_MiB"] = static_cast<double>(planned) / 1048576.0;
-  counter["GFLOP/s"] = model.flops() / middle * 1e-9;
-  if (with_floor) {
+  counter["planned_MiB"] = static_cast<double>(t.planned) / 1048576.0;
+  counter["GFLOP/s"] = t.model.flops() / middle * 1e-9;
+  if (t.floor) {
     counter["floor_ms"] = floor.total() * 1e3;
     counter["floor_products_ms"] = floor.products * 1e3;
     counter["floor_triangle_ms"] = floor.triangle * 1e3;

@@ -105,7 +105,7 @@ inline double product_seconds(triad::cpu::backend& ex, product const& p) {
                 b + (p.transpose_b ? column * ldb : column), static_cast<int>(ldb), 0.0f, c + row * p.n + column, static_cast<int>(p.n));
   };
   auto const part = [&](index_t size) { return (size + ex.threads * 16 - 1) / (ex.threads * 16) * 16; };
-  int const rounds = p.flops() > 1e10 ? 2 : p.flops() > 1e9 ? 3 : 7;
+  int const rounds = p.flops() > 1e10 ? 1 : p.flops() > 1e9 ? 3 : 7;
   double const by_rows = probe(ex, rounds, [&](index_t task) { call(task * part(p.m), std::min(part(p.m), p.m - task * part(p.m)), 0, p.n); });
   double const by_columns = probe(ex, rounds, [&](index_t task) { call(0, p.m, task * part(p.n), std::min(part(p.n), p.n - task * part(p.n))); });
 

@@ -53,8 +53,16 @@ inline double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Times work() as long as the library asks.  Counters: the median in ms, planned memory in MiB, GFLOP/s and, where there is a
-/// floor, its parts in ms, measured just before, and time over floor.  Returns the median in seconds.
-double time_work(benchmark::State& state, work_model const& model, bool with_floor, std::size_t planned, std::function<void()> const& work);
+/// What a time is reported with.
+struct timing {
+  work_model model;         // what the work consists of
+  std::size_t planned = 0;  // bytes
+  bool floor = true;        // false: GFLOP/s alone
+  bool warm = true;         // false: the first run counts; work of many seconds
+};
+
+/// Times work() as long as the library asks.  Counters: the median in ms, planned memory in MiB, GFLOP/s and, where a floor is
+/// wanted, its parts in ms, measured just before, and time over floor.  Returns the median in seconds.
+double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work);
 
 }  // namespace bench

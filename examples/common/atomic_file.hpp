@@ -2,68 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include <cerrno>
 #include <cstddef>
-#include <cstdio>
-#include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "triad/core/errors.hpp"
+#include "triad/io/atomic_file.hpp"
 
 namespace triad::examples {
 
 namespace detail {
-
-// A new file beside the final one; removed again unless it was renamed.
-class temporary_file {
- public:
-  explicit temporary_file(std::string const& final_path)
-      : final_path_(final_path), path_(final_path + ".part" + std::to_string(getpid())) {
-    handle_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (handle_ < 0) fail("cannot be written");
-  }
-  temporary_file(temporary_file const&) = delete;
-  temporary_file& operator=(temporary_file const&) = delete;
-  ~temporary_file() {
-    if (handle_ >= 0) close(handle_);
-    if (!renamed_) std::remove(path_.c_str());
-  }
-
-  void write_all(std::string_view text) {
-    while (!text.empty()) {
-      auto const written = ::write(handle_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) fail("cannot be written");
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-
-  // Brings the content to the disk before the name: after a power failure there is no empty file of this name.
-  void commit() {
-    if (fsync(handle_) != 0) fail("cannot be brought to the disk");
-    int const handle = handle_;
-    handle_ = -1;
-    if (close(handle) != 0) fail("cannot be closed");
-    if (std::rename(path_.c_str(), final_path_.c_str()) != 0) fail("cannot be given its name");
-    renamed_ = true;
-  }
-
- private:
-  [[noreturn]] void fail(char const* reason) const {
-    throw data_error(final_path_ + ": " + reason + ": " + std::strerror(errno) +
-                     "; does the folder exist, may you write there, and is there room?");
-  }
-
-  std::string final_path_;
-  std::string path_;
-  int handle_ = -1;
-  bool renamed_ = false;
-};
 
 inline std::string gzipped(std::string_view text) {
   z_stream stream{};
@@ -94,8 +44,9 @@ inline std::string gzipped(std::string_view text) {
 /// fails, and leaves the old file as it was. A path that ends in .gz is compressed (without time stamp: same content,
 /// same bytes).
 inline void write_atomically(std::string const& path, std::string_view content) {
-  detail::temporary_file file(path);
-  file.write_all(path.ends_with(".gz") ? detail::gzipped(content) : std::string(content));
+  auto const text = path.ends_with(".gz") ? detail::gzipped(content) : std::string(content);
+  atomic_file file(path);
+  file.write(std::as_bytes(std::span(text)));
   file.commit();
 }
 

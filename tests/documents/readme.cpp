@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "triad/train/initialize.hpp"
+#include "triad/train/schedule.hpp"
 #include "triad/triad.hpp"
 
 using namespace triad;
@@ -30,9 +31,10 @@ int main() {
     return batch.upload();
   };
 
-  for (int step = 0; step < 600; ++step) {
-    auto const questions = fill_with_chains(2 + step % 3);
-    learner.update(questions, batch.uploaded_answers(), 2e-3);
+  linear_warmup const schedule{.peak = 3e-3, .warmup = 20, .total = 600};
+  for (std::uint64_t step = 0; step < 600; ++step) {
+    auto const questions = fill_with_chains(2 + static_cast<index_t>(step % 3));
+    learner.update(questions, batch.uploaded_answers(), schedule.rate(step));
   }
   for (index_t k = 2; k <= 6; ++k) {
     std::vector<index_t> best(64);

@@ -70,9 +70,11 @@ struct repeat {
     return {layer, static_cast<S*>(memory.base()), tied ? 0 : static_cast<index_t>(bytes / sizeof(S)), sets};
   }
 
-  /// Memory for the first `used` layers; all of them where `used` is negative.
-  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t used = -1) const {
-    auto const depths = static_cast<std::size_t>(used < 0 ? count() : used);
+  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const { return plan_first(place, dims, kept, count()); }
+
+  /// Memory for the first `used` layers and the states after each.
+  saved plan_first(arena& place, graph_dims dims, keep kept, index_t used) const {
+    auto const depths = static_cast<std::size_t>(used);
     auto const layer_bytes = planned_bytes([&](arena& a) { (void)layer.plan_saved(a, dims, kept); });
     auto const state_bytes = planned_bytes([&](arena& a) { (void)a.template make<output>(dims.rows, columns_out(layer)); });
     auto const take = [&](std::size_t bytes) {

@@ -78,7 +78,7 @@ struct edge_transformer {
     index_t const b = dims.graphs, full = layers.count() - (prune ? 1 : 0);
     auto const state = [&](index_t rows) { return place.make<states>(rows, width()); };
     auto const x0 = state(dims.rows);
-    auto const l = layers.plan_saved(place, dims, kept, full);
+    auto const l = layers.plan_first(place, dims, kept, full);
     auto const last = layers.layer.plan_saved(place, prune ? dims : graph_dims{}, kept, prune ? b : 0);
     auto const final = state(prune ? b : dims.rows);
     auto const asked = prune ? final : state(b);

@@ -4,6 +4,7 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/core/call.hpp"
+#include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/train/clip.hpp"
@@ -131,18 +132,17 @@ class trainer {
 
   /// A pass over the largest batch that plans and computes nothing.
   static std::size_t planned_scratch(Ex& ex, Model const& m, trainer_options const& o) {
-    measuring<Ex> dry{&ex};
-    arena scratch, values, gradients, kept;
-    call c{&scratch, true, 0, nullptr, 0};
+    arena values, gradients, kept;
     auto const w = m.template plan_params<T const>(values);
     auto const s = m.plan_saved(kept, o.capacity, o.memory);
     auto const logits = kept.make<logits_type>(o.capacity.graphs, m.targets());
     auto const in = Model::input::measured(o.capacity, o.capacity.graphs);
-    m.forward(dry, c, w, in, s, logits);
-    if (o.memory != keep::nothing) m.backward(dry, c, w, in, s, logits, m.plan_params(gradients));
-    index_t const flat = static_cast<index_t>(values.peak() / sizeof(T));
-    triad::norm(dry, scratch, vec<T>(nullptr, flat), vec<T>(nullptr, 1));
-    return scratch.peak();
+    return triad::planned_scratch(ex, call{.train = true}, [&](auto& dry, call const& c) {
+      m.forward(dry, c, w, in, s, logits);
+      if (o.memory == keep::nothing) return;
+      m.backward(dry, c, w, in, s, logits, m.plan_params(gradients));
+      triad::norm(dry, *c.scratch, make_vec<T>(nullptr, static_cast<index_t>(values.peak() / sizeof(T))), make_vec<T>(nullptr, 1));
+    });
   }
   static std::size_t scalar_bytes() {
     return planned_bytes([](arena& a) {

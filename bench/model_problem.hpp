@@ -1,0 +1,101 @@
+// An Edge Transformer in training on chains of kinship-like facts, with its batch, its work counted, and its check.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "check.hpp"
+#include "problem.hpp"
+#include "triad/models/edge_transformer.hpp"
+#include "triad/models/graph_loader.hpp"
+#include "triad/train/trainer.hpp"
+
+namespace bench {
+
+/// What is trained, and how.
+struct model_settings {
+  triad::edge_transformer_sizes sizes;
+  std::vector<index_t> nodes;  // of each graph
+  triad::keep memory = triad::keep::everything;
+
+  triad::graph_dims dims() const {
+    triad::graph_dims all;
+    for (auto const n : nodes) all = all + triad::dims_of(n);
+    return all;
+  }
+};
+
+template <class T, class Ex>
+class model_problem {
+  using model = triad::edge_transformer<T>;
+  using trainer = triad::trainer<model, Ex>;
+
+ public:
+  model_problem(Ex& ex, model_settings const& s) : trainer_(ex, model(s.sizes), options(s)), loader_(s.dims()) {
+    set_parameters(trainer_.parameters().mutable_values());
+    triad::random_stream random(5, 0);
+    for (auto const n : s.nodes) {
+      auto const answer = random.below(static_cast<std::uint32_t>(s.sizes.targets));
+      auto* const label = loader_.add(n, 0, n - 1, static_cast<index_t>(answer));
+      for (index_t i = 0; i + 1 < n; ++i) label[i * n + i + 1] = 1 + random.below(static_cast<std::uint32_t>(s.sizes.labels) - 1);
+    }
+  }
+
+  static triad::trainer_bytes bytes(Ex& ex, model_settings const& s) { return trainer::plan(ex, model(s.sizes), options(s)); }
+
+  /// A whole step: forward, loss, backward, clipping, Adam.
+  void step() {
+    auto const in = loader_.upload();
+    trainer_.update(in, loader_.uploaded_answers(), 1e-3);
+  }
+  /// Its gradient alone.
+  void differentiate() {
+    auto const in = loader_.upload();
+    trainer_.compute_gradient(in, loader_.uploaded_answers());
+  }
+  T loss() const { return trainer_.loss(); }
+  auto gradients() { return trainer_.parameters().gradients(); }
+
+ private:
+  static triad::trainer_options options(model_settings const& s) { return {.max_norm = 1, .key = 3, .memory = s.memory, .capacity = s.dims()}; }
+
+  trainer trainer_;
+  triad::graph_loader<Ex> loader_;
+};
+
+/// Loss and gradients, with dropout, against the reference in double.
+inline verdict check_model(model_settings const& s) {
+  checker judge;
+  model_problem<float, triad::cpu::backend> found(machine(), s);
+  model_problem<double, checker> expected(judge, s);
+  found.differentiate();
+  expected.differentiate();
+  float const loss = found.loss();
+  double const expected_loss = expected.loss();
+  if (auto wrong = compare("the loss", &loss, &expected_loss, 1)) return wrong;
+  return compare_fields(found.gradients(), expected.gradients());
+}
+
+/// A training step without what the floor leaves out; the last layer is read at one edge a graph.  Recomputation counts forward twice
+/// in every layer but the last.
+inline work_model count_work(model_settings const& s) {
+  auto const& z = s.sizes;
+  auto const dims = s.dims();
+  index_t const d = z.layer.width, reads = z.prune ? dims.graphs : dims.rows;
+  double const full = static_cast<double>(z.layers - 1);
+  work_model model;
+  auto const layers = [&](bool train, double times) {
+    model.projections(z.layer.variant, dims.rows, d, train, times);
+    model.feed_forward(dims.rows, d, z.layer.hidden, d, train, times);
+    for (auto const n : s.nodes) model.triangle(z.layer.variant, 1, n, d, z.layer.heads, train, times);
+  };
+  layers(true, full);
+  if (s.memory == triad::keep::inputs) layers(false, full);
+  model.projections(z.layer.variant, dims.rows, d, true, 1, reads);
+  model.feed_forward(reads, d, z.layer.hidden, d, true);
+  for (auto const n : s.nodes) model.triangle(z.layer.variant, 1, n, d, z.layer.heads, true);
+  model.feed_forward(dims.graphs, d, d, z.targets, true);
+  return model;
+}
+
+}  // namespace bench

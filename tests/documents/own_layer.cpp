@@ -1,0 +1,85 @@
+// The layer of docs/layers.md: written from the pieces of the library, and checked by finite differences.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <vector>
+
+#include "triad/cpu/cpu.hpp"
+#include "triad/layers/linear.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/train/gradient_check.hpp"
+
+namespace mine {
+
+using namespace triad;
+
+// y = a * b,  a = relu(x u' + c),  b = x v' + e        x (rows, in), u and v (out, in), y (rows, out); * element by element
+// da = dy * b where a > 0, else 0;  db = dy * a;  dx = da u + db v
+template <class T>
+struct gated_linear {
+  using input = tensor<T const, dyn, dyn>;  // (rows, in)
+  using output = tensor<T, dyn, dyn>;       // (rows, out)
+
+  linear<T> gate, map;
+
+  gated_linear(index_t in, index_t out) : gate{extents<dyn, dyn>(in, out)}, map{extents<dyn, dyn>(in, out)} {}
+
+  template <class S>
+  struct fields {
+    typename linear<T>::template fields<S> gate, map;
+    template <class F>
+    constexpr void each(F&& f) {
+      f("gate", gate);
+      f("map", map);
+    }
+  };
+  struct saved {
+    output a, b;  // (rows, out) each
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const first = gate.template plan_params<S>(place);
+    return {first, map.template plan_params<S>(place)};
+  }
+  saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
+    auto const a = place.make<output>(dims.rows, gate.out());
+    return {a, place.make<output>(dims.rows, gate.out())};
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, output y) const {
+    epilogue<T> activate;
+    activate.relu = true;
+    gate.forward(ex, c, w.gate, x, {}, s.a, activate);
+    map.forward(ex, c, w.map, x, {}, s.b);
+    transform(ex, times{}, s.a, s.b, y);
+  }
+
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy, output dx, fields<T> gradient) const {
+    auto const frame = c.scratch->open();
+    auto const d = c.scratch->template make<output>(x.extent(0), gate.out());
+    transform(ex, times{}, dy, s.b, d);
+    transform(ex, relu_grad{}, s.a, d, d);
+    gate.backward(ex, c, w.gate, x, {}, d, dx, gradient.gate);
+    transform(ex, times{}, dy, s.a, d);
+    epilogue<T> add;
+    add.residual = as_matrix(read_only(dx));
+    map.backward(ex, c, w.map, x, {}, d, dx, gradient.map, add);
+  }
+};
+
+}  // namespace mine
+
+int main() {
+  std::vector<double> values(7 * 3);
+  triad::random_stream random(1, 2);
+  for (double& v : values) v = random.uniform(-1, 1);
+
+  triad::cpu::backend ex;
+  mine::gated_linear<double> const layer(3, 5);
+  triad::tensor<double const, triad::dyn, triad::dyn> const x(values.data(), 7, 3);
+  auto const report = triad::gradient_check(ex, layer, triad::row_dims(7), x, {7, 5});
+  std::printf("%s\n", report.text().c_str());
+  return report ? 0 : 1;
+}
