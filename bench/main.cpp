@@ -51,11 +51,16 @@ bool may_time(benchmark::State& state, std::string const& name, std::size_t byte
 double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work) {
   if (t.warm) work();
   auto const floor = t.floor ? measure_floor(machine(), t.model) : floor_seconds{};
-  std::vector<double> seconds;
-  for (auto _ : state) seconds.push_back(seconds_of(work));
+  std::vector<double> seconds, processor;
+  for (auto _ : state) {
+    double const start = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
+    seconds.push_back(seconds_of(work));
+    processor.push_back(processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
+  }
   double const middle = median(seconds);
   auto& counter = state.counters;
   counter["ms"] = middle * 1e3;
+  counter["cpu_ms"] = median(processor) * 1e3;
   counter["planned_MiB"] = static_cast<double>(t.planned) / 1048576.0;
   counter["GFLOP/s"] = t.model.flops() / middle * 1e-9;
   if (t.floor) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "check.hpp"
@@ -84,16 +85,21 @@ inline work_model count_work(model_settings const& s) {
   index_t const d = z.layer.width, reads = z.prune ? dims.graphs : dims.rows;
   double const full = static_cast<double>(z.layers - 1);
   work_model model;
+  std::map<index_t, index_t> graphs;  // of n nodes
+  for (auto const n : s.nodes) ++graphs[n];
+  auto const triangles = [&](bool train, double times) {
+    for (auto const& [n, count] : graphs) model.triangle(z.layer.variant, count, n, d, z.layer.heads, train, times);
+  };
   auto const layers = [&](bool train, double times) {
     model.projections(z.layer.variant, dims.rows, d, train, times);
     model.feed_forward(dims.rows, d, z.layer.hidden, d, train, times);
-    for (auto const n : s.nodes) model.triangle(z.layer.variant, 1, n, d, z.layer.heads, train, times);
+    triangles(train, times);
   };
   layers(true, full);
   if (s.memory == triad::keep::inputs) layers(false, full);
   model.projections(z.layer.variant, dims.rows, d, true, 1, reads);
   model.feed_forward(reads, d, z.layer.hidden, d, true);
-  for (auto const n : s.nodes) model.triangle(z.layer.variant, 1, n, d, z.layer.heads, true);
+  triangles(true, 1);
   model.feed_forward(dims.graphs, d, d, z.targets, true);
   return model;
 }

@@ -1,14 +1,15 @@
 // How fast this machine is right now: arithmetic, exp, copying, and BLAS products of given shapes, on all threads of a backend.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every rate is the median of a few short rounds, and is meant to be taken just before what it will be compared with:
-// on a shared machine it moves by a factor of two within minutes.
+// Every rate is the median of a few short rounds, and is meant to be taken just before what it will be compared with: on a shared
+// machine it moves by a factor of two within minutes.  Each thread is timed by its own processor clock, so that waiting for a
+// processor that others use does not pass for work: a busy machine must not raise a floor.
 #pragma once
 
 #include <benchmark/benchmark.h>
+#include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "triad/core/buffer.hpp"
@@ -19,18 +20,31 @@ namespace bench {
 
 using triad::index_t;
 
-/// Seconds of f(task), task < ex.threads, run by all threads at once: the median of `rounds`, after one to warm up.
+/// Processor seconds, of this thread or of the whole process.
+inline double processor_seconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Seconds of f(task), task < ex.threads, run by all threads at once: the slowest task, the median of `rounds`, after one to warm up.
 template <class F>
 double probe(triad::cpu::backend& ex, int rounds, F&& f) {
-  std::vector<double> seconds;
+  std::vector<double> seconds, of_task(static_cast<std::size_t>(ex.threads));
   for (int round = 0; round <= rounds; ++round) {
-    auto const start = std::chrono::steady_clock::now();
-    triad::cpu::parallel_for(ex, ex.threads, [&](index_t task, int) { f(task); });
-    auto const stop = std::chrono::steady_clock::now();
-    if (round > 0) seconds.push_back(std::chrono::duration<double>(stop - start).count());
+    triad::cpu::parallel_for(ex, ex.threads, [&](index_t task, int) {
+      double const start = processor_seconds(CLOCK_THREAD_CPUTIME_ID);
+      f(task);
+      of_task[static_cast<std::size_t>(task)] = processor_seconds(CLOCK_THREAD_CPUTIME_ID) - start;
+    });
+    if (round > 0) seconds.push_back(*std::max_element(of_task.begin(), of_task.end()));
   }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
+  return median(seconds);
 }
 
 /// Multiply-adds a second, counted by lane, from registers alone: the rate at which the triangle's slots can issue at most.
@@ -40,7 +54,7 @@ inline double multiply_add_rate(triad::cpu::backend& ex) {
     triad::simd::floats sum[chains];
     auto factor = triad::simd::broadcast(0.999f), addend = triad::simd::broadcast(0.001f);
 #pragma GCC unroll 16
-    for (auto& s : sum) s = addend;
+    for (auto& s : sum) benchmark::DoNotOptimize(s = addend);  // else equal chains are computed once
     for (int r = 0; r < repeats; ++r) {
 #pragma GCC unroll 16
       for (auto& s : sum) s = s * factor + addend;
@@ -87,8 +101,8 @@ struct product {
   friend bool operator==(product const&, product const&) = default;
 };
 
-/// Seconds of the product on arrays of its size, cut among the threads in the better of three ways: rows of c, columns of c, or
-/// the library's own blocks.
+/// Seconds of the product on arrays of its size, cut among the threads in the best of three ways: rows of c, each thread's share at
+/// once or 384 rows at a time, or columns of c.
 inline double product_seconds(triad::cpu::backend& ex, product const& p) {
   triad::cpu::blas_is_serial();
   triad::buffer<> const memory(static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)));
@@ -108,16 +122,11 @@ inline double product_seconds(triad::cpu::backend& ex, product const& p) {
   int const rounds = p.flops() > 1e10 ? 1 : p.flops() > 1e9 ? 3 : 7;
   double const by_rows = probe(ex, rounds, [&](index_t task) { call(task * part(p.m), std::min(part(p.m), p.m - task * part(p.m)), 0, p.n); });
   double const by_columns = probe(ex, rounds, [&](index_t task) { call(0, p.m, task * part(p.n), std::min(part(p.n), p.n - task * part(p.n))); });
-
-  auto const plain = [](float* data, index_t rows, index_t columns) { return triad::make_matrix<float const>(data, rows, columns, columns); };
-  triad::matrix<float const> const x = p.transpose_a ? triad::transposed(plain(a, p.k, p.m)) : plain(a, p.m, p.k);
-  triad::matrix<float const> const w = p.transpose_b ? triad::transposed(plain(b, p.n, p.k)) : plain(b, p.k, p.n);
-  triad::cpu::backend one(1);
-  std::vector<double> blocks;
-  for (int round = 0; round < rounds; ++round)
-    blocks.push_back(probe(one, 1, [&](index_t) { triad::matmul(ex, x, w, triad::make_matrix(c, p.m, p.n, p.n)); }));
-  std::sort(blocks.begin(), blocks.end());
-  return std::min({by_rows, by_columns, blocks[blocks.size() / 2]});
+  double const by_blocks = probe(ex, rounds, [&](index_t task) {
+    index_t const stop = std::min(p.m, (task + 1) * part(p.m));
+    for (index_t row = task * part(p.m); row < stop; row += 384) call(row, std::min<index_t>(384, stop - row), 0, p.n);
+  });
+  return std::min({by_rows, by_columns, by_blocks});
 }
 
 }  // namespace bench

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "floor.hpp"
-#include "triad/cpu/backend.hpp"
+#include "triad/cpu/cpu.hpp"
 
 namespace bench {
 
@@ -48,11 +48,6 @@ inline double seconds_of(std::function<void()> const& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-inline double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 /// What a time is reported with.
 struct timing {
   work_model model;         // what the work consists of
@@ -61,8 +56,9 @@ struct timing {
   bool warm = true;         // false: the first run counts; work of many seconds
 };
 
-/// Times work() as long as the library asks.  Counters: the median in ms, planned memory in MiB, GFLOP/s and, where a floor is
-/// wanted, its parts in ms, measured just before, and time over floor.  Returns the median in seconds.
+/// Times work() as long as the library asks.  Counters: the median in ms, by the clock and of all threads' processor time together,
+/// planned memory in MiB, GFLOP/s and, where a floor is wanted, its parts in ms, measured just before, and time over floor.
+/// Returns the median in seconds.
 double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work);
 
 }  // namespace bench

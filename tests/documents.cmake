@@ -1,10 +1,24 @@
-# Code in README.md and docs/ that follows a line `<!-- from FILE -->` must stand in that file, word for word.
+# Code in README.md and docs/ that follows a line `<!-- from FILE -->` must stand in that file, word for word; and what a
+# page links to must exist.
 cmake_minimum_required(VERSION 3.25)
-file(GLOB pages RELATIVE "${ROOT}" "${ROOT}/README.md" "${ROOT}/docs/*.md" "${ROOT}/examples/*/README.md")
-set(mark "<!-- from ")
+cmake_path(ABSOLUTE_PATH ROOT NORMALIZE)
+file(GLOB pages RELATIVE "${ROOT}" "${ROOT}/README.md" "${ROOT}/CONTRIBUTING.md" "${ROOT}/docs/*.md" "${ROOT}/docs/*/*.md"
+  "${ROOT}/examples/*/README.md")
+set(mark "\n<!-- from ")
 set(count 0)
 foreach(page IN LISTS pages)
   file(READ "${ROOT}/${page}" text)
+
+  string(REPLACE "](" "@link@" links "${text}")  # a list of texts with brackets would not be a list
+  string(REGEX MATCHALL "@link@[^)@:# \n]+[)#]" links "${links}")
+  foreach(link IN LISTS links)
+    string(REGEX REPLACE "^@link@|[)#]$" "" link "${link}")
+    cmake_path(GET page PARENT_PATH folder)
+    if(NOT EXISTS "${ROOT}/${folder}/${link}")
+      message(FATAL_ERROR "${page}: links to ${link}, which does not exist")
+    endif()
+  endforeach()
+
   string(FIND "${text}" "${mark}" at)
   while(NOT at EQUAL -1)
     string(LENGTH "${mark}" skip)

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "triad/cpu/cpu.hpp"
+#include "triad/layers/chain.hpp"
 #include "triad/layers/repeat.hpp"
+#include "triad/layers/residual.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/models/graph_loader.hpp"

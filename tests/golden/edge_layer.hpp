@@ -45,12 +45,14 @@ struct et_layer {
     edge_input<T, dyn> const in{bench.template make_from<state>(file.values("in/x"), rows, d), batch, mask_of(bench, file, graphs, n)};
     auto const cotangent = cotangent_of_y(file);
     auto const dy = bench.template make_from<state>(cotangent, rows, d);
-    auto const attended = bench.template make<state>(rows, d), y = bench.template make<state>(rows, d), dx = bench.template make<state>(rows, d);
+    auto const attended = bench.template make<state>(rows, d), y = bench.template make<state>(rows, d);
+    auto const dx = bench.template make<state>(rows, d);
     auto const saved = bench.place([&](arena& a) { return layer.plan_saved(a, batch.dims); });
 
     bench.run([&](auto& backend, call const& c) {
       layer.forward(backend, c, params.values(), in, saved, y);
-      layer.attention.mixer().forward(backend, c, params.values().attention.output, saved.attention.mixed, {}, attended);  // the layer adds it at once
+      // The layer adds A(u1) to u1 as it makes it, so out/attn is made once more.
+      layer.attention.mixer().forward(backend, c, params.values().attention.output, saved.attention.mixed, {}, attended);
       layer.backward(backend, c, params.values(), in, saved, dy, dx, params.gradients());
     });
     auto const found = bench.read(y);

@@ -189,7 +189,8 @@ def save_updates(folder, case, random, optimizer, args, clip, schedule, without,
             tensors[f"rate/out/step{t}/lr"] = np.float64(lr)
         tensors |= {f"out/final/exp_avg/{k}": x for k, x in m.items()} | {f"out/final/exp_avg_sq/{k}": x for k, x in v.items()}
         tensors = {k.removeprefix("rate/"): np.asarray(x).astype(np.float64 if k.startswith("rate/") else real) for k, x in tensors.items()}
-        config = {"optimizer": optimizer, "args": args, "steps": steps, "clip": clip, "schedule": schedule, "param_without_grad": without, "dtype": dtype}
+        config = {"optimizer": optimizer, "args": args, "steps": steps, "clip": clip, "schedule": schedule,
+                  "param_without_grad": without, "dtype": dtype}
         write(folder / f"optim__{case}.{dtype}.safetensors", {"kind": "optim", "config": json.dumps(config), "note": NOTE}, tensors)
 
 

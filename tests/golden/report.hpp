@@ -5,8 +5,10 @@
 // all gradients of the case (gradients, some of which are mathematically zero).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -103,11 +105,10 @@ class report {
       if (name.starts_with(prefix)) name.erase(0, prefix.size());
     for (std::string_view const suffix : {".weight", ".bias"})
       if (name.ends_with(suffix)) name.erase(name.size() - suffix.size());
-    if (auto const at = name.find("layers."); at != std::string::npos) {
-      auto const digits = at + 7, end = name.find_first_not_of("0123456789", digits);
-      name.replace(digits, (end == std::string::npos ? name.size() : end) - digits, "*");
-    }
-    return name;
+    auto const at = name.find("layers.");
+    if (at == std::string::npos) return name;
+    auto const rest = name.find_first_not_of("0123456789", at + 7);
+    return name.substr(0, at) + "layers.*" + (rest == std::string::npos ? "" : name.substr(rest));
   }
 
   void wrong_size(std::string const& name, std::string const& label, std::size_t found, std::size_t expected) {
@@ -123,13 +124,14 @@ class report {
     std::size_t where = 0;
     bool right = true;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      double const difference = std::abs(found[i] - expected[i]);
-      right = right && difference <= limit * scale;  // false for a NaN
-      if (!(difference <= worst)) worst = difference, where = i;
+      double const apart = std::abs(found[i] - expected[i]);
+      double const difference = std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
+      right = right && difference <= limit * scale;
+      if (difference > worst) worst = difference, where = i;
     }
-    double const error = worst > 0 ? worst / (scale > 0 ? scale : 1) : worst;
+    double const error = scale > 0 ? worst / scale : worst;
     auto& g = find_group(in_group);
-    if (!(error <= g.error)) g.error = error;
+    g.error = std::max(g.error, error);
     g.limit = std::max(g.limit, limit);
     if (!right)
       fail(describe(name, label) + ": element " + std::to_string(where) + " is " + exact(found[where]) + ", expected " + exact(expected[where]) +

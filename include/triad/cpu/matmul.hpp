@@ -123,6 +123,12 @@ template <std::floating_point T>
 void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate, epilogue<T> const& e) {
   index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
   if (m == 0 || n == 0) return;
+  if (e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle()) {  // c += a b: BLAS would overwrite the residual
+    if (accumulate || e.relu || e.gate.extent(0) != 0 || e.dropout.active()) return reference::do_matmul(ex, a, b, c, accumulate, e);
+    epilogue<T> rest = e;
+    rest.residual = no_matrix<T const>();
+    return do_matmul(ex, a, b, c, true, rest);
+  }
   detail::blas_layout const la(a), lb(b), lc(c);
   bool const rows_are_contiguous = (e.gate.extent(0) == 0 || e.gate.stride(1) == 1) && (e.residual.extent(0) == 0 || e.residual.stride(1) == 1);
   if (lc.fits && lc.transpose == CblasTrans && e.empty())  // c' = b' a'

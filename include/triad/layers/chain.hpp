@@ -22,7 +22,8 @@ struct joins {
                 "chain: the first layer's output and the second's input differ in element type; both stand in joins<Output, State>");
   static_assert(Output::rank() == State::rank(),
                 "chain: the first layer's output and the second's input differ in rank; both stand in joins<Output, State>");
-  static_assert(!columns_clash<Output, State>(), "chain: the first layer's output and the second's input differ in columns; both stand in joins<Output, State>");
+  static_assert(!columns_clash<Output, State>(),
+                "chain: the first layer's output and the second's input differ in columns; both stand in joins<Output, State>");
   static constexpr bool checked = true;
 };
 

@@ -1,0 +1,13 @@
+# Trains a small model, and wants the same answer from predict as from `clutrr predict`.
+file(REMOVE_RECURSE "${FOLDER}")
+execute_process(COMMAND "${CLUTRR}" train --preset smoke --out "${FOLDER}" RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT status MATCHES "^[02]$")  # 2: trained, but too short to have learned
+  message(FATAL_ERROR "clutrr train: status ${status}\n${output}")
+endif()
+execute_process(COMMAND "${CLUTRR}" predict "${FOLDER}" --facts "ann:mother:bea bea:brother:carl" --ask ann:carl
+  OUTPUT_VARIABLE expected COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${PREDICT}" "${FOLDER}/model.safetensors" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output STREQUAL expected)
+  message(FATAL_ERROR "predict says\n${output}\nclutrr predict says\n${expected}")
+endif()
+message("${output}")

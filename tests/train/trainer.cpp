@@ -1,0 +1,270 @@
+// A whole model in training: it learns, it allocates nothing, and one seed gives one result however it is computed.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/train/trainer.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/models/edge_transformer.hpp"
+#include "triad/models/graph_loader.hpp"
+#include "triad/train/initialize.hpp"
+
+// ---- every allocation of this program is counted --------------------------------------------------------------------
+namespace {
+std::atomic<long> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  void* const p = alignment <= alignof(std::max_align_t) ? std::malloc(bytes ? bytes : 1)
+                                                         : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment + (bytes ? 0 : alignment));
+  if (!p) throw std::bad_alloc();
+  return p;
+}
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, 1); }
+void* operator new[](std::size_t bytes) { return counted(bytes, 1); }
+void* operator new(std::size_t bytes, std::align_val_t a) { return counted(bytes, static_cast<std::size_t>(a)); }
+void* operator new[](std::size_t bytes, std::align_val_t a) { return counted(bytes, static_cast<std::size_t>(a)); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace {
+
+using namespace triad;
+
+constexpr index_t labels = 9, targets = 6;
+
+// Counts what a backend is asked for, and whether cpu's kernels can take it as it lies in memory.
+struct spy : cpu::backend {
+  using cpu::backend::backend;
+  int triangles = 0, gradients = 0, products = 0, unfit = 0;
+};
+void do_triangle(spy& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
+                 triangle_statistics<float> const& s, matrix<float> o, workspace ws) {
+  ++ex.triangles;
+  ex.unfit += cpu::triangles::rows_are_contiguous(t.form, x) && o.stride(1) == 1 ? 0 : 1;
+  cpu::do_triangle(ex, t, x, g, s, o, ws);
+}
+void do_triangle_grad(spy& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
+                      triangle_statistics<float const> const& s, matrix<float const> o, matrix<float const> d_o, triangle_projections<float> const& dx, workspace ws) {
+  ++ex.gradients;
+  ex.unfit += cpu::triangles::rows_are_contiguous(t.form, x) && o.stride(1) == 1 && d_o.stride(1) == 1 ? 0 : 1;
+  cpu::do_triangle_grad(ex, t, x, g, s, o, d_o, dx, ws);
+}
+void do_matmul(spy& ex, matrix<float const> a, matrix<float const> b, matrix<float> c, bool accumulate, epilogue<float> const& e) {
+  ++ex.products;
+  ex.unfit += cpu::detail::blas_layout(a).fits && cpu::detail::blas_layout(b).fits && cpu::detail::blas_layout(c).fits ? 0 : 1;
+  cpu::do_matmul(ex, a, b, c, accumulate, e);
+}
+
+edge_transformer_sizes sizes(double dropout, bool prune = true) {
+  edge_transformer_sizes z;
+  z.labels = labels;
+  z.targets = targets;
+  z.layers = 3;
+  z.prune = prune;
+  z.layer = {16, 2, 32, dropout, triangle_form::full, false};
+  return z;
+}
+
+using model = edge_transformer<float>;
+
+// A model in training on batches of graphs that the whole-graph kernels take and that the tiled ones take.
+template <class Ex>
+struct run {
+  Ex ex;
+  trainer<model, Ex> train;
+  graph_loader<Ex> loader;
+
+  static trainer_options options(keep kept) {
+    trainer_options o;
+    o.max_norm = 1;
+    o.key = 5;
+    o.memory = kept;
+    o.capacity = {8, 2200, 130, 2200 * 34, 34};
+    return o;
+  }
+  explicit run(int threads, edge_transformer_sizes const& z, keep kept = keep::everything)
+      : ex(threads), train(ex, model(z), options(kept)), loader(options(kept).capacity) {
+    initialize(train.parameters().mutable_values(), 3);
+  }
+  run(run const&) = delete;
+  run& operator=(run const&) = delete;
+
+  /// Batch `number`: always the same graphs.
+  void load(std::uint64_t number, std::vector<index_t> const& nodes) {
+    loader.clear();
+    for (auto const n : nodes) {
+      random_stream random(7, number * 100 + static_cast<std::uint64_t>(n));
+      auto* const label = loader.add(n, 0, n - 1, static_cast<index_t>(random.below(targets)));
+      for (index_t e = 0; e < n * n; ++e) label[e] = random.below(labels);
+    }
+  }
+  void load(std::uint64_t number) {
+    static std::vector<index_t> const batches[] = {{5, 3, 17, 20, 1, 4}, {34, 2, 12, 13}, {6}, {3, 4, 5, 6, 7, 8, 9, 10}};
+    load(number, batches[number % 4]);
+  }
+  float update(double rate = 0.01) {
+    auto const in = loader.upload();
+    train.update(in, loader.uploaded_answers(), rate);
+    return train.loss();
+  }
+  std::vector<float> flat(vec<float> v) const { return {v.data_handle(), v.data_handle() + v.extent(0)}; }
+
+  /// Loss and norm of each update in [first, last), and at the end every parameter.
+  std::vector<float> trace(std::uint64_t first, std::uint64_t last) {
+    std::vector<float> all;
+    for (auto u = first; u < last; ++u) {
+      load(u);
+      all.push_back(update());
+      all.push_back(train.norm());
+    }
+    auto const values = flat(train.parameters().flat_values());
+    all.insert(all.end(), values.begin(), values.end());
+    return all;
+  }
+};
+
+TEST_CASE("eight samples are learned by heart") {
+  run<cpu::backend> r(1, sizes(0));
+  r.load(0, {3, 4, 5, 6, 7, 8, 9, 10});
+  float const before = r.update(0.003);
+  for (int i = 0; i < 150; ++i) r.update(0.003);
+  CHECK(before > 1);
+  CHECK(r.update(0.003) < 0.01f);
+  auto const logits = r.train.infer(r.loader.upload());
+  std::vector<index_t> best(8);
+  argmax_rows(r.ex, logits, make_vec(best.data(), 8));
+  for (std::size_t g = 0; g < 8; ++g) CHECK(best[g] == r.loader.answers()[g]);
+}
+
+TEST_CASE("one seed gives the same bits for one, two and three threads, with dropout and graphs of all sizes") {
+  auto const one = run<cpu::backend>(1, sizes(0.2)).trace(0, 6);
+  for (float v : one) REQUIRE(std::isfinite(v));
+  CHECK(one == run<cpu::backend>(2, sizes(0.2)).trace(0, 6));
+  CHECK(one == run<cpu::backend>(3, sizes(0.2)).trace(0, 6));
+}
+
+TEST_CASE("training that goes on from parameters, moments and step makes the bits of training that never stopped") {
+  auto const whole = run<cpu::backend>(2, sizes(0.2)).trace(0, 6);
+  run<cpu::backend> first(2, sizes(0.2));
+  auto begun = first.trace(0, 3);
+  run<cpu::backend> second(1, sizes(0.2));
+  auto const copy = [](vec<float> from, vec<float> to) { std::copy_n(from.data_handle(), from.extent(0), to.data_handle()); };
+  copy(first.train.parameters().flat_values(), second.train.parameters().flat_values());
+  copy(first.train.parameters().flat_first_moments(), second.train.parameters().flat_first_moments());
+  copy(first.train.parameters().flat_second_moments(), second.train.parameters().flat_second_moments());
+  second.train.set_step(first.train.step());
+  // What a program does between a load and its first update changes nothing.
+  second.load(1);
+  second.train.compute_gradient(second.loader.upload(), second.loader.uploaded_answers());
+  second.train.infer(second.loader.upload());
+  auto const rest = second.trace(3, 6);
+  begun.resize(6);
+  begun.insert(begun.end(), rest.begin(), rest.end());
+  CHECK(begun == whole);
+}
+
+TEST_CASE("keeping inputs alone gives the bits of keeping everything") {
+  CHECK(run<cpu::backend>(2, sizes(0.2)).trace(0, 4) == run<cpu::backend>(2, sizes(0.2), keep::inputs).trace(0, 4));
+}
+
+// Sums of other order: the last bits of gradients whose largest element is about 0.1.
+constexpr double rounding = 2e-6;
+
+template <class Ex>
+void expect_same_gradient(run<Ex>& a, run<Ex>& b) {
+  CHECK_THAT(a.train.loss(), test::WithinAbs(static_cast<double>(b.train.loss()), rounding));
+  auto const x = a.flat(a.train.parameters().flat_gradients()), y = b.flat(b.train.parameters().flat_gradients());
+  double worst = 0, largest = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    worst = std::max(worst, std::abs(static_cast<double>(x[i]) - static_cast<double>(y[i])));
+    largest = std::max(largest, std::abs(static_cast<double>(x[i])));
+  }
+  CHECK(largest > 0.01);
+  CHECK(worst < rounding);
+}
+
+TEST_CASE("a pruned last layer, and another order of the graphs, give the same loss and gradient") {
+  run<cpu::backend> plain(2, sizes(0)), whole(2, sizes(0, false)), turned(2, sizes(0));
+  plain.load(0, {5, 3, 17, 4});
+  whole.load(0, {5, 3, 17, 4});
+  turned.load(0, {17, 4, 3, 5});
+  for (auto* r : {&plain, &whole, &turned}) r->train.compute_gradient(r->loader.upload(), r->loader.uploaded_answers());
+  expect_same_gradient(plain, whole);
+  expect_same_gradient(plain, turned);
+}
+
+TEST_CASE("a training step allocates nothing") {
+  for (auto kept : {keep::everything, keep::inputs}) {
+    run<cpu::backend> r(2, sizes(0.2), kept);
+    for (std::uint64_t u = 0; u < 4; ++u) r.load(u), r.update();  // threads start, BLAS takes its buffers
+    auto const before = allocations.load();
+    float loss = 0;
+    for (std::uint64_t u = 4; u < 12; ++u) {
+      r.load(u);
+      loss += r.update();
+    }
+    r.train.infer(r.loader.upload());
+    auto const after = allocations.load();
+    CHECK(after - before == 0);
+    CHECK(loss > 0);
+  }
+  auto const before = allocations.load();
+  delete[] new float[100];
+  CHECK(allocations.load() > before);  // the counter counts
+}
+
+TEST_CASE("a training step takes cpu's own triangle and BLAS for all of its products") {
+  run<spy> r(1, sizes(0.2));
+  r.load(0);
+  r.update();
+  CHECK(r.ex.triangles == 3);
+  CHECK(r.ex.gradients == 3);
+  // Forward 4 a layer and 2 of the readout; backward twice as many.
+  CHECK(r.ex.products == 3 * (3 * 4 + 2));
+  CHECK(r.ex.unfit == 0);
+  // And it is the cpu's step.
+  run<cpu::backend> other(1, sizes(0.2));
+  other.load(0);
+  CHECK(other.update() == r.train.loss());
+}
+
+TEST_CASE("a trainer's plan is what it holds, and a batch larger than the capacity is refused") {
+  run<cpu::backend> r(1, sizes(0.2));
+  auto const bytes = r.train.bytes();
+  CHECK(bytes.parameters == r.train.parameters().bytes());
+  CHECK(bytes.total() == bytes.parameters + bytes.saved + bytes.scratch);
+  CHECK_FALSE(r.loader.has_room(35));
+  graph_loader<cpu::backend> wide({8, 5000, 200, 5000 * 60, 60});
+  wide.add(60, 0, 1, 0);
+  auto const in = wide.upload();
+  CHECK_THROWS_WITH(r.train.compute_gradient(in, wide.uploaded_answers()), test::contains("more was asked for than was measured"));
+}
+
+TEST_CASE("a trainer for inference holds values alone") {
+  run<cpu::backend> r(1, sizes(0.2), keep::nothing);
+  run<cpu::backend> learner(1, sizes(0.2));
+  CHECK(r.train.bytes().parameters * 4 == learner.train.bytes().parameters);
+  r.load(0);
+  learner.load(0);
+  auto const a = r.train.infer(r.loader.upload());
+  auto const b = learner.train.infer(learner.loader.upload());
+  for (index_t g = 0; g < a.extent(0); ++g)
+    for (index_t t = 0; t < targets; ++t) CHECK(a(g, t) == b(g, t));
+  CHECK_THROWS_AS(r.train.compute_gradient(r.loader.upload(), r.loader.uploaded_answers()), contract_violation);
+}
+
+}  // namespace
