@@ -59,36 +59,47 @@ struct weights {
   index_t row, step;
 };
 
-/// y_r = sum over s < count of w(r, s) b_s, for R rows of k.
-template <int R>
-[[gnu::noinline]] inline void mix(weights w, index_t count, in_rows b, index_t k, out_rows y, bool add) {
-  auto const columns = [&](index_t c, auto part, auto width) __attribute__((always_inline)) {
-    constexpr int V = decltype(width)::value;
-    floats acc[R][V] = {};
-    for (index_t s = 0; s < count; ++s) {
-      floats bv[V];
+/// y_r = sum over s < count of w(r, s) b_s for R rows and V vectors, the last of which is `last` wide.
+template <int R, int V>
+[[gnu::always_inline]] inline void mix_columns(weights w, index_t count, in_rows b, simd::tail last, out_rows y, bool add) {
+  floats acc[R][V] = {};
+  for (index_t s = 0; s < count; ++s) {
+    floats bv[V];
 #pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) bv[v] = part.load(b[s] + c + v * lanes);
+    for (int v = 0; v < V; ++v) bv[v] = v < V - 1 ? simd::load(b[s] + v * lanes) : last.load(b[s] + v * lanes);
 #pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) {
-        floats const wv = simd::broadcast(w.data[r * w.row + s * w.step]);
+    for (int r = 0; r < R; ++r) {
+      floats const wv = simd::broadcast(w.data[r * w.row + s * w.step]);
 #pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) acc[r][v] = acc[r][v] + wv * bv[v];
+      for (int v = 0; v < V; ++v) acc[r][v] = acc[r][v] + wv * bv[v];
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) {
+      float* const out = y[r] + v * lanes;
+      if (v < V - 1) {
+        simd::store(out, add ? simd::load(out) + acc[r][v] : acc[r][v]);
+      } else {
+        last.store(out, add ? last.load(out) + acc[r][v] : acc[r][v]);
       }
     }
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r)
-#pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) {
-        float* const out = y[r] + c + v * lanes;
-        part.store(out, add ? part.load(out) + acc[r][v] : acc[r][v]);
-      }
-  };
-  index_t c = 0;
-  for (; c + 2 * lanes <= k; c += 2 * lanes) columns(c, simd::whole{}, std::integral_constant<int, 2>());
-  simd::each_vector(k - c, [&](index_t rest, auto part) __attribute__((always_inline)) {
-    columns(c + rest, part, std::integral_constant<int, 1>());
-  });
+}
+
+/// The same for k columns, four vectors at once where there are registers for it: a weight is then read once for all of them.
+template <int R>
+[[gnu::noinline]] inline void mix(weights w, index_t count, in_rows b, index_t k, out_rows y, bool add) {
+  constexpr int most = simd::registers == 32 ? 4 : 2;
+  for (; k > most * lanes; k -= most * lanes, b.data += most * lanes, y.data += most * lanes)
+    mix_columns<R, most>(w, count, b, simd::tail(lanes), y, add);
+  simd::tail const last(k - (simd::vectors(k) - 1) * lanes);
+  switch (simd::vectors(k)) {
+    case 1: return mix_columns<R, 1>(w, count, b, last, y, add);
+    case 2: return mix_columns<R, 2>(w, count, b, last, y, add);
+    case 3: return mix_columns<R, most == 4 ? 3 : 1>(w, count, b, last, y, add);
+    default: return mix_columns<R, most>(w, count, b, last, y, add);
+  }
 }
 
 /// Probabilities p(i, l, j) = data[l layer + i row + j].

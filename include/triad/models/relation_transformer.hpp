@@ -209,7 +209,8 @@ struct relation_aware_transformer {
   /// (b, 2 d) as (2 b, d)
   states as_pairs(tensor<T, dyn, dyn> both) const { return states(both.data_handle(), 2 * both.extent(0), width()); }
   relation_input<T, D> layer_input(input const& in, saved const& s, index_t k) const {
-    relation_input<T, D> x{k == 0 && in.x0.extent(0) != 0 ? in.x0 : const_view<states>(s.x.at(k)), s.relations, in.graphs, {in.edge_mask, in.mask.fill}};
+    relation_input<T, D> x{k == 0 && in.x0.extent(0) != 0 ? in.x0 : const_view<states>(s.x.at(k)), s.relations, in.graphs,
+                           {in.edge_mask, in.mask.fill}};
     if (prune && k == layers.count() - 1) x.read = pairs(in);
     return x;
   }

@@ -64,7 +64,7 @@ void matmul_add(Ex& ex, A a, B b, C c) {
   detail::matmul_checked<true>(ex, a, b, c, {});
 }
 
-/// c(i) = a(i) b(i) for every i of a batch; a stride of 0 uses one matrix for all.
+/// c(i) = a(i) b(i) for every i of a batch.
 template <backend Ex, class T>
 void batched_matmul(Ex& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
   TRIAD_EXPECTS(a.extent(0) == c.extent(0) && b.extent(0) == c.extent(0), "batched_matmul: batch sizes differ");
