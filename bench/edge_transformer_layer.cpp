@@ -28,7 +28,7 @@ void run(benchmark::State& state, shape const& z) {
   model.feed_forward(z.rows(), z.d, 4 * z.d, z.d, true);
   model.triangle(triad::triangle_form::full, z.b, z.n, z.d, z.h, true);
   problem p(machine(), layer<float>(z), graphs, true);
-  time_work(state, {.model = model, .planned = p.planned_bytes(), .warm = z.n < 512}, [&] { p.run(true); });
+  time_work(state, {.model = model, .planned = p.planned_bytes(), .total = p.bytes(), .warm = z.n < 512}, [&] { p.run(true); });
 }
 
 [[maybe_unused]] bool const registered = [] {

@@ -62,6 +62,7 @@ double time_work(benchmark::State& state, timing const& t, std::function<void()>
   counter["ms"] = middle * 1e3;
   counter["cpu_ms"] = median(processor) * 1e3;
   counter["planned_MiB"] = static_cast<double>(t.planned) / 1048576.0;
+  counter["total_MiB"] = static_cast<double>(t.total) / 1048576.0;
   counter["GFLOP/s"] = t.model.flops() / middle * 1e-9;
   if (t.floor) {
     counter["floor_ms"] = floor.total() * 1e3;
@@ -70,6 +71,7 @@ double time_work(benchmark::State& state, timing const& t, std::function<void()>
     counter["floor_exp_ms"] = floor.exp * 1e3;
     counter["floor_stream_ms"] = floor.stream * 1e3;
     counter["floor_ratio"] = middle / floor.total();
+    counter["cpu_ratio"] = median(processor) / (floor.total() * machine().threads);
   }
   return middle;
 }

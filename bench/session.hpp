@@ -51,13 +51,15 @@ inline double seconds_of(std::function<void()> const& work) {
 /// What a time is reported with.
 struct timing {
   work_model model;         // what the work consists of
-  std::size_t planned = 0;  // bytes
+  std::size_t planned = 0;  // bytes asked for beyond inputs, outputs and parameters
+  std::size_t total = 0;    // bytes with them
   bool floor = true;        // false: GFLOP/s alone
   bool warm = true;         // false: the first run counts; work of many seconds
 };
 
 /// Times work() as long as the library asks.  Counters: the median in ms, by the clock and of all threads' processor time together,
-/// planned memory in MiB, GFLOP/s and, where a floor is wanted, its parts in ms, measured just before, and time over floor.
+/// memory in MiB, GFLOP/s and, where a floor is wanted, its parts in ms, measured just before, and time over floor
+/// (cpu_ratio: processor time over that of the floor; on a busy machine, with one thread, the truer of the two).
 /// Returns the median in seconds.
 double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work);
 

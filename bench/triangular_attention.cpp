@@ -29,7 +29,7 @@ void run(benchmark::State& state, std::string const& name, Layer const& layer, t
   model.projections(form, z.rows(), z.d, train);
   model.triangle(form, z.b, z.n, z.d, z.h, train);
   problem p(machine(), layer, graphs, train);
-  time_work(state, {.model = model, .planned = p.planned_bytes(), .floor = with_floor}, [&] { p.run(train); });
+  time_work(state, {.model = model, .planned = p.planned_bytes(), .total = p.bytes(), .floor = with_floor}, [&] { p.run(train); });
 }
 
 void add(std::string const& name, triangle_form form, shape const& z) {

@@ -166,7 +166,7 @@ TEMPLATE_TEST_CASE("a batch of products is each product", "", ALL_TYPES) {
         matrix<T const> const result = make_matrix<T const>(c.data() + i * m * n, m, n, n);
         CHECK(error_of<T>(at(x), at(y), result, false, {}, result) <= tolerance<T>(k));
       }
-      }
+    }
 }
 
 TEST_CASE("products have the same bits for one, two and three threads") {

@@ -189,7 +189,6 @@ TEMPLATE_TEST_CASE("padding with a mask changes neither output nor gradient of r
 
 TEST_CASE("scratch memory for a batch serves every batch of smaller graphs, whatever the width") {
   cpu::backend ex(2);
-  std::vector<float> const none;
   for (index_t width : {1, 8, 16, 50, 64, 100, 200})
     for (auto form : all_forms)
       for (double rate : {0.0, 0.5}) {

@@ -82,7 +82,10 @@ class graph_loader {
     return {graphs, label, query, source, target};
   }
   /// The answers of the uploaded batch.
-  vec<index_t const> uploaded_answers() const { return make_vec(answer_, dims_.graphs); }
+  vec<index_t const> uploaded_answers() const {
+    TRIAD_EXPECTS(answer_ != nullptr, "graph_loader: upload() comes before uploaded_answers(), also among the arguments of one call");
+    return make_vec(answer_, dims_.graphs);
+  }
 
  private:
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
