@@ -17,7 +17,7 @@ model_settings clutrr(index_t batch) {
 }
 
 model_settings large(index_t nodes) {
-  return {{.labels = labels, .targets = targets, .layers = 8, .layer = {.width = 128, .heads = 4, .hidden = 512}}, {nodes}, triad::keep::inputs};
+  return {{.labels = labels, .targets = targets, .layers = 8, .layer = {.width = 128, .heads = 4, .hidden = 512}}, {nodes}, triad::keep::inputs, false};
 }
 
 /// `checked`: the same model on a batch that the reference can do.

@@ -1,4 +1,4 @@
-// An Edge Transformer in training on chains of kinship-like facts, with its batch, its work counted, and its check.
+// An Edge Transformer in training on graphs with random labels, with its batch, its work counted, and its check.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,6 +18,7 @@ struct model_settings {
   triad::edge_transformer_sizes sizes;
   std::vector<index_t> nodes;  // of each graph
   triad::keep memory = triad::keep::everything;
+  bool chains = true;  // of facts, as in CLUTRR; false: every edge has a label
 
   triad::graph_dims dims() const {
     triad::graph_dims all;
@@ -38,7 +39,9 @@ class model_problem {
     for (auto const n : s.nodes) {
       auto const answer = random.below(static_cast<std::uint32_t>(s.sizes.targets));
       auto* const label = loader_.add(n, 0, n - 1, static_cast<index_t>(answer));
-      for (index_t i = 0; i + 1 < n; ++i) label[i * n + i + 1] = 1 + random.below(static_cast<std::uint32_t>(s.sizes.labels) - 1);
+      for (index_t i = 0; i < n; ++i)
+        for (index_t j = 0; j < n; ++j)
+          if (!s.chains || j == i + 1) label[i * n + j] = 1 + random.below(static_cast<std::uint32_t>(s.sizes.labels) - 1);
     }
   }
 

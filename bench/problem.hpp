@@ -37,15 +37,27 @@ void fill_random(View v, std::uint64_t stream, double a = 1.7) {
   for (index_t i = 0; i < static_cast<index_t>(v.size()); ++i) v.data_handle()[i] = static_cast<float>(random.uniform(-a, a));
 }
 
-/// First values by name, except that the units of every relu are held open or shut: float and double must fall on the same side
-/// of each, or gradients could not be compared.
+/// First values by name, except that every second unit of a relu is held open and the others shut: float and double must fall on the
+/// same side of each, or gradients could not be compared.  What the open ones add, the outer bias takes away, so that states differ.
 template <class Fields>
 void set_parameters(Fields values) {
   triad::initialize(values, 1);
-  triad::walk(values, [](std::string const& path, auto view) {
-    if (!path.ends_with("inner.bias")) return;
+  double const shift = 4;
+  std::vector<double> sums;  // over the open units, of each row of the outer weight
+  triad::walk(values, [&](std::string const& path, auto view) {
     using T = typename decltype(view)::element_type;
-    for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i) view.data_handle()[i] = i % 2 == 0 ? T(8) : T(-8);
+    T* const at = view.data_handle();
+    auto const size = static_cast<index_t>(view.size());
+    if (path.ends_with("inner.bias"))
+      for (index_t i = 0; i < size; ++i) at[i] = T(i % 2 == 0 ? shift : -shift);
+    if constexpr (decltype(view)::rank() == 2)
+      if (path.ends_with("outer.weight")) {
+        sums.assign(static_cast<std::size_t>(view.extent(0)), 0);
+        for (index_t i = 0; i < size; ++i)
+          if (i % view.extent(1) % 2 == 0) sums[static_cast<std::size_t>(i / view.extent(1))] += static_cast<double>(at[i]);
+      }
+    if (path.ends_with("outer.bias"))
+      for (index_t i = 0; i < size; ++i) at[i] = static_cast<float>(static_cast<double>(at[i]) - shift * sums[static_cast<std::size_t>(i)]);
   });
 }
 

@@ -24,7 +24,7 @@ void run(benchmark::State& state, std::string const& name, Layer const& layer, t
   using problem = layer_problem<float, Layer, triad::cpu::backend>;
   equal_graphs const graphs(z.b, z.n);
   auto const bytes = problem(machine(), layer, graphs, train, true).bytes();
-  if (!may_time(state, name + z.name(), bytes + bytes / 8, [&] { return check(layer, form, z); })) return;
+  if (!may_time(state, name + z.name(), bytes + bytes / 16, [&] { return check(layer, form, z); })) return;
   work_model model;
   model.projections(form, z.rows(), z.d, train);
   model.triangle(form, z.b, z.n, z.d, z.h, train);

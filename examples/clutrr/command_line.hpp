@@ -20,7 +20,7 @@ inline void add_run_options(CLI::App& app, options& o) {
 
 /// Presets are applied when the command line is read: what is given beside one overrides it.
 inline void add_train_options(CLI::App& app, options& o) {
-  app.set_config("--config", "", "Read options from a TOML file, as a run's config.toml");
+  app.add_option("--config", o.config, "Read options from a TOML file, such as the config.toml of a run")->check(CLI::ExistingFile);
   app.add_option("--preset", o.preset, "quickstart, paper-k234, paper-k23, smoke")
       ->check(CLI::IsMember({"quickstart", "paper-k234", "paper-k23", "smoke"}));
   add_data_options(app, o);

@@ -22,7 +22,7 @@ struct query {
 };
 
 // Each returns the program's exit status; bad input throws data_error.
-int train(options const& o, std::string const& config);
+int train(options const& o);
 int evaluate(options const& o, query const& q);
 int predict(options const& o, query const& q);
 int explain(options const& o, query const& q);

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <iomanip>
 #include <map>
+#include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "triad/ops/triangle.hpp"
@@ -43,7 +46,7 @@ struct options {
   int threads = 0;  // 0: all
   std::string out;
   bool resume = false;
-  std::string preset;
+  std::string preset, config;
   std::string compare;  // another model, trained as long
 };
 
@@ -53,7 +56,7 @@ inline void apply_preset(options& o) {
     // There are only some 1,550 different short chains: dropout keeps the model from knowing them by heart, and the longest say most.
     o.layers = 8, o.width = 64, o.heads = 4, o.batch = 96, o.warmup = 0;
     o.train_lengths = {2, 3, 4, 4, 4, 4};
-    o.chains = 100000, o.epochs = 10;
+    o.chains = 200000, o.epochs = 20;
     if (o.model == "edge-transformer") o.compare = "rat";
   } else if (o.preset == "smoke") {
     o.layers = 2, o.width = 16, o.heads = 2, o.dropout = 0, o.batch = 32, o.warmup = 0;
@@ -71,6 +74,37 @@ inline std::map<std::string, triad::triangle_form> const& attention_names() {
                                                                  {"both-ablations", triad::triangle_form::both_ablations},
                                                                  {"flat", triad::triangle_form::flat}};
   return names;
+}
+
+inline std::string attention_name(triad::triangle_form form) {
+  for (auto const& [name, value] : attention_names())
+    if (value == form) return name;
+  return {};
+}
+
+/// Every option of a training run with the value it has, as `clutrr train --config` reads it back.
+inline std::string to_toml(options const& o) {
+  std::ostringstream text;
+  text << std::boolalpha << std::setprecision(17);
+  auto const put = [&](char const* name, auto const& value) {
+    if constexpr (std::is_convertible_v<decltype(value), std::string>)
+      text << name << " = \"" << value << "\"\n";
+    else
+      text << name << " = " << value << "\n";
+  };
+  if (!o.preset.empty()) put("preset", o.preset);
+  if (!o.data.empty()) put("data", o.data);
+  std::string lengths;
+  for (int k : o.train_lengths) lengths += (lengths.empty() ? "" : ", ") + std::to_string(k);
+  text << "train-lengths = [" << lengths << "]\n";
+  put("test-size", o.test_size), put("validation", o.validation), put("shuffle", o.shuffle);
+  put("model", o.model), put("attention", attention_name(o.attention)), put("paper-form", o.paper_form);
+  put("layers", o.layers), put("width", o.width), put("heads", o.heads), put("hidden-factor", o.hidden_factor);
+  put("untied", o.untied), put("dropout", o.dropout);
+  put("epochs", o.epochs), put("chains", o.chains), put("batch", o.batch), put("rate", o.rate), put("warmup", o.warmup), put("clip", o.clip);
+  put("seed", o.seed), put("seeds", o.seeds), put("recompute", o.recompute), put("backend", o.backend), put("threads", o.threads);
+  if (!o.compare.empty()) put("compare", o.compare);
+  return text.str();
 }
 
 }  // namespace clutrr

@@ -10,12 +10,6 @@
 
 namespace clutrr {
 
-inline std::string attention_name(triad::triangle_form form) {
-  for (auto const& [name, value] : attention_names())
-    if (value == form) return name;
-  return {};
-}
-
 /// The options that shape the model.
 inline nlohmann::json to_json(options const& o) {
   return {{"model", o.model}, {"attention", attention_name(o.attention)}, {"form", o.paper_form ? "paper" : "released"}, {"layers", o.layers},

@@ -8,12 +8,19 @@ function(run expected)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-run(2 train --preset smoke --out ${FOLDER}/run)  # too short to learn: the program says that the run failed
+run(2 train --preset smoke --width 24 --heads 3 --attention attention-ablation --train-lengths 2,4 --out ${FOLDER}/run)  # too short to learn: the program says that the run failed
 foreach(file metrics.csv config.toml model.safetensors plots/accuracy.svg plots/loss.svg)
   if(NOT EXISTS ${FOLDER}/run/${file})
     message(FATAL_ERROR "no ${file} in the run's folder")
   endif()
 endforeach()
+# The resolved options are enough to make the same model again.
+run(2 train --config ${FOLDER}/run/config.toml --out ${FOLDER}/again)
+file(SHA256 ${FOLDER}/run/model.safetensors first)
+file(SHA256 ${FOLDER}/again/model.safetensors second)
+if(NOT first STREQUAL second)
+  message(FATAL_ERROR "--config config.toml makes another model")
+endif()
 run(0 evaluate ${FOLDER}/run --test-size 20)
 if(NOT output MATCHES "k=10 ")
   message(FATAL_ERROR "evaluate does not print k=10:\n${output}")

@@ -73,13 +73,13 @@ void print_table(std::vector<run_result> const& runs, std::vector<run_result> co
 
 }  // namespace
 
-int train(options const& o, std::string const& config) {
+int train(options const& o) {
   task work(o);
   if (!o.out.empty()) {
     std::error_code failure;
     std::filesystem::create_directories(o.out + "/plots", failure);
     if (failure) throw triad::data_error("cannot make the folder " + o.out + ": " + failure.message() + "; give another with --out");
-    triad::examples::write_atomically(o.out + "/config.toml", config);
+    triad::examples::write_atomically(o.out + "/config.toml", to_toml(o));
   }
   auto const runs = train_seeds(o, work, o.out);
   std::optional<std::vector<run_result>> others;
