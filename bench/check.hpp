@@ -53,6 +53,10 @@ void each_head(triad::triangle_settings const& t, index_t width, F&& f) {
     f(one, head, [=](auto m) { return m.extent(1) == 0 ? m : triad::column_block(m, head * width, width); });
   });
 }
+template <class S>
+triad::triangle_statistics<S> statistics_of(triad::triangle_statistics<S> const& s, index_t head) {
+  return {triad::column_block(s.maximum, head, 1), triad::column_block(s.inverse_sum, head, 1)};
+}
 }  // namespace detail
 
 inline void do_triangle(checker& ex, triad::triangle_settings const& t, triad::triangle_projections<double const> const& x,
@@ -61,7 +65,7 @@ inline void do_triangle(checker& ex, triad::triangle_settings const& t, triad::t
   if (t.dropout.active()) return triad::reference::do_triangle(ex, t, x, g, statistics, o, ws);
   detail::each_head(t, x.query.extent(1) / t.heads, [&](auto const& one, index_t head, auto of) {
     triad::reference::do_triangle<double>(ex, one, {of(x.query), of(x.key), of(x.left_value), of(x.right_value)}, g,
-                                          {triad::column_block(statistics.maximum, head, 1), triad::column_block(statistics.inverse_sum, head, 1)},
+                                          detail::statistics_of(statistics, head),
                                           of(o), ws);
   });
 }
@@ -73,7 +77,7 @@ inline void do_triangle_grad(checker& ex, triad::triangle_settings const& t, tri
   if (t.dropout.active()) return triad::reference::do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
   detail::each_head(t, x.query.extent(1) / t.heads, [&](auto const& one, index_t head, auto of) {
     triad::reference::do_triangle_grad<double>(ex, one, {of(x.query), of(x.key), of(x.left_value), of(x.right_value)}, g,
-                                               {triad::column_block(statistics.maximum, head, 1), triad::column_block(statistics.inverse_sum, head, 1)},
+                                               detail::statistics_of(statistics, head),
                                                of(o), of(d_o), {of(dx.query), of(dx.key), of(dx.left_value), of(dx.right_value)}, ws);
   });
 }
@@ -92,7 +96,8 @@ inline verdict compare(std::string const& what, float const* found, double const
   }
   if (difference <= tolerance * largest) return std::nullopt;
   char text[160];
-  std::snprintf(text, sizeof text, "%s differs from the reference by %.3g, %.3g of its largest value", what.c_str(), difference, difference / largest);
+  std::snprintf(text, sizeof text,
+                "%s differs from the reference by %.3g, %.3g of its largest value", what.c_str(), difference, difference / largest);
   return text;
 }
 

@@ -17,7 +17,8 @@ model_settings clutrr(index_t batch) {
 }
 
 model_settings large(index_t nodes) {
-  return {{.labels = labels, .targets = targets, .layers = 8, .layer = {.width = 128, .heads = 4, .hidden = 512}}, {nodes}, triad::keep::inputs, false};
+  return {{.labels = labels, .targets = targets, .layers = 8, .layer = {.width = 128, .heads = 4, .hidden = 512}},
+          {nodes}, triad::keep::inputs, false};
 }
 
 /// `checked`: the same model on a batch that the reference can do.
@@ -26,7 +27,8 @@ void run(benchmark::State& state, std::string const& name, model_settings const&
   auto const bytes = parts.total();
   if (!may_time(state, name, bytes + bytes / 4, [&] { return check_model(checked); })) return;
   model_problem<float, triad::cpu::backend> p(machine(), s);
-  double const seconds = time_work(state, {.model = count_work(s), .planned = parts.saved + parts.scratch, .total = bytes, .warm = warm}, [&] { p.step(); });
+  timing const t{.model = count_work(s), .planned = parts.saved + parts.scratch, .total = bytes, .warm = warm};
+  double const seconds = time_work(state, t, [&] { p.step(); });
   state.counters["examples/s"] = static_cast<double>(s.nodes.size()) / seconds;
 }
 

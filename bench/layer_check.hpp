@@ -35,7 +35,8 @@ inline verdict check_edges(triad::triangle_form form, shape const& z) {
   auto const& s = found.saved();
   triad::triangle_settings const settings{form, z.h};
   auto const x = layer.split(triad::read_only(s.projected));
-  triad::triangle_statistics<float const> const statistics{triad::as_matrix(triad::read_only(s.maximum)), triad::as_matrix(triad::read_only(s.inverse_sum))};
+  triad::triangle_statistics<float const> const statistics{triad::as_matrix(triad::read_only(s.maximum)),
+                                                           triad::as_matrix(triad::read_only(s.inverse_sum))};
   auto const o = triad::as_matrix(triad::read_only(s.mixed)), d_o = triad::as_matrix(triad::read_only(found.y()));  // any gradient will do
   triad::triangle_projections<float> d{};
   triad::buffer<> const memory(static_cast<std::size_t>(4 * z.rows() * layer.projections() * z.d) + triad::arena_slack);

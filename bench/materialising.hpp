@@ -249,7 +249,9 @@ struct materialising_attention {
     auto const gather = [&](float const* from, index_t stride, float const* values, index_t value_stride, float* to) {
       std::fill_n(to, z.d, 0.0f);
       for (index_t r = 0; r < z.n; ++r, from += stride, values += value_stride)
-        triad::simd::each_vector(z.d, [&](index_t c, auto part) { part.store(to + c, part.load(to + c) + part.load(from + c) * part.load(values + c)); });
+        triad::simd::each_vector(z.d, [&](index_t c, auto part) {
+          part.store(to + c, part.load(to + c) + part.load(from + c) * part.load(values + c));
+        });
     };
     triad::cpu::parallel_for(ex, z.b * z.n, [&](index_t task, int) {
       index_t const edge = task / z.n * z.n * z.n, i = task % z.n;

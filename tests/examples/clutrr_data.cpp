@@ -14,7 +14,7 @@
 
 #include "../../examples/clutrr/data.hpp"
 #include "../../examples/common/random.hpp"
-#include "catch.hpp"
+#include "tests/catch.hpp"
 #include "triad/core/errors.hpp"
 
 namespace {

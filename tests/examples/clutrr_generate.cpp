@@ -14,7 +14,7 @@
 #include "../../examples/clutrr/genealogy.hpp"
 #include "../../examples/clutrr/generate.hpp"
 #include "../../examples/common/random.hpp"
-#include "catch.hpp"
+#include "tests/catch.hpp"
 
 using clutrr::relation;
 using clutrr::relation_set;

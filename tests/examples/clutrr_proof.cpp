@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../../examples/clutrr/proof.hpp"
-#include "catch.hpp"
+#include "tests/catch.hpp"
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include "../../examples/common/random.hpp"
 #include "../../examples/common/svg_plot.hpp"
 #include "../../examples/common/table.hpp"
-#include "catch.hpp"
+#include "tests/catch.hpp"
 #include "triad/core/errors.hpp"
 
 namespace {
