@@ -14,7 +14,7 @@ inline void add_data_options(CLI::App& app, options& o) {
 }
 
 inline void add_run_options(CLI::App& app, options& o) {
-  app.add_option("--threads", o.threads, "Threads; 0: one for each processor.  Results do not depend on it");
+  app.add_option("--threads", o.threads, "Threads; 0: one for each processor.  Results do not depend on it")->check(CLI::NonNegativeNumber);
   app.add_option("--backend", o.backend, "cpu, or reference: plain loops, slow")->check(CLI::IsMember({"cpu", "reference"}));
 }
 
@@ -25,7 +25,7 @@ inline void add_train_options(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"quickstart", "paper-k234", "paper-k23", "smoke"}));
   add_data_options(app, o);
   add_run_options(app, o);
-  app.add_option("--train-lengths", o.train_lengths, "k of generated training chains")->delimiter(',');
+  app.add_option("--train-lengths", o.train_lengths, "k of generated training chains")->delimiter(',')->check(CLI::Range(2, 40));
   app.add_option("--validation", o.validation, "Part of a training file that is held out")->check(CLI::Range(0.0, 0.9));
   app.add_flag("--shuffle,!--no-shuffle", o.shuffle, "Another order in every epoch; else one random order for all, as the released program");
   app.add_option("--model", o.model, "edge-transformer, or the baselines rat and rrat")->check(CLI::IsMember({"edge-transformer", "rat", "rrat"}));
@@ -34,18 +34,18 @@ inline void add_train_options(CLI::App& app, options& o) {
       ->transform(CLI::CheckedTransformer(attention_names()));
   app.add_flag("--paper-form", o.paper_form, "The layer of the paper's equation 3 instead of the released program's");
   app.add_flag("--untied", o.untied, "Parameters of its own for every layer");
-  app.add_option("--layers", o.layers)->check(CLI::Range(1, 250));
+  app.add_option("--layers", o.layers, "How often the layer is applied")->check(CLI::Range(1, 250));
   app.add_option("--width", o.width, "Hidden size")->check(CLI::PositiveNumber);
-  app.add_option("--heads", o.heads)->check(CLI::PositiveNumber);
+  app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(CLI::PositiveNumber);
   app.add_option("--hidden-factor", o.hidden_factor, "Width of the feed-forward block over the hidden size")->check(CLI::PositiveNumber);
-  app.add_option("--dropout", o.dropout)->check(CLI::Range(0.0, 0.95));
-  app.add_option("--epochs", o.epochs)->check(CLI::PositiveNumber);
+  app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches and feed-forward block")->check(CLI::Range(0.0, 0.95));
+  app.add_option("--epochs", o.epochs, "Passes over a file; generated: parts, each ending in a checkpoint")->check(CLI::PositiveNumber);
   app.add_option("--chains", o.chains, "Generated training chains in all")->check(CLI::PositiveNumber);
   app.add_option("--batch", o.batch, "Graphs in a batch")->check(CLI::PositiveNumber);
   app.add_option("--rate", o.rate, "Learning rate after warm-up; falls linearly to 0")->check(CLI::PositiveNumber);
   app.add_option("--warmup", o.warmup, "Updates of warm-up")->check(CLI::NonNegativeNumber);
   app.add_option("--clip", o.clip, "Largest norm of a gradient; 0: any")->check(CLI::NonNegativeNumber);
-  app.add_option("--seed", o.seed);
+  app.add_option("--seed", o.seed, "Of first values, order and dropout");
   app.add_option("--seeds", o.seeds, "Runs with seed, seed + 1, ...")->check(CLI::PositiveNumber);
   app.add_flag("--recompute", o.recompute, "Run layers again in backward instead of keeping what they computed");
   app.add_option("--out", o.out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/");

@@ -12,7 +12,6 @@ namespace clutrr {
 /// What verbs other than train are asked.
 struct query {
   std::string checkpoint;             // a run's folder
-  std::string input;                  // predict: CSV file
   std::string facts;                  // predict, explain: "ann:mother:bea bea:brother:carl"
   std::string asked;                  // "ann:carl"
   int k = 4;                          // explain without facts: a generated chain of this length

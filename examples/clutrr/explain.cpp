@@ -67,7 +67,7 @@ int explain(options const& o, query const& q) {
   }
   auto const steps = find_proof(proof);
   std::fputs(proof_text(proof, steps).c_str(), stdout);
-  if (s.graph.target >= 0) std::printf("the file's answer: %s\n", words.target_name(s.graph.target).c_str());
+  if (s.graph.target >= 0) std::printf("the right answer: %s\n", words.target_name(s.graph.target).c_str());
   if (!o.out.empty()) {
     std::filesystem::create_directories(o.out);
     write_proof_svg(o.out + "/proof.svg", proof, steps);

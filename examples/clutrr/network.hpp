@@ -17,7 +17,8 @@ namespace clutrr {
 struct run_record {
   options model;  // of which those that shape the model must agree
   vocabulary words;
-  std::string notes{};        // whatever the run wants back
+  std::string notes{};    // whatever the run wants back
+  bool resumes = false;   // the options of training must agree too
 };
 
 class network {

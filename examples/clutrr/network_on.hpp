@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdio>
+#include <sstream>
 #include <utility>
 
 #include "network.hpp"
@@ -78,14 +80,12 @@ class network_on final : public network {
 
   void save(std::string const& path, run_record const& record) override {
     triad::save_checkpoint(path, {.step = trainer_.step(), .key = trainer_.options().key, .configuration = to_json(record.model),
-                                  .vocabulary = to_json(record.words), .extra = {{"run", record.notes}}}, trainer_.parameters());
+                                  .vocabulary = to_json(record.words), .extra = {{"run", record.notes}, {"settings", training_settings(record.model)}}}, trainer_.parameters());
   }
   std::string load(std::string const& path, run_record const& record) override {
     triad::checkpoint const file(path);
     file.expect(to_json(record.model), to_json(record.words));
-    if (trainer_.parameters().holds_moments() && file.key() != trainer_.options().key)
-      throw triad::data_error(path + " is of seed " + std::to_string(file.key()) + ", this run of seed " + std::to_string(trainer_.options().key) +
-                              "; give the same --seed to go on from it");
+    if (record.resumes) expect_same_settings(path, file, record);
     file.load(trainer_.parameters());
     trainer_.set_step(file.step());
     auto const found = file.state().extra.find("run");
@@ -97,6 +97,18 @@ class network_on final : public network {
   triad::index_t parameters() const override { return triad::count_values(trainer_.parameters().values()); }
 
  private:
+  /// A resumed run must be the run that was begun.
+  static void expect_same_settings(std::string const& path, triad::checkpoint const& file, run_record const& record) {
+    auto const found = file.state().extra.find("settings");
+    std::istringstream was(found == file.state().extra.end() ? std::string() : found->second), is(training_settings(record.model));
+    for (std::string old, now; std::getline(is, now);) {
+      std::getline(was, old);
+      if (old != now)
+        throw triad::data_error(path + " was trained with " + (old.empty() ? "no record of its settings" : old) + ", this run has " + now +
+                                "; give the same options to go on from it");
+    }
+  }
+
   Ex ex_;
   triad::trainer<Model, Ex> trainer_;
   triad::graph_loader<Ex> loader_;
@@ -108,6 +120,8 @@ class network_on final : public network {
 template <class Model>
 std::unique_ptr<network> on_backend(Model const& m, options const& o, network_sizes const& z) {
   if (o.backend == "reference") return std::make_unique<network_on<Model, triad::reference::backend>>(triad::reference::backend{}, m, o, z);
+  if (!triad::cpu::blas_is_serial())
+    std::fprintf(stderr, "this BLAS cannot be asked for one thread: set its variable to 1 (as OPENBLAS_NUM_THREADS), or results may depend on the threads\n");
   return std::make_unique<network_on<Model, triad::cpu::backend>>(triad::cpu::backend(o.threads), m, o, z);
 }
 

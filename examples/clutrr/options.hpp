@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <iomanip>
 #include <map>
 #include <sstream>
@@ -82,6 +83,16 @@ inline std::string attention_name(triad::triangle_form form) {
   return {};
 }
 
+/// A path as a TOML string, the same from every folder.
+inline std::string toml_path(std::string const& path) {
+  std::string escaped;
+  for (char const c : std::filesystem::absolute(path).string()) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
 /// Every option of a training run with the value it has, as `clutrr train --config` reads it back.
 inline std::string to_toml(options const& o) {
   std::ostringstream text;
@@ -93,7 +104,7 @@ inline std::string to_toml(options const& o) {
       text << name << " = " << value << "\n";
   };
   if (!o.preset.empty()) put("preset", o.preset);
-  if (!o.data.empty()) put("data", o.data);
+  if (!o.data.empty()) put("data", toml_path(o.data));
   std::string lengths;
   for (int k : o.train_lengths) lengths += (lengths.empty() ? "" : ", ") + std::to_string(k);
   text << "train-lengths = [" << lengths << "]\n";
@@ -105,6 +116,19 @@ inline std::string to_toml(options const& o) {
   put("seed", o.seed), put("seeds", o.seeds), put("recompute", o.recompute), put("backend", o.backend), put("threads", o.threads);
   if (!o.compare.empty()) put("compare", o.compare);
   return text.str();
+}
+
+/// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
+inline std::string training_settings(options const& o) {
+  std::istringstream lines(to_toml(o));
+  std::string settings;
+  for (std::string line; std::getline(lines, line);) {
+    auto const name = line.substr(0, line.find(' '));
+    bool decides = true;
+    for (auto const* other : {"preset", "data", "test-size", "seeds", "compare", "recompute", "backend", "threads"}) decides = decides && name != other;
+    if (decides) settings += line + "\n";
+  }
+  return settings;
 }
 
 }  // namespace clutrr

@@ -11,7 +11,7 @@ namespace clutrr {
 
 /// The published figures that a run of these options can be held against, if there are any.
 inline std::optional<triad::examples::series> paper_curve(options const& o) {
-  if (o.model != "edge-transformer" || o.attention != triad::triangle_form::full || o.untied) return std::nullopt;
+  if (o.model != "edge-transformer" || o.attention != triad::triangle_form::full || o.untied || o.paper_form) return std::nullopt;
   using triad::examples::series;
   if (o.preset == "paper-k234")
     return series{"paper (10 runs)", {6, 7, 8, 9, 10}, {.981, .979, .953, .923, .921}, {.003, .007, .015, .015, .015}, true};

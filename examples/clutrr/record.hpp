@@ -31,7 +31,6 @@ inline options shaped_as(triad::checkpoint const& file, options o) {
   o.hidden_factor = file.setting<int>("hidden_factor");
   o.untied = !file.setting<bool>("tied");
   o.dropout = 0;
-  o.seed = file.key();
   return o;
 }
 

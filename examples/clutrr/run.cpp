@@ -6,6 +6,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -38,7 +39,7 @@ class metrics_file {
     while (step > 0 && std::getline(old, line)) {  // what was written after the checkpoint is done again
       std::istringstream cells(line);
       std::string epoch, at;
-      if (std::getline(cells, epoch, ',') && std::getline(cells, at, ',') && std::stoull(at) <= step) text_ += line + "\n";
+      if (std::getline(cells, epoch, ',') && std::getline(cells, at, ',') && std::strtoull(at.c_str(), nullptr, 10) <= step) text_ += line + "\n";
     }
   }
   void add(std::string const& line) {
@@ -56,7 +57,7 @@ class metrics_file {
       std::istringstream cells(line);
       std::string cell;
       for (int c = 0; c < 3; ++c) std::getline(cells, cell, ',');
-      result.push_back(std::stod(cell));
+      result.push_back(std::strtod(cell.c_str(), nullptr));
     }
     return result;
   }
@@ -109,13 +110,20 @@ network_sizes sizes_of(options const& o, task const& work) {
 }
 
 run_result train_once(options const& o, task& work, std::string const& out) {
-  auto const net = make_network(o, sizes_of(o, work));
+  std::unique_ptr<network> net;
+  try {
+    net = make_network(o, sizes_of(o, work));
+  } catch (std::bad_alloc const&) {
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.batch) + " graphs of up to " +
+                            std::to_string(work.max_training_nodes()) + " people: take a smaller --batch, or --recompute");
+  }
   net->initialize(o.seed);
   auto const checkpoint = out.empty() ? std::string() : out + "/model.safetensors";
   run_record record{o, work.words()};
   double loss_sum = 0;
   if (!out.empty() && std::filesystem::exists(checkpoint)) {
     if (o.resume) {
+      record.resumes = true;
       loss_sum = std::strtod(net->load(checkpoint, record).c_str(), nullptr);
     } else {
       std::filesystem::rename(checkpoint, checkpoint + ".old");
@@ -124,6 +132,7 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   } else if (o.resume) {
     std::printf("no checkpoint in %s: this run begins at the beginning\n", out.empty() ? "(no --out)" : out.c_str());
   }
+  if (!out.empty()) write_atomically(out + "/config.toml", to_toml(o));
   auto const begin = static_cast<std::int64_t>(net->step());
   metrics_file metrics(out.empty() ? std::string() : out + "/metrics.csv", net->step());
   auto const save = [&](double sum) {
@@ -144,7 +153,7 @@ run_result train_once(options const& o, task& work, std::string const& out) {
     double const rate = schedule.rate(update);
     net->update(rate);
     double const loss = net->loss();
-    if (!std::isfinite(loss)) {
+    if (!std::isfinite(loss) || !std::isfinite(net->norm())) {
       progress.finish();
       std::fprintf(stderr, "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped; the last checkpoint is kept\n", loss,
                    static_cast<long long>(update), static_cast<long long>(update % work.epoch_updates()),

@@ -1,29 +1,22 @@
 // clutrr train: one run for each seed, then accuracy by k beside the paper's.
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 
-#include "../common/atomic_file.hpp"
 #include "../common/svg_plot.hpp"
 #include "commands.hpp"
 #include "paper.hpp"
 #include "run.hpp"
+#include "triad/train/metrics.hpp"
 
 namespace clutrr {
 namespace {
 
-struct statistic {
-  double mean = 0, error = 0;  // standard error of the mean; 0 for one run
-};
-
-statistic over_runs(std::vector<run_result> const& runs, int k) {
-  double sum = 0, squares = 0;
-  auto const n = static_cast<double>(runs.size());
-  for (auto const& r : runs) sum += r.test.at(k), squares += r.test.at(k) * r.test.at(k);
-  double const mean = sum / n;
-  return {mean, n > 1 ? std::sqrt(std::max(0.0, squares / n - mean * mean) / (n - 1)) : 0};
+auto over_runs(std::vector<run_result> const& runs, int k) {
+  std::vector<double> figures;
+  for (auto const& r : runs) figures.push_back(r.test.at(k));
+  return triad::mean_of(figures);
 }
 
 /// accuracy by k as a line of a plot.
@@ -31,7 +24,7 @@ triad::examples::series curve(std::string name, std::vector<run_result> const& r
   triad::examples::series s{std::move(name), {}, {}, {}};
   for (auto const& [k, unused] : runs.front().test) {
     auto const a = over_runs(runs, k);
-    s.x.push_back(k), s.y.push_back(a.mean), s.error.push_back(a.error);
+    s.x.push_back(k), s.y.push_back(a.mean), s.error.push_back(a.standard_error);
   }
   return s;
 }
@@ -62,10 +55,11 @@ void print_table(std::vector<run_result> const& runs, std::vector<run_result> co
   for (auto const& [k, unused] : runs.front().test) {
     auto const a = over_runs(runs, k);
     std::printf("k=%-2d  %.3f", k, a.mean);
-    if (runs.size() > 1) std::printf(" +- %.3f", a.error);
+    if (runs.size() > 1) std::printf(" +- %.3f", a.standard_error);
     if (other) std::printf("    %s %.3f", other_name.c_str(), over_runs(*other, k).mean);
     std::printf("\n");
   }
+  if (runs.front().test.empty()) std::printf("no test files; accuracy on what was held out: %.3f\n", runs.front().validation);
   int failed = 0;
   for (auto const& r : runs) failed += r.failed ? 1 : 0;
   if (runs.size() > 1 || failed > 0) std::printf("%d of %zu runs failed (validation accuracy below 0.5, or a loss that is not finite)\n", failed, runs.size());
@@ -74,12 +68,13 @@ void print_table(std::vector<run_result> const& runs, std::vector<run_result> co
 }  // namespace
 
 int train(options const& o) {
+  if (o.preset.starts_with("paper") && o.data.empty())
+    throw triad::data_error("--preset " + o.preset + " is about published data: give its folder with --data; docs/data.md says where it comes from");
   task work(o);
   if (!o.out.empty()) {
     std::error_code failure;
     std::filesystem::create_directories(o.out + "/plots", failure);
     if (failure) throw triad::data_error("cannot make the folder " + o.out + ": " + failure.message() + "; give another with --out");
-    triad::examples::write_atomically(o.out + "/config.toml", to_toml(o));
   }
   auto const runs = train_seeds(o, work, o.out);
   std::optional<std::vector<run_result>> others;

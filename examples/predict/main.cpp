@@ -14,8 +14,8 @@
 using namespace triad;
 using words = std::vector<std::string>;
 
-int main(int, char** arguments) {
-  checkpoint const file(arguments[1]);  // RUN/model.safetensors
+int main(int count, char** arguments) {
+  checkpoint const file(count > 1 ? arguments[1] : "model.safetensors");
   auto const size = [&](char const* name) { return file.setting<index_t>(name); };
   auto const relations = file.vocabulary().at("edges").get<words>(), answers = file.vocabulary().at("targets").get<words>();
   auto const label = [&](char const* word) { return std::find(relations.begin(), relations.end(), word) - relations.begin() + 1; };

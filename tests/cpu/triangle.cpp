@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/triangle.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -22,6 +23,8 @@ struct shape {
   double rate = 0;          // of dropout
   double masked = 0;        // share of shut triangles
   double fill = -1e9;
+  index_t dx_step = 1;        // between columns of dx
+  index_t statistics_gap = 0; // after every row of inverse_sum
 };
 
 std::ostream& operator<<(std::ostream& out, shape const& s) {
@@ -65,10 +68,10 @@ struct problem {
     };
     fill(x, rows * static_cast<std::size_t>(columns), 1.5);
     fill(d_o, rows * static_cast<std::size_t>(d + 5), 1);
-    dx.assign(rows * static_cast<std::size_t>(columns) + slack, gap);
+    dx.assign(rows * static_cast<std::size_t>(columns * s.dx_step) + slack, gap);
     o.assign(rows * static_cast<std::size_t>(d + 1) + slack, gap);
     maximum.assign(rows * static_cast<std::size_t>(s.heads), 0);
-    inverse_sum = maximum;
+    inverse_sum.assign(rows * static_cast<std::size_t>(s.heads + s.statistics_gap), 0);
     if (s.masked > 0)
       for (index_t t = 0; t < dims.triangles; ++t) masked.push_back(random.uniform() < s.masked);
   }
@@ -86,8 +89,8 @@ struct problem {
     return t;
   }
   template <class S>
-  triangle_projections<S> projections(S* data) const {
-    auto const part = [&](index_t i) { return make_matrix(data + i * d, dims.rows, d, columns); };
+  triangle_projections<S> projections(S* data, index_t apart = 1) const {
+    auto const part = [&](index_t i) { return make_matrix(data + i * d * apart, dims.rows, d, columns * apart, apart); };
     return {part(0), part(1), part(2), uses_right_value(s.form) ? part(3) : make_matrix(data, 0, 0, 0)};
   }
   matrix<T> output() { return make_matrix(o.data(), dims.rows, d, d + 1); }
@@ -98,11 +101,12 @@ struct problem {
     T const* const input = x.data();
     auto const in = projections(input);
     triangle_statistics<T> const statistics{make_matrix(maximum.data(), dims.rows, s.heads, s.heads),
-                                            make_matrix(inverse_sum.data(), dims.rows, s.heads, s.heads)};
+                                            make_matrix(inverse_sum.data(), dims.rows, s.heads, s.heads + s.statistics_gap)};
     triangle_statistics<T const> const read{statistics.maximum, statistics.inverse_sum};
     auto const both = [&](auto& backend, arena& scratch) {
       triangle(backend, scratch, settings(), in, graphs(), statistics, output());
-      triangle_grad(backend, scratch, settings(), in, graphs(), read, matrix<T const>(output()), output_gradient(), projections(dx.data()));
+      triangle_grad(backend, scratch, settings(), in, graphs(), read, matrix<T const>(output()), output_gradient(),
+                    projections(dx.data(), s.dx_step));
     };
     arena measure;
     measuring<Ex> planner{&ex};
@@ -119,7 +123,7 @@ struct problem {
     for (index_t r = 0; r < dims.rows; ++r) {
       if (o[static_cast<std::size_t>(r * (d + 1) + d)] != gap) return false;
       for (index_t c = parts * d; c < columns; ++c)
-        if (dx[static_cast<std::size_t>(r * columns + c)] != gap) return false;
+        if (dx[static_cast<std::size_t>((r * columns + c) * s.dx_step)] != gap) return false;
     }
     for (std::size_t i = 0; i < 16; ++i)
       if (o[o.size() - 1 - i] != gap || dx[dx.size() - 1 - i] != gap) return false;
@@ -197,6 +201,50 @@ TEST_CASE("the ablations of triangular attention equal the reference") {
   for (auto form : {triangle_form::value_ablation, triangle_form::attention_ablation, triangle_form::both_ablations, triangle_form::flat})
     for (index_t n : {1, 2, 3, 4, 5, 6, 9, 12, 13, 17, 33})
       for (double rate : {0.0, 0.3}) expect_reference({{n, 4}, 18, 2, form, rate, n % 3 == 0 ? 0.3 : 0.0});
+}
+
+TEST_CASE("strides that the kernels do not read give the reference's result") {
+  for (index_t n : {4, 24})
+    for (auto form : {triangle_form::full, triangle_form::both_ablations}) {
+      shape s{{n}, 18, 2, form};
+      s.dx_step = 2;
+      expect_reference(s);
+      s.dx_step = 1;
+      s.statistics_gap = 3;
+      expect_reference(s);
+    }
+}
+
+TEST_CASE("what is not a number in a query comes out wherever it does in the reference") {
+  constexpr auto nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  for (auto form : {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation, triangle_form::both_ablations})
+    for (index_t n : {1, 4, 7, 18, 24, 40})
+      for (float bad : {nan, std::bit_cast<float>(0xffffffffu), infinity})
+        for (index_t l : {index_t{0}, n / 2, n - 1}) {
+          shape const s{{n, 3}, 18, 2, form};
+          INFO(s << ", " << bad << " at l = " << l);
+          problem<float> ours(s);
+          problem<double> exact(s);
+          auto const at = static_cast<std::size_t>((n / 3 * n + l) * ours.columns + 20);  // of the query (n / 3, l), second head
+          ours.x[at] = bad;
+          exact.x[at] = static_cast<double>(bad);
+          cpu::backend fast(1);
+          reference::backend plain;
+          ours.run(fast);
+          exact.run(plain);
+          auto const agree = [](std::vector<float> const& a, std::vector<double> const& b) {
+            for (std::size_t i = 0; i < b.size(); ++i)
+              if (std::isnan(a[i]) != std::isnan(b[i])) return false;
+            return true;
+          };
+          CHECK(agree(ours.o, exact.o));
+          CHECK(agree(ours.inverse_sum, exact.inverse_sum));
+          auto const row = n / 3 * n;
+          CHECK(std::isfinite(ours.output()(row, 17)));
+          if (std::isinf(bad)) continue;  // a score of minus infinity is a weight of zero
+          CHECK(std::isnan(ours.output()(row, 18)));
+          CHECK(std::isnan(ours.dx[static_cast<std::size_t>(row * ours.columns + 18)]));
+        }
 }
 
 TEST_CASE("dropout of everything leaves no output and no gradient") {

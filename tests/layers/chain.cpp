@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/chain.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
+#include "triad/layers/dropout.hpp"
 #include "triad/layers/embedding.hpp"
 #include "triad/layers/feed_forward.hpp"
 #include "triad/layers/layer_norm.hpp"
@@ -86,6 +90,44 @@ TEST_CASE("chains and residuals of row layers have the gradient of their value")
   CHECK_GRADIENT(gradient_check(ex, residual(linear<double>{extents<dyn, dyn>(d, d)}), row_dims(rows), in, {rows, d}));
   using fixed = chain<linear<double, d, 4>, residual<layer_norm_layer<double, 4>>>;
   CHECK_GRADIENT(gradient_check(ex, fixed({}, residual(layer_norm_layer<double, 4>{})), row_dims(rows), tensor<double const, dyn, d>(x.data(), rows), {rows, 4}));
+}
+
+TEST_CASE("dropout stands in a chain and in a residual as any layer does") {
+  cpu::backend ex;
+  auto const x = random_values(rows * d, 1);
+  tensor<double const, dyn, dyn> const in(x.data(), rows, d);
+  linear<double> const affine{extents<dyn, dyn>(d, d)};
+  for (double rate : {0.0, 0.4}) {
+    dropout_layer<double> const drop{extents<dyn>(d), rate};
+    CHECK_GRADIENT(gradient_check(ex, chain(drop, affine), row_dims(rows), in, {rows, d}));
+    CHECK_GRADIENT(gradient_check(ex, chain(residual(drop), chain(affine, drop)), row_dims(rows), in, {rows, d}));
+    using fixed = chain<linear<double, d, d>, residual<dropout_layer<double, d>>>;
+    CHECK_GRADIENT(gradient_check(ex, fixed({}, residual(dropout_layer<double, d>{{}, rate})), row_dims(rows), tensor<double const, dyn, d>(x.data(), rows), {rows, d}));
+  }
+}
+
+TEST_CASE("a dropout layer drops in training alone, each place by its own counter") {
+  cpu::backend ex;
+  index_t const many = 200;
+  std::vector<double> const ones(static_cast<std::size_t>(many * d), 1.0);
+  auto first = ones, second = ones;
+  std::uint64_t const step = 1;
+  call c;
+  c.key = 4;
+  c.step = &step;
+  dropout_layer<double, d> const drop{{}, 0.5};
+  auto const run = [&](index_t place, std::vector<double>& y) {
+    drop.forward(ex, c.child(place), {}, tensor<double const, dyn, d>(ones.data(), many), {}, tensor<double, dyn, d>(y.data(), many));
+  };
+  run(0, first);
+  CHECK(first == ones);
+  c.train = true;
+  run(0, first);
+  run(1, second);
+  CHECK(first != second);
+  auto const kept = std::count(first.begin(), first.end(), 2.0);
+  CHECK(kept + std::count(first.begin(), first.end(), 0.0) == many * d);
+  CHECK(std::abs(static_cast<double>(kept) - 300) < 62);  // five standard deviations
 }
 
 TEST_CASE("a chain may begin with indices, which have no gradient") {

@@ -263,6 +263,18 @@ TEST_CASE("a triangle that does not fit is refused with a sentence") {
   in = u.inputs();
   in.key = row_block(in.key, 0, 12);
   CHECK_THROWS_WITH(forward({triangle_form::full, 2}, 13), contains("one row an edge"));
+  in = u.inputs();
+  CHECK_NOTHROW(forward({triangle_form::full, 2}, 13));
+  auto const wants_statistics = contains("triangle: the statistics need one row an edge and one column a head");
+  for (auto const& [rows, heads] : {std::pair<index_t, index_t>(12, 2), {13, 1}}) {
+    auto const some = row_block(column_block(statistics.inverse_sum, 0, heads), 0, rows);
+    for (triangle_statistics<double> const& bad : {triangle_statistics<double>{statistics.maximum, some}, {some, some}}) {
+      CHECK_THROWS_WITH((triangle<reference::backend, double>(ex, scratch, u.settings(), in, g, bad, u.edges(u.o))), wants_statistics);
+      CHECK_THROWS_WITH((triangle_grad<reference::backend, double>(ex, scratch, u.settings(), in, g, {bad.maximum, bad.inverse_sum},
+                                                                   u.edges(std::as_const(u.o)), u.edges(std::as_const(u.d_o)), u.split(u.dx.data()))),
+                        wants_statistics);
+    }
+  }
   std::vector<double> w(20);
   auto const weights = [&](index_t graph, index_t i, index_t columns) {
     triangle_weights<reference::backend, double>(ex, u.settings(), u.inputs(), g, graph, i, 0, make_matrix(w.data(), 2, columns, columns));

@@ -34,6 +34,7 @@ TEST_CASE("the inverse square root begins where it is told and falls from the en
   CHECK_THAT(s.rate(2), WithinRel(0.6, exact));
   CHECK_THAT(s.rate(4), WithinRel(1.0, exact));
   CHECK_THAT(s.rate(16), WithinRel(0.5, exact));
+  CHECK_THROWS_WITH((inverse_sqrt{1, 0, 0}.rate(0)), test::contains("a warm-up of at least one update"));
 }
 
 // The released program's loop, step by step.

@@ -118,22 +118,21 @@ template <class F>
 #endif
 }
 
-/// exp(x) for x <= 0, to about 2e-7 relative; below -69 (2^-100) it is 0, so that no product with it is denormal.
+/// exp(x) for x <= 0, to about 2e-7 relative; below -69 (2^-100) it is 0, so that no product with it is denormal.  NaN stays NaN.
 [[gnu::always_inline]] inline floats exp_nonpositive(floats x) {
   floats const low = broadcast(-69.0f);
-  floats const y = max(x, low) * 1.44269504088896341f;
-  // Adding 1.5 * 2^23 rounds to the nearest integer, which then stands in the low bits.
-  floats const shifted = y + 12582912.0f;
-  floats const f = y - (shifted - 12582912.0f);
+  floats const y = max(low, x) * 1.44269504088896341f;  // in this order max keeps a NaN
+  // Adding 1.5 * 2^23 rounds to the nearest integer n; 127 more, and the low bits are the exponent of 2^n.
+  floats const shifted = y + 12583039.0f;
+  floats const f = y - (shifted - 12583039.0f);
   floats p = 0.00133335581464f + f * 0.000154035303934f;
   p = 0.00961812910763f + f * p;
   p = 0.0555041086648f + f * p;
   p = 0.240226506959f + f * p;
   p = 0.693147180560f + f * p;
   p = 1.0f + f * p;
-  ints const exponent = (ints)shifted << 23;
-  floats const r = (floats)((ints)p + exponent);
-  return x < low ? floats{} : r;
+  floats const power = (floats)((ints)shifted << 23);
+  return x < low ? floats{} : p * power;  // a product, since adding to the exponent could turn a NaN into a number
 }
 
 namespace detail {

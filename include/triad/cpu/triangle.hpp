@@ -26,10 +26,15 @@ namespace triangles {
 constexpr bool is_small(index_t n) { return n <= whole_graph; }
 
 /// Kernels read rows with a stride of one.
-inline bool rows_are_contiguous(triangle_form form, triangle_projections<float const> const& x) {
+template <class S>
+bool rows_are_contiguous(triangle_form form, triangle_projections<S> const& x) {
   return x.query.stride(1) == 1 && x.key.stride(1) == 1 && x.left_value.stride(1) == 1 &&
          (!uses_right_value(form) || x.right_value.stride(1) == 1);
 }
+
+/// One stride serves both statistics.
+template <class S>
+bool rows_are_alike(triangle_statistics<S> const& s) { return s.maximum.stride(0) == s.inverse_sum.stride(0); }
 
 template <class T>
 rows<T> head_rows(matrix<T> m, index_t first_edge, index_t head, index_t width) {
@@ -61,9 +66,9 @@ struct scratch_parts {
   scratch_parts(std::byte* base, triangle_settings const& t, graph_dims const& dims, index_t floats_of_thread, int thread_count, bool backward) {
     bytes = 0;
     auto const take = [&](index_t size_in_bytes) {
-      auto* const part = base + bytes;
+      auto* const part = base == nullptr ? nullptr : base + bytes;
       bytes += static_cast<std::size_t>((size_in_bytes + 63) / 64 * 64);
-      return base == nullptr ? nullptr : part;
+      return part;
     };
     bool const tiled = !is_small(dims.max_nodes);
     first_task = reinterpret_cast<index_t*>(take((dims.graphs + 1) * 8));
@@ -206,7 +211,7 @@ inline std::size_t do_triangle_grad_workspace(backend& ex, triangle_settings con
 
 inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
                         triangle_statistics<float> const& statistics, matrix<float> o, workspace ws) {
-  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || o.stride(1) != 1)
+  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1)
     return reference::do_triangle(ex, t, x, g, statistics, o, ws);
   auto const width = x.query.extent(1) / t.heads;
   auto const scratch = triangles::forward_parts(ex, t, width, g.dims, ws.data);
@@ -249,7 +254,8 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
 inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
                              triangle_statistics<float const> const& statistics, matrix<float const> o, matrix<float const> d_o,
                              triangle_projections<float> const& dx, workspace ws) {
-  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || o.stride(1) != 1 || d_o.stride(1) != 1)
+  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_contiguous(t.form, dx) ||
+      !triangles::rows_are_alike(statistics) || o.stride(1) != 1 || d_o.stride(1) != 1)
     return reference::do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
   auto const width = x.query.extent(1) / t.heads;
   auto const scratch = triangles::backward_parts(ex, t, width, g.dims, ws.data);

@@ -120,14 +120,14 @@ struct edge_transformer_layer {
     auto const dropped = state(out), du = state(out);
     epilogue<T> add;
     add.residual = Form == form::released ? matrix<T const>(as_matrix(dy)) : no_matrix<T const>();
-    block.backward(ex, c.child(2), w.feed_forward, s.u3, s.block, undrop(ex, c.child(3), dy, dropped), du, gradient.feed_forward, add);
+    block.backward(ex, c.child(2), w.feed_forward, s.u3, s.block, undropped(ex, c.child(3).dropout(dropout), dy, dropped), du, gradient.feed_forward, add);
     // u2 -> u3
     norm.backward(ex, c, w.norm2, s.u2, s.norm2, du, du, gradient.norm2);
     // u2 = residual + drop(o w')
     bool const pruned = in.read.extent(0) != 0;
     auto const d_o = state(rows), d_residual = pruned ? state(rows) : du;
     auto const d_kept = pruned ? state(out) : d_o;
-    attention.mixer().backward(ex, c, w.attention.output, pruned ? s.kept_o : s.attention.mixed, {}, undrop(ex, c.child(1), du, dropped),
+    attention.mixer().backward(ex, c, w.attention.output, pruned ? s.kept_o : s.attention.mixed, {}, undropped(ex, c.child(1).dropout(dropout), read_only(du), dropped),
                                d_kept, gradient.attention.output);
     if (pruned) {
       fill(ex, T(0), d_o);
@@ -142,16 +142,6 @@ struct edge_transformer_layer {
     attention.mix_backward(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention, d_o, du1, gradient.attention, from_residual);
     norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1,
                   Form == form::paper ? matrix<T const>(as_matrix(d_residual)) : no_matrix<T const>());
-  }
-
- private:
-  /// The gradient before a dropped branch: dy itself where nothing was dropped.
-  template <backend Ex>
-  const_view<output> undrop(Ex& ex, call const& c, const_view<output> dy, output memory) const {
-    auto const mask = c.dropout(dropout);
-    if (!mask.active()) return dy;
-    triad::dropout_grad(ex, mask, dy, memory);
-    return memory;
   }
 };
 

@@ -11,14 +11,6 @@
 
 namespace triad {
 
-/// The gradient before a dropped branch: dy itself where nothing is dropped, else made in `memory`.
-template <backend Ex, class View>
-const_view<View> undropped(Ex& ex, dropout_mask mask, const_view<View> dy, View memory) {
-  if (!mask.active()) return dy;
-  dropout_grad(ex, mask, dy, memory);
-  return memory;
-}
-
 template <class T, index_t D = dyn, index_t F = dyn>
 struct post_norm_block {
   using input = tensor<T const, dyn, D>;  // (rows, d)

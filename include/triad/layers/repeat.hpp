@@ -106,10 +106,10 @@ struct repeat {
   void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, const_view<output> dy, output dx, fields<T> gradient) const {
     backward_from(ex, c, w, in, s, dy, dx, gradient, count());
   }
-  /// The way back through the first `last` layers.  `fresh`: s.at(last - 1) still holds what forward left there.
+  /// The way back through the first `last` layers, right after forward_to: s.at(last - 1) still holds what that left there.
   template <backend Ex>
   void backward_from(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
-                     index_t last, bool fresh = true) const {
+                     index_t last) const {
     TRIAD_EXPECTS(s.kept != keep::nothing, "repeat: memory planned for inference has nothing for backward");
     TRIAD_EXPECTS(last > 0, "repeat: at least one layer is needed");
     auto const frame = c.scratch->open();
@@ -119,7 +119,7 @@ struct repeat {
     for (index_t k = last - 1; k >= 0; --k) {
       auto const to = k == 0 ? dx : steps[k % 2];
       auto const x = input_at(in, s, k);
-      if (s.kept == keep::inputs && !(fresh && k == last - 1)) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), to);  // `to` is overwritten next
+      if (s.kept == keep::inputs && k < last - 1) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), to);  // `to` is overwritten next
       layer.backward(ex, c.child(k), w.at(k), x, s.at(k), from, to, gradient.at(k));
       from = to;
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "triad/core/backend.hpp"
@@ -64,7 +65,8 @@ class graph_loader {
   }
 
   graph_dims const& dims() const { return dims_; }
-  std::vector<index_t> const& answers() const { return target_; }
+  /// One for each graph of the batch, until the next add().
+  std::span<index_t const> answers() const { return {target_.data(), size(dims_.graphs)}; }
 
   /// The batch in the backend's memory, until the next call.
   graph_queries upload() {

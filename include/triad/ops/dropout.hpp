@@ -24,4 +24,12 @@ void dropout_grad(Ex& ex, dropout_mask mask, Dy dy, Dx dx) {
   dropout(ex, mask, dy, dx);
 }
 
+/// The gradient before a dropped branch: dy itself where nothing is dropped, else made in `memory`.
+template <backend Ex, class View>
+const_view<View> undropped(Ex& ex, dropout_mask mask, const_view<View> dy, View memory) {
+  if (!mask.active()) return dy;
+  dropout_grad(ex, mask, dy, memory);
+  return memory;
+}
+
 }  // namespace triad

@@ -60,25 +60,34 @@ void expect_triangle(triangle_settings const& t, triangle_projections<S> const& 
   TRIAD_EXPECTS(!uses_right_value(t.form) || same_shape(x.right_value, x.query), "triangle: this form needs a right value");
   TRIAD_EXPECTS(t.mask.empty() || t.mask.masked.extent(0) == g.dims.triangles, "triangle: the mask needs one byte a triangle");
 }
+template <class S>
+void expect_statistics(triangle_settings const& t, graph_batch const& g, triangle_statistics<S> const& s) {
+  TRIAD_EXPECTS(s.maximum.extent(0) == g.dims.rows && s.maximum.extent(1) == t.heads && same_shape(s.inverse_sum, s.maximum),
+                "triangle: the statistics need one row an edge and one column a head");
+}
 }  // namespace detail
 
-/// Overwrites o (rows, d) and the statistics.
+/// Overwrites o (rows, d) and the statistics.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes
+/// behind their last row; an arena leaves them.
 template <backend Ex, class T>
 void triangle(Ex& ex, arena& scratch, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
               triangle_statistics<T> const& statistics, matrix<T> o) {
   detail::expect_triangle(t, x, g);
+  detail::expect_statistics(t, g, statistics);
   TRIAD_EXPECTS(same_shape(o, x.query), "triangle: the output needs the shape of the query");
   auto const frame = scratch.open();
   auto const ws = scratch.make_workspace(do_triangle_workspace(planning(ex), t, x, g.dims));
   if constexpr (executes<Ex>) do_triangle(ex, t, x, g, statistics, o, ws);
 }
 
-/// Overwrites every gradient in dx.
+/// Overwrites every gradient in dx.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes behind their
+/// last row; an arena leaves them.
 template <backend Ex, class T>
 void triangle_grad(Ex& ex, arena& scratch, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
                    triangle_statistics<T const> const& statistics, matrix<T const> o, matrix<T const> d_o, triangle_projections<T> const& dx) {
   detail::expect_triangle(t, x, g);
   detail::expect_triangle(t, dx, g);
+  detail::expect_statistics(t, g, statistics);
   TRIAD_EXPECTS(same_shape(o, x.query) && same_shape(d_o, x.query), "triangle_grad: o and its gradient need the shape of the query");
   auto const frame = scratch.open();
   auto const ws = scratch.make_workspace(do_triangle_grad_workspace(planning(ex), t, x, g.dims));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), not below 0.  The first rate is 0 where w > 0.
-//   inverse_sqrt    initial + k (peak - initial) / w for k < w, then peak sqrt(w / k)
+//   inverse_sqrt    initial + k (peak - initial) / w for k < w, then peak sqrt(w / k);  w > 0
 //   dtm_main_cosine peak k / w for k < w; then the rate stays where it was, base = peak (w - 1) / w, and at the end of every
 //                   epoch whose last update had k >= w a scheduler steps: after t steps base (1 + cos(pi t / T)) / 2,
 //                   T = epochs - ceil(w / iterations) + 1
@@ -42,9 +42,10 @@ struct inverse_sqrt {
   double peak = 5e-4, initial = 0, warmup = 4000;
 
   double rate(std::uint64_t update) const {
+    TRIAD_EXPECTS(warmup > 0, "inverse_sqrt: a warm-up of at least one update is needed");
     auto const k = static_cast<double>(update);
     if (k < warmup) return initial + k * (peak - initial) / warmup;
-    return k > 0 ? peak * std::sqrt(warmup) / std::sqrt(k) : peak;
+    return peak * std::sqrt(warmup) / std::sqrt(k);
   }
 };
 
