@@ -118,7 +118,8 @@ template <class F>
 #endif
 }
 
-/// exp(x) for x <= 0, to about 2e-7 relative; below -69 (2^-100) it is 0, so that no product with it is denormal.  NaN stays NaN.
+/// exp(x) for x <= 0, to 2e-7 relative near 0 and 1.2e-6 near -69; below that (2^-100) it is 0, so that no product with
+/// it is denormal.  NaN stays NaN.
 [[gnu::always_inline]] inline floats exp_nonpositive(floats x) {
   floats const low = broadcast(-69.0f);
   floats const y = max(low, x) * 1.44269504088896341f;  // in this order max keeps a NaN
