@@ -54,7 +54,7 @@ struct options {
 /// The defaults that o.preset and o.model stand for.  paper-k234 and paper-k23 are one setting; the data differ.
 inline void apply_preset(options& o) {
   if (o.preset == "quickstart") {
-    // There are few different short chains (docs/results.md): dropout keeps the model from knowing them by heart, and the longest say most.
+    // There are few different short chains: dropout keeps the model from knowing them by heart, and the longest say most.
     o.layers = 8, o.width = 64, o.heads = 4, o.batch = 96, o.warmup = 0;
     o.train_lengths = {2, 3, 4, 4, 4, 4};
     o.chains = 200000, o.epochs = 20;
