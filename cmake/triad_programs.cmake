@@ -3,6 +3,11 @@
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
+if(NOT TARGET triad::cblas)
+  message(FATAL_ERROR "triad: the tests, examples and benchmarks need a BLAS with CBLAS: install OpenBLAS "
+    "(libopenblas-dev), or set TRIAD_CBLAS_INCLUDE_DIR and TRIAD_CBLAS_LIBRARY.")
+endif()
+
 set(TRIAD_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 if(TRIAD_WERROR)
   list(APPEND TRIAD_WARNINGS -Werror)

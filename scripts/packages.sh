@@ -12,6 +12,18 @@ need_header() {  # HEADER PACKAGE [OTHER HEADER]: either will do
     "${CXX:-c++}" -std=c++20 -E -x c++ - > /dev/null 2>&1 || missing+=("$2")
 }
 
+# A header is not enough: Debian's reference BLAS brings cblas.h too, but neither the library's name nor its speed.
+need_cblas() {
+  local library
+  for library in openblas cblas; do
+    if printf '#include <cblas.h>\nint main() { return cblas_sdot(0, nullptr, 1, nullptr, 1) != 0; }\n' |
+      "${CXX:-c++}" -x c++ - -o /dev/null "-l$library" 2> /dev/null; then
+      return
+    fi
+  done
+  missing+=(libopenblas-dev)
+}
+
 # CCCL's headers come from a CUDA toolkit, from TRIAD_CCCL_DIR, or through pip (cmake/fetch_cccl.cmake).
 need_cccl() {
   local nvcc directory
@@ -30,7 +42,7 @@ need_to_build() {
   need_command "${CXX:-c++}" g++
   need_command cmake cmake
   need_command ninja ninja-build
-  need_header cblas.h libopenblas-dev
+  need_cblas
   need_header nlohmann/json.hpp nlohmann-json3-dev
   need_header CLI/CLI.hpp libcli11-dev
   need_header zlib.h zlib1g-dev
