@@ -59,11 +59,15 @@ struct scratch_parts {
   std::uint64_t* bits;         // dropout: bit e for element e
   float* statistics;           // backward of tiled graphs: [maximum, 1 / sum, delta][head][rows + tile]
   index_t statistics_rows;     // rows + tile, rounded up
+  index_t* first_gradient;     // backward of tiled graphs: where a graph's do lies in `gradients`
+  float* gradients;            // do of some graphs and heads, packed
+  index_t gradients_room;
   float* threads;              // `each` floats a thread
   index_t each;
   std::size_t bytes;
 
-  scratch_parts(std::byte* base, triangle_settings const& t, graph_dims const& dims, index_t floats_of_thread, int thread_count, bool backward) {
+  scratch_parts(std::byte* base, triangle_settings const& t, graph_dims const& dims, index_t floats_of_thread, int thread_count, bool backward,
+                index_t floats_of_gradients) {
     bytes = 0;
     auto const take = [&](index_t size_in_bytes) {
       auto* const part = base == nullptr ? nullptr : base + bytes;
@@ -75,6 +79,9 @@ struct scratch_parts {
     bits = reinterpret_cast<std::uint64_t*>(take(t.dropout.active() ? words(t, dims) * 8 + 64 : 0));
     statistics_rows = (dims.rows + tile + 15) / 16 * 16;
     statistics = reinterpret_cast<float*>(take(tiled && backward ? 3 * t.heads * statistics_rows * 4 : 0));
+    first_gradient = reinterpret_cast<index_t*>(take(floats_of_gradients > 0 ? dims.graphs * 8 : 0));
+    gradients = reinterpret_cast<float*>(take(floats_of_gradients * 4));
+    gradients_room = floats_of_gradients;
     each = (floats_of_thread + 15) / 16 * 16;
     threads = reinterpret_cast<float*>(take(each * thread_count * 4));
   }
@@ -86,7 +93,17 @@ inline scratch_parts forward_parts(backend& ex, triangle_settings const& t, inde
   auto const n = dims.max_nodes;
   auto floats_wanted = small_forward_floats(std::min(n, whole_graph));
   if (!is_small(n)) floats_wanted = std::max(floats_wanted, forward_tiles{n, width}.floats());
-  return {base, t, dims, floats_wanted, ex.threads, false};
+  return {base, t, dims, floats_wanted, ex.threads, false, 0};
+}
+
+/// Backward packs do for as many graphs and heads at once as fit here, or for one.
+inline constexpr index_t packed_budget = 1 << 22;
+
+inline index_t packed_floats(triangle_settings const& t, index_t width, graph_dims const& dims) {
+  if (is_small(dims.max_nodes) || ablates_attention(t.form)) return 0;
+  backward_tiles const largest{dims.max_nodes, width};
+  auto const most = largest.gradients() * t.heads * dims.graphs;
+  return std::min(most, std::max(largest.gradients(), packed_budget));
 }
 
 inline scratch_parts backward_parts(backend& ex, triangle_settings const& t, index_t width, graph_dims const& dims, std::byte* base) {
@@ -96,7 +113,7 @@ inline scratch_parts backward_parts(backend& ex, triangle_settings const& t, ind
     floats_wanted = std::max(floats_wanted, backward_tiles{n, width}.most_floats());
     floats_wanted = std::max(floats_wanted, small_backward_floats(whole_graph, width));
   }
-  return {base, t, dims, floats_wanted, ex.threads, true};
+  return {base, t, dims, floats_wanted, ex.threads, true, packed_floats(t, width, dims)};
 }
 
 inline void make_bits(backend& ex, triangle_settings const& t, graph_dims const& dims, std::uint64_t* bits) {
@@ -158,19 +175,34 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
   });
 }
 
-/// Calls f(graph, head, block, thread) in parallel for the graphs that are not small; blocks(n) is the number of blocks of n nodes.
-template <class B, class F>
-void each_tiled(backend& ex, index_t heads, graph_batch const& g, index_t* first_task, B&& blocks, F&& f) {
-  if (is_small(g.dims.max_nodes)) return;
-  auto const graphs = g.dims.graphs;
-  first_task[0] = 0;
-  for (index_t graph = 0; graph < graphs; ++graph)
-    first_task[graph + 1] = first_task[graph] + (is_small(g.size(graph)) ? 0 : heads * blocks(g.size(graph)));
-  parallel_for(ex, first_task[graphs], [&](index_t task, int thread) {
-    auto const graph = std::upper_bound(first_task, first_task + graphs + 1, task) - first_task - 1;
-    auto const here = task - first_task[graph], count = blocks(g.size(graph));
-    f(graph, here / count, here % count, thread);
+/// Calls f(graph, task, thread) in parallel for tasks 0 .. tasks(n) of each graph first .. last that is not small, of n nodes.
+template <class N, class F>
+void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, index_t* first_task, N&& tasks, F&& f) {
+  first_task[first] = 0;
+  for (index_t graph = first; graph < last; ++graph)
+    first_task[graph + 1] = first_task[graph] + (is_small(g.size(graph)) ? 0 : tasks(g.size(graph)));
+  parallel_for(ex, first_task[last], [&](index_t task, int thread) {
+    auto const graph = std::upper_bound(first_task + first, first_task + last + 1, task) - first_task - 1;
+    f(graph, task - first_task[graph], thread);
   });
+}
+
+/// Calls f(first, last, first_head, heads) for runs of graphs with all heads, or one graph with some, whose packed do fits in `room`.
+template <class F>
+void each_portion(index_t heads, index_t width, graph_batch const& g, index_t room, F&& f) {
+  auto const floats_of = [&](index_t graph) { return is_small(g.size(graph)) ? 0 : backward_tiles{g.size(graph), width}.gradients(); };
+  for (index_t first = 0; first < g.dims.graphs;) {
+    index_t last = first, sum = 0;
+    while (last < g.dims.graphs && sum + heads * floats_of(last) <= room) sum += heads * floats_of(last++);
+    if (last > first) {
+      if (sum > 0) f(first, last, 0, heads);
+      first = last;
+      continue;
+    }
+    index_t const some = room / floats_of(first);
+    for (index_t c = 0; c < heads; c += some) f(first, first + 1, c, std::min(some, heads - c));
+    ++first;
+  }
 }
 
 /// Statistics by heads instead of by edges, and delta = sum over the head of do o.
@@ -233,10 +265,13 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
                                                              &statistics.inverse_sum(edge, c), scratch.threads + thread * scratch.each);
         },
         fetch);
+    if (triangles::is_small(g.dims.max_nodes)) return;
+    auto const tiles = [](index_t n) { return (n + triangles::tile - 1) / triangles::tile; };
     triangles::each_tiled(
-        ex, t.heads, g, scratch.first_task, [](index_t n) { return (n + triangles::tile - 1) / triangles::tile; },
-        [&](index_t graph, index_t c, index_t block, int thread) {
-          auto const edge = g.edge(graph), n = g.size(graph), j0 = block * triangles::tile, columns = std::min<index_t>(triangles::tile, n - j0);
+        ex, g, 0, g.dims.graphs, scratch.first_task, [&](index_t n) { return t.heads * tiles(n); },
+        [&](index_t graph, index_t task, int thread) {
+          auto const edge = g.edge(graph), n = g.size(graph), c = task / tiles(n), j0 = task % tiles(n) * triangles::tile;
+          auto const columns = std::min<index_t>(triangles::tile, n - j0);
           auto const run = [&](auto vectors) {
             triangles::tiled_forward<own_key(), right_value(), vectors()>(make(graph, c), j0, columns, triangles::head_rows(o, edge, c, width),
                                                                           &statistics.maximum(edge, c), &statistics.inverse_sum(edge, c),
@@ -291,20 +326,37 @@ inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_p
       if (triangles::is_small(g.dims.max_nodes)) return;
       auto const rows = scratch.statistics_rows;
       triangles::gather_statistics(ex, t.heads, width, statistics, o, d_o, rows, scratch.statistics);
-      auto const block_of = [&](index_t n) { return triangles::backward_tiles{n, width}.block(); };
-      triangles::each_tiled(
-          ex, t.heads, g, scratch.first_task, [&](index_t n) { return (n + block_of(n) - 1) / block_of(n); },
-          [&](index_t graph, index_t c, index_t block, int thread) {
-            auto const edge = g.edge(graph), n = g.size(graph), l0 = block * block_of(n);
-            auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
-            float const* const s = scratch.statistics + c * rows + edge;
-            auto const head_here = make(graph, c);
-            triangles::backward_block<right_value()> work(head_here, {s, s + t.heads * rows, s + 2 * t.heads * rows}, at(d_o),
-                                                          at(dx.query), at(dx.key), at(dx.left_value),
-                                                          right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0}, l0,
-                                                          std::min(block_of(n), n - l0), scratch.threads + thread * scratch.each);
-            work.run();
-          });
+      auto const size_of = [&](index_t graph) { return triangles::backward_tiles{g.size(graph), width}; };
+      auto const blocks = [&](index_t n) { return (n + triangles::backward_tiles{n, width}.block() - 1) / triangles::backward_tiles{n, width}.block(); };
+      triangles::each_portion(t.heads, width, g, scratch.gradients_room, [&](index_t first, index_t last, index_t first_head, index_t heads) {
+        index_t place = 0;
+        for (index_t graph = first; graph < last; ++graph) {
+          scratch.first_gradient[graph] = place;
+          if (!triangles::is_small(g.size(graph))) place += heads * size_of(graph).gradients();
+        }
+        auto const packed = [&](index_t graph, index_t c) { return scratch.gradients + scratch.first_gradient[graph] + (c - first_head) * size_of(graph).gradients(); };
+        // Heads innermost: rows that one head brings into the cache are there for the next.
+        triangles::each_tiled(
+            ex, g, first, last, scratch.first_task, [&](index_t n) { return heads * triangles::backward_tiles{n, width}.row_blocks(); },
+            [&](index_t graph, index_t task, int) {
+              auto const c = first_head + task % heads;
+              triangles::pack_gradient(size_of(graph), triangles::head_rows(d_o, g.edge(graph), c, width), task / heads, packed(graph, c));
+            });
+        triangles::each_tiled(
+            ex, g, first, last, scratch.first_task, [&](index_t n) { return heads * blocks(n); },
+            [&](index_t graph, index_t task, int thread) {
+              auto const edge = g.edge(graph), n = g.size(graph), c = first_head + task / blocks(n), block = size_of(graph).block(),
+                         l0 = task % blocks(n) * block;
+              auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
+              float const* const s = scratch.statistics + c * rows + edge;
+              auto const head_here = make(graph, c);
+              triangles::backward_block<right_value()> work(head_here, {s, s + t.heads * rows, s + 2 * t.heads * rows}, packed(graph, c),
+                                                            at(dx.query), at(dx.key), at(dx.left_value),
+                                                            right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0}, l0,
+                                                            std::min(block, n - l0), scratch.threads + thread * scratch.each);
+              work.run();
+            });
+      });
     }
   });
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Everything that belongs to an l is complete from that l alone, so a task writes dq(., l), dv1(., l), dk(l, .), dv2(l, .) of its
-// block and nobody else does.  Panels of k, v2, dk, dv2 of the block stay in the second-level cache, do streams past:
+// block and nobody else does.  Panels of k, v2, dk, dv2 of the block stay in the second-level cache; do, which every block reads,
+// is packed once for all of them and streams past:
 //
 //   for a block of rows i, for a tile of columns j:
 //     p = exp(s - m) / z;  dP = sum_c do v1 v2;  dS = p (dP - delta) / sqrt(k);  dv1, dv2 from p;  dq, dk from dS
@@ -25,10 +26,12 @@ struct backward_tiles {
   index_t panel() const { return tiles() * tile * vectors() * lanes; }  // of one l: [tile][c / lanes][tile][lanes]
   index_t columns_of_one() const { return 2 * turned() + 4 * panel(); }
   index_t rows_of_one() const { return block_rows * vectors() * lanes; }  // of one l: [c / lanes][block_rows][lanes]
-  index_t gradient() const { return block_rows * tile * (width + vectors() * lanes); }  // of a tile: turned and panel
-  index_t floats() const {
-    return block() * (columns_of_one() + 4 * rows_of_one() + 2 * block_rows * tile) + gradient();
-  }
+  index_t floats() const { return block() * (columns_of_one() + 4 * rows_of_one() + 2 * block_rows * tile); }
+  index_t row_blocks() const { return (n + block_rows - 1) / block_rows; }
+  /// do of a tile, packed: [i][c][tile] turned, then the panel [c / lanes][i][tile][lanes].
+  index_t gradient() const { return block_rows * tile * (width + vectors() * lanes); }
+  /// do of the head: [i / block_rows][tile].
+  index_t gradients() const { return row_blocks() * tiles() * gradient(); }
   /// For graphs of up to n nodes: smaller ones may have larger blocks.
   index_t most_floats() const {
     index_t most = 0;
@@ -36,6 +39,33 @@ struct backward_tiles {
     return most;
   }
 };
+
+/// Calls f(j0, vectors) for the tiles of n columns: two vectors, or one for a short rest.
+template <class F>
+void each_tile(index_t n, F&& f) {
+  for (index_t j0 = 0; j0 < n; j0 += tile) {
+    if (n - j0 > lanes) {
+      f(j0, size<2>());
+    } else {
+      f(j0, size<1>());
+    }
+  }
+}
+
+/// Packs block `block` of the rows of do to its place in `packed`, which holds gradients() floats.
+inline void pack_gradient(backward_tiles const& t, in_rows d_o, index_t block, float* packed) {
+  index_t const i0 = block * block_rows, height = (std::min(block_rows, t.n - i0) + half - 1) / half * half;
+  each_tile(t.n, [&](index_t j0, auto v) {
+    constexpr index_t width = decltype(v)::value * lanes;
+    float* const to = packed + (block * t.tiles() + j0 / tile) * t.gradient();
+    for (index_t i = 0; i < height; ++i) {
+      auto const row = d_o.from(std::min(i0 + i, t.n - 1) * t.n + j0);
+      index_t const columns = std::min(width, t.n - j0);
+      turn(row, columns, t.width, to + i * t.width * width, width);
+      pack_panel(row, columns, width, t.width, to + block_rows * tile * t.width + i * width * lanes, block_rows * width);
+    }
+  });
+}
 
 /// Softmax statistics and delta of one head, one after the other for all edges of the graph, readable a tile beyond the last.
 struct edge_statistics {
@@ -71,7 +101,7 @@ inline void score_gradients(head const& x, edge_statistics const& e, index_t l, 
 template <bool RightValue>
 class backward_block {
  public:
-  backward_block(head const& x_, edge_statistics const& e_, in_rows d_o_, out_rows dq_, out_rows dk_, out_rows dv1_, out_rows dv2_, index_t l0_,
+  backward_block(head const& x_, edge_statistics const& e_, float const* d_o_, out_rows dq_, out_rows dk_, out_rows dv1_, out_rows dv2_, index_t l0_,
                  index_t count_, float* scratch)
       : x(x_), e(e_), d_o(d_o_), to_query(dq_), to_key(dk_), to_left(dv1_), to_right(dv2_), l0(l0_), count(count_), size_of{x_.n, x_.width}, n(x_.n), k(x_.width), vectors(size_of.vectors()) {
     float* next = scratch;
@@ -89,14 +119,12 @@ class backward_block {
     dv1 = take(l * size_of.rows_of_one());
     p = take(l * block_rows * tile);
     ds = take(l * block_rows * tile);
-    gradient_turned = take(block_rows * tile * k);
-    gradient = take(block_rows * tile * vectors * lanes);
   }
 
   void run() {
     std::fill(dk, dk + count * size_of.panel(), 0.0f);
     if constexpr (RightValue) std::fill(dv2, dv2 + count * size_of.panel(), 0.0f);
-    each_tile([&](index_t j0, auto v) {
+    each_tile(n, [&](index_t j0, auto v) {
       constexpr index_t width = decltype(v)::value * lanes;
       index_t const columns = std::min(width, n - j0);
       for (index_t l = 0; l < count; ++l) {
@@ -121,13 +149,13 @@ class backward_block {
         pack_panel(x.query.from(i0 * n + l0 + l).every(n), height, padded_height, k, query + l * size_of.rows_of_one(), block_rows);
         pack_panel(x.left.from(i0 * n + l0 + l).every(n), height, padded_height, k, left + l * size_of.rows_of_one(), block_rows);
       }
-      each_tile([&](index_t j0, auto v) { this->template one_tile<decltype(v)::value>(i0, j0); });
+      each_tile(n, [&](index_t j0, auto v) { this->template one_tile<decltype(v)::value>(i0, j0); });
       for (index_t l = 0; l < count; ++l) {
         unpack_panel(dq + l * size_of.rows_of_one(), block_rows, height, k, to_query.from(i0 * n + l0 + l).every(n));
         unpack_panel(dv1 + l * size_of.rows_of_one(), block_rows, height, k, to_left.from(i0 * n + l0 + l).every(n));
       }
     }
-    each_tile([&](index_t j0, auto v) {
+    each_tile(n, [&](index_t j0, auto v) {
       for (index_t l = 0; l < count; ++l) {
         constexpr index_t width = decltype(v)::value * lanes;
         unpack_panel(panel(dk, l, j0), width, std::min(width, n - j0), k, to_key.from((l0 + l) * n + j0));
@@ -139,7 +167,7 @@ class backward_block {
  private:
   head const& x;
   edge_statistics e;
-  in_rows d_o;
+  float const* d_o;  // packed
   out_rows to_query, to_key, to_left, to_right;
   index_t l0, count;
   backward_tiles size_of;
@@ -147,30 +175,19 @@ class backward_block {
   float *key_turned, *right_turned, *key, *right, *dk, *dv2;  // of the block's l: turned or panels, by tiles of j
   float *query, *left, *dq, *dv1;                             // panels of the block's l and rows i
   float *p, *ds;                                              // [l][block_rows][tile]
-  float *gradient_turned, *gradient;                          // do of a tile: [i][c][tile] and [c / lanes][i][tile][lanes]
 
-  /// f(j0, vectors) for the tiles of columns: two vectors, or one for a short rest.
-  template <class F>
-  void each_tile(F&& f) {
-    for (index_t j0 = 0; j0 < n; j0 += tile) {
-      if (n - j0 > lanes) {
-        f(j0, size<2>());
-      } else {
-        f(j0, size<1>());
-      }
-    }
-  }
   float* turned(float* base, index_t l, index_t j0) const { return base + l * size_of.turned() + j0 * k; }
   float* panel(float* base, index_t l, index_t j0) const { return base + l * size_of.panel() + j0 * vectors * lanes; }
+
+  float const* gradient_of(index_t i0, index_t j0) const { return d_o + (i0 / block_rows * size_of.tiles() + j0 / tile) * size_of.gradient(); }
 
   /// Asks, at each l of a tile, for a part of what the next tile and the next block of rows will read, and of what this block writes.
   void prefetch_next(index_t i0, index_t j0, index_t l) {
     bool const last_tile = j0 + tile >= n;
-    index_t const i = last_tile ? i0 + block_rows : i0, j = last_tile ? 0 : j0 + tile;
-    for (index_t row = i + block_rows * l / count; row < std::min(n, i + block_rows * (l + 1) / count); ++row)
-      prefetch_rows(d_o.from(row * n + j), std::min<index_t>(tile, n - j), k);
+    if (float const* const next = gradient_of(i0, j0) + size_of.gradient(); next < d_o + size_of.gradients())
+      for (index_t at = size_of.gradient() * l / count; at < size_of.gradient() * (l + 1) / count; at += 16) __builtin_prefetch(next + at, 0, 2);
     if (last_tile) {
-      index_t const next_height = std::min(block_rows, n - i);
+      index_t const i = i0 + block_rows, next_height = std::min(block_rows, n - i);
       if (next_height > 0) {
         prefetch_rows(x.query.from(i * n + l0 + l).every(n), next_height, k);
         prefetch_rows(x.left.from(i * n + l0 + l).every(n), next_height, k);
@@ -188,11 +205,8 @@ class backward_block {
   void one_tile(index_t i0, index_t j0) {
     constexpr index_t width = V * lanes;
     index_t const columns = std::min(width, n - j0), layer = block_rows * width, rows_of_l = size_of.rows_of_one();
-    for (index_t i = 0; i < padded_height; ++i) {
-      index_t const row = std::min(i0 + i, n - 1);
-      turn(d_o.from(row * n + j0), columns, k, gradient_turned + i * k * width, width);
-      pack_panel(d_o.from(row * n + j0), columns, width, k, gradient + i * width * lanes, block_rows * width);
-    }
+    float const* const gradient_turned = gradient_of(i0, j0);
+    float const* const gradient = gradient_turned + block_rows * tile * k;
     for (index_t l = 0; l < count; ++l) {
       prefetch_next(i0, j0, l);
       each_group(padded_height, [&](index_t i, auto r) {
