@@ -14,7 +14,7 @@ template <class T>
 constexpr matrix<T> make_matrix(T* data, index_t rows, index_t columns, index_t row_stride, index_t column_stride = 1) {
   using mapping = typename matrix<T>::mapping_type;
   // An mdspan's strides are positive, also where there is nothing: no_matrix().
-  return matrix<T>(data, mapping(extents<dyn, dyn>(rows, columns), cuda::std::array<index_t, 2>{row_stride > 0 ? row_stride : 1, column_stride}));
+  return matrix<T>(data, mapping(extents<dyn, dyn>(rows, columns), ::cuda::std::array<index_t, 2>{row_stride > 0 ? row_stride : 1, column_stride}));
 }
 
 template <class T>
@@ -31,7 +31,7 @@ constexpr matrix<typename View::element_type> as_matrix(View v) {
   if constexpr (View::rank() == 2) {
     return make_matrix(v.data_handle(), v.extent(0), columns, v.stride(0), v.stride(1));
   } else {
-    static_assert(std::is_same_v<typename View::layout_type, cuda::std::layout_right>,
+    static_assert(std::is_same_v<typename View::layout_type, ::cuda::std::layout_right>,
                   "triad: only contiguous views of rank other than 2 can be read as a matrix");
     index_t rows = 1;
     for (std::size_t r = 0; r < last; ++r) rows *= v.extent(r);
@@ -42,7 +42,7 @@ constexpr matrix<typename View::element_type> as_matrix(View v) {
 /// A contiguous view as one row of values.
 template <class View>
 constexpr vec<typename View::element_type> as_vec(View v) {
-  static_assert(std::is_same_v<typename View::layout_type, cuda::std::layout_right>, "triad: a vector view needs contiguous elements");
+  static_assert(std::is_same_v<typename View::layout_type, ::cuda::std::layout_right>, "triad: a vector view needs contiguous elements");
   return vec<typename View::element_type>(v.data_handle(), static_cast<index_t>(v.size()));
 }
 

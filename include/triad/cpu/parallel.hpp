@@ -16,7 +16,7 @@ namespace triad::cpu {
 
 inline int hardware_threads() {
 #if defined(_OPENMP)
-  return omp_get_num_procs();
+  return omp_get_max_threads();  // all of them, unless OMP_NUM_THREADS or affinity says otherwise
 #else
   return 1;
 #endif

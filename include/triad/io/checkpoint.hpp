@@ -56,7 +56,7 @@ template <class Memory, class Fields>
 void store_fields(safetensors_writer& file, Fields fields, std::string const& prefix) {
   walk(fields, [&](std::string const& path, auto view) {
     using T = element_t<decltype(view)>;
-    static_assert(std::is_same_v<typename decltype(view)::layout_type, cuda::std::layout_right>, "checkpoint: parameters are contiguous");
+    static_assert(std::is_same_v<typename decltype(view)::layout_type, ::cuda::std::layout_right>, "checkpoint: parameters are contiguous");
     std::vector<T> host(static_cast<std::size_t>(view.size()));
     Memory::to_host(host.data(), view.data_handle(), host.size() * sizeof(T));
     file.add(prefix + path, shape_of(view), host);

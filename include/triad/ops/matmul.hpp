@@ -14,7 +14,7 @@ namespace triad {
 
 /// A batch of matrices of any strides: (batch, rows, columns).
 template <class T>
-using matrices = cuda::std::mdspan<T, extents<dyn, dyn, dyn>, cuda::std::layout_stride>;
+using matrices = ::cuda::std::mdspan<T, extents<dyn, dyn, dyn>, ::cuda::std::layout_stride>;
 
 template <class T>
 matrix<T> no_matrix() { return make_matrix<T>(nullptr, 0, 0, 0); }

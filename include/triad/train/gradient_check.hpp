@@ -172,7 +172,7 @@ class layer_under_check {
   }
   using state = decltype(state_of(std::declval<input const&>()));
   static constexpr bool has_input_gradient = std::is_same_v<element_t<state>, double>;
-  using state_gradient = cuda::std::mdspan<element_t<state>, typename state::extents_type, typename state::layout_type>;
+  using state_gradient = ::cuda::std::mdspan<element_t<state>, typename state::extents_type, typename state::layout_type>;
 
  public:
   layer_under_check(Ex& ex, Layer const& layer, Dims const& dims, input const& in, output_shape shape, gradient_check_options const& o)
