@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer.hpp"
 
-#include "network_on.hpp"
+#include "on_backend.hpp"
 
 namespace clutrr {
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "commands.hpp"
 #include "data.hpp"
@@ -26,12 +27,7 @@ story pick(options const& o, query const& q, vocabulary const& words) {
   } else {
     chain_generator chains(0xe17);
     for (int i = 0; i <= q.number; ++i) s.graph = chains.next(q.k);
-    auto const& from = generated_vocabulary();
-    for (auto& e : s.graph.edges) {
-      e.label = words.edge_label(from.edge_name(e.label));
-      if (e.label == 0) throw triad::data_error("the model does not know a relation of the generated chains; give a file with --data");
-    }
-    s.graph.target = words.target(from.target_name(s.graph.target));
+    s.graph = translated(std::move(s.graph), words);
   }
   for (int i = 0; i < s.graph.nodes; ++i) s.people.push_back(i < 26 ? std::string(1, static_cast<char>('A' + i)) : "P" + std::to_string(i));
   return s;

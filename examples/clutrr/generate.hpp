@@ -24,6 +24,7 @@
 #include "family.hpp"
 #include "genealogy.hpp"
 #include "graph.hpp"
+#include "triad/core/errors.hpp"
 
 namespace clutrr {
 
@@ -38,6 +39,17 @@ inline vocabulary const& generated_vocabulary() {
     return v;
   }();
   return words;
+}
+
+/// A generated chain in the words of a model that was trained on something else.
+inline kinship_graph translated(kinship_graph g, vocabulary const& to) {
+  auto const& from = generated_vocabulary();
+  for (auto& e : g.edges) {
+    e.label = to.edge_label(from.edge_name(e.label));
+    if (e.label == 0) throw triad::data_error("the model does not know a relation of the generated chains; give a data set with --data");
+  }
+  g.target = to.target(from.target_name(g.target));
+  return g;
 }
 
 /// Chain number i of a seed depends on the seed, i and its k alone, on every platform. So position() is all the state

@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdio>
 #include <sstream>
 #include <utility>
 
 #include "network.hpp"
-#include "triad/cpu/cpu.hpp"
 #include "record.hpp"
 #include "triad/io/checkpoint.hpp"
-#include "triad/reference/reference.hpp"
 #include "triad/models/graph_loader.hpp"
 #include "triad/train/initialize.hpp"
 
@@ -20,7 +17,7 @@ template <class Model, class Ex>
 class network_on final : public network {
  public:
   network_on(Ex ex, Model const& m, options const& o, network_sizes const& z)
-      : ex_(ex), trainer_(ex_, m, settings(o, z)), loader_(z.capacity()), best_(static_cast<std::size_t>(z.batch)), best_memory_(best_.size() * sizeof(triad::index_t)) {}
+      : ex_(std::move(ex)), trainer_(ex_, m, settings(o, z)), loader_(z.capacity(), triad::memory_of(ex_)), best_(static_cast<std::size_t>(z.batch)), best_memory_(best_.size() * sizeof(triad::index_t), triad::memory_of(ex_)) {}
 
   static triad::trainer_options settings(options const& o, network_sizes const& z) {
     return {.max_norm = o.clip, .key = o.seed,
@@ -51,7 +48,7 @@ class network_on final : public network {
     triad::vec<triad::index_t> const best(static_cast<triad::index_t*>(best_memory_.data()), b);
     triad::argmax_rows(ex_, trainer_.infer(loader_.upload()), best);
     best_.resize(static_cast<std::size_t>(b));
-    Ex::memory::to_host(best_.data(), best.data_handle(), best_.size() * sizeof(triad::index_t));
+    best_memory_.memory().to_host(best_.data(), best.data_handle(), best_.size() * sizeof(triad::index_t));
     return best_;
   }
 
@@ -61,21 +58,25 @@ class network_on final : public network {
       auto const in = loader_.upload();
       auto const n = loader_.dims().max_nodes, heads = trainer_.model().layers.layer.attention.heads();
       auto const terms = trainer_.model().layers.layer.attention.variant == triad::triangle_form::flat ? 2 * n : n;
-      triad::buffer<typename Ex::memory> memory(static_cast<std::size_t>(heads * terms) * sizeof(float));
+      triad::buffer<typename Ex::memory> memory(static_cast<std::size_t>(heads * terms) * sizeof(float), triad::memory_of(ex_));
       triad::tensor<float, triad::dyn, triad::dyn> const weights(static_cast<float*>(memory.data()), heads, terms);
       triad::arena none;
       trainer_.model().attention_weights(ex_, trainer_.inspection_call(none), in, trainer_.saved(in.graphs.dims), layer, 0, i, j,
                                          triad::as_matrix(weights));
-      for (triad::index_t h = 0; h < heads; ++h) rows.emplace_back(&weights(h, 0), &weights(h, 0) + terms);
+      for (triad::index_t h = 0; h < heads; ++h) {
+        rows.emplace_back(static_cast<std::size_t>(terms));
+        memory.memory().to_host(rows.back().data(), &weights(h, 0), rows.back().size() * sizeof(float));
+      }
     }
     return rows;
   }
 
   void initialize(std::uint64_t seed) override {
     // As the released program: its readout keeps the framework's default, everything else is xavier uniform.
-    triad::initialize<typename Ex::memory>(trainer_.parameters().mutable_values(), seed, [](std::string const& path) {
+    auto const rule = [](std::string const& path) {
       return path.starts_with("readout") && path.ends_with("weight") ? triad::initializer::linear_uniform() : triad::initializer::by_name();
-    });
+    };
+    triad::initialize(trainer_.parameters().mutable_values(), seed, rule, trainer_.parameters().where());
   }
 
   void save(std::string const& path, run_record const& record) override {
@@ -115,14 +116,5 @@ class network_on final : public network {
   std::vector<triad::index_t> best_;
   triad::buffer<typename Ex::memory> best_memory_;
 };
-
-/// The model on the backend that the options name.
-template <class Model>
-std::unique_ptr<network> on_backend(Model const& m, options const& o, network_sizes const& z) {
-  if (o.backend == "reference") return std::make_unique<network_on<Model, triad::reference::backend>>(triad::reference::backend{}, m, o, z);
-  if (!triad::cpu::blas_is_serial())
-    std::fprintf(stderr, "this BLAS cannot be asked for one thread: set its variable to 1 (as OPENBLAS_NUM_THREADS), or results may depend on the threads\n");
-  return std::make_unique<network_on<Model, triad::cpu::backend>>(triad::cpu::backend(o.threads), m, o, z);
-}
 
 }  // namespace clutrr

@@ -48,7 +48,15 @@ class metrics_file {
   }
 
   /// The losses of the epochs so far.
-  std::vector<double> losses() const {
+  std::vector<double> losses() const { return column(2); }
+  /// What the epochs so far took, whichever processes ran them.
+  double seconds() const {
+    auto const all = column(6);
+    return all.empty() ? 0 : all.back();
+  }
+
+ private:
+  std::vector<double> column(int wanted) const {
     std::vector<double> result;
     std::istringstream lines(text_);
     std::string line;
@@ -56,13 +64,12 @@ class metrics_file {
     while (std::getline(lines, line)) {
       std::istringstream cells(line);
       std::string cell;
-      for (int c = 0; c < 3; ++c) std::getline(cells, cell, ',');
+      for (int c = 0; c <= wanted; ++c) std::getline(cells, cell, ',');
       result.push_back(std::strtod(cell.c_str(), nullptr));
     }
     return result;
   }
 
- private:
   std::string path_, text_;
 };
 
@@ -146,6 +153,7 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   triad::linear_warmup const schedule{o.rate, static_cast<double>(o.warmup), static_cast<double>(work.updates())};
   triad::examples::progress progress(o.model + " seed " + std::to_string(o.seed), work.updates() * o.batch, "examples", begin * o.batch);
   auto const start = std::chrono::steady_clock::now();
+  double const before = metrics.seconds();
   auto epoch_start = start;
   for (std::int64_t update = begin; update < work.updates(); ++update) {
     net->clear();
@@ -168,7 +176,7 @@ run_result train_once(options const& o, task& work, std::string const& out) {
       double const seconds = seconds_since(epoch_start), mean = loss_sum / static_cast<double>(work.epoch_updates());
       result.validation = accuracy(*net, work.validation());
       metrics.add(line_of("%lld,%lld,%.6g,%.6g,%.6g,%.4f,%.2f,%.0f", static_cast<long long>(epoch), static_cast<long long>(update + 1), mean, rate,
-                          net->norm(), result.validation, seconds_since(start), static_cast<double>(work.epoch_updates() * o.batch) / seconds));
+                          net->norm(), result.validation, before + seconds_since(start), static_cast<double>(work.epoch_updates() * o.batch) / seconds));
       loss_sum = 0;
       save(loss_sum);
       epoch_start = std::chrono::steady_clock::now();
@@ -180,7 +188,7 @@ run_result train_once(options const& o, task& work, std::string const& out) {
     }
   }
   progress.finish();
-  result.seconds = seconds_since(start);
+  result.seconds = before + seconds_since(start);
   result.losses = metrics.losses();
   if (result.interrupted) return result;
   result.validation = accuracy(*net, work.validation());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/ragged.hpp"
 #include "triad/ops/triangle.hpp"
 
 namespace {
@@ -39,8 +40,8 @@ template <class T>
 struct problem {
   shape s;
   index_t d = s.width * s.heads, columns = 4 * d + 3;
-  std::vector<index_t> size, node, first_edge, first_triangle;
-  graph_dims dims;
+  test::ragged graphs_of;
+  graph_dims dims = graphs_of.dims;
   std::vector<T> x, dx, o, d_o, maximum, inverse_sum;
   std::vector<std::uint8_t> masked;
   std::vector<std::byte> memory;
@@ -48,18 +49,7 @@ struct problem {
 
   static constexpr T gap = T(12345);
 
-  explicit problem(shape const& shape_) : s(shape_) {
-    for (auto n : s.sizes) {
-      size.push_back(n);
-      node.push_back(dims.nodes);
-      first_edge.push_back(dims.rows);
-      first_triangle.push_back(dims.triangles);
-      ++dims.graphs;
-      dims.nodes += n;
-      dims.rows += n * n;
-      dims.triangles += n * n * n;
-      dims.max_nodes = std::max(dims.max_nodes, n);
-    }
+  explicit problem(shape const& shape_) : s(shape_), graphs_of(shape_.sizes) {
     auto const rows = static_cast<std::size_t>(dims.rows), slack = std::size_t{16};
     random_stream random(5, 1);
     auto const fill = [&](std::vector<T>& v, std::size_t count, double range) {
@@ -76,10 +66,7 @@ struct problem {
       for (index_t t = 0; t < dims.triangles; ++t) masked.push_back(random.uniform() < s.masked);
   }
 
-  graph_batch graphs() const {
-    return {dims, make_vec(size.data(), dims.graphs), make_vec(node.data(), dims.graphs), make_vec(first_edge.data(), dims.graphs),
-            make_vec(first_triangle.data(), dims.graphs)};
-  }
+  graph_batch graphs() const { return graphs_of.batch(); }
   triangle_settings settings() const {
     triangle_settings t;
     t.form = s.form;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include "families.hpp"
 #include "kinds.hpp"
@@ -13,6 +14,17 @@ namespace {
 
 bool contains(std::vector<std::string> const& list, std::string const& wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const& checks() {
+  static std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const all{
+      {"reference", check_on_reference},
+      {"cpu", check_on_cpu},
+#if defined(TRIAD_GOLDEN_CUDA_ON_HOST)
+      {"cuda-on-host", check_on_cuda_on_host},
+#endif
+  };
+  return all;
 }
 
 /// `reference  passed  outputs 2.1e-16  d x 3.0e-16  (limit 1.0e-09)`
@@ -30,12 +42,9 @@ void print(std::string const& backend, report const& r, std::ostream& out) {
 bool check_on(std::string const& backend, golden_file const& file, std::ostream& out) {
   report r(file);
   try {
-    if (backend == "reference")
-      check_on_reference(file, r);
-    else if (backend == "cpu")
-      check_on_cpu(file, r);
-    else
-      throw data_error("this build does not have the backend " + backend);
+    auto const found = std::find_if(checks().begin(), checks().end(), [&](auto const& c) { return c.first == backend; });
+    if (found == checks().end()) throw data_error("this build does not have the backend " + backend);
+    found->second(file, r);
     r.finish();
   } catch (std::exception const& e) {
     r.fail(e.what());
@@ -45,6 +54,15 @@ bool check_on(std::string const& backend, golden_file const& file, std::ostream&
 }
 
 }  // namespace
+
+std::vector<std::string> const& built_backends() {
+  static std::vector<std::string> const names = [] {
+    std::vector<std::string> result;
+    for (auto const& [name, check] : checks()) result.push_back(name);
+    return result;
+  }();
+  return names;
+}
 
 totals run(options const& o, std::ostream& out) {
   std::vector<std::filesystem::path> paths;

@@ -23,6 +23,9 @@ struct totals {
   int files = 0, passed = 0, failed = 0, unbuilt = 0;
 };
 
+/// The backends of this build, in the order in which they are asked.
+std::vector<std::string> const& built_backends();
+
 /// A file whose backends do not all agree with it is one that failed.
 totals run(options const&, std::ostream&);
 
@@ -32,5 +35,6 @@ bool succeeded(totals const&, options const&);
 // One file of a kind that is built, on one backend; each is a translation unit of its own.
 void check_on_reference(golden_file const&, report&);
 void check_on_cpu(golden_file const&, report&);
+void check_on_cuda_on_host(golden_file const&, report&);  // in builds that have it
 
 }  // namespace triad::golden

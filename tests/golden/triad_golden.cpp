@@ -1,6 +1,7 @@
 // triad-golden: compares the models with numbers that other programs computed (golden files, *.safetensors).
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 
 #include "kinds.hpp"
@@ -12,14 +13,17 @@ int main(int argc, char** argv) {
   CLI::App app("Checks every golden file of a folder: outputs, loss and gradients of our models against stored ones.", "triad-golden");
   app.add_option("folder", o.folder, "folder of *.safetensors files")->required()->check(CLI::ExistingDirectory);
   app.add_option("--kinds", o.kinds, "only files of these kinds, for example tri_attn,et_layer")->delimiter(',');
-  app.add_option("--backend", backend, "where to compute; reference and cpu, one after the other, if not given")
+  app.add_option("--backend", backend, "reference, cpu or cuda-on-host; the first two, one after the other, if not given")
       ->check(CLI::IsMember({"reference", "cpu", "cuda", "cuda-on-host"}));
   app.add_option("--dtype", o.dtype, "only files of this type; files without one always count")->check(CLI::IsMember({"f32", "f64"}));
   app.add_flag("--allow-unbuilt", o.allow_unbuilt, "kinds that are known but not built yet do not fail");
   CLI11_PARSE(app, argc, argv);
 
-  if (backend.starts_with("cuda")) {
-    std::cerr << "triad-golden: this build does not have the backend " << backend << "; choose reference or cpu\n";
+  auto const& built = triad::golden::built_backends();
+  if (!backend.empty() && std::find(built.begin(), built.end(), backend) == built.end()) {
+    std::cerr << "triad-golden: this build does not have the backend " << backend << "; it has";
+    for (auto const& name : built) std::cerr << " " << name;
+    std::cerr << "\n";
     return 2;
   }
   if (!backend.empty()) o.backends = {backend};

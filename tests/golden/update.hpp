@@ -77,10 +77,10 @@ struct optim {
     bool const clipped = file.config.contains("clip") && file.config["clip"].is_number();
     double const max_norm = clipped ? file.config["clip"].get<double>() : 0;
 
-    parameter_set<detail::named_tensors<T>, Ex> params(detail::named_tensors<T>(file, "in/param/"));
+    parameter_set<detail::named_tensors<T>, Ex> params(detail::named_tensors<T>(file, "in/param/"), holding::moments, memory_of(ex));
     auto const absent = [&](std::string const& name) { return !file.has("in/step0/grad/" + name); };
     adam_optimizer const optimizer(params, detail::adam_of(file.config.at("optimizer").get<std::string>(), args), absent);
-    training_clock<Ex> clock;
+    training_clock<Ex> clock(memory_of(ex));
     auto const length = bench.template make<vec<T>>(1);
     walk(params.mutable_values(), [&](std::string const& name, auto row) { bench.write(row, file.values("in/param/" + name)); });
 
@@ -124,7 +124,7 @@ struct clipping {
   template <class T, backend Ex>
   static void check(Ex& ex, golden_file const& file, report& r) {
     workbench<Ex> bench(ex);
-    parameter_set<detail::named_tensors<T>, Ex> params(detail::named_tensors<T>(file, "in/grad/"), holding::gradients);
+    parameter_set<detail::named_tensors<T>, Ex> params(detail::named_tensors<T>(file, "in/grad/"), holding::gradients, memory_of(ex));
     walk(params.gradients(), [&](std::string const& name, auto row) { bench.write(row, file.values("in/grad/" + name)); });
     auto const length = bench.template make<vec<T>>(1);
     bench.run([&](auto& backend, call const& c) {

@@ -28,7 +28,7 @@ class workbench {
   /// Memory for what `plan(arena&)` places, zero at first; the same plan measures it.
   template <class Plan>
   auto place(Plan&& plan) {
-    blocks_.emplace_back(planned_bytes([&](arena& a) { (void)plan(a); }));
+    blocks_.emplace_back(planned_bytes([&](arena& a) { (void)plan(a); }), memory_of(ex));
     auto at = blocks_.back().place();
     return plan(at);
   }
@@ -42,7 +42,7 @@ class workbench {
   template <class View, class V, class... Sizes>
   View make_from(std::vector<V> const& values, Sizes... sizes) {
     using value = std::remove_const_t<typename View::element_type>;
-    using mutable_view = cuda::std::mdspan<value, typename View::extents_type>;
+    using mutable_view = ::cuda::std::mdspan<value, typename View::extents_type>;
     auto const view = make<mutable_view>(sizes...);
     write(view, values);
     return View(view);
@@ -59,12 +59,12 @@ class workbench {
       throw data_error("a tensor of the file has " + std::to_string(values.size()) + " elements; the model expects " + std::to_string(view.size()));
     std::vector<value> converted(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) converted[i] = static_cast<value>(values[i]);
-    memory::from_host(view.data_handle(), converted.data(), converted.size() * sizeof(value));
+    memory_of(ex).from_host(view.data_handle(), converted.data(), converted.size() * sizeof(value));
   }
   template <class View>
   std::vector<element_t<View>> read_exact(View view) const {
     std::vector<element_t<View>> values(view.size());
-    memory::to_host(values.data(), view.data_handle(), values.size() * sizeof(element_t<View>));
+    memory_of(ex).to_host(values.data(), view.data_handle(), values.size() * sizeof(element_t<View>));
     return values;
   }
   template <class View>
@@ -78,7 +78,7 @@ class workbench {
   void run(Work&& work, bool train = false) {
     call c;
     c.train = train;
-    buffer<memory> const block(planned_scratch(ex, c, work));
+    buffer<memory> const block(planned_scratch(ex, c, work), memory_of(ex));
     auto scratch = block.place();
     c.scratch = &scratch;
     work(ex, c);
@@ -133,7 +133,7 @@ void load_values(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, golden_fil
 /// A layer's parameters with the values of a file, and their gradient, zero.
 template <backend Ex, class Layer, class Name>
 parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name const& name) {
-  parameter_set<Layer, Ex> set(layer, holding::gradients);
+  parameter_set<Layer, Ex> set(layer, holding::gradients, memory_of(bench.ex));
   load_values(bench, set, file, name);
   return set;
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -59,7 +60,7 @@ void check_gradient(Ex& ex, edge_transformer_sizes const& z, keep kept) {
   CHECK(static_cast<bool>(report));
 }
 
-TEMPLATE_TEST_CASE("the Edge Transformer has the gradient of its value", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("the Edge Transformer has the gradient of its value", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (index_t layers : {1, 3})
     for (bool tied : {true, false})

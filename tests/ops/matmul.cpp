@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/matmul.hpp"
@@ -76,14 +77,7 @@ double error_of(matrix<T const> a, matrix<T const> b, matrix<T const> before, bo
   return worst;
 }
 
-template <class Ex, class T>
-struct typed {
-  using backend = Ex;
-  using scalar = T;
-};
-#define ALL_TYPES (typed<reference::backend, double>), (typed<cpu::backend, float>), (typed<cpu::backend, double>)
-
-TEMPLATE_TEST_CASE("a product is the sum of products, however its matrices lie in memory", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("a product is the sum of products, however its matrices lie in memory", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   struct size { index_t m, k, n; };
@@ -104,7 +98,7 @@ TEMPLATE_TEST_CASE("a product is the sum of products, however its matrices lie i
           }
 }
 
-TEMPLATE_TEST_CASE("products that are cut into blocks are right at every seam", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("products that are cut into blocks are right at every seam", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   struct size { index_t m, k, n; };
@@ -116,7 +110,7 @@ TEMPLATE_TEST_CASE("products that are cut into blocks are right at every seam", 
   }
 }
 
-TEMPLATE_TEST_CASE("bias, relu, gate, dropout and residual follow a product in that order, in every combination", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("bias, relu, gate, dropout and residual follow a product in that order, in every combination", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   std::uint64_t const step = 3;
@@ -145,7 +139,7 @@ TEMPLATE_TEST_CASE("bias, relu, gate, dropout and residual follow a product in t
   CHECK(error_of<T>(a.read(), b.read(), before.read(), true, {}, c.read()) <= tolerance<T>(3));
 }
 
-TEMPLATE_TEST_CASE("a batch of products is each product", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("a batch of products is each product", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   using mapping = typename matrices<T>::mapping_type;

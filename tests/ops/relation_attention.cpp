@@ -7,6 +7,7 @@
 #include <ostream>
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -133,7 +134,7 @@ TEMPLATE_TEST_CASE("relation-aware attention on the cpu equals the reference, wh
   for (index_t k : {1, 3, 8, 15, 17, 33}) expect_reference<TestType>({{4, 1, 9}, k, 2});
 }
 
-TEMPLATE_TEST_CASE("the weights of a node sum to one, and dropout shows in their sign alone", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("the weights of a node sum to one, and dropout shows in their sign alone", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   problem<double> whole({{5, 1, 3}, 4, 2, 0, true}), dropped({{5, 1, 3}, 4, 2, 0.4, true});
   whole.forward(ex);
@@ -157,7 +158,7 @@ TEMPLATE_TEST_CASE("the weights of a node sum to one, and dropout shows in their
   CHECK(negative > 0);
 }
 
-TEMPLATE_TEST_CASE("a padded node attends to all nodes alike, and a real one to no padding", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("a padded node attends to all nodes alike, and a real one to no padding", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   problem<double> p({{4}, 3, 1, 0, true});
   p.forward(ex);
@@ -165,7 +166,7 @@ TEMPLATE_TEST_CASE("a padded node attends to all nodes alike, and a real one to 
   for (index_t x = 0; x < 3; ++x) CHECK(p.weights[static_cast<std::size_t>(x * 4 + 3)] == 0);
 }
 
-TEMPLATE_TEST_CASE("relation-aware attention has the gradient of its value", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("relation-aware attention has the gradient of its value", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (double rate : {0.0, 0.3})
     for (bool padded : {false, true}) {
@@ -195,7 +196,7 @@ TEMPLATE_TEST_CASE("relation-aware attention has the gradient of its value", "",
     }
 }
 
-TEMPLATE_TEST_CASE("layers that share relations add to their gradient", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("layers that share relations add to their gradient", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   problem<double> once({{3, 4}, 3, 2, 0.3, true}), added({{3, 4}, 3, 2, 0.3, true});
   once.run(ex);
@@ -209,7 +210,7 @@ TEMPLATE_TEST_CASE("layers that share relations add to their gradient", "", refe
   CHECK(added.d_projected == once.d_projected);
 }
 
-TEMPLATE_TEST_CASE("relabelling nodes commutes with relation-aware attention", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("relabelling nodes commutes with relation-aware attention", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   std::vector<index_t> const to{2, 0, 3, 1};
   problem<double> p({{4}, 3, 2}), q({{4}, 3, 2});

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -20,13 +21,6 @@ using triad::test::random_values;
 using triad::test::with_scratch;
 using triad::test::WithinAbs;
 using triad::test::WithinRel;
-
-template <class Ex, class T>
-struct typed {
-  using backend = Ex;
-  using scalar = T;
-};
-#define ALL_TYPES (typed<reference::backend, double>), (typed<cpu::backend, float>), (typed<cpu::backend, double>)
 
 // Sums of up to a thousand terms of size one in the type's own precision.
 template <class T>
@@ -52,7 +46,7 @@ tensor<T const, dyn, dyn> rows_of(std::vector<T> const& v, size s) { return tens
 
 double dot(std::vector<double> const& a, std::vector<double> const& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-TEMPLATE_TEST_CASE("rows of a softmax sum to one, do not see a shift, and have a gradient that sums to zero", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("rows of a softmax sum to one, do not see a shift, and have a gradient that sums to zero", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto const s : sizes) {
@@ -76,7 +70,7 @@ TEMPLATE_TEST_CASE("rows of a softmax sum to one, do not see a shift, and have a
   }
 }
 
-TEMPLATE_TEST_CASE("a softmax of huge and of shut scores stays finite", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("a softmax of huge and of shut scores stays finite", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   std::vector<T> x{T(-1e9), T(1e4), T(-1e9), T(-1e9)}, y(4);
@@ -84,7 +78,7 @@ TEMPLATE_TEST_CASE("a softmax of huge and of shut scores stays finite", "", ALL_
   CHECK(y == std::vector<T>{T(0), T(1), T(0.5), T(0.5)});
 }
 
-TEMPLATE_TEST_CASE("layer norm gives rows of mean zero and variance one, moved by gain and bias", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("layer norm gives rows of mean zero and variance one, moved by gain and bias", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto const s : sizes) {
@@ -109,7 +103,7 @@ TEMPLATE_TEST_CASE("layer norm gives rows of mean zero and variance one, moved b
   }
 }
 
-TEMPLATE_TEST_CASE("layer norm's gradient is its value's, takes an addend, may lie in place, and adds to gain and bias", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("layer norm's gradient is its value's, takes an addend, may lie in place, and adds to gain and bias", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   size const s{70, 5};  // more rows than a chunk
   variables const point{{"x", random_values(350, 1)}, {"gain", random_values(5, 2)}, {"bias", random_values(5, 3)}};
@@ -145,7 +139,7 @@ TEMPLATE_TEST_CASE("layer norm's gradient is its value's, takes an addend, may l
   }
 }
 
-TEMPLATE_TEST_CASE("gathered rows are the table's, and scattering adds back what was gathered", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("gathered rows are the table's, and scattering adds back what was gathered", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (index_t d : {1, 31, 33, 200})
@@ -174,7 +168,7 @@ TEMPLATE_TEST_CASE("gathered rows are the table's, and scattering adds back what
   }
 }
 
-TEMPLATE_TEST_CASE("dropout multiplies what it keeps by one over the share kept, and its gradient is the same map", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("dropout multiplies what it keeps by one over the share kept, and its gradient is the same map", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   std::uint64_t const step = 2;
@@ -193,7 +187,7 @@ TEMPLATE_TEST_CASE("dropout multiplies what it keeps by one over the share kept,
     }
 }
 
-TEMPLATE_TEST_CASE("cross entropy is the mean of what the rows with a target lose, and its gradient is its value's", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("cross entropy is the mean of what the rows with a target lose, and its gradient is its value's", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   size const s{9, 5};
   std::vector<index_t> target{0, 4, -1, 2, 2, -100, 1, 0, 3};
@@ -223,7 +217,7 @@ TEMPLATE_TEST_CASE("cross entropy is the mean of what the rows with a target los
   CHECK(std::isfinite(loss_at(std::vector<double>(45, 1e300), d)));
 }
 
-TEMPLATE_TEST_CASE("argmax takes the first of the largest", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("argmax takes the first of the largest", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   std::vector<T> const x{T(1), T(3), T(3), T(-2), T(-1), T(-3), T(5), T(5), T(5)};
@@ -232,7 +226,7 @@ TEMPLATE_TEST_CASE("argmax takes the first of the largest", "", ALL_TYPES) {
   CHECK(best == std::vector<index_t>{1, 1, 0});
 }
 
-TEMPLATE_TEST_CASE("sums, norms, column sums, functions of elements and fill are what they say at every size", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("sums, norms, column sums, functions of elements and fill are what they say at every size", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (index_t n : {0, 1, 17, 16384, 16385, 50000}) {
@@ -277,7 +271,7 @@ TEMPLATE_TEST_CASE("sums, norms, column sums, functions of elements and fill are
   }
 }
 
-TEMPLATE_TEST_CASE("Adam over a long row makes the formula's steps, and clipping leaves a short gradient alone", "", ALL_TYPES) {
+TEMPLATE_TEST_CASE("Adam over a long row makes the formula's steps, and clipping leaves a short gradient alone", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   index_t const n = 40001;  // three chunks

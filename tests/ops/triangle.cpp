@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/triangle.hpp"
@@ -26,13 +27,6 @@ constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value
 // Sums of some hundred products of single-precision numbers below 2, and exponentials good to 2e-7.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-13;
-
-template <class Ex, class T>
-struct typed {
-  using backend = Ex;
-  using scalar = T;
-};
-#define BOTH_BACKENDS (typed<reference::backend, double>), (typed<cpu::backend, float>)
 
 // Projections of a batch side by side, as a layer makes them, with results and gradients of one use.
 template <class T>
@@ -93,7 +87,7 @@ double difference(use<T> const& p, index_t a, use<T> const& q, index_t b) {
   return worst;
 }
 
-TEMPLATE_TEST_CASE("weights of a triangle sum to one and, with the values, make the output", "", BOTH_BACKENDS) {
+TEMPLATE_TEST_CASE("weights of a triangle sum to one and, with the values, make the output", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto form : all_forms)
@@ -135,7 +129,7 @@ TEMPLATE_TEST_CASE("weights of a triangle sum to one and, with the values, make 
     }
 }
 
-TEMPLATE_TEST_CASE("giving the nodes other names gives the edges other names and changes nothing else", "", BOTH_BACKENDS) {
+TEMPLATE_TEST_CASE("giving the nodes other names gives the edges other names and changes nothing else", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto form : all_forms)
@@ -157,7 +151,7 @@ TEMPLATE_TEST_CASE("giving the nodes other names gives the edges other names and
     }
 }
 
-TEMPLATE_TEST_CASE("padding with a mask changes neither output nor gradient of real edges", "", BOTH_BACKENDS) {
+TEMPLATE_TEST_CASE("padding with a mask changes neither output nor gradient of real edges", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   std::vector<index_t> const sizes{3, 1, 13, 6};

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -27,7 +28,7 @@ double clipped(Ex& ex, double max_norm, std::vector<double>& g) {
   return length;
 }
 
-TEMPLATE_TEST_CASE("a gradient above the norm is scaled to it, one below is left as it is", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("a gradient above the norm is scaled to it, one below is left as it is", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   std::vector<double> g{3, 0, -4};
   CHECK_THAT(clipped(ex, 1, g), WithinRel(5.0, 1e-15));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -59,7 +60,7 @@ struct graphs_under_test {
 constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
                                        triangle_form::both_ablations, triangle_form::flat};
 
-TEMPLATE_TEST_CASE("row layers have the gradient of their value", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("row layers have the gradient of their value", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   values const x(5 * 3);
   CHECK_GRADIENT(gradient_check(ex, linear<double>{extents<dyn, dyn>(3, 4)}, row_dims(5), x.rows<dyn>(3), {5, 4}));
@@ -72,7 +73,7 @@ TEMPLATE_TEST_CASE("row layers have the gradient of their value", "", reference:
   }
 }
 
-TEMPLATE_TEST_CASE("an embedding has the gradient of its value", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("an embedding has the gradient of its value", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   std::vector<index_t> const label{4, 0, 2, 4, 4};
   auto const in = make_vec(label.data(), 5);
@@ -89,7 +90,7 @@ void check_attention(Ex& ex, triangle_form variant, bool bias, bool masks, doubl
   CHECK_GRADIENT(gradient_check(ex, layer, graphs.shape.dims, graphs.input<D>(x, 6, masks, false), {graphs.shape.dims.rows, 6}));
 }
 
-TEMPLATE_TEST_CASE("triangular attention has the gradient of its value in every form", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("triangular attention has the gradient of its value in every form", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto variant : all_forms)
     for (bool masks : {false, true})
@@ -110,8 +111,7 @@ void check_layer(Ex& ex, triangle_form variant, bool pruned, double dropout) {
   CHECK_GRADIENT(gradient_check(ex, layer, saved, in, {pruned ? 3 : graphs.shape.dims.rows, 6}));
 }
 
-TEMPLATE_TEST_CASE("the Edge Transformer layer has the gradient of its value in both forms, whole and pruned", "", reference::backend,
-                   cpu::backend) {
+TEMPLATE_TEST_CASE("the Edge Transformer layer has the gradient of its value in both forms, whole and pruned", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (bool pruned : {false, true})
     for (double dropout : {0.0, 0.3}) {
@@ -136,8 +136,7 @@ void check_repeat(Ex& ex, bool tied, keep kept, double dropout) {
   CHECK_GRADIENT(gradient_check(ex, stack, graphs.shape.dims, graphs.input<D>(x, 6, true, false), {graphs.shape.dims.rows, 6}, options));
 }
 
-TEMPLATE_TEST_CASE("repeated layers have the gradient of their value, tied and untied, kept and run again", "", reference::backend,
-                   cpu::backend) {
+TEMPLATE_TEST_CASE("repeated layers have the gradient of their value, tied and untied, kept and run again", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (bool tied : {false, true})
     for (auto kept : {keep::everything, keep::inputs})

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/two_layers.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -20,7 +21,7 @@ using triad::test::WithinRel;
 template <class T, class Ex>
 using set = parameter_set<test::two_layers<T>, Ex>;
 
-TEMPLATE_TEST_CASE("Adam makes the steps that were worked by hand", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("Adam makes the steps that were worked by hand", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   set<double, TestType> parameters(test::two_layers<double>(2, 2, 1));
   adam_optimizer<test::two_layers<double>, TestType> const adam(parameters);
@@ -43,7 +44,7 @@ TEMPLATE_TEST_CASE("Adam makes the steps that were worked by hand", "", referenc
   CHECK_THAT(p, WithinRel(before + 0.01 * (0.055 / 0.19) / (std::sqrt(0.00124975 / 0.001999) + 1e-8), 1e-10));
 }
 
-TEMPLATE_TEST_CASE("AdamW shrinks the parameter, Adam's weight decay joins the gradient", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("AdamW shrinks the parameter, Adam's weight decay joins the gradient", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   training_clock<TestType> clock;
   clock.set(0, 0.01);
@@ -60,7 +61,7 @@ TEMPLATE_TEST_CASE("AdamW shrinks the parameter, Adam's weight decay joins the g
   }
 }
 
-TEMPLATE_TEST_CASE("what lies between tensors stays zero", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("what lies between tensors stays zero", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   set<float, TestType> parameters(test::two_layers<float>(3, 5, 2));
   std::vector<bool> named(static_cast<std::size_t>(parameters.flat_values().extent(0)), false);
@@ -86,7 +87,7 @@ TEMPLATE_TEST_CASE("what lies between tensors stays zero", "", reference::backen
   }
 }
 
-TEMPLATE_TEST_CASE("a parameter without a gradient is skipped entirely, weight decay included", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("a parameter without a gradient is skipped entirely, weight decay included", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   adam_settings settings{0.9, 0.999, 1e-8, 0.1, true};
   training_clock<TestType> clock;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
 
 #include "triad/core/buffer.hpp"
@@ -12,6 +13,31 @@ namespace triad {
 /// A context (threads; a stream and a handle) that names the memory it computes in.
 template <class Ex>
 concept backend = requires { typename Ex::memory; };
+
+/// The memory of a backend, to make buffers of and to copy through: one without state, or the one it says.
+template <backend Ex>
+typename Ex::memory memory_of(Ex const& ex) {
+  if constexpr (requires { ex.where(); })
+    return ex.where();
+  else
+    return typename Ex::memory{};
+}
+
+/// Runs work(), which does the same operations in the same memory whenever the key is the same: what a device may record and
+/// replay.  Numbers that change lie where the data lies and are set before.
+template <backend Ex, class Work>
+void replay(Ex& ex, std::uint64_t key, Work&& work) {
+  if constexpr (requires { do_replay(ex, key, work); })
+    do_replay(ex, key, work);
+  else
+    work();
+}
+
+/// Before memory that replayed work uses is given back.
+template <backend Ex>
+void forget_replays(Ex& ex) noexcept {
+  if constexpr (requires { do_forget_replays(ex); }) do_forget_replays(ex);
+}
 
 /// Runs the planning of another backend and none of its work: a forward pass on it measures scratch memory.
 template <class Ex>

@@ -17,7 +17,8 @@
 
 namespace triad {
 
-/// Memory that the host computes in.  A backend names its own as `Backend::memory`, with these five functions.
+/// Memory that the host computes in.  A backend names its own as `Backend::memory`: a small value, since copies to and from a
+/// device are ordered by a stream, with these five functions.
 struct host_memory {
   static void* allocate(std::size_t bytes) {
     void* const p = ::operator new(bytes, std::align_val_t(4096));
@@ -45,22 +46,29 @@ template <class Memory = host_memory>
 class buffer {
  public:
   buffer() = default;
-  explicit buffer(std::size_t bytes) : data_(Memory::allocate(std::max<std::size_t>(bytes, 1))), bytes_(bytes) { Memory::zero(data_, bytes_); }
-  buffer(buffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  explicit buffer(std::size_t bytes, Memory memory = {})
+      : memory_(memory), data_(memory_.allocate(std::max<std::size_t>(bytes, 1))), bytes_(bytes) {
+    memory_.zero(data_, bytes_);
+  }
+  buffer(buffer&& other) noexcept : memory_(other.memory_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   buffer& operator=(buffer&& other) noexcept {
+    std::swap(memory_, other.memory_);
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~buffer() { if (data_) Memory::deallocate(data_); }
+  ~buffer() { if (data_) memory_.deallocate(data_); }
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
+  /// What this block came from; copies to and from it go through this.
+  Memory const& memory() const { return memory_; }
 
   /// An arena over the whole block, empty.
   arena place() const { return arena(data_, bytes_); }
 
  private:
+  [[no_unique_address]] Memory memory_{};
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };

@@ -6,7 +6,8 @@
 // counters side by side give one block, so that sixteen vector lanes make it at once.
 #pragma once
 
-#include <array>
+#include <cuda/std/array>
+
 #include <cstdint>
 
 #include "triad/core/contracts.hpp"
@@ -15,7 +16,7 @@
 namespace triad {
 
 using philox_key = std::uint64_t;
-using philox_words = std::array<std::uint32_t, 4>;
+using philox_words = ::cuda::std::array<std::uint32_t, 4>;
 
 TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) {
   auto k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);

@@ -53,12 +53,12 @@ std::vector<index_t> shape_of(View view) {
 }
 
 template <class Memory, class Fields>
-void store_fields(safetensors_writer& file, Fields fields, std::string const& prefix) {
+void store_fields(safetensors_writer& file, Fields fields, std::string const& prefix, Memory const& where) {
   walk(fields, [&](std::string const& path, auto view) {
     using T = element_t<decltype(view)>;
     static_assert(std::is_same_v<typename decltype(view)::layout_type, ::cuda::std::layout_right>, "checkpoint: parameters are contiguous");
     std::vector<T> host(static_cast<std::size_t>(view.size()));
-    Memory::to_host(host.data(), view.data_handle(), host.size() * sizeof(T));
+    where.to_host(host.data(), view.data_handle(), host.size() * sizeof(T));
     file.add(prefix + path, shape_of(view), host);
   });
 }
@@ -96,11 +96,12 @@ concept holds_parameters = requires(Set& set, Set const& read) {
   set.mutable_values();
   read.values();
   read.holds_moments();
+  read.where();
 };
 
 /// Writes parameters and whatever `more(safetensors_writer&)` adds.
 template <class Memory, class Fields, class More>
-void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more) {
+void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more, Memory const& where = {}) {
   safetensors_writer file;
   file.text("format", detail::checkpoint_format);
   file.text("step", std::to_string(state.step));
@@ -108,24 +109,25 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Fie
   file.text("configuration", state.configuration.dump());
   file.text("vocabulary", state.vocabulary.dump());
   for (auto const& [name, value] : state.extra) file.text("extra." + name, value);
-  detail::store_fields<Memory>(file, values, "");
+  detail::store_fields(file, values, "", where);
   more(file);
   file.write(path);
 }
-/// Writes parameters alone, atomically: `values` are fields in Memory.
-template <class Memory, class Fields>
-void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values) {
-  save_checkpoint<Memory>(path, state, values, [](safetensors_writer&) {});
+/// Writes parameters alone, atomically: `values` are fields in `where`.
+template <class Memory = host_memory, class Fields>
+  requires(!holds_parameters<Fields>)
+void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, Memory const& where = {}) {
+  save_checkpoint<Memory>(path, state, values, [](safetensors_writer&) {}, where);
 }
 /// Writes parameters and, where the set holds them, Adam's moments.
 template <holds_parameters Set>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Set const& set) {
-  using memory = typename Set::memory;
-  save_checkpoint<memory>(path, state, set.values(), [&](safetensors_writer& file) {
+  auto const add_moments = [&](safetensors_writer& file) {
     if (!set.holds_moments()) return;
-    detail::store_fields<memory>(file, set.first_moments(), detail::first_moment_prefix);
-    detail::store_fields<memory>(file, set.second_moments(), detail::second_moment_prefix);
-  });
+    detail::store_fields(file, set.first_moments(), detail::first_moment_prefix, set.where());
+    detail::store_fields(file, set.second_moments(), detail::second_moment_prefix, set.where());
+  };
+  save_checkpoint<typename Set::memory>(path, state, set.values(), add_moments, set.where());
 }
 
 /// A checkpoint that was read; load() refuses whatever does not fit the model, before it changes anything.
@@ -176,28 +178,28 @@ class checkpoint {
     refuse_other("vocabulary", state_.vocabulary, vocabulary);
   }
 
-  /// Overwrites every parameter in `values`, fields in Memory.  Moments in the file are left alone.
-  template <class Memory, class Fields>
-  void load(Fields values) const {
+  /// Overwrites every parameter in `values`, fields in `where`.  Moments in the file are left alone.
+  template <class Memory = host_memory, class Fields>
+    requires(!holds_parameters<Fields>)
+  void load(Fields values, Memory const& where = {}) const {
     expect_tensors(values, false);
-    fetch<Memory>(values, "");
+    fetch(values, "", where);
   }
   /// Overwrites every parameter and both moments.
-  template <class Memory, class Fields>
-  void load(Fields values, Fields first_moments, Fields second_moments) const {
+  template <class Memory = host_memory, class Fields>
+  void load(Fields values, Fields first_moments, Fields second_moments, Memory const& where = {}) const {
     expect_tensors(values, true);
-    fetch<Memory>(values, "");
-    fetch<Memory>(first_moments, detail::first_moment_prefix);
-    fetch<Memory>(second_moments, detail::second_moment_prefix);
+    fetch(values, "", where);
+    fetch(first_moments, detail::first_moment_prefix, where);
+    fetch(second_moments, detail::second_moment_prefix, where);
   }
   /// Overwrites all that the set holds.
   template <holds_parameters Set>
   void load(Set& set) const {
-    using memory = typename Set::memory;
     if (set.holds_moments())
-      load<memory>(set.mutable_values(), set.first_moments(), set.second_moments());
+      load(set.mutable_values(), set.first_moments(), set.second_moments(), set.where());
     else
-      load<memory>(set.mutable_values());
+      load(set.mutable_values(), set.where());
   }
 
  private:
@@ -262,11 +264,11 @@ class checkpoint {
   }
 
   template <class Memory, class Fields>
-  void fetch(Fields fields, std::string const& prefix) const {
+  void fetch(Fields fields, std::string const& prefix, Memory const& where) const {
     walk(fields, [&](std::string const& path, auto view) {
       using T = typename decltype(view)::element_type;
       auto const host = file_.read_as<T>(prefix + path);
-      Memory::from_host(view.data_handle(), host.data(), host.size() * sizeof(T));
+      where.from_host(view.data_handle(), host.data(), host.size() * sizeof(T));
     });
   }
 

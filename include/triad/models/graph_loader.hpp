@@ -29,8 +29,11 @@ constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
 template <backend Ex>
 class graph_loader {
  public:
-  /// Room for batches up to these dims.
-  explicit graph_loader(graph_dims capacity) : capacity_(capacity), label_(size(capacity.rows)), memory_(bytes(capacity)) {
+  using memory = typename Ex::memory;
+
+  /// Room for batches up to these dims.  where: memory_of(ex) of a device's backend; hosts need none.
+  explicit graph_loader(graph_dims capacity, memory where = {})
+      : capacity_(capacity), label_(size(capacity.rows)), memory_(bytes(capacity), where) {
     for (auto* v : {&nodes_, &node_, &edge_, &triangle_, &query_edge_, &query_source_, &query_target_, &target_}) v->resize(size(capacity.graphs));
     clear();
   }
@@ -73,7 +76,7 @@ class graph_loader {
     auto place = memory_.place();
     auto const copy = [&](std::vector<index_t> const& from, index_t count) {
       auto const to = place.template make<vec<index_t>>(count);
-      Ex::memory::from_host(to.data_handle(), from.data(), size(count) * sizeof(index_t));
+      memory_.memory().from_host(to.data_handle(), from.data(), size(count) * sizeof(index_t));
       return vec<index_t const>(to);
     };
     index_t const b = dims_.graphs;
@@ -100,7 +103,7 @@ class graph_loader {
 
   graph_dims capacity_, dims_;
   std::vector<index_t> nodes_, node_, edge_, triangle_, label_, query_edge_, query_source_, query_target_, target_;
-  buffer<typename Ex::memory> memory_;
+  buffer<memory> memory_;
   index_t const* answer_ = nullptr;
 };
 

@@ -176,26 +176,26 @@ class layer_under_check {
 
  public:
   layer_under_check(Ex& ex, Layer const& layer, Dims const& dims, input const& in, output_shape shape, gradient_check_options const& o)
-      : ex_(ex), layer_(layer), dims_(dims), in_(in), shape_(shape), options_(o), parameters_(layer, holding::gradients) {
+      : ex_(ex), layer_(layer), dims_(dims), in_(in), shape_(shape), options_(o), where_(memory_of(ex)), parameters_(layer, holding::gradients, memory_of(ex)) {
     index_t const x_size = static_cast<index_t>(state_of(in).size());
     auto const doubles = [](index_t count) { return static_cast<std::size_t>(count) * sizeof(double) + arena_slack; };
-    y_ = buffer<memory>(doubles(shape.rows * shape.columns));
-    dy_ = buffer<memory>(doubles(shape.rows * shape.columns));
+    y_ = buffer<memory>(doubles(shape.rows * shape.columns), memory_of(ex));
+    dy_ = buffer<memory>(doubles(shape.rows * shape.columns), memory_of(ex));
     if constexpr (has_input_gradient) {
-      x_ = buffer<memory>(doubles(x_size));
-      dx_ = buffer<memory>(doubles(x_size));
+      x_ = buffer<memory>(doubles(x_size), memory_of(ex));
+      dx_ = buffer<memory>(doubles(x_size), memory_of(ex));
       in_ = with_state(in, state(static_cast<double const*>(x_.data()), state_of(in).mapping()));
     }
-    saved_ = buffer<memory>(planned_bytes([&](arena& place) { (void)plan_saved(place); }));
-    step_ = buffer<memory>(sizeof(std::uint64_t));
+    saved_ = buffer<memory>(planned_bytes([&](arena& place) { (void)plan_saved(place); }), memory_of(ex));
+    step_ = buffer<memory>(sizeof(std::uint64_t), memory_of(ex));
     std::uint64_t const step = 3;
-    memory::from_host(step_.data(), &step, sizeof step);
-    scratch_ = buffer<memory>(planned_scratch(ex, use(), [&](auto& planner, call const& c) { run(planner, c, true); }));
+    where_.from_host(step_.data(), &step, sizeof step);
+    scratch_ = buffer<memory>(planned_scratch(ex, use(), [&](auto& planner, call const& c) { run(planner, c, true); }), memory_of(ex));
 
     random_stream random(o.key, 0x6c61796572);
     cotangent_.resize(static_cast<std::size_t>(shape.rows * shape.columns));
     for (double& v : cotangent_) v = random.uniform(-1, 1);
-    memory::from_host(dy_.data(), cotangent_.data(), cotangent_.size() * sizeof(double));
+    where_.from_host(dy_.data(), cotangent_.data(), cotangent_.size() * sizeof(double));
     walk(parameters_.values(), [&](std::string const& path, auto view) {
       named_values v{path, std::vector<double>(static_cast<std::size_t>(view.size()))};
       for (double& e : v.values) e = random.uniform(-o.range, o.range);
@@ -203,7 +203,7 @@ class layer_under_check {
     });
     if constexpr (has_input_gradient) {
       named_values x{"x", std::vector<double>(static_cast<std::size_t>(x_size))};
-      memory::to_host(x.values.data(), state_of(in).data_handle(), x.values.size() * sizeof(double));
+      where_.to_host(x.values.data(), state_of(in).data_handle(), x.values.size() * sizeof(double));
       start_.push_back(std::move(x));
     }
   }
@@ -216,7 +216,7 @@ class layer_under_check {
     spoil(y_), spoil(saved_), spoil(scratch_);
     with_scratch(false);
     std::vector<double> y(cotangent_.size());
-    memory::to_host(y.data(), y_.data(), y.size() * sizeof(double));
+    where_.to_host(y.data(), y_.data(), y.size() * sizeof(double));
     double sum = 0;
     for (std::size_t i = 0; i < y.size(); ++i) sum += y[i] * cotangent_[i];
     return sum;
@@ -230,15 +230,15 @@ class layer_under_check {
     double const before = 0.5;
     walk(parameters_.gradients(), [&](std::string const&, auto view) {
       std::vector<double> const begin(static_cast<std::size_t>(view.size()), before);
-      memory::from_host(view.data_handle(), begin.data(), begin.size() * sizeof(double));
+      where_.from_host(view.data_handle(), begin.data(), begin.size() * sizeof(double));
     });
     with_scratch(true);
     walk(parameters_.gradients(), [&](std::string const&, auto view) {
       auto& values = d[t++].values;
-      memory::to_host(values.data(), view.data_handle(), values.size() * sizeof(double));
+      where_.to_host(values.data(), view.data_handle(), values.size() * sizeof(double));
       for (double& v : values) v -= before;
     });
-    if constexpr (has_input_gradient) memory::to_host(d[t].values.data(), dx_.data(), d[t].values.size() * sizeof(double));
+    if constexpr (has_input_gradient) where_.to_host(d[t].values.data(), dx_.data(), d[t].values.size() * sizeof(double));
   }
 
  private:
@@ -279,15 +279,15 @@ class layer_under_check {
   void place(variables const& at) {
     std::size_t t = 0;
     walk(parameters_.mutable_values(), [&](std::string const&, auto view) {
-      memory::from_host(view.data_handle(), at[t].values.data(), at[t].values.size() * sizeof(double));
+      where_.from_host(view.data_handle(), at[t].values.data(), at[t].values.size() * sizeof(double));
       ++t;
     });
-    if constexpr (has_input_gradient) memory::from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
+    if constexpr (has_input_gradient) where_.from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
   }
   /// What must be overwritten before it is read begins as NaN.
   static void spoil(buffer<memory>& b) {
     std::vector<std::byte> const ones(b.bytes(), std::byte{0xff});
-    memory::from_host(b.data(), ones.data(), ones.size());
+    b.memory().from_host(b.data(), ones.data(), ones.size());
   }
 
   Ex& ex_;
@@ -296,6 +296,7 @@ class layer_under_check {
   input in_;
   output_shape shape_;
   gradient_check_options options_;
+  memory where_;
   parameter_set<Layer, Ex> parameters_;
   buffer<memory> x_, dx_, y_, dy_, saved_, scratch_, step_;
   std::vector<double> cotangent_;

@@ -87,9 +87,9 @@ struct all_by_name {
 };
 }  // namespace detail
 
-/// Overwrites every tensor of `values`, which lie in Memory.  choose(path) returns the initializer of that tensor.
+/// Overwrites every tensor of `values`, which lie in `where`.  choose(path) returns the initializer of that tensor.
 template <class Memory = host_memory, class Fields, class Choose = detail::all_by_name>
-void initialize(Fields values, philox_key key, Choose choose = {}) {
+void initialize(Fields values, philox_key key, Choose choose = {}, Memory const& where = {}) {
   std::map<std::string, std::vector<index_t>> shapes;
   walk(values, [&](std::string const& path, auto view) {
     auto& shape = shapes[path];
@@ -103,7 +103,7 @@ void initialize(Fields values, philox_key key, Choose choose = {}) {
     std::vector<T> first(static_cast<std::size_t>(view.size()), T(rule.low));
     if (rule.how == initializer::kind::uniform)
       for (auto& v : first) v = T(random.uniform(rule.low, rule.high));
-    Memory::from_host(view.data_handle(), first.data(), first.size() * sizeof(T));
+    where.from_host(view.data_handle(), first.data(), first.size() * sizeof(T));
   });
 }
 

@@ -21,12 +21,16 @@ class training_clock {
   using memory = typename Ex::memory;
 
  public:
-  training_clock() : memory_(2 * sizeof(std::uint64_t)) {}
+  /// where: memory_of(ex) of a device's backend; hosts need none.
+  explicit training_clock(memory where = {}) : memory_(2 * sizeof(std::uint64_t), where) {}
 
   /// Before each update; allocates nothing.
   void set(std::uint64_t update, double rate) {
-    memory::from_host(memory_.data(), &update, sizeof update);
-    memory::from_host(static_cast<std::byte*>(memory_.data()) + sizeof update, &rate, sizeof rate);
+    struct {
+      std::uint64_t update;
+      double rate;
+    } const now{update, rate};
+    memory_.memory().from_host(memory_.data(), &now, sizeof now);
   }
 
   std::uint64_t const* step() const { return static_cast<std::uint64_t const*>(memory_.data()); }

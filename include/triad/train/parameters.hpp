@@ -47,17 +47,20 @@ class parameter_set {
   template <class S>
   using fields = decltype(std::declval<Model const&>().template plan_params<S>(std::declval<arena&>()));
 
-  explicit parameter_set(Model const& model, holding what = holding::moments) : model_(model), what_(what) {
-    auto const bytes = planned_bytes([&](arena& place) { (void)model_.template plan_params<value_type>(place); });
-    values_ = buffer<memory>(bytes);
-    if (what >= holding::gradients) gradients_ = buffer<memory>(bytes);
+  /// where: memory_of(ex) of a device's backend; hosts need none.
+  explicit parameter_set(Model const& model, holding what = holding::moments, memory where = {}) : model_(model), what_(what) {
+    auto const bytes = planned_bytes([&](arena& a) { (void)model_.template plan_params<value_type>(a); });
+    values_ = buffer<memory>(bytes, where);
+    if (what >= holding::gradients) gradients_ = buffer<memory>(bytes, where);
     if (what >= holding::moments) {
-      first_ = buffer<memory>(bytes);
-      second_ = buffer<memory>(bytes);
+      first_ = buffer<memory>(bytes, where);
+      second_ = buffer<memory>(bytes, where);
     }
   }
 
   Model const& model() const { return model_; }
+  /// Where the tensors lie: copies of them go through it.
+  memory const& where() const { return values_.memory(); }
   bool holds_gradients() const { return what_ >= holding::gradients; }
   bool holds_moments() const { return what_ >= holding::moments; }
   /// Of all buffers together.

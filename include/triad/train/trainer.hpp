@@ -37,15 +37,16 @@ class trainer {
 
   /// Parameters for which the model says has_gradient(path) = false are left alone.
   trainer(Ex& ex, Model const& m, trainer_options const& options)
-      : ex_(ex), model_(m), options_(options), parameters_(m, options.memory != keep::nothing ? holding::moments : holding::values),
-        optimizer_(parameters_, options.adam, without_gradient{m}), saved_(plan(ex, m, options).saved), scratch_(plan(ex, m, options).scratch),
-        scalars_(scalar_bytes()) {
+      : ex_(ex), model_(m), options_(options), parameters_(m, options.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
+        optimizer_(parameters_, options.adam, without_gradient{m}), clock_(memory_of(ex)), saved_(plan(ex, m, options).saved, memory_of(ex)),
+        scratch_(plan(ex, m, options).scratch, memory_of(ex)), scalars_(scalar_bytes(), memory_of(ex)) {
     auto place = scalars_.place();
     loss_ = place.template make<vec<T>>(1);
     norm_ = place.template make<vec<T>>(1);
   }
   trainer(trainer const&) = delete;
   trainer& operator=(trainer const&) = delete;
+  ~trainer() { forget_replays(ex_); }
 
   trainer_bytes bytes() const { return plan(ex_, model_, options_); }
   static trainer_bytes plan(Ex& ex, Model const& m, trainer_options const& o) {
@@ -62,8 +63,10 @@ class trainer {
   /// One step of Adam on the mean cross entropy of a batch.  Afterwards loss() and norm() are of this batch.
   void update(typename Model::input const& in, vec<index_t const> target, double rate) {
     clock_.set(step_, rate);
-    compute_gradient(in, target, options_.max_norm);
-    optimizer_.update(ex_, parameters_, clock_);
+    replay(ex_, key_of(in, target), [&] {
+      compute_gradient(in, target, options_.max_norm);
+      optimizer_.update(ex_, parameters_, clock_);
+    });
     ++step_;
   }
 
@@ -112,6 +115,18 @@ class trainer {
         return false;
     }
   };
+  /// One number for the shapes of a batch and where it lies: two steps with the same number queue the same work.
+  std::uint64_t key_of(typename Model::input const& in, vec<index_t const> target) const {
+    auto const& d = in.graphs.dims;
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    auto const mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3u + (hash >> 29); };
+    for (index_t const v : {d.graphs, d.rows, d.nodes, d.triangles, d.max_nodes}) mix(static_cast<std::uint64_t>(v));
+    for (void const* p : {static_cast<void const*>(in.graphs.size.data_handle()), static_cast<void const*>(target.data_handle()),
+                          static_cast<void const*>(scratch_.data())})
+      mix(reinterpret_cast<std::uintptr_t>(p));
+    return hash;
+  }
+
   struct placed {
     typename Model::saved saved;
     logits_type logits, dlogits;  // (b, targets)
@@ -124,9 +139,9 @@ class trainer {
   }
   call use(arena& scratch, bool train) const { return {&scratch, train, options_.key, clock_.step(), 0}; }
 
-  static T read(vec<T> value) {
+  T read(vec<T> value) const {
     T result;
-    memory::to_host(&result, value.data_handle(), sizeof result);
+    scalars_.memory().to_host(&result, value.data_handle(), sizeof result);
     return result;
   }
 

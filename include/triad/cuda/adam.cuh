@@ -1,0 +1,73 @@
+// Adam, AdamW and clipping; the rate, the step and the norm are read where they lie.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda/std/cmath>
+
+#include "triad/cuda/elementwise.cuh"
+#include "triad/ops/adam.hpp"
+
+namespace triad::cuda {
+
+namespace detail {
+
+template <class T>
+struct adam_update {
+  static constexpr char const* name = "adam";
+  static constexpr int threads = elementwise_threads;
+  struct shared {
+    T step_size, root, shrink;
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, adam_settings s, vec<double const> rate, std::uint64_t const* step, vec<T> p, vec<T const> g, vec<T> m,
+                               vec<T> v) const {
+    auto& now = b.shared<shared>();
+    T at[elementwise_each] = {}, gradient[elementwise_each] = {}, first[elementwise_each] = {}, second[elementwise_each] = {};
+    each_element(b, p.extent(0), [&](int k, index_t i) {
+      at[k] = p(i);
+      gradient[k] = g(i);
+      first[k] = m(i);
+      second[k] = v(i);
+    });
+    if (b.thread() == 0) {  // in double, once a block: powers of numbers next to one
+      auto const t = static_cast<double>(*step + 1);
+      now.step_size = T(rate(0) / (1 - ::cuda::std::pow(s.beta1, t)));
+      now.root = T(::cuda::std::sqrt(1 - ::cuda::std::pow(s.beta2, t)));
+      now.shrink = T(s.decoupled ? 1 - rate(0) * s.weight_decay : 1.0);
+    }
+    b.sync();
+    T const b1 = T(s.beta1), b2 = T(s.beta2), one_b1 = T(1 - s.beta1), one_b2 = T(1 - s.beta2), epsilon = T(s.epsilon);
+    T const l2 = T(s.decoupled ? 0.0 : s.weight_decay);
+    each_element(b, p.extent(0), [&](int k, index_t i) {
+      T const d = gradient[k] + l2 * at[k], m1 = b1 * first[k] + one_b1 * d, v1 = b2 * second[k] + one_b2 * d * d;
+      m(i) = m1;
+      v(i) = v1;
+      p(i) = now.shrink * at[k] - now.step_size * m1 / (::cuda::std::sqrt(v1) / now.root + epsilon);
+    });
+  }
+};
+
+template <class T>
+struct clip_values {
+  static constexpr char const* name = "clip";
+  static constexpr int threads = elementwise_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, T max_norm, vec<T const> norm, vec<T> g) const {
+    T const factor = max_norm / (norm(0) + T(1e-6));
+    if (factor < T(1)) each_element(b, g.extent(0), [&](int, index_t i) { g(i) *= factor; });
+  }
+};
+
+}  // namespace detail
+
+template <class T>
+void do_adam(backend& ex, adam_settings const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p, vec<T const> g, vec<T> m, vec<T> v) {
+  launch(ex, detail::adam_update<T>{}, blocks_for(p.extent(0), detail::elementwise_block), s, rate, step, p, g, m, v);
+}
+
+template <class T>
+void do_clip(backend& ex, T max_norm, vec<T const> norm, vec<T> g) {
+  launch(ex, detail::clip_values<T>{}, blocks_for(g.extent(0), detail::elementwise_block), max_norm, norm, g);
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,80 @@
+// One GPU: a stream, a cuBLAS handle with its workspace, and the arithmetic that products may use.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+
+#include "triad/core/backend.hpp"
+#include "triad/cuda/blas.cuh"
+#include "triad/cuda/memory.cuh"
+#include "triad/cuda/replay.cuh"
+
+namespace triad::cuda {
+
+/// Work is queued in a stream of its own and not waited for.  Moved, not copied; outlives the memory made for it.
+class backend {
+ public:
+  using memory = device_memory;
+
+  /// Throws device_error where there is no such device.
+  explicit backend(int device = 0, arithmetic a = arithmetic::float32) : device_(device), arithmetic_(a) {
+    check(cudaSetDevice(device), "choosing a device");
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+    try {
+      blas_ = blas_context(stream_);
+    } catch (...) {
+      (void)cudaStreamDestroy(stream_);
+      throw;
+    }
+  }
+  backend(backend&& other) noexcept
+      : device_(other.device_), arithmetic_(other.arithmetic_), stream_(std::exchange(other.stream_, nullptr)), blas_(std::move(other.blas_)),
+        recordings_(std::move(other.recordings_)) {}
+  backend& operator=(backend&&) = delete;
+  ~backend() {
+    if (stream_ == nullptr) return;
+    (void)cudaStreamSynchronize(stream_);
+    recordings_.clear();
+    blas_ = {};
+    (void)cudaStreamDestroy(stream_);
+  }
+
+  int device() const { return device_; }
+  cudaStream_t stream() const { return stream_; }
+  blas_context const& blas() const { return blas_; }
+  cuda::arithmetic arithmetic() const { return arithmetic_; }
+  device_memory where() const { return {device_, stream_}; }
+
+  /// Whether repeated work is recorded and replayed; on at first.
+  void record(bool yes) { records_ = yes; }
+  bool records() const { return records_; }
+  cuda::recordings& recordings() { return recordings_; }
+
+  /// Waits for everything that was queued.
+  void synchronize() const { check(cudaStreamSynchronize(stream_), "waiting for the device"); }
+
+ private:
+  int device_;
+  cuda::arithmetic arithmetic_;
+  cudaStream_t stream_ = nullptr;
+  blas_context blas_;
+  cuda::recordings recordings_;
+  bool records_ = true;
+};
+
+/// The hook of triad::replay.
+template <class Work>
+void do_replay(backend& ex, std::uint64_t key, Work&& work) {
+  if (!ex.records()) return work();
+  check(cudaSetDevice(ex.device()), "choosing a device");
+  ex.recordings().run(ex.stream(), key, work);
+}
+inline void do_forget_replays(backend& ex) noexcept { ex.recordings().clear(); }
+
+/// Devices that can be used; 0 where there is no driver.
+inline int device_count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,111 @@
+// What a kernel sees of the block of threads that runs it: who it is, its shared memory, barriers, and its warp.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel is a function object that is given a block:
+//
+//   template <class T>
+//   struct scale {
+//     static constexpr char const* name = "scale";
+//     static constexpr int threads = 256;                  // a multiple of `warp`
+//     struct shared { T tile[32][33]; };                   // all of its shared memory; left out where there is none
+//     TRIAD_DEVICE void operator()(block const& b, vec<T const> x, vec<T> y) const { auto& s = b.shared<shared>(); ... b.sync(); }
+//   };
+//
+// One type serves two compilers: nvcc, and a host compiler with a stand-in that runs the threads of a block one by one
+// (tests/cuda_on_host).  Therefore no __shared__, no threadIdx, no intrinsics, and cuda::std instead of device functions.
+#pragma once
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/mdspan.hpp"
+
+namespace triad::cuda {
+
+/// Threads of a warp.
+inline constexpr int warp = 32;
+
+}  // namespace triad::cuda
+
+#if !defined(__CUDACC__)
+#if !defined(TRIAD_CUDA_DOUBLE)
+#error "triad/cuda needs nvcc; to run its kernels on a host, define TRIAD_CUDA_DOUBLE as the header of a stand-in for blocks."
+#endif
+#include TRIAD_CUDA_DOUBLE
+#else
+
+#include <cuda_runtime_api.h>
+
+#define TRIAD_DEVICE __device__ __forceinline__
+#define TRIAD_UNROLL _Pragma("unroll")
+
+namespace triad::cuda {
+
+class block {
+ public:
+  TRIAD_DEVICE int thread() const { return static_cast<int>(threadIdx.x); }
+  TRIAD_DEVICE int threads() const { return static_cast<int>(blockDim.x); }
+  TRIAD_DEVICE int lane() const { return static_cast<int>(threadIdx.x) % warp; }
+  /// Which warp of the block.
+  TRIAD_DEVICE int row() const { return static_cast<int>(threadIdx.x) / warp; }
+  /// Which block of the grid, and how many there are.
+  TRIAD_DEVICE index_t index() const { return static_cast<index_t>(blockIdx.x); }
+  TRIAD_DEVICE index_t blocks() const { return static_cast<index_t>(gridDim.x); }
+
+  template <class S>
+  TRIAD_DEVICE S& shared() const {
+    extern __shared__ __align__(16) unsigned char triad_shared_memory[];
+    return *reinterpret_cast<S*>(triad_shared_memory);
+  }
+  /// Every thread of the block comes here before one goes on, and sees what the others wrote.
+  TRIAD_DEVICE void sync() const { __syncthreads(); }
+
+  // All 32 lanes take part.
+  TRIAD_DEVICE void sync_warp() const { __syncwarp(); }
+  template <class T>
+  TRIAD_DEVICE T shuffle(T value, int from_lane) const { return __shfl_sync(0xffffffffu, value, from_lane); }
+  template <class T>
+  TRIAD_DEVICE T shuffle_xor(T value, int mask) const { return __shfl_xor_sync(0xffffffffu, value, mask); }
+  TRIAD_DEVICE unsigned ballot(bool yes) const { return __ballot_sync(0xffffffffu, yes); }
+};
+
+namespace detail {
+
+template <class Kernel, class... A>
+__global__ void __launch_bounds__(Kernel::threads) entry(Kernel const kernel, A... arguments) {
+  kernel(block(), arguments...);
+}
+
+template <class Kernel, class... A>
+cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, std::size_t shared_bytes, A const&... arguments) {
+  auto* const function = entry<Kernel, A...>;
+  if (shared_bytes > 48 * 1024) {  // more is granted on request only
+    auto const granted = cudaFuncSetAttribute(reinterpret_cast<void const*>(function), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              static_cast<int>(shared_bytes));
+    if (granted != cudaSuccess) return granted;
+  }
+  function<<<blocks, Kernel::threads, shared_bytes, stream>>>(kernel, arguments...);
+  return cudaGetLastError();
+}
+
+}  // namespace detail
+}  // namespace triad::cuda
+
+#endif
+
+namespace triad::cuda {
+
+// Sums and maxima over a warp, the same in every lane, always in the same order.
+template <class T>
+TRIAD_DEVICE T warp_sum(block const& b, T value) {
+  for (int mask = warp / 2; mask > 0; mask /= 2) value += b.shuffle_xor(value, mask);
+  return value;
+}
+template <class T>
+TRIAD_DEVICE T warp_maximum(block const& b, T value) {
+  for (int mask = warp / 2; mask > 0; mask /= 2) {
+    T const other = b.shuffle_xor(value, mask);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+
+}  // namespace triad::cuda

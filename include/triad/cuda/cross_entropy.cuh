@@ -1,0 +1,136 @@
+// Cross entropy in three passes: the loss of each row, their mean, the gradient.  Argmax of rows.
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one pass leaves for the next lies in the first column of dlogits, which the last pass overwrites: first the loss of
+// its row, then the number of rows that count.
+#pragma once
+
+#include <cuda/std/cmath>
+#include <cuda/std/limits>
+
+#include "triad/cuda/elementwise.cuh"
+#include "triad/cuda/rows.cuh"
+#include "triad/ops/cross_entropy.hpp"
+
+namespace triad::cuda {
+
+namespace detail {
+
+/// Maximum and sum of exp(x - maximum) of one row, the same in every lane.
+template <class T>
+struct row_total {
+  T maximum = -::cuda::std::numeric_limits<T>::infinity(), sum = 0;
+
+  template <int Held>
+  TRIAD_DEVICE static row_total of(block const& b, lane_values<T, Held> const& v, index_t d) {
+    row_total t;
+    each_column<Held>(b.lane(), d, [&](int k, index_t c) { t.maximum = v(k, c) > t.maximum ? v(k, c) : t.maximum; });
+    t.maximum = warp_maximum(b, t.maximum);
+    each_column<Held>(b.lane(), d, [&](int k, index_t c) { t.sum += ::cuda::std::exp(v(k, c) - t.maximum); });
+    t.sum = warp_sum(b, t.sum);
+    return t;
+  }
+};
+
+template <class T, int Held>
+struct cross_entropy_losses {
+  static constexpr char const* name = "losses of cross_entropy";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits) const {
+    warp_row const own(b, logits);
+    auto const row = row_total<T>::of(b, lane_values<T, Held>(b, logits, own.r, own.d), own.d);
+    index_t const t = own.live ? target(own.r) : -1;
+    if (t < 0 || b.lane() != 0) return;
+    // Nobody is there to tell of a target outside the logits, so its loss is NaN.
+    dlogits(own.r, 0) = t < own.d ? ::cuda::std::log(row.sum) + row.maximum - logits(own.r, t) : ::cuda::std::numeric_limits<T>::quiet_NaN();
+  }
+};
+
+/// One block; thread t has rows t, t + threads, ...
+template <class T>
+struct cross_entropy_mean {
+  static constexpr char const* name = "mean of cross_entropy";
+  static constexpr int warps = 32, threads = warps * warp;
+  struct shared {
+    double part[warps];
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, vec<index_t const> target, vec<T> loss, matrix<T> dlogits) const {
+    auto& s = b.shared<shared>();
+    index_t const rows = target.extent(0);
+    double total = 0, count = 0;
+    for (index_t r = b.thread(); r < rows; r += threads)
+      if (target(r) >= 0) {
+        total += static_cast<double>(dlogits(r, 0));
+        count += 1;
+      }
+    total = block_sum(b, s.part, total);
+    count = block_sum(b, s.part, count);
+    for (index_t r = b.thread(); r < rows; r += threads) dlogits(r, 0) = static_cast<T>(count);
+    if (b.thread() == 0) loss(0) = static_cast<T>(count > 0 ? total / count : 0.0);
+  }
+};
+
+template <class T, int Held>
+struct cross_entropy_gradient {
+  static constexpr char const* name = "gradient of cross_entropy";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits) const {
+    warp_row const own(b, logits);
+    lane_values<T, Held> const v(b, logits, own.r, own.d);
+    auto const row = row_total<T>::of(b, v, own.d);
+    index_t const t = own.live ? target(own.r) : -1;
+    T const count = own.live ? dlogits(own.r, 0) : T(1);
+    b.sync_warp();  // all lanes have read what lane 0 overwrites
+    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) {
+      dlogits(own.r, c) = t < 0 ? T(0) : (::cuda::std::exp(v(k, c) - row.maximum) / row.sum - (c == t ? T(1) : T(0))) / count;
+    });
+  }
+};
+
+/// Each lane begins with column 0 and takes what is larger: then a NaN counts as it does in a loop over the columns.
+template <class T>
+struct argmax {
+  static constexpr char const* name = "argmax_rows";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<index_t> best) const {
+    warp_row const own(b, x);
+    T value = own.d > 0 ? x(own.r, 0) : T(0);
+    index_t at = 0;
+    for (index_t c = b.lane(); c < own.d; c += warp)
+      if (x(own.r, c) > value) {
+        value = x(own.r, c);
+        at = c;
+      }
+    for (int mask = warp / 2; mask > 0; mask /= 2) {
+      T const other = b.shuffle_xor(value, mask);
+      index_t const other_at = b.shuffle_xor(at, mask);
+      if (other > value || (other == value && other_at < at)) {
+        value = other;
+        at = other_at;
+      }
+    }
+    if (own.live && b.lane() == 0) best(own.r) = at;
+  }
+};
+
+}  // namespace detail
+
+template <class T>
+void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits) {
+  index_t const rows = logits.extent(0), v = logits.extent(1);
+  if (rows == 0 || v == 0) return do_fill(ex, T(0), vec<T>(loss.data_handle(), 1));
+  launch_rows<detail::cross_entropy_losses, T>(ex, rows, v, logits, target, dlogits);
+  launch(ex, detail::cross_entropy_mean<T>{}, 1, target, loss, dlogits);
+  launch_rows<detail::cross_entropy_gradient, T>(ex, rows, v, logits, target, dlogits);
+}
+
+template <class T>
+void do_argmax_rows(backend& ex, matrix<T const> x, vec<index_t> best) {
+  launch(ex, detail::argmax<T>{}, blocks_for(x.extent(0), row_warps), x, best);
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,90 @@
+// Dropout of rows: one counter decides four columns, and one lane computes it for them.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A warp serves 128 columns of one row, two blocks of dropout.  Lane 16 h + q has the counter q of block h, whose word w
+// belongs to column 64 h + 16 w + q of these: half a warp reads 64 bytes of float side by side.
+#pragma once
+
+#include "triad/cuda/rows.cuh"
+#include "triad/ops/dropout.hpp"
+
+namespace triad::cuda {
+
+/// What a kernel needs of a dropout mask, of which the host computes all but the step.
+template <class T>
+struct drop_rule {
+  dropout_mask mask;
+  std::uint64_t threshold;
+  T scale;
+  bool active;
+
+  explicit drop_rule(dropout_mask const& m) : mask(m), threshold(m.threshold()), scale(m.active() ? T(m.scale()) : T(1)), active(m.active()) {}
+
+  TRIAD_DEVICE T operator()(T value, bool kept) const { return kept ? value * scale : T(0); }
+};
+
+/// Columns of a row that a warp serves at once.
+inline constexpr int span_columns = 2 * static_cast<int>(dropout_block);
+
+/// Spans of a matrix, one warp each.
+constexpr index_t spans_of(index_t rows, index_t columns) { return rows * blocks_for(columns, span_columns); }
+
+/// The four columns of a lane in the span of its warp, and which of them dropout keeps.
+class row_span {
+ public:
+  template <class T>
+  TRIAD_DEVICE row_span(block const& b, index_t rows, index_t columns, drop_rule<T> const& drop) {
+    index_t const item = b.index() * row_warps + b.row(), across = (columns + span_columns - 1) / span_columns;
+    live_ = item < rows * across;
+    row_ = live_ ? item / across : 0;
+    index_t const blocks = (columns + dropout_block - 1) / dropout_block, at = live_ ? item % across * 2 + b.lane() / 16 : 0;
+    first_ = at * dropout_block + b.lane() % 16;
+    columns_ = live_ ? columns : 0;
+    if (drop.active && first_ < columns_) {
+      auto const words = philox(drop.mask.counter(static_cast<std::uint64_t>((row_ * blocks + at) * 16 + b.lane() % 16)), drop.mask.key);
+      TRIAD_UNROLL
+      for (unsigned w = 0; w < 4; ++w) kept_[w] = words[w] >= drop.threshold;
+    }
+  }
+
+  /// The row, 0 for a warp past the end, which has no columns.
+  TRIAD_DEVICE index_t row() const { return row_; }
+  TRIAD_DEVICE bool live() const { return live_; }
+  TRIAD_DEVICE bool keeps(int w) const { return kept_[w]; }
+
+  /// f(w, column), w = 0 .. 3.
+  template <class F>
+  TRIAD_DEVICE void each(F&& f) const {
+    TRIAD_UNROLL
+    for (int w = 0; w < 4; ++w)
+      if (index_t const c = first_ + 16 * w; c < columns_) f(w, c);
+  }
+
+ private:
+  index_t row_, first_, columns_;
+  bool live_, kept_[4] = {true, true, true, true};
+};
+
+namespace detail {
+
+template <class T>
+struct dropout_rows {
+  static constexpr char const* name = "dropout";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, drop_rule<T> drop, matrix<T const> x, matrix<T> y) const {
+    row_span const span(b, x.extent(0), x.extent(1), drop);
+    T v[4] = {};
+    span.each([&](int w, index_t c) { v[w] = x(span.row(), c); });
+    span.each([&](int w, index_t c) { y(span.row(), c) = drop(v[w], span.keeps(w)); });
+  }
+};
+
+}  // namespace detail
+
+template <class T>
+void do_dropout(backend& ex, dropout_mask mask, matrix<T const> x, matrix<T> y) {
+  launch(ex, detail::dropout_rows<T>{}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps), drop_rule<T>(mask), x, y);
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,124 @@
+// Layer normalisation, a warp a row; gradients of gain and bias in fixed chunks of rows.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda/std/cmath>
+
+#include "triad/cuda/reduce.cuh"
+#include "triad/ops/layer_norm.hpp"
+
+namespace triad::cuda {
+
+namespace detail {
+
+template <class T, int Held>
+struct layer_norm_rows {
+  static constexpr char const* name = "layer_norm";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y, vec<T> mean,
+                               vec<T> rstd) const {
+    warp_row const own(b, x);
+    lane_values<T, Held> const v(b, x, own.r, own.d);
+    T m = 0, squares = 0;
+    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { m += v(k, c); });
+    m = warp_sum(b, m) / T(own.d);
+    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { squares += (v(k, c) - m) * (v(k, c) - m); });
+    T const s = T(1) / ::cuda::std::sqrt(warp_sum(b, squares) / T(own.d) + epsilon);
+    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { y(own.r, c) = gain(c) * ((v(k, c) - m) * s) + bias(c); });
+    if (own.live && b.lane() == 0) {
+      mean(own.r) = m;
+      rstd(own.r) = s;
+    }
+  }
+};
+
+/// dx of a chunk of rows, row after row by the warps of a block.  Held > 0: and what the chunk adds to dgain and, behind it, dbias.
+template <class T, int Held>
+struct layer_norm_grad_rows {
+  static constexpr char const* name = "layer_norm_grad";
+  static constexpr int threads = row_threads, slots = Held > 0 ? Held : 1;
+  struct shared {
+    T gain[row_warps][slots * warp], bias[row_warps][slots * warp];
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd, matrix<T const> dy,
+                               matrix<T const> add, matrix<T> dx, T* partial, index_t chunk) const {
+    index_t const rows = x.extent(0), d = x.extent(1), first = b.index() * chunk, end = first + chunk < rows ? first + chunk : rows;
+    T to_gain[slots] = {}, to_bias[slots] = {};
+    for (index_t r = first + b.row(); r < end; r += row_warps) {  // the same r in all lanes
+      lane_values<T, Held> const v(b, x, r, d), gradient(b, dy, r, d);
+      T const m = mean(r), s = rstd(r);
+      T sum_g = 0, sum_gz = 0;
+      each_column<Held>(b.lane(), d, [&](int k, index_t c) {
+        T const z = (v(k, c) - m) * s, g = gain(c) * gradient(k, c);
+        sum_g += g;
+        sum_gz += g * z;
+        if constexpr (Held > 0) {
+          to_gain[k] += gradient(k, c) * z;
+          to_bias[k] += gradient(k, c);
+        }
+      });
+      T const mean_g = warp_sum(b, sum_g) / T(d), mean_gz = warp_sum(b, sum_gz) / T(d);
+      each_column<Held>(b.lane(), d, [&](int k, index_t c) {
+        T const extra = add.extent(0) != 0 ? add(r, c) : T(0), z = (v(k, c) - m) * s;
+        dx(r, c) = s * (gain(c) * gradient(k, c) - mean_g - z * mean_gz) + extra;
+      });
+    }
+    if constexpr (Held > 0) {
+      auto& memory = b.shared<shared>();
+      TRIAD_UNROLL
+      for (int k = 0; k < Held; ++k) {
+        memory.gain[b.row()][k * warp + b.lane()] = to_gain[k];
+        memory.bias[b.row()][k * warp + b.lane()] = to_bias[k];
+      }
+      b.sync();
+      for (int c = b.thread(); c < d; c += threads) {
+        T sum_gain = 0, sum_bias = 0;
+        for (int w = 0; w < row_warps; ++w) {
+          sum_gain += memory.gain[w][c];
+          sum_bias += memory.bias[w][c];
+        }
+        partial[b.index() * 2 * d + c] = sum_gain;
+        partial[b.index() * 2 * d + d + c] = sum_bias;
+      }
+    }
+  }
+};
+
+template <class T>
+struct gain_term {
+  matrix<T const> x, dy;
+  vec<T const> mean, rstd;
+  TRIAD_DEVICE T operator()(index_t r, index_t c) const { return dy(r, c) * ((x(r, c) - mean(r)) * rstd(r)); }
+};
+
+}  // namespace detail
+
+template <class T>
+void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y, vec<T> mean, vec<T> rstd) {
+  launch_rows<detail::layer_norm_rows, T>(ex, x.extent(0), x.extent(1), x, gain, bias, epsilon, y, mean, rstd);
+}
+
+template <class T>
+std::size_t do_layer_norm_grad_workspace(backend&, matrix<T const> x) {
+  return static_cast<std::size_t>(blocks_for(x.extent(0), column_chunk(x.extent(0))) * 2 * x.extent(1)) * sizeof(T);
+}
+
+template <class T>
+void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd, matrix<T const> dy,
+                        matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias, workspace ws) {
+  index_t const rows = x.extent(0), d = x.extent(1), chunk = column_chunk(rows), chunks = blocks_for(rows, chunk), tiles = blocks_for(d, warp);
+  if (rows == 0 || d == 0) return;
+  auto* const partial = reinterpret_cast<T*>(ws.data);
+  if (d <= held_columns * warp) {
+    launch(ex, detail::layer_norm_grad_rows<T, held_columns>{}, chunks, x, gain, mean, rstd, dy, add, dx, partial, chunk);
+  } else {  // the sums over rows first, since dx may be dy
+    launch(ex, detail::column_partials<T, detail::gain_term<T>>{{x, dy, mean, rstd}}, chunks * tiles, rows, d, partial, chunk, 2 * d);
+    launch(ex, detail::column_partials<T, detail::matrix_term<T>>{{dy}}, chunks * tiles, rows, d, partial + d, chunk, 2 * d);
+    launch(ex, detail::layer_norm_grad_rows<T, 0>{}, chunks, x, gain, mean, rstd, dy, add, dx, partial, chunk);
+  }
+  launch(ex, detail::add_partials<T>{}, blocks_for(2 * d, warp), static_cast<T const*>(partial), chunks, dgain, dbias);
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,183 @@
+// Matrix products: cuBLAS where the strides allow it, and what surrounds them in one pass over the result.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   1  c = a b, or c += a b        cuBLAS; row-major c = a b is column-major c' = b' a', a transpose is a flag
+//   2  and an epilogue             1, then one kernel over c
+//   3  strides, sizes or aliasing
+//      that cuBLAS does not take   plain_product: tiles in shared memory, the epilogue with them; right for everything, slow
+#pragma once
+
+#include "triad/cuda/dropout.cuh"
+#include "triad/ops/matmul.hpp"
+
+namespace triad::cuda {
+
+namespace detail {
+
+/// What c(i, j) becomes where the product is `value`.
+template <class T>
+TRIAD_DEVICE T finish(epilogue<T> const& e, drop_rule<T> const& drop, index_t i, index_t j, bool kept, T value) {
+  if (e.bias.extent(0) != 0) value += e.bias(j);
+  if (e.relu) value = value > T(0) ? value : T(0);
+  if (e.gate.extent(0) != 0) value = e.gate(i, j) > T(0) ? value * e.gate_scale : T(0);
+  if (drop.active) value = drop(value, kept);
+  if (e.residual.extent(0) != 0) value += e.residual(i, j);
+  return value;
+}
+
+template <class T>
+struct finish_rows {
+  static constexpr char const* name = "epilogue of matmul";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, epilogue<T> e, drop_rule<T> drop, matrix<T> c) const {
+    row_span const span(b, c.extent(0), c.extent(1), drop);
+    T v[4] = {};
+    span.each([&](int w, index_t j) { v[w] = c(span.row(), j); });
+    span.each([&](int w, index_t j) { c(span.row(), j) = finish(e, drop, span.row(), j, span.keeps(w), v[w]); });
+  }
+};
+
+/// A batch of matrices of any strides, as a kernel walks over it.
+template <class T>
+struct strided {
+  T* data;
+  index_t step, down, right;
+  TRIAD_DEVICE T& operator()(index_t at, index_t i, index_t j) const { return data[at * step + i * down + j * right]; }
+};
+template <class T>
+strided<T> make_strided(matrix<T> m) { return {m.data_handle(), 0, m.stride(0), m.stride(1)}; }
+template <class T>
+strided<T> make_strided(matrices<T> m) { return {m.data_handle(), m.stride(0), m.stride(1), m.stride(2)}; }
+
+/// c = a b and its epilogue, 64 by 64 elements a block: thread t has the 4 by 4 of rows t / 16 + 16 u and columns t % 16 + 16 v.
+template <class T>
+struct plain_product {
+  static constexpr char const* name = "plain product";
+  static constexpr int threads = 256, tile = 64, depth = 16, each = 4;
+  struct shared {
+    T a[depth][tile + 1], b[depth][tile + 1];
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, index_t m, index_t n, index_t k, strided<T const> x, strided<T const> y, strided<T> c,
+                               bool accumulate, epilogue<T> e, drop_rule<T> drop) const {
+    auto& s = b.shared<shared>();
+    index_t const across = (n + tile - 1) / tile, down = (m + tile - 1) / tile, at = b.index() / (across * down);
+    index_t const row = b.index() / across % down * tile, column = b.index() % across * tile;
+    int const i = b.thread() / 16, j = b.thread() % 16;
+    T sum[each][each] = {};
+    for (index_t first = 0; first < k; first += depth) {
+      for (int u = 0; u < each; ++u) {
+        int const l = b.thread() + u * threads;  // of the 1024 elements of each tile
+        int const ar = l / depth, ac = l % depth, br = l / tile, bc = l % tile;
+        s.a[ac][ar] = row + ar < m && first + ac < k ? x(at, row + ar, first + ac) : T(0);
+        s.b[br][bc] = first + br < k && column + bc < n ? y(at, first + br, column + bc) : T(0);
+      }
+      b.sync();
+      for (int l = 0; l < depth; ++l) {
+        T left[each], right[each];
+        TRIAD_UNROLL
+        for (int u = 0; u < each; ++u) {
+          left[u] = s.a[l][i + 16 * u];
+          right[u] = s.b[l][j + 16 * u];
+        }
+        TRIAD_UNROLL
+        for (int u = 0; u < each; ++u) {
+          TRIAD_UNROLL
+          for (int v = 0; v < each; ++v) sum[u][v] += left[u] * right[v];
+        }
+      }
+      b.sync();
+    }
+    TRIAD_UNROLL
+    for (int u = 0; u < each; ++u) {
+      TRIAD_UNROLL
+      for (int v = 0; v < each; ++v) {
+        index_t const r = row + i + 16 * u, f = column + j + 16 * v;
+        if (r >= m || f >= n) continue;
+        bool const kept = !drop.active || drop.mask.keeps(dropout_element(r, f, n));
+        T& to = c(at, r, f);
+        to = finish(e, drop, r, f, kept, sum[u][v] + (accumulate ? to : T(0)));
+      }
+    }
+  }
+};
+
+/// How cuBLAS, which goes by columns, reads a matrix that goes by rows: as its transpose.
+template <class T>
+struct blas_layout {
+  blas_operand<T> operand;  // of the transpose: turned where columns lie one behind the other
+  bool fits = false;        // false: strides or sizes that cuBLAS does not know
+
+  explicit blas_layout(strided<T> m, index_t rows, index_t columns) {
+    constexpr index_t limit = 0x7fffffff;
+    if (rows > limit || columns > limit || m.down > limit || m.right > limit) return;
+    if ((m.right == 1 || columns == 1) && m.down >= columns)
+      set(m, false, m.down);
+    else if ((m.down == 1 || rows == 1) && m.right >= rows)
+      set(m, true, m.right);
+  }
+
+ private:
+  void set(strided<T> m, bool turned, index_t leading) {
+    operand = {m.data, turned, leading > 0 ? static_cast<int>(leading) : 1, static_cast<long long>(m.step)};
+    fits = true;
+  }
+};
+
+/// c = a b + beta c for `count` matrices, where cuBLAS can; false: it cannot.
+template <class T>
+bool blas_product(backend& ex, index_t count, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b, T beta, strided<T> c) {
+  blas_layout<T const> la(a, m, k), lb(b, k, n);
+  blas_layout<T> const lc(c, m, n);
+  if (k == 0 || count > 0x7fffffff || !la.fits || !lb.fits || !lc.fits) return false;
+  check(cudaSetDevice(ex.device()), "choosing a device");
+  int const rows = static_cast<int>(m), columns = static_cast<int>(n), terms = static_cast<int>(k), products = static_cast<int>(count);
+  if (lc.operand.turned) {  // c itself goes by columns: c = a b
+    la.operand.turned = !la.operand.turned;
+    lb.operand.turned = !lb.operand.turned;
+    gemm(ex.blas(), ex.arithmetic(), {rows, columns, terms, products}, la.operand, lb.operand, beta, lc.operand);
+  } else {  // c' = b' a'
+    gemm(ex.blas(), ex.arithmetic(), {columns, rows, terms, products}, lb.operand, la.operand, beta, lc.operand);
+  }
+  return true;
+}
+
+template <class T>
+void launch_plain(backend& ex, index_t count, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b, strided<T> c, bool accumulate,
+                  epilogue<T> const& e) {
+  constexpr index_t tile = plain_product<T>::tile;
+  launch(ex, plain_product<T>{}, count * blocks_for(m, tile) * blocks_for(n, tile), m, n, k, a, b, c, accumulate, e, drop_rule<T>(e.dropout));
+}
+
+}  // namespace detail
+
+template <class T>
+void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate, epilogue<T> const& e) {
+  index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
+  if (m == 0 || n == 0) return;
+  auto const x = detail::make_strided(a), y = detail::make_strided(b);
+  auto const z = detail::make_strided(c);
+  epilogue<T> rest = e;  // what is left to do once cuBLAS is done
+  T beta = accumulate ? T(1) : T(0);
+  if (e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle()) {  // cuBLAS would overwrite the residual
+    if (e.relu || e.gate.extent(0) != 0 || e.dropout.active()) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
+    beta += T(1);
+    rest.residual = no_matrix<T const>();
+  }
+  // Here cublasLt could do bias and relu with the product, and take them out of `rest`.
+  if (!detail::blas_product(ex, 1, m, n, k, x, y, beta, z)) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
+  if (!rest.empty())
+    launch(ex, detail::finish_rows<T>{}, blocks_for(spans_of(m, n), row_warps), rest, drop_rule<T>(rest.dropout), c);
+}
+
+template <class T>
+void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
+  index_t const count = c.extent(0), m = c.extent(1), n = c.extent(2), k = a.extent(2);
+  if (count == 0 || m == 0 || n == 0) return;
+  auto const x = detail::make_strided(a), y = detail::make_strided(b);
+  auto const z = detail::make_strided(c);
+  if (!detail::blas_product(ex, count, m, n, k, x, y, T(0), z)) detail::launch_plain(ex, count, m, n, k, x, y, z, false, epilogue<T>{});
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,155 @@
+// Sums in fixed chunks, joined in order: the chunks follow from the shape alone, so the bits do.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda/std/cmath>
+
+#include "triad/cuda/rows.cuh"
+#include "triad/ops/reduce.hpp"
+
+namespace triad::cuda {
+
+/// Elements that a block sums.
+inline constexpr index_t sum_chunk = 4096;
+
+/// Rows whose column sums a block makes: at most 2048 chunks are left to join.
+constexpr index_t column_chunk(index_t rows) { return rows <= 32 * 2048 ? 32 : blocks_for(rows, 2048); }
+
+namespace detail {
+
+template <class T, bool Squares>
+struct partial_sums {
+  static constexpr char const* name = "partial sums";
+  static constexpr int threads = row_threads;
+  struct shared {
+    double part[row_warps];
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, vec<T const> x, double* partial) const {
+    index_t const first = b.index() * sum_chunk, end = first + sum_chunk < x.extent(0) ? first + sum_chunk : x.extent(0);
+    double s = 0;
+    for (index_t i = first + b.thread(); i < end; i += threads) {
+      auto const v = static_cast<double>(x(i));
+      s += Squares ? v * v : v;
+    }
+    s = block_sum(b, b.shared<shared>().part, s);
+    if (b.thread() == 0) partial[b.index()] = s;
+  }
+};
+
+/// One block; thread t adds partial sums t, t + threads, ...
+template <class T, bool Root>
+struct join_sums {
+  static constexpr char const* name = "joining sums";
+  static constexpr int threads = row_threads;
+  struct shared {
+    double part[row_warps];
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, double const* partial, index_t count, vec<T> total) const {
+    double s = 0;
+    for (index_t i = b.thread(); i < count; i += threads) s += partial[i];
+    s = block_sum(b, b.shared<shared>().part, s);
+    if (b.thread() == 0) total(0) = static_cast<T>(Root ? ::cuda::std::sqrt(s) : s);
+  }
+};
+
+template <bool Norm, class T>
+void chunked_sum(backend& ex, vec<T const> x, vec<T> total, workspace ws) {
+  auto* const partial = reinterpret_cast<double*>(ws.data);
+  index_t const chunks = blocks_for(x.extent(0), sum_chunk);
+  launch(ex, partial_sums<T, Norm>{}, chunks, x, partial);
+  launch(ex, join_sums<T, Norm>{}, 1, static_cast<double const*>(partial), chunks, total);
+}
+
+/// partial[chunk * stride + c] = sum over the rows of a chunk of term(r, c): 32 columns a block, rows by its warps in turn.
+template <class T, class Term>
+struct column_partials {
+  static constexpr char const* name = "partial column sums";
+  static constexpr int threads = row_threads;
+  struct shared {
+    T part[row_warps][warp];
+  };
+  Term term;
+
+  TRIAD_DEVICE void operator()(block const& b, index_t rows, index_t columns, T* partial, index_t chunk, index_t stride) const {
+    auto& s = b.shared<shared>();
+    index_t const across = (columns + warp - 1) / warp, at = b.index() / across, c = b.index() % across * warp + b.lane();
+    index_t const first = at * chunk, end = first + chunk < rows ? first + chunk : rows;
+    T sum = 0;
+    if (c < columns)
+      for (index_t r = first + b.row(); r < end; r += row_warps) sum += term(r, c);
+    s.part[b.row()][b.lane()] = sum;
+    b.sync();
+    if (b.row() != 0 || c >= columns) return;
+    T total = 0;
+    for (int w = 0; w < row_warps; ++w) total += s.part[w][b.lane()];
+    partial[at * stride + c] = total;
+  }
+};
+
+/// s(c) and, behind them, t(c) += what all chunks have for column c: chunks by the warps of a block in turn, the warps in order.
+template <class T>
+struct add_partials {
+  static constexpr char const* name = "joining column sums";
+  static constexpr int warps = 32, threads = warps * warp;
+  struct shared {
+    T part[warps][warp];
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, T const* partial, index_t chunks, vec<T> s, vec<T> t) const {
+    auto& memory = b.shared<shared>();
+    index_t const d = s.extent(0), columns = d + t.extent(0), c = b.index() * warp + b.lane();
+    T sum = 0;
+    if (c < columns)
+      for (index_t k = b.row(); k < chunks; k += warps) sum += partial[k * columns + c];
+    memory.part[b.row()][b.lane()] = sum;
+    b.sync();
+    if (b.row() != 0 || c >= columns) return;
+    T total = 0;
+    for (int w = 0; w < warps; ++w) total += memory.part[w][b.lane()];
+    if (c < d)
+      s(c) += total;
+    else
+      t(c - d) += total;
+  }
+};
+
+template <class T>
+struct matrix_term {
+  matrix<T const> x;
+  TRIAD_DEVICE T operator()(index_t r, index_t c) const { return x(r, c); }
+};
+
+}  // namespace detail
+
+template <class T>
+std::size_t do_sum_workspace(backend&, vec<T const> x) {
+  return static_cast<std::size_t>(blocks_for(x.extent(0), sum_chunk)) * sizeof(double);
+}
+
+template <class T>
+void do_sum(backend& ex, vec<T const> x, vec<T> total, workspace ws) {
+  detail::chunked_sum<false>(ex, x, total, ws);
+}
+
+template <class T>
+void do_norm(backend& ex, vec<T const> x, vec<T> length, workspace ws) {
+  detail::chunked_sum<true>(ex, x, length, ws);
+}
+
+template <class T>
+std::size_t do_column_sums_workspace(backend&, matrix<T const> x) {
+  return static_cast<std::size_t>(blocks_for(x.extent(0), column_chunk(x.extent(0))) * x.extent(1)) * sizeof(T);
+}
+
+template <class T>
+void do_column_sums_add(backend& ex, matrix<T const> x, vec<T> s, workspace ws) {
+  index_t const rows = x.extent(0), d = x.extent(1), chunk = column_chunk(rows), chunks = blocks_for(rows, chunk), tiles = blocks_for(d, warp);
+  if (rows == 0) return;
+  auto* const partial = reinterpret_cast<T*>(ws.data);
+  launch(ex, detail::column_partials<T, detail::matrix_term<T>>{{x}}, chunks * tiles, rows, d, partial, chunk, d);
+  launch(ex, detail::add_partials<T>{}, tiles, static_cast<T const*>(partial), chunks, s, vec<T>(nullptr, 0));
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,59 @@
+// Softmax of rows, a warp each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda/std/cmath>
+#include <cuda/std/limits>
+
+#include "triad/cuda/rows.cuh"
+#include "triad/ops/softmax.hpp"
+
+namespace triad::cuda {
+
+namespace detail {
+
+template <class T, int Held>
+struct softmax_rows {
+  static constexpr char const* name = "softmax";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, matrix<T> y) const {
+    warp_row const own(b, x);
+    lane_values<T, Held> const v(b, x, own.r, own.d);
+    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes the total one
+    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { maximum = v(k, c) > maximum ? v(k, c) : maximum; });
+    maximum = warp_maximum(b, maximum);
+    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { total += ::cuda::std::exp(v(k, c) - maximum); });
+    total = warp_sum(b, total);
+    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { y(own.r, c) = ::cuda::std::exp(v(k, c) - maximum) / total; });
+  }
+};
+
+template <class T, int Held>
+struct softmax_grad_rows {
+  static constexpr char const* name = "softmax_grad";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> y, matrix<T const> dy, matrix<T> dx) const {
+    warp_row const own(b, y);
+    lane_values<T, Held> const p(b, y, own.r, own.d), dp(b, dy, own.r, own.d);
+    T delta = 0;
+    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { delta += p(k, c) * dp(k, c); });
+    delta = warp_sum(b, delta);
+    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { dx(own.r, c) = p(k, c) * (dp(k, c) - delta); });
+  }
+};
+
+}  // namespace detail
+
+template <class T>
+void do_softmax(backend& ex, matrix<T const> x, matrix<T> y) {
+  launch_rows<detail::softmax_rows, T>(ex, x.extent(0), x.extent(1), x, y);
+}
+
+template <class T>
+void do_softmax_grad(backend& ex, matrix<T const> y, matrix<T const> dy, matrix<T> dx) {
+  launch_rows<detail::softmax_grad_rows, T>(ex, y.extent(0), y.extent(1), y, dy, dx);
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,186 @@
+// Triangular attention on the device: any number of nodes, heads and channels, float and double, every form.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   graphs of up to 16 nodes    one block a head of a graph                triangle_small.cuh, triangle_small_backward.cuh
+//   others, forward             one block a head and tile of (i, j)        triangle_forward.cuh
+//           backward            one block a head and some middle nodes l   triangle_backward.cuh, triangle_tile.cuh
+//   the flat form, wide heads   one warp a head and edge                   triangle_general.cuh
+//
+// The host knows only the size of the largest graph: grids cover that, and blocks of smaller graphs that have nothing to do end at
+// once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the graphs beside it.  Nothing of
+// size n^3 is in device memory, and every output has one owner and one order of summation.
+#pragma once
+
+#include <type_traits>
+
+#include "triad/cuda/backend.cuh"
+#include "triad/cuda/triangle_backward.cuh"
+#include "triad/cuda/triangle_forward.cuh"
+#include "triad/cuda/triangle_general.cuh"
+#include "triad/cuda/triangle_small.cuh"
+#include "triad/cuda/triangle_small_backward.cuh"
+
+namespace triad::cuda {
+
+namespace triangles {
+
+template <int Value>
+using number = std::integral_constant<int, Value>;
+
+/// Calls f(own key, right value) with the form as compile-time constants; not for the flat form.
+template <class F>
+void with_form(triangle_form form, F&& f) {
+  switch (form) {
+    case triangle_form::full: return f(std::false_type(), std::true_type());
+    case triangle_form::value_ablation: return f(std::false_type(), std::false_type());
+    case triangle_form::attention_ablation: return f(std::true_type(), std::true_type());
+    case triangle_form::both_ablations: return f(std::true_type(), std::false_type());
+    case triangle_form::flat: return;
+  }
+}
+
+/// Tiles have room for this many columns of a head.
+template <class T>
+inline constexpr index_t widest = sizeof(T) == 4 ? 128 : 64;
+
+/// Calls f(room for columns) with the least that holds `width`.
+template <class T, class F>
+void with_width(index_t width, F&& f) {
+  if (width <= 16) return f(number<16>());
+  if (width <= 32) return f(number<32>());
+  if (width <= 64) return f(number<64>());
+  if constexpr (widest<T> >= 128) return f(number<128>());
+}
+/// Calls f(room for nodes) of the kernels for small graphs.
+template <class F>
+void with_nodes(index_t most, F&& f) {
+  if (most <= 8) return f(number<8>());
+  f(number<whole_graph>());
+}
+
+/// Which kernels a batch needs.
+struct paths {
+  bool small, tiled, general;
+  paths(triangle_form form, index_t width, bool fits, graph_dims const& dims) {
+    bool const flat = form == triangle_form::flat, large = dims.max_nodes > whole_graph, alike = dims.nodes == dims.graphs * dims.max_nodes;
+    small = !flat && !(large && alike);
+    tiled = !flat && large && fits && width > 0;
+    general = flat || (large && !tiled);
+  }
+};
+template <class T>
+paths paths_of(triangle_settings const& t, triangle_projections<T const> const& x, graph_dims const& dims) {
+  auto const width = x.query.extent(1) / t.heads;
+  return {t.form, width, width <= widest<T>, dims};
+}
+
+/// Graphs below this are not for the general kernels.
+inline int least_of(triangle_form form) { return form == triangle_form::flat ? 1 : whole_graph + 1; }
+
+template <class T>
+index_t general_blocks(graph_dims const& dims) { return blocks_for(dims.max_nodes * dims.max_nodes, general_place::warps); }
+
+template <class T>
+matrix<T> delta_in(workspace ws, index_t rows, index_t heads) {
+  return make_matrix(reinterpret_cast<T*>(ws.data), rows, heads, heads);
+}
+
+}  // namespace triangles
+
+template <class T>
+std::size_t do_triangle_workspace(backend&, triangle_settings const&, triangle_projections<T const> const&, graph_dims const&) { return 0; }
+
+/// delta of every edge and head, where the small kernels are not alone.
+template <class T>
+std::size_t do_triangle_grad_workspace(backend&, triangle_settings const& t, triangle_projections<T const> const& x, graph_dims const& dims) {
+  auto const path = triangles::paths_of(t, x, dims);
+  return path.tiled || path.general ? static_cast<std::size_t>(dims.rows * t.heads) * sizeof(T) : 0;
+}
+
+template <class T>
+void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
+                 triangle_statistics<T> const& statistics, matrix<T> o, workspace) {
+  using namespace triangles;
+  if (g.dims.rows == 0) return;
+  auto const path = paths_of(t, x, g.dims);
+  auto const p = make_problem(t, x, g);
+  auto const out = make_columns(o, p.width);
+  auto const each = g.dims.graphs * t.heads;
+  with_form(t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
+    if (path.small)
+      with_nodes(g.dims.max_nodes, [&]<int N>(number<N>) {
+        launch(ex, small_forward<T, N, OwnKey, RightValue>(), each, p, statistics.maximum, statistics.inverse_sum, out);
+      });
+    if (path.tiled)
+      with_width<T>(p.width, [&]<int Width>(number<Width>) {
+        using kernel = forward_kernel<T, Width, OwnKey, RightValue>;
+        index_t const rows = blocks_for(g.dims.max_nodes, kernel::rows), columns = blocks_for(g.dims.max_nodes, kernel::columns_);
+        launch(ex, kernel(), each * rows * columns, p, rows, columns, statistics.maximum, statistics.inverse_sum, out);
+      });
+  });
+  if (path.general) {
+    auto const blocks = general_blocks<T>(g.dims);
+    launch(ex, general_forward<T>(), each * blocks, p, t.form, least_of(t.form), blocks, statistics.maximum, statistics.inverse_sum, out);
+  }
+}
+
+template <class T>
+void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
+                      triangle_statistics<T const> const& statistics, matrix<T const> o, matrix<T const> d_o, triangle_projections<T> const& dx,
+                      workspace ws) {
+  using namespace triangles;
+  if (g.dims.rows == 0) return;
+  auto const path = paths_of(t, x, g.dims);
+  auto const p = make_problem(t, x, g);
+  auto const d_out = make_columns(d_o, p.width);
+  gradients<T> const to{make_columns(dx.query, p.width), make_columns(dx.key, p.width), make_columns(dx.left_value, p.width),
+                        make_columns(dx.right_value, p.width)};
+  auto const each = g.dims.graphs * t.heads;
+  statistics_views<T> saved{statistics.maximum, statistics.inverse_sum, statistics.maximum};
+  if (path.tiled || path.general) {
+    auto const delta = delta_in<T>(ws, g.dims.rows, t.heads);
+    saved.delta = delta;
+    launch(ex, delta_kernel<T>(), blocks_for(g.dims.rows, delta_kernel<T>::threads / warp), make_columns(o, p.width), d_out, g.dims.rows,
+           t.heads, p.width, delta);
+  }
+  with_form(t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
+    if (path.small)
+      with_nodes(g.dims.max_nodes, [&]<int N>(number<N>) {
+        launch(ex, small_backward<T, N, OwnKey, RightValue>(), each, p, d_out, statistics.maximum, statistics.inverse_sum, to);
+      });
+    if (path.tiled)
+      with_width<T>(p.width, [&]<int Width>(number<Width>) {
+        using kernel = backward_kernel<T, Width, OwnKey, RightValue>;
+        index_t const blocks = blocks_for(g.dims.max_nodes, kernel::middles);
+        launch(ex, kernel(), each * blocks, p, blocks, d_out, saved, to);
+        if constexpr (OwnKey) {
+          using of_keys = own_key_kernel<T, Width, RightValue>;
+          index_t const tiles = blocks_for(g.dims.max_nodes, of_keys::tile);
+          launch(ex, of_keys(), each * tiles * tiles, p, tiles, d_out, saved, to.key);
+        }
+      });
+  });
+  if (path.general) {
+    auto const blocks = general_blocks<T>(g.dims);
+    auto const run = [&](general_role role) {
+      launch(ex, general_backward<T>(), each * blocks, p, t.form, role, least_of(t.form), blocks, d_out, saved, to);
+    };
+    if (t.form == triangle_form::flat) {
+      run(general_role::flat_query);
+      run(general_role::flat_key);
+    } else {
+      run(general_role::query_and_left);
+      if (ablates_attention(t.form)) run(general_role::own_key);
+      if (t.form != triangle_form::both_ablations) run(general_role::key_and_right);
+    }
+  }
+}
+
+/// Nothing is written for an edge that the graph has not: its size is on the device.
+template <class T>
+void do_triangle_weights(backend& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g, index_t graph,
+                         index_t i, index_t j, matrix<T> weights) {
+  launch(ex, triangles::weights_kernel<T>(), t.heads, triangles::make_problem(t, x, g), t.form, graph, i, j, weights);
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,72 @@
+// The CUDA runtime's captured streams and graphs, on the host: the steps that a stream was given, to be given to it again.
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "tests/cuda_on_host/machine.hpp"
+
+using namespace triad::cuda_on_host;
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode mode) {
+  one_call const guard;
+  if (s == nullptr) return answer(cudaErrorStreamCaptureUnsupported, "the default stream cannot be captured");
+  if (auto const status = known(s, "stream"); status != cudaSuccess) return status;
+  if (s->capture != nullptr) return answer(cudaErrorIllegalState, "the stream is captured already");
+  s->capture = std::make_unique<CUgraph_st>();
+  s->spoilt = false;
+  s->mode = mode;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t* graph) {
+  one_call const guard;
+  *graph = nullptr;
+  if (auto const status = known(s, "stream"); status != cudaSuccess) return status;
+  if (s->capture == nullptr) return answer(cudaErrorIllegalState, "the stream is not captured");
+  auto captured = std::exchange(s->capture, nullptr);
+  if (s->spoilt) return answer(cudaErrorStreamCaptureInvalidated, "");
+  *graph = captured.release();
+  the_machine().handles[*graph] = "graph";
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t s, cudaStreamCaptureStatus* status) {
+  one_call const guard;
+  *status = cudaStreamCaptureStatusNone;
+  if (s == nullptr) return cudaSuccess;
+  if (auto const unknown = known(s, "stream"); unknown != cudaSuccess) return unknown;
+  if (s->capture != nullptr) *status = s->spoilt ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph, unsigned long long) {
+  one_call const guard;
+  if (auto const status = known(graph, "graph"); status != cudaSuccess) return status;
+  *ready = new CUgraphExec_st{graph->steps};
+  the_machine().handles[*ready] = "graph instance";
+  return cudaSuccess;
+}
+
+/// Step by step: other streams may come in between, as on a device.
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t s) {
+  one_call const guard;
+  if (auto const status = known(graph, "graph instance"); status != cudaSuccess) return status;
+  for (auto const& one : graph->steps)
+    if (auto const status = submit(s, one); status != cudaSuccess) return status;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  one_call const guard;
+  if (auto const status = known(graph, "graph"); status != cudaSuccess) return status;
+  the_machine().handles.erase(graph);
+  delete graph;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  one_call const guard;
+  if (auto const status = known(graph, "graph instance"); status != cudaSuccess) return status;
+  the_machine().handles.erase(graph);
+  delete graph;
+  return cudaSuccess;
+}

@@ -1,0 +1,200 @@
+// Products, pair sums and relation-aware attention: the CUDA backend against the reference.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <vector>
+
+#include "session.hpp"
+#include "triad/cuda/matmul.cuh"
+#include "triad/cuda/pair_sum.cuh"
+#include "triad/cuda/relation_attention.cuh"
+
+namespace {
+
+using namespace triad;
+using namespace triad::test;
+
+struct size {
+  index_t m, k, n;
+};
+
+template <class T>
+std::vector<T> values(index_t rows, index_t columns, std::uint64_t stream) { return random_values<T>(rows * columns, stream); }
+
+TEMPLATE_TEST_CASE("a product on a device is the sum of products, however its matrices lie", "", float, double) {
+  for (auto const [m, k, n] : {size{0, 3, 2}, {3, 0, 2}, {2, 3, 0}, {1, 1, 1}, {1, 5, 1}, {5, 1, 7}, {3, 4, 1}, {1, 4, 3}, {7, 33, 17}, {65, 17, 70}})
+    for (auto la : all_ways)
+      for (auto lb : all_ways)
+        for (auto lc : all_ways) {
+          CAPTURE(m, k, n, static_cast<int>(la), static_cast<int>(lb), static_cast<int>(lc));
+          if (m == 65 && la != lying::rows && lb != la) continue;  // long: not all
+          expect_reference<TestType>([=, m = m, k = k, n = n](auto& s, auto zero) {
+            using T = decltype(zero);
+            matrix<T const> const a = s.put(values<T>(m, k, 1), m, k, la), b = s.put(values<T>(k, n, 2), k, n, lb);
+            auto const c = s.template spoiled<T>(m, n, lc), sum = s.put(values<T>(m, n, 3), m, n, lc);
+            matmul(s.ex, a, b, c);
+            matmul_add(s.ex, a, b, sum);
+            s.collect(c);
+            s.collect(sum);
+          });
+        }
+}
+
+TEST_CASE("factors are rounded as the backend was told, and as cuBLAS does it") {
+  struct policy {
+    triad::cuda::arithmetic how;
+    double least, most;
+  };
+  index_t const m = 20, k = 30, n = 25;
+  auto const a = values<float>(m, k, 1), b = values<float>(k, n, 2);
+  using enum triad::cuda::arithmetic;
+  for (auto const [how, least, most] : {policy{float32, 0, 1e-6}, {tf32, 1e-5, 2e-3}, {bf16, 1e-4, 2e-2}}) {
+    triad::cuda::backend ex(0, how);
+    for (auto la : {lying::rows, lying::padded, lying::columns})
+      for (auto lb : {lying::rows, lying::padded, lying::columns})
+        for (auto lc : {lying::rows, lying::padded, lying::columns}) {
+          CAPTURE(static_cast<int>(how), static_cast<int>(la), static_cast<int>(lb), static_cast<int>(lc));
+          reference::backend plain;
+          session<reference::backend> exact(plain);
+          session<triad::cuda::backend> s(ex);
+          auto const multiply = [&](auto& on) {
+            auto const c = on.template spoiled<float>(m, n, lc);
+            matmul(on.ex, on.put(a, m, k, la), on.put(b, k, n, lb), c);
+            on.collect(c);
+          };
+          multiply(exact);
+          multiply(s);
+          double const error = distance(exact.results, s.results);
+          CHECK(error <= most);
+#if defined(TRIAD_CUDA_DOUBLE)
+          CHECK(error >= least);  // cuBLAS was used, not our own exact product; a device may round less
+#else
+          (void)least;
+#endif
+        }
+  }
+}
+
+TEMPLATE_TEST_CASE("what follows a product follows it on a device in the same order", "", float, double) {
+  for (auto const [m, k, n] : {size{3, 5, 7}, {9, 4, 130}, {1, 2, 65}, {2, 0, 3}})
+    for (auto how : all_ways)
+      for (unsigned parts = 0; parts < 64; ++parts) {
+        bool const in_place = (parts & 32) != 0;
+        if (in_place && !(parts & 16)) continue;
+        CAPTURE(m, k, n, static_cast<int>(how), parts);
+        expect_reference<TestType>([=, m = m, k = k, n = n](auto& s, auto zero) {
+          using T = decltype(zero);
+          matrix<T const> const a = s.put(values<T>(m, k, 1), m, k), b = s.put(values<T>(k, n, 2), k, n, lying::columns);
+          auto const before = s.put(values<T>(m, n, 5), m, n, how), c = in_place ? before : s.template spoiled<T>(m, n, how);
+          epilogue<T> e;
+          if (parts & 1) e.bias = s.put(random_values<T>(n, 6));
+          e.relu = (parts & 2) != 0;
+          if (parts & 4) e.gate = s.put(values<T>(m, n, 4), m, n, how), e.gate_scale = T(1.25);
+          if (parts & 8) e.dropout = {0.3, 1, 2, s.put(std::vector<std::uint64_t>{3}).data_handle()};
+          if (parts & 16) e.residual = before;
+          matmul(s.ex, a, b, c, e);
+          if (parts == 48) detail::matmul_checked<true>(s.ex, a, b, c, e);  // c = c + (c + a b)
+          s.collect(c);
+        });
+      }
+}
+
+TEMPLATE_TEST_CASE("a batch of products on a device is each product", "", float, double) {
+  for (index_t count : {0, 1, 2, 9})
+    for (bool turned : {false, true})
+      for (index_t right : {1, 2}) {
+        CAPTURE(count, turned, right);
+        expect_reference<TestType>([=](auto& s, auto zero) {
+          using T = decltype(zero);
+          index_t const m = 3, k = 5, n = 4;
+          auto const batch = [=](auto* data, index_t rows, index_t columns, index_t step, bool by_columns) {
+            using view = matrices<std::remove_pointer_t<decltype(data)>>;
+            ::cuda::std::array<index_t, 3> const strides{step * right, by_columns ? right : columns * right, by_columns ? rows * right : right};
+            return view(data, typename view::mapping_type(extents<dyn, dyn, dyn>(count, rows, columns), strides));
+          };
+          T const *const a = s.put(random_values<T>(20 * m * k, 1)).data_handle(), *const b = s.put(random_values<T>(20 * k * n, 2)).data_handle();
+          auto const c = s.put(std::vector<T>(static_cast<std::size_t>(20 * m * n), T(9)));
+          batched_matmul<std::remove_reference_t<decltype(s.ex)>, T>(s.ex, batch(a, m, k, m * k, turned), batch(b, k, n, k * n, !turned),
+                                                                      batch(c.data_handle(), m, n, m * n, false));
+          s.collect(c);
+        });
+      }
+}
+
+TEMPLATE_TEST_CASE("pair sums on a device are those of the host", "", float, double) {
+  for (auto const& nodes : {std::vector<index_t>{3, 1, 5, 2}, std::vector<index_t>{0, 19, 0, 1, 0}, std::vector<index_t>(40, 2), std::vector<index_t>{}})
+    for (index_t d : {1, 7, 65, 130})
+      for (double rate : {0.0, 0.4, 1.0}) {
+        auto const how = rate == 0.4 ? lying::every_second : lying::rows;
+        CAPTURE(nodes.size(), d, rate);
+        expect_reference<TestType>([&](auto& s, auto zero) {
+          using T = decltype(zero);
+          ragged const host(nodes);
+          graph_batch const g{host.dims, s.put(host.size), s.put(host.node), s.put(host.edge), s.put(host.triangle)};
+          index_t const n = host.dims.nodes, rows = host.dims.rows;
+          matrix<T const> const a = s.put(values<T>(n, d, 1), n, d, how), b = s.put(values<T>(n, d, 2), n, d, how);
+          auto const residual = s.put(values<T>(rows, d, 3), rows, d, how), y = s.template spoiled<T>(rows, d, how);
+          auto const da = s.template spoiled<T>(n, d, how), db = s.template spoiled<T>(n, d, how);
+          dropout_mask const mask{rate, 5, 2, s.put(std::vector<std::uint64_t>{6}).data_handle()};
+          pair_sum(s.ex, g, a, b, mask, make_matrix<T const>(nullptr, 0, 0, 0), y);
+          pair_sum(s.ex, g, a, b, mask, matrix<T const>(residual), residual);  // in place
+          pair_sum_grad(s.ex, g, mask, matrix<T const>(residual), da, db);
+          for (auto const& m : {y, residual, da, db}) s.collect(m);
+        });
+      }
+}
+
+TEMPLATE_TEST_CASE("relation-aware attention on a device is that of the host", "", float, double) {
+  struct shape {
+    std::vector<index_t> nodes;
+    index_t width, heads;
+  };
+  for (auto const& z : {shape{{1, 2, 0, 3, 4, 5}, 16, 4}, {{9, 7}, 40, 2}, {{3, 35}, 5, 1}, {{4, 1, 3}, 1, 2}, {{2}, 70, 1}, {{}, 4, 2}})
+    for (double rate : {0.0, 0.3, 1.0})
+      for (bool padded : {false, true}) {
+        if (rate == 1 && z.width != 16) continue;
+        auto const how = padded ? lying::every_second : lying::rows;
+        CAPTURE(z.nodes.size(), z.width, z.heads, rate, padded);
+        expect_reference<TestType>([&](auto& s, auto zero) {
+          using T = decltype(zero);
+          ragged const host(z.nodes);
+          graph_batch const g{host.dims, s.put(host.size), s.put(host.node), s.put(host.edge), s.put(host.triangle)};
+          index_t const n = host.dims.nodes, rows = host.dims.rows, d = z.width * z.heads;
+          std::uint64_t stream = 0;
+          auto const of_node = [&] { return s.put(random_values<T>(n * d, ++stream, 1.5), n, d, how); };
+          auto const of_edge = [&] { return s.put(random_values<T>(rows * d, ++stream, 1.5), rows, d, how); };
+          relation_operands<T const> const x{of_node(), of_node(), of_node(), of_edge(), of_edge()};
+          relation_operands<T> const dx{of_node(), of_node(), of_node(), of_edge(), of_edge()};
+          auto const c = s.template spoiled<T>(n, d, how), dc = of_node();
+          auto const weights = s.template spoiled<T>(z.heads * rows);
+          relation_settings settings{z.heads, {}, {rate, 99, 3, s.put(std::vector<std::uint64_t>{4}).data_handle()}};
+          std::vector<std::uint8_t> masked;
+          for (auto nodes : z.nodes)
+            for (index_t e = 0; e < nodes * nodes; ++e) masked.push_back(nodes >= 3 && (e / nodes == nodes - 1 || e % nodes == nodes - 1));
+          if (padded) settings.mask.masked = s.put(masked);
+          relation_attention(s.ex, settings, x, g, weights, c);
+          for (auto how_much : {edge_gradients::overwritten, edge_gradients::added})
+            relation_attention_grad(s.ex, settings, x, g, vec<T const>(weights), matrix<T const>(c), matrix<T const>(dc), dx, how_much);
+          s.collect(weights);
+          for (auto const& m : {c, dx.query, dx.key, dx.value, dx.edge_key, dx.edge_value}) s.collect(m);
+        });
+      }
+}
+
+TEST_CASE("a NaN among scores or values shows in the result of relation-aware attention") {
+  session<triad::cuda::backend> s(device());
+  ragged const host({3});
+  graph_batch const g{host.dims, s.put(host.size), s.put(host.node), s.put(host.edge), s.put(host.triangle)};
+  auto const node = [&](double first) { return s.put(std::vector<double>{first, 1, 2, 3, 4, 5}, 3, 2); };
+  auto const edge = s.put(random_values<double>(18, 1), 9, 2);
+  for (bool in_query : {false, true}) {
+    auto const c = s.put(std::vector<double>(6), 3, 2);
+    relation_operands<double const> const x{node(in_query ? NAN : 1), node(1), node(in_query ? 1 : NAN), edge, edge};
+    relation_attention(device(), {}, x, g, s.put(std::vector<double>(9)), c);
+    s.results.clear();
+    s.collect(c);
+    CHECK(std::isnan(s.results[0]));
+    CHECK(std::isnan(s.results[2]) != in_query);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,143 @@
+// One body of work on the reference and on the CUDA backend, values copied in and out of each one's memory, and how far apart they are.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <list>
+#include <type_traits>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/ragged.hpp"
+#include "triad/cuda/backend.cuh"
+#include "triad/cuda/block.cuh"
+#include "triad/reference/reference.hpp"
+
+namespace triad::test {
+
+/// How a matrix lies in memory.
+enum class lying { rows, padded, columns, every_second };
+inline constexpr lying all_ways[] = {lying::rows, lying::padded, lying::columns, lying::every_second};
+
+/// A backend and memory of its own; what a body of work computes is collected in `results`.
+template <class Ex>
+class session {
+ public:
+  static constexpr double gap = 777;  // between the rows of a matrix; nobody may write there
+
+  explicit session(Ex& e) : ex(e) {}
+  Ex& ex;
+  std::vector<double> results;
+
+  template <class T>
+  vec<T> put(std::vector<T> const& values) {
+    memory_.emplace_back(values.size() * sizeof(T), memory_of(ex));
+    auto& b = memory_.back();
+    b.memory().from_host(b.data(), values.data(), b.bytes());
+    return make_vec(static_cast<T*>(b.data()), static_cast<index_t>(values.size()));
+  }
+  template <class T>
+  matrix<T> put(std::vector<T> const& values, index_t rows, index_t columns, lying how = lying::rows) {
+    index_t const dense = std::max<index_t>(columns, 1);
+    index_t const down = how == lying::rows ? dense : how == lying::padded ? dense + 3 : how == lying::columns ? 1 : 2 * dense + 1;
+    index_t const right = how == lying::columns ? std::max<index_t>(rows, 1) + 1 : how == lying::every_second ? 2 : 1;
+    std::vector<T> all(static_cast<std::size_t>(rows * down + columns * right + 1), T(gap));
+    auto const m = make_matrix(all.data(), rows, columns, down, right);
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t j = 0; j < columns; ++j) m(i, j) = values[static_cast<std::size_t>(i * columns + j)];
+    return make_matrix(put(all).data_handle(), rows, columns, down, right);
+  }
+  /// `count` values that are NaN: for what is overwritten.
+  template <class T>
+  vec<T> spoiled(index_t count) { return put(std::vector<T>(static_cast<std::size_t>(count), T(NAN))); }
+  template <class T>
+  matrix<T> spoiled(index_t rows, index_t columns, lying how = lying::rows) {
+    return put(std::vector<T>(static_cast<std::size_t>(rows * columns), T(NAN)), rows, columns, how);
+  }
+
+  template <class T>
+  std::vector<T> get(T const* from, index_t count) const {
+    std::vector<T> values(static_cast<std::size_t>(count));
+    memory_of(ex).to_host(values.data(), from, values.size() * sizeof(T));
+    return values;
+  }
+  /// Takes the values of a view into the results, and sees that gaps are as they were.
+  template <class T>
+  void collect(vec<T> v) {
+    for (auto e : get(v.data_handle(), v.extent(0))) results.push_back(static_cast<double>(e));
+  }
+  template <class T>
+  void collect(matrix<T> m) {
+    index_t const rows = m.extent(0), columns = m.extent(1), down = m.stride(0), right = m.stride(1);
+    auto all = get(m.data_handle(), rows * down + columns * right + 1);
+    auto const host = make_matrix(all.data(), rows, columns, down, right);
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t j = 0; j < columns; ++j) {
+        results.push_back(static_cast<double>(host(i, j)));
+        host(i, j) = T(gap);
+      }
+    CHECK(std::count(all.begin(), all.end(), T(gap)) == static_cast<std::ptrdiff_t>(all.size()));
+  }
+
+  /// Runs work(backend, call) with the scratch memory that it plans, which begins as NaN.
+  template <class Work>
+  void with_scratch(Work&& work) {
+    call c;
+    std::vector<unsigned char> const noise(planned_scratch(ex, c, work), 0xff);
+    memory_.emplace_back(noise.size(), memory_of(ex));
+    auto& b = memory_.back();
+    b.memory().from_host(b.data(), noise.data(), noise.size());
+    auto scratch = b.place();
+    c.scratch = &scratch;
+    work(ex, static_cast<call const&>(c));
+  }
+
+ private:
+  std::list<buffer<typename Ex::memory>> memory_;
+};
+
+/// One device for all tests.
+inline triad::cuda::backend& device() {
+  static triad::cuda::backend ex;
+  return ex;
+}
+
+/// The largest difference relative to the largest exact value, at least 1; a NaN must stand on both sides.
+inline double distance(std::vector<double> const& exact, std::vector<double> const& found) {
+  if (exact.size() != found.size()) return INFINITY;
+  double worst = 0, largest = 1;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    if (std::isnan(exact[i]) != std::isnan(found[i])) return INFINITY;
+    if (std::isnan(exact[i]) || exact[i] == found[i]) continue;
+    worst = std::max(worst, std::abs(exact[i] - found[i]));
+    largest = std::max(largest, std::abs(exact[i]));
+  }
+  return worst / largest;
+}
+
+/// Sums of a few thousand terms of size one, in the type's own precision and another order.
+template <class T>
+constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
+
+/// body(session, T()) gives on the device in T what it gives on the reference in double, and the same bits each time: on a stand-in
+/// for a device, also where threads, warps and blocks take turns in another order.
+template <class T, class Body>
+void expect_reference(Body&& body, double within = tolerance<T>) {
+  reference::backend plain;
+  session<reference::backend> exact(plain);
+  body(exact, double());
+  session<triad::cuda::backend> once(device()), again(device());
+  body(once, T());
+  {
+#if defined(TRIAD_CUDA_DOUBLE)
+    cuda_on_host::with_settings const other({.shuffled = true, .seed = exact.results.size()});
+#endif
+    body(again, T());
+  }
+  CHECK(distance(exact.results, once.results) <= within);
+  CHECK(distance(once.results, again.results) == 0);
+}
+
+}  // namespace triad::test
