@@ -5,7 +5,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
 if(NOT TARGET triad::cblas)
   message(FATAL_ERROR "triad: the tests, examples and benchmarks need a BLAS with CBLAS: install OpenBLAS "
-    "(libopenblas-dev), or set TRIAD_CBLAS_INCLUDE_DIR and TRIAD_CBLAS_LIBRARY.")
+    "(libopenblas-dev), set TRIAD_CBLAS_INCLUDE_DIR and TRIAD_CBLAS_LIBRARY, or switch them off (TRIAD_TESTS, TRIAD_EXAMPLES, TRIAD_BENCH).")
 endif()
 
 set(TRIAD_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion)

@@ -17,7 +17,7 @@ class backend {
   using memory = device_memory;
 
   /// Throws device_error where there is no such device.
-  explicit backend(int device = 0, arithmetic a = arithmetic::float32) : device_(device), arithmetic_(a) {
+  explicit backend(int device = 0, cuda::arithmetic a = cuda::arithmetic::float32) : device_(device), arithmetic_(a) {
     check(cudaSetDevice(device), "choosing a device");
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
     try {
@@ -29,7 +29,7 @@ class backend {
   }
   backend(backend&& other) noexcept
       : device_(other.device_), arithmetic_(other.arithmetic_), stream_(std::exchange(other.stream_, nullptr)), blas_(std::move(other.blas_)),
-        recordings_(std::move(other.recordings_)) {}
+        recordings_(std::move(other.recordings_)), records_(other.records_) {}
   backend& operator=(backend&&) = delete;
   ~backend() {
     if (stream_ == nullptr) return;

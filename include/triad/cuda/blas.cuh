@@ -89,7 +89,7 @@ cublasComputeType_t compute_type(arithmetic how) {
     case arithmetic::bf16: return CUBLAS_COMPUTE_32F_FAST_16BF;
     case arithmetic::float32: break;
   }
-  return CUBLAS_COMPUTE_32F;  // with the handle's default mode, never TF32
+  return CUBLAS_COMPUTE_32F;  // with the handle's default mode no TF32, unless NVIDIA_TF32_OVERRIDE asks for it
 }
 
 }  // namespace detail

@@ -102,7 +102,7 @@ void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T cons
 
 template <class T>
 std::size_t do_layer_norm_grad_workspace(backend&, matrix<T const> x) {
-  return static_cast<std::size_t>(blocks_for(x.extent(0), column_chunk(x.extent(0))) * 2 * x.extent(1)) * sizeof(T);
+  return static_cast<std::size_t>(most_column_chunks(x.extent(0)) * 2 * x.extent(1)) * sizeof(T);
 }
 
 template <class T>

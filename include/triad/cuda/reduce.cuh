@@ -14,6 +14,8 @@ inline constexpr index_t sum_chunk = 4096;
 
 /// Rows whose column sums a block makes: at most 2048 chunks are left to join.
 constexpr index_t column_chunk(index_t rows) { return rows <= 32 * 2048 ? 32 : blocks_for(rows, 2048); }
+/// What memory is planned with: never less for more rows, since memory for the largest batch serves every smaller one.
+constexpr index_t most_column_chunks(index_t rows) { return rows <= 32 * 2048 ? blocks_for(rows, 32) : 2048; }
 
 namespace detail {
 
@@ -140,7 +142,7 @@ void do_norm(backend& ex, vec<T const> x, vec<T> length, workspace ws) {
 
 template <class T>
 std::size_t do_column_sums_workspace(backend&, matrix<T const> x) {
-  return static_cast<std::size_t>(blocks_for(x.extent(0), column_chunk(x.extent(0))) * x.extent(1)) * sizeof(T);
+  return static_cast<std::size_t>(most_column_chunks(x.extent(0)) * x.extent(1)) * sizeof(T);
 }
 
 template <class T>

@@ -19,9 +19,10 @@ namespace triad::cuda {
 class recordings {
  public:
   recordings() = default;
-  recordings(recordings&& other) noexcept : known_(std::exchange(other.known_, {})) {}
+  recordings(recordings&& other) noexcept : known_(std::exchange(other.known_, {})), replayed_(other.replayed_) {}
   recordings& operator=(recordings&& other) noexcept {
     std::swap(known_, other.known_);
+    std::swap(replayed_, other.replayed_);
     return *this;
   }
   ~recordings() { clear(); }

@@ -7,7 +7,8 @@
 //   the flat form, wide heads   one warp a head and edge                   triangle_general.cuh
 //
 // The host knows only the size of the largest graph: grids cover that, and blocks of smaller graphs that have nothing to do end at
-// once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the graphs beside it.  Nothing of
+// once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the graphs beside it (up to 16 nodes: as far as the two sizes of that
+// kernel are compiled alike).  Nothing of
 // size n^3 is in device memory, and every output has one owner and one order of summation.
 #pragma once
 

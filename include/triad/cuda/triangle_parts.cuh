@@ -5,6 +5,7 @@
 #include <cuda/std/cmath>
 #include <cuda/std/limits>
 
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
