@@ -1,31 +1,18 @@
 // Whole training steps of the Edge Transformer: CLUTRR with the paper's settings, and one graph of 512 nodes with recomputation.
 // SPDX-License-Identifier: Apache-2.0
 
+#include "check.hpp"
 #include "model_problem.hpp"
 
 namespace bench {
 namespace {
 
-constexpr index_t labels = 21, targets = 20;  // CLUTRR's relations, and no edge
-
-/// n = 3, 4, 5 in turn: chains of 2, 3 and 4 facts.
-model_settings clutrr(index_t batch) {
-  model_settings s{{.labels = labels, .targets = targets, .layers = 8,
-                    .layer = {.width = 200, .heads = 4, .hidden = 800, .dropout = 0.2}}, {}};
-  for (index_t g = 0; g < batch; ++g) s.nodes.push_back(3 + g % 3);
-  return s;
-}
-
-model_settings large(index_t nodes) {
-  return {{.labels = labels, .targets = targets, .layers = 8, .layer = {.width = 128, .heads = 4, .hidden = 512}},
-          {nodes}, triad::keep::inputs, false};
-}
-
 /// `checked`: the same model on a batch that the reference can do.
 void run(benchmark::State& state, std::string const& name, model_settings const& s, model_settings const& checked, bool warm) {
   auto const parts = model_problem<float, triad::cpu::backend>::bytes(machine(), s);
   auto const bytes = parts.total();
-  if (!may_time(state, name, bytes + bytes / 4, [&] { return check_model(checked); })) return;
+  checker judge;
+  if (!may_time(state, name, bytes + bytes / 4, [&] { return check_model(machine(), judge, checked); })) return;
   model_problem<float, triad::cpu::backend> p(machine(), s);
   timing const t{.model = count_work(s), .planned = parts.saved + parts.scratch, .total = bytes, .warm = warm};
   double const seconds = time_work(state, t, [&] { p.step(); });

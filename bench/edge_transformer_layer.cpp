@@ -1,6 +1,7 @@
 // One Edge Transformer layer in training, as CLUTRR trains it and at the largest n that the papers' way cannot hold.
 // SPDX-License-Identifier: Apache-2.0
 
+#include "check.hpp"
 #include "layer_check.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 
@@ -13,9 +14,11 @@ triad::edge_transformer_layer<T> layer(shape const& z) {
 }
 
 verdict check(shape const& z) {
+  checker judge;
   bool const whole = z.b * z.n * z.n * z.n * z.d <= 100'000'000;
-  if (auto wrong = check_layer(layer<float>(z), layer<double>(z), whole ? equal_graphs(z.b, z.n) : equal_graphs(1, 45))) return wrong;
-  return whole ? std::nullopt : check_edges(triad::triangle_form::full, z);
+  auto const graphs = whole ? equal_graphs(z.b, z.n) : equal_graphs(1, 45);
+  if (auto wrong = check_layer(machine(), judge, layer<float>(z), layer<double>(z), graphs)) return wrong;
+  return whole ? std::nullopt : triangle_problem(machine(), triad::triangle_form::full, z).check();
 }
 
 void run(benchmark::State& state, shape const& z) {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "check.hpp"
+#include <vector>
+
+#include "compare.hpp"
 #include "problem.hpp"
 #include "triad/layers/triangular_attention.hpp"
 
@@ -13,41 +15,86 @@ triad::triangular_attention<T> attention(triad::triangle_form form, shape const&
   return {triad::extents<triad::dyn, triad::dyn>(z.d, z.h), form};
 }
 
-/// Output, gradient of the input and every parameter's gradient, against the same layer in double.
-template <class Layer, class Expected>
-verdict check_layer(Layer const& layer, Expected const& reference, equal_graphs const& graphs) {
-  checker judge;
-  layer_problem<float, Layer, triad::cpu::backend> found(machine(), layer, graphs, true);
-  layer_problem<double, Expected, checker> expected(judge, reference, graphs, true);
+/// Output, gradient of the input and every parameter's gradient of one backend, against the same layer in double on another.
+template <class Ex, class Judge, class Layer, class Expected>
+verdict check_layer(Ex& ex, Judge& judge, Layer const& layer, Expected const& reference, equal_graphs const& graphs) {
+  layer_problem<float, Layer, Ex> found(ex, layer, graphs, true);
+  layer_problem<double, Expected, Judge> expected(judge, reference, graphs, true);
   found.run(true);
   expected.run(true);
-  if (auto wrong = compare_views("y", found.y(), expected.y())) return wrong;
-  if (auto wrong = compare_views("dx", found.dx(), expected.dx())) return wrong;
-  return compare_fields(found.gradient(), expected.gradient());
+  auto const a = found.fetch();
+  auto const b = expected.fetch();
+  if (auto wrong = compare_views("y", a.y, b.y)) return wrong;
+  if (auto wrong = compare_views("dx", a.dx, b.dx)) return wrong;
+  return compare_fields(a.gradient, b.gradient);
 }
 
-/// The triangle alone, at its full size, at a few edges.
-inline verdict check_edges(triad::triangle_form form, shape const& z) {
-  auto const layer = attention<float>(form, z);
-  equal_graphs const graphs(z.b, z.n);
-  layer_problem<float, triad::triangular_attention<float>, triad::cpu::backend> found(machine(), layer, graphs, false);
-  found.run(false);
-  auto const& s = found.saved();
-  triad::triangle_settings const settings{form, z.h};
-  auto const x = layer.split(triad::read_only(s.projected));
-  triad::triangle_statistics<float const> const statistics{triad::as_matrix(triad::read_only(s.maximum)),
-                                                           triad::as_matrix(triad::read_only(s.inverse_sum))};
-  auto const o = triad::as_matrix(triad::read_only(s.mixed)), d_o = triad::as_matrix(triad::read_only(found.y()));  // any gradient will do
-  triad::triangle_projections<float> d{};
-  triad::buffer<> const memory(static_cast<std::size_t>(4 * z.rows() * layer.projections() * z.d) + triad::arena_slack);
-  d = layer.split(triad::tensor<float, triad::dyn, triad::dyn>(static_cast<float*>(memory.data()), z.rows(), layer.projections() * z.d));
-  auto const scratch_bytes = triad::planned_scratch(machine(), {}, [&](auto& ex, triad::call const& c) {
-    triad::triangle_grad<std::remove_reference_t<decltype(ex)>, float>(ex, *c.scratch, settings, x, graphs.view(), statistics, o, d_o, d);
-  });
-  triad::buffer<> const scratch(scratch_bytes);
-  auto place = scratch.place();
-  triad::triangle_grad<triad::cpu::backend, float>(machine(), place, settings, x, graphs.view(), statistics, o, d_o, d);
-  return sampled_triangle(settings, x, graphs.view(), o, d_o).check(d, 6);
-}
+/// The triangle of one layer alone, on arrays that a forward pass has filled; any numbers do for the gradient of its output.
+template <class Ex>
+class triangle_problem {
+  using layer_type = triad::triangular_attention<float>;
+  using memory = typename Ex::memory;
+
+ public:
+  triangle_problem(Ex& ex, triad::triangle_form form, shape const& z)
+      : ex_(ex), graphs_(z.b, z.n), layer_(attention<float>(form, z)), settings_{form, z.h}, filled_(ex, layer_, graphs_, false) {
+    filled_.run(false);
+    index_t const columns = layer_.projections() * z.d;
+    gradients_ = triad::buffer<memory>(static_cast<std::size_t>(4 * z.rows() * columns) + triad::arena_slack, triad::memory_of(ex));
+    dx_ = layer_.split(triad::tensor<float, triad::dyn, triad::dyn>(static_cast<float*>(gradients_.data()), z.rows(), columns));
+    auto const bytes = triad::planned_scratch(ex, {}, [&](auto& planner, triad::call const& c) {
+      value(planner, c);
+      gradient(planner, c);
+    });
+    scratch_ = triad::buffer<memory>(bytes, triad::memory_of(ex));
+  }
+
+  void run(bool train) {
+    auto place = scratch_.place();
+    triad::call const c{&place};
+    value(ex_, c);
+    if (train) gradient(ex_, c);
+  }
+
+  /// A few edges of everything it computes, each from its definition.
+  verdict check() {
+    run(true);
+    auto const& s = filled_.saved();
+    index_t const rows = s.projected.extent(0), columns = s.projected.extent(1), d = s.mixed.extent(1);
+    std::vector<float> projected(static_cast<std::size_t>(rows * columns)), d_projected(projected.size());
+    std::vector<float> o(static_cast<std::size_t>(rows * d)), d_o(o.size());
+    auto const get = [&](std::vector<float>& to, void const* from) { triad::memory_of(ex_).to_host(to.data(), from, to.size() * sizeof(float)); };
+    get(projected, s.projected.data_handle()), get(d_projected, gradients_.data());
+    get(o, s.mixed.data_handle()), get(d_o, filled_.y().data_handle());
+    using matrix = triad::tensor<float, triad::dyn, triad::dyn>;
+    auto const x = layer_.split(triad::read_only(matrix(projected.data(), rows, columns)));
+    return sampled_triangle(settings_, x, graphs_.view(), triad::as_matrix(triad::read_only(matrix(o.data(), rows, d))),
+                            triad::as_matrix(triad::read_only(matrix(d_o.data(), rows, d))))
+        .check(layer_.split(matrix(d_projected.data(), rows, columns)), 6);
+  }
+
+ private:
+  template <class Any>
+  void value(Any& ex, triad::call const& c) const {
+    auto const& s = filled_.saved();
+    triad::triangle(ex, *c.scratch, settings_, layer_.split(triad::read_only(s.projected)), filled_.graphs(),
+                    triad::triangle_statistics<float>{triad::as_matrix(s.maximum), triad::as_matrix(s.inverse_sum)}, triad::as_matrix(s.mixed));
+  }
+  template <class Any>
+  void gradient(Any& ex, triad::call const& c) const {
+    auto const& s = filled_.saved();
+    triad::triangle_grad<Any, float>(ex, *c.scratch, settings_, layer_.split(triad::read_only(s.projected)), filled_.graphs(),
+                                     {triad::as_matrix(triad::read_only(s.maximum)), triad::as_matrix(triad::read_only(s.inverse_sum))},
+                                     triad::as_matrix(triad::read_only(s.mixed)), triad::as_matrix(triad::read_only(filled_.y())), dx_);
+  }
+
+  Ex& ex_;
+  equal_graphs graphs_;
+  layer_type layer_;
+  triad::triangle_settings settings_;
+  layer_problem<float, layer_type, Ex> filled_;
+  triad::buffer<memory> gradients_, scratch_;
+  triad::triangle_projections<float> dx_{};
+};
 
 }  // namespace bench

@@ -5,10 +5,11 @@
 #include <map>
 #include <vector>
 
-#include "check.hpp"
+#include "compare.hpp"
 #include "problem.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/graph_loader.hpp"
+#include "triad/reference/reference.hpp"
 #include "triad/train/trainer.hpp"
 
 namespace bench {
@@ -27,14 +28,33 @@ struct model_settings {
   }
 };
 
+inline constexpr index_t labels = 21, targets = 20;  // CLUTRR's relations, and no edge
+
+/// n = 3, 4, 5 in turn: chains of 2, 3 and 4 facts.
+inline model_settings clutrr(index_t batch) {
+  model_settings s{{.labels = labels, .targets = targets, .layers = 8,
+                    .layer = {.width = 200, .heads = 4, .hidden = 800, .dropout = 0.2}}, {}};
+  for (index_t g = 0; g < batch; ++g) s.nodes.push_back(3 + g % 3);
+  return s;
+}
+
+/// One graph, layers run again in backward.
+inline model_settings large(index_t nodes) {
+  return {{.labels = labels, .targets = targets, .layers = 8, .layer = {.width = 128, .heads = 4, .hidden = 512}},
+          {nodes}, triad::keep::inputs, false};
+}
+
 template <class T, class Ex>
 class model_problem {
   using model = triad::edge_transformer<T>;
   using trainer = triad::trainer<model, Ex>;
 
  public:
-  model_problem(Ex& ex, model_settings const& s) : trainer_(ex, model(s.sizes), options(s)), loader_(s.dims()) {
-    set_parameters(trainer_.parameters().mutable_values());
+  model_problem(Ex& ex, model_settings const& s)
+      : trainer_(ex, model(s.sizes), options(s)), loader_(s.dims(), triad::memory_of(ex)), on_host_(model(s.sizes), triad::holding::gradients) {
+    set_parameters(on_host_.mutable_values());
+    auto const from = on_host_.flat_values(), to = trainer_.parameters().flat_values();
+    trainer_.parameters().where().from_host(to.data_handle(), from.data_handle(), from.size() * sizeof(T));
     triad::random_stream random(5, 0);
     for (auto const n : s.nodes) {
       auto const answer = random.below(static_cast<std::uint32_t>(s.sizes.targets));
@@ -58,20 +78,26 @@ class model_problem {
     trainer_.compute_gradient(in, loader_.uploaded_answers());
   }
   T loss() const { return trainer_.loss(); }
-  auto gradients() { return trainer_.parameters().gradients(); }
+  /// Copied to the host, until the next call.
+  auto gradients() {
+    auto const from = trainer_.parameters().flat_gradients(), to = on_host_.flat_gradients();
+    trainer_.parameters().where().to_host(to.data_handle(), from.data_handle(), to.size() * sizeof(T));
+    return on_host_.gradients();
+  }
 
  private:
   static triad::trainer_options options(model_settings const& s) { return {.max_norm = 1, .key = 3, .memory = s.memory, .capacity = s.dims()}; }
 
   trainer trainer_;
   triad::graph_loader<Ex> loader_;
+  triad::parameter_set<model, triad::reference::backend> on_host_;
 };
 
-/// Loss and gradients, with dropout, against the reference in double.
-inline verdict check_model(model_settings const& s) {
-  checker judge;
-  model_problem<float, triad::cpu::backend> found(machine(), s);
-  model_problem<double, checker> expected(judge, s);
+/// Loss and gradients, with dropout, of one backend against another in double.
+template <class Ex, class Judge>
+verdict check_model(Ex& ex, Judge& judge, model_settings const& s) {
+  model_problem<float, Ex> found(ex, s);
+  model_problem<double, Judge> expected(judge, s);
   found.differentiate();
   expected.differentiate();
   float const loss = found.loss();

@@ -15,21 +15,15 @@
 #include "triad/core/buffer.hpp"
 #include "triad/cpu/matmul.hpp"
 #include "triad/cpu/simd.hpp"
+#include "work.hpp"
 
 namespace bench {
-
-using triad::index_t;
 
 /// Processor seconds, of this thread or of the whole process.
 inline double processor_seconds(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-inline double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 /// Seconds of f(task), task < ex.threads, run by all threads at once: the slowest task, the median of `rounds`, after one to warm up.
@@ -92,14 +86,6 @@ inline double copy_rate(triad::cpu::backend& ex, double bytes) {
   });
   return 8.0 * static_cast<double>(floats * ex.threads) / seconds;
 }
-
-/// One product as BLAS is called for it: c (m, n) = op(a) op(b) with inner extent k.
-struct product {
-  index_t m, n, k;
-  bool transpose_a, transpose_b;
-  double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
-  friend bool operator==(product const&, product const&) = default;
-};
 
 /// Seconds of the product on arrays of its size, cut among the threads in the best of three ways: rows of c, each thread's share at
 /// once or 384 rows at a time, or columns of c.

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
 #include <vector>
 
-#include "session.hpp"
+#include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/train/initialize.hpp"
+#include "work.hpp"
 
 namespace bench {
 
@@ -66,29 +69,32 @@ template <class T, class Layer, class Ex>
 class layer_problem {
  public:
   using states = triad::tensor<T, triad::dyn, triad::dyn>;  // (rows, d)
+  template <class S>
+  using fields = typename Layer::template fields<S>;
 
   layer_problem(Ex& ex, Layer const& layer, equal_graphs const& graphs, bool train, bool planned_only = false)
-      : ex_(ex), layer_(layer), graphs_(graphs.view()) {
-    auto const rows = graphs_.dims.rows, d = layer.width();
-    auto const place_all = [&](triad::arena& place) {
-      values_ = layer.template plan_params<T>(place);
-      gradient_ = layer.template plan_params<T>(place);
-      for (auto* s : {&x_, &y_, &dy_, &dx_}) *s = place.make<states>(rows, d);
-    };
-    auto const own = triad::planned_bytes(place_all);
+      : ex_(ex), layer_(layer), given_(graphs.view()), graphs_(given_) {
+    auto const own = triad::planned_bytes([&](triad::arena& a) { at_ = plan(a); });
     saved_bytes_ = triad::planned_bytes([&](triad::arena& a) { saved_ = layer.plan_saved(a, graphs_.dims); });
     scratch_bytes_ = triad::planned_scratch(ex, {}, [&](auto& planner, triad::call const& c) { run(planner, c, train); });
     bytes_ = own + saved_bytes_ + scratch_bytes_;
     if (planned_only) return;
-    memory_ = triad::buffer<>(own);
-    saved_memory_ = triad::buffer<>(saved_bytes_);
-    scratch_memory_ = triad::buffer<>(scratch_bytes_);
+    memory_ = triad::buffer<memory>(own, triad::memory_of(ex));
+    saved_memory_ = triad::buffer<memory>(saved_bytes_, triad::memory_of(ex));
+    scratch_memory_ = triad::buffer<memory>(scratch_bytes_, triad::memory_of(ex));
     auto place = memory_.place(), saved_place = saved_memory_.place();
-    place_all(place);
+    at_ = plan(place);
     saved_ = layer.plan_saved(saved_place, graphs_.dims);
-    set_parameters(values_);
-    fill_random(x_, 1);
-    fill_random(dy_, 2);
+    if constexpr (on_host) {
+      set_values(at_);
+    } else {
+      triad::buffer<> const host(own);
+      auto host_place = host.place();
+      set_values(plan(host_place));
+      memory_.memory().from_host(memory_.data(), host.data(), own);
+    }
+    auto const offsets = [&](int i) { return triad::vec<index_t const>(at_.offsets[i], graphs_.dims.graphs); };
+    graphs_ = {graphs_.dims, offsets(0), offsets(1), offsets(2), offsets(3)};
   }
 
   /// y, and where `train`: dx overwritten, gradients added to.
@@ -97,9 +103,22 @@ class layer_problem {
     run(ex_, triad::call{&scratch}, train);
   }
 
-  states y() const { return y_; }
-  states dx() const { return dx_; }
-  auto gradient() const { return gradient_; }
+  struct results {
+    states y, dx;
+    fields<T> gradient;
+  };
+  /// What run() computed, where the host can read it, until the next call.
+  results fetch() {
+    if constexpr (on_host) return {at_.y, at_.dx, at_.gradient};
+    fetched_ = triad::buffer<>(memory_.bytes());
+    memory_.memory().to_host(fetched_.data(), memory_.data(), memory_.bytes());
+    auto place = fetched_.place();
+    auto const here = plan(place);
+    return {here.y, here.dx, here.gradient};
+  }
+
+  /// In the backend's memory.
+  states y() const { return at_.y; }
   auto const& saved() const { return saved_; }
   triad::graph_batch const& graphs() const { return graphs_; }
 
@@ -109,24 +128,43 @@ class layer_problem {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  template <class S>
-  using fields = typename Layer::template fields<S>;
+  using memory = typename Ex::memory;
+  static constexpr bool on_host = std::is_same_v<memory, triad::host_memory>;
+
+  struct placed {
+    fields<T> values, gradient;
+    states x{nullptr, 0, 0}, y{nullptr, 0, 0}, dy{nullptr, 0, 0}, dx{nullptr, 0, 0};
+    index_t* offsets[4] = {};  // (b) each, as equal_graphs has them
+  };
+  placed plan(triad::arena& place) const {
+    placed p{layer_.template plan_params<T>(place), layer_.template plan_params<T>(place)};
+    for (auto* s : {&p.x, &p.y, &p.dy, &p.dx}) *s = place.make<states>(graphs_.dims.rows, layer_.width());
+    for (auto& o : p.offsets) o = place.make<triad::vec<index_t>>(graphs_.dims.graphs).data_handle();
+    return p;
+  }
+  void set_values(placed const& p) const {
+    triad::vec<index_t const> const from[4] = {given_.size, given_.node, given_.edge, given_.triangle};
+    for (int i = 0; i < 4; ++i) std::copy_n(from[i].data_handle(), from[i].extent(0), p.offsets[i]);
+    set_parameters(p.values);
+    fill_random(p.x, 1);
+    fill_random(p.dy, 2);
+  }
 
   template <class Any>
   void run(Any& ex, triad::call const& c, bool train) {
     triad::arena again(memory_.data(), memory_.bytes());
     auto const w = layer_.template plan_params<T const>(again);
-    triad::edge_input<T, triad::dyn> const in{x_, graphs_};
-    layer_.forward(ex, c, w, in, saved_, y_);
-    if (train) layer_.backward(ex, c, w, in, saved_, dy_, dx_, gradient_);
+    triad::edge_input<T, triad::dyn> const in{at_.x, graphs_};
+    layer_.forward(ex, c, w, in, saved_, at_.y);
+    if (train) layer_.backward(ex, c, w, in, saved_, at_.dy, at_.dx, at_.gradient);
   }
 
   Ex& ex_;
   Layer layer_;
-  triad::graph_batch graphs_;
-  triad::buffer<> memory_, saved_memory_, scratch_memory_;
-  fields<T> values_{}, gradient_{};
-  states x_{nullptr, 0, 0}, y_{nullptr, 0, 0}, dy_{nullptr, 0, 0}, dx_{nullptr, 0, 0};
+  triad::graph_batch given_, graphs_;  // offsets as given, and where the backend computes
+  triad::buffer<memory> memory_, saved_memory_, scratch_memory_;
+  triad::buffer<> fetched_;
+  placed at_{};
   typename Layer::saved saved_{};
   std::size_t saved_bytes_ = 0, scratch_bytes_ = 0, bytes_ = 0;
 };

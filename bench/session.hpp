@@ -8,12 +8,12 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "floor.hpp"
 #include "triad/cpu/cpu.hpp"
+#include "work.hpp"
 
 namespace bench {
 
@@ -25,18 +25,6 @@ void report_failure();
 
 /// Bytes that the system can still give.
 std::size_t free_memory();
-
-/// B graphs of n nodes, width d, h heads.
-struct shape {
-  index_t b, n, d, h;
-  index_t rows() const { return b * n * n; }
-  std::string name() const {
-    return "b:" + std::to_string(b) + "/n:" + std::to_string(n) + "/d:" + std::to_string(d) + "/h:" + std::to_string(h);
-  }
-};
-
-/// Nothing where the result is right, else what is wrong with it.
-using verdict = std::optional<std::string>;
 
 /// Whether there is room for `bytes` and `check` finds nothing; else the benchmark ends with the reason.
 /// A check is made once a name, however often the library enters the benchmark.

@@ -1,6 +1,7 @@
 // Triangular attention with its projections, forward and training, and the same computed the papers' way.
 // SPDX-License-Identifier: Apache-2.0
 
+#include "check.hpp"
 #include "layer_check.hpp"
 #include "materialising.hpp"
 #include "triad/layers/triangular_attention.hpp"
@@ -13,9 +14,10 @@ using triad::triangle_form;
 /// The whole check up to what the reference does in seconds; beyond that the whole of a smaller graph, and single edges of this one.
 template <class Layer>
 verdict check(Layer const& layer, triangle_form form, shape const& z) {
-  if (z.b * z.n * z.n * z.n * z.d <= 100'000'000) return check_layer(layer, attention<double>(form, z), {z.b, z.n});
-  if (auto wrong = check_layer(layer, attention<double>(form, z), {1, 45})) return wrong;
-  if constexpr (std::is_same_v<Layer, triad::triangular_attention<float>>) return check_edges(form, z);
+  checker judge;
+  if (z.b * z.n * z.n * z.n * z.d <= 100'000'000) return check_layer(machine(), judge, layer, attention<double>(form, z), {z.b, z.n});
+  if (auto wrong = check_layer(machine(), judge, layer, attention<double>(form, z), {1, 45})) return wrong;
+  if constexpr (std::is_same_v<Layer, triad::triangular_attention<float>>) return triangle_problem(machine(), form, z).check();
   return std::nullopt;
 }
 

@@ -3,7 +3,9 @@
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
-if(NOT TARGET triad::cblas)
+if(NOT TARGET triad::cblas AND TRIAD_CUDA)
+  message(STATUS "  the cpu backend is left out of the programs: no BLAS; they have reference and cuda")
+elseif(NOT TARGET triad::cblas)
   message(FATAL_ERROR "triad: the tests, examples and benchmarks need a BLAS with CBLAS: install OpenBLAS "
     "(libopenblas-dev), set TRIAD_CBLAS_INCLUDE_DIR and TRIAD_CBLAS_LIBRARY, or switch them off (TRIAD_TESTS, TRIAD_EXAMPLES, TRIAD_BENCH).")
 endif()
@@ -17,15 +19,23 @@ endif()
 set(checked $<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>)
 add_library(triad_own INTERFACE)
 target_link_libraries(triad_own INTERFACE triad::triad triad::native)
-target_compile_options(triad_own INTERFACE ${TRIAD_WARNINGS})
+target_compile_options(triad_own INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${TRIAD_WARNINGS}>")  # nvcc knows none of them
+target_compile_options(triad_own INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)  # CMake 3.25 has no C++20 for nvcc
 target_compile_definitions(triad_own INTERFACE $<${checked}:CCCL_ENABLE_HOST_ASSERTIONS _GLIBCXX_ASSERTIONS>)
 
 find_package(CLI11 QUIET GLOBAL)
 find_package(ZLIB QUIET GLOBAL)
 
-# A program in bin/.  Where a library it links is missing, it is left out with a line that says so.
+# A program in bin/, where the libraries it links are there.  With sources that are nvcc's it links the CUDA backend.
+# CPU: it has the cpu backend and no other, so it needs a BLAS.
 function(triad_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CPU" "" "SOURCES;LINK")
+  if(arg_CPU)
+    list(PREPEND arg_LINK triad::cblas)
+  endif()
+  if(TRIAD_CUDA AND arg_SOURCES MATCHES "\\.cu(;|$)")
+    list(APPEND arg_LINK triad::cuda)
+  endif()
   foreach(library IN LISTS arg_LINK)
     if(NOT TARGET ${library})
       message(STATUS "  ${name} left out: no ${library}")
@@ -34,4 +44,16 @@ function(triad_program name)
   endforeach()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE triad_own ${arg_LINK})
+endfunction()
+
+# What several programs have in common, compiled once; silent where a library is missing, since each of the programs says so.
+function(triad_parts name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  foreach(library IN LISTS arg_LINK)
+    if(NOT TARGET ${library})
+      return()
+    endif()
+  endforeach()
+  add_library(${name} OBJECT ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC triad_own ${arg_LINK})
 endfunction()

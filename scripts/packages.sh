@@ -69,3 +69,18 @@ install_missing() {
     exit 1
   fi
 }
+
+# Succeeds where there is a CUDA compiler.
+find_nvcc() {
+  command -v nvcc > /dev/null || [[ -x ${CUDACXX:-} || -x ${CUDA_HOME:-}/bin/nvcc || -x /usr/local/cuda/bin/nvcc ]]
+}
+
+# Succeeds where there is an NVIDIA GPU that a driver answers for.
+find_gpu() {
+  command -v nvidia-smi > /dev/null && nvidia-smi -L 2> /dev/null | grep '^GPU' > /dev/null
+}
+
+# Of the first GPU, as CMAKE_CUDA_ARCHITECTURES has it: 90.
+gpu_architecture() {
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .
+}

@@ -1,13 +1,12 @@
-// The backends that typed tests run on.
+// The backends that typed tests run on: those of the host; with TRIAD_TEST_ON_CUDA, in a program of its own, the device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "triad/cpu/cpu.hpp"
 #include "triad/reference/reference.hpp"
-
-#define TRIAD_TEST_BACKENDS triad::reference::backend, triad::cpu::backend
-#define TRIAD_TEST_BACKENDS_BY_PRECISION (triad::test::typed<triad::reference::backend, double>), (triad::test::typed<triad::cpu::backend, float>)
-#define TRIAD_TEST_TYPES TRIAD_TEST_BACKENDS_BY_PRECISION, (triad::test::typed<triad::cpu::backend, double>)
+#if defined(TRIAD_TEST_ON_CUDA)
+#include "triad/cuda.cuh"
+#endif
 
 namespace triad::test {
 
@@ -18,4 +17,31 @@ struct typed {
   using scalar = T;
 };
 
+/// A device sums in an order of its own, and its kernels cannot throw: what an index outside of its table gives is NaN.
+template <class Ex>
+inline constexpr bool is_device = false;
+
+#if defined(TRIAD_TEST_ON_CUDA)
+/// The CUDA backend in memory that host and device both use, so that bodies of tests read and write where kernels do, and need
+/// not wait.  A stand-in for a device does so by its settings (cuda_on_host/typed_main.cpp), a real one in cuda/pinned_new.cpp.
+struct on_device : triad::cuda::backend {
+  using memory = host_memory;
+  triad::cuda::device_memory where() const = delete;
+};
+template <>
+inline constexpr bool is_device<on_device> = true;
+#endif
+
 }  // namespace triad::test
+
+#if defined(TRIAD_TEST_ON_CUDA)
+#define TRIAD_TEST_BACKENDS triad::test::on_device
+#define TRIAD_TEST_ONE_BACKEND triad::test::on_device
+#define TRIAD_TEST_BACKENDS_BY_PRECISION (triad::test::typed<triad::test::on_device, double>), (triad::test::typed<triad::test::on_device, float>)
+#define TRIAD_TEST_TYPES TRIAD_TEST_BACKENDS_BY_PRECISION
+#else
+#define TRIAD_TEST_BACKENDS triad::reference::backend, triad::cpu::backend
+#define TRIAD_TEST_ONE_BACKEND triad::cpu::backend
+#define TRIAD_TEST_BACKENDS_BY_PRECISION (triad::test::typed<triad::reference::backend, double>), (triad::test::typed<triad::cpu::backend, float>)
+#define TRIAD_TEST_TYPES TRIAD_TEST_BACKENDS_BY_PRECISION, (triad::test::typed<triad::cpu::backend, double>)
+#endif

@@ -21,7 +21,7 @@ set(reserved
   "^omp\\.h$|^cpu/parallel\\.hpp$"
   "nlohmann|^io/"
   "^(cuda_runtime|cuda_fp16|cuda_bf16)|^cuda/"
-  "^cublas|^cuda/blas\\.cuh$"
+  "^cublas|^cuda/blas(_lt)?\\.cuh$"
   "^(cub|thrust)/|^cuda/primitives\\.cuh$"
   "^immintrin\\.h$|^cpu/")
 

@@ -15,7 +15,10 @@ inline void add_data_options(CLI::App& app, options& o) {
 
 inline void add_run_options(CLI::App& app, options& o) {
   app.add_option("--threads", o.threads, "Threads; 0: one for each processor.  Results do not depend on it")->check(CLI::NonNegativeNumber);
-  app.add_option("--backend", o.backend, "cpu, or reference: plain loops, slow")->check(CLI::IsMember({"cpu", "reference"}));
+  app.add_option("--backend", o.backend, "cpu; cuda: an NVIDIA GPU, where the program was built for it; reference: plain loops, slow")
+      ->check(CLI::IsMember({"cpu", "cuda", "reference"}));
+  app.add_option("--arithmetic", o.arithmetic, "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits")
+      ->check(CLI::IsMember({"float32", "tf32", "bf16"}));
 }
 
 /// Presets are applied when the command line is read: what is given beside one overrides it.

@@ -9,6 +9,7 @@
 
 #include "graph.hpp"
 #include "options.hpp"
+#include "triad/core/errors.hpp"
 #include "triad/train/trainer.hpp"
 
 namespace clutrr {
@@ -31,8 +32,9 @@ class network {
   virtual bool add(kinship_graph const& graph) = 0;
 
   virtual void update(double rate) = 0;
-  virtual double loss() const = 0;  // of the last update
-  virtual double norm() const = 0;
+  /// What the updates since the last call found.  On a device this waits for them: it is asked every `patience()` updates.
+  virtual std::vector<triad::update_record> const& records() = 0;
+  virtual int patience() const = 0;
   /// The work of an update without the update: for timing.
   virtual void rehearse() = 0;
   /// The most likely target of each graph of the batch.
@@ -62,11 +64,17 @@ struct network_sizes {
   }
 };
 
-std::unique_ptr<network> make_edge_transformer(options const& o, network_sizes const& z);
-std::unique_ptr<network> make_relation_model(options const& o, network_sizes const& z);
+// The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not got the
+// backend, its function says so by a data_error.
+std::unique_ptr<network> make_on_reference(options const& o, network_sizes const& z);
+std::unique_ptr<network> make_on_cpu(options const& o, network_sizes const& z);
+std::unique_ptr<network> make_on_cuda(options const& o, network_sizes const& z);
 
 inline std::unique_ptr<network> make_network(options const& o, network_sizes const& z) {
-  return o.model == "edge-transformer" ? make_edge_transformer(o, z) : make_relation_model(o, z);
+  if (o.backend == "cuda") return make_on_cuda(o, z);
+  if (o.arithmetic != "float32")
+    throw triad::data_error("--arithmetic " + o.arithmetic + " is for --backend cuda; " + o.backend + " has float32 alone");
+  return o.backend == "reference" ? make_on_reference(o, z) : make_on_cpu(o, z);
 }
 
 }  // namespace clutrr

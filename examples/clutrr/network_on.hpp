@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 
-#include "network.hpp"
+#include "models.hpp"
 #include "record.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/models/graph_loader.hpp"
@@ -17,7 +19,8 @@ template <class Model, class Ex>
 class network_on final : public network {
  public:
   network_on(Ex ex, Model const& m, options const& o, network_sizes const& z)
-      : ex_(std::move(ex)), trainer_(ex_, m, settings(o, z)), loader_(z.capacity(), triad::memory_of(ex_)), best_(static_cast<std::size_t>(z.batch)), best_memory_(best_.size() * sizeof(triad::index_t), triad::memory_of(ex_)) {}
+      : ex_(std::move(ex)), trainer_(ex_, m, settings(o, z)), loader_(z.capacity(), triad::memory_of(ex_)), best_(static_cast<std::size_t>(z.batch)),
+        best_memory_(best_.size() * sizeof(triad::index_t), triad::memory_of(ex_)) {}
 
   static triad::trainer_options settings(options const& o, network_sizes const& z) {
     return {.max_norm = o.clip, .key = o.seed,
@@ -39,9 +42,13 @@ class network_on final : public network {
   void rehearse() override {
     auto const in = loader_.upload();
     trainer_.compute_gradient(in, loader_.uploaded_answers());
+    (void)trainer_.loss();  // a device works on while the host goes on; this waits
   }
-  double loss() const override { return trainer_.loss(); }
-  double norm() const override { return trainer_.norm(); }
+  std::vector<triad::update_record> const& records() override {
+    trainer_.records(records_);
+    return records_;
+  }
+  int patience() const override { return std::is_same_v<typename Ex::memory, triad::host_memory> ? 1 : 16; }
 
   std::vector<triad::index_t> const& infer() override {
     auto const b = loader_.dims().graphs;
@@ -80,8 +87,10 @@ class network_on final : public network {
   }
 
   void save(std::string const& path, run_record const& record) override {
-    triad::save_checkpoint(path, {.step = trainer_.step(), .key = trainer_.options().key, .configuration = to_json(record.model),
-                                  .vocabulary = to_json(record.words), .extra = {{"run", record.notes}, {"settings", training_settings(record.model)}}}, trainer_.parameters());
+    triad::checkpoint_state const state{.step = trainer_.step(), .key = trainer_.options().key, .configuration = to_json(record.model),
+                                        .vocabulary = to_json(record.words),
+                                        .extra = {{"run", record.notes}, {"settings", training_settings(record.model)}}};
+    triad::save_checkpoint(path, state, trainer_.parameters());
   }
   std::string load(std::string const& path, run_record const& record) override {
     triad::checkpoint const file(path);
@@ -113,8 +122,17 @@ class network_on final : public network {
   Ex ex_;
   triad::trainer<Model, Ex> trainer_;
   triad::graph_loader<Ex> loader_;
+  std::vector<triad::update_record> records_;
   std::vector<triad::index_t> best_;
   triad::buffer<typename Ex::memory> best_memory_;
 };
+
+/// make(model) for models.hpp: a network on a backend, which moves into it.
+template <class Ex>
+auto network_maker(Ex ex, options const& o, network_sizes const& z) {
+  return [ex = std::move(ex), &o, &z](auto const& m) mutable -> std::unique_ptr<network> {
+    return std::make_unique<network_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
+  };
+}
 
 }  // namespace clutrr

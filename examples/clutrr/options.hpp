@@ -44,7 +44,8 @@ struct options {
 
   // the run
   std::string backend = "cpu";
-  int threads = 0;  // 0: all
+  std::string arithmetic = "float32";  // of products on a GPU: float32, tf32, bf16
+  int threads = 0;                     // 0: all
   std::string out;
   bool resume = false;
   std::string preset, config;
@@ -113,19 +114,21 @@ inline std::string to_toml(options const& o) {
   put("layers", o.layers), put("width", o.width), put("heads", o.heads), put("hidden-factor", o.hidden_factor);
   put("untied", o.untied), put("dropout", o.dropout);
   put("epochs", o.epochs), put("chains", o.chains), put("batch", o.batch), put("rate", o.rate), put("warmup", o.warmup), put("clip", o.clip);
-  put("seed", o.seed), put("seeds", o.seeds), put("recompute", o.recompute), put("backend", o.backend), put("threads", o.threads);
+  put("seed", o.seed), put("seeds", o.seeds), put("recompute", o.recompute), put("backend", o.backend);
+  put("arithmetic", o.arithmetic), put("threads", o.threads);
   if (!o.compare.empty()) put("compare", o.compare);
   return text.str();
 }
 
-/// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
+/// The lines of to_toml() that decide what a run computes, but for rounding: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
   std::istringstream lines(to_toml(o));
   std::string settings;
   for (std::string line; std::getline(lines, line);) {
     auto const name = line.substr(0, line.find(' '));
     bool decides = true;
-    for (auto const* other : {"preset", "data", "test-size", "seeds", "compare", "recompute", "backend", "threads"}) decides = decides && name != other;
+    for (auto const* other : {"preset", "data", "test-size", "seeds", "compare", "recompute", "backend", "arithmetic", "threads"})
+      decides = decides && name != other;
     if (decides) settings += line + "\n";
   }
   return settings;

@@ -155,28 +155,35 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   auto const start = std::chrono::steady_clock::now();
   double const before = metrics.seconds();
   auto epoch_start = start;
+  triad::update_record last{};
   for (std::int64_t update = begin; update < work.updates(); ++update) {
     net->clear();
     work.batch(update, o.seed, [&](kinship_graph const& g) { net->add(g); });
     double const rate = schedule.rate(update);
     net->update(rate);
-    double const loss = net->loss();
-    if (!std::isfinite(loss) || !std::isfinite(net->norm())) {
-      progress.finish();
-      std::fprintf(stderr, "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped; the last checkpoint is kept\n", loss,
-                   static_cast<long long>(update), static_cast<long long>(update % work.epoch_updates()),
-                   static_cast<long long>(update / work.epoch_updates() + 1), net->norm());
-      result.failed = true;
-      break;
+    bool const epoch_ends = (update + 1) % work.epoch_updates() == 0;
+    if (!epoch_ends && !interrupted && (update + 1) % net->patience() != 0) continue;
+    for (auto const& r : net->records()) {
+      if (!std::isfinite(r.loss) || !std::isfinite(r.norm)) {
+        auto const at = static_cast<std::int64_t>(r.step);
+        progress.finish();
+        std::fprintf(stderr, "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped; the last checkpoint is kept\n",
+                     r.loss, static_cast<long long>(at), static_cast<long long>(at % work.epoch_updates()),
+                     static_cast<long long>(at / work.epoch_updates() + 1), r.norm);
+        result.failed = true;
+        break;
+      }
+      loss_sum += r.loss;
+      last = r;
     }
-    loss_sum += loss;
-    progress.update((update + 1) * o.batch, line_of("loss %.4f", loss));
-    if ((update + 1) % work.epoch_updates() == 0) {
+    if (result.failed) break;
+    progress.update((update + 1) * o.batch, line_of("loss %.4f", last.loss));
+    if (epoch_ends) {
       auto const epoch = (update + 1) / work.epoch_updates();
       double const seconds = seconds_since(epoch_start), mean = loss_sum / static_cast<double>(work.epoch_updates());
       result.validation = accuracy(*net, work.validation());
       metrics.add(line_of("%lld,%lld,%.6g,%.6g,%.6g,%.4f,%.2f,%.0f", static_cast<long long>(epoch), static_cast<long long>(update + 1), mean, rate,
-                          net->norm(), result.validation, before + seconds_since(start), static_cast<double>(work.epoch_updates() * o.batch) / seconds));
+                          last.norm, result.validation, before + seconds_since(start), static_cast<double>(work.epoch_updates() * o.batch) / seconds));
       loss_sum = 0;
       save(loss_sum);
       epoch_start = std::chrono::steady_clock::now();

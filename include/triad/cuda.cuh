@@ -8,6 +8,7 @@
 #include "triad/cuda/dropout.cuh"
 #include "triad/cuda/elementwise.cuh"
 #include "triad/cuda/gather.cuh"
+#include "triad/cuda/history.cuh"
 #include "triad/cuda/layer_norm.cuh"
 #include "triad/cuda/matmul.cuh"
 #include "triad/cuda/pair_sum.cuh"

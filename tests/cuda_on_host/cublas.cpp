@@ -3,16 +3,7 @@
 //
 // Factors are rounded as the compute type says, to bfloat16 or to TF32; sums are in float, or in double for double, by the host's
 // BLAS.  A device sums in another order.
-#include <cblas.h>
-#include <cublas_v2.h>
-
-#include <bit>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "tests/cuda_on_host/engine.hpp"
-#include "tests/cuda_on_host/runtime.hpp"
+#include "tests/cuda_on_host/cublas.hpp"
 
 extern "C" void openblas_set_num_threads(int) __attribute__((weak));
 
@@ -24,74 +15,6 @@ struct cublasContext {
 namespace triad::cuda_on_host {
 
 namespace {
-
-enum class rounding { none, tf32, bf16 };
-
-/// To 10 bits, ties away from zero; to 7 bits, ties to even.  Infinities and NaN stay what they are.
-float rounded(float x, rounding how) {
-  auto const bits = std::bit_cast<std::uint32_t>(x);
-  if (how == rounding::none || (bits & 0x7f800000u) == 0x7f800000u) return x;
-  if (how == rounding::tf32) return std::bit_cast<float>((bits + 0x1000u) & ~0x1fffu);
-  return std::bit_cast<float>((bits + 0x7fffu + ((bits >> 16) & 1u)) & ~0xffffu);
-}
-double rounded(double x, rounding) { return x; }
-
-void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha, float const* a, int lda, float const* b, int ldb, float beta,
-          float* c, int ldc) {
-  cblas_sgemm(CblasColMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, double const* a, int lda, double const* b, int ldb,
-          double beta, double* c, int ldc) {
-  cblas_dgemm(CblasColMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
-
-/// A factor as it lies: `rows` of each column, column by column.
-template <class T>
-struct operand {
-  T* data;
-  int rows, columns, leading;
-  long long step;
-
-  T* at(int i) const { return data + i * step; }
-  void check(int i, char const* name) const {
-    if (rows == 0 || columns == 0) return;
-    auto const elements = static_cast<std::size_t>(columns - 1) * static_cast<std::size_t>(leading) + static_cast<std::size_t>(rows);
-    if (!on_device(at(i), elements * sizeof(T)))
-      throw fault(std::string("cuBLAS: matrix ") + std::to_string(i) + " of " + name + " is not, or not all of it, in device memory");
-  }
-};
-
-template <class T>
-struct product {
-  cublasOperation_t ta, tb;
-  int m, n, k, count;
-  T alpha, beta;
-  operand<T const> a, b;
-  operand<T> c;
-  rounding how;
-
-  static CBLAS_TRANSPOSE turned(cublasOperation_t t) { return t == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; }
-
-  /// Rounded factors are packed.
-  static operand<T const> round(operand<T const> x, int i, std::vector<T>& packed, rounding how) {
-    if (how == rounding::none) return {x.at(i), x.rows, x.columns, x.leading, 0};
-    packed.clear();
-    for (int column = 0; column < x.columns; ++column)
-      for (int row = 0; row < x.rows; ++row) packed.push_back(rounded(x.at(i)[static_cast<long long>(column) * x.leading + row], how));
-    return {packed.data(), x.rows, x.columns, x.rows > 0 ? x.rows : 1, 0};
-  }
-
-  void operator()() const {
-    std::vector<T> pa, pb;
-    for (int i = 0; i < count; ++i) {
-      a.check(i, "the left factors");
-      b.check(i, "the right factors");
-      c.check(i, "the products");
-      auto const left = round(a, i, pa, how), right = round(b, i, pb, how);
-      gemm(turned(ta), turned(tb), m, n, k, alpha, left.data, left.leading, right.data, right.leading, beta, c.at(i), c.leading);
-    }
-  }
-};
 
 template <class T>
 cublasStatus_t queue(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, T const* alpha, void const* a, int lda,
@@ -168,14 +91,8 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
     return queue(handle, ta, tb, m, n, k, static_cast<double const*>(alpha), a, lda, sa, b, ldb, sb, static_cast<double const*>(beta), c, ldc, sc,
                  count, rounding::none);
   rounding how = rounding::none;
-  switch (compute) {
-    case CUBLAS_COMPUTE_32F: how = of_mode(handle); break;
-    case CUBLAS_COMPUTE_32F_PEDANTIC: break;
-    case CUBLAS_COMPUTE_32F_FAST_TF32: how = rounding::tf32; break;
-    case CUBLAS_COMPUTE_32F_FAST_16BF: how = rounding::bf16; break;
-    default: return CUBLAS_STATUS_NOT_SUPPORTED;
-  }
-  if (ta_type != CUDA_R_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (ta_type != CUDA_R_32F || !rounding_of(compute, how)) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (compute == CUBLAS_COMPUTE_32F) how = of_mode(handle);
   return queue(handle, ta, tb, m, n, k, static_cast<float const*>(alpha), a, lda, sa, b, ldb, sb, static_cast<float const*>(beta), c, ldc, sc, count,
                how);
 }

@@ -9,8 +9,11 @@
 
 #include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "tests/cuda_on_host/engine.hpp"
 #include "tests/cuda_on_host/runtime.hpp"
@@ -55,7 +58,37 @@ class block {
     return cuda_on_host::ballot(yes, {file, line});
   }
 
+  // A copy is made when it is waited for, so that who reads too early reads what is poison from the start.
+  template <int Bytes>
+  void start_copy(void* to, void const* from, bool inside) const {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "triad: a copy to shared memory is of 4, 8 or 16 bytes");
+    auto const odd = reinterpret_cast<std::uintptr_t>(to) % Bytes + (inside ? reinterpret_cast<std::uintptr_t>(from) % Bytes : 0);
+    if (odd != 0) cuda_on_host::fail("a copy to shared memory does not begin on its size");
+    std::memset(to, 0xff, Bytes);
+    copies_.push_back({to, from, Bytes, inside, groups_});
+  }
+  void end_copies() const { ++groups_; }
+  template <int Later>
+  void wait_for_copies() const {
+    std::size_t done = 0;
+    for (; done < copies_.size() && copies_[done].group + Later < groups_; ++done) {
+      auto const& c = copies_[done];
+      if (c.inside)
+        std::memcpy(c.to, c.from, c.bytes);
+      else
+        std::memset(c.to, 0, c.bytes);
+    }
+    copies_.erase(copies_.begin(), copies_.begin() + static_cast<std::ptrdiff_t>(done));
+  }
+
  private:
+  struct copy {
+    void* to;
+    void const* from;
+    std::size_t bytes;
+    bool inside;
+    int group;
+  };
   template <class T>
   using word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   template <class T>
@@ -69,6 +102,8 @@ class block {
   }
 
   cuda_on_host::thread_info const& t_;
+  mutable std::vector<copy> copies_ = {};
+  mutable int groups_ = 0;  // ended
 };
 
 namespace detail {

@@ -55,18 +55,5 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t s) {
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  one_call const guard;
-  if (auto const status = known(graph, "graph"); status != cudaSuccess) return status;
-  the_machine().handles.erase(graph);
-  delete graph;
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
-  one_call const guard;
-  if (auto const status = known(graph, "graph instance"); status != cudaSuccess) return status;
-  the_machine().handles.erase(graph);
-  delete graph;
-  return cudaSuccess;
-}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return destroy(graph, "graph"); }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return destroy(graph, "graph instance"); }

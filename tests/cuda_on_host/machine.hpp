@@ -64,6 +64,7 @@ struct machine {
   std::vector<CUstream_st*> streams;
   CUstream_st default_stream;
   int blas_handles = 0;
+  counts counted;
   std::vector<std::string> complaints;
 
   ~machine();
@@ -82,6 +83,16 @@ cudaError_t answer(cudaError_t, std::string const& why);
 cudaError_t unless_captured(char const* call);
 /// cudaErrorInvalidResourceHandle if there is no such thing.
 cudaError_t known(void const* handle, char const* kind);
+
+/// What a call that destroys something does.
+template <class Handle>
+cudaError_t destroy(Handle* handle, char const* kind) {
+  one_call const guard;
+  if (auto const status = known(handle, kind); status != cudaSuccess) return status;
+  the_machine().handles.erase(handle);
+  delete handle;
+  return cudaSuccess;
+}
 
 /// Puts a step into a stream, or into the graph that the stream is captured in.
 cudaError_t submit(cudaStream_t, step);

@@ -1,9 +1,14 @@
-// Faults that only sanitizers see, one for each run: `planted none` must be silent, every other one must end with a report.
+// Faults of kernels and of the host, one for each run: `planted none` must be silent, every other one must be told.
 // SPDX-License-Identifier: Apache-2.0
 //
-// With -fsanitize=thread: barrier, late_barrier, sum, blocks, lanes.  With -fsanitize=address: shared, device, freed.
+//   by wrong values           barrier, late_barrier, read, stream
+//   by the guards of memory   shared, device
+//   by -fsanitize=thread      barrier, late_barrier, sum, blocks, lanes
+//   by -fsanitize=address     read, shared, device, freed
+#include <cstdint>
 #include <cstdio>
-#include <cstring>
+#include <exception>
+#include <iterator>
 #include <string>
 
 #include "triad/cuda/launch.cuh"
@@ -14,8 +19,8 @@ using namespace triad;
 using triad::cuda::block;
 using triad::cuda::warp;
 
-enum class fault { none, barrier, late_barrier, sum, blocks, lanes, shared, device, freed };
-constexpr char const* names[] = {"none", "barrier", "late_barrier", "sum", "blocks", "lanes", "shared", "device", "freed"};
+enum class fault { none, barrier, late_barrier, sum, blocks, lanes, read, shared, device, freed, stream };
+constexpr char const* names[] = {"none", "barrier", "late_barrier", "sum", "blocks", "lanes", "read", "shared", "device", "freed", "stream"};
 
 /// y(block) = the sum of x(0 ... 127), four times, each thread adding what its neighbours loaded; right with fault::none.
 struct sums {
@@ -36,6 +41,7 @@ struct sums {
       sum += s.tile[threads - 1 - t];
       if (planted != fault::late_barrier) b.sync();
     }
+    if (planted == fault::read && t == 0) sum += x[threads];
     s.tile[t] = sum;
     if (planted == fault::lanes)
       (void)b.shuffle(0, 0);  // orders no memory
@@ -55,33 +61,62 @@ struct sums {
   }
 };
 
+/// Memory of a device for a scope.
+struct floats {
+  triad::cuda::device_memory where;
+  std::size_t bytes;
+  float* data = static_cast<float*>(where.allocate(bytes));
+
+  floats(triad::cuda::backend const& ex, int count) : where(ex.where()), bytes(static_cast<std::size_t>(count) * sizeof(float)) {}
+  floats(floats const&) = delete;
+  floats& operator=(floats const&) = delete;
+  ~floats() { free(); }
+  void free() {
+    if (data != nullptr) where.deallocate(data);
+    data = nullptr;
+  }
+};
+
+/// Values copied by one stream and summed in another, a few times, in other orders of the streams.
+bool right_sums(fault planted) {
+  triad::cuda::backend copies, ex;
+  cudaEvent_t copied = nullptr;
+  triad::cuda::check(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming), "creating an event");
+  constexpr int blocks = 6;
+  float values[sums::threads], results[blocks] = {};
+  for (int t = 0; t < sums::threads; ++t) values[t] = static_cast<float>(t);
+  bool right = true;
+  try {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      triad::cuda_on_host::with_settings const order({.seed = seed});
+      floats x(copies, sums::threads), y(ex, blocks), all(ex, 1);
+      copies.where().from_host(x.data, values, sizeof values);
+      triad::cuda::check(cudaEventRecord(copied, copies.stream()), "recording an event");
+      if (planted != fault::stream) triad::cuda::check(cudaStreamWaitEvent(ex.stream(), copied, 0), "letting a stream wait");
+      float const* const from = x.data;
+      if (planted == fault::freed) x.free();
+      triad::cuda::launch(ex, sums{planted}, blocks, from, y.data, all.data);
+      ex.where().to_host(results, y.data, sizeof results);
+      for (float r : results) right = right && r == 4 * 127 * 64;
+    }
+  } catch (std::exception const& e) {
+    std::printf("%s\n", e.what());
+    right = false;
+  }
+  (void)cudaEventDestroy(copied);
+  return right;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   std::string const word = count > 1 ? words[1] : "none";
-  fault planted = fault::none;
-  for (int k = 0; k < 9; ++k)
-    if (word == names[k]) planted = static_cast<fault>(k);
-
-  triad::cuda::backend ex;
-  auto const m = ex.where();
-  constexpr int blocks = 6;
-  float values[sums::threads], results[blocks] = {};
-  for (int t = 0; t < sums::threads; ++t) values[t] = static_cast<float>(t);
-  auto* const x = static_cast<float*>(m.allocate(sizeof values));
-  auto* const y = static_cast<float*>(m.allocate(sizeof results));
-  auto* const all = static_cast<float*>(m.allocate(sizeof(float)));
-  m.from_host(x, values, sizeof values);
-  bool right = true;
-  for (int k = 0; k < 3; ++k) {
-    if (planted == fault::freed && k == 2) m.deallocate(x);
-    triad::cuda::launch(ex, sums{planted}, blocks, static_cast<float const*>(x), y, all);
-    m.to_host(results, y, sizeof results);
-    for (float r : results) right = right && r == 4 * 127 * 64;
-  }
-  if (planted != fault::freed) m.deallocate(x);
-  m.deallocate(y);
-  m.deallocate(all);
-  std::printf("%s: %s values\n", word.c_str(), right ? "right" : "wrong");
-  return planted == fault::none && !right;
+  for (int k = 0; k < static_cast<int>(std::size(names)); ++k)
+    if (word == names[k]) {
+      bool const right = right_sums(static_cast<fault>(k));
+      std::printf("%s: %s values\n", names[k], right ? "right" : "wrong");
+      return right ? 0 : 1;
+    }
+  std::fprintf(stderr, "planted: no fault is called %s\n", word.c_str());
+  return 2;
 }

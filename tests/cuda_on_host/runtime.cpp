@@ -66,6 +66,7 @@ cudaError_t allocate(std::map<char const*, std::size_t>& pieces, void** p, std::
     return answer(cudaErrorMemoryAllocation, std::to_string(bytes) + " bytes");
   }
   pieces[static_cast<char const*>(*p)] = bytes;
+  ++the_machine().counted.allocations;
   return cudaSuccess;
 }
 
@@ -74,6 +75,7 @@ cudaError_t give_back(std::map<char const*, std::size_t>& pieces, void* p, char 
   one_call const guard;
   if (p == nullptr) return cudaSuccess;
   if (auto const status = unless_captured(call); status != cudaSuccess) return status;
+  ++the_machine().counted.waits;
   advance_all();
   auto const found = pieces.find(static_cast<char const*>(p));
   if (found == pieces.end()) {
@@ -153,6 +155,11 @@ std::string leaks() {
   for (auto const& [kind, n] : kinds) add(count(n, kind));
   if (m.blas_handles > 0) add(count(static_cast<std::size_t>(m.blas_handles), "cuBLAS handle"));
   return text;
+}
+
+counts counted() {
+  one_call const guard;
+  return the_machine().counted;
 }
 
 void count_blas_handles(int change) {

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,6 +28,13 @@ void complain(std::string const&);
 
 /// What was made and not given back: "2 device allocations (96 bytes), 1 stream"; empty if nothing.  At the end of a program, a complaint.
 std::string leaks();
+
+/// What was asked for since the program began: pieces of memory, of the device or pinned, and waits for the device.  cudaFree waits
+/// too; cudaStreamWaitEvent, which lets a stream wait and not the host, is none.
+struct counts {
+  std::uint64_t allocations = 0, waits = 0;
+};
+counts counted();
 
 /// cuBLAS handles count as things that are made and given back.
 void count_blas_handles(int change);

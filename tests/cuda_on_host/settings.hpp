@@ -12,6 +12,7 @@ struct settings {
   std::uint64_t seed = 1;  // of that, and of which stream goes on when several could
   bool deferred = true;    // work waits in its stream until a synchronisation asks for it; else it is done when it is queued
   bool strict = true;      // no thread may have returned when others come to a barrier
+  bool unified = false;    // products take the host's memory too, as where a device reaches all of it; kernels always can
 };
 
 settings const& settings_in_use();

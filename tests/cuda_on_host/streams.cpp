@@ -177,6 +177,7 @@ cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t 
 cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
   one_call const guard;
   if (auto const status = unless_captured("cudaMemcpy"); status != cudaSuccess) return status;
+  ++the_machine().counted.waits;
   return copy(to, from, bytes, kind, nullptr);
 }
 cudaError_t cudaMemset(void* p, int value, std::size_t bytes) {
@@ -217,6 +218,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t to) {
     s.spoilt = true;
     return answer(cudaErrorStreamCaptureUnsupported, "waiting for a stream that is captured");
   }
+  ++the_machine().counted.waits;
   advance_until([&] { return s.queue.empty(); });
   return s.fault.empty() ? cudaSuccess : at_fault(s);
 }
@@ -234,6 +236,7 @@ cudaError_t cudaStreamQuery(cudaStream_t to) {
 cudaError_t cudaDeviceSynchronize() {
   one_call const guard;
   if (auto const status = unless_captured("cudaDeviceSynchronize"); status != cudaSuccess) return status;
+  ++the_machine().counted.waits;
   advance_all();
   for (auto* s : the_machine().streams)
     if (!s->fault.empty()) return at_fault(*s);
@@ -251,13 +254,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned flags) {
 }
 cudaError_t cudaEventCreate(cudaEvent_t* e) { return cudaEventCreateWithFlags(e, cudaEventDefault); }
 
-cudaError_t cudaEventDestroy(cudaEvent_t e) {
-  one_call const guard;
-  if (auto const status = known(e, "event"); status != cudaSuccess) return status;
-  the_machine().handles.erase(e);
-  delete e;
-  return cudaSuccess;
-}
+cudaError_t cudaEventDestroy(cudaEvent_t e) { return destroy(e, "event"); }
 
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
   one_call const guard;
@@ -297,6 +294,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   one_call const guard;
   if (auto const status = known(e, "event"); status != cudaSuccess) return status;
   if (e->captured != nullptr) return answer(cudaErrorStreamCaptureUnsupported, "waiting for an event that is captured");
+  ++the_machine().counted.waits;
   auto const wanted = e->recordings->made;
   advance_until([&] { return e->recordings->reached >= wanted; });
   return cudaSuccess;

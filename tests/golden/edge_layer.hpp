@@ -60,7 +60,7 @@ struct et_layer {
     r.output("attn", bench.read(attended));
     r.output("ln2", bench.read(saved.u3));
     r.output("y", found);
-    r.output("loss", {inner_product(found, cotangent)});
+    r.output("loss", std::vector<double>(1, inner_product(found, cotangent)));
     r.gradient("in/x", bench.read(dx));
     compare_gradients(bench, params, r, layer_names(file));
   }

@@ -28,24 +28,23 @@ constexpr bool is_built(std::string_view kind) {
   return detail::for_each_family([&]<class Family>(Family const*) { return Family::kind == kind; });
 }
 
-namespace detail {
+/// Runs the check of the file's kind in one precision, which is to be the file's own.
 template <class T, backend Ex>
-void check_as(Ex& ex, golden_file const& file, report& r) {
-  for_each_family([&]<class Family>(Family const*) {
+void check_file_in(Ex& ex, golden_file const& file, report& r) {
+  detail::for_each_family([&]<class Family>(Family const*) {
     if (Family::kind != file.kind) return false;
     Family::template check<T>(ex, file, r);
     return true;
   });
 }
-}  // namespace detail
 
 /// Runs the check of the file's kind, in the file's own precision.
 template <backend Ex>
 void check_file(Ex& ex, golden_file const& file, report& r) {
   if (file.single())
-    detail::check_as<float>(ex, file, r);
+    check_file_in<float>(ex, file, r);
   else
-    detail::check_as<double>(ex, file, r);
+    check_file_in<double>(ex, file, r);
 }
 
 }  // namespace triad::golden

@@ -34,7 +34,8 @@ bool succeeded(totals const&, options const&);
 
 // One file of a kind that is built, on one backend; each is a translation unit of its own.
 void check_on_reference(golden_file const&, report&);
-void check_on_cpu(golden_file const&, report&);
-void check_on_cuda_on_host(golden_file const&, report&);  // in builds that have it
+void check_on_cpu(golden_file const&, report&);   // in builds that have a BLAS
+void check_on_cuda(golden_file const&, report&);  // in builds by nvcc: "cuda"; in those with the stand-in for a GPU: "cuda-on-host"
+void check_on_cuda_in_double(golden_file const&, report&);
 
 }  // namespace triad::golden

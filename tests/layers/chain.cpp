@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -75,8 +76,8 @@ TEST_CASE("a chain is its layers one after the other, a residual adds its input"
   CHECK(paths == std::vector<std::string>{"first.gain", "first.bias", "second.inner.weight", "second.inner.bias", "second.outer.weight", "second.outer.bias"});
 }
 
-TEST_CASE("chains and residuals of row layers have the gradient of their value") {
-  cpu::backend ex;
+TEMPLATE_TEST_CASE("chains and residuals of row layers have the gradient of their value", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
   auto const x = random_values(rows * d, 1);
   tensor<double const, dyn, dyn> const in(x.data(), rows, d);
   for (double rate : {0.0, 0.3}) {
@@ -92,8 +93,8 @@ TEST_CASE("chains and residuals of row layers have the gradient of their value")
   CHECK_GRADIENT(gradient_check(ex, fixed({}, residual(layer_norm_layer<double, 4>{})), row_dims(rows), tensor<double const, dyn, d>(x.data(), rows), {rows, 4}));
 }
 
-TEST_CASE("dropout stands in a chain and in a residual as any layer does") {
-  cpu::backend ex;
+TEMPLATE_TEST_CASE("dropout stands in a chain and in a residual as any layer does", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
   auto const x = random_values(rows * d, 1);
   tensor<double const, dyn, dyn> const in(x.data(), rows, d);
   linear<double> const affine{extents<dyn, dyn>(d, d)};
@@ -106,8 +107,8 @@ TEST_CASE("dropout stands in a chain and in a residual as any layer does") {
   }
 }
 
-TEST_CASE("a dropout layer drops in training alone, each place by its own counter") {
-  cpu::backend ex;
+TEMPLATE_TEST_CASE("a dropout layer drops in training alone, each place by its own counter", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
   index_t const many = 200;
   std::vector<double> const ones(static_cast<std::size_t>(many * d), 1.0);
   auto first = ones, second = ones;
@@ -130,15 +131,15 @@ TEST_CASE("a dropout layer drops in training alone, each place by its own counte
   CHECK(std::abs(static_cast<double>(kept) - 300) < 62);  // five standard deviations
 }
 
-TEST_CASE("a chain may begin with indices, which have no gradient") {
-  cpu::backend ex;
+TEMPLATE_TEST_CASE("a chain may begin with indices, which have no gradient", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
   std::vector<index_t> const label{4, 0, 2, 4, 4};
   chain const layer(embedding<double>{extents<dyn, dyn>(5, d)}, linear<double>{extents<dyn, dyn>(d, 2)});
   CHECK_GRADIENT(gradient_check(ex, layer, row_dims(rows), make_vec(label.data(), rows), {rows, 2}));
 }
 
-TEST_CASE("chains carry graphs to the layers that need them, and repeat as any layer does") {
-  cpu::backend ex;
+TEMPLATE_TEST_CASE("chains carry graphs to the layers that need them, and repeat as any layer does", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
   test::ragged const shape({3, 1, 2});
   auto const x = random_values(shape.dims.rows * 4, 1);
   edge_input<double, 4> const in{tensor<double const, dyn, 4>(x.data(), shape.dims.rows), shape.batch()};

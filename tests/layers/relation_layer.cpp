@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -152,7 +153,7 @@ struct bench {
     CHECK(static_cast<bool>(report));   \
   } while (false)
 
-TEMPLATE_TEST_CASE("a relation-aware layer has the gradient of its value, whole and pruned", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("a relation-aware layer has the gradient of its value, whole and pruned", "", TRIAD_TEST_BACKENDS) {
   for (bool pruned : {false, true})
     for (double rate : {0.0, 0.3}) {
       CAPTURE(pruned, rate);
@@ -161,8 +162,7 @@ TEMPLATE_TEST_CASE("a relation-aware layer has the gradient of its value, whole 
     }
 }
 
-TEMPLATE_TEST_CASE("a layer that updates relations has the gradient of its value, whole, pruned, and without its nodes", "", reference::backend,
-                   cpu::backend) {
+TEMPLATE_TEST_CASE("a layer that updates relations has the gradient of its value, whole, pruned, and without its nodes", "", TRIAD_TEST_BACKENDS) {
   for (bool pruned : {false, true})
     for (bool nodes : {false, true})
       for (double rate : {0.0, 0.3}) {
@@ -172,8 +172,8 @@ TEMPLATE_TEST_CASE("a layer that updates relations has the gradient of its value
       }
 }
 
-TEST_CASE("a pruned relation-aware layer computes the rows it is asked for as the whole layer does") {
-  bench<relation_layer<double>, cpu::backend> whole({width, 2, 10, 0}, false), pruned({width, 2, 10, 0}, true);
+TEMPLATE_TEST_CASE("a pruned relation-aware layer computes the rows it is asked for as the whole layer does", "", TRIAD_TEST_BACKENDS) {
+  bench<relation_layer<double>, TestType> whole({width, 2, 10, 0}, false), pruned({width, 2, 10, 0}, true);
   whole.run(false);
   pruned.run(false);
   for (std::size_t r = 0; r < 3; ++r)
@@ -183,7 +183,7 @@ TEST_CASE("a pruned relation-aware layer computes the rows it is asked for as th
       CHECK_THAT(pruned.y_nodes[(2 * r + 1) * width + f], test::WithinAbs(all(whole.s.target[r]), 1e-13));
     }
 
-  bench<relation_update_layer<double>, cpu::backend> every({width, 2, 10, 0}, false), some({width, 2, 10, 0}, true);
+  bench<relation_update_layer<double>, TestType> every({width, 2, 10, 0}, false), some({width, 2, 10, 0}, true);
   every.run(false);
   some.run(false);
   for (std::size_t r = 0; r < 3; ++r)

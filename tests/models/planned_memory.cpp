@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/edge_transformer.hpp"
@@ -68,7 +69,7 @@ trainer_bytes planned(Ex& ex, index_t layers, graph_dims const& dims, keep kept)
   return trainer<model, Ex>::plan(ex, model(sizes(layers)), o);
 }
 
-TEMPLATE_TEST_CASE("twice the nodes take four times the memory of a training step, not eight", "", reference::backend, cpu::backend) {
+TEMPLATE_TEST_CASE("twice the nodes take four times the memory of a training step, not eight", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto kept : {keep::everything, keep::inputs, keep::nothing}) {
     auto const one = planned(ex, 8, batch_of(1, 128), kept), two = planned(ex, 8, batch_of(1, 256), kept);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -166,6 +167,14 @@ void expect_same(Result const& a, Result const& b) {
 using rat = relation_aware_transformer<double>;
 using rrat = relation_updating_transformer<double>;
 
+// A model and what computes it: one backend is enough, since the layers' tests have gone through all.
+template <class Model, class Ex>
+struct on {
+  using model = Model;
+  using backend = Ex;
+};
+#define TRIAD_TEST_MODELS (on<rat, TRIAD_TEST_ONE_BACKEND>), (on<rrat, TRIAD_TEST_ONE_BACKEND>)
+
 TEMPLATE_TEST_CASE("a relation-aware Transformer has the gradient of its loss, tied and untied, pruned and whole", "", rat, rrat,
                    (relation_aware_transformer<double, d, 2, 10>), (relation_updating_transformer<double, d, 2, 10>)) {
   cpu::backend ex(1);
@@ -207,45 +216,51 @@ TEMPLATE_TEST_CASE("a relation-aware Transformer has the gradient of its loss, t
       }
 }
 
-TEMPLATE_TEST_CASE("the cpu computes a relation-aware Transformer as the reference does, with dropout", "", rat, rrat) {
-  bench<TestType> b(sizes(3, true, 0.3));
-  expect_same(b.all(reference::backend()), b.all(cpu::backend(2)));
+TEMPLATE_TEST_CASE("a relation-aware Transformer is computed as the reference does, with dropout", "", TRIAD_TEST_MODELS) {
+  bench<typename TestType::model> b(sizes(3, true, 0.3));
+  expect_same(b.all(reference::backend()), b.all(typename TestType::backend()));
 }
 
-TEMPLATE_TEST_CASE("pruning the last layer changes neither logits nor gradients", "", rat, rrat) {
+TEMPLATE_TEST_CASE("pruning the last layer changes neither logits nor gradients", "", TRIAD_TEST_MODELS) {
+  typename TestType::backend ex;
   for (bool tied : {false, true})
-    for (index_t layers : {1, 3})
-      expect_same(bench<TestType>(sizes(layers, tied, 0, true)).all(cpu::backend(1)), bench<TestType>(sizes(layers, tied, 0, false)).all(cpu::backend(1)));
+    for (index_t layers : {1, 3}) {
+      bench<typename TestType::model> pruned(sizes(layers, tied, 0, true)), whole(sizes(layers, tied, 0, false));
+      expect_same(pruned.all(ex), whole.all(ex));
+    }
 }
 
-TEMPLATE_TEST_CASE("a relation-aware Transformer that recomputes gives the same bits, and inference the same logits", "", rat, rrat) {
+TEMPLATE_TEST_CASE("a relation-aware Transformer that recomputes gives the same bits, and inference the same logits", "", TRIAD_TEST_MODELS) {
+  typename TestType::backend ex;
   for (index_t layers : {1, 2, 4}) {
-    bench<TestType> b(sizes(layers, false, 0.3));
-    auto const everything = b.all(cpu::backend(1));
+    bench<typename TestType::model> b(sizes(layers, false, 0.3));
+    auto const everything = b.all(ex);
     b.kept = keep::inputs;
-    auto const inputs = b.all(cpu::backend(1));
+    auto const inputs = b.all(ex);
     CHECK(everything.logits == inputs.logits);
     CHECK(everything.gradients == inputs.gradients);
     b.kept = keep::nothing;
-    CHECK(b.all(cpu::backend(1)).logits == everything.logits);
+    CHECK(b.all(ex).logits == everything.logits);
   }
 }
 
-TEMPLATE_TEST_CASE("the ragged batch gives the padded batch's logits and gradients", "", rat, rrat) {
+TEMPLATE_TEST_CASE("the ragged batch gives the padded batch's logits and gradients", "", TRIAD_TEST_MODELS) {
+  typename TestType::backend ex;
   for (bool prune : {false, true}) {
-    bench<TestType> ragged(sizes(3, true, 0, prune)), padded(sizes(3, true, 0, prune));
+    bench<typename TestType::model> ragged(sizes(3, true, 0, prune)), padded(sizes(3, true, 0, prune));
     padded.padded_to = 5;
-    expect_same(ragged.all(cpu::backend(1)), padded.all(cpu::backend(1)));
+    expect_same(ragged.all(ex), padded.all(ex));
     expect_same(ragged.all(reference::backend()), padded.all(reference::backend()));
   }
 }
 
-TEMPLATE_TEST_CASE("relabelling the nodes of a graph changes no answer of a relation-aware Transformer", "", rat, rrat) {
+TEMPLATE_TEST_CASE("relabelling the nodes of a graph changes no answer of a relation-aware Transformer", "", TRIAD_TEST_MODELS) {
+  typename TestType::backend ex;
   auto renamed = some_graphs();
   renamed[0] = renamed[0].renamed({2, 0, 1});
   renamed[2] = renamed[2].renamed({3, 1, 0, 2});
-  bench<TestType> a(sizes(3, false)), b(sizes(3, false), renamed);
-  auto const before = a.all(cpu::backend(1)), after = b.all(cpu::backend(1));
+  bench<typename TestType::model> a(sizes(3, false)), b(sizes(3, false), renamed);
+  auto const before = a.all(ex), after = b.all(ex);
   CHECK(largest_difference(before.logits, after.logits) < tolerance);
 }
 
@@ -257,13 +272,14 @@ TEMPLATE_TEST_CASE("one seed gives one relation-aware Transformer, whatever the 
   CHECK(one.gradients == two.gradients);
 }
 
-TEMPLATE_TEST_CASE("exactly the parameters that are said to have a gradient have one", "", rat, rrat) {
+TEMPLATE_TEST_CASE("exactly the parameters that are said to have a gradient have one", "", TRIAD_TEST_MODELS) {
+  typename TestType::backend ex;
   for (bool tied : {false, true})
     for (index_t layers : {1, 2}) {
       CAPTURE(tied, layers);
-      bench<TestType> b(sizes(layers, tied));
+      bench<typename TestType::model> b(sizes(layers, tied));
       b.x0 = test::random_values(10 * d, 3);
-      auto const found = b.all(cpu::backend(1));
+      auto const found = b.all(ex);
       for (std::size_t t = 0; t < found.paths.size(); ++t) {
         if (found.paths[t].find("key.bias") != std::string::npos) continue;  // shifts all scores of a softmax alike
         CAPTURE(found.paths[t]);

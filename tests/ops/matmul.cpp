@@ -145,7 +145,7 @@ TEMPLATE_TEST_CASE("a batch of products is each product", "", TRIAD_TEST_TYPES) 
   using mapping = typename matrices<T>::mapping_type;
   auto const batch = [](auto* data, index_t count, index_t r, index_t c, index_t step, bool turned) {
     return matrices<std::remove_pointer_t<decltype(data)>>(
-        data, mapping(extents<dyn, dyn, dyn>(count, r, c), cuda::std::array<index_t, 3>{step, turned ? 1 : c, turned ? r : 1}));
+        data, mapping(extents<dyn, dyn, dyn>(count, r, c), ::cuda::std::array<index_t, 3>{step, turned ? 1 : c, turned ? r : 1}));
   };
   for (index_t count : {0, 1, 2, 9})
     for (bool turned : {false, true}) {

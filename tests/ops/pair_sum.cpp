@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/pair_sum.hpp"
@@ -42,9 +43,9 @@ double product(std::vector<double> const& a, std::vector<double> const& b) {
   return s;
 }
 
-TEST_CASE("an edge's pair sum is the sum of its two ends") {
+TEMPLATE_TEST_CASE("an edge's pair sum is the sum of its two ends", "", TRIAD_TEST_BACKENDS) {
   problem<double> p(3, 0);
-  p.run(reference::backend(), true);
+  p.run(TestType(), true);
   auto const at = [&](index_t node, index_t k, index_t f) { return p.ends[static_cast<std::size_t>((node * 2 + k) * 3 + f)]; };
   for (index_t f = 0; f < 3; ++f) {  // edge (2, 4) of the third graph: nodes 4 + 2 and 4 + 4, row 10 + 2 * 5 + 4
     auto const e = static_cast<std::size_t>((10 + 14) * 3 + f);
@@ -52,10 +53,10 @@ TEST_CASE("an edge's pair sum is the sum of its two ends") {
   }
 }
 
-TEST_CASE("the gradient of a pair sum is its adjoint, dropout included") {
+TEMPLATE_TEST_CASE("the gradient of a pair sum is its adjoint, dropout included", "", TRIAD_TEST_BACKENDS) {
   for (double rate : {0.0, 0.3, 1.0}) {
     problem<double> p(70, rate);
-    p.run(reference::backend(), false);
+    p.run(TestType(), false);
     CHECK_THAT(product(p.y, p.dy), test::WithinAbs(product(p.ends, p.d_ends), 1e-10));
   }
 }

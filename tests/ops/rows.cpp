@@ -17,6 +17,7 @@ namespace {
 
 using namespace triad;
 using triad::test::contains;
+using triad::test::is_device;
 using triad::test::random_values;
 using triad::test::with_scratch;
 using triad::test::WithinAbs;
@@ -141,7 +142,8 @@ TEMPLATE_TEST_CASE("layer norm's gradient is its value's, takes an addend, may l
 
 TEMPLATE_TEST_CASE("gathered rows are the table's, and scattering adds back what was gathered", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
-  typename TestType::backend ex;
+  using backend = typename TestType::backend;
+  backend ex;
   for (index_t d : {1, 31, 33, 200})
     for (index_t rows : {0, 1, 300}) {
       CAPTURE(d, rows);
@@ -158,11 +160,15 @@ TEMPLATE_TEST_CASE("gathered rows are the table's, and scattering adds back what
           REQUIRE(rows_of(y, {rows, d})(r, c) == rows_of(table, {7, d})(from, c));
           expected[static_cast<std::size_t>(from * d + c)] += dy[static_cast<std::size_t>(r * d + c)];
         }
-      CHECK(dtable == expected);  // in ascending order of rows: the same bits
+      if constexpr (is_device<backend>)
+        for (std::size_t i = 0; i < expected.size(); ++i) REQUIRE_THAT(dtable[i], WithinAbs(static_cast<double>(expected[i]), 10 * tolerance<T>));
+      else
+        CHECK(dtable == expected);  // in ascending order of rows: the same bits
     }
   std::vector<index_t> const wrong{3, 7}, negative{-1, 0};
   std::vector<T> table(14), y(4);
   for (auto const& index : {wrong, negative}) {
+    if constexpr (is_device<backend>) continue;
     CHECK_THROWS_AS(gather_rows(ex, rows_of(std::as_const(table), {7, 2}), make_vec(index.data(), 2), rows_of(y, {2, 2})), contract_violation);
     CHECK_THROWS_AS(scatter_add_rows(ex, rows_of(std::as_const(y), {2, 2}), make_vec(index.data(), 2), rows_of(table, {7, 2})), contract_violation);
   }
@@ -212,7 +218,10 @@ TEMPLATE_TEST_CASE("cross entropy is the mean of what the rows with a target los
   CHECK(loss_at(logits, d) == 0);
   CHECK(d == std::vector<double>(45, 0.0));
   target[3] = 5;
-  CHECK_THROWS_WITH(loss_at(logits, d), contains("a target lies outside the logits"));
+  if constexpr (is_device<TestType>)
+    CHECK(std::isnan(loss_at(logits, d)));
+  else
+    CHECK_THROWS_WITH(loss_at(logits, d), contains("a target lies outside the logits"));
   target[3] = 1;
   CHECK(std::isfinite(loss_at(std::vector<double>(45, 1e300), d)));
 }

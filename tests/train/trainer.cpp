@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/trainer.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -233,6 +234,35 @@ TEST_CASE("a training step allocates nothing") {
   auto const before = allocations.load();
   ::operator delete(::operator new(100));
   CHECK(allocations.load() > before);  // the counter counts
+}
+
+TEST_CASE("records are what the updates since the last call found, of which the last 64 are remembered") {
+  run<cpu::backend> r(1, sizes(0.2));
+  std::vector<update_record> found;
+  r.train.records(found);
+  CHECK(found.empty());
+  std::vector<float> losses, norms;
+  auto const update = [&](std::uint64_t count) {
+    losses.clear(), norms.clear();
+    for (std::uint64_t u = 0; u < count; ++u) {
+      r.load(2);
+      losses.push_back(r.update());
+      norms.push_back(r.train.norm());
+    }
+    r.train.records(found);
+  };
+  r.train.set_step(1000);  // as after a checkpoint
+  for (std::uint64_t count : {1, 3, 63, 70}) {
+    auto const first = r.train.step();
+    update(count);
+    auto const told = std::min<std::size_t>(count, 64), forgotten = count - told;
+    REQUIRE(found.size() == told);
+    for (std::size_t i = 0; i < told; ++i) {
+      CHECK(found[i].step == first + forgotten + i);
+      CHECK(found[i].loss == static_cast<double>(losses[forgotten + i]));
+      CHECK(found[i].norm == static_cast<double>(norms[forgotten + i]));
+    }
+  }
 }
 
 TEST_CASE("a training step takes cpu's own triangle and BLAS for all of its products") {

@@ -46,9 +46,8 @@ template <class Memory = host_memory>
 class buffer {
  public:
   buffer() = default;
-  explicit buffer(std::size_t bytes, Memory memory = {})
-      : memory_(memory), data_(memory_.allocate(std::max<std::size_t>(bytes, 1))), bytes_(bytes) {
-    memory_.zero(data_, bytes_);
+  explicit buffer(std::size_t bytes, Memory memory = {}) : buffer(memory, memory.allocate(std::max<std::size_t>(bytes, 1)), bytes) {
+    memory_.zero(data_, bytes_);  // should it throw, the destructor runs
   }
   buffer(buffer&& other) noexcept : memory_(other.memory_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   buffer& operator=(buffer&& other) noexcept {
@@ -68,6 +67,8 @@ class buffer {
   arena place() const { return arena(data_, bytes_); }
 
  private:
+  buffer(Memory memory, void* data, std::size_t bytes) : memory_(memory), data_(data), bytes_(bytes) {}
+
   [[no_unique_address]] Memory memory_{};
   void* data_ = nullptr;
   std::size_t bytes_ = 0;

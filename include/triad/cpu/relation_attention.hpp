@@ -94,8 +94,11 @@ void do_relation_attention_grad(backend& ex, relation_settings const& t, relatio
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
     index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph);
     T const* const w = weights.data_handle() + relation_weight(heads, edge, n, 0, 0, 0);
-    for (index_t x = node; x < node + n; ++x)
-      for (auto const& m : {dx.query, dx.key, dx.value}) std::fill_n(&m(x, 0), d, T(0));
+    for (index_t x = node; x < node + n; ++x) {
+      std::fill_n(&dx.query(x, 0), d, T(0));
+      std::fill_n(&dx.key(x, 0), d, T(0));
+      std::fill_n(&dx.value(x, 0), d, T(0));
+    }
     for (index_t x = 0; x < n; ++x)
       for (index_t c = 0; c < heads; ++c) {
         index_t const f = c * width;

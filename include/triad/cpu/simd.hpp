@@ -141,7 +141,7 @@ namespace detail {
 /// Lane x of the result is lane I_x of a and b, b's counted from `lanes`.
 template <int... I>
 [[gnu::always_inline]] inline floats shuffle(floats a, floats b) {
-#if defined(__clang__) || __GNUC__ >= 12
+#if defined(__clang__) || (__GNUC__ >= 12 && !defined(__CUDACC__))
   return __builtin_shufflevector(a, b, I...);
 #else
   return __builtin_shuffle(a, b, ints{I...});

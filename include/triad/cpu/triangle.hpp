@@ -41,18 +41,6 @@ rows<T> head_rows(matrix<T> m, index_t first_edge, index_t head, index_t width) 
   return {m.data_handle() + first_edge * m.stride(0) + head * width, m.stride(0)};
 }
 
-/// Calls f(own_key, right_value) with the form as compile-time constants.
-template <class F>
-void with_form(triangle_form form, F&& f) {
-  switch (form) {
-    case triangle_form::full: return f(std::false_type(), std::true_type());
-    case triangle_form::value_ablation: return f(std::false_type(), std::false_type());
-    case triangle_form::attention_ablation: return f(std::true_type(), std::true_type());
-    case triangle_form::both_ablations: return f(std::true_type(), std::false_type());
-    case triangle_form::flat: return;
-  }
-}
-
 /// The scratch of one call, cut into parts; measured on a null base.
 struct scratch_parts {
   index_t* first_task;         // (b + 1) tasks of tiled graphs, counted
@@ -248,7 +236,7 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
   auto const width = x.query.extent(1) / t.heads;
   auto const scratch = triangles::forward_parts(ex, t, width, g.dims, ws.data);
   triangles::make_bits(ex, t, g.dims, scratch.bits);
-  triangles::with_form(t.form, [&](auto own_key, auto right_value) {
+  with_triangle_form(t.form, [&](auto own_key, auto right_value) {
     auto const make = [&](index_t graph, index_t c) { return triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0), scratch.bits); };
     auto const fetch = [&](index_t first, index_t count) {
       triangles::prefetch<false>(x.query, first, count);
@@ -295,7 +283,7 @@ inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_p
   auto const width = x.query.extent(1) / t.heads;
   auto const scratch = triangles::backward_parts(ex, t, width, g.dims, ws.data);
   triangles::make_bits(ex, t, g.dims, scratch.bits);
-  triangles::with_form(t.form, [&](auto own_key, auto right_value) {
+  with_triangle_form(t.form, [&](auto own_key, auto right_value) {
     auto const make = [&](index_t graph, index_t c) { return triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0), scratch.bits); };
     auto const fetch = [&](index_t first, index_t count) {
       triangles::prefetch<false>(x.query, first, count);

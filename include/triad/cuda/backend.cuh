@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "triad/core/backend.hpp"
-#include "triad/cuda/blas.cuh"
+#include "triad/cuda/blas_lt.cuh"
 #include "triad/cuda/memory.cuh"
 #include "triad/cuda/replay.cuh"
 
@@ -22,19 +23,22 @@ class backend {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
     try {
       blas_ = blas_context(stream_);
+      staging_ = std::make_unique<staging>(stream_);
     } catch (...) {
+      blas_ = {};
       (void)cudaStreamDestroy(stream_);
       throw;
     }
   }
   backend(backend&& other) noexcept
       : device_(other.device_), arithmetic_(other.arithmetic_), stream_(std::exchange(other.stream_, nullptr)), blas_(std::move(other.blas_)),
-        recordings_(std::move(other.recordings_)), records_(other.records_) {}
+        staging_(std::move(other.staging_)), recordings_(std::move(other.recordings_)), records_(other.records_) {}
   backend& operator=(backend&&) = delete;
   ~backend() {
     if (stream_ == nullptr) return;
     (void)cudaStreamSynchronize(stream_);
     recordings_.clear();
+    staging_ = nullptr;
     blas_ = {};
     (void)cudaStreamDestroy(stream_);
   }
@@ -42,8 +46,9 @@ class backend {
   int device() const { return device_; }
   cudaStream_t stream() const { return stream_; }
   blas_context const& blas() const { return blas_; }
+  fused_blas& fused() { return fused_; }
   cuda::arithmetic arithmetic() const { return arithmetic_; }
-  device_memory where() const { return {device_, stream_}; }
+  device_memory where() const { return {device_, stream_, *staging_}; }
 
   /// Whether repeated work is recorded and replayed; on at first.
   void record(bool yes) { records_ = yes; }
@@ -58,6 +63,8 @@ class backend {
   cuda::arithmetic arithmetic_;
   cudaStream_t stream_ = nullptr;
   blas_context blas_;
+  fused_blas fused_;
+  std::unique_ptr<staging> staging_;
   cuda::recordings recordings_;
   bool records_ = true;
 };

@@ -1,4 +1,4 @@
-// cuBLAS: its handle, and products of column-major matrices in float and double; the one place that includes it.
+// cuBLAS: its handle, and products of column-major matrices in float and double.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,9 +13,8 @@
 
 namespace triad::cuda {
 
-inline void check(cublasStatus_t status, char const* doing) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw device_error(std::string("cuBLAS, while ") + doing + ": " + cublasGetStatusString(status));
+inline void check(cublasStatus_t status, char const* doing, char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (status != CUBLAS_STATUS_SUCCESS) detail::failed("cuBLAS", doing, cublasGetStatusString(status), file, line);
 }
 
 /// Of the factors of products and scores in float32; sums are float32 always.  double is computed in double.
@@ -49,6 +48,8 @@ class blas_context {
   ~blas_context() { close(); }
 
   cublasHandle_t handle() const { return handle_; }
+  void* workspace() const { return workspace_; }
+  std::size_t workspace_size() const { return workspace_bytes; }
 
  private:
   static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what cuBLAS recommends on sm_90

@@ -7,6 +7,7 @@
 //   struct scale {
 //     static constexpr char const* name = "scale";
 //     static constexpr int threads = 256;                  // a multiple of `warp`
+//     static constexpr int resident = 2;                   // blocks whose registers fit on one processor together; left out: 1
 //     struct shared { T tile[32][33]; };                   // all of its shared memory; left out where there is none
 //     TRIAD_DEVICE void operator()(block const& b, vec<T const> x, vec<T> y) const { auto& s = b.shared<shared>(); ... b.sync(); }
 //   };
@@ -65,12 +66,38 @@ class block {
   template <class T>
   TRIAD_DEVICE T shuffle_xor(T value, int mask) const { return __shfl_xor_sync(0xffffffffu, value, mask); }
   TRIAD_DEVICE unsigned ballot(bool yes) const { return __ballot_sync(0xffffffffu, yes); }
+
+  /// Starts a copy of 4, 8 or 16 bytes, on which both begin, from device memory to shared memory.  Not inside: zeros, and nothing is read.
+  template <int Bytes>
+  TRIAD_DEVICE void start_copy(void* to, void const* from, bool inside) const {
+    auto const target = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    int const read = inside ? Bytes : 0;
+    if constexpr (Bytes == 16)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(read) : "memory");
+    else
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(Bytes), "r"(read) : "memory");
+  }
+  /// What this thread started since it last came here is a group.
+  TRIAD_DEVICE void end_copies() const { asm volatile("cp.async.commit_group;" ::: "memory"); }
+  /// Waits for this thread's groups but the last `Later`; the other threads see them after a barrier.
+  template <int Later>
+  TRIAD_DEVICE void wait_for_copies() const {
+    asm volatile("cp.async.wait_group %0;" ::"n"(Later) : "memory");
+  }
 };
 
 namespace detail {
 
+template <class Kernel>
+constexpr int resident_blocks() {
+  if constexpr (requires { Kernel::resident; })
+    return Kernel::resident;
+  else
+    return 1;
+}
+
 template <class Kernel, class... A>
-__global__ void __launch_bounds__(Kernel::threads) entry(Kernel const kernel, A... arguments) {
+__global__ void __launch_bounds__(Kernel::threads, resident_blocks<Kernel>()) entry(Kernel const kernel, A... arguments) {
   kernel(block(), arguments...);
 }
 

@@ -16,22 +16,6 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// Maximum and sum of exp(x - maximum) of one row, the same in every lane.
-template <class T>
-struct row_total {
-  T maximum = -::cuda::std::numeric_limits<T>::infinity(), sum = 0;
-
-  template <int Held>
-  TRIAD_DEVICE static row_total of(block const& b, lane_values<T, Held> const& v, index_t d) {
-    row_total t;
-    each_column<Held>(b.lane(), d, [&](int k, index_t c) { t.maximum = v(k, c) > t.maximum ? v(k, c) : t.maximum; });
-    t.maximum = warp_maximum(b, t.maximum);
-    each_column<Held>(b.lane(), d, [&](int k, index_t c) { t.sum += ::cuda::std::exp(v(k, c) - t.maximum); });
-    t.sum = warp_sum(b, t.sum);
-    return t;
-  }
-};
-
 template <class T, int Held>
 struct cross_entropy_losses {
   static constexpr char const* name = "losses of cross_entropy";
@@ -39,7 +23,7 @@ struct cross_entropy_losses {
 
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits) const {
     warp_row const own(b, logits);
-    auto const row = row_total<T>::of(b, lane_values<T, Held>(b, logits, own.r, own.d), own.d);
+    softmax_total<T> const row(b, lane_values<T, Held>(b, logits, own.r, own.d), own.d);
     index_t const t = own.live ? target(own.r) : -1;
     if (t < 0 || b.lane() != 0) return;
     // Nobody is there to tell of a target outside the logits, so its loss is NaN.
@@ -80,12 +64,12 @@ struct cross_entropy_gradient {
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits) const {
     warp_row const own(b, logits);
     lane_values<T, Held> const v(b, logits, own.r, own.d);
-    auto const row = row_total<T>::of(b, v, own.d);
+    softmax_total<T> const row(b, v, own.d);
     index_t const t = own.live ? target(own.r) : -1;
     T const count = own.live ? dlogits(own.r, 0) : T(1);
     b.sync_warp();  // all lanes have read what lane 0 overwrites
     each_column<Held>(b.lane(), own.d, [&](int k, index_t c) {
-      dlogits(own.r, c) = t < 0 ? T(0) : (::cuda::std::exp(v(k, c) - row.maximum) / row.sum - (c == t ? T(1) : T(0))) / count;
+      dlogits(own.r, c) = t < 0 ? T(0) : (row.probability(v(k, c)) - (c == t ? T(1) : T(0))) / count;
     });
   }
 };

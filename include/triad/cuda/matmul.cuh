@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   1  c = a b, or c += a b        cuBLAS; row-major c = a b is column-major c' = b' a', a transpose is a flag
-//   2  and an epilogue             1, then one kernel over c
+//   2  and an epilogue             in float, what cublasLt can do with the product: bias and relu, or bias and residual;
+//                                  what is left, in one kernel over c
 //   3  strides, sizes or aliasing
 //      that cuBLAS does not take   plain_product: tiles in shared memory, the epilogue with them; right for everything, slow
 #pragma once
@@ -143,6 +144,39 @@ bool blas_product(backend& ex, index_t count, index_t m, index_t n, index_t k, s
   return true;
 }
 
+/// The product with bias, relu and residual as far as cublasLt can take them, and takes them out of `rest`; false: it cannot.
+template <class T>
+bool fused_with(backend& ex, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b, bool accumulate, epilogue<T>& rest, strided<T> c) {
+  if constexpr (std::is_same_v<T, float>) {
+    blas_layout<T const> const la(a, m, k), lb(b, k, n);
+    blas_layout<T> const lc(c, m, n);
+    bool const biased = rest.bias.extent(0) != 0;
+    if ((!biased && !rest.relu) || k == 0 || !la.fits || !lb.fits || !lc.fits || lc.operand.turned) return false;  // turned: a bias for each column
+    // c' = b' a': columns become rows.
+    fused_product p{{static_cast<int>(n), static_cast<int>(m), static_cast<int>(k)}, lb.operand, la.operand, {}, 0, nullptr, rest.relu, lc.operand};
+    if (biased) p.bias = rest.bias.data_handle();
+    bool const last = !rest.relu && rest.gate.extent(0) == 0 && !rest.dropout.active();  // the residual follows at once
+    bool added = false;
+    if (accumulate) {
+      p.c = {c.data, false, lc.operand.leading};
+      p.beta = 1;
+    } else if (rest.residual.extent(0) != 0 && last) {
+      blas_layout<T const> const residual(make_strided(rest.residual), m, n);
+      added = residual.fits && !residual.operand.turned;
+      if (added) p.c = residual.operand;
+      if (added) p.beta = 1;
+    }
+    if (rest.residual.extent(0) != 0 && rest.residual.data_handle() == c.data && !added) return false;  // it would be overwritten
+    if (!ex.fused().multiply(ex.blas(), ex.stream(), ex.arithmetic(), p)) return false;
+    rest.bias = vec<T const>(nullptr, 0);
+    rest.relu = false;
+    if (added) rest.residual = no_matrix<T const>();
+    return true;
+  } else {
+    return false;
+  }
+}
+
 template <class T>
 void launch_plain(backend& ex, index_t count, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b, strided<T> c, bool accumulate,
                   epilogue<T> const& e) {
@@ -159,14 +193,15 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
   auto const x = detail::make_strided(a), y = detail::make_strided(b);
   auto const z = detail::make_strided(c);
   epilogue<T> rest = e;  // what is left to do once cuBLAS is done
-  T beta = accumulate ? T(1) : T(0);
-  if (e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle()) {  // cuBLAS would overwrite the residual
-    if (e.relu || e.gate.extent(0) != 0 || e.dropout.active()) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
-    beta += T(1);
-    rest.residual = no_matrix<T const>();
+  bool const onto_itself = e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle();
+  bool const between = e.relu || e.gate.extent(0) != 0 || e.dropout.active();
+  // cuBLAS would overwrite the residual before something is done to the product alone.
+  if (onto_itself && (between || accumulate)) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
+  if (!detail::fused_with(ex, m, n, k, x, y, accumulate, rest, z)) {
+    if (onto_itself) rest.residual = no_matrix<T const>();
+    T const beta = accumulate || onto_itself ? T(1) : T(0);
+    if (!detail::blas_product(ex, 1, m, n, k, x, y, beta, z)) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
   }
-  // Here cublasLt could do bias and relu with the product, and take them out of `rest`.
-  if (!detail::blas_product(ex, 1, m, n, k, x, y, beta, z)) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
   if (!rest.empty())
     launch(ex, detail::finish_rows<T>{}, blocks_for(spans_of(m, n), row_warps), rest, drop_rule<T>(rest.dropout), c);
 }

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "triad/core/contracts.hpp"
-#include "triad/cuda/status.cuh"
+#include "triad/cuda/staging.cuh"
 
 namespace triad::cuda {
 
@@ -14,7 +14,7 @@ class device_memory {
  public:
   /// Of no device: it cannot allocate.
   device_memory() = default;
-  device_memory(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
+  device_memory(int device, cudaStream_t stream, staging& through) : device_(device), stream_(stream), staging_(&through) {}
 
   void* allocate(std::size_t bytes) const {
     TRIAD_EXPECTS(device_ >= 0, "device_memory: no device; pass memory_of(backend) where the buffer is made");
@@ -28,11 +28,11 @@ class device_memory {
     use();
     check(cudaMemsetAsync(p, 0, bytes, stream_), "clearing device memory");
   }
-  /// `from` may change once this returns; the copy comes after everything the stream was given before.
+  /// `from` may change once this returns; the copy comes after everything the stream was given before, and is not waited for.
   void from_host(void* to, void const* from, std::size_t bytes) const {
     if (bytes == 0) return;
     use();
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to the device");
+    staging_->copy(to, from, bytes);
   }
   /// Waits for everything the stream was given before.
   void to_host(void* to, void const* from, std::size_t bytes) const {
@@ -47,6 +47,7 @@ class device_memory {
 
   int device_ = -1;
   cudaStream_t stream_ = nullptr;
+  staging* staging_ = nullptr;
 };
 
 }  // namespace triad::cuda

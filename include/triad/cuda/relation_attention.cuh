@@ -127,7 +127,7 @@ struct relation_gradients {
   relation_operands<T> dx;
 
   struct pair {
-    T ds, dropped;  // ds(x, y) and p~(x, y)
+    T ds = 0, dropped = 0;  // ds(x, y) and p~(x, y)
   };
 
   /// Of nodes x and y of the graph, the same in every lane.
@@ -142,6 +142,17 @@ struct relation_gradients {
   }
 };
 
+/// Of the pairs f(0), ..., f(count - 1), each made by the whole warp: lane k keeps f(k).
+template <class F>
+TRIAD_DEVICE auto own_pair(block const& b, int count, F&& f) {
+  decltype(f(0)) own{};
+  for (int k = 0; k < count; ++k) {
+    auto const pair = f(k);
+    if (b.lane() == k) own = pair;
+  }
+  return own;
+}
+
 /// dq(x), and dgk and dgv of the edges (x, y).
 template <class T>
 struct relation_backward_to {
@@ -153,21 +164,14 @@ struct relation_backward_to {
     index_t const n = at.n, x = at.node + at.own, edge = at.edge + at.own * n, width = t.rule.width;
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = relation_chunk(begin, n);
-      T ds = 0, dropped = 0;
-      for (int k = 0; k < count; ++k) {
-        auto const pair = t.at(b, at, at.own, begin + k);
-        if (b.lane() == k) {
-          ds = pair.ds;
-          dropped = pair.dropped;
-        }
-      }
+      auto const own = own_pair(b, count, [&](int k) { return t.at(b, at, at.own, begin + k); });
       for (index_t e = 0; e < width; e += warp) {
         bool const inside = e + b.lane() < width;
         index_t const f = at.head * width + e + b.lane();
         T const q = inside ? t.in.query(x, f) : T(0), gradient = inside ? t.dc(x, f) : T(0);
         T sum = 0;
         for (int k = 0; k < count; ++k) {
-          T const to_score = b.shuffle(ds, k), to_value = b.shuffle(dropped, k);
+          T const to_score = b.shuffle(own.ds, k), to_value = b.shuffle(own.dropped, k);
           if (!inside) continue;  // not past the shuffles of the next k: all lanes make the same turns
           index_t const r = edge + begin + k;
           sum += to_score * (t.in.key(at.node + begin + k, f) + t.in.edge_key(r, f));
@@ -191,20 +195,13 @@ struct relation_backward_from {
     index_t const n = at.n, y = at.node + at.own, width = t.rule.width;
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = relation_chunk(begin, n);
-      T ds = 0, dropped = 0;
-      for (int k = 0; k < count; ++k) {
-        auto const pair = t.at(b, at, begin + k, at.own);
-        if (b.lane() == k) {
-          ds = pair.ds;
-          dropped = pair.dropped;
-        }
-      }
+      auto const own = own_pair(b, count, [&](int k) { return t.at(b, at, begin + k, at.own); });
       for (index_t e = 0; e < width; e += warp) {
         bool const inside = e + b.lane() < width;
         index_t const f = at.head * width + e + b.lane();
         T to_key = 0, to_value = 0;
         for (int k = 0; k < count; ++k) {
-          T const from_score = b.shuffle(ds, k), from_value = b.shuffle(dropped, k);
+          T const from_score = b.shuffle(own.ds, k), from_value = b.shuffle(own.dropped, k);
           index_t const x = at.node + begin + k;
           if (inside) to_key += from_score * t.in.query(x, f);
           if (inside) to_value += from_value * t.dc(x, f);

@@ -6,16 +6,18 @@
 // launched one by one they would wait for the host.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "triad/core/contracts.hpp"
 #include "triad/cuda/status.cuh"
 
 namespace triad::cuda {
 
 /// The recordings of one stream.  Work is recorded when its key is seen the second time, since most of what runs once never
-/// runs again; beyond `most` keys it is run as it is.
+/// runs again.  `most` keys are remembered; a further one takes the place of the one that was not used for the longest time.
 class recordings {
  public:
   recordings() = default;
@@ -31,20 +33,27 @@ class recordings {
 
   template <class Work>
   void run(cudaStream_t stream, std::uint64_t key, Work&& work) {
-    recording* const found = find(key);
-    if (found == nullptr) {
-      if (known_.size() < most) known_.push_back({key, nullptr});
+    TRIAD_EXPECTS(!running_, "cuda: work that is recorded and replayed cannot replay other work; leave the inner triad::replay out");
+    in_scope const guard(running_);
+    auto const found = std::find_if(known_.begin(), known_.end(), [&](recording const& r) { return r.key == key; });
+    if (found == known_.end()) {
+      if (known_.size() == most) {
+        forget(known_.front());
+        known_.erase(known_.begin());
+      }
+      known_.push_back({key, nullptr});
       return work();
     }
-    if (found->graph == nullptr) found->graph = record(stream, work);
-    check(cudaGraphLaunch(found->graph, stream), "replaying a recorded graph");
+    std::rotate(found, found + 1, known_.end());
+    recording& latest = known_.back();
+    if (latest.graph == nullptr) latest.graph = record(stream, work);
+    check(cudaGraphLaunch(latest.graph, stream), "replaying a recorded graph");
     ++replayed_;
   }
 
   /// Forgets all: before memory that recorded work uses is given back.
   void clear() noexcept {
-    for (auto const& r : known_)
-      if (r.graph != nullptr) (void)cudaGraphExecDestroy(r.graph);
+    for (auto const& r : known_) forget(r);
     known_.clear();
   }
   /// How often a recording was replayed.
@@ -56,10 +65,18 @@ class recordings {
     cudaGraphExec_t graph;
   };
 
-  recording* find(std::uint64_t key) {
-    for (auto& r : known_)
-      if (r.key == key) return &r;
-    return nullptr;
+  /// True in a scope.
+  struct in_scope {
+    bool& flag;
+    explicit in_scope(bool& f) : flag(f) { flag = true; }
+    in_scope(in_scope const&) = delete;
+    in_scope& operator=(in_scope const&) = delete;
+    ~in_scope() { flag = false; }
+  };
+
+  /// Replays that are under way go on: the runtime keeps the graph until they are done.
+  static void forget(recording const& r) noexcept {
+    if (r.graph != nullptr) (void)cudaGraphExecDestroy(r.graph);
   }
 
   template <class Work>
@@ -81,8 +98,9 @@ class recordings {
     return ready;
   }
 
-  std::vector<recording> known_;
+  std::vector<recording> known_;  // the longest unused first
   std::uint64_t replayed_ = 0;
+  bool running_ = false;
 };
 
 }  // namespace triad::cuda

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cuda/std/bit>
+#include <cuda/std/cmath>
+#include <cuda/std/limits>
 
 #include "triad/cuda/launch.cuh"
 
@@ -60,6 +62,22 @@ class lane_values {
   T const* row_;
   index_t stride_;
   T values_[Held > 0 ? Held : 1] = {};
+};
+
+/// What the softmax of one row is made of, the same in every lane.
+template <class T>
+struct softmax_total {
+  T maximum = -::cuda::std::numeric_limits<T>::infinity();  // a NaN is no maximum, but makes the sum one
+  T sum = 0;                                                // of exp(x - maximum)
+
+  template <int Held>
+  TRIAD_DEVICE softmax_total(block const& b, lane_values<T, Held> const& x, index_t d) {
+    each_column<Held>(b.lane(), d, [&](int k, index_t c) { maximum = x(k, c) > maximum ? x(k, c) : maximum; });
+    maximum = warp_maximum(b, maximum);
+    each_column<Held>(b.lane(), d, [&](int k, index_t c) { sum += ::cuda::std::exp(x(k, c) - maximum); });
+    sum = warp_sum(b, sum);
+  }
+  TRIAD_DEVICE T probability(T x) const { return ::cuda::std::exp(x - maximum) / sum; }
 };
 
 /// Runs Kernel<T, Held> with a warp a row; what is held follows from the width.

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cuda/std/cmath>
-#include <cuda/std/limits>
-
 #include "triad/cuda/rows.cuh"
 #include "triad/ops/softmax.hpp"
 
@@ -20,12 +17,8 @@ struct softmax_rows {
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, matrix<T> y) const {
     warp_row const own(b, x);
     lane_values<T, Held> const v(b, x, own.r, own.d);
-    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes the total one
-    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { maximum = v(k, c) > maximum ? v(k, c) : maximum; });
-    maximum = warp_maximum(b, maximum);
-    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { total += ::cuda::std::exp(v(k, c) - maximum); });
-    total = warp_sum(b, total);
-    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { y(own.r, c) = ::cuda::std::exp(v(k, c) - maximum) / total; });
+    softmax_total<T> const total(b, v, own.d);
+    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { y(own.r, c) = total.probability(v(k, c)); });
   }
 };
 

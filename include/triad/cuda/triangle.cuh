@@ -1,15 +1,22 @@
 // Triangular attention on the device: any number of nodes, heads and channels, float and double, every form.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   graphs of up to 16 nodes    one block a head of a graph                triangle_small.cuh, triangle_small_backward.cuh
+//   graphs of up to 6 nodes     one warp a head of a graph                 triangle_small.cuh, triangle_small_backward.cuh
+//            up to 16 nodes     one block a head of a graph                the same
 //   others, forward             one block a head and tile of (i, j)        triangle_forward.cuh
 //           backward            one block a head and some middle nodes l   triangle_backward.cuh, triangle_tile.cuh
 //   the flat form, wide heads   one warp a head and edge                   triangle_general.cuh
 //
 // The host knows only the size of the largest graph: grids cover that, and blocks of smaller graphs that have nothing to do end at
-// once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the graphs beside it (up to 16 nodes: as far as the two sizes of that
-// kernel are compiled alike).  Nothing of
-// size n^3 is in device memory, and every output has one owner and one order of summation.
+// once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the graphs beside it.  Nothing of size n^3
+// is in device memory, and every output has one owner and one order of summation.
+//
+// Without a right value, o(i, ., .) is a product of two matrices for each i; with own keys, so are the scores.  These too are made in the
+// kernels: as calls of cuBLAS they would need all of p in device memory, and one call an edge row of every graph's own size.
+//
+// float32 is exact unless the backend says otherwise.  With tf32 or bf16, graphs of more than 16 nodes whose heads have up to 64 columns
+// and whose attention is not ablated have q . k, dq and dk made of q, k and ds rounded to such factors (tile_product.cuh); all the rest
+// stays exact.
 #pragma once
 
 #include <type_traits>
@@ -28,18 +35,6 @@ namespace triangles {
 template <int Value>
 using number = std::integral_constant<int, Value>;
 
-/// Calls f(own key, right value) with the form as compile-time constants; not for the flat form.
-template <class F>
-void with_form(triangle_form form, F&& f) {
-  switch (form) {
-    case triangle_form::full: return f(std::false_type(), std::true_type());
-    case triangle_form::value_ablation: return f(std::false_type(), std::false_type());
-    case triangle_form::attention_ablation: return f(std::true_type(), std::true_type());
-    case triangle_form::both_ablations: return f(std::true_type(), std::false_type());
-    case triangle_form::flat: return;
-  }
-}
-
 /// Tiles have room for this many columns of a head.
 template <class T>
 inline constexpr index_t widest = sizeof(T) == 4 ? 128 : 64;
@@ -52,19 +47,22 @@ void with_width(index_t width, F&& f) {
   if (width <= 64) return f(number<64>());
   if constexpr (widest<T> >= 128) return f(number<128>());
 }
-/// Calls f(room for nodes) of the kernels for small graphs.
-template <class F>
-void with_nodes(index_t most, F&& f) {
-  if (most <= 8) return f(number<8>());
-  f(number<whole_graph>());
+
+/// Calls f(path) with what makes the scores of graphs of more than 16 nodes.
+template <class T, int Width, bool OwnKey, class F>
+void with_path(arithmetic factors, F&& f) {
+  if constexpr (takes_tile_products<T, Width, OwnKey>)
+    if (factors != arithmetic::float32) return f(std::integral_constant<product_path, product_path::tensor_cores>());
+  f(std::integral_constant<product_path, product_path::exact>());
 }
 
 /// Which kernels a batch needs.
 struct paths {
-  bool small, tiled, general;
+  bool of_warps, of_blocks, tiled, general;  // the first two: small graphs
   paths(triangle_form form, index_t width, bool fits, graph_dims const& dims) {
     bool const flat = form == triangle_form::flat, large = dims.max_nodes > whole_graph, alike = dims.nodes == dims.graphs * dims.max_nodes;
-    small = !flat && !(large && alike);
+    of_warps = !flat && (dims.max_nodes <= warp_graph || !alike);
+    of_blocks = !flat && dims.max_nodes > warp_graph && (!large || !alike);
     tiled = !flat && large && fits && width > 0;
     general = flat || (large && !tiled);
   }
@@ -73,6 +71,13 @@ template <class T>
 paths paths_of(triangle_settings const& t, triangle_projections<T const> const& x, graph_dims const& dims) {
   auto const width = x.query.extent(1) / t.heads;
   return {t.form, width, width <= widest<T>, dims};
+}
+
+/// Calls f(room for nodes) for each of the kernels for small graphs that the batch needs.
+template <class F>
+void with_small(paths const& path, F&& f) {
+  if (path.of_warps) f(number<warp_graph>());
+  if (path.of_blocks) f(number<whole_graph>());
 }
 
 /// Graphs below this are not for the general kernels.
@@ -104,19 +109,21 @@ void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<T
   using namespace triangles;
   if (g.dims.rows == 0) return;
   auto const path = paths_of(t, x, g.dims);
-  auto const p = make_problem(t, x, g);
+  auto const p = make_problem(t, x, g, ex.arithmetic());
   auto const out = make_columns(o, p.width);
   auto const each = g.dims.graphs * t.heads;
-  with_form(t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
-    if (path.small)
-      with_nodes(g.dims.max_nodes, [&]<int N>(number<N>) {
-        launch(ex, small_forward<T, N, OwnKey, RightValue>(), each, p, statistics.maximum, statistics.inverse_sum, out);
-      });
+  with_triangle_form(t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
+    with_small(path, [&]<int N>(number<N>) {
+      using kernel = small_forward<T, N, OwnKey, RightValue>;
+      launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, statistics.maximum, statistics.inverse_sum, out);
+    });
     if (path.tiled)
       with_width<T>(p.width, [&]<int Width>(number<Width>) {
-        using kernel = forward_kernel<T, Width, OwnKey, RightValue>;
-        index_t const rows = blocks_for(g.dims.max_nodes, kernel::rows), columns = blocks_for(g.dims.max_nodes, kernel::columns_);
-        launch(ex, kernel(), each * rows * columns, p, rows, columns, statistics.maximum, statistics.inverse_sum, out);
+        with_path<T, Width, OwnKey>(p.factors, [&]<product_path Path>(std::integral_constant<product_path, Path>) {
+          using kernel = forward_kernel<T, Width, OwnKey, RightValue, Path>;
+          index_t const rows = blocks_for(g.dims.max_nodes, kernel::rows), columns = blocks_for(g.dims.max_nodes, kernel::columns_);
+          launch(ex, kernel(), each * rows * columns, p, rows, columns, statistics.maximum, statistics.inverse_sum, out);
+        });
       });
   });
   if (path.general) {
@@ -132,7 +139,7 @@ void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projecti
   using namespace triangles;
   if (g.dims.rows == 0) return;
   auto const path = paths_of(t, x, g.dims);
-  auto const p = make_problem(t, x, g);
+  auto const p = make_problem(t, x, g, ex.arithmetic());
   auto const d_out = make_columns(d_o, p.width);
   gradients<T> const to{make_columns(dx.query, p.width), make_columns(dx.key, p.width), make_columns(dx.left_value, p.width),
                         make_columns(dx.right_value, p.width)};
@@ -144,16 +151,18 @@ void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projecti
     launch(ex, delta_kernel<T>(), blocks_for(g.dims.rows, delta_kernel<T>::threads / warp), make_columns(o, p.width), d_out, g.dims.rows,
            t.heads, p.width, delta);
   }
-  with_form(t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
-    if (path.small)
-      with_nodes(g.dims.max_nodes, [&]<int N>(number<N>) {
-        launch(ex, small_backward<T, N, OwnKey, RightValue>(), each, p, d_out, statistics.maximum, statistics.inverse_sum, to);
-      });
+  with_triangle_form(t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
+    with_small(path, [&]<int N>(number<N>) {
+      using kernel = small_backward<T, N, OwnKey, RightValue>;
+      launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, d_out, statistics.maximum, statistics.inverse_sum, to);
+    });
     if (path.tiled)
       with_width<T>(p.width, [&]<int Width>(number<Width>) {
-        using kernel = backward_kernel<T, Width, OwnKey, RightValue>;
-        index_t const blocks = blocks_for(g.dims.max_nodes, kernel::middles);
-        launch(ex, kernel(), each * blocks, p, blocks, d_out, saved, to);
+        with_path<T, Width, OwnKey>(p.factors, [&]<product_path Path>(std::integral_constant<product_path, Path>) {
+          using kernel = backward_kernel<T, Width, OwnKey, RightValue, Path>;
+          index_t const blocks = blocks_for(g.dims.max_nodes, kernel::middles);
+          launch(ex, kernel(), each * blocks, p, blocks, d_out, saved, to);
+        });
         if constexpr (OwnKey) {
           using of_keys = own_key_kernel<T, Width, RightValue>;
           index_t const tiles = blocks_for(g.dims.max_nodes, of_keys::tile);

@@ -4,24 +4,27 @@
 //   for tiles of rows i:        q(i, l), v1(i, l) to shared memory
 //     for tiles of columns j:   do(i, j), k(l, j), v2(l, j) to shared memory;  w and ds of the tile
 //       half of the threads     dv1(i, l) += w do * v2(l, j),   dq(i, l) += ds k(l, j)     in registers until the rows are done
-//       the other half          dv2(l, j) += w do * v1(i, l),   dk(l, j) += ds q(i, l)     added to this block's rows of dk and dv2
+//       the other half          dv2(l, j) += w do * v1(i, l),   dk(l, j) += ds q(i, l)     from this block's rows of dv2 and dk, and back
 //
 // Everything that a block writes is complete from its own l, so nothing is added by two blocks and the order of every sum is fixed.
 // The two halves form w do twice, 9 multiplications and additions an element instead of 8, which saves the sums that one half
 // would have to keep in shared memory.  A key of its own, k(i, j), is not owned by l: own_key_kernel has its gradient.
+//
+// Where the policy is not exact float32, dq and dk are products of tiles of all warps: 16 (i) by 16 (j) by the channels, for each l.
 #pragma once
 
 #include "triad/cuda/triangle_tile.cuh"
 
 namespace triad::cuda::triangles {
 
-template <class T, int Width, bool OwnKey, bool RightValue>
-struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue> {
-  using base = backward_tile<T, Width, OwnKey, RightValue>;
+template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact>
+struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
+  using base = backward_tile<T, Width, OwnKey, RightValue, Path>;
   using shared = typename base::shared;
   static constexpr char const* name = "triangle backward";
   static constexpr int threads = base::threads, tile = base::tile, middles = base::middles, stride = base::stride, quads = Width / 4;
   static constexpr int weight_stride = base::weight_stride;
+  static constexpr bool of_tiles = base::of_tiles, sums_value = RightValue, sums_key = !OwnKey && !of_tiles;  // the other half of the threads
   static constexpr int own = tile * middles * quads * 2 / threads;  // rows i or columns j of a thread
   static_assert(own % 4 == 0 && tile % own == 0 && middles * quads * (tile / own) == threads / 2,
                 "triad: half of the threads of the triangle's backward kernel own the rows of a tile, 4 or 8 each");
@@ -37,46 +40,51 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue> {
     int const n = at.n, width = p.width;
     if (n <= whole_graph || l0 >= n) return;  // the whole block
 
-    keeper const keep(p.dropout);
-    columns<T const> const gradient = d_o.of_head(head, width);
-    columns<T> const dq = dx.query.of_head(head, width), dk = dx.key.of_head(head, width), dv1 = dx.left.of_head(head, width),
-                     dv2 = dx.right.of_head(head, width);
+    columns<T const> const gradient = at.part(d_o);
+    columns<T> const dq = at.part(dx.query), dk = at.part(dx.key), dv1 = at.part(dx.left), dv2 = at.part(dx.right);
     place const mine(b.thread() % (threads / 2));
     bool const of_rows = b.thread() < threads / 2, live = mine.c < width && l0 + mine.l < n;
+    quad<T> value[own], score[own];  // sums of w do * v and of ds k or ds q
     for (int i0 = 0; i0 < n; i0 += tile) {
-      quad<T> value[own] = {}, score[own] = {};  // sums of w do * v and of ds k or ds q
+      clear(value, score);
+      [[maybe_unused]] tile_sums dq_sums{};  // ds k, where it is a product of tiles
       for (int j0 = 0; j0 < n; j0 += tile) {
         b.sync();
-        if (j0 == 0) base::copy_left(b, s, p, at, i0, l0);
-        base::copy_right(b, s, p, at, l0, j0);
-        base::copy_pairs(b, s, p, at, gradient, statistics, i0, j0);
+        if (j0 == 0) base::copy_left(b, s, at, i0, l0);
+        base::copy_right(b, s, at, l0, j0);
+        base::copy_pairs(b, s, at, gradient, statistics, i0, j0);
+        b.end_copies();
+        if (live && !of_rows) resume(at, l0 + mine.l, j0 + mine.first, mine.c, i0 == 0, dv2, dk, value, score);
+        b.wait_for_copies<0>();
         b.sync();
-        base::make_weights(b, s, p, at, keep, i0, l0, j0);
+        if constexpr (of_tiles) {
+          base::score_products(b, s, p);
+          b.sync();
+        }
+        base::make_weights(b, s, p, at, i0, l0, j0);
         b.sync();
+        if constexpr (of_tiles) score_gradients(b, s, p, at, i0, l0, j0, dk, dq_sums);
         if (live && of_rows) {
           accumulate<true>(s, mine, n - j0 < tile ? n - j0 : tile, value, score);
-        } else if (live && (!OwnKey || RightValue)) {
-          TRIAD_UNROLL
-          for (int r = 0; r < own; ++r) value[r] = score[r] = quad<T>{};
+        } else if (live && (sums_value || sums_key)) {
           accumulate<false>(s, mine, n - i0 < tile ? n - i0 : tile, value, score);
           TRIAD_UNROLL
           for (int r = 0; r < own; ++r) {
-            int const j = j0 + mine.first + r;
-            if (j >= n) continue;
-            auto const row = at.row(l0 + mine.l, j);
-            if constexpr (RightValue) add_to(dv2, row, mine.c, width, value[r], i0 == 0);
-            if constexpr (!OwnKey) add_to(dk, row, mine.c, width, score[r], i0 == 0);
+            int const row = at.edge(l0 + mine.l, j0 + mine.first + r);
+            if (row < 0) continue;
+            if constexpr (sums_value) dv2.store(row, mine.c, width, value[r]);
+            if constexpr (sums_key) dk.store(row, mine.c, width, score[r]);
           }
         }
       }
+      if constexpr (of_tiles) store_queries(b, at, i0, l0, width, dq, dq_sums);
       if (!live || !of_rows) continue;
       TRIAD_UNROLL
       for (int r = 0; r < own; ++r) {
-        int const i = i0 + mine.first + r;
-        if (i >= n) continue;
-        auto const row = at.row(i, l0 + mine.l);
+        int const row = at.edge(i0 + mine.first + r, l0 + mine.l);
+        if (row < 0) continue;
         dv1.store(row, mine.c, width, value[r]);
-        dq.store(row, mine.c, width, score[r]);
+        if constexpr (!of_tiles) dq.store(row, mine.c, width, score[r]);
       }
     }
   }
@@ -85,11 +93,14 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue> {
   /// What a thread of either half owns: `own` rows i or columns j from `first`, one l, four channels.
   struct place {
     int c, l, first;
-    TRIAD_DEVICE explicit place(int t) {
-      constexpr int near = quads < 8 ? quads : 8;  // the threads of a warp share each do and differ in l
-      c = digit(t, near);
-      l = digit(t, middles);
-      c = 4 * (c + near * digit(t, quads / near));
+    TRIAD_DEVICE explicit place(int t) {  // neighbours read the same do, and the next but one the same weights
+      l = digit(t, 2);
+      c = digit(t, 2);
+      c += (quads < 8 ? 2 : 4) * digit(t, 2);
+      if (quads >= 8) c += 2 * digit(t, 2);
+      l += 2 * digit(t, middles / 2);
+      if (quads >= 8) c += 8 * digit(t, quads / 8);
+      c *= 4;
       first = own * t;
     }
   };
@@ -125,7 +136,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue> {
           }
         }
       }
-      if constexpr (OfRows || !OwnKey) {
+      if constexpr (!of_tiles && (OfRows || !OwnKey)) {
         weights_of<OfRows>(s.ds[at.l], at.first, o, w);
         TRIAD_UNROLL
         for (int e = 0; e < 4; ++e) {
@@ -160,9 +171,71 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue> {
       }
     }
   }
-  TRIAD_DEVICE static void add_to(columns<T> const& x, index_t row, int c, int width, quad<T> sum, bool first) {
-    if (!first) add(sum, T(1), x.load(row, c, width));
-    x.store(row, c, width, sum);
+
+  // Products of tiles: a warp has all 16 rows i, or columns j, of 8 channels of one l at a time, `tiles` times 8 of them side by side.
+  static constexpr int warps = threads / warp, all_tiles = middles * Width / 8;
+  static constexpr int tiles = all_tiles / warps < Width / 8 ? all_tiles / warps : Width / 8, groups = all_tiles / warps / tiles;
+  static_assert(!of_tiles || (tile == 16 && groups * tiles * warps == all_tiles));
+  struct tile_sums {
+    T at[groups][tiles][4];
+  };
+
+  /// Calls f(group, l, c) with the first channel of each group of this warp.
+  template <class F>
+  TRIAD_DEVICE static void each_group(block const& b, int width, F&& f) {
+    TRIAD_UNROLL
+    for (int group = 0; group < groups; ++group) {
+      int const first = (b.row() * groups + group) * tiles, c = first % (Width / 8) * 8;
+      if (c < width) f(group, first / (Width / 8), c);
+    }
+  }
+  /// dq(i, l) += ds k(l, j) in registers, dk(l, j) += ds q(i, l) in this block's rows of dk.
+  TRIAD_DEVICE static void score_gradients(block const& b, shared const& s, problem<T> const& p, one_head<T> const& at, int i0, int l0, int j0,
+                                           columns<T> const& dk, tile_sums& of_queries) {
+    tile_lane const lane(b);
+    each_group(b, p.width, [&](int group, int l, int c) {
+      add_tile_product<Path, tiles>(p.factors, lane, tile, [&](int i, int j) { return s.ds[l][i * weight_stride + j]; },
+                                    [&](int j, int e) { return s.key[l][j * stride + c + e]; }, of_queries.at[group]);
+      T of_keys[tiles][4] = {};
+      add_tile_product<Path, tiles>(p.factors, lane, tile, [&](int j, int i) { return s.ds[l][i * weight_stride + j]; },
+                                    [&](int i, int e) { return s.query[l][i * stride + c + e]; }, of_keys);
+      store_tiles(lane, of_keys, c, p.width, dk, i0 > 0, [&](int j) { return l0 + l < at.n ? at.edge(l0 + l, j0 + j) : -1; });
+    });
+  }
+  TRIAD_DEVICE static void store_queries(block const& b, one_head<T> const& at, int i0, int l0, int width, columns<T> const& dq,
+                                         tile_sums const& of_queries) {
+    tile_lane const lane(b);
+    each_group(b, width, [&](int group, int l, int c) {
+      store_tiles(lane, of_queries.at[group], c, width, dq, false, [&](int i) { return l0 + l < at.n ? at.edge(i0 + i, l0 + l) : -1; });
+    });
+  }
+  /// row(r): where row r of the tiles goes, or -1.
+  template <class Row>
+  TRIAD_DEVICE static void store_tiles(tile_lane lane, T const (&sum)[tiles][4], int c, int width, columns<T> const& to, bool more, Row row) {
+    TRIAD_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      int const r = row(lane.row() + 8 * half);
+      if (r < 0) continue;
+      TRIAD_UNROLL
+      for (int t = 0; t < tiles; ++t) to.store(r, c + 8 * t + lane.column(), width, pair<T>{{sum[t][2 * half], sum[t][2 * half + 1]}}, more);
+    }
+  }
+
+  TRIAD_DEVICE static void clear(quad<T> (&value)[own], quad<T> (&score)[own]) {
+    TRIAD_UNROLL
+    for (int r = 0; r < own; ++r) value[r] = score[r] = quad<T>{};
+  }
+  /// What the tiles of rows before this one summed; it arrives while the weights are made.
+  TRIAD_DEVICE static void resume(one_head<T> const& at, int l, int j, int c, bool first, columns<T> const& dv2, columns<T> const& dk,
+                                  quad<T> (&value)[own], quad<T> (&score)[own]) {
+    clear(value, score);
+    TRIAD_UNROLL
+    for (int r = 0; r < own; ++r) {
+      int const row = at.edge(l, j + r);
+      if (row < 0 || first) continue;
+      if constexpr (sums_value) value[r] = dv2.load(row, c, at.width);
+      if constexpr (sums_key) score[r] = dk.load(row, c, at.width);
+    }
   }
 };
 
@@ -187,17 +260,18 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
     int const n = at.n, width = p.width;
     if (n <= whole_graph || i0 >= n || j0 >= n) return;  // the whole block
 
-    keeper const keep(p.dropout);
     int rest = b.thread();
     int const c = 4 * digit(rest, quads), i = digit(rest, tile), j = own * rest;
     bool const live = c < width && i0 + i < n && j0 + j < n;
     quad<T> sum[own] = {};
-    base::copy_pairs(b, s, p, at, d_o.of_head(head, width), statistics, i0, j0);
+    base::copy_pairs(b, s, at, at.part(d_o), statistics, i0, j0);
     for (int l0 = 0; l0 < n; l0 += middles) {
-      base::copy_left(b, s, p, at, i0, l0);
-      base::copy_right(b, s, p, at, l0, j0);
+      base::copy_left(b, s, at, i0, l0);
+      base::copy_right(b, s, at, l0, j0);
+      b.end_copies();
+      b.wait_for_copies<0>();
       b.sync();
-      base::make_weights(b, s, p, at, keep, i0, l0, j0);
+      base::make_weights(b, s, p, at, i0, l0, j0);
       b.sync();
       if (live)
         for (int l = 0; l < middles && l0 + l < n; ++l) {
@@ -208,7 +282,7 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
       b.sync();
     }
     if (!live) return;
-    columns<T> const dk = d_key.of_head(head, width);
+    columns<T> const dk = at.part(d_key);
     TRIAD_UNROLL
     for (int r = 0; r < own; ++r)
       if (j0 + j + r < n) dk.store(at.row(i0 + i, j0 + j + r), c, width, sum[r]);

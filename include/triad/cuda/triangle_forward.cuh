@@ -1,10 +1,14 @@
 // Triangular attention forward in tiles: one block owns rows i and columns j of one head and passes over the middle nodes l.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   for every chunk of l:   q(i, l), k(l, j) to shared memory;  scores of the chunk
-//                           v1(i, l), v2(l, j) over them;  softmax so far
+//   for every chunk of l:   scores of q(i, l), k(l, j)           while v1(i, l) and v2(l, j) are on their way to shared memory
+//                           softmax so far                       while q and k of the next chunk are
 //                           o(i, j) += p v1(i, l) * v2(l, j)     64 accumulators a thread: 4 i, 4 j, 4 columns
 //   o / sum and the statistics
+//
+// Shared memory serves 16 bytes a thread in 4 cycles of a processor, in which it could start 16 multiplications a thread; half as long
+// where threads whose numbers differ in the lowest or second bit read the same.  So threads have blocks of outputs in registers, and
+// digits of rows and columns alternate in their numbers.
 //
 // The softmax is kept relative to a base that follows the maximum only when that has grown by more than e^8: p stays below 3000,
 // which rounds no worse than below 1, and what was summed is hardly ever scaled again.
@@ -26,9 +30,9 @@ template <class T, int Width, bool OwnKey>
 constexpr forward_shape forward_tiles() {
   if constexpr (sizeof(T) == 4) {
     if (Width == 16) return {32, 32, OwnKey ? 4 : 8, 256};
-    if (Width == 32) return {16, 32, 8, 256};
-    if (Width == 64) return {16, 16, 8, 256};
-    return {8, 16, OwnKey ? 4 : 8, 256};
+    if (Width == 32) return {16, 32, OwnKey ? 4 : 8, 256};
+    if (Width == 64) return {16, 16, OwnKey ? 4 : 8, 256};
+    return {8, 16, 4, 256};
   } else {
     if (Width == 16) return {16, 32, 4, 128};
     if (Width == 32) return {16, 16, 4, 128};
@@ -36,7 +40,7 @@ constexpr forward_shape forward_tiles() {
   }
 }
 
-template <class T, int Width, bool OwnKey, bool RightValue>
+template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact>
 struct forward_kernel {
   static constexpr char const* name = "triangle forward";
   static constexpr forward_shape shape = forward_tiles<T, Width, OwnKey>();
@@ -44,14 +48,19 @@ struct forward_kernel {
   static constexpr int stride = Width + 4;  // neighbouring rows begin in other banks
   static constexpr int pairs = (rows * columns_ + threads - 1) / threads;  // of (i, j), whose softmax a thread follows
   static_assert(rows * columns_ * Width == 64 * threads, "triad: a thread of the triangle's forward kernel has 64 accumulators in registers");
+  static constexpr bool of_tiles = Path != product_path::exact;  // scores are products of tiles
+  static_assert(!of_tiles || takes_tile_products<T, Width, OwnKey>,
+                "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
 
   struct shared {
-    alignas(16) T left[chunk][rows][stride];                                                  // q(i, l), then v1(i, l)
-    alignas(16) T right[OwnKey && !RightValue ? 1 : chunk][columns_][stride];                 // k(l, j), then v2(l, j)
-    alignas(16) T own[OwnKey ? rows : 1][OwnKey ? columns_ : 1][OwnKey ? stride : 4];         // k(i, j)
-    alignas(16) T p[chunk][rows][columns_ + 8];                                               // scores, then exp(s - base)
-    alignas(16) T factor[rows][columns_];                                                     // of what was summed so far
-    int moved[threads / warp];                                                                // some factor of the warp is not 1
+    alignas(16) T query[chunk][rows][stride];                                                         // q(i, l)
+    alignas(16) T key[OwnKey ? 1 : chunk][OwnKey ? 1 : columns_][OwnKey ? 4 : stride];                // k(l, j)
+    alignas(16) T own[OwnKey ? rows : 1][OwnKey ? columns_ : 1][OwnKey ? stride : 4];                 // k(i, j)
+    alignas(16) T left[chunk][rows][stride];                                                          // v1(i, l)
+    alignas(16) T right[RightValue ? chunk : 1][RightValue ? columns_ : 1][RightValue ? stride : 4];  // v2(l, j)
+    alignas(16) T p[chunk][rows][columns_ + 4];                                                       // scores, then exp(s - base)
+    alignas(16) T factor[rows][columns_];                                                             // of what was summed so far
+    int moved[threads / warp];                                                                        // some factor of the warp is not 1
   };
   static_assert(sizeof(shared) <= most_shared_bytes,
                 "triad: a tile of the triangle's forward kernel is larger than the 163 KiB of shared memory of a block");
@@ -68,27 +77,29 @@ struct forward_kernel {
     if (n <= whole_graph || i0 >= n || j0 >= n) return;  // the whole block
 
     softmax_state state;
-    quad<T> sum[4][4] = {};
+    sums sum = {};
     place const mine(b.thread());
     bool const live = i0 + mine.i < n && j0 + mine.j < n && mine.c < width;
 
     if constexpr (OwnKey)
-      copy_rows<threads, Width>(b, at.key, width, rows * columns_,
-                                [&](int r) { return edge(at, i0 + r / columns_, j0 + r % columns_); },
-                                [&](int r) { return s.own[r / columns_][r % columns_]; });
+      start_rows<threads, Width, rows * columns_>(b, at.key, width, width, [&](int r) { return at.edge(i0 + r / columns_, j0 + r % columns_); },
+                                                  [&](int r) { return s.own[r / columns_][r % columns_]; });
+    start_scored(b, s, at, i0, 0, j0);
     for (int l0 = 0; l0 < n; l0 += chunk) {
       int const count = n - l0 < chunk ? n - l0 : chunk;
-      copy_left(b, s, at, at.query, i0, l0, count, width);
-      if constexpr (!OwnKey) copy_right(b, s, at, at.key, l0, j0, count, width);
+      start_values(b, s, at, i0, l0, j0);
+      b.wait_for_copies<1>();  // values may be late
       b.sync();
       if constexpr (OwnKey)
-        own_scores(b, s, count, width);
+        own_scores(b, s, width);
+      else if constexpr (of_tiles)
+        score_products(b, s, p, count);
       else
         score_tile(b, s, count, width);
       b.sync();
-      copy_left(b, s, at, at.left, i0, l0, count, width);
-      if constexpr (RightValue) copy_right(b, s, at, at.right, l0, j0, count, width);
+      start_scored(b, s, at, i0, l0 + chunk, j0);
       follow_softmax(b, s, p, at, i0, l0, j0, count, state);
+      b.wait_for_copies<1>();  // queries and keys may be late
       b.sync();
       if (live) accumulate(s, mine, count, sum);
       b.sync();
@@ -96,31 +107,47 @@ struct forward_kernel {
     finish_softmax(b, s, p, at, i0, j0, state, maximum, inverse_sum);
     b.sync();
     if (!live) return;
-    columns<T> const out = o.of_head(head, width);
+    columns<T> const out = at.part(o);
     TRIAD_UNROLL
-    for (int r = 0; r < 4; ++r)
+    for (int r = 0; r < own_rows; ++r)
       TRIAD_UNROLL
-      for (int t = 0; t < 4; ++t) {
-        int const i = i0 + mine.i + r, j = j0 + mine.j + t;
-        if (i < n && j < n) out.store(at.row(i, j), mine.c, width, times(sum[r][t], s.factor[mine.i + r][mine.j + t]));
+      for (int t = 0; t < own_columns; ++t) {
+        int const i = mine.row(r), j = mine.column(t);
+        if (i0 + i >= n || j0 + j >= n) continue;
+        TRIAD_UNROLL
+        for (int q = 0; q < own_quads; ++q)
+          if (mine.channel(q) < width) out.store(at.row(i0 + i, j0 + j), mine.channel(q), width, times(sum[r][t][q], s.factor[i][j]));
       }
   }
 
  private:
-  /// The accumulators of a thread: 4 rows, columns and channels from here.  The threads of a warp differ in 8 groups of channels
-  /// (4 where there are no more), 2 of rows and the rest of columns, so that each row that they load serves several of them.
+  // What a thread sums: rows i, columns j, quads of channels.  Without a right value the output of row i is a product of two matrices,
+  // p(i, ., .)' v1(i, .), so a thread has one row and more of the rest: 4 loads of 16 bytes for 64 multiplications instead of 8.
+  static constexpr int own_rows = RightValue ? 4 : 1, own_columns = RightValue ? 4 : 8, own_quads = RightValue ? 1 : 2;
+  using sums = quad<T>[own_rows][own_columns][own_quads];
+  /// Where these begin.  Neighbours read the same v2, or the same p; the next but one the same v1.
   struct place {
     int i, j, c;
     TRIAD_DEVICE explicit place(int t) {
-      constexpr int quads = Width / 4, near = quads < 8 ? quads : 8, beside = warp / (2 * near);
-      static_assert(rows % 8 == 0 && columns_ % (4 * beside) == 0);
-      c = digit(t, near);
-      i = digit(t, 2);
-      j = digit(t, beside);
+      constexpr int quads = Width / 4 / own_quads, near = quads < 8 ? quads : 8;
+      static_assert(rows % (2 * own_rows) == 0 && columns_ % (2 * own_columns) == 0 && quads % 2 == 0);
+      if constexpr (RightValue) {
+        i = digit(t, 2);
+        j = digit(t, 2);
+        c = digit(t, near);
+      } else {
+        c = digit(t, 2);
+        j = digit(t, 2);
+        c += 2 * digit(t, near / 2);
+        i = digit(t, 2);
+      }
       c = 4 * (c + near * digit(t, quads / near));
-      i = 4 * (i + 2 * digit(t, rows / 8));
-      j = 4 * (j + beside * t);
+      i = own_rows * (i + 2 * digit(t, rows / own_rows / 2));
+      j = 4 * (j + 2 * t);
     }
+    TRIAD_DEVICE int row(int r) const { return i + r; }
+    TRIAD_DEVICE int column(int t) const { return j + t / 4 * (columns_ / (own_columns / 4)) + t % 4; }
+    TRIAD_DEVICE int channel(int q) const { return c + q * (Width / own_quads); }
   };
   struct softmax_state {
     T maximum[pairs], base[pairs], sum[pairs];
@@ -134,34 +161,68 @@ struct forward_kernel {
     }
   };
 
-  TRIAD_DEVICE static index_t edge(one_head<T> const& at, int i, int j) { return i < at.n && j < at.n ? at.row(i, j) : -1; }
-
-  TRIAD_DEVICE static void copy_left(block const& b, shared& s, one_head<T> const& at, columns<T const> x, int i0, int l0, int count, int width) {
-    copy_rows<threads, Width>(b, x, width, count * rows, [&](int r) { return edge(at, i0 + r % rows, l0 + r / rows); },
-                              [&](int r) { return s.left[r / rows][r % rows]; });
+  // One group of copies each, of nothing where the chunk is beyond the graph.
+  TRIAD_DEVICE static void start_scored(block const& b, shared& s, one_head<T> const& at, int i0, int l0, int j0) {
+    if (l0 < at.n) {
+      int const filled = of_tiles ? terms_of(at.width) : at.width;
+      start_left(b, s.query, at.query, at, i0, l0, filled);
+      if constexpr (!OwnKey) start_right(b, s.key, at.key, at, l0, j0, filled);
+    }
+    b.end_copies();
   }
-  TRIAD_DEVICE static void copy_right(block const& b, shared& s, one_head<T> const& at, columns<T const> x, int l0, int j0, int count, int width) {
-    copy_rows<threads, Width>(b, x, width, count * columns_, [&](int r) { return edge(at, l0 + r / columns_, j0 + r % columns_); },
-                              [&](int r) { return s.right[r / columns_][r % columns_]; });
+  TRIAD_DEVICE static void start_values(block const& b, shared& s, one_head<T> const& at, int i0, int l0, int j0) {
+    start_left(b, s.left, at.left, at, i0, l0, at.width);
+    if constexpr (RightValue) start_right(b, s.right, at.right, at, l0, j0, at.width);
+    b.end_copies();
+  }
+  TRIAD_DEVICE static void start_left(block const& b, T (&to)[chunk][rows][stride], columns<T const> const& x, one_head<T> const& at, int i0, int l0,
+                                      int filled) {
+    start_rows<threads, Width, chunk * rows>(b, x, at.width, filled, [&](int r) { return at.edge(i0 + r % rows, l0 + r / rows); },
+                                             [&](int r) { return to[r / rows][r % rows]; });
+  }
+  TRIAD_DEVICE static void start_right(block const& b, T (&to)[chunk][columns_][stride], columns<T const> const& x, one_head<T> const& at, int l0,
+                                       int j0, int filled) {
+    start_rows<threads, Width, chunk * columns_>(b, x, at.width, filled, [&](int r) { return at.edge(l0 + r / columns_, j0 + r % columns_); },
+                                                 [&](int r) { return to[r / columns_][r % columns_]; });
   }
 
-  /// p(i, l, j) = q(i, l) . k(l, j), not scaled yet: one product of two matrices for each l.  This is where a product on tensor
-  /// cores would go.
+  /// p(i, l, j) = q(i, l) . k(l, j), not scaled yet: a warp has 16 rows of one l.
+  TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p, int count) {
+    constexpr int tiles = columns_ / 8;
+    tile_lane const lane(b);
+    for (int t = b.row(); t < count * (rows / 16); t += threads / warp) {
+      int rest = t;
+      int const i = 16 * digit(rest, rows / 16), l = rest;
+      T sum[tiles][4] = {};
+      add_tile_product<Path, tiles>(p.factors, lane, terms_of(p.width), [&](int r, int c) { return s.query[l][i + r][c]; },
+                                    [&](int c, int j) { return s.key[l][j][c]; }, sum);
+      TRIAD_UNROLL
+      for (int tile = 0; tile < tiles; ++tile)
+        TRIAD_UNROLL
+        for (int e = 0; e < 4; ++e) s.p[l][i + lane.row() + e / 2 * 8][8 * tile + lane.column() + e % 2] = sum[tile][e];
+    }
+  }
+  /// The same, exactly: one product of two matrices for each l.
   TRIAD_DEVICE static void score_tile(block const& b, shared& s, int count, int width) {
     constexpr int each = chunk * rows * columns_ / threads;  // scores of a thread
     constexpr int tall = each >= 16 ? 4 : 2, wide = each >= 8 ? 4 : 2;
     constexpr int down = rows / tall, across = columns_ / wide;
+    static_assert(down % 4 == 0 && across % 4 == 0);
     for (int t = b.thread(); t < count * down * across; t += threads) {
-      int rest = t;
-      int const j = digit(rest, across), i = digit(rest, down), l = rest;
+      int rest = t, i = digit(rest, 2), j = digit(rest, 2);
+      i += 2 * digit(rest, 2);
+      j += 2 * digit(rest, 2);
+      i += 4 * digit(rest, down / 4);
+      j += 4 * digit(rest, across / 4);
+      int const l = rest;
       T sum[tall][wide] = {};
       for (int c = 0; c < width; c += 4) {
         quad<T> k[wide];
         TRIAD_UNROLL
-        for (int e = 0; e < wide; ++e) k[e] = quad_at(&s.right[l][j + e * across][c]);
+        for (int e = 0; e < wide; ++e) k[e] = quad_at(&s.key[l][j + e * across][c]);
         TRIAD_UNROLL
         for (int r = 0; r < tall; ++r) {
-          quad<T> const q = quad_at(&s.left[l][i + r * down][c]);
+          quad<T> const q = quad_at(&s.query[l][i + r * down][c]);
           TRIAD_UNROLL
           for (int e = 0; e < wide; ++e) sum[r][e] = dot(q, k[e], sum[r][e]);
         }
@@ -172,38 +233,46 @@ struct forward_kernel {
         for (int e = 0; e < wide; ++e) s.p[l][i + r * down][j + e * across] = sum[r][e];
     }
   }
-  /// p(i, l, j) = q(i, l) . k(i, j), not scaled yet.
-  TRIAD_DEVICE static void own_scores(block const& b, shared& s, int count, int width) {
-    for (int t = b.thread(); t < rows * columns_; t += threads) {
-      int const i = t / columns_, j = t % columns_;
-      T sum[chunk] = {};
+  /// p(i, l, j) = q(i, l) . k(i, j), not scaled yet: one product of two matrices for each i.
+  TRIAD_DEVICE static void own_scores(block const& b, shared& s, int width) {
+    constexpr int down = chunk / 2, across = columns_ / 2;
+    for (int t = b.thread(); t < rows * down * across; t += threads) {
+      int rest = t, l = digit(rest, 2), j = digit(rest, 2);
+      l += 2 * digit(rest, down / 2);
+      j += 2 * digit(rest, across / 2);
+      int const i = rest;
+      T sum[2][2] = {};
       for (int c = 0; c < width; c += 4) {
-        quad<T> const k = quad_at(&s.own[i][j][c]);
+        quad<T> const k[2] = {quad_at(&s.own[i][j][c]), quad_at(&s.own[i][j + across][c])};
         TRIAD_UNROLL
-        for (int l = 0; l < chunk; ++l)
-          if (l < count) sum[l] = dot(quad_at(&s.left[l][i][c]), k, sum[l]);
+        for (int r = 0; r < 2; ++r) {
+          quad<T> const q = quad_at(&s.query[l + r * down][i][c]);
+          TRIAD_UNROLL
+          for (int e = 0; e < 2; ++e) sum[r][e] = dot(q, k[e], sum[r][e]);
+        }
       }
       TRIAD_UNROLL
-      for (int l = 0; l < chunk; ++l)
-        if (l < count) s.p[l][i][j] = sum[l];
+      for (int r = 0; r < 2; ++r)
+        TRIAD_UNROLL
+        for (int e = 0; e < 2; ++e) s.p[l + r * down][i][j + e * across] = sum[r][e];
     }
   }
 
   /// Scores of the chunk to exp(s - base), dropped ones to 0.
   TRIAD_DEVICE static void follow_softmax(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0, int l0, int j0,
                                           int count, softmax_state& state) {
-    keeper const keep(p.dropout);  // made for each chunk: kept, it would take registers from the sums
     bool moved = false;
     TRIAD_UNROLL
     for (int r = 0; r < pairs; ++r) {
       int const t = b.thread() + r * threads, i = t / columns_, j = t % columns_;
       if (i >= rows) continue;
       bool const inside = i0 + i < at.n && j0 + j < at.n;
-      T top = -::cuda::std::numeric_limits<T>::infinity();
-      for (int l = 0; l < count; ++l) {
-        T const score = inside && at.masked(i0 + i, l0 + l, j0 + j) ? p.fill : s.p[l][i][j] * p.scale;
-        top = score > top ? score : top;
-        s.p[l][i][j] = score;
+      T score[chunk], top = -::cuda::std::numeric_limits<T>::infinity();
+      TRIAD_UNROLL
+      for (int l = 0; l < chunk; ++l) {
+        score[l] = l < count ? s.p[l][i][j] * p.scale : -::cuda::std::numeric_limits<T>::infinity();
+        if (l < count && inside && at.masked(i0 + i, l0 + l, j0 + j)) score[l] = p.fill;
+        top = score[l] > top ? score[l] : top;
       }
       state.maximum[r] = top > state.maximum[r] ? top : state.maximum[r];
       T factor = 1;
@@ -214,11 +283,16 @@ struct forward_kernel {
         moved = true;
       }
       s.factor[i][j] = factor;
-      for (int l = 0; l < count; ++l) {
-        T const e = exponential(s.p[l][i][j] - state.base[r]);
+      TRIAD_UNROLL
+      for (int l = 0; l < chunk; ++l) {
+        T const e = exponential(score[l] - state.base[r]);
         state.sum[r] += e;
-        s.p[l][i][j] = inside && keep.keeps(at.element(i0 + i, l0 + l, j0 + j)) ? e : T(0);
+        s.p[l][i][j] = inside ? e : T(0);
       }
+      if (p.threshold == 0 || !inside) continue;
+      keeper const keep(p);  // made for each chunk: kept, it would take registers from the sums
+      for (int l = 0; l < count; ++l)
+        if (!keep.keeps(at.element(i0 + i, l0 + l, j0 + j))) s.p[l][i][j] = 0;
     }
     auto const which = b.ballot(moved);
     if (b.lane() == 0) s.moved[b.row()] = which != 0;
@@ -232,38 +306,50 @@ struct forward_kernel {
       s.factor[i][j] = p.kept / state.sum[r];
       if (i0 + i >= at.n || j0 + j >= at.n) continue;
       auto const row = at.row(i0 + i, j0 + j);
-      maximum(row, at.head) = state.maximum[r];
-      inverse_sum(row, at.head) = T(1) / (state.sum[r] * exponential(state.base[r] - state.maximum[r]));
+      at.number(maximum, row) = state.maximum[r];
+      at.number(inverse_sum, row) = T(1) / (state.sum[r] * exponential(state.base[r] - state.maximum[r]));
     }
   }
 
-  TRIAD_DEVICE static void accumulate(shared const& s, place const& at, int count, quad<T> (&sum)[4][4]) {
+  TRIAD_DEVICE static void accumulate(shared const& s, place const& at, int count, sums& sum) {
     int moved = 0;
     TRIAD_UNROLL
     for (int w = 0; w < threads / warp; ++w) moved |= s.moved[w];
     if (moved != 0) {
       TRIAD_UNROLL
-      for (int r = 0; r < 4; ++r) {
-        quad<T> const factor = quad_at(&s.factor[at.i + r][at.j]);
+      for (int r = 0; r < own_rows; ++r)
         TRIAD_UNROLL
-        for (int t = 0; t < 4; ++t) sum[r][t] = times(sum[r][t], factor.at[t]);
-      }
+        for (int t = 0; t < own_columns; t += 4) {
+          quad<T> const factor = quad_at(&s.factor[at.row(r)][at.column(t)]);
+          TRIAD_UNROLL
+          for (int e = 0; e < 4; ++e)
+            TRIAD_UNROLL
+            for (int q = 0; q < own_quads; ++q) sum[r][t + e][q] = times(sum[r][t + e][q], factor.at[e]);
+        }
     }
     for (int l = 0; l < count; ++l) {
-      quad<T> right[4] = {};
+      quad<T> right[own_columns] = {};
       if constexpr (RightValue) {
         TRIAD_UNROLL
-        for (int t = 0; t < 4; ++t) right[t] = quad_at(&s.right[l][at.j + t][at.c]);
+        for (int t = 0; t < own_columns; ++t) right[t] = quad_at(&s.right[l][at.column(t)][at.channel(0)]);
       }
       TRIAD_UNROLL
-      for (int r = 0; r < 4; ++r) {
-        quad<T> const p = quad_at(&s.p[l][at.i + r][at.j]), left = quad_at(&s.left[l][at.i + r][at.c]);
+      for (int r = 0; r < own_rows; ++r) {
+        quad<T> left[own_quads];
         TRIAD_UNROLL
-        for (int t = 0; t < 4; ++t) {
-          if constexpr (RightValue)
-            add(sum[r][t], p.at[t], left, right[t]);
-          else
-            add(sum[r][t], p.at[t], left);
+        for (int q = 0; q < own_quads; ++q) left[q] = quad_at(&s.left[l][at.row(r)][at.channel(q)]);
+        TRIAD_UNROLL
+        for (int t = 0; t < own_columns; t += 4) {
+          quad<T> const p = quad_at(&s.p[l][at.row(r)][at.column(t)]);
+          TRIAD_UNROLL
+          for (int e = 0; e < 4; ++e)
+            TRIAD_UNROLL
+            for (int q = 0; q < own_quads; ++q) {
+              if constexpr (RightValue)
+                add(sum[r][t + e][q], p.at[e], left[q], right[t + e]);
+              else
+                add(sum[r][t + e][q], p.at[e], left[q]);
+            }
         }
       }
     }

@@ -14,26 +14,27 @@ namespace triad::cuda::triangles {
 /// One head of one graph in any form; a warp computes together.
 template <class T>
 struct general_head : one_head<T> {
+  using one_head<T>::width;
   triangle_form form;
-  int width, terms;
+  int terms;
   T fill, scale;
 
   TRIAD_DEVICE general_head(problem<T> const& p, triangle_form f, index_t graph, index_t c)
-      : one_head<T>(p, graph, c, f == triangle_form::flat ? 2 : 1), form(f), width(p.width), terms(f == triangle_form::flat ? 2 * this->n : this->n),
-        fill(p.fill), scale(p.scale) {}
+      : one_head<T>(p, graph, c, f == triangle_form::flat ? 2 : 1), form(f), terms(f == triangle_form::flat ? 2 * this->n : this->n), fill(p.fill),
+        scale(p.scale) {}
 
   // The rows that term l of edge (i, j) reads; terms l >= n of the flat form are the edges (l - n, j).
   TRIAD_DEVICE bool flat() const { return form == triangle_form::flat; }
   TRIAD_DEVICE int middle(int l) const { return l < this->n ? l : l - this->n; }
-  TRIAD_DEVICE index_t query_row(int i, int l, int j) const { return flat() ? this->row(i, j) : this->row(i, l); }
-  TRIAD_DEVICE index_t value_row(int i, int l, int j) const { return l < this->n ? this->row(i, l) : this->row(l - this->n, j); }
-  TRIAD_DEVICE index_t key_row(int i, int l, int j) const {
+  TRIAD_DEVICE int query_row(int i, int l, int j) const { return flat() ? this->row(i, j) : this->row(i, l); }
+  TRIAD_DEVICE int value_row(int i, int l, int j) const { return l < this->n ? this->row(i, l) : this->row(l - this->n, j); }
+  TRIAD_DEVICE int key_row(int i, int l, int j) const {
     if (flat()) return value_row(i, l, j);
     return this->row(has_own_key() ? i : l, j);
   }
-  TRIAD_DEVICE index_t right_row(int l, int j) const { return this->row(middle(l), j); }
-  TRIAD_DEVICE bool has_own_key() const { return form == triangle_form::attention_ablation || form == triangle_form::both_ablations; }
-  TRIAD_DEVICE bool has_right() const { return form == triangle_form::full || form == triangle_form::attention_ablation; }
+  TRIAD_DEVICE int right_row(int l, int j) const { return this->row(middle(l), j); }
+  TRIAD_DEVICE bool has_own_key() const { return ablates_attention(form); }
+  TRIAD_DEVICE bool has_right() const { return uses_right_value(form); }
   TRIAD_DEVICE bool shut(int i, int l, int j) const { return this->masked(i, middle(l), j); }
 
   TRIAD_DEVICE T score(block const& b, int i, int l, int j) const {
@@ -97,11 +98,11 @@ struct general_forward {
     auto const row = at.row(i, j);
     auto const x = at.over_terms(b, i, j);
     if (b.lane() == 0) {
-      maximum(row, at.head) = x.maximum;
-      inverse_sum(row, at.head) = T(1) / x.sum;
+      at.number(maximum, row) = x.maximum;
+      at.number(inverse_sum, row) = T(1) / x.sum;
     }
-    keeper const keep(p.dropout);
-    auto const out = o.of_head(at.head, p.width);
+    keeper const keep(p);
+    auto const out = at.part(o);
     for (int c0 = 0; c0 < p.width; c0 += held * warp) {
       T sum[held] = {};
       for (int l = 0; l < at.terms; ++l) {
@@ -148,10 +149,9 @@ struct general_backward {
     bool const has_value =
         role == general_role::query_and_left || role == general_role::flat_key || (role == general_role::key_and_right && at.has_right());
     bool const of_right = role == general_role::key_and_right;
-    auto const gradient = d_o.of_head(at.head, width);
-    auto const d_score = of_query ? dx.query.of_head(at.head, width) : dx.key.of_head(at.head, width);
-    auto const d_value = of_right ? dx.right.of_head(at.head, width) : dx.left.of_head(at.head, width);
-    keeper const keep(p.dropout);
+    auto const gradient = at.part(d_o);
+    auto const d_score = of_query ? at.part(dx.query) : at.part(dx.key), d_value = of_right ? at.part(dx.right) : at.part(dx.left);
+    keeper const keep(p);
     int const steps = role == general_role::flat_query || role == general_role::flat_key ? 2 * n : n;
 
     for (int c0 = 0; c0 < width; c0 += held * warp) {
@@ -170,10 +170,10 @@ struct general_backward {
         T dp = 0;
         for (int c = b.lane(); c < width; c += warp) dp += gradient.at(edge, c) * at.value(i, l, j, c);
         dp = warp_sum(b, dp);
-        T const probability = exponential(s - statistics.maximum(edge, at.head)) * statistics.inverse_sum(edge, at.head);
+        T const probability = exponential(s - at.number(statistics.maximum, edge)) * at.number(statistics.inverse_sum, edge);
         T const kept = keep.keeps(at.element(i, l, j)) ? p.kept : T(0);
         T const w = probability * kept;
-        T const ds = at.shut(i, l, j) ? T(0) : probability * (dp * kept - statistics.delta(edge, at.head)) * p.scale;
+        T const ds = at.shut(i, l, j) ? T(0) : probability * (dp * kept - at.number(statistics.delta, edge)) * p.scale;
         auto const query = at.query_row(i, l, j), key = at.key_row(i, l, j);
         TRIAD_UNROLL
         for (int r = 0; r < held; ++r) {

@@ -1,4 +1,4 @@
-// Triangular attention backward of graphs of a few nodes: one small block keeps one head of one graph in shared memory.
+// Triangular attention backward of graphs of a few nodes: one warp, or one small block, keeps one head of one graph in shared memory.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   columns in chunks:   scores and dp = sum_c do v1 v2 of all triangles, in registers
@@ -10,189 +10,201 @@
 
 namespace triad::cuda::triangles {
 
-template <class T, int N>
-constexpr int small_backward_chunk() { return sizeof(T) == 4 ? (N <= 8 ? 32 : 16) : (N <= 8 ? 16 : 4); }
-
 template <class T, int N, bool OwnKey, bool RightValue>
-struct small_backward : small_tile<T, N, small_backward_chunk<T, N>(), N <= 8 ? 128 : 256> {
-  using base = small_tile<T, N, small_backward_chunk<T, N>(), N <= 8 ? 128 : 256>;
+struct small_backward {
+  using team = small_team<T, N, (N <= warp_graph ? 16384 : 108000), RightValue ? 5 : 4, 2>;
+  using layout = typename team::layout;
+  using shared = typename team::shared;
   static constexpr char const* name = "triangle backward of small graphs";
-  static constexpr int threads = base::threads, chunk = base::chunk, part = base::part;
-  static constexpr int own = N <= 8 ? 2 : 4;  // rows i or columns j of a thread's gradients
+  static constexpr int threads = team::threads, resident = N <= warp_graph ? 3 : 2;
+  static constexpr int own = N <= warp_graph || sizeof(T) == 8 ? 2 : 4;  // rows i or columns j of a thread's gradients
 
-  struct shared {
-    alignas(16) typename base::rows query, key, left;
-    alignas(16) T right[RightValue ? N * N : 1][base::stride];
-    alignas(16) typename base::rows d_o;
-    T w[N][N][N], ds[N][N][N];  // (l, i, j)
-  };
-  static_assert(sizeof(shared) <= most_shared_bytes,
-                "triad: the triangle's backward kernel for small graphs takes more than the 163 KiB of shared memory of a block");
-
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, columns<T const> d_o, matrix<T const> maximum, matrix<T const> inverse_sum,
-                               gradients<T> dx) const {
-    auto& s = b.shared<shared>();
-    index_t where = b.index();
+  /// Heads: of all graphs.
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t heads, columns<T const> d_o, matrix<T const> maximum,
+                               matrix<T const> inverse_sum, gradients<T> dx) const {
+    team const with(b);
+    index_t where = b.index() * team::teams + with.index();
+    if (where >= heads) return;  // the whole team
     index_t const head = digit(where, p.heads);
-    one_head<T> const at(p, where, head);
-    int const n = at.n, width = p.width;
-    if (n > N || n == 0) return;  // the whole block
-    columns<T const> const gradient = d_o.of_head(head, width);
-    gradients<T> const out{dx.query.of_head(head, width), dx.key.of_head(head, width), dx.left.of_head(head, width), dx.right.of_head(head, width)};
+    one_head<T> const of(p, where, head);
+    int const n = of.n, width = p.width;
+    if (n < team::least || n > N) return;  // the whole team
+    columns<T const> const gradient = of.part(d_o);
+    gradients<T> const out{of.part(dx.query), of.part(dx.key), of.part(dx.left), of.part(dx.right)};
+    layout const at(n, width);
+    parts const s(at, with.memory());
 
-    T score[base::tasks][part] = {}, dp[base::tasks][part] = {};
-    for (int c0 = 0; c0 < width; c0 += chunk) {
-      copy_all(b, s, at, gradient, c0, width);
-      b.sync();
+    T score[team::tasks][team::part] = {}, dp[team::tasks][team::part] = {};
+    for (int c0 = 0; c0 < width; c0 += 4 * at.quads) {
+      start_all(with, at, s, of, gradient, c0, width);
+      with.wait();
       TRIAD_UNROLL
-      for (int r = 0; r < base::tasks; ++r) add_scores(s, typename base::task(b.thread() + r * threads, n), n, width - c0, score[r], dp[r]);
-      b.sync();
+      for (int r = 0; r < team::tasks; ++r)
+        add_scores(at, s, typename team::task(with.thread() + r * team::size, n), 4 * at.here(c0, width), score[r], dp[r]);
+      with.sync();
     }
     TRIAD_UNROLL
-    for (int r = 0; r < base::tasks; ++r) {
-      typename base::task const my(b.thread() + r * threads, n);
-      if (!my.live(n)) continue;
+    for (int r = 0; r < team::tasks; ++r) {
+      typename team::task const my(with.thread() + r * team::size, n);
       TRIAD_UNROLL
-      for (int e = 0; e < part; ++e)
-        if (my.first + e < n) {
-          s.w[my.l][my.i][my.first + e] = score[r][e];
-          s.ds[my.l][my.i][my.first + e] = dp[r][e];
-        }
+      for (int e = 0; e < team::part; ++e) {
+        int const j = my.first + e;
+        if (j >= my.last) continue;
+        s.w[at.triangle(my.l, my.i, j)] = score[r][e];
+        s.ds[at.triangle(my.l, my.i, j)] = dp[r][e];
+      }
     }
-    b.sync();
-    keeper const keep(p.dropout);
-    for (int t = b.thread(); t < n * n; t += threads) weights(s, p, at, keep, t / n, t % n, maximum, inverse_sum);
-    for (int c0 = 0; c0 < width; c0 += chunk) {
-      if (width > chunk) copy_all(b, s, at, gradient, c0, width);  // else they are still there
-      b.sync();                                                    // also of the weights
-      sums(b, s, at, c0, width, out);
-      b.sync();
+    with.drop(p, of, s.ds);
+    with.sync();
+    for (int t = with.thread(); t < n * n; t += team::size) weigh(at, s, p, of, t / n, t % n, maximum, inverse_sum);
+    with.drop(p, of, s.w);
+    for (int c0 = 0; c0 < width; c0 += 4 * at.quads) {
+      if (width > 4 * at.quads) start_all(with, at, s, of, gradient, c0, width);  // else they are still there
+      with.wait();                                                                // also for the weights
+      sums(with, at, s, of, c0, width, out);
+      with.sync();
     }
   }
 
  private:
-  TRIAD_DEVICE static void copy_all(block const& b, shared& s, one_head<T> const& at, columns<T const> const& gradient, int c0, int width) {
-    base::copy(b, at, at.query, c0, width, s.query);
-    base::copy(b, at, at.key, c0, width, s.key);
-    base::copy(b, at, at.left, c0, width, s.left);
-    if constexpr (RightValue) base::copy(b, at, at.right, c0, width, s.right);
-    base::copy(b, at, gradient, c0, width, s.d_o);
+  /// Where everything lies in the memory of a team.
+  struct parts {
+    T *query, *key, *left, *d_o, *right;  // (edges, stride)
+    T *w, *ds;                            // (l, i, j)
+    TRIAD_DEVICE parts(layout const& at, T* memory)
+        : query(memory), key(memory + at.matrix(1)), left(memory + at.matrix(2)), d_o(memory + at.matrix(3)),
+          right(RightValue ? memory + at.matrix(4) : nullptr), w(memory + at.cube(0)), ds(memory + at.cube(1)) {}
+  };
+
+  TRIAD_DEVICE static void start_all(team const& with, layout const& at, parts const& s, one_head<T> const& of, columns<T const> const& gradient,
+                                    int c0, int width) {
+    with.start(at, of.query, c0, width, s.query);
+    with.start(at, of.key, c0, width, s.key);
+    with.start(at, of.left, c0, width, s.left);
+    if constexpr (RightValue) with.start(at, of.right, c0, width, s.right);
+    with.start(at, gradient, c0, width, s.d_o);
   }
 
-  TRIAD_DEVICE static void add_scores(shared const& s, typename base::task const& my, int n, int columns_left, T (&score)[part], T (&dp)[part]) {
-    if (!my.live(n)) return;
-    int const here = columns_left < chunk ? columns_left : chunk;
+  TRIAD_DEVICE static void add_scores(layout const& at, parts const& s, typename team::task const& my, int here, T (&score)[team::part],
+                                      T (&dp)[team::part]) {
+    if (my.first >= my.last) return;
+    int const row = at.row(my.i, my.l), pairs = at.row(my.i, my.first), others = at.row(my.l, my.first);
     for (int c = 0; c < here; c += 4) {
-      quad<T> const query = quad_at(&s.query[my.i * n + my.l][c]), left = quad_at(&s.left[my.i * n + my.l][c]);
+      quad<T> const query = quad_at(s.query + row + c), left = quad_at(s.left + row + c);
       TRIAD_UNROLL
-      for (int e = 0; e < part; ++e) {
-        int const j = my.first + e;
-        if (j >= n) continue;
-        quad<T> const d_o = quad_at(&s.d_o[my.i * n + j][c]);
-        score[e] = dot(query, quad_at(&s.key[(OwnKey ? my.i : my.l) * n + j][c]), score[e]);
+      for (int e = 0; e < team::part; ++e) {
+        if (my.first + e >= my.last) continue;
+        int const next = e * at.stride + c;
+        quad<T> const d_o = quad_at(s.d_o + pairs + next);
+        score[e] = dot(query, quad_at(s.key + (OwnKey ? pairs : others) + next), score[e]);
         if constexpr (RightValue)
-          dp[e] = dot(d_o, left, quad_at(&s.right[my.l * n + j][c]), dp[e]);
+          dp[e] = dot(d_o, left, quad_at(s.right + others + next), dp[e]);
         else
           dp[e] = dot(d_o, left, dp[e]);
       }
     }
   }
 
-  /// Of edge (i, j): w holds the products q . k and becomes dropout(p); ds holds dp and becomes ds.
-  TRIAD_DEVICE static void weights(shared& s, problem<T> const& p, one_head<T> const& at, keeper const& keep, int i, int j, matrix<T const> maximum,
-                                   matrix<T const> inverse_sum) {
+  /// Of edge (i, j): w holds the products q . k and becomes p as it is where all are kept; ds holds dp, zeros where it was dropped, and
+  /// becomes ds.
+  TRIAD_DEVICE static void weigh(layout const& at, parts const& s, problem<T> const& p, one_head<T> const& of, int i, int j,
+                                 matrix<T const> maximum, matrix<T const> inverse_sum) {
     int const n = at.n;
-    T const top = maximum(at.row(i, j), at.head), inverse = inverse_sum(at.row(i, j), at.head);
+    T const top = of.number(maximum, of.row(i, j)), inverse = of.number(inverse_sum, of.row(i, j));
     T delta = 0;
-    unsigned kept = 0, shut = 0;  // a bit for each l
+    unsigned shut = 0;  // a bit for each l
     for (int l = 0; l < n; ++l) {
-      if (at.masked(i, l, j)) shut |= 1u << l;
-      if (keep.keeps(at.element(i, l, j))) kept |= 1u << l;
-      T const probability = exponential(((shut >> l & 1u) != 0 ? p.fill : s.w[l][i][j] * p.scale) - top) * inverse;
-      T const dp = (kept >> l & 1u) != 0 ? s.ds[l][i][j] * p.kept : T(0);
-      delta += probability * dp;
-      s.w[l][i][j] = probability;
-      s.ds[l][i][j] = dp;
+      int const t = at.triangle(l, i, j);
+      if (of.masked(i, l, j)) shut |= 1u << l;
+      s.w[t] = exponential(((shut >> l & 1u) != 0 ? p.fill : s.w[t] * p.scale) - top) * inverse;
+      s.ds[t] *= p.kept;
+      delta += s.w[t] * s.ds[t];
     }
     for (int l = 0; l < n; ++l) {
-      T const probability = s.w[l][i][j];
-      s.ds[l][i][j] = (shut >> l & 1u) != 0 ? T(0) : probability * (s.ds[l][i][j] - delta) * p.scale;
-      s.w[l][i][j] = (kept >> l & 1u) != 0 ? probability * p.kept : T(0);
+      int const t = at.triangle(l, i, j);
+      s.ds[t] = (shut >> l & 1u) != 0 ? T(0) : s.w[t] * (s.ds[t] - delta) * p.scale;
+      s.w[t] *= p.kept;
     }
   }
 
   /// A thread sums over j for own rows i of one l, or over i for own columns j of one l, four channels; own keys: over l for own
-  /// columns j of one i.  Rows and columns beyond the graph are read, whatever is there, and not stored.
-  TRIAD_DEVICE static void sums(block const& b, shared const& s, one_head<T> const& at, int c0, int width, gradients<T> const& out) {
-    int const n = at.n, groups = (n + own - 1) / own, each = n * groups * (chunk / 4);
-    for (int t = b.thread(); t < (OwnKey ? 3 : 2) * each; t += threads) {
+  /// columns j of one i.  Beyond the graph it takes the last row or column once more and stores nothing.
+  TRIAD_DEVICE static void sums(team const& with, layout const& at, parts const& s, one_head<T> const& of, int c0, int width,
+                                gradients<T> const& out) {
+    int const n = at.n, groups = (n + own - 1) / own, quads = at.here(c0, width), each = n * groups * quads;
+    for (int t = with.thread(); t < (OwnKey ? 3 : 2) * each; t += team::size) {
       int rest = t;
-      int const c = 4 * digit(rest, chunk / 4), first = own * digit(rest, groups), one = digit(rest, n);
-      if (c0 + c >= width) continue;
+      int const c = 4 * digit(rest, quads), first = own * digit(rest, groups), one = digit(rest, n);
+      int mine[own];
+      TRIAD_UNROLL
+      for (int r = 0; r < own; ++r) mine[r] = inside(first + r, n);
       if (rest == 0)
-        sum_of_rows(s, at, one, first, c0, c, width, out);
+        sum_of_rows(at, s, of, one, first, mine, c0, c, width, out);
       else if (rest == 1)
-        sum_of_columns(s, at, one, first, c0, c, width, out);
+        sum_of_columns(at, s, of, one, first, mine, c0, c, width, out);
       else
-        sum_of_own_keys(s, at, one, first, c0, c, width, out);
+        sum_of_own_keys(at, s, of, one, first, mine, c0, c, width, out);
     }
   }
-  TRIAD_DEVICE static void sum_of_rows(shared const& s, one_head<T> const& at, int l, int i, int c0, int c, int width, gradients<T> const& out) {
+  TRIAD_DEVICE static void sum_of_rows(layout const& at, parts const& s, one_head<T> const& of, int l, int first, int const (&i)[own], int c0, int c,
+                                       int width, gradients<T> const& out) {
     int const n = at.n;
     quad<T> dq[own] = {}, dv[own] = {};
     for (int j = 0; j < n; ++j) {
       quad<T> key{}, right{};
-      if constexpr (!OwnKey) key = quad_at(&s.key[l * n + j][c]);
-      if constexpr (RightValue) right = quad_at(&s.right[l * n + j][c]);
+      if constexpr (!OwnKey) key = quad_at(s.key + at.row(l, j) + c);
+      if constexpr (RightValue) right = quad_at(s.right + at.row(l, j) + c);
       TRIAD_UNROLL
       for (int r = 0; r < own; ++r) {
-        quad<T> const d_o = quad_at(&s.d_o[(i + r) * n + j][c]);
-        if constexpr (OwnKey) key = quad_at(&s.key[(i + r) * n + j][c]);
-        add(dq[r], s.ds[l][i + r][j], key);
+        quad<T> const d_o = quad_at(s.d_o + at.row(i[r], j) + c);
+        if constexpr (OwnKey) key = quad_at(s.key + at.row(i[r], j) + c);
+        add(dq[r], s.ds[at.triangle(l, i[r], j)], key);
         if constexpr (RightValue)
-          add(dv[r], s.w[l][i + r][j], d_o, right);
+          add(dv[r], s.w[at.triangle(l, i[r], j)], d_o, right);
         else
-          add(dv[r], s.w[l][i + r][j], d_o);
+          add(dv[r], s.w[at.triangle(l, i[r], j)], d_o);
       }
     }
     TRIAD_UNROLL
     for (int r = 0; r < own; ++r)
-      if (i + r < n) {
-        out.query.store(at.row(i + r, l), c0 + c, width, dq[r]);
-        out.left.store(at.row(i + r, l), c0 + c, width, dv[r]);
+      if (first + r < n) {
+        out.query.store(of.row(i[r], l), c0 + c, width, dq[r]);
+        out.left.store(of.row(i[r], l), c0 + c, width, dv[r]);
       }
   }
-  TRIAD_DEVICE static void sum_of_columns(shared const& s, one_head<T> const& at, int l, int j, int c0, int c, int width, gradients<T> const& out) {
+  TRIAD_DEVICE static void sum_of_columns(layout const& at, parts const& s, one_head<T> const& of, int l, int first, int const (&j)[own], int c0,
+                                          int c, int width, gradients<T> const& out) {
     if constexpr (!OwnKey || RightValue) {
       int const n = at.n;
       quad<T> dk[own] = {}, dv[own] = {};
       for (int i = 0; i < n; ++i) {
-        quad<T> const query = quad_at(&s.query[i * n + l][c]), left = quad_at(&s.left[i * n + l][c]);
+        quad<T> const query = quad_at(s.query + at.row(i, l) + c), left = quad_at(s.left + at.row(i, l) + c);
         TRIAD_UNROLL
         for (int r = 0; r < own; ++r) {
-          if constexpr (!OwnKey) add(dk[r], s.ds[l][i][j + r], query);
-          if constexpr (RightValue) add(dv[r], s.w[l][i][j + r], quad_at(&s.d_o[i * n + j + r][c]), left);
+          if constexpr (!OwnKey) add(dk[r], s.ds[at.triangle(l, i, j[r])], query);
+          if constexpr (RightValue) add(dv[r], s.w[at.triangle(l, i, j[r])], quad_at(s.d_o + at.row(i, j[r]) + c), left);
         }
       }
       TRIAD_UNROLL
       for (int r = 0; r < own; ++r)
-        if (j + r < n) {
-          if constexpr (!OwnKey) out.key.store(at.row(l, j + r), c0 + c, width, dk[r]);
-          if constexpr (RightValue) out.right.store(at.row(l, j + r), c0 + c, width, dv[r]);
+        if (first + r < n) {
+          if constexpr (!OwnKey) out.key.store(of.row(l, j[r]), c0 + c, width, dk[r]);
+          if constexpr (RightValue) out.right.store(of.row(l, j[r]), c0 + c, width, dv[r]);
         }
     }
   }
-  TRIAD_DEVICE static void sum_of_own_keys(shared const& s, one_head<T> const& at, int i, int j, int c0, int c, int width, gradients<T> const& out) {
+  TRIAD_DEVICE static void sum_of_own_keys(layout const& at, parts const& s, one_head<T> const& of, int i, int first, int const (&j)[own], int c0,
+                                           int c, int width, gradients<T> const& out) {
     int const n = at.n;
     quad<T> dk[own] = {};
     for (int l = 0; l < n; ++l) {
-      quad<T> const query = quad_at(&s.query[i * n + l][c]);
+      quad<T> const query = quad_at(s.query + at.row(i, l) + c);
       TRIAD_UNROLL
-      for (int r = 0; r < own; ++r) add(dk[r], s.ds[l][i][j + r], query);
+      for (int r = 0; r < own; ++r) add(dk[r], s.ds[at.triangle(l, i, j[r])], query);
     }
     TRIAD_UNROLL
     for (int r = 0; r < own; ++r)
-      if (j + r < n) out.key.store(at.row(i, j + r), c0 + c, width, dk[r]);
+      if (first + r < n) out.key.store(of.row(i, j[r]), c0 + c, width, dk[r]);
   }
 };
 

@@ -3,6 +3,8 @@
 //
 //   s = q . k / sqrt(k),  p = exp(s - m) / z,  dp = sum_c do v1 v2      3 slots an element of (i, l, j, c)
 //   w = dropout(p),  ds = p (dropout'(dp) - delta) / sqrt(k)            kept in shared memory for the sums that follow
+//
+// Where the policy is not exact float32, s is a product of tiles, and 2 slots are left.
 #pragma once
 
 #include "triad/cuda/launch.cuh"
@@ -37,13 +39,16 @@ struct statistics_views {
   matrix<T const> maximum, inverse_sum, delta;  // (rows, h) each
 };
 
-template <class T, int Width, bool OwnKey, bool RightValue>
+template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact>
 struct backward_tile {
   static constexpr backward_shape shape = backward_tiles<T, Width, OwnKey>();
   static constexpr int threads = shape.threads, tile = shape.tile, middles = shape.middles;
   static constexpr int stride = Width + 4;  // neighbouring rows begin in other banks, and so do neighbouring l and i:
   static constexpr int slab = tile * stride + (Width == 16 ? 16 : 8), edge_slab = tile * stride + 16;
   static constexpr int weight_stride = tile + 4, weights = tile * weight_stride + 4;
+  static constexpr bool of_tiles = Path != product_path::exact;  // scores and their gradients are products of tiles
+  static_assert(!of_tiles || takes_tile_products<T, Width, OwnKey>,
+                "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
 
   struct shared {
     alignas(16) T d_o[tile][edge_slab];                         // do(i, j)
@@ -57,68 +62,90 @@ struct backward_tile {
   static_assert(sizeof(shared) <= most_shared_bytes,
                 "triad: a tile of the triangle's backward kernels is larger than the 163 KiB of shared memory of a block");
 
-  TRIAD_DEVICE static index_t edge(one_head<T> const& at, int i, int j) { return i < at.n && j < at.n ? at.row(i, j) : -1; }
-
+  // Copies are started, and are the caller's to wait for; the statistics are stored at once.
   /// do(i, j), the statistics, and k(i, j) where keys are own.
-  TRIAD_DEVICE static void copy_pairs(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, columns<T const> const& d_o,
+  TRIAD_DEVICE static void copy_pairs(block const& b, shared& s, one_head<T> const& at, columns<T const> const& d_o,
                                       statistics_views<T> const& statistics, int i0, int j0) {
-    auto const row = [&](int r) { return edge(at, i0 + r / tile, j0 + r % tile); };
-    copy_rows<threads, Width>(b, d_o, p.width, tile * tile, row, [&](int r) { return &s.d_o[r / tile][r % tile * stride]; });
-    if constexpr (OwnKey) copy_rows<threads, Width>(b, at.key, p.width, tile * tile, row, [&](int r) { return &s.own[r / tile][r % tile * stride]; });
+    auto const row = [&](int r) { return at.edge(i0 + r / tile, j0 + r % tile); };
+    start_rows<threads, Width, tile * tile>(b, d_o, at.width, at.width, row, [&](int r) { return &s.d_o[r / tile][r % tile * stride]; });
+    if constexpr (OwnKey)
+      start_rows<threads, Width, tile * tile>(b, at.key, at.width, at.width, row, [&](int r) { return &s.own[r / tile][r % tile * stride]; });
     for (int t = b.thread(); t < tile * tile; t += threads) {
-      auto const from = row(t);
+      int const from = row(t);
       if (from < 0) continue;
-      s.maximum[t / tile][t % tile] = statistics.maximum(from, at.head);
-      s.inverse_sum[t / tile][t % tile] = statistics.inverse_sum(from, at.head);
-      s.delta[t / tile][t % tile] = statistics.delta(from, at.head);
+      s.maximum[t / tile][t % tile] = at.number(statistics.maximum, from);
+      s.inverse_sum[t / tile][t % tile] = at.number(statistics.inverse_sum, from);
+      s.delta[t / tile][t % tile] = at.number(statistics.delta, from);
     }
   }
   /// q(i, l) and v1(i, l).
-  TRIAD_DEVICE static void copy_left(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0, int l0) {
-    auto const row = [&](int r) { return edge(at, i0 + r % tile, l0 + r / tile); };
-    copy_rows<threads, Width>(b, at.query, p.width, middles * tile, row, [&](int r) { return &s.query[r / tile][r % tile * stride]; });
-    copy_rows<threads, Width>(b, at.left, p.width, middles * tile, row, [&](int r) { return &s.left[r / tile][r % tile * stride]; });
+  TRIAD_DEVICE static void copy_left(block const& b, shared& s, one_head<T> const& at, int i0, int l0) {
+    auto const row = [&](int r) { return at.edge(i0 + r % tile, l0 + r / tile); };
+    start_middles(b, at.query, at.width, scored(at), row, s.query);
+    start_middles(b, at.left, at.width, at.width, row, s.left);
   }
   /// k(l, j), unless keys are own, and v2(l, j).
-  TRIAD_DEVICE static void copy_right(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int l0, int j0) {
-    auto const row = [&](int r) { return edge(at, l0 + r / tile, j0 + r % tile); };
-    if constexpr (!OwnKey)
-      copy_rows<threads, Width>(b, at.key, p.width, middles * tile, row, [&](int r) { return &s.key[r / tile][r % tile * stride]; });
-    if constexpr (RightValue)
-      copy_rows<threads, Width>(b, at.right, p.width, middles * tile, row, [&](int r) { return &s.right[r / tile][r % tile * stride]; });
+  TRIAD_DEVICE static void copy_right(block const& b, shared& s, one_head<T> const& at, int l0, int j0) {
+    auto const row = [&](int r) { return at.edge(l0 + r / tile, j0 + r % tile); };
+    if constexpr (!OwnKey) start_middles(b, at.key, at.width, scored(at), row, s.key);
+    if constexpr (RightValue) start_middles(b, at.right, at.width, at.width, row, s.right);
+  }
+  /// Columns of q and k, with zeros up to whole steps of a product of tiles.
+  TRIAD_DEVICE static int scored(one_head<T> const& at) { return of_tiles ? terms_of(at.width) : at.width; }
+  template <class From>
+  TRIAD_DEVICE static void start_middles(block const& b, columns<T const> const& x, int width, int filled, From from, T (&to)[middles][slab]) {
+    start_rows<threads, Width, middles * tile>(b, x, width, filled, from, [&](int r) { return &to[r / tile][r % tile * stride]; });
   }
 
-  /// w and ds of the whole tile; zeros outside the graph.  The threads of a warp differ in l first, which all read the same do.
-  TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, keeper const& keep, int i0, int l0,
-                                        int j0) {
+  /// ds(i, l, j) = q(i, l) . k(l, j) for make_weights: a warp has 16 rows and 8 columns of one l.
+  TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p) {
+    tile_lane const lane(b);
+    for (int t = b.row(); t < middles * (tile / 16) * (tile / 8); t += threads / warp) {
+      int rest = t;
+      int const j = 8 * digit(rest, tile / 8), i = 16 * digit(rest, tile / 16), l = rest;
+      T sum[1][4] = {};
+      add_tile_product<Path, 1>(p.factors, lane, terms_of(p.width), [&](int r, int c) { return s.query[l][(i + r) * stride + c]; },
+                                [&](int c, int e) { return s.key[l][(j + e) * stride + c]; }, sum);
+      TRIAD_UNROLL
+      for (int e = 0; e < 4; ++e) s.ds[l][(i + lane.row() + e / 2 * 8) * weight_stride + j + lane.column() + e % 2] = sum[0][e];
+    }
+  }
+
+  /// w and ds of the whole tile; zeros outside the graph.  Threads that differ in the lowest bit alone read the same do, and those that
+  /// differ in the second alone the same q and v1.
+  TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0, int l0, int j0) {
+    keeper const keep(p);  // made for each tile: kept, it would take registers from the sums
     constexpr int each = middles * tile * tile / threads;
     constexpr int tall = each >= 8 ? 4 : each >= 4 ? 2 : 1, wide = each >= 2 ? 2 : 1;
     constexpr int down = tile / tall, across = tile / wide;
-    constexpr int near_l = middles < 4 ? middles : 4, near_j = across < 4 ? across : 4, near_i = down < 2 ? down : 2;
+    static_assert(middles % 4 == 0 && across % 4 == 0 && down % 2 == 0);
     for (int t = b.thread(); t < middles * down * across; t += threads) {
-      int rest = t, l = digit(rest, near_l), j = digit(rest, near_j), i = digit(rest, near_i);
-      j += near_j * digit(rest, across / near_j);
-      i += near_i * digit(rest, down / near_i);
-      l += near_l * rest;
+      int rest = t, l = digit(rest, 2), j = digit(rest, 2), i = digit(rest, 2);
+      l += 2 * digit(rest, 2);
+      j += 2 * digit(rest, across / 2);
+      i += 2 * digit(rest, down / 2);
+      l += 4 * rest;
       T score[tall][wide] = {}, dp[tall][wide] = {};
       for (int c = 0; c < p.width; c += 4) {
         quad<T> key[wide] = {}, right[wide] = {};
         TRIAD_UNROLL
         for (int e = 0; e < wide; ++e) {
-          if constexpr (!OwnKey) key[e] = quad_at(&s.key[l][(j + e * across) * stride + c]);
+          if constexpr (!OwnKey && !of_tiles) key[e] = quad_at(&s.key[l][(j + e * across) * stride + c]);
           if constexpr (RightValue) right[e] = quad_at(&s.right[l][(j + e * across) * stride + c]);
         }
         TRIAD_UNROLL
         for (int r = 0; r < tall; ++r) {
           int const row = i + r * down;
-          quad<T> const query = quad_at(&s.query[l][row * stride + c]), left = quad_at(&s.left[l][row * stride + c]);
+          quad<T> query{};
+          if constexpr (!of_tiles) query = quad_at(&s.query[l][row * stride + c]);
+          quad<T> const left = quad_at(&s.left[l][row * stride + c]);
           TRIAD_UNROLL
           for (int e = 0; e < wide; ++e) {
             int const column = (j + e * across) * stride + c;
             quad<T> const d_o = quad_at(&s.d_o[row][column]);
             if constexpr (OwnKey)
               score[r][e] = dot(query, quad_at(&s.own[row][column]), score[r][e]);
-            else
+            else if constexpr (!of_tiles)
               score[r][e] = dot(query, key[e], score[r][e]);
             if constexpr (RightValue)
               dp[r][e] = dot(d_o, left, right[e], dp[r][e]);
@@ -133,6 +160,7 @@ struct backward_tile {
         for (int e = 0; e < wide; ++e) {
           int const row = i + r * down, column = j + e * across, gi = i0 + row, gl = l0 + l, gj = j0 + column;
           T w = 0, ds = 0;
+          if constexpr (of_tiles) score[r][e] = s.ds[l][row * weight_stride + column];
           if (gi < at.n && gl < at.n && gj < at.n) {
             bool const shut = at.masked(gi, gl, gj);
             T const probability =
@@ -159,10 +187,11 @@ struct delta_kernel {
     index_t const r = b.index() * (threads / warp) + b.row();
     bool const live = r < rows;
     for (index_t c = 0; c < heads; ++c) {
-      auto const x = o.of_head(c, width), y = d_o.of_head(c, width);
       T sum = 0;
-      if (live)
-        for (int e = b.lane(); e < width; e += warp) sum += x.at(r, e) * y.at(r, e);
+      if (live) {
+        auto const x = o.of_head(c, width, r), y = d_o.of_head(c, width, r);
+        for (int e = b.lane(); e < width; e += warp) sum += x.at(0, e) * y.at(0, e);
+      }
       sum = warp_sum(b, sum);
       if (live && b.lane() == 0) delta(r, c) = sum;
     }

@@ -33,7 +33,7 @@ class graph_loader {
 
   /// Room for batches up to these dims.  where: memory_of(ex) of a device's backend; hosts need none.
   explicit graph_loader(graph_dims capacity, memory where = {})
-      : capacity_(capacity), label_(size(capacity.rows)), memory_(bytes(capacity), where) {
+      : capacity_(capacity), label_(size(capacity.rows)), staged_(bytes(capacity)), memory_(bytes(capacity), where) {
     for (auto* v : {&nodes_, &node_, &edge_, &triangle_, &query_edge_, &query_source_, &query_target_, &target_}) v->resize(size(capacity.graphs));
     clear();
   }
@@ -71,19 +71,20 @@ class graph_loader {
   /// One for each graph of the batch, until the next add().
   std::span<index_t const> answers() const { return {target_.data(), size(dims_.graphs)}; }
 
-  /// The batch in the backend's memory, until the next call.
+  /// The batch in the backend's memory, until the next call.  It is laid out on the host first: one copy takes it there.
   graph_queries upload() {
-    auto place = memory_.place();
-    auto const copy = [&](std::vector<index_t> const& from, index_t count) {
-      auto const to = place.template make<vec<index_t>>(count);
-      memory_.memory().from_host(to.data_handle(), from.data(), size(count) * sizeof(index_t));
-      return vec<index_t const>(to);
+    auto here = staged_.place(), there = memory_.place();
+    auto const put = [&](std::vector<index_t> const& from, index_t count) {
+      auto const copy = here.template make<vec<index_t>>(count);
+      std::copy_n(from.data(), count, copy.data_handle());
+      return vec<index_t const>(there.template make<vec<index_t>>(count));
     };
     index_t const b = dims_.graphs;
-    graph_batch const graphs{dims_, copy(nodes_, b), copy(node_, b), copy(edge_, b), copy(triangle_, b)};
-    auto const label = copy(label_, dims_.rows);
-    auto const query = copy(query_edge_, b), source = copy(query_source_, b), target = copy(query_target_, b);
-    answer_ = copy(target_, b).data_handle();
+    graph_batch const graphs{dims_, put(nodes_, b), put(node_, b), put(edge_, b), put(triangle_, b)};
+    auto const label = put(label_, dims_.rows);
+    auto const query = put(query_edge_, b), source = put(query_source_, b), target = put(query_target_, b);
+    answer_ = put(target_, b).data_handle();
+    memory_.memory().from_host(memory_.data(), staged_.data(), here.used());
     return {graphs, label, query, source, target};
   }
   /// The answers of the uploaded batch.
@@ -103,6 +104,7 @@ class graph_loader {
 
   graph_dims capacity_, dims_;
   std::vector<index_t> nodes_, node_, edge_, triangle_, label_, query_edge_, query_source_, query_target_, target_;
+  buffer<> staged_;
   buffer<memory> memory_;
   index_t const* answer_ = nullptr;
 };

@@ -17,8 +17,11 @@
 //                             s = q(i, j) . k(edge) / sqrt(k),  o = sum p~ v1(edge);  masked as triangle (i, z, j)
 #pragma once
 
+#include <type_traits>
+
 #include "triad/core/arena.hpp"
 #include "triad/core/backend.hpp"
+#include "triad/core/contracts.hpp"
 #include "triad/core/graphs.hpp"
 #include "triad/core/random.hpp"
 #include "triad/core/views.hpp"
@@ -27,8 +30,22 @@ namespace triad {
 
 enum class triangle_form { full, value_ablation, attention_ablation, both_ablations, flat };
 
-constexpr bool uses_right_value(triangle_form f) { return f == triangle_form::full || f == triangle_form::attention_ablation; }
-constexpr bool ablates_attention(triangle_form f) { return f == triangle_form::attention_ablation || f == triangle_form::both_ablations; }
+TRIAD_HOST_DEVICE constexpr bool uses_right_value(triangle_form f) { return f == triangle_form::full || f == triangle_form::attention_ablation; }
+TRIAD_HOST_DEVICE constexpr bool ablates_attention(triangle_form f) {
+  return f == triangle_form::attention_ablation || f == triangle_form::both_ablations;
+}
+
+/// Calls f(own key, right value) with what the form is made of as compile-time constants; not for the flat form.
+template <class F>
+void with_triangle_form(triangle_form form, F&& f) {
+  switch (form) {
+    case triangle_form::full: return f(std::false_type(), std::true_type());
+    case triangle_form::value_ablation: return f(std::false_type(), std::false_type());
+    case triangle_form::attention_ablation: return f(std::true_type(), std::true_type());
+    case triangle_form::both_ablations: return f(std::true_type(), std::false_type());
+    case triangle_form::flat: return;
+  }
+}
 
 /// What one use of the operation is made of, besides tensors.
 struct triangle_settings {

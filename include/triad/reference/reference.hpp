@@ -7,6 +7,7 @@
 #include "triad/reference/dropout.hpp"
 #include "triad/reference/elementwise.hpp"
 #include "triad/reference/gather.hpp"
+#include "triad/reference/history.hpp"
 #include "triad/reference/layer_norm.hpp"
 #include "triad/reference/matmul.hpp"
 #include "triad/reference/pair_sum.hpp"

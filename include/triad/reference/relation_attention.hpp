@@ -50,9 +50,8 @@ void do_relation_attention_grad(backend&, relation_settings const& t, relation_o
   index_t const d = in.query.extent(1), width = d / t.heads;
   bool const add = edges == edge_gradients::added;
   T const scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
-  for (auto const& m : {dx.query, dx.key, dx.value})
-    for (index_t r = 0; r < m.extent(0); ++r)
-      for (index_t f = 0; f < d; ++f) m(r, f) = T(0);
+  for (index_t r = 0; r < dx.query.extent(0); ++r)
+    for (index_t f = 0; f < d; ++f) dx.query(r, f) = dx.key(r, f) = dx.value(r, f) = T(0);
   for (index_t graph = 0; graph < g.dims.graphs; ++graph) {
     index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph);
     for (index_t c = 0; c < t.heads; ++c)

@@ -103,7 +103,7 @@ template <class T>
 void do_triangle_grad(backend&, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
                       triangle_statistics<T const> const& statistics, matrix<T const> o, matrix<T const> d_o,
                       triangle_projections<T> const& dx, workspace) {
-  for (auto const& m : {dx.query, dx.key, dx.left_value, dx.right_value}) clear(m);
+  clear(dx.query), clear(dx.key), clear(dx.left_value), clear(dx.right_value);
   for (index_t graph = 0; graph < g.dims.graphs; ++graph)
     for (index_t c = 0; c < t.heads; ++c) {
       triangle_head<T> const at(t, x, g, graph, c);

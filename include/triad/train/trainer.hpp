@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <vector>
+
 #include "triad/core/backend.hpp"
 #include "triad/core/call.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/cross_entropy.hpp"
+#include "triad/ops/history.hpp"
 #include "triad/train/clip.hpp"
 #include "triad/train/optimizer.hpp"
 #include "triad/train/parameters.hpp"
@@ -21,13 +26,20 @@ struct trainer_options {
   graph_dims capacity{};              // the largest batch
 };
 
+/// What one update found: the mean cross entropy of its batch, and its gradient's norm before it was clipped.
+struct update_record {
+  std::uint64_t step;
+  double loss, norm;
+};
+
 /// What a trainer will hold, in bytes, known before anything is allocated.
 struct trainer_bytes {
   std::size_t parameters, saved, scratch;
   std::size_t total() const { return parameters + saved + scratch; }
 };
 
-/// Model: fields, plan_params, plan_saved(arena, graph_dims, keep), targets(), forward(..., logits), backward(..., dlogits, gradient).
+/// Model: fields, plan_params, plan_saved(arena, graph_dims, keep), targets(), forward(..., logits), backward(..., dlogits, gradient);
+/// Model::input: graphs, measured(dims, b), identify(mix), as graph_queries has them.
 template <class Model, backend Ex>
 class trainer {
  public:
@@ -43,6 +55,7 @@ class trainer {
     auto place = scalars_.place();
     loss_ = place.template make<vec<T>>(1);
     norm_ = place.template make<vec<T>>(1);
+    history_ = as_matrix(place.template make<tensor<T, dyn, dyn>>(history_rows, 2));
   }
   trainer(trainer const&) = delete;
   trainer& operator=(trainer const&) = delete;
@@ -60,14 +73,31 @@ class trainer {
     return {parameters, saved, planned_scratch(ex, m, o)};
   }
 
-  /// One step of Adam on the mean cross entropy of a batch.  Afterwards loss() and norm() are of this batch.
+  /// One step of Adam on the mean cross entropy of a batch.  Afterwards loss() and norm() are of this batch.  A device is not
+  /// waited for; records() asks it.
   void update(typename Model::input const& in, vec<index_t const> target, double rate) {
     clock_.set(step_, rate);
     replay(ex_, key_of(in, target), [&] {
       compute_gradient(in, target, options_.max_norm);
       optimizer_.update(ex_, parameters_, clock_);
+      note(ex_, clock_.step(), vec<T const>(loss_), vec<T const>(norm_), history_);
     });
     ++step_;
+  }
+
+  /// Updates that are remembered.
+  static constexpr index_t history_rows = 64;
+  /// What the updates since the last call found, in order; waits for them.  Of more than `history_rows` updates the first are forgotten.
+  void records(std::vector<update_record>& found) {
+    std::array<T, 2 * history_rows> table;
+    scalars_.memory().to_host(table.data(), history_.data_handle(), table.size() * sizeof(T));
+    auto const most = static_cast<std::uint64_t>(history_rows);
+    found.clear();
+    for (auto s = step_ - told_ > most ? step_ - most : told_; s < step_; ++s) {
+      auto const row = static_cast<std::size_t>(s % most);
+      found.push_back({s, static_cast<double>(table[2 * row]), static_cast<double>(table[2 * row + 1])});
+    }
+    told_ = step_;
   }
 
   /// The gradient of the mean cross entropy, the loss, and the gradient's norm before it is clipped; no step.
@@ -94,7 +124,7 @@ class trainer {
   T norm() const { return read(norm_); }
   /// Updates made so far.
   std::uint64_t step() const { return step_; }
-  void set_step(std::uint64_t step) { step_ = step; }
+  void set_step(std::uint64_t step) { step_ = told_ = step; }
 
   Model const& model() const { return model_; }
   parameter_set<Model, Ex>& parameters() { return parameters_; }
@@ -115,14 +145,12 @@ class trainer {
         return false;
     }
   };
-  /// One number for the shapes of a batch and where it lies: two steps with the same number queue the same work.
+  /// One number for a batch but for the values in its memory: two steps with the same number queue the same work.
   std::uint64_t key_of(typename Model::input const& in, vec<index_t const> target) const {
-    auto const& d = in.graphs.dims;
     std::uint64_t hash = 0xcbf29ce484222325u;
     auto const mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3u + (hash >> 29); };
-    for (index_t const v : {d.graphs, d.rows, d.nodes, d.triangles, d.max_nodes}) mix(static_cast<std::uint64_t>(v));
-    for (void const* p : {static_cast<void const*>(in.graphs.size.data_handle()), static_cast<void const*>(target.data_handle()),
-                          static_cast<void const*>(scratch_.data())})
+    in.identify(mix);
+    for (void const* p : {static_cast<void const*>(target.data_handle()), static_cast<void const*>(scratch_.data())})
       mix(reinterpret_cast<std::uintptr_t>(p));
     return hash;
   }
@@ -162,6 +190,7 @@ class trainer {
   static std::size_t scalar_bytes() {
     return planned_bytes([](arena& a) {
       for (int i = 0; i < 2; ++i) (void)a.make<vec<T>>(1);
+      (void)a.make<tensor<T, dyn, dyn>>(history_rows, 2);
     });
   }
 
@@ -173,7 +202,8 @@ class trainer {
   training_clock<Ex> clock_;
   buffer<memory> saved_, scratch_, scalars_;
   vec<T> loss_{nullptr, 0}, norm_{nullptr, 0};
-  std::uint64_t step_ = 0;
+  matrix<T> history_ = make_matrix<T>(nullptr, 0, 0, 0);  // (history_rows, 2)
+  std::uint64_t step_ = 0, told_ = 0;                     // told_: the first that records() has not given
 };
 
 }  // namespace triad

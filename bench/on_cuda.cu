@@ -1,0 +1,195 @@
+// triad-bench-cuda: the benchmarks on a GPU, under the names that triad-bench has.  --filter=REGEX, --arithmetic=float32|tf32|bf16, --list
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every result is checked before it is timed: whole, against the reference in double, at a size that takes it seconds; and where
+// there is a triangle, at a few edges of the full size.  What is wrong is not timed, and the status is 1.
+//
+// A time is the median between two events in the backend's stream, of work that is recorded and replayed, as training does it.
+//
+//   floor = products + triangle         bench/floor.hpp counts them
+//   products   cuBLAS alone, on arrays of exactly those shapes, in the same arithmetic
+//   triangle   its multiply-adds, at the rate of multiply-adds that touch no memory, measured at the start
+//
+// Not in it: exponentials, memory traffic, norms, dropout, loss, Adam.
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "layer_check.hpp"
+#include "model_problem.hpp"
+#include "on_cuda.cuh"
+#include "triad/cuda.cuh"
+#include "triad/layers/edge_transformer_layer.hpp"
+#include "triad/reference/reference.hpp"
+
+namespace bench {
+namespace {
+
+using triad::triangle_form;
+
+struct benchmark {
+  std::string name;
+  std::function<bool(session&)> run;  // false: the result was wrong
+};
+
+/// What is timed, and what is known of it.
+struct piece {
+  work_model model{};
+  std::size_t planned = 0, total = 0;  // bytes
+  double examples = 0;                 // of one run, where they count
+};
+
+bool report(std::string const& name, verdict const& wrong) {
+  if (wrong) std::printf("%-62s not timed, because it is wrong: %s\n", name.c_str(), wrong->c_str());
+  return !wrong;
+}
+
+void time_work(session& s, std::string const& name, piece const& p, std::function<void()> const& work) {
+  double const seconds = s.median_seconds(work), products = s.seconds_of_products(p.model), triangle = p.model.slots / s.multiply_adds();
+  std::printf("%-62s %10.4f %10.4f %10.4f %10.4f %7.2f %9.1f %10.1f %10.1f", name.c_str(), seconds * 1e3, (products + triangle) * 1e3, products * 1e3,
+              triangle * 1e3, seconds / (products + triangle), p.model.flops() / seconds * 1e-12, static_cast<double>(p.planned) / 1048576,
+              static_cast<double>(p.total) / 1048576);
+  if (p.examples > 0) std::printf(" %10.0f", p.examples / seconds);
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+/// Small graphs: a few of them; large ones: one that still takes the large graphs' kernels.
+equal_graphs checked_graphs(shape const& z) {
+  return z.n <= 16 ? equal_graphs(std::min<index_t>(z.b, 9), z.n) : equal_graphs(1, std::min<index_t>(z.n, 37));
+}
+
+bool run_attention(session& s, std::string const& name, triangle_form form, shape const& z, bool train) {
+  triad::reference::backend judge;
+  auto wrong = check_layer(s.ex, judge, attention<float>(form, z), attention<double>(form, z), checked_graphs(z));
+  if (!wrong) wrong = triangle_problem(s.ex, form, z).check();
+  if (!report(name, wrong)) return false;
+  equal_graphs const graphs(z.b, z.n);
+  layer_problem<float, triad::triangular_attention<float>, triad::cuda::backend> p(s.ex, attention<float>(form, z), graphs, train);
+  piece what{.planned = p.planned_bytes(), .total = p.bytes()};
+  what.model.projections(form, z.rows(), z.d, train);
+  what.model.triangle(form, z.b, z.n, z.d, z.h, train);
+  time_work(s, name, what, [&] { triad::replay(s.ex, 1, [&] { p.run(train); }); });
+  triad::forget_replays(s.ex);
+  return true;
+}
+
+/// The kernels alone.
+bool run_triangle(session& s, std::string const& name, triangle_form form, shape const& z, bool train) {
+  triangle_problem p(s.ex, form, z);
+  if (!report(name, p.check())) return false;
+  piece what;
+  what.model.triangle(form, z.b, z.n, z.d, z.h, train);
+  time_work(s, name, what, [&] { triad::replay(s.ex, 1, [&] { p.run(train); }); });
+  triad::forget_replays(s.ex);
+  return true;
+}
+
+template <class T>
+triad::edge_transformer_layer<T> layer(shape const& z) {
+  return triad::edge_transformer_layer<T>({.width = z.d, .heads = z.h, .hidden = 4 * z.d});
+}
+
+bool run_layer(session& s, std::string const& name, shape const& z) {
+  triad::reference::backend judge;
+  if (!report(name, check_layer(s.ex, judge, layer<float>(z), layer<double>(z), checked_graphs(z)))) return false;
+  equal_graphs const graphs(z.b, z.n);
+  layer_problem<float, triad::edge_transformer_layer<float>, triad::cuda::backend> p(s.ex, layer<float>(z), graphs, true);
+  piece what{.planned = p.planned_bytes(), .total = p.bytes()};
+  what.model.projections(triangle_form::full, z.rows(), z.d, true);
+  what.model.feed_forward(z.rows(), z.d, 4 * z.d, z.d, true);
+  what.model.triangle(triangle_form::full, z.b, z.n, z.d, z.h, true);
+  time_work(s, name, what, [&] { triad::replay(s.ex, 1, [&] { p.run(true); }); });
+  triad::forget_replays(s.ex);
+  return true;
+}
+
+bool run_model(session& s, std::string const& name, model_settings const& m, model_settings const& checked) {
+  triad::reference::backend judge;
+  if (!report(name, check_model(s.ex, judge, checked))) return false;
+  auto const parts = model_problem<float, triad::cuda::backend>::bytes(s.ex, m);
+  model_problem<float, triad::cuda::backend> p(s.ex, m);
+  time_work(s, name, {count_work(m), parts.saved + parts.scratch, parts.total(), static_cast<double>(m.nodes.size())}, [&] { p.step(); });
+  return true;
+}
+
+std::vector<benchmark> all() {
+  std::vector<benchmark> list;
+  auto const add = [&](std::string name, auto run) { list.push_back({name, [=](session& s) { return run(s, name); }}); };
+  add("clutrr_step/b:400/l:8/d:200/h:4", [](session& s, std::string const& name) { return run_model(s, name, clutrr(400), clutrr(6)); });
+  for (shape const& z : {shape{400, 5, 200, 4}, shape{1, 32, 200, 4}, shape{1, 64, 200, 4}, shape{1, 128, 200, 4}, shape{1, 512, 128, 4}})
+    add("edge_transformer_layer/train/" + z.name(), [=](session& s, std::string const& name) { return run_layer(s, name, z); });
+  struct {
+    index_t b, n, d, h;
+  } const sizes[] = {{400, 5, 200, 4}, {160, 8, 200, 4}, {40, 16, 200, 4},  {10, 32, 200, 4},  {1, 64, 200, 4},  {1, 128, 200, 4},
+                     {1, 256, 200, 4}, {8, 128, 200, 4}, {160, 8, 256, 8}, {10, 32, 256, 8}, {1, 128, 256, 8}, {1, 256, 256, 8}, {1, 512, 128, 4}};
+  for (auto const& [b, n, d, h] : sizes) {
+    shape const z{b, n, d, h};
+    for (bool const train : {false, true}) {
+      std::string const rest = (train ? "/train/" : "/forward/") + z.name();
+      add("triangular_attention" + rest, [=](session& s, std::string const& name) { return run_attention(s, name, triangle_form::full, z, train); });
+      add("triangle" + rest, [=](session& s, std::string const& name) { return run_triangle(s, name, triangle_form::full, z, train); });
+    }
+  }
+  for (shape const& z : {shape{400, 5, 200, 4}, shape{1, 64, 200, 4}, shape{1, 128, 200, 4}}) {
+    add("triangular_attention_value_ablation/train/" + z.name(),
+        [=](session& s, std::string const& name) { return run_attention(s, name, triangle_form::value_ablation, z, true); });
+    add("triangular_attention_attention_ablation/train/" + z.name(),
+        [=](session& s, std::string const& name) { return run_attention(s, name, triangle_form::attention_ablation, z, true); });
+  }
+  add("edge_transformer/train/l:8/b:1/n:512/d:128/h:4",
+      [](session& s, std::string const& name) { return run_model(s, name, large(512), large(20)); });
+  return list;
+}
+
+int usage() {
+  std::fputs("usage: triad-bench-cuda [--filter=REGEX] [--arithmetic=float32|tf32|bf16] [--list]\n", stderr);
+  return 2;
+}
+
+int run(int argc, char** argv) {
+  std::regex filter(".*");
+  auto how = triad::cuda::arithmetic::float32;
+  bool names_only = false;
+  for (int i = 1; i < argc; ++i) {
+    std::string const option = argv[i];
+    if (option == "--arithmetic=tf32")
+      how = triad::cuda::arithmetic::tf32, tolerance = 1e-2;  // a dozen products in line, 5e-4 each
+    else if (option == "--arithmetic=bf16")
+      how = triad::cuda::arithmetic::bf16, tolerance = 1e-1;  // 4e-3 each
+    else if (option.starts_with("--filter="))
+      filter = option.substr(9);
+    else if (option == "--list")
+      names_only = true;
+    else if (option != "--arithmetic=float32")
+      return usage();
+  }
+  auto const list = all();
+  if (names_only) {
+    for (auto const& b : list) std::printf("%s\n", b.name.c_str());
+    return 0;
+  }
+  session s(how);
+  std::printf("%s; %.2f T multiply-adds a second\n", s.device_name().c_str(), s.multiply_adds() * 1e-12);
+  std::printf("%-62s %10s %10s %10s %10s %7s %9s %10s %10s %10s\n", "name", "ms", "floor", "products", "triangle", "share", "TFLOP/s", "planned",
+              "total MiB", "examples/s");
+  bool right = true;
+  for (auto const& b : list)
+    if (std::regex_search(b.name, filter)) right = b.run(s) && right;
+  return right ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  try {
+    return bench::run(argc, argv);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "triad-bench-cuda: %s\n", e.what());
+    return 2;
+  }
+}

@@ -1,0 +1,112 @@
+// The GPU of the benchmarks: a clock of events, and the rates of multiply-adds and of products.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "triad/core/buffer.hpp"
+#include "triad/cuda/backend.cuh"
+#include "triad/cuda/launch.cuh"
+#include "work.hpp"
+
+namespace bench {
+
+/// Multiply-adds from registers alone, more chains than latency times issue.
+struct multiply_add_kernel {
+  static constexpr char const* name = "multiply_add_kernel";
+  static constexpr int threads = 256, chains = 16, repeats = 20'000;
+  TRIAD_DEVICE void operator()(triad::cuda::block const& b, triad::vec<float> out) const {
+    float sum[chains];
+    float const factor = 0.999f + 1e-9f * static_cast<float>(b.lane());
+    TRIAD_UNROLL
+    for (int c = 0; c < chains; ++c) sum[c] = static_cast<float>(c);
+    for (int r = 0; r < repeats; ++r) {
+      TRIAD_UNROLL
+      for (int c = 0; c < chains; ++c) sum[c] = sum[c] * factor + 0.001f;
+    }
+    float total = 0;
+    TRIAD_UNROLL
+    for (int c = 0; c < chains; ++c) total += sum[c];
+    out(b.index() * threads + b.thread()) = total;
+  }
+};
+
+class session {
+ public:
+  explicit session(triad::cuda::arithmetic how) : ex(0, how) {
+    for (auto* e : {&begin_, &end_}) triad::cuda::check(cudaEventCreate(e), "creating an event");
+    triad::cuda::check(cudaGetDeviceProperties(&device_, ex.device()), "asking for the device's properties");
+    multiply_adds_ = measured_multiply_adds();
+  }
+  session(session const&) = delete;
+  session& operator=(session const&) = delete;
+  ~session() {
+    (void)cudaEventDestroy(begin_);
+    (void)cudaEventDestroy(end_);
+  }
+
+  triad::cuda::backend ex;
+
+  std::string device_name() const { return device_.name; }
+  /// A second, of the whole device.
+  double multiply_adds() const { return multiply_adds_; }
+
+  /// Of one run of work(), from the stream's point of view.
+  template <class Work>
+  double seconds(Work&& work) {
+    triad::cuda::check(cudaEventRecord(begin_, ex.stream()), "recording an event");
+    work();
+    triad::cuda::check(cudaEventRecord(end_, ex.stream()), "recording an event");
+    triad::cuda::check(cudaEventSynchronize(end_), "waiting for the work that is timed");
+    float milliseconds = 0;
+    triad::cuda::check(cudaEventElapsedTime(&milliseconds, begin_, end_), "reading a time");
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+  /// After three runs to warm up (the second is recorded, the third replayed): of at least five, half a second's worth, 500 at most.
+  template <class Work>
+  double median_seconds(Work&& work) {
+    for (int i = 0; i < 3; ++i) work();
+    std::vector<double> times;
+    double sum = 0;
+    while (times.size() < 5 || (sum < 0.5 && times.size() < 500)) sum += times.emplace_back(seconds(work));
+    return median(std::move(times));
+  }
+
+  /// Every product of the model by cuBLAS alone.
+  double seconds_of_products(work_model const& model) {
+    double sum = 0;
+    for (auto const& [p, times] : model.products) sum += times * seconds_of(p);
+    return sum;
+  }
+
+ private:
+  double measured_multiply_adds() {
+    index_t const blocks = 16 * device_.multiProcessorCount, threads = blocks * multiply_add_kernel::threads;
+    triad::buffer<triad::cuda::device_memory> const memory(static_cast<std::size_t>(4 * threads), ex.where());
+    auto const out = triad::make_vec(static_cast<float*>(memory.data()), threads);
+    double const time = median_seconds([&] { triad::cuda::launch(ex, multiply_add_kernel{}, blocks, out); });
+    return static_cast<double>(threads) * multiply_add_kernel::chains * multiply_add_kernel::repeats / time;
+  }
+
+  // c (m, n) = op(a) op(b), rows contiguous: to cuBLAS, whose columns are contiguous, c' = op(b)' op(a)'.
+  double seconds_of(product const& p) {
+    triad::buffer<triad::cuda::device_memory> const memory(static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)), ex.where());
+    auto* const a = static_cast<float*>(memory.data());
+    auto* const b = a + p.m * p.k;
+    auto* const c = b + p.k * p.n;
+    auto const leading = [](index_t n) { return static_cast<int>(n); };
+    return median_seconds([&] {
+      triad::cuda::gemm<float>(ex.blas(), ex.arithmetic(), {leading(p.n), leading(p.m), leading(p.k)},
+                               {b, p.transpose_b, leading(p.transpose_b ? p.k : p.n)}, {a, p.transpose_a, leading(p.transpose_a ? p.m : p.k)}, 0.0f,
+                               {c, false, leading(p.n)});
+    });
+  }
+
+  cudaDeviceProp device_{};
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+  double multiply_adds_ = 0;
+};
+
+}  // namespace bench

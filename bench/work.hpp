@@ -1,0 +1,103 @@
+// What every benchmark shares: shapes, verdicts, and the work of a layer, counted; floor.hpp says what the counts are for.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "triad/core/mdspan.hpp"
+#include "triad/ops/triangle.hpp"
+
+namespace bench {
+
+using triad::index_t;
+
+/// B graphs of n nodes, width d, h heads.
+struct shape {
+  index_t b, n, d, h;
+  index_t rows() const { return b * n * n; }
+  std::string name() const {
+    return "b:" + std::to_string(b) + "/n:" + std::to_string(n) + "/d:" + std::to_string(d) + "/h:" + std::to_string(h);
+  }
+};
+
+/// Nothing where the result is right, else what is wrong with it.
+using verdict = std::optional<std::string>;
+
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// One product as BLAS is called for it: c (m, n) = op(a) op(b) with inner extent k.
+struct product {
+  index_t m, n, k;
+  bool transpose_a, transpose_b;
+  double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
+  friend bool operator==(product const&, product const&) = default;
+};
+
+/// What has to be done, counted.
+struct work_model {
+  std::vector<std::pair<product, double>> products;  // and how often
+  double slots = 0, exps = 0, stream = 0;            // multiply-adds, exponentials, bytes
+  double triangle_flops = 0;
+
+  /// times products with a weight (out, in) over `rows` rows: forward, and both gradients where `train`.
+  void linear(index_t rows, index_t in, index_t out, bool train, double times = 1) {
+    add({rows, out, in, false, true}, times);                 // y = x w'
+    if (train) add({rows, in, out, false, false}, times);     // dx = dy w
+    if (train) add({out, in, rows, true, false}, times);      // dw = dy' x
+  }
+
+  /// The triangle of `b` graphs of n nodes, `times` times.
+  void triangle(triad::triangle_form form, index_t b, index_t n, index_t d, index_t h, bool train, double times = 1) {
+    bool const right = triad::uses_right_value(form);
+    double const graphs = static_cast<double>(b) * times, cube = static_cast<double>(n * n * n), width = static_cast<double>(d);
+    slots += graphs * cube * width * ((right ? 3 : 2) + (train ? (right ? 8 : 5) : 0));
+    triangle_flops += graphs * cube * width * ((right ? 5 : 4) + (train ? (right ? 14 : 10) : 0));  // a product alone is one
+    exps += graphs * cube * static_cast<double>(h) * (train ? 2 : 1);
+
+    double const array = 4.0 * static_cast<double>(n * n * d), statistics = 8.0 * static_cast<double>(n * n * h), inputs = right ? 4 : 3;
+    if (2 * (inputs + 1) * array > second_level_cache())
+      stream += graphs * ((inputs + 1) * array + (train ? (2 * inputs + 2) * array + 2 * statistics : 0));
+    else if (train && 2 * (inputs + 1) * array * static_cast<double>(b) > second_level_cache())
+      stream += graphs * (inputs * array + 2 * statistics);
+  }
+
+  /// The projections of triangular attention; its output at `reads` edges, 0: all.
+  void projections(triad::triangle_form form, index_t rows, index_t d, bool train, double times = 1, index_t reads = 0) {
+    linear(rows, d, (triad::uses_right_value(form) ? 4 : 3) * d, train, times);
+    linear(reads > 0 ? reads : rows, d, d, train, times);
+  }
+  void feed_forward(index_t rows, index_t in, index_t hidden, index_t out, bool train, double times = 1) {
+    linear(rows, in, hidden, train, times);
+    linear(rows, hidden, out, train, times);
+  }
+
+  double flops() const {
+    double sum = triangle_flops;
+    for (auto const& [p, times] : products) sum += p.flops() * times;
+    return sum;
+  }
+
+ private:
+  void add(product const& p, double times) {
+    auto const same = std::find_if(products.begin(), products.end(), [&](auto const& known) { return known.first == p; });
+    if (same != products.end())
+      same->second += times;
+    else
+      products.emplace_back(p, times);
+  }
+  static double second_level_cache() {
+    auto const bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return bytes > 0 ? static_cast<double>(bytes) : 1e6;
+  }
+};
+
+}  // namespace bench

@@ -1,0 +1,16 @@
+# The CUDA compiler, for TRIAD_CUDA=ON: which one, and for which GPUs.
+
+find_program(TRIAD_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES bin)
+mark_as_advanced(TRIAD_NVCC)
+if(NOT TRIAD_NVCC AND NOT CMAKE_CUDA_COMPILER)
+  message(FATAL_ERROR "triad: TRIAD_CUDA is ON, but there is no nvcc: install a CUDA toolkit 12 or later and put its bin/ on PATH, "
+    "or set CMAKE_CUDA_COMPILER.")
+endif()
+if(NOT CMAKE_CUDA_COMPILER)
+  set(CMAKE_CUDA_COMPILER "${TRIAD_NVCC}")
+endif()
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 80 90)  # A100, H100 and H200; what is newer translates the last one's PTX when it starts
+endif()
+set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # as triad::cuda has it
+enable_language(CUDA)

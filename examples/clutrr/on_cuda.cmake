@@ -1,0 +1,97 @@
+# The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout included; a run begun there goes on
+# on the reference; every verb answers.
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+set(arguments train --preset smoke --dropout 0.1 --epochs 40 --chains 1280 --test-size 2)  # an update an epoch
+
+function(run expected)
+  execute_process(COMMAND ${CLUTRR} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status MATCHES "^(${expected})$")
+    message(FATAL_ERROR "clutrr ${ARGN}: status ${status}, expected ${expected}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+# The losses of a run in millionths.
+function(losses_of folder result)
+  file(STRINGS ${FOLDER}/${folder}/metrics.csv lines REGEX "^[0-9]")
+  set(losses "")
+  foreach(line IN LISTS lines)
+    if(NOT line MATCHES "^[0-9]+,[0-9]+,([0-9]+)\\.?([0-9]*),")
+      message(FATAL_ERROR "${folder}/metrics.csv: no plain loss in ${line}")
+    endif()
+    string(SUBSTRING "${CMAKE_MATCH_2}000000" 0 6 fraction)
+    list(APPEND losses "${CMAKE_MATCH_1}${fraction}")
+  endforeach()
+  set(${result} ${losses} PARENT_SCOPE)
+endfunction()
+
+function(expect_close folder)
+  losses_of(plain expected)
+  losses_of(${folder} found)
+  list(LENGTH expected epochs)
+  list(LENGTH found count)
+  if(epochs LESS 2 OR NOT count EQUAL epochs)
+    message(FATAL_ERROR "${folder}: ${count} epochs, the reference has ${epochs}")
+  endif()
+  foreach(a b IN ZIP_LISTS expected found)
+    math(EXPR difference "${a} - ${b}")
+    if(difference GREATER 300 OR difference LESS -300)  # of about 3 000 000: sums of floats in another order, forty updates
+      message(FATAL_ERROR "${folder}: the losses in millionths are ${found}, those of the reference ${expected}")
+    endif()
+  endforeach()
+endfunction()
+
+run("0|2" ${arguments} --backend reference --out ${FOLDER}/plain)
+run("0|2" ${arguments} --backend cuda --out ${FOLDER}/device)
+expect_close(device)
+
+# Interrupted there once the first of its checkpoints is written, the rest here.
+file(WRITE ${FOLDER}/stopped.sh "\
+\"$@\" > ${FOLDER}/stopped.txt 2>&1 &
+run=$!
+while kill -0 $run 2> /dev/null && ! test -f ${FOLDER}/stopped/model.safetensors; do sleep 0.01; done
+kill -INT $run
+wait $run
+")
+execute_process(COMMAND sh ${FOLDER}/stopped.sh ${CLUTRR} ${arguments} --backend cuda --out ${FOLDER}/stopped RESULT_VARIABLE status)
+file(READ ${FOLDER}/stopped.txt text)
+if(NOT status EQUAL 130)
+  message(FATAL_ERROR "an interrupted run: status ${status}, expected 130\n${text}")
+endif()
+file(STRINGS ${FOLDER}/stopped/metrics.csv lines REGEX "^[0-9]")
+list(LENGTH lines count)
+if(count GREATER 39)
+  message(FATAL_ERROR "the run was interrupted after its last epoch: make it longer\n${text}")
+endif()
+run("0|2" ${arguments} --backend reference --resume --out ${FOLDER}/stopped)
+expect_close(stopped)
+message("interrupted after ${count} of 40 epochs, and ended on the reference")
+
+foreach(model --model=rat --model=rrat --paper-form --attention=value-ablation --untied --recompute)
+  run("0|2" train --preset smoke --chains 64 --test-size 2 --backend cuda --width 8 --layers 2 ${model})
+endforeach()
+foreach(arithmetic tf32 bf16)
+  run("0|2" train --preset smoke --chains 64 --test-size 2 --backend cuda --width 8 --arithmetic ${arithmetic})
+endforeach()
+run(0 evaluate ${FOLDER}/device --test-size 5 --backend cuda)
+if(NOT output MATCHES "k=10 ")
+  message(FATAL_ERROR "evaluate does not print k=10:\n${output}")
+endif()
+set(question --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
+run(0 predict ${FOLDER}/device ${question} --backend cuda)
+set(answer "${output}")
+run(0 predict ${FOLDER}/device ${question} --backend reference)
+if(NOT output STREQUAL answer)
+  message(FATAL_ERROR "the GPU answers  ${answer}the reference  ${output}")
+endif()
+run(0 explain ${FOLDER}/device ${question} --backend cuda)
+set(answer "${output}")
+run(0 explain ${FOLDER}/device ${question} --backend reference)
+if(NOT output STREQUAL answer)
+  message(FATAL_ERROR "the GPU explains\n${answer}the reference\n${output}")
+endif()
+run(1 train --preset smoke --backend reference --arithmetic bf16)
+if(NOT output MATCHES "is for --backend cuda")
+  message(FATAL_ERROR "another backend takes --arithmetic:\n${output}")
+endif()

@@ -1,0 +1,9 @@
+// The models on the reference backend.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/reference/reference.hpp"
+
+#include "network_on.hpp"
+
+std::unique_ptr<clutrr::network> clutrr::make_on_reference(options const& o, network_sizes const& z) {
+  return with_model(o, z, network_maker(triad::reference::backend{}, o, z));
+}

@@ -1,0 +1,229 @@
+// Training that is recorded and replayed: the bits of training that is not, nothing allocated, nothing waited for.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "triad/cuda.cuh"
+#include "triad/models/edge_transformer.hpp"
+#include "triad/models/graph_loader.hpp"
+#include "triad/train/initialize.hpp"
+#include "triad/train/trainer.hpp"
+
+namespace {
+
+using namespace triad;
+using triad::cuda_on_host::counted;
+using triad::cuda_on_host::leaks;
+using triad::cuda_on_host::with_settings;
+using triad::test::contains;
+
+using model = edge_transformer<float>;
+using nodes = std::vector<index_t>;  // of each graph of a batch
+
+// A small model in training on a device, with dropout.
+struct training {
+  static constexpr index_t labels = 5, targets = 4;
+
+  triad::cuda::backend ex;
+  trainer<model, triad::cuda::backend> train;
+  graph_loader<triad::cuda::backend> loader;
+  std::uint64_t drawn = 0;
+
+  static edge_transformer_sizes sizes() {
+    edge_transformer_sizes z;
+    z.labels = labels;
+    z.targets = targets;
+    z.layers = 2;
+    z.layer = {8, 2, 12, 0.2, triangle_form::full, false};
+    return z;
+  }
+  static trainer_options options() {
+    trainer_options o;
+    o.max_norm = 1;
+    o.key = 5;
+    o.capacity = {4, 80, 20, 400, 6};
+    return o;
+  }
+  explicit training(bool recorded) : train(ex, model(sizes()), options()), loader(options().capacity, memory_of(ex)) {
+    ex.record(recorded);
+    initialize(train.parameters().mutable_values(), 3, {}, memory_of(ex));
+  }
+  training(training const&) = delete;
+
+  /// Another batch of these sizes: the labels and answers are drawn anew.
+  void load(nodes const& batch) {
+    loader.clear();
+    random_stream random(7, ++drawn);
+    for (auto const n : batch) {
+      auto* const label = loader.add(n, 0, n - 1, static_cast<index_t>(random.below(targets)));
+      for (index_t e = 0; e < n * n; ++e) label[e] = random.below(labels);
+    }
+  }
+  void update() {
+    auto const in = loader.upload();
+    train.update(in, loader.uploaded_answers(), 0.01 / static_cast<double>(drawn));
+  }
+  /// Values and both moments, behind each other.
+  std::vector<float> state() {
+    std::vector<float> all;
+    for (auto const v : {train.parameters().flat_values(), train.parameters().flat_first_moments(), train.parameters().flat_second_moments()}) {
+      std::vector<float> some(static_cast<std::size_t>(v.extent(0)));
+      memory_of(ex).to_host(some.data(), v.data_handle(), some.size() * sizeof(float));
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }
+};
+
+// Twenty batches of five shapes: each comes again, one late.
+std::vector<nodes> const& batches() {
+  static nodes const a{3, 2}, b{4}, c{2, 2, 3}, d{6, 1}, e{1, 1, 5};
+  static std::vector<nodes> const all{a, b, a, a, c, b, a, d, c, c, b, a, a, e, b, c, d, a, b, e};
+  return all;
+}
+
+TEST_CASE("replayed training makes the bits of training that is not recorded, from the second batch of each shape on") {
+  for (std::uint64_t const seed : {0u, 7u}) {  // 0: in order
+    training plain(false), replayed(true);
+    std::vector<nodes> seen;
+    std::uint64_t expected = 0;
+    for (auto const& batch : batches()) {
+      CAPTURE(seed, plain.drawn, batch);
+      plain.load(batch);
+      plain.update();
+      {
+        with_settings const other({.shuffled = seed != 0, .seed = seed});
+        replayed.load(batch);
+        replayed.update();
+        expected += std::find(seen.begin(), seen.end(), batch) != seen.end();
+        seen.push_back(batch);
+        CHECK(replayed.ex.recordings().replayed() == expected);
+        auto const loss = replayed.train.loss();
+        REQUIRE(std::isfinite(loss));
+        CHECK(loss == plain.train.loss());
+        CHECK(replayed.train.norm() == plain.train.norm());
+      }
+    }
+    CHECK(expected == 15);
+    CHECK(plain.ex.recordings().replayed() == 0);
+    CHECK(replayed.state() == plain.state());
+  }
+}
+
+TEST_CASE("batches of the same size whose graphs come in another order are never taken for each other") {
+  training plain(false), replayed(true);
+  for (nodes const& batch : {nodes{3, 2, 4}, {4, 3, 2}, {3, 2, 4}, {2, 4, 3}, {4, 3, 2}, {2, 4, 3}}) {
+    for (auto* t : {&plain, &replayed}) {
+      t->load(batch);
+      t->update();
+    }
+    CAPTURE(batch);
+    CHECK(replayed.train.loss() == plain.train.loss());
+  }
+  CHECK(replayed.ex.recordings().replayed() > 0);
+  CHECK(replayed.state() == plain.state());
+}
+
+TEST_CASE("after its first batch a training run allocates nothing on the device, and an update waits for nothing") {
+  for (bool recorded : {false, true}) {
+    CAPTURE(recorded);
+    training t(recorded);
+    t.load(batches()[0]);
+    t.update();
+    auto const first = counted();
+    for (auto const& batch : batches()) {
+      auto const before = counted();
+      t.load(batch);
+      t.update();
+      CHECK(counted().waits == before.waits);
+    }
+    CHECK(std::isfinite(t.train.loss()));
+    CHECK(counted().allocations == first.allocations);
+    CHECK(counted().waits == first.waits + 1);  // of loss(): the counter counts
+  }
+}
+
+// ---- the table of recordings ----------------------------------------------------------------------------------------
+
+/// x += 1 on a device, and how often the host was asked to queue that.
+struct counter {
+  triad::cuda::backend ex;
+  float* x = static_cast<float*>(ex.where().allocate(sizeof(float)));
+  int asked = 0, added = 0;
+
+  counter() { ex.where().zero(x, sizeof(float)); }
+  counter(counter const&) = delete;
+  ~counter() { ex.where().deallocate(x); }
+
+  void add() {
+    ++asked;
+    auto const one = make_vec(x, 1);
+    transform(ex, plus_one(), one, one);
+  }
+  /// Returns whether it was replayed from what was recorded before.
+  bool add(std::uint64_t key) {
+    int const before = asked;
+    replay(ex, key, [&] { add(); });
+    ++added;
+    return asked == before;
+  }
+  float value() const {
+    float v = 0;
+    ex.where().to_host(&v, x, sizeof v);
+    return v;
+  }
+
+ private:
+  struct plus_one {
+    TRIAD_HOST_DEVICE float operator()(float v) const { return v + 1; }
+  };
+};
+
+TEST_CASE("a new key takes the place of the one that was not used for the longest time") {
+  constexpr std::uint64_t most = triad::cuda::recordings::most;
+  auto const before = leaks();
+  {
+    counter c;
+    for (std::uint64_t often = 1000, rare = 2000, k = 0; k < 3; ++k) {
+      CHECK(c.add(often) == (k == 2));
+      CHECK(c.add(rare) == (k == 2));
+    }
+    for (std::uint64_t key = 0; key < most; ++key) {
+      CHECK_FALSE(c.add(key));
+      CHECK(c.add(1000));
+    }
+    CHECK_FALSE(c.add(2000));  // was forgotten, and is met as for the first time,
+    CHECK_FALSE(c.add(2000));  // recorded,
+    CHECK(c.add(2000));        // and replayed
+    for (std::uint64_t key = most + 2; key < 3 * most; ++key) {  // whose recordings come and go
+      CHECK_FALSE(c.add(key));
+      CHECK_FALSE(c.add(key));
+      CHECK(c.add(key));
+    }
+    CHECK_THAT(leaks(), contains(std::to_string(most) + " graph instances"));
+    CHECK(c.value() == static_cast<float>(c.added));
+    forget_replays(c.ex);
+    CHECK(leaks().find("graph") == std::string::npos);
+    CHECK_FALSE(c.add(1000));
+  }
+  CHECK(leaks() == before);
+}
+
+TEST_CASE("replayed work that replays other work is refused with a sentence, and the backend goes on") {
+  counter c;
+  for (int k = 0; k < 3; ++k)  // run, recorded, recorded again
+    CHECK_THROWS_WITH(replay(c.ex, 1, [&] { c.add(2); }), contains("cannot replay other work"));
+  CHECK(c.value() == 0);
+  CHECK_FALSE(c.add(3));
+  CHECK_FALSE(c.add(3));
+  CHECK(c.add(3));
+  CHECK(c.value() == 3);
+  c.ex.record(false);  // where nothing is recorded, nothing is in the way
+  replay(c.ex, 1, [&] { c.add(2); });
+  CHECK(c.value() == 4);
+}
+
+}  // namespace

@@ -1,0 +1,146 @@
+// Offsets beyond 2^31 elements: rows that lie that far apart give the values of rows that lie side by side.
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/ragged.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/ops/cross_entropy.hpp"
+#include "triad/ops/softmax.hpp"
+
+namespace {
+
+using namespace triad;
+using test::ragged;
+using test::random_values;
+
+constexpr index_t apart = (index_t{1} << 31) + 64;  // elements from row to row
+
+/// Address space for `rows` rows that far apart; only the pages that are touched cost memory.
+template <class T>
+class far_rows {
+ public:
+  explicit far_rows(index_t rows) : bytes_(static_cast<std::size_t>(rows * apart) * sizeof(T)) {
+    data_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  far_rows(far_rows const&) = delete;
+  far_rows& operator=(far_rows const&) = delete;
+  ~far_rows() { ::munmap(data_, bytes_); }
+  T* data() const { return static_cast<T*>(data_); }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+/// Matrices with rows of `stride` elements, 64 columns apart in the same rows; values come from and go to packed vectors.
+template <class T>
+struct table {
+  T* data;
+  index_t stride;
+
+  matrix<T> at(index_t place, index_t rows, index_t columns) const { return make_matrix(data + 64 * place, rows, columns, stride); }
+  matrix<T> put(index_t place, index_t rows, index_t columns, std::uint64_t stream) const {
+    auto const m = at(place, rows, columns);
+    auto const values = random_values<T>(rows * columns, stream);
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t j = 0; j < columns; ++j) m(i, j) = values[static_cast<std::size_t>(i * columns + j)];
+    return m;
+  }
+  static void collect(std::vector<T>& all, matrix<T> m) {
+    for (index_t i = 0; i < m.extent(0); ++i)
+      for (index_t j = 0; j < m.extent(1); ++j) all.push_back(m(i, j));
+  }
+};
+
+/// What body(table) collects with rows that far apart is what it collects with rows side by side, but for the rounding of another
+/// order of sums: BLAS has no strides that long.
+template <class T, class Body>
+void expect_same_values(index_t rows, Body&& body) {
+  constexpr index_t near = 1024;
+  std::vector<T> packed(static_cast<std::size_t>(rows * near) + 64);
+  far_rows<T> const memory(rows);
+  auto const far = body(table<T>{memory.data(), apart}), expected = body(table<T>{packed.data(), near});
+  REQUIRE(far.size() == expected.size());
+  for (std::size_t i = 0; i < far.size(); ++i) {
+    CAPTURE(i);
+    REQUIRE_THAT(far[i], test::WithinAbs(static_cast<double>(expected[i]), sizeof(T) == 4 ? 1e-5 : 1e-13));
+  }
+}
+
+TEMPLATE_TEST_CASE("rows and products are found beyond 2^31 elements", "", TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  expect_same_values<T>(3, [&](table<T> const& t) {
+    std::vector<T> all;
+    auto const x = t.put(0, 3, 20, 1), y = t.put(1, 3, 20, 2), result = t.put(2, 3, 20, 3), gain = t.put(3, 2, 20, 4);
+    matrix<T const> const rx = x, ry = y;
+    softmax(ex, rx, result);
+    t.collect(all, result);
+    softmax_grad(ex, matrix<T const>(result), ry, result);
+    t.collect(all, result);
+    std::vector<T> mean(3), rstd(3);
+    auto const m = make_vec(mean.data(), 3), r = make_vec(rstd.data(), 3);
+    layer_norm(ex, rx, make_vec<T const>(&gain(0, 0), 20), make_vec<T const>(&gain(1, 0), 20), 1e-5, result, m, r);
+    t.collect(all, result);
+    std::vector<index_t> const ids{2, 0, 2};
+    auto const id = make_vec<index_t const>(ids.data(), 3);
+    gather_rows(ex, rx, id, result);
+    t.collect(all, result);
+    auto const square = t.put(4, 3, 3, 5);
+    matmul(ex, rx, transposed(ry), square);
+    t.collect(all, square);
+    matmul(ex, matrix<T const>(square), ry, result);
+    t.collect(all, result);
+    std::vector<index_t> const answers{19, -1, 4};
+    std::vector<T> loss(1);
+    cross_entropy(ex, rx, make_vec<index_t const>(answers.data(), 3), make_vec(loss.data(), 1), result);
+    t.collect(all, result);
+    all.push_back(loss[0]);
+    test::with_scratch(ex, {}, [&](auto& backend, call const& c) { column_sums_add(backend, *c.scratch, rx, make_vec(&gain(1, 0), 20)); });
+    scatter_add_rows(ex, ry, id, x);
+    t.collect(all, x);
+    t.collect(all, gain);
+    return all;
+  });
+}
+
+TEMPLATE_TEST_CASE("triangles are found beyond 2^31 elements", "", TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  for (auto form : {triangle_form::full, triangle_form::attention_ablation, triangle_form::flat}) {
+    CAPTURE(static_cast<int>(form));
+    ragged const graphs({2, 1});
+    auto const rows = graphs.dims.rows;
+    auto const body = [&](table<T> const& t) {
+      std::vector<T> all;
+      triangle_settings const settings{form, 2};
+      auto const part = [&](index_t place) { return t.put(place, rows, 12, static_cast<std::uint64_t>(place)); };
+      triangle_projections<T> const x{part(0), part(1), part(2), uses_right_value(form) ? part(3) : make_matrix<T>(nullptr, 0, 0, 0)};
+      triangle_projections<T> const dx{part(4), part(5), part(6), uses_right_value(form) ? part(7) : make_matrix<T>(nullptr, 0, 0, 0)};
+      triangle_projections<T const> const in{x.query, x.key, x.left_value, x.right_value};
+      auto const o = part(8), d_o = part(9);
+      triangle_statistics<T> const saved{t.at(10, rows, 2), t.at(11, rows, 2)};
+      test::with_scratch(ex, {}, [&]<class Ex>(Ex& backend, call const& c) {
+        triangle<Ex, T>(backend, *c.scratch, settings, in, graphs.batch(), saved, o);
+        triangle_grad<Ex, T>(backend, *c.scratch, settings, in, graphs.batch(), {saved.maximum, saved.inverse_sum}, o, d_o, dx);
+      });
+      for (auto const& m : {o, dx.query, dx.key, dx.left_value}) t.collect(all, m);
+      if (uses_right_value(form)) t.collect(all, dx.right_value);
+      return all;
+    };
+    if constexpr (test::is_device<typename TestType::backend>)
+      CHECK_THROWS_WITH(body(table<T>{far_rows<T>(rows).data(), apart}), test::contains("strides are below 2^31 elements"));
+    else
+      expect_same_values<T>(rows, body);
+  }
+}
+
+}  // namespace
