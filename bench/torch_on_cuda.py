@@ -1,7 +1,7 @@
 """What a user of PyTorch would run on a GPU in place of triad: triangular attention and the Edge Transformer's layer from the paper's
 equations, by einsum, the value of every triangle in memory.  Prints a line for each shape of triad-bench-cuda that it is compared
 with: name, milliseconds eager and compiled (the better of torch.compile's default and its mode with CUDA graphs; `-` where it
-failed), peak MiB of the eager one.  Products are float32, without TF32, unless the argument `tf32` is given."""
+failed), peak MiB of the eager one beyond its module and input.  Products are float32, without TF32, unless the argument `tf32` is given."""
 import sys
 import time
 
@@ -73,8 +73,9 @@ def measure(kind, train, b, n, d, h):
 
     name = f"{kind}/{'train' if train else 'forward'}/b:{b}/n:{n}/d:{d}/h:{h}"
     try:
+        before = torch.cuda.memory_allocated()
         torch.cuda.reset_peak_memory_stats()
-        eager, peak = f"{run(module):.3f}", f"{torch.cuda.max_memory_allocated() / 2**20:.0f}"
+        eager, peak = f"{run(module):.3f}", f"{(torch.cuda.max_memory_allocated() - before) / 2**20:.0f}"
     except torch.cuda.OutOfMemoryError:
         eager, peak = "-", "-"
     best = None

@@ -94,6 +94,7 @@ struct work_model {
     else
       products.emplace_back(p, times);
   }
+  /// Of the processor: what a GPU streams is not counted.
   static double second_level_cache() {
     auto const bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
     return bytes > 0 ? static_cast<double>(bytes) : 1e6;

@@ -26,6 +26,7 @@ inline constexpr bool is_device = false;
 /// not wait.  A stand-in for a device does so by its settings (cuda_on_host/typed_main.cpp), a real one in cuda/pinned_new.cpp.
 struct on_device : triad::cuda::backend {
   using memory = host_memory;
+  on_device() { record(false); }  // a replayed graph would not be waited for
   triad::cuda::device_memory where() const = delete;
 };
 template <>

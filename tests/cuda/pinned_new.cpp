@@ -120,10 +120,13 @@ int main(int count, char** words) {
   command_line line{count, words};
   pthread_attr_t attributes;
   pthread_t thread;
-  pthread_attr_init(&attributes);
-  bool const began = pthread_attr_setstack(&attributes, pool.take(stack_bytes, 4096), stack_bytes) == 0 &&
+  bool const began = pthread_attr_init(&attributes) == 0 && pthread_attr_setstack(&attributes, pool.take(stack_bytes, 4096), stack_bytes) == 0 &&
                      pthread_create(&thread, &attributes, run_tests, &line) == 0;
-  if (began) pthread_join(thread, nullptr);
+  if (!began) {
+    std::fprintf(stderr, "nothing was tested, no thread can be started on a page-locked stack\n");
+    return EXIT_FAILURE;
+  }
+  pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
   return line.status;
 }

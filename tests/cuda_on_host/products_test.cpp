@@ -123,7 +123,7 @@ TEST_CASE("bias, relu and a residual that follows at once are cublasLt's where i
 #if defined(TRIAD_CUDA_DOUBLE)  // a device may have other ways
     CHECK(device().fused().queued() - before == (u.fused ? 2u : 0u));
 #else
-    (void)before;
+    if (u.bias && !u.relu && !u.residual && u.n == 8) CHECK(device().fused().queued() > before);  // what every device must have
 #endif
   }
 }

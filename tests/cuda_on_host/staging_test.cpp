@@ -6,6 +6,7 @@
 
 #include "session.hpp"
 #include "triad/cuda/backend.cuh"
+#include "triad/cuda/elementwise.cuh"
 
 namespace {
 
@@ -52,6 +53,20 @@ TEST_CASE("a copy from the host is no part of recorded work") {
   replay(ex, 7, work);  // the first time it is run as it is
   CHECK_THROWS_WITH(replay(ex, 7, work), contains("cannot be part of recorded work"));
   work();  // and the stream is as before
+}
+
+TEST_CASE("work that cannot be recorded says why, and nobody else is blamed for it") {
+  triad::cuda::backend ex;
+  auto const memory = memory_of(ex);
+  buffer<triad::cuda::device_memory> there(8, memory);
+  double here = 1;
+  memory.from_host(there.data(), &here, 8);
+  auto const work = [&] { memory.to_host(&here, there.data(), 8); };  // waits, which a recording cannot
+  replay(ex, 7, work);
+  CHECK_THROWS_AS(replay(ex, 7, work), triad::cuda::device_error);
+  fill(ex, 2.0, make_vec(static_cast<double*>(there.data()), 1));
+  memory.to_host(&here, there.data(), 8);
+  CHECK(here == 2);
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ TEST_CASE("scores of rounded factors have the error of their factors", "") {
 }
 
 // Output and gradients with the products of scores made on this path.
-template <triad::cuda::product_path Path>
+template <int Width, bool RightValue, triad::cuda::product_path Path>
 std::vector<double> made_on(shape const& z, triad::cuda::arithmetic how) {
   using namespace triad::cuda;
   namespace tri = triad::cuda::triangles;
@@ -235,12 +235,12 @@ std::vector<double> made_on(shape const& z, triad::cuda::arithmetic how) {
   auto const to = u.split(dx);
   auto const heads = u.all.dims.graphs * z.heads, n = u.all.dims.max_nodes;
 
-  using forward = tri::forward_kernel<float, 16, false, true, Path>;
-  index_t const rows = blocks_for(n, forward::rows), columns = blocks_for(n, forward::columns_);
+  using forward = tri::forward_kernel<float, Width, false, RightValue, Path>;
+  index_t const rows = blocks_for(n, forward::rows), columns = blocks_for(n, forward::tile_columns);
   launch(s.ex, forward(), heads * rows * columns, p, rows, columns, maximum, inverse_sum, tri::make_columns(o, p.width));
   launch(s.ex, tri::delta_kernel<float>(), blocks_for(u.all.dims.rows, tri::delta_kernel<float>::threads / warp), read(o), read(d_o),
          u.all.dims.rows, z.heads, p.width, delta);
-  using backward = tri::backward_kernel<float, 16, false, true, Path>;
+  using backward = tri::backward_kernel<float, Width, false, RightValue, Path>;
   index_t const blocks = blocks_for(n, backward::middles);
   tri::gradients<float> const gradients{tri::make_columns(to.query, p.width), tri::make_columns(to.key, p.width),
                                         tri::make_columns(to.left_value, p.width), tri::make_columns(to.right_value, p.width)};
@@ -250,15 +250,23 @@ std::vector<double> made_on(shape const& z, triad::cuda::arithmetic how) {
   return s.results;
 }
 
-TEST_CASE("products on tensor cores are those of their plain twin", "") {
+template <int Width, bool RightValue>
+void expect_twins(index_t width) {
   using triad::cuda::product_path;
-  shape const z{{37, 20}, 13, 2, triangle_form::full, 0.2, -9, 0.2};
+  shape const z{{37, 20}, width, 2, RightValue ? triangle_form::full : triangle_form::value_ablation, 0.2, -9, 0.2};
+  CAPTURE(Width, RightValue, width);
   for (auto how : {triad::cuda::arithmetic::tf32, triad::cuda::arithmetic::bf16}) {
-    auto const plain = made_on<product_path::plain>(z, how);
+    auto const plain = made_on<Width, RightValue, product_path::plain>(z, how);
     double const error = how == triad::cuda::arithmetic::tf32 ? 1e-4 : 1e-3;  // ds may round the other way where s differs
-    CHECK(distance(plain, made_on<product_path::tensor_cores>(z, how)) <= error);
-    CHECK(distance(plain, made_on<product_path::exact>(z, how)) > tolerance<float>);
+    CHECK(distance(plain, made_on<Width, RightValue, product_path::tensor_cores>(z, how)) <= error);
+    CHECK(distance(plain, made_on<Width, RightValue, product_path::exact>(z, how)) > tolerance<float>);
   }
+}
+
+TEST_CASE("products on tensor cores are those of their plain twin", "") {
+  expect_twins<16, true>(13);
+  expect_twins<32, true>(30);
+  expect_twins<64, false>(50);
 }
 
 TEST_CASE("what has no scores of rounded factors is exact with any arithmetic", "") {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "triad/core/backend.hpp"
@@ -12,14 +14,22 @@
 
 namespace triad::cuda {
 
+/// What one block may have on sm_80, sm_90 and sm_100; the small chips of these generations (sm_86, sm_89, sm_120) have 99 KiB.
+inline constexpr std::size_t most_shared_bytes = 163 * 1024;
+
 /// Work is queued in a stream of its own and not waited for.  Moved, not copied; outlives the memory made for it.
 class backend {
  public:
   using memory = device_memory;
 
-  /// Throws device_error where there is no such device.
+  /// Throws device_error where there is no such device, or one that gives a block less shared memory than kernels have.
   explicit backend(int device = 0, cuda::arithmetic a = cuda::arithmetic::float32) : device_(device), arithmetic_(a) {
     check(cudaSetDevice(device), "choosing a device");
+    int granted = 0;
+    check(cudaDeviceGetAttribute(&granted, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for a block's shared memory");
+    if (static_cast<std::size_t>(granted) < most_shared_bytes)
+      throw device_error("this GPU gives a block " + std::to_string(granted / 1024) + " KiB of shared memory; triad's kernels are made for 163 KiB, as on sm_80, " +
+                         "sm_90 and sm_100");
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
     try {
       blas_ = blas_context(stream_);
@@ -32,10 +42,11 @@ class backend {
   }
   backend(backend&& other) noexcept
       : device_(other.device_), arithmetic_(other.arithmetic_), stream_(std::exchange(other.stream_, nullptr)), blas_(std::move(other.blas_)),
-        staging_(std::move(other.staging_)), recordings_(std::move(other.recordings_)), records_(other.records_) {}
+        fused_(other.fused_), staging_(std::move(other.staging_)), recordings_(std::move(other.recordings_)), records_(other.records_) {}
   backend& operator=(backend&&) = delete;
   ~backend() {
     if (stream_ == nullptr) return;
+    (void)cudaSetDevice(device_);
     (void)cudaStreamSynchronize(stream_);
     recordings_.clear();
     staging_ = nullptr;

@@ -41,7 +41,7 @@ class fused_blas {
   std::uint64_t queued() const { return queued_; }
 
  private:
-  /// Everything that the choice may depend on.
+  /// Everything that the choice may depend on.  (The heuristic sees how the bias is aligned by its address in the description.)
   using key = std::array<std::int64_t, 15>;
   struct plan {
     key of{};

@@ -9,9 +9,6 @@
 
 namespace triad::cuda {
 
-/// What one block may have on sm_80, sm_90 and sm_100; the small chips of these generations (sm_86, sm_89, sm_120) have 99 KiB.
-inline constexpr std::size_t most_shared_bytes = 163 * 1024;
-
 namespace detail {
 template <class Kernel>
 constexpr std::size_t shared_bytes() {

@@ -132,7 +132,6 @@ bool blas_product(backend& ex, index_t count, index_t m, index_t n, index_t k, s
   blas_layout<T const> la(a, m, k), lb(b, k, n);
   blas_layout<T> const lc(c, m, n);
   if (k == 0 || count > 0x7fffffff || !la.fits || !lb.fits || !lc.fits) return false;
-  check(cudaSetDevice(ex.device()), "choosing a device");
   int const rows = static_cast<int>(m), columns = static_cast<int>(n), terms = static_cast<int>(k), products = static_cast<int>(count);
   if (lc.operand.turned) {  // c itself goes by columns: c = a b
     la.operand.turned = !la.operand.turned;
@@ -190,6 +189,7 @@ template <class T>
 void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate, epilogue<T> const& e) {
   index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
   if (m == 0 || n == 0) return;
+  check(cudaSetDevice(ex.device()), "choosing a device");
   auto const x = detail::make_strided(a), y = detail::make_strided(b);
   auto const z = detail::make_strided(c);
   epilogue<T> rest = e;  // what is left to do once cuBLAS is done
@@ -210,6 +210,7 @@ template <class T>
 void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
   index_t const count = c.extent(0), m = c.extent(1), n = c.extent(2), k = a.extent(2);
   if (count == 0 || m == 0 || n == 0) return;
+  check(cudaSetDevice(ex.device()), "choosing a device");
   auto const x = detail::make_strided(a), y = detail::make_strided(b);
   auto const z = detail::make_strided(c);
   if (!detail::blas_product(ex, count, m, n, k, x, y, T(0), z)) detail::launch_plain(ex, count, m, n, k, x, y, z, false, epilogue<T>{});

@@ -23,7 +23,9 @@ class device_memory {
     check(cudaMalloc(&p, bytes), "allocating device memory");
     return p;
   }
-  void deallocate(void* p) const noexcept { (void)cudaFree(p); }
+  void deallocate(void* p) const noexcept {
+    if (cudaFree(p) != cudaSuccess) (void)cudaGetLastError();  // nobody can be told here; the next launch is not to be blamed
+  }
   void zero(void* p, std::size_t bytes) const {
     use();
     check(cudaMemsetAsync(p, 0, bytes, stream_), "clearing device memory");

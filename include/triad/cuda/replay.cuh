@@ -88,6 +88,7 @@ class recordings {
     } catch (...) {
       (void)cudaStreamEndCapture(stream, &graph);
       if (graph != nullptr) (void)cudaGraphDestroy(graph);
+      (void)cudaGetLastError();  // that of the spoilt recording: `work` says why, and the next launch is not to be blamed
       throw;
     }
     check(cudaStreamEndCapture(stream, &graph), "recording a graph");

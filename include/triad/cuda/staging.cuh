@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From ordinary memory a runtime may first wait for the stream.  Here the bytes are copied into one of two halves, from there the
-// device fetches them; a half is written again only after what was fetched from it has passed in the stream.
+// device fetches them; a half is written again only after what was fetched from it has passed in the stream.  So copies of more than
+// 2 MiB at a time do wait, for the work before the last 2 MiB.
 #pragma once
 
 #include <algorithm>

@@ -27,18 +27,20 @@ TRIAD_DEVICE unsigned bf16(float low, float high) {
   return bits;
 }
 
+// A whole warp multiplies, so neither may be moved to where a lane needs its sums: volatile.
+
 /// sum += the products of sixteen terms, of factors rounded to tf32.
 TRIAD_DEVICE void add_tf32_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4], float const (&right)[4]) {
   TRIAD_UNROLL
   for (int e = 0; e < 4; e += 2)
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(tf32(top[e])), "r"(tf32(bottom[e])), "r"(tf32(top[e + 1])), "r"(tf32(bottom[e + 1])), "r"(tf32(right[e])), "r"(tf32(right[e + 1])));
 }
 
 /// The same, rounded to bf16.
 TRIAD_DEVICE void add_bf16_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4], float const (&right)[4]) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(bf16(top[0], top[1])), "r"(bf16(bottom[0], bottom[1])), "r"(bf16(top[2], top[3])), "r"(bf16(bottom[2], bottom[3])),
         "r"(bf16(right[0], right[1])), "r"(bf16(right[2], right[3])));

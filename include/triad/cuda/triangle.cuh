@@ -121,7 +121,7 @@ void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<T
       with_width<T>(p.width, [&]<int Width>(number<Width>) {
         with_path<T, Width, OwnKey>(p.factors, [&]<product_path Path>(std::integral_constant<product_path, Path>) {
           using kernel = forward_kernel<T, Width, OwnKey, RightValue, Path>;
-          index_t const rows = blocks_for(g.dims.max_nodes, kernel::rows), columns = blocks_for(g.dims.max_nodes, kernel::columns_);
+          index_t const rows = blocks_for(g.dims.max_nodes, kernel::rows), columns = blocks_for(g.dims.max_nodes, kernel::tile_columns);
           launch(ex, kernel(), each * rows * columns, p, rows, columns, statistics.maximum, statistics.inverse_sum, out);
         });
       });

@@ -44,22 +44,22 @@ template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = 
 struct forward_kernel {
   static constexpr char const* name = "triangle forward";
   static constexpr forward_shape shape = forward_tiles<T, Width, OwnKey>();
-  static constexpr int threads = shape.threads, rows = shape.rows, columns_ = shape.columns, chunk = shape.chunk;
+  static constexpr int threads = shape.threads, rows = shape.rows, tile_columns = shape.columns, chunk = shape.chunk;
   static constexpr int stride = Width + 4;  // neighbouring rows begin in other banks
-  static constexpr int pairs = (rows * columns_ + threads - 1) / threads;  // of (i, j), whose softmax a thread follows
-  static_assert(rows * columns_ * Width == 64 * threads, "triad: a thread of the triangle's forward kernel has 64 accumulators in registers");
+  static constexpr int pairs = (rows * tile_columns + threads - 1) / threads;  // of (i, j), whose softmax a thread follows
+  static_assert(rows * tile_columns * Width == 64 * threads, "triad: a thread of the triangle's forward kernel has 64 accumulators in registers");
   static constexpr bool of_tiles = Path != product_path::exact;  // scores are products of tiles
   static_assert(!of_tiles || takes_tile_products<T, Width, OwnKey>,
                 "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
 
   struct shared {
     alignas(16) T query[chunk][rows][stride];                                                         // q(i, l)
-    alignas(16) T key[OwnKey ? 1 : chunk][OwnKey ? 1 : columns_][OwnKey ? 4 : stride];                // k(l, j)
-    alignas(16) T own[OwnKey ? rows : 1][OwnKey ? columns_ : 1][OwnKey ? stride : 4];                 // k(i, j)
+    alignas(16) T key[OwnKey ? 1 : chunk][OwnKey ? 1 : tile_columns][OwnKey ? 4 : stride];                // k(l, j)
+    alignas(16) T own[OwnKey ? rows : 1][OwnKey ? tile_columns : 1][OwnKey ? stride : 4];                 // k(i, j)
     alignas(16) T left[chunk][rows][stride];                                                          // v1(i, l)
-    alignas(16) T right[RightValue ? chunk : 1][RightValue ? columns_ : 1][RightValue ? stride : 4];  // v2(l, j)
-    alignas(16) T p[chunk][rows][columns_ + 4];                                                       // scores, then exp(s - base)
-    alignas(16) T factor[rows][columns_];                                                             // of what was summed so far
+    alignas(16) T right[RightValue ? chunk : 1][RightValue ? tile_columns : 1][RightValue ? stride : 4];  // v2(l, j)
+    alignas(16) T p[chunk][rows][tile_columns + 4];                                                       // scores, then exp(s - base)
+    alignas(16) T factor[rows][tile_columns];                                                             // of what was summed so far
     int moved[threads / warp];                                                                        // some factor of the warp is not 1
   };
   static_assert(sizeof(shared) <= most_shared_bytes,
@@ -70,7 +70,7 @@ struct forward_kernel {
                                matrix<T> inverse_sum, columns<T> o) const {
     auto& s = b.shared<shared>();
     index_t where = b.index();
-    int const j0 = digit(where, column_tiles) * columns_, i0 = digit(where, row_tiles) * rows;
+    int const j0 = digit(where, column_tiles) * tile_columns, i0 = digit(where, row_tiles) * rows;
     index_t const head = digit(where, p.heads);
     one_head<T> const at(p, where, head);
     int const n = at.n, width = p.width;
@@ -82,8 +82,8 @@ struct forward_kernel {
     bool const live = i0 + mine.i < n && j0 + mine.j < n && mine.c < width;
 
     if constexpr (OwnKey)
-      start_rows<threads, Width, rows * columns_>(b, at.key, width, width, [&](int r) { return at.edge(i0 + r / columns_, j0 + r % columns_); },
-                                                  [&](int r) { return s.own[r / columns_][r % columns_]; });
+      start_rows<threads, Width, rows * tile_columns>(b, at.key, width, width, [&](int r) { return at.edge(i0 + r / tile_columns, j0 + r % tile_columns); },
+                                                  [&](int r) { return s.own[r / tile_columns][r % tile_columns]; });
     start_scored(b, s, at, i0, 0, j0);
     for (int l0 = 0; l0 < n; l0 += chunk) {
       int const count = n - l0 < chunk ? n - l0 : chunk;
@@ -130,7 +130,7 @@ struct forward_kernel {
     int i, j, c;
     TRIAD_DEVICE explicit place(int t) {
       constexpr int quads = Width / 4 / own_quads, near = quads < 8 ? quads : 8;
-      static_assert(rows % (2 * own_rows) == 0 && columns_ % (2 * own_columns) == 0 && quads % 2 == 0);
+      static_assert(rows % (2 * own_rows) == 0 && tile_columns % (2 * own_columns) == 0 && quads % 2 == 0);
       if constexpr (RightValue) {
         i = digit(t, 2);
         j = digit(t, 2);
@@ -146,7 +146,7 @@ struct forward_kernel {
       j = 4 * (j + 2 * t);
     }
     TRIAD_DEVICE int row(int r) const { return i + r; }
-    TRIAD_DEVICE int column(int t) const { return j + t / 4 * (columns_ / (own_columns / 4)) + t % 4; }
+    TRIAD_DEVICE int column(int t) const { return j + t / 4 * (tile_columns / (own_columns / 4)) + t % 4; }
     TRIAD_DEVICE int channel(int q) const { return c + q * (Width / own_quads); }
   };
   struct softmax_state {
@@ -180,15 +180,15 @@ struct forward_kernel {
     start_rows<threads, Width, chunk * rows>(b, x, at.width, filled, [&](int r) { return at.edge(i0 + r % rows, l0 + r / rows); },
                                              [&](int r) { return to[r / rows][r % rows]; });
   }
-  TRIAD_DEVICE static void start_right(block const& b, T (&to)[chunk][columns_][stride], columns<T const> const& x, one_head<T> const& at, int l0,
+  TRIAD_DEVICE static void start_right(block const& b, T (&to)[chunk][tile_columns][stride], columns<T const> const& x, one_head<T> const& at, int l0,
                                        int j0, int filled) {
-    start_rows<threads, Width, chunk * columns_>(b, x, at.width, filled, [&](int r) { return at.edge(l0 + r / columns_, j0 + r % columns_); },
-                                                 [&](int r) { return to[r / columns_][r % columns_]; });
+    start_rows<threads, Width, chunk * tile_columns>(b, x, at.width, filled, [&](int r) { return at.edge(l0 + r / tile_columns, j0 + r % tile_columns); },
+                                                 [&](int r) { return to[r / tile_columns][r % tile_columns]; });
   }
 
   /// p(i, l, j) = q(i, l) . k(l, j), not scaled yet: a warp has 16 rows of one l.
   TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p, int count) {
-    constexpr int tiles = columns_ / 8;
+    constexpr int tiles = tile_columns / 8;
     tile_lane const lane(b);
     for (int t = b.row(); t < count * (rows / 16); t += threads / warp) {
       int rest = t;
@@ -204,9 +204,9 @@ struct forward_kernel {
   }
   /// The same, exactly: one product of two matrices for each l.
   TRIAD_DEVICE static void score_tile(block const& b, shared& s, int count, int width) {
-    constexpr int each = chunk * rows * columns_ / threads;  // scores of a thread
+    constexpr int each = chunk * rows * tile_columns / threads;  // scores of a thread
     constexpr int tall = each >= 16 ? 4 : 2, wide = each >= 8 ? 4 : 2;
-    constexpr int down = rows / tall, across = columns_ / wide;
+    constexpr int down = rows / tall, across = tile_columns / wide;
     static_assert(down % 4 == 0 && across % 4 == 0);
     for (int t = b.thread(); t < count * down * across; t += threads) {
       int rest = t, i = digit(rest, 2), j = digit(rest, 2);
@@ -235,7 +235,7 @@ struct forward_kernel {
   }
   /// p(i, l, j) = q(i, l) . k(i, j), not scaled yet: one product of two matrices for each i.
   TRIAD_DEVICE static void own_scores(block const& b, shared& s, int width) {
-    constexpr int down = chunk / 2, across = columns_ / 2;
+    constexpr int down = chunk / 2, across = tile_columns / 2;
     for (int t = b.thread(); t < rows * down * across; t += threads) {
       int rest = t, l = digit(rest, 2), j = digit(rest, 2);
       l += 2 * digit(rest, down / 2);
@@ -264,7 +264,7 @@ struct forward_kernel {
     bool moved = false;
     TRIAD_UNROLL
     for (int r = 0; r < pairs; ++r) {
-      int const t = b.thread() + r * threads, i = t / columns_, j = t % columns_;
+      int const t = b.thread() + r * threads, i = t / tile_columns, j = t % tile_columns;
       if (i >= rows) continue;
       bool const inside = i0 + i < at.n && j0 + j < at.n;
       T score[chunk], top = -::cuda::std::numeric_limits<T>::infinity();
@@ -301,7 +301,7 @@ struct forward_kernel {
                                           softmax_state const& state, matrix<T> maximum, matrix<T> inverse_sum) {
     TRIAD_UNROLL
     for (int r = 0; r < pairs; ++r) {
-      int const t = b.thread() + r * threads, i = t / columns_, j = t % columns_;
+      int const t = b.thread() + r * threads, i = t / tile_columns, j = t % tile_columns;
       if (i >= rows) continue;
       s.factor[i][j] = p.kept / state.sum[r];
       if (i0 + i >= at.n || j0 + j >= at.n) continue;

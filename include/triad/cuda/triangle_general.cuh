@@ -7,7 +7,6 @@
 
 #include "triad/cuda/launch.cuh"
 #include "triad/cuda/triangle_parts.cuh"
-#include "triad/cuda/triangle_tile.cuh"
 
 namespace triad::cuda::triangles {
 

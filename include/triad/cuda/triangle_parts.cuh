@@ -301,4 +301,10 @@ struct one_head {
   TRIAD_DEVICE U& number(matrix<U> const& m, int r) const { return m(first_row + r, head); }
 };
 
+/// What softmax leaves for backward, and delta(i, j) = sum_c do o.
+template <class T>
+struct statistics_views {
+  matrix<T const> maximum, inverse_sum, delta;  // (rows, h) each
+};
+
 }  // namespace triad::cuda::triangles

@@ -33,12 +33,6 @@ constexpr backward_shape backward_tiles() {
   }
 }
 
-/// What softmax leaves for backward, and delta(i, j) = sum_c do o.
-template <class T>
-struct statistics_views {
-  matrix<T const> maximum, inverse_sum, delta;  // (rows, h) each
-};
-
 template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact>
 struct backward_tile {
   static constexpr backward_shape shape = backward_tiles<T, Width, OwnKey>();
