@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "../common/program.hpp"
 #include "commands.hpp"
 
 namespace clutrr {
@@ -13,52 +14,30 @@ inline void add_data_options(CLI::App& app, options& o) {
   app.add_option("--test-size", o.test_size, "Generated chains for each k of the test")->check(CLI::PositiveNumber);
 }
 
-inline void add_run_options(CLI::App& app, options& o) {
-  app.add_option("--threads", o.threads, "Threads; 0: one for each processor.  Results do not depend on it")->check(CLI::NonNegativeNumber);
-  app.add_option("--backend", o.backend, "cpu; cuda: an NVIDIA GPU, where the program was built for it; reference: plain loops, slow")
-      ->check(CLI::IsMember({"cpu", "cuda", "reference"}));
-  app.add_option("--arithmetic", o.arithmetic, "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits")
-      ->check(CLI::IsMember({"float32", "tf32", "bf16"}));
-}
-
 /// Presets are applied when the command line is read: what is given beside one overrides it.
 inline void add_train_options(CLI::App& app, options& o) {
-  app.add_option("--config", o.config, "Read options from a TOML file, such as the config.toml of a run")->check(CLI::ExistingFile);
   app.add_option("--preset", o.preset, "quickstart, paper-k234, paper-k23, smoke")
       ->check(CLI::IsMember({"quickstart", "paper-k234", "paper-k23", "smoke"}));
   add_data_options(app, o);
-  add_run_options(app, o);
+  triad::examples::add_training_options(app, o);
   app.add_option("--train-lengths", o.train_lengths, "k of generated training chains")->delimiter(',')->check(CLI::Range(2, 40));
   app.add_option("--validation", o.validation, "Part of a training file that is held out")->check(CLI::Range(0.0, 0.9));
   app.add_flag("--shuffle,!--no-shuffle", o.shuffle, "Another order in every epoch; else one random order for all, as the released program");
   app.add_option("--model", o.model, "edge-transformer, or the baselines rat and rrat")->check(CLI::IsMember({"edge-transformer", "rat", "rrat"}));
   app.add_option("--compare", o.compare, "Another model to train as long, for comparison")->check(CLI::IsMember({"", "rat", "rrat"}));
   app.add_option("--attention", o.attention, "full, value-ablation, attention-ablation, both-ablations, flat")
-      ->transform(CLI::CheckedTransformer(attention_names()));
+      ->transform(CLI::CheckedTransformer(triad::examples::attention_names()));
   app.add_flag("--paper-form", o.paper_form, "The layer of the paper's equation 3 instead of the released program's");
   app.add_flag("--untied", o.untied, "Parameters of its own for every layer");
-  app.add_option("--layers", o.layers, "How often the layer is applied")->check(CLI::Range(1, 250));
-  app.add_option("--width", o.width, "Hidden size")->check(CLI::PositiveNumber);
-  app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(CLI::PositiveNumber);
-  app.add_option("--hidden-factor", o.hidden_factor, "Width of the feed-forward block over the hidden size")->check(CLI::PositiveNumber);
-  app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches and feed-forward block")->check(CLI::Range(0.0, 0.95));
   app.add_option("--epochs", o.epochs, "Passes over a file; generated: parts, each ending in a checkpoint")->check(CLI::PositiveNumber);
   app.add_option("--chains", o.chains, "Generated training chains in all")->check(CLI::PositiveNumber);
   app.add_option("--batch", o.batch, "Graphs in a batch")->check(CLI::PositiveNumber);
-  app.add_option("--rate", o.rate, "Learning rate after warm-up; falls linearly to 0")->check(CLI::PositiveNumber);
-  app.add_option("--warmup", o.warmup, "Updates of warm-up")->check(CLI::NonNegativeNumber);
-  app.add_option("--clip", o.clip, "Largest norm of a gradient; 0: any")->check(CLI::NonNegativeNumber);
-  app.add_option("--seed", o.seed, "Of first values, order and dropout");
-  app.add_option("--seeds", o.seeds, "Runs with seed, seed + 1, ...")->check(CLI::PositiveNumber);
-  app.add_flag("--recompute", o.recompute, "Run layers again in backward instead of keeping what they computed");
-  app.add_option("--out", o.out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/");
-  app.add_flag("--resume", o.resume, "Go on from the folder's checkpoint");
 }
 
 inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, query& q) {
   for (auto* const verb : {&evaluate, &predict, &explain}) {
     verb->add_option("run", q.checkpoint, "A run's folder, or a model.safetensors")->required();
-    add_run_options(*verb, o);
+    triad::examples::add_run_options(*verb, o);
   }
   add_data_options(evaluate, o);
   for (auto* const verb : {&predict, &explain}) {

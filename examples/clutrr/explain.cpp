@@ -40,7 +40,7 @@ int explain(options const& o, query const& q) {
   auto const s = pick(o, q, words);
   auto const model = load_trained(q.checkpoint, o, s.graph.nodes, true);
   if (model.model.model != "edge-transformer" || model.model.attention == triad::triangle_form::flat)
-    throw triad::data_error("explain reads triangular attention, which " + model.model.model + " (" + attention_name(model.model.attention) + ") does not have");
+    throw triad::data_error("explain reads triangular attention, which " + model.model.model + " (" + triad::examples::attention_name(model.model.attention) + ") does not have");
   model.net->add(s.graph);
   auto const answer = static_cast<int>(model.net->infer().front());
 

@@ -7,5 +7,5 @@
 
 std::unique_ptr<clutrr::network> clutrr::make_on_cuda(options const& o, network_sizes const& z) {
   if (o.model != "edge-transformer") return make_relation_model_on_cuda(o, z);
-  return with_edge_transformer(o, z, network_maker(first_device(o), o, z));
+  return with_edge_transformer(o, z, network_maker(triad::examples::first_device(o.arithmetic), o, z));
 }

@@ -6,5 +6,5 @@
 #include "on_cuda.cuh"
 
 std::unique_ptr<clutrr::network> clutrr::make_relation_model_on_cuda(options const& o, network_sizes const& z) {
-  return with_relation_model(o, z, network_maker(first_device(o), o, z));
+  return with_relation_model(o, z, network_maker(triad::examples::first_device(o.arithmetic), o, z));
 }

@@ -3,15 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <iomanip>
-#include <map>
-#include <sstream>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "triad/ops/triangle.hpp"
+#include "../common/attention_names.hpp"
+#include "../common/toml.hpp"
 
 namespace clutrr {
 
@@ -69,69 +65,24 @@ inline void apply_preset(options& o) {
   }
 }
 
-inline std::map<std::string, triad::triangle_form> const& attention_names() {
-  static std::map<std::string, triad::triangle_form> const names{{"full", triad::triangle_form::full},
-                                                                 {"value-ablation", triad::triangle_form::value_ablation},
-                                                                 {"attention-ablation", triad::triangle_form::attention_ablation},
-                                                                 {"both-ablations", triad::triangle_form::both_ablations},
-                                                                 {"flat", triad::triangle_form::flat}};
-  return names;
-}
-
-inline std::string attention_name(triad::triangle_form form) {
-  for (auto const& [name, value] : attention_names())
-    if (value == form) return name;
-  return {};
-}
-
-/// A path as a TOML string, the same from every folder.
-inline std::string toml_path(std::string const& path) {
-  std::string escaped;
-  for (char const c : std::filesystem::absolute(path).string()) {
-    if (c == '"' || c == '\\') escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
-}
-
 /// Every option of a training run with the value it has, as `clutrr train --config` reads it back.
 inline std::string to_toml(options const& o) {
-  std::ostringstream text;
-  text << std::boolalpha << std::setprecision(17);
-  auto const put = [&](char const* name, auto const& value) {
-    if constexpr (std::is_convertible_v<decltype(value), std::string>)
-      text << name << " = \"" << value << "\"\n";
-    else
-      text << name << " = " << value << "\n";
-  };
-  if (!o.preset.empty()) put("preset", o.preset);
-  if (!o.data.empty()) put("data", toml_path(o.data));
-  std::string lengths;
-  for (int k : o.train_lengths) lengths += (lengths.empty() ? "" : ", ") + std::to_string(k);
-  text << "train-lengths = [" << lengths << "]\n";
-  put("test-size", o.test_size), put("validation", o.validation), put("shuffle", o.shuffle);
-  put("model", o.model), put("attention", attention_name(o.attention)), put("paper-form", o.paper_form);
-  put("layers", o.layers), put("width", o.width), put("heads", o.heads), put("hidden-factor", o.hidden_factor);
-  put("untied", o.untied), put("dropout", o.dropout);
-  put("epochs", o.epochs), put("chains", o.chains), put("batch", o.batch), put("rate", o.rate), put("warmup", o.warmup), put("clip", o.clip);
-  put("seed", o.seed), put("seeds", o.seeds), put("recompute", o.recompute), put("backend", o.backend);
-  put("arithmetic", o.arithmetic), put("threads", o.threads);
-  if (!o.compare.empty()) put("compare", o.compare);
-  return text.str();
+  triad::examples::toml_writer toml;
+  if (!o.preset.empty()) toml.put("preset", o.preset);
+  if (!o.data.empty()) toml.put_path("data", o.data);
+  toml.put_list("train-lengths", o.train_lengths).put("test-size", o.test_size).put("validation", o.validation).put("shuffle", o.shuffle);
+  toml.put("model", o.model).put("attention", triad::examples::attention_name(o.attention)).put("paper-form", o.paper_form);
+  toml.put("layers", o.layers).put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("untied", o.untied);
+  toml.put("dropout", o.dropout).put("epochs", o.epochs).put("chains", o.chains).put("batch", o.batch).put("rate", o.rate);
+  toml.put("warmup", o.warmup).put("clip", o.clip).put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
+  toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
+  if (!o.compare.empty()) toml.put("compare", o.compare);
+  return toml.text();
 }
 
-/// The lines of to_toml() that decide what a run computes, but for rounding: those of a resumed run must be the same.
+/// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
-  std::istringstream lines(to_toml(o));
-  std::string settings;
-  for (std::string line; std::getline(lines, line);) {
-    auto const name = line.substr(0, line.find(' '));
-    bool decides = true;
-    for (auto const* other : {"preset", "data", "test-size", "seeds", "compare", "recompute", "backend", "arithmetic", "threads"})
-      decides = decides && name != other;
-    if (decides) settings += line + "\n";
-  }
-  return settings;
+  return triad::examples::toml_without(to_toml(o), {"preset", "data", "test-size", "seeds", "compare", "recompute", "backend", "arithmetic", "threads"});
 }
 
 }  // namespace clutrr

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../common/learner.hpp"
 #include "graph.hpp"
 #include "options.hpp"
 #include "triad/io/checkpoint.hpp"
@@ -12,18 +13,20 @@ namespace clutrr {
 
 /// The options that shape the model.
 inline nlohmann::json to_json(options const& o) {
-  return {{"model", o.model}, {"attention", attention_name(o.attention)}, {"form", o.paper_form ? "paper" : "released"}, {"layers", o.layers},
+  return {{"model", o.model}, {"attention", triad::examples::attention_name(o.attention)}, {"form", o.paper_form ? "paper" : "released"}, {"layers", o.layers},
           {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}, {"tied", !o.untied}};
 }
 
 inline nlohmann::json to_json(vocabulary const& words) { return {{"edges", words.edge_labels}, {"targets", words.targets}}; }
 
+inline triad::examples::run_record record_of(options const& o, vocabulary const& words) {
+  return {to_json(o).dump(), to_json(words).dump(), training_settings(o)};
+}
+
 /// The options of the model in a checkpoint; what does not shape a model is taken from `o`.
 inline options shaped_as(triad::checkpoint const& file, options o) {
   o.model = file.setting<std::string>("model");
-  auto const attention = attention_names().find(file.setting<std::string>("attention"));
-  if (attention == attention_names().end()) throw triad::data_error(file.tensors().file() + ": an unknown form of attention in its configuration");
-  o.attention = attention->second;
+  o.attention = triad::examples::attention_form(file.setting<std::string>("attention"), file.tensors().file());
   o.paper_form = file.setting<std::string>("form") == "paper";
   o.layers = file.setting<int>("layers");
   o.width = file.setting<int>("width");

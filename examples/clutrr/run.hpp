@@ -1,4 +1,4 @@
-// One training run: updates, an evaluation and a checkpoint after every epoch, and its folder.
+// One training run, and accuracy by chain length.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../common/training_run.hpp"
 #include "network.hpp"
 #include "task.hpp"
 
@@ -14,13 +15,9 @@ namespace clutrr {
 /// Right answers of a set of graphs, in parts of 1.
 double accuracy(network& net, std::vector<kinship_graph> const& graphs);
 
-struct run_result {
-  std::map<int, double> test;   // accuracy by k, of the last epoch's weights
-  double validation = 0;
-  std::vector<double> losses;   // mean of every epoch
-  double seconds = 0;
-  bool interrupted = false;
-  bool failed = false;          // the loss was no longer finite, or the model did not learn its own training task
+/// A run counts as failed, too, where the model did not learn its own training task.
+struct run_result : triad::examples::run_log {
+  std::map<int, double> test;  // accuracy by k, of the last epoch's weights
 };
 
 /// Trains one model with o.seed in folder `out` (nothing is written where it is empty).

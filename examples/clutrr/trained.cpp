@@ -14,7 +14,7 @@ trained load_trained(std::string const& folder, options o, int max_nodes, bool k
   o = shaped_as(file, std::move(o));
   network_sizes const sizes{words.embedding_rows(), static_cast<int>(words.targets.size()), keeps ? 1 : 64, max_nodes, max_nodes, keeps};
   auto net = make_network(o, sizes);
-  net->load(path, {o, words});
+  net->load(path, record_of(o, words));
   return {std::move(words), std::move(o), std::move(net)};
 }
 

@@ -8,13 +8,14 @@
 #include "attention.hpp"
 #include "edge_layer.hpp"
 #include "edge_model.hpp"
+#include "parser.hpp"
 #include "relation.hpp"
 #include "training.hpp"
 #include "update.hpp"
 
 namespace triad::golden {
 
-using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, rat, rrat, optim, clipping, sched, train_clutrr>;
+using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, rat, rrat, optim, clipping, sched, train_clutrr>;
 
 namespace detail {
 template <class F>

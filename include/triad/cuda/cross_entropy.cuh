@@ -89,14 +89,7 @@ struct argmax {
         value = x(own.r, c);
         at = c;
       }
-    for (int mask = warp / 2; mask > 0; mask /= 2) {
-      T const other = b.shuffle_xor(value, mask);
-      index_t const other_at = b.shuffle_xor(at, mask);
-      if (other > value || (other == value && other_at < at)) {
-        value = other;
-        at = other_at;
-      }
-    }
+    warp_first_largest(b, value, at);
     if (own.live && b.lane() == 0) best(own.r) = at;
   }
 };

@@ -102,6 +102,19 @@ TRIAD_DEVICE T block_sum(block const& b, T (&part)[Warps], T value) {
   return total;
 }
 
+/// The largest value of a warp and the first place that has it, the same in every lane.
+template <class T>
+TRIAD_DEVICE void warp_first_largest(block const& b, T& value, index_t& at) {
+  for (int mask = warp / 2; mask > 0; mask /= 2) {
+    T const other = b.shuffle_xor(value, mask);
+    index_t const other_at = b.shuffle_xor(at, mask);
+    if (other > value || (other == value && other_at < at)) {
+      value = other;
+      at = other_at;
+    }
+  }
+}
+
 /// The last k with first(k) <= r, for ascending first(0) = 0 <= r: which graph row r belongs to.  By a whole warp, 32 places at a time.
 TRIAD_DEVICE index_t last_begun(block const& b, vec<index_t const> first, index_t r) {
   index_t low = 0, count = first.extent(0);

@@ -23,7 +23,7 @@ struct edge_transformer_sizes {
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
-struct edge_transformer {
+struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, T> {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;
   using value_type = T;
   using input = graph_queries;

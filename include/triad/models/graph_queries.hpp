@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
-#include <cstdint>
-
-#include "triad/core/graphs.hpp"
+#include "triad/core/identity.hpp"
+#include "triad/ops/cross_entropy.hpp"
 
 namespace triad {
 
@@ -19,24 +17,36 @@ struct graph_queries {
   triangle_mask mask{};              // padded forms only
   vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
 
-  /// mix(number) for everything that a pass over this batch depends on besides the values in its views: sizes, addresses, the fill.
-  template <class F>
-  void identify(F&& mix) const {
-    auto const& d = graphs.dims;
-    for (index_t const v : {d.graphs, d.rows, d.nodes, d.triangles, d.max_nodes}) mix(static_cast<std::uint64_t>(v));
-    auto const view = [&](auto const& v) {
-      mix(reinterpret_cast<std::uintptr_t>(v.data_handle()));
-      mix(static_cast<std::uint64_t>(v.size()));
-    };
-    view(graphs.size), view(graphs.node), view(graphs.edge), view(graphs.triangle);
-    view(label), view(query_edge), view(query_source), view(query_target), view(mask.masked), view(edge_mask);
-    mix(std::bit_cast<std::uint64_t>(mask.fill));
+  /// Everything that a pass over this batch depends on, but for the values in its views.
+  void identify(identity& id) const {
+    id.add(graphs);
+    id.add_views(label, query_edge, query_source, query_target, edge_mask);
+    id.add(mask);
   }
 
   /// A batch of these sizes without memory, to measure with.
   static graph_queries measured(graph_dims dims, index_t b) {
     vec<index_t const> const rows(nullptr, dims.rows), queries(nullptr, b), graphs(nullptr, dims.graphs);
     return {{dims, graphs, graphs, graphs, graphs}, rows, queries, queries, queries};
+  }
+};
+
+/// What a trainer asks of a model that answers one question a graph: base of the models, which have targets() logits.
+template <class Model, class T>
+struct answers_questions {
+  using output = tensor<T, dyn, dyn>;   // (b, targets)
+  using answers = vec<index_t const>;   // (b); negative: not asked
+
+  output plan_output(arena& place, graph_dims const& dims) const {
+    return place.make<output>(dims.graphs, static_cast<Model const&>(*this).targets());
+  }
+  /// Questions and answers of these sizes without memory, to measure with.
+  static auto measured_input(graph_dims const& dims) { return Model::input::measured(dims, dims.graphs); }
+  static answers measured_answers(graph_dims const& dims) { return answers(nullptr, dims.graphs); }
+  /// Mean cross entropy and its gradient.
+  template <backend Ex>
+  void loss(Ex& ex, arena&, graph_queries const&, output logits, answers const& right, vec<T> loss, output dlogits) const {
+    cross_entropy(ex, logits, right, loss, dlogits);
   }
 };
 

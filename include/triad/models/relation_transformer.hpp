@@ -82,7 +82,7 @@ constexpr index_t layer_slots(keep kept, index_t layers) { return kept == keep::
 }  // namespace detail
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
-struct relation_aware_transformer {
+struct relation_aware_transformer : answers_questions<relation_aware_transformer<T, D, H, F>, T> {
   using layer_type = relation_layer<T, D, H, F>;
   using value_type = T;
   using input = relation_queries<T, D>;
@@ -217,7 +217,7 @@ struct relation_aware_transformer {
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
-struct relation_updating_transformer {
+struct relation_updating_transformer : answers_questions<relation_updating_transformer<T, D, H, F>, T> {
   using layer_type = relation_update_layer<T, D, H, F>;
   using value_type = T;
   using input = relation_queries<T, D>;

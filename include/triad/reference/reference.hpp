@@ -3,6 +3,7 @@
 #pragma once
 
 #include "triad/reference/adam.hpp"
+#include "triad/reference/arc_cross_entropy.hpp"
 #include "triad/reference/cross_entropy.hpp"
 #include "triad/reference/dropout.hpp"
 #include "triad/reference/elementwise.hpp"

@@ -24,14 +24,15 @@ namespace triad {
 
 /// How one tensor begins.
 struct initializer {
-  enum class kind { by_name, xavier_uniform, linear_uniform, uniform, constant };
+  enum class kind { by_name, xavier_uniform, linear_uniform, uniform, normal, constant };
   kind how = kind::by_name;
-  double low = 0, high = 0;  // of `uniform`; `constant` is low
+  double low = 0, high = 0;  // of `uniform`; `constant` is low, `normal` has mean low and standard deviation high
 
   static constexpr initializer by_name() { return {}; }
   static constexpr initializer xavier_uniform() { return {kind::xavier_uniform}; }
   static constexpr initializer linear_uniform() { return {kind::linear_uniform}; }
   static constexpr initializer uniform(double low, double high) { return {kind::uniform, low, high}; }
+  static constexpr initializer normal(double deviation) { return {kind::normal, 0, deviation}; }
   static constexpr initializer constant(double value) { return {kind::constant, value, value}; }
 };
 
@@ -103,6 +104,11 @@ void initialize(Fields values, philox_key key, Choose choose = {}, Memory const&
     std::vector<T> first(static_cast<std::size_t>(view.size()), T(rule.low));
     if (rule.how == initializer::kind::uniform)
       for (auto& v : first) v = T(random.uniform(rule.low, rule.high));
+    if (rule.how == initializer::kind::normal)  // Box and Muller 1958
+      for (auto& v : first) {
+        double const length = std::sqrt(-2 * std::log(1 - random.uniform(0, 1))), angle = random.uniform(0, 2 * 3.14159265358979323846);
+        v = T(rule.low + rule.high * length * std::cos(angle));
+      }
     where.from_host(view.data_handle(), first.data(), first.size() * sizeof(T));
   });
 }

@@ -8,9 +8,9 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/core/call.hpp"
+#include "triad/core/identity.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
-#include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/history.hpp"
 #include "triad/train/clip.hpp"
 #include "triad/train/optimizer.hpp"
@@ -38,14 +38,16 @@ struct trainer_bytes {
   std::size_t total() const { return parameters + saved + scratch; }
 };
 
-/// Model: fields, plan_params, plan_saved(arena, graph_dims, keep), targets(), forward(..., logits), backward(..., dlogits, gradient);
-/// Model::input: graphs, measured(dims, b), identify(mix), as graph_queries has them.
+/// Model: fields, plan_params, plan_saved(arena, graph_dims, keep), plan_output(arena, graph_dims), forward(..., output),
+/// measured_input(graph_dims), measured_answers(graph_dims), loss(ex, scratch, input, output, answers, loss, d_output), backward(..., d_output, gradient);
+/// Model::input: graphs, identify(id), as graph_queries has them;  Model::answers: a view, or identify(id).
 template <class Model, backend Ex>
 class trainer {
  public:
   using T = typename Model::value_type;
   using memory = typename Ex::memory;
-  using logits_type = typename Model::output;
+  using output = typename Model::output;
+  using answers = typename Model::answers;
 
   /// Parameters for which the model says has_gradient(path) = false are left alone.
   trainer(Ex& ex, Model const& m, trainer_options const& options)
@@ -67,18 +69,18 @@ class trainer {
     auto const parameters = planned_bytes([&](arena& a) { (void)m.plan_params(a); }) * (learns ? 4 : 1);
     auto const saved = planned_bytes([&](arena& a) {
       (void)m.plan_saved(a, o.capacity, o.memory);
-      (void)a.make<logits_type>(o.capacity.graphs, m.targets());
-      (void)a.make<logits_type>(o.capacity.graphs, m.targets());
+      (void)m.plan_output(a, o.capacity);
+      (void)m.plan_output(a, o.capacity);
     });
     return {parameters, saved, planned_scratch(ex, m, o)};
   }
 
-  /// One step of Adam on the mean cross entropy of a batch.  Afterwards loss() and norm() are of this batch.  A device is not
+  /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  A device is not
   /// waited for; records() asks it.
-  void update(typename Model::input const& in, vec<index_t const> target, double rate) {
+  void update(typename Model::input const& in, answers const& right, double rate) {
     clock_.set(step_, rate);
-    replay(ex_, key_of(in, target), [&] {
-      compute_gradient(in, target, options_.max_norm);
+    replay(ex_, key_of(in, right), [&] {
+      compute_gradient(in, right, options_.max_norm);
       optimizer_.update(ex_, parameters_, clock_);
       note(ex_, clock_.step(), vec<T const>(loss_), vec<T const>(norm_), history_);
     });
@@ -100,24 +102,24 @@ class trainer {
     told_ = step_;
   }
 
-  /// The gradient of the mean cross entropy, the loss, and the gradient's norm before it is clipped; no step.
-  void compute_gradient(typename Model::input const& in, vec<index_t const> target, double max_norm = 0) {
+  /// The gradient of the loss, the loss, and the gradient's norm before it is clipped; no step.
+  void compute_gradient(typename Model::input const& in, answers const& right, double max_norm = 0) {
     auto const place = prepare(in.graphs.dims);
     auto scratch = scratch_.place();
     auto const c = use(scratch, true);
     parameters_.zero_gradients(ex_);
-    model_.forward(ex_, c, parameters_.values(), in, place.saved, place.logits);
-    cross_entropy(ex_, place.logits, target, loss_, place.dlogits);
-    model_.backward(ex_, c, parameters_.values(), in, place.saved, place.dlogits, parameters_.gradients());
+    model_.forward(ex_, c, parameters_.values(), in, place.saved, place.scores);
+    model_.loss(ex_, scratch, in, place.scores, right, loss_, place.d_scores);
+    model_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
     clip_gradient(ex_, scratch, max_norm, parameters_.flat_gradients(), norm_);
   }
 
-  /// Logits (b, targets) of a batch, without dropout, until the next call.
-  logits_type infer(typename Model::input const& in) {
+  /// What the model says of a batch, without dropout, until the next call.
+  output infer(typename Model::input const& in) {
     auto const place = prepare(in.graphs.dims);
     auto scratch = scratch_.place();
-    model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.logits);
-    return place.logits;
+    model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.scores);
+    return place.scores;
   }
 
   T loss() const { return read(loss_); }
@@ -145,25 +147,26 @@ class trainer {
         return false;
     }
   };
-  /// One number for a batch but for the values in its memory: two steps with the same number queue the same work.
-  std::uint64_t key_of(typename Model::input const& in, vec<index_t const> target) const {
-    std::uint64_t hash = 0xcbf29ce484222325u;
-    auto const mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3u + (hash >> 29); };
-    in.identify(mix);
-    for (void const* p : {static_cast<void const*>(target.data_handle()), static_cast<void const*>(scratch_.data())})
-      mix(reinterpret_cast<std::uintptr_t>(p));
-    return hash;
+  std::uint64_t key_of(typename Model::input const& in, answers const& right) const {
+    identity id;
+    in.identify(id);
+    if constexpr (requires { right.identify(id); })
+      right.identify(id);
+    else
+      id.add_views(right);
+    id.add(scratch_.data());
+    return id.value();
   }
 
   struct placed {
     typename Model::saved saved;
-    logits_type logits, dlogits;  // (b, targets)
+    output scores, d_scores;
   };
   placed prepare(graph_dims const& dims) {
     auto place = saved_.place();
     auto const s = model_.plan_saved(place, dims, options_.memory);
-    auto const logits = place.template make<logits_type>(dims.graphs, model_.targets());
-    return {s, logits, place.template make<logits_type>(dims.graphs, model_.targets())};
+    auto const scores = model_.plan_output(place, dims);
+    return {s, scores, model_.plan_output(place, dims)};
   }
   call use(arena& scratch, bool train) const { return {&scratch, train, options_.key, clock_.step(), 0}; }
 
@@ -178,12 +181,13 @@ class trainer {
     arena values, gradients, kept;
     auto const w = m.template plan_params<T const>(values);
     auto const s = m.plan_saved(kept, o.capacity, o.memory);
-    auto const logits = kept.make<logits_type>(o.capacity.graphs, m.targets());
-    auto const in = Model::input::measured(o.capacity, o.capacity.graphs);
+    auto const scores = m.plan_output(kept, o.capacity);
+    auto const in = m.measured_input(o.capacity);
     return triad::planned_scratch(ex, call{.train = true}, [&](auto& dry, call const& c) {
-      m.forward(dry, c, w, in, s, logits);
+      m.forward(dry, c, w, in, s, scores);
       if (o.memory == keep::nothing) return;
-      m.backward(dry, c, w, in, s, logits, m.plan_params(gradients));
+      m.loss(dry, *c.scratch, in, scores, m.measured_answers(o.capacity), make_vec<T>(nullptr, 1), scores);
+      m.backward(dry, c, w, in, s, scores, m.plan_params(gradients));
       triad::norm(dry, *c.scratch, make_vec<T>(nullptr, static_cast<index_t>(values.peak() / sizeof(T))), make_vec<T>(nullptr, 1));
     });
   }

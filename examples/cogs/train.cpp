@@ -1,0 +1,111 @@
+// cogs train: one run for each seed, then accuracy on sentences of kinds that the training set has not.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <filesystem>
+#include <new>
+#include <optional>
+
+#include "../common/svg_plot.hpp"
+#include "../common/training_run.hpp"
+#include "commands.hpp"
+#include "record.hpp"
+#include "report.hpp"
+#include "triad/train/metrics.hpp"
+#include "triad/train/schedule.hpp"
+
+namespace cogs {
+namespace {
+
+struct run_result : triad::examples::run_log {
+  double dev = 0, test = 0;
+  std::map<std::string, tally> gen;
+};
+
+run_result train_once(options const& o, task& work, std::string const& out) {
+  std::unique_ptr<parser> net;
+  try {
+    net = make_parser(o, {work.words().tokens.count(), work.words().labels(), o.batch, work.longest_training(), work.longest(), true});
+  } catch (std::bad_alloc const&) {
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.batch) + " sentences of up to " +
+                            std::to_string(work.longest_training()) + " tokens: take a smaller --batch, or --recompute");
+  }
+  auto const fill = [&](std::int64_t update) {
+    net->clear();
+    work.batch(update, [&](auto const& sentence) { net->add(sentence); });
+  };
+  triad::linear_warmup const schedule{o.rate, static_cast<double>(o.warmup), static_cast<double>(work.updates())};
+  auto const validate = [&] { return accuracy(*net, work.data().dev, work.words()); };
+  run_result result;
+  static_cast<triad::examples::run_log&>(result) = triad::examples::train(
+      *net,
+      {.model = o.model, .out = out, .config = to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
+       .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "sentences", .record = record_of(o, work.words())},
+      fill, [&](std::int64_t update) { return schedule.rate(update); }, validate);
+  if (result.interrupted) return result;
+  result.dev = validate();
+  result.test = accuracy(*net, work.data().test, work.words());
+  result.gen = score(*net, work.data().gen, work.words());
+  result.failed = result.failed || result.dev < 0.5;  // it has not learned its own task
+  return result;
+}
+
+void write_plots(std::string const& folder, std::vector<run_result> const& runs, options const& o) {
+  triad::examples::plot loss{"Training loss", "epoch", "sum of five cross entropies", {}, 0.0, {}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    triad::examples::series s{"seed " + std::to_string(o.seed + i), {}, runs[i].losses, {}, false, false};
+    for (std::size_t e = 0; e < s.y.size(); ++e) s.x.push_back(static_cast<double>(e + 1));
+    loss.lines.push_back(std::move(s));
+  }
+  triad::examples::write_svg(folder + "/plots/loss.svg", loss);
+}
+
+}  // namespace
+
+int train(options const& o) {
+  if (o.preset == "paper" && o.data.empty())
+    throw triad::data_error("--preset paper is about published data: give its folder with --data; docs/data.md says where it comes from");
+  if (!o.out.empty()) {
+    std::error_code failure;
+    std::filesystem::create_directories(o.out + "/plots", failure);
+    if (failure) throw triad::data_error("cannot make the folder " + o.out + ": " + failure.message() + "; give another with --out");
+  }
+  std::vector<run_result> runs;
+  std::map<std::string, tally> gen;
+  std::vector<double> accuracies, trees;
+  options one = o;
+  for (int i = 0; i < o.seeds; ++i) {
+    one.seed = o.seed + static_cast<std::uint64_t>(i);
+    task work(one);
+    auto const out = o.out.empty() || o.seeds == 1 ? o.out : o.out + "/seed-" + std::to_string(one.seed);
+    if (!out.empty()) std::filesystem::create_directories(out);
+    runs.push_back(train_once(one, work, out));
+    auto const& r = runs.back();
+    if (r.interrupted) {
+      std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.empty() ? "no folder (no --out)" : out.c_str());
+      return 130;
+    }
+    auto const all = total(r.gen);
+    std::printf("seed %llu: dev %s  test %s  generalisation %s  as trees %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), percent(r.dev).c_str(),
+                percent(r.test).c_str(), percent(all.part(all.graphs)).c_str(), percent(all.part(all.trees)).c_str(), r.seconds, r.failed ? "  failed" : "");
+    std::fflush(stdout);
+    accuracies.push_back(all.part(all.graphs));
+    trees.push_back(all.part(all.trees));
+    for (auto const& [kind, t] : r.gen) gen[kind] += t;
+  }
+  if (!gen.empty()) std::printf("\n%s", table_of(gen).c_str());
+  if (o.seeds > 1) {
+    auto const a = triad::mean_of(accuracies), t = triad::mean_of(trees);
+    std::printf("generalisation %s +- %s, as trees %s +- %s\n", percent(a.mean).c_str(), percent(a.standard_error).c_str(), percent(t.mean).c_str(),
+                percent(t.standard_error).c_str());
+  }
+  if (!o.out.empty()) {
+    write_plots(o.out, runs, o);
+    triad::examples::write_atomically(o.out + "/generalisation.txt", table_of(gen));
+    std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
+  }
+  for (auto const& r : runs)
+    if (r.failed) return 2;
+  return 0;
+}
+
+}  // namespace cogs

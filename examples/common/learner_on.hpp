@@ -1,0 +1,89 @@
+// A learner made of a triad model and a backend.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+#include <type_traits>
+#include <utility>
+
+#include "learner.hpp"
+#include "triad/io/checkpoint.hpp"
+#include "triad/train/initialize.hpp"
+
+namespace triad::examples {
+
+/// Interface: learner, or what a program made of it.  Self adds the batch: upload() returns input and answers, first_values(path)
+/// the initialiser of a parameter.
+template <class Self, class Interface, class Model, class Ex>
+class learner_on : public Interface {
+ public:
+  learner_on(Ex ex, Model const& m, trainer_options const& o) : ex_(std::move(ex)), trainer_(ex_, m, o) {}
+
+  void update(double rate) override {
+    auto const [in, right] = self().upload();
+    trainer_.update(in, right, rate);
+  }
+  void rehearse() override {
+    auto const [in, right] = self().upload();
+    trainer_.compute_gradient(in, right);
+    (void)trainer_.loss();  // a device works on while the host goes on; this waits
+  }
+  std::vector<update_record> const& records() override {
+    trainer_.records(records_);
+    return records_;
+  }
+  int patience() const override { return std::is_same_v<typename Ex::memory, host_memory> ? 1 : 16; }
+
+  void initialize(std::uint64_t seed) override {
+    triad::initialize(trainer_.parameters().mutable_values(), seed, [](std::string const& path) { return Self::first_values(path); },
+                      trainer_.parameters().where());
+  }
+
+  void save(std::string const& path, run_record const& record) override {
+    save_checkpoint(path,
+                    {.step = trainer_.step(), .key = trainer_.options().key, .configuration = nlohmann::json::parse(record.configuration),
+                     .vocabulary = nlohmann::json::parse(record.vocabulary), .extra = {{"run", record.notes}, {"settings", record.settings}}},
+                    trainer_.parameters());
+  }
+  std::string load(std::string const& path, run_record const& record) override {
+    checkpoint const file(path);
+    file.expect(nlohmann::json::parse(record.configuration), nlohmann::json::parse(record.vocabulary));
+    if (record.resumes) expect_same_settings(path, file, record.settings);
+    file.load(trainer_.parameters());
+    trainer_.set_step(file.step());
+    return extra(file, "run");
+  }
+
+  std::uint64_t step() const override { return trainer_.step(); }
+  trainer_bytes bytes() const override { return trainer_.bytes(); }
+  index_t parameters() const override { return count_values(trainer_.parameters().values()); }
+
+ protected:
+  Ex ex_;
+  trainer<Model, Ex> trainer_;
+
+ private:
+  Self& self() { return static_cast<Self&>(*this); }
+
+  static std::string extra(checkpoint const& file, char const* name) {
+    auto const found = file.state().extra.find(name);
+    return found == file.state().extra.end() ? std::string() : found->second;
+  }
+
+  /// A resumed run must be the run that was begun.
+  static void expect_same_settings(std::string const& path, checkpoint const& file, std::string const& settings) {
+    std::istringstream was(extra(file, "settings")), is(settings);
+    for (std::string old, now; std::getline(is, now);) {
+      std::getline(was, old);
+      if (old != now)
+        throw data_error(path + " was trained with " + (old.empty() ? "no record of its settings" : old) + ", this run has " + now +
+                         "; give the same options to go on from it");
+    }
+  }
+
+  std::vector<update_record> records_;
+};
+
+}  // namespace triad::examples

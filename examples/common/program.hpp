@@ -1,0 +1,100 @@
+// What every program does with its command line: presets and config files below what is given, and one line for an error.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+
+namespace triad::examples {
+
+namespace detail {
+
+/// The options of a config file as arguments, but for those that the command line gives itself.
+inline std::vector<std::string> configured(CLI::App const& train, std::string const& file) {
+  std::vector<std::string> arguments;
+  for (auto const& item : CLI::ConfigTOML().from_file(file)) {
+    auto const* const option = train.get_option_no_throw("--" + item.name);
+    if (option == nullptr) throw data_error(file + ": no option of this program's train is called " + item.name);
+    if (option->count() > 0 || item.inputs.empty()) continue;
+    std::string value;
+    for (auto const& part : item.inputs) value += (value.empty() ? "" : ",") + part;
+    arguments.push_back("--" + item.name + "=" + value);
+  }
+  return arguments;
+}
+
+}  // namespace detail
+
+/// Parses twice: the preset, model and config file that the first reading finds make the defaults of the second, so that what is
+/// given beside them overrides them.  Options: a struct with preset, model and config; apply_preset(o) is found by its type.
+template <class Options>
+void parse(CLI::App& app, CLI::App& train, Options& o, int argc, char** argv) {
+  app.parse(argc, argv);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  auto const more = o.config.empty() ? std::vector<std::string>() : detail::configured(train, o.config);
+  for (auto const& argument : more) {
+    if (argument.starts_with("--preset=")) o.preset = argument.substr(9);
+    if (argument.starts_with("--model=")) o.model = argument.substr(8);
+  }
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  Options fresh;
+  fresh.preset = o.preset;
+  fresh.model = o.model;
+  apply_preset(fresh);
+  o = fresh;
+  app.clear();
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  app.parse(arguments);
+}
+
+/// The exit status of work(), or of what went wrong, told in one line.
+template <class Work>
+int run_program(CLI::App& app, char const* name, Work&& work) {
+  try {
+    return work();
+  } catch (CLI::ParseError const& e) {
+    return app.exit(e);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "%s: %s\n", name, e.what());
+    return 1;
+  }
+}
+
+/// Options that say where a run computes, common to all verbs of all programs.
+template <class Options>
+void add_run_options(CLI::App& app, Options& o) {
+  app.add_option("--threads", o.threads, "Threads; 0: one for each processor.  Results do not depend on it")->check(CLI::NonNegativeNumber);
+  app.add_option("--backend", o.backend, "cpu; cuda: an NVIDIA GPU, where the program was built for it; reference: plain loops, slow")
+      ->check(CLI::IsMember({"cpu", "cuda", "reference"}));
+  app.add_option("--arithmetic", o.arithmetic, "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits")
+      ->check(CLI::IsMember({"float32", "tf32", "bf16"}));
+}
+
+/// Options of training that are the same in all programs.
+template <class Options>
+void add_training_options(CLI::App& app, Options& o) {
+  app.add_option("--config", o.config, "Read options from a TOML file, such as the config.toml of a run")->check(CLI::ExistingFile);
+  add_run_options(app, o);
+  app.add_option("--layers", o.layers, "How often the layer is applied")->check(CLI::Range(1, 250));
+  app.add_option("--width", o.width, "Hidden size")->check(CLI::PositiveNumber);
+  app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(CLI::PositiveNumber);
+  app.add_option("--hidden-factor", o.hidden_factor, "Width of the feed-forward block over the hidden size")->check(CLI::PositiveNumber);
+  app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches and feed-forward block")->check(CLI::Range(0.0, 0.95));
+  app.add_option("--rate", o.rate, "Learning rate after warm-up; falls linearly to 0")->check(CLI::PositiveNumber);
+  app.add_option("--warmup", o.warmup, "Updates of warm-up")->check(CLI::NonNegativeNumber);
+  app.add_option("--clip", o.clip, "Largest norm of a gradient; 0: any")->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", o.seed, "Of first values, order and dropout");
+  app.add_option("--seeds", o.seeds, "Runs with seed, seed + 1, ...")->check(CLI::PositiveNumber);
+  app.add_flag("--recompute", o.recompute, "Run layers again in backward instead of keeping what they computed");
+  app.add_option("--out", o.out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/");
+  app.add_flag("--resume", o.resume, "Go on from the folder's checkpoint");
+}
+
+}  // namespace triad::examples

@@ -1,0 +1,58 @@
+// A run's options as TOML, as CLI11 reads them back.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <iomanip>
+#include <set>
+#include <sstream>
+#include <string>
+#include <type_traits>
+
+namespace triad::examples {
+
+class toml_writer {
+ public:
+  toml_writer() { text_ << std::boolalpha << std::setprecision(17); }
+
+  template <class V>
+  toml_writer& put(char const* name, V const& value) {
+    if constexpr (std::is_convertible_v<V const&, std::string>)
+      text_ << name << " = \"" << std::string(value) << "\"\n";
+    else
+      text_ << name << " = " << value << "\n";
+    return *this;
+  }
+  /// The same from every folder.
+  toml_writer& put_path(char const* name, std::string const& path) {
+    std::string escaped;
+    for (char const c : std::filesystem::absolute(path).string()) {
+      if (c == '"' || c == '\\') escaped += '\\';
+      escaped += c;
+    }
+    return put(name, escaped);
+  }
+  template <class List>
+  toml_writer& put_list(char const* name, List const& values) {
+    std::string all;
+    for (auto const& v : values) all += (all.empty() ? "" : ", ") + std::to_string(v);
+    text_ << name << " = [" << all << "]\n";
+    return *this;
+  }
+
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+};
+
+/// The lines of a TOML text but for those of these names.
+inline std::string toml_without(std::string const& toml, std::set<std::string> const& names) {
+  std::istringstream lines(toml);
+  std::string rest;
+  for (std::string line; std::getline(lines, line);)
+    if (!names.contains(line.substr(0, line.find(' ')))) rest += line + "\n";
+  return rest;
+}
+
+}  // namespace triad::examples

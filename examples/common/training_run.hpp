@@ -1,0 +1,160 @@
+// One training run: updates, an evaluation and a checkpoint after every epoch, and its folder.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "learner.hpp"
+#include "metrics_file.hpp"
+#include "progress.hpp"
+
+namespace triad::examples {
+
+struct run_plan {
+  std::string model;                      // for people
+  std::string out, config;                // the run's folder, or none; the text of its config.toml
+  std::uint64_t seed = 1;
+  bool resume = false;
+  std::int64_t updates = 0, epoch_updates = 1, batch = 1;  // batch: examples of an update
+  std::string example = "examples";       // what a batch is made of
+  run_record record{};
+};
+
+struct run_log {
+  std::vector<double> losses;  // mean of every epoch
+  double seconds = 0;          // of all processes that ran it
+  double validation = 0;       // of the last epoch
+  bool interrupted = false;
+  bool failed = false;         // the loss was no longer finite
+};
+
+namespace detail {
+
+inline volatile std::sig_atomic_t interrupted = 0;
+
+/// Ctrl-C ends a run after the update it is in; a second one ends the program at once.
+struct interrupt_guard {
+  interrupt_guard() { std::signal(SIGINT, [](int) { interrupted = 1, std::signal(SIGINT, SIG_DFL); }); }
+  interrupt_guard(interrupt_guard const&) = delete;
+  interrupt_guard& operator=(interrupt_guard const&) = delete;
+  ~interrupt_guard() { std::signal(SIGINT, SIG_DFL); }
+};
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+inline std::string line_of(char const* format, auto... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+/// What an earlier process left of the loss of its last, unfinished epoch.  Begins anew where there is nothing to go on from.
+inline double resumed(learner& net, run_plan const& plan, run_record record, std::string const& checkpoint) {
+  bool const there = !checkpoint.empty() && std::filesystem::exists(checkpoint);
+  if (there && plan.resume) {
+    record.resumes = true;
+    return std::strtod(net.load(checkpoint, record).c_str(), nullptr);
+  }
+  if (there) {
+    std::filesystem::rename(checkpoint, checkpoint + ".old");
+    std::printf("%s was there already and is now %s.old; --resume goes on from it\n", checkpoint.c_str(), checkpoint.c_str());
+  } else if (plan.resume) {
+    std::printf("no checkpoint in %s: this run begins at the beginning\n", plan.out.empty() ? "(no --out)" : plan.out.c_str());
+  }
+  return 0;
+}
+
+/// Says what the run will take, from the planned memory and one rehearsed update.
+template <class Fill>
+void announce(learner& net, run_plan const& plan, Fill const& fill) {
+  fill(std::int64_t{0});
+  net.rehearse();
+  auto const start = std::chrono::steady_clock::now();
+  net.rehearse();
+  auto const one = seconds_since(start);
+  std::printf("%s, %lld parameters; %lld updates of %lld %s; memory %.0f MiB; about %s\n", plan.model.c_str(), static_cast<long long>(net.parameters()),
+              static_cast<long long>(plan.updates), static_cast<long long>(plan.batch), plan.example.c_str(),
+              static_cast<double>(net.bytes().total()) / 1048576, duration(one * static_cast<double>(plan.updates)).c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace detail
+
+/// Trains.  fill(update) fills the learner's batch of that number, rate(update) is its learning rate, validate() what a checkpoint
+/// is worth; nothing is written where there is no folder.
+template <class Fill, class Rate, class Validate>
+run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& rate, Validate const& validate) {
+  using clock = std::chrono::steady_clock;
+  net.initialize(plan.seed);
+  auto const checkpoint = plan.out.empty() ? std::string() : plan.out + "/model.safetensors";
+  run_record record = plan.record;
+  double loss_sum = detail::resumed(net, plan, record, checkpoint);
+  if (!plan.out.empty()) write_atomically(plan.out + "/config.toml", plan.config);
+  auto const begin = static_cast<std::int64_t>(net.step());
+  metrics_file metrics(plan.out.empty() ? std::string() : plan.out + "/metrics.csv", net.step());
+  auto const save = [&](double sum) {
+    record.notes = detail::line_of("%a", sum);
+    if (!checkpoint.empty()) net.save(checkpoint, record);
+  };
+  detail::announce(net, plan, fill);
+  detail::interrupt_guard const guard;
+  run_log log;
+  progress shown(plan.model + " seed " + std::to_string(plan.seed), plan.updates * plan.batch, plan.example, begin * plan.batch);
+  auto const start = clock::now();
+  double const before = metrics.seconds();
+  auto epoch_start = start;
+  update_record last{};
+  for (std::int64_t update = begin; update < plan.updates; ++update) {
+    fill(update);
+    net.update(rate(update));
+    bool const epoch_ends = (update + 1) % plan.epoch_updates == 0;
+    if (!epoch_ends && !detail::interrupted && (update + 1) % net.patience() != 0) continue;
+    for (auto const& r : net.records()) {
+      if (!std::isfinite(r.loss) || !std::isfinite(r.norm)) {
+        auto const at = static_cast<std::int64_t>(r.step);
+        shown.finish();
+        std::fprintf(stderr, "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped; the last checkpoint is kept\n",
+                     r.loss, static_cast<long long>(at), static_cast<long long>(at % plan.epoch_updates),
+                     static_cast<long long>(at / plan.epoch_updates + 1), r.norm);
+        log.failed = true;
+        break;
+      }
+      loss_sum += r.loss;
+      last = r;
+    }
+    if (log.failed) break;
+    shown.update((update + 1) * plan.batch, detail::line_of("loss %.4f", last.loss));
+    if (epoch_ends) {
+      auto const epoch = (update + 1) / plan.epoch_updates;
+      double const seconds = detail::seconds_since(epoch_start), mean = loss_sum / static_cast<double>(plan.epoch_updates);
+      log.validation = validate();
+      metrics.add(detail::line_of("%lld,%lld,%.6g,%.6g,%.6g,%.4f,%.2f,%.0f", static_cast<long long>(epoch), static_cast<long long>(update + 1), mean,
+                                  rate(update), last.norm, log.validation, before + detail::seconds_since(start),
+                                  static_cast<double>(plan.epoch_updates * plan.batch) / seconds));
+      loss_sum = 0;
+      save(loss_sum);
+      epoch_start = clock::now();
+    }
+    if (detail::interrupted) {
+      save(loss_sum);
+      log.interrupted = true;
+      break;
+    }
+  }
+  shown.finish();
+  log.seconds = before + detail::seconds_since(start);
+  log.losses = metrics.losses();
+  return log;
+}
+
+}  // namespace triad::examples

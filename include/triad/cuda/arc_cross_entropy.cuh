@@ -1,0 +1,128 @@
+// Cross entropy and argmax over parents: a warp a node, lanes along its graph's nodes.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Three passes: the loss of each node, their mean, the gradient.  `losses` holds first the loss of each node, then the number
+// of nodes that count.
+#pragma once
+
+#include <cuda/std/cmath>
+#include <cuda/std/limits>
+
+#include "triad/cuda/cross_entropy.cuh"
+#include "triad/ops/arc_cross_entropy.hpp"
+
+namespace triad::cuda {
+
+namespace detail {
+
+/// The scores of one node for its parents.  A warp past the end has a graph of no nodes, so that it takes part in everything and
+/// writes nothing.
+template <class T>
+struct arc_row {
+  arc_settings const& settings;
+  vec<T const> const& score;
+  bool live;
+  index_t node, n, first, step;  // edge (of parent j) = first + j step
+
+  TRIAD_DEVICE arc_row(block const& b, arc_settings const& t, graph_batch const& g, vec<T const> const& s) : settings(t), score(s) {
+    index_t const item = b.index() * row_warps + b.row();
+    live = item < g.dims.nodes;
+    node = live ? item : 0;
+    index_t const graph = last_begun(b, g.node, node), own = node - g.node(graph);
+    n = live ? g.size(graph) : 0;
+    bool const along = t.reading == arcs::from_child;
+    first = g.edge(graph) + (along ? own * n : own);
+    step = along ? 1 : n;
+  }
+  TRIAD_DEVICE index_t edge(index_t j) const { return first + j * step; }
+  TRIAD_DEVICE bool masked(index_t j) const { return settings.masked.extent(0) != 0 && settings.masked(edge(j)) != 0; }
+  TRIAD_DEVICE T operator()(index_t j) const { return masked(j) ? T(settings.fill) : score(edge(j)); }
+
+  struct total {
+    T maximum, sum;
+  };
+  /// Of the softmax, the same in every lane.
+  TRIAD_DEVICE total softmax(block const& b) const {
+    T maximum = -::cuda::std::numeric_limits<T>::infinity(), sum = 0;  // a NaN is no maximum, but makes the sum one
+    for (index_t j = b.lane(); j < n; j += warp) {
+      T const s = (*this)(j);
+      maximum = s > maximum ? s : maximum;
+    }
+    maximum = warp_maximum(b, maximum);
+    for (index_t j = b.lane(); j < n; j += warp) sum += ::cuda::std::exp((*this)(j) - maximum);
+    return {maximum, warp_sum(b, sum)};
+  }
+};
+
+template <class T>
+struct arc_losses {
+  static constexpr char const* name = "losses of arc_cross_entropy";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score, vec<index_t const> parent, vec<T> losses) const {
+    arc_row<T> const row(b, t, g, score);
+    auto const total = row.softmax(b);
+    if (!row.live || b.lane() != 0) return;
+    index_t const p = parent(row.node);
+    // Nobody is there to tell of a parent outside of its graph, so its loss is NaN.
+    losses(row.node) = p < 0        ? T(0)
+                       : p < row.n ? ::cuda::std::log(total.sum) + total.maximum - row(p)
+                                   : ::cuda::std::numeric_limits<T>::quiet_NaN();
+  }
+};
+
+template <class T>
+struct arc_gradient {
+  static constexpr char const* name = "gradient of arc_cross_entropy";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score, vec<index_t const> parent, vec<T const> counts,
+                               vec<T> dscore) const {
+    arc_row<T> const row(b, t, g, score);
+    auto const total = row.softmax(b);
+    index_t const p = row.live ? parent(row.node) : -1;
+    T const count = row.live ? counts(row.node) : T(1);
+    for (index_t j = b.lane(); j < row.n; j += warp) {
+      bool const shut = p < 0 || row.masked(j);
+      dscore(row.edge(j)) = shut ? T(0) : (::cuda::std::exp(row(j) - total.maximum) / total.sum - (j == p ? T(1) : T(0))) / count;
+    }
+  }
+};
+
+/// Each lane begins with node 0 and takes what is larger: then a NaN counts as it does in a loop over the nodes.
+template <class T>
+struct arc_argmax {
+  static constexpr char const* name = "best_arcs";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score, vec<index_t> best) const {
+    arc_row<T> const row(b, t, g, score);
+    T value = row.n > 0 ? row(0) : T(0);
+    index_t at = 0;
+    for (index_t j = b.lane(); j < row.n; j += warp)
+      if (row(j) > value) {
+        value = row(j);
+        at = j;
+      }
+    warp_first_largest(b, value, at);
+    if (row.live && b.lane() == 0) best(row.node) = at;
+  }
+};
+
+}  // namespace detail
+
+template <class T>
+void do_arc_cross_entropy(backend& ex, arc_settings const& t, graph_batch const& g, vec<T const> score, vec<index_t const> parent, vec<T> loss,
+                          vec<T> dscore, vec<T> losses) {
+  index_t const blocks = blocks_for(g.dims.nodes, row_warps);
+  launch(ex, detail::arc_losses<T>{}, blocks, t, g, score, parent, losses);
+  launch(ex, detail::cross_entropy_mean<T>{}, 1, parent, loss, make_matrix(losses.data_handle(), losses.extent(0), index_t{1}, index_t{1}));
+  launch(ex, detail::arc_gradient<T>{}, blocks, t, g, score, parent, vec<T const>(losses), dscore);
+}
+
+template <class T>
+void do_best_arcs(backend& ex, arc_settings const& t, graph_batch const& g, vec<T const> score, vec<index_t> best) {
+  launch(ex, detail::arc_argmax<T>{}, blocks_for(g.dims.nodes, row_warps), t, g, score, best);
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,79 @@
+// What each token is: linear maps from its state to the logits of four kinds of labels.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   logits_k = y wk' + bk,  k: role, category, noun type, verb           y (nodes, d), logits_k (nodes, labels of k)
+//   dy = sum_k dlogits_k wk
+#pragma once
+
+#include "triad/layers/linear.hpp"
+
+namespace triad {
+
+/// How many labels of each kind there are.
+struct label_counts {
+  index_t role = 0, category = 0, noun_type = 0, verb = 0;
+};
+
+/// One view for each kind of label: (nodes, labels).
+template <class T>
+struct label_views {
+  tensor<T, dyn, dyn> role, category, noun_type, verb;
+
+  static label_views plan(arena& place, index_t nodes, label_counts const& z) {
+    auto const make = [&](index_t labels) { return place.make<tensor<T, dyn, dyn>>(nodes, labels); };
+    auto const role = make(z.role), category = make(z.category), noun_type = make(z.noun_type);
+    return {role, category, noun_type, make(z.verb)};
+  }
+};
+
+template <class T, index_t D = dyn>
+struct label_heads {
+  using input = tensor<T const, dyn, D>;  // (nodes, d)
+  using head = linear<T, D, dyn>;
+
+  index_t width;
+  label_counts labels;
+
+  template <class S>
+  struct fields {
+    typename head::template fields<S> role, category, noun_type, verb;
+    template <class F>
+    constexpr void each(F&& f) {
+      f("role", role);
+      f("category", category);
+      f("noun_type", noun_type);
+      f("verb", verb);
+    }
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const plan = [&](index_t count) { return of(count).template plan_params<S>(place); };
+    auto const role = plan(labels.role), category = plan(labels.category), noun_type = plan(labels.noun_type);
+    return {role, category, noun_type, plan(labels.verb)};
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& logits) const {
+    of(labels.role).forward(ex, c, w.role, y, {}, logits.role);
+    of(labels.category).forward(ex, c, w.category, y, {}, logits.category);
+    of(labels.noun_type).forward(ex, c, w.noun_type, y, {}, logits.noun_type);
+    of(labels.verb).forward(ex, c, w.verb, y, {}, logits.verb);
+  }
+
+  /// Overwrites dy.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& d, tensor<T, dyn, D> dy, fields<T> gradient) const {
+    epilogue<T> add;
+    of(labels.role).backward(ex, c, w.role, y, {}, d.role, dy, gradient.role, add);
+    add.residual = as_matrix(read_only(dy));
+    of(labels.category).backward(ex, c, w.category, y, {}, d.category, dy, gradient.category, add);
+    of(labels.noun_type).backward(ex, c, w.noun_type, y, {}, d.noun_type, dy, gradient.noun_type, add);
+    of(labels.verb).backward(ex, c, w.verb, y, {}, d.verb, dy, gradient.verb, add);
+  }
+
+ private:
+  constexpr head of(index_t count) const { return {extents<D, dyn>(width, count)}; }
+};
+
+}  // namespace triad

@@ -1,0 +1,122 @@
+// Maximum spanning arborescence: of all ways to give each node a parent without a cycle, one whose scores add up to the most.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   maximise sum_i score(i, parent(i)),  parent(i) = i: i is a root
+//
+// Chu and Liu 1965, Edmonds 1967: each node takes its best parent; a cycle among these becomes one node, whose entering edges
+// count what they gain over the edge they replace; the smaller problem is solved and the cycle opened where it is entered.  O(n^3).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/mdspan.hpp"
+
+namespace triad {
+
+enum class roots { any, one };  // any number of roots, at least one; or exactly one
+
+namespace detail {
+
+/// Edges from node 0 begin trees; nobody enters it.
+class arborescence_search {
+ public:
+  /// weight(parent, child), n + 1 nodes.
+  explicit arborescence_search(std::vector<std::vector<double>> weight) : weight_(std::move(weight)) {}
+
+  /// The parent of every node, 0 for node 0.
+  std::vector<index_t> solve() const {
+    auto const n = static_cast<index_t>(weight_.size());
+    std::vector<index_t> best(weight_.size(), 0);
+    for (index_t v = 1; v < n; ++v)
+      for (index_t u = 1; u < n; ++u)
+        if (u != v && weight(u, v) > weight(best[at(v)], v)) best[at(v)] = u;
+    auto const cycle = cycle_of(best);
+    if (cycle.empty()) return best;
+    return open(cycle, best);
+  }
+
+ private:
+  static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+  double weight(index_t from, index_t to) const { return weight_[at(from)][at(to)]; }
+
+  static std::vector<index_t> cycle_of(std::vector<index_t> const& parent) {
+    std::vector<index_t> seen_from(parent.size(), -1);
+    for (index_t start = 1; start < static_cast<index_t>(parent.size()); ++start) {
+      index_t v = start;
+      while (v != 0 && seen_from[at(v)] < 0) {
+        seen_from[at(v)] = start;
+        v = parent[at(v)];
+      }
+      if (v == 0 || seen_from[at(v)] != start) continue;
+      std::vector<index_t> cycle{v};
+      for (index_t u = parent[at(v)]; u != v; u = parent[at(u)]) cycle.push_back(u);
+      return cycle;
+    }
+    return {};
+  }
+
+  /// The solution with the cycle as one node, and then without it.
+  std::vector<index_t> open(std::vector<index_t> const& cycle, std::vector<index_t> const& best) const {
+    auto const n = static_cast<index_t>(weight_.size());
+    std::vector<bool> inside(weight_.size(), false);
+    for (index_t const v : cycle) inside[at(v)] = true;
+    std::vector<index_t> outside;  // of the smaller problem's nodes, but for the last, which is the cycle
+    for (index_t v = 0; v < n; ++v)
+      if (!inside[at(v)]) outside.push_back(v);
+    auto const m = static_cast<index_t>(outside.size());
+
+    constexpr double never = -std::numeric_limits<double>::infinity();
+    std::vector<std::vector<double>> small(at(m + 1), std::vector<double>(at(m + 1), never));
+    std::vector<index_t> entered(at(m), cycle[0]), left(at(m), cycle[0]);  // the node of the cycle at the end of each edge
+    for (index_t a = 0; a < m; ++a) {
+      for (index_t b = 0; b < m; ++b) small[at(a)][at(b)] = weight(outside[at(a)], outside[at(b)]);
+      for (index_t const v : cycle) {
+        double const in = weight(outside[at(a)], v) - weight(best[at(v)], v), out = weight(v, outside[at(a)]);
+        if (in > small[at(a)][at(m)]) small[at(a)][at(m)] = in, entered[at(a)] = v;
+        if (out > small[at(m)][at(a)]) small[at(m)][at(a)] = out, left[at(a)] = v;
+      }
+    }
+    auto const found = arborescence_search(std::move(small)).solve();
+
+    auto parent = best;  // right inside of the cycle but for the node where it is entered
+    for (index_t b = 1; b < m; ++b) parent[at(outside[at(b)])] = found[at(b)] == m ? left[at(b)] : outside[at(found[at(b)])];
+    index_t const from = found[at(m)];
+    parent[at(entered[at(from)])] = outside[at(from)];
+    return parent;
+  }
+
+  std::vector<std::vector<double>> weight_;
+};
+
+}  // namespace detail
+
+/// parent(i) of every node, i itself for a root.  score (n, n): row i has the score of every parent of i, its own for being a
+/// root; finite.  Of equal sums any may be found, the same each time.  On the host.
+template <class T>
+std::vector<index_t> maximum_arborescence(matrix<T const> score, roots how_many = roots::any) {
+  auto const n = score.extent(0);
+  TRIAD_EXPECTS(score.extent(1) == n, "maximum_arborescence: the scores need one row and one column a node");
+  auto const at = [](index_t i) { return static_cast<std::size_t>(i); };
+  std::vector<std::vector<double>> weight(at(n + 1), std::vector<double>(at(n + 1), -std::numeric_limits<double>::infinity()));
+  double largest = 0;
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) {
+      auto const s = static_cast<double>(score(i, j));
+      TRIAD_EXPECTS(std::isfinite(s), "maximum_arborescence: a score is not finite");
+      largest = std::max(largest, std::abs(s));
+      weight[at(i == j ? 0 : j + 1)][at(i + 1)] = s;
+    }
+  // A second root must cost more than everything else together can gain.
+  double const toll = how_many == roots::one ? (2 * static_cast<double>(n) + 1) * (largest + 1) : 0;
+  for (index_t i = 0; i < n; ++i) weight[0][at(i + 1)] -= toll;
+  auto const found = detail::arborescence_search(std::move(weight)).solve();
+  std::vector<index_t> parent(at(n));
+  for (index_t i = 0; i < n; ++i) parent[at(i)] = found[at(i + 1)] == 0 ? i : found[at(i + 1)] - 1;
+  return parent;
+}
+
+}  // namespace triad

@@ -1,0 +1,99 @@
+// What loaders of batches share: sizes and offsets of graphs, and one copy that takes everything to a backend's memory.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "triad/core/backend.hpp"
+#include "triad/core/graphs.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// The dims of one graph of n nodes.
+constexpr graph_dims dims_of(index_t n) { return {1, n * n, n, n * n * n, n}; }
+
+constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
+  return {a.graphs + b.graphs, a.rows + b.rows, a.nodes + b.nodes, a.triangles + b.triangles, std::max(a.max_nodes, b.max_nodes)};
+}
+
+/// The smallest dims that hold either of two batches.
+constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
+  return {std::max(a.graphs, b.graphs), std::max(a.rows, b.rows), std::max(a.nodes, b.nodes), std::max(a.triangles, b.triangles),
+          std::max(a.max_nodes, b.max_nodes)};
+}
+
+constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
+  return d.graphs <= capacity.graphs && d.rows <= capacity.rows && d.nodes <= capacity.nodes && d.triangles <= capacity.triangles &&
+         d.max_nodes <= capacity.max_nodes;
+}
+
+/// Memory of a backend, and beside it the same on the host, where a batch is laid out.
+template <backend Ex>
+class batch_upload {
+ public:
+  using memory = typename Ex::memory;
+
+  batch_upload(std::size_t bytes, memory where) : here_(bytes), there_(bytes, where) {}
+
+  /// What `fill(put)` puts, in the backend's memory: put(values, count) gives the view that `count` of the values will have.
+  /// Until the next call.
+  template <class Fill>
+  auto operator()(Fill&& fill) {
+    auto here = here_.place(), there = there_.place();
+    auto const put = [&]<class V>(std::vector<V> const& values, index_t count) {
+      auto const copy = here.template make<vec<V>>(count);
+      std::copy_n(values.data(), count, copy.data_handle());
+      return vec<V const>(there.template make<vec<V>>(count));
+    };
+    auto const batch = fill(put);
+    there_.memory().from_host(there_.data(), here_.data(), here.used());  // one copy
+    return batch;
+  }
+
+ private:
+  buffer<> here_;
+  buffer<memory> there_;
+};
+
+/// Sizes and offsets of graphs as they are added.
+class graph_offsets {
+ public:
+  explicit graph_offsets(graph_dims const& capacity) : capacity_(capacity) {
+    for (auto* v : {&nodes_, &node_, &edge_, &triangle_}) v->resize(static_cast<std::size_t>(capacity.graphs));
+  }
+
+  void clear() { dims_ = {}; }
+  graph_dims const& dims() const { return dims_; }
+  bool has_room(index_t n) const { return n > 0 && fits(dims_ + dims_of(n), capacity_); }
+
+  /// One more graph of n nodes; returns the dims before it, which say where its first node, edge and triangle are.
+  graph_dims add(index_t n) {
+    TRIAD_EXPECTS(has_room(n), "a loader's batch is full: ask has_room() first");
+    auto const before = dims_;
+    auto const g = static_cast<std::size_t>(before.graphs);
+    nodes_[g] = n;
+    node_[g] = before.nodes;
+    edge_[g] = before.rows;
+    triangle_[g] = before.triangles;
+    dims_ = before + dims_of(n);
+    return before;
+  }
+
+  template <class Put>
+  graph_batch upload(Put const& put) const {
+    index_t const b = dims_.graphs;
+    return {dims_, put(nodes_, b), put(node_, b), put(edge_, b), put(triangle_, b)};
+  }
+  /// Places what upload() puts: to measure with.
+  static void plan(arena& place, graph_dims const& capacity) {
+    for (int i = 0; i < 4; ++i) (void)place.make<vec<index_t>>(capacity.graphs);
+  }
+
+ private:
+  graph_dims capacity_, dims_;
+  std::vector<index_t> nodes_, node_, edge_, triangle_;
+};
+
+}  // namespace triad

@@ -1,0 +1,173 @@
+// Kind et_cogs: the Edge Transformer as a parser of sentences, whole.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Run as the released program runs it, with padding; then keeping only each layer's input: the same scores, losses and gradients.
+#pragma once
+
+#include "edge_layer.hpp"
+#include "triad/models/edge_transformer_parser.hpp"
+
+namespace triad::golden {
+
+/// The released program's padding index, which is a real word's.
+inline constexpr index_t fixed_token = 1;
+
+template <class T>
+struct parser_batch {
+  sentence_batch<T> sentences;
+  parse_answers answers;
+};
+
+/// Padded sentences; a target of 0 (labels) or 99999 (parents) is not asked.
+template <class T, backend Ex>
+parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, index_t reach) {
+  auto const shape = file.shape("in/tokens", 2);  // (b, n)
+  index_t const graphs = shape[0], n = shape[1], d = file.size("d");
+  std::vector<index_t> relation, position, self, padding = file.integers("in/mask");
+  std::vector<std::uint8_t> shut;
+  bool padded = false;
+  for (auto const p : padding) padded = padded || p != 0;
+  for (index_t b = 0; b < graphs; ++b)
+    for (index_t i = 0; i < n; ++i) {
+      position.push_back(i);
+      self.push_back((b * n + i) * n + i);
+      for (index_t j = 0; j < n; ++j) {
+        relation.push_back(relative_position(i, j, reach));
+        shut.push_back(padding.at(static_cast<std::size_t>(b * n + i)) != 0 || padding.at(static_cast<std::size_t>(b * n + j)) != 0);
+      }
+    }
+  auto const asked = [&](char const* name) {
+    auto values = file.integers(name);
+    bool const parents = std::string_view(name) == "in/parent";
+    for (auto& v : values)
+      if (parents ? v >= n : v == 0) v = -1;
+    return bench.make_vec(values);
+  };
+  auto const waves = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("buffer/encoder.pe.pe"), n, d);
+  sentence_batch<T> const sentences{{bench.complete_graphs(graphs, n), bench.make_vec(file.integers("in/tokens")), bench.make_vec(relation),
+                                     bench.make_vec(position), bench.make_vec(self), waves},
+                                    padded ? bench.mask_of_padding(padding, graphs, n, -1e3) : triangle_mask{}, bench.make_vec(shut)};
+  return {sentences, {asked("in/parent"), asked("in/role"), asked("in/category"), asked("in/noun_type"), asked("in/verb")}};
+}
+
+/// What every parser ends with: scores, losses, and the best parent of each token.
+template <class T>
+struct parse_results {
+  parse_scores<T> scores, d;
+  vec<T> loss, parts;
+  vec<index_t> best;
+
+  template <backend Ex>
+  parse_results(workbench<Ex>& bench, graph_dims const& dims, label_counts const& labels)
+      : scores(bench.place([&](arena& a) { return parse_scores<T>::plan(a, dims, labels); })),
+        d(bench.place([&](arena& a) { return parse_scores<T>::plan(a, dims, labels); })), loss(bench.template make<vec<T>>(1)),
+        parts(bench.template make<vec<T>>(5)), best(bench.template make<vec<index_t>>(dims.nodes)) {}
+
+  template <backend Ex>
+  void compare(workbench<Ex>& bench, golden_file const& file, report& r, arc_settings const& arcs, std::string const& label) const {
+    auto parents = bench.read(scores.parent);
+    auto const shut = bench.read_exact(arcs.masked);
+    for (std::size_t e = 0; e < parents.size(); ++e)
+      if (shut[e]) parents[e] = arcs.fill;
+    r.output("parent_scores", parents, label);
+    r.output("role_logits", bench.read(scores.labels.role), label);
+    r.output("category_logits", bench.read(scores.labels.category), label);
+    r.output("noun_type_logits", bench.read(scores.labels.noun_type), label);
+    r.output("verb_logits", bench.read(scores.labels.verb), label);
+    r.output("loss", bench.read(loss), label);
+    auto const each = bench.read(parts);
+    for (std::size_t k = 0; auto const* name : {"loss_parent", "loss_role", "loss_category", "loss_noun_type", "loss_verb"}) r.output(name, std::vector{each[k++]}, label);
+    auto const parent = bench.read_exact(best);
+    r.integers("pred_parent", parent, label);
+    r.output("accuracy", std::vector{accuracy(bench, file, parent)}, label);
+  }
+
+ private:
+  /// The part of the sentences of which every token's parent and labels are right.
+  template <backend Ex>
+  double accuracy(workbench<Ex>& bench, golden_file const& file, std::vector<index_t> const& parent) const {
+    auto const padding = file.integers("in/mask"), right_parent = file.integers("in/parent");
+    std::vector<bool> right(static_cast<std::size_t>(file.size("B")), true);
+    std::size_t const n = parent.size() / right.size();
+    for (std::size_t i = 0; i < parent.size(); ++i)
+      if (padding[i] == 0 && parent[i] != right_parent[i]) right[i / n] = false;
+    auto const compare = [&](char const* name, tensor<T, dyn, dyn> logits) {
+      auto const values = bench.read(logits);
+      auto const wanted = file.integers(name);
+      auto const count = static_cast<std::size_t>(logits.extent(1));
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        auto const* const row = values.data() + i * count;
+        if (padding[i] == 0 && std::max_element(row, row + count) - row != wanted[i]) right[i / n] = false;
+      }
+    };
+    compare("in/role", scores.labels.role);
+    compare("in/category", scores.labels.category);
+    compare("in/noun_type", scores.labels.noun_type);
+    compare("in/verb", scores.labels.verb);
+    return static_cast<double>(std::count(right.begin(), right.end(), true)) / static_cast<double>(right.size());
+  }
+};
+
+struct et_cogs {
+  static constexpr std::string_view kind = "et_cogs";
+
+  template <class T, backend Ex>
+  static void check(Ex& ex, golden_file const& file, report& r) {
+    check_way<T>(ex, file, r, "", keep::everything);
+    check_way<T>(ex, file, r, "recomputed", keep::inputs);
+  }
+
+ private:
+  static renaming names(golden_file const& file) {
+    return layer_names(file) + renaming{{{"encoder.tokens", "word_emb.weight"},
+                                         {"encoder.relations", "encoder.spatial_relations_builder.rel_embeddings.weight"},
+                                         {"encoder.left", "encoder.left_linear"},
+                                         {"encoder.right", "encoder.right_linear"},
+                                         {"layers", "encoder.layers"},
+                                         {"parent", "decode_parent"},
+                                         {"labels.role", "decode_role"},
+                                         {"labels.category", "decode_category"},
+                                         {"labels.noun_type", "decode_noun_type"},
+                                         {"labels.verb", "decode_verb_name"}}};
+  }
+
+  static edge_transformer_parser_sizes sizes(golden_file const& file) {
+    edge_transformer_parser_sizes z;
+    z.tokens = file.shape("param/word_emb.weight", 2)[0];
+    z.relations = file.shape("param/encoder.spatial_relations_builder.rel_embeddings.weight", 2)[0];
+    auto const labels = [&](char const* name) { return file.shape(std::string("param/decode_") + name + ".weight", 2)[0]; };
+    z.labels = {labels("role"), labels("category"), labels("noun_type"), labels("verb_name")};
+    z.layers = file.size("layers");
+    z.tied = file.flag("layers_tied");
+    z.layer = layer_options(file, "encoder.layers.0.");
+    z.encoding = file.config.value("input_encoding", std::string()) == "positional" ? sequence_encoding::positional : sequence_encoding::relational;
+    z.fixed_token = fixed_token;
+    return z;
+  }
+
+  template <class T, backend Ex>
+  static void check_way(Ex& ex, golden_file const& file, report& r, std::string const& label, keep kept) {
+    workbench<Ex> bench(ex);
+    auto const z = sizes(file);
+    edge_transformer_parser<T> const model(z);
+    auto params = load_parameters(bench, model, file, names(file));
+    auto const batch = load_sentences<T>(bench, file, 16);
+    auto const& in = batch.sentences;
+    auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, in.graphs.dims, kept); });
+    parse_results<T> const found(bench, in.graphs.dims, z.labels);
+    auto const arcs = model.arcs_of(in);
+    bench.run([&](auto& backend, call const& c) {
+      model.forward(backend, c, params.values(), in, saved, found.scores);
+      parse_loss(backend, *c.scratch, arcs, in.graphs, found.scores, batch.answers, found.loss, found.parts, found.d);
+      best_arcs(backend, arcs, in.graphs, vec<T const>(found.scores.parent), found.best);
+      model.backward(backend, c, params.values(), in, saved, found.d, params.gradients());
+    });
+    found.compare(bench, file, r, arcs, label);
+    compare_gradients(bench, params, r, names(file), label);
+    r.output("hidden_0", bench.read(saved.x0), label);
+    for (index_t k = 1; k <= z.layers; ++k)
+      r.output("hidden_" + std::to_string(k), bench.read(k == z.layers ? saved.final : saved.layers.state(k)), label);
+  }
+};
+
+}  // namespace triad::golden
