@@ -42,7 +42,7 @@ run_result train_once(options const& o, task& work, std::string const& out) {
       *net,
       {.model = o.model, .out = out, .config = to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
        .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "graphs", .record = record_of(o, work.words())},
-      fill, [&](std::int64_t update) { return schedule.rate(update); }, [&] { return accuracy(*net, work.validation()); });
+      fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, [&] { return accuracy(*net, work.validation()); });
   if (result.interrupted) return result;
   result.validation = accuracy(*net, work.validation());
   for (auto const& [k, graphs] : work.test()) result.test[k] = accuracy(*net, graphs);

@@ -40,7 +40,7 @@ run_result train_once(options const& o, task& work, std::string const& out) {
       *net,
       {.model = o.model, .out = out, .config = to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
        .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "sentences", .record = record_of(o, work.words())},
-      fill, [&](std::int64_t update) { return schedule.rate(update); }, validate);
+      fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
   if (result.interrupted) return result;
   result.dev = validate();
   result.test = accuracy(*net, work.data().test, work.words());

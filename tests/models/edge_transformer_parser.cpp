@@ -70,7 +70,9 @@ struct use {
   double run(std::vector<double> const& at, std::vector<double>* gradient) {
     std::copy(at.begin(), at.end(), parameters.flat_values().data_handle());
     std::fill_n(parameters.flat_gradients().data_handle(), at.size(), 0.0);
-    auto const [in, right] = loader.upload();
+    auto const batch = loader.upload();
+    auto const& in = batch.first;
+    auto const& right = batch.second;  // no bindings: clang 14 does not let lambdas have them
     test::spoiled_memory const memory([&](arena& a) {
       (void)model.plan_output(a, dims);
       (void)model.plan_output(a, dims);

@@ -18,7 +18,7 @@ TEMPLATE_TEST_CASE("a step writes its row of the history and no other", "", TRIA
   std::vector<T> table(6, T(-1)), expected = table;
   std::vector<std::uint64_t> step(1);
   std::vector<T> loss(1), norm(1);
-  for (std::uint64_t s : {0, 1, 2, 3, 7}) {
+  for (std::uint64_t s : {0u, 1u, 2u, 3u, 7u}) {
     step[0] = s;
     loss[0] = T(10 + s), norm[0] = T(20 + s);
     note(ex, step.data(), make_vec<T const>(loss.data(), 1), make_vec<T const>(norm.data(), 1), make_matrix(table.data(), 3, 2, 2));

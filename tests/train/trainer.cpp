@@ -252,7 +252,7 @@ TEST_CASE("records are what the updates since the last call found, of which the 
     r.train.records(found);
   };
   r.train.set_step(1000);  // as after a checkpoint
-  for (std::uint64_t count : {1, 3, 63, 70}) {
+  for (std::uint64_t count : {1u, 3u, 63u, 70u}) {
     auto const first = r.train.step();
     update(count);
     auto const told = std::min<std::size_t>(count, 64), forgotten = count - told;
