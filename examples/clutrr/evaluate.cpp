@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 
+#include "../common/run_folder.hpp"
 #include "commands.hpp"
 #include "data.hpp"
 #include "facts.hpp"
@@ -16,7 +17,7 @@ namespace clutrr {
 namespace {
 
 vocabulary words_of(std::string const& folder) {
-  return vocabulary_of(triad::checkpoint(is_folder(folder) ? folder + "/model.safetensors" : folder));
+  return vocabulary_of(triad::checkpoint(triad::examples::checkpoint_of(folder)));
 }
 
 int largest(std::vector<kinship_graph> const& graphs) {

@@ -1,9 +1,9 @@
 // clutrr explain: the proof path of one answer, from the weights of triangular attention.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
-#include <filesystem>
 #include <utility>
 
+#include "../common/run_folder.hpp"
 #include "commands.hpp"
 #include "data.hpp"
 #include "facts.hpp"
@@ -36,7 +36,7 @@ story pick(options const& o, query const& q, vocabulary const& words) {
 }  // namespace
 
 int explain(options const& o, query const& q) {
-  auto const words = vocabulary_of(triad::checkpoint(is_folder(q.checkpoint) ? q.checkpoint + "/model.safetensors" : q.checkpoint));
+  auto const words = vocabulary_of(triad::checkpoint(triad::examples::checkpoint_of(q.checkpoint)));
   auto const s = pick(o, q, words);
   auto const model = load_trained(q.checkpoint, o, s.graph.nodes, true);
   if (model.model.model != "edge-transformer" || model.model.attention == triad::triangle_form::flat)
@@ -65,7 +65,7 @@ int explain(options const& o, query const& q) {
   std::fputs(proof_text(proof, steps).c_str(), stdout);
   if (s.graph.target >= 0) std::printf("the right answer: %s\n", words.target_name(s.graph.target).c_str());
   if (!o.out.empty()) {
-    std::filesystem::create_directories(o.out);
+    triad::examples::make_folder(o.out);
     write_proof_svg(o.out + "/proof.svg", proof, steps);
     std::printf("drawn in %s/proof.svg\n", o.out.c_str());
   }

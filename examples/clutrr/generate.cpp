@@ -3,8 +3,8 @@
 #include "generate.hpp"
 
 #include <cstdio>
-#include <filesystem>
 
+#include "../common/run_folder.hpp"
 #include "commands.hpp"
 #include "data.hpp"
 
@@ -12,9 +12,7 @@ namespace clutrr {
 
 int generate(options const& o, query const& q) {
   if (o.out.empty()) throw triad::data_error("generate needs a folder: --out DIR");
-  std::error_code failure;
-  std::filesystem::create_directories(o.out, failure);
-  if (failure) throw triad::data_error("cannot make the folder " + o.out + ": " + failure.message() + "; give another with --out");
+  triad::examples::make_folder(o.out);
   auto const make = [&](std::vector<int> const& lengths, int count, std::uint64_t seed) {
     chain_generator chains(seed);
     std::vector<kinship_graph> graphs;

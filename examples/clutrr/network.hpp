@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "../common/learner.hpp"
 #include "graph.hpp"
 #include "options.hpp"
+#include "triad/models/batch_upload.hpp"
 
 namespace clutrr {
 
@@ -33,10 +33,7 @@ struct network_sizes {
   int batch, usual_nodes, max_nodes;
   bool learns;  // false: room for inference alone
 
-  triad::graph_dims capacity() const {
-    triad::index_t const b = batch, n = usual_nodes, most = max_nodes, rows = std::max(b * n * n, most * most);
-    return {b, rows, std::max(b * n, most), rows * most, most};
-  }
+  triad::graph_dims capacity() const { return triad::room_for(batch, usual_nodes, max_nodes); }
 };
 
 // The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not got the

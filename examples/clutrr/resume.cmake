@@ -5,7 +5,7 @@ set(arguments train --preset smoke --chains 36000 --epochs 3 --dropout 0.2 --thr
 
 # Ends with 0, or with 2 where so short a run did not learn.
 function(run folder)
-  execute_process(COMMAND ${CLUTRR} ${arguments} --out ${FOLDER}/${folder} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  execute_process(COMMAND ${PROGRAM} ${arguments} --out ${FOLDER}/${folder} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status MATCHES "^[02]$")
     message(FATAL_ERROR "clutrr ${arguments} ${ARGN}: status ${status}\n${output}")
   endif()
@@ -21,7 +21,7 @@ sleep 0.1
 kill -${signal} $run
 wait $run
 ")
-  execute_process(COMMAND sh ${FOLDER}/${folder}.sh ${CLUTRR} ${arguments} --out ${FOLDER}/${folder} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  execute_process(COMMAND sh ${FOLDER}/${folder}.sh ${PROGRAM} ${arguments} --out ${FOLDER}/${folder} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL expected)
     file(READ ${FOLDER}/${folder}.txt text)
     message(FATAL_ERROR "the run that gets signal ${signal}: status ${status}, expected ${expected}\n${output}${text}")

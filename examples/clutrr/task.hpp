@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <vector>
 
+#include "../common/permute.hpp"
 #include "data.hpp"
 #include "generate.hpp"
 #include "options.hpp"
-#include "triad/core/random.hpp"
 
 namespace clutrr {
 
@@ -61,7 +60,7 @@ class task {
     test_ = std::move(all.test);
     // One random split for each seed, as the released program makes it.
     std::vector<std::size_t> order(all.train.size());
-    permute(order, options_.seed, 0);
+    triad::examples::permute(order, options_.seed, 0);
     auto const held = static_cast<std::size_t>(options_.validation * static_cast<double>(order.size()));
     for (std::size_t i = 0; i < order.size(); ++i) (i < held ? validation_ : train_).push_back(std::move(all.train[order[i]]));
     measure();
@@ -91,14 +90,8 @@ class task {
   void order_for(std::int64_t epoch, std::uint64_t seed) {
     if (order_epoch_ == epoch) return;
     order_.resize(train_.size());
-    permute(order_, seed, static_cast<std::uint64_t>(epoch) + 1);
+    triad::examples::permute(order_, seed, static_cast<std::uint64_t>(epoch) + 1);
     order_epoch_ = epoch;
-  }
-
-  static void permute(std::vector<std::size_t>& order, std::uint64_t seed, std::uint64_t stream) {
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    triad::random_stream random(seed, stream);
-    for (auto i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(static_cast<std::uint32_t>(i))]);
   }
 
   options options_;

@@ -1,10 +1,10 @@
 // clutrr train: one run for each seed, then accuracy by k beside the paper's.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 
-#include "../common/svg_plot.hpp"
+#include "../common/loss_plot.hpp"
+#include "../common/run_folder.hpp"
 #include "commands.hpp"
 #include "paper.hpp"
 #include "run.hpp"
@@ -36,7 +36,7 @@ std::optional<std::vector<run_result>> train_seeds(options o, task& work, std::s
   for (int i = 0; i < o.seeds; ++i) {
     o.seed = first + static_cast<std::uint64_t>(i);
     auto const out = folder.empty() || o.seeds == 1 ? folder : folder + "/seed-" + std::to_string(o.seed);
-    if (!out.empty()) std::filesystem::create_directories(out);
+    if (!out.empty()) triad::examples::make_folder(out);
     std::optional<task> own;  // a file is split anew for each seed
     if (i > 0 && !o.data.empty()) own.emplace(o);
     runs.push_back(train_once(o, own ? *own : work, out));
@@ -71,11 +71,7 @@ int train(options const& o) {
   if (o.preset.starts_with("paper") && o.data.empty())
     throw triad::data_error("--preset " + o.preset + " is about published data: give its folder with --data; docs/data.md says where it comes from");
   task work(o);
-  if (!o.out.empty()) {
-    std::error_code failure;
-    std::filesystem::create_directories(o.out + "/plots", failure);
-    if (failure) throw triad::data_error("cannot make the folder " + o.out + ": " + failure.message() + "; give another with --out");
-  }
+  if (!o.out.empty()) triad::examples::make_folder(o.out, "plots");
   auto const runs = train_seeds(o, work, o.out);
   std::optional<std::vector<run_result>> others;
   if (runs && !o.compare.empty()) {
@@ -93,13 +89,7 @@ int train(options const& o) {
     if (others) accuracy.lines.push_back(curve(o.compare, *others));
     if (auto paper = paper_curve(o)) accuracy.lines.push_back(*paper);
     triad::examples::write_svg(o.out + "/plots/accuracy.svg", accuracy);
-    triad::examples::plot loss{"Training loss", "epoch", "cross entropy", {}, 0.0, {}};
-    for (std::size_t i = 0; i < runs->size(); ++i) {
-      triad::examples::series s{"seed " + std::to_string(o.seed + i), {}, (*runs)[i].losses, {}, false, false};
-      for (std::size_t e = 0; e < s.y.size(); ++e) s.x.push_back(static_cast<double>(e + 1));
-      loss.lines.push_back(std::move(s));
-    }
-    triad::examples::write_svg(o.out + "/plots/loss.svg", loss);
+    triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(*runs, o.seed, "cross entropy"));
     std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
   }
   for (auto const& r : *runs)

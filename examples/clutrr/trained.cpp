@@ -1,14 +1,13 @@
 // Reads a trained model.
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-
+#include "../common/run_folder.hpp"
 #include "record.hpp"
 #include "trained.hpp"
 
 namespace clutrr {
 
 trained load_trained(std::string const& folder, options o, int max_nodes, bool keeps) {
-  auto const path = std::filesystem::is_directory(folder) ? folder + "/model.safetensors" : folder;
+  auto const path = triad::examples::checkpoint_of(folder);
   triad::checkpoint const file(path);
   auto words = vocabulary_of(file);
   o = shaped_as(file, std::move(o));

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 
 #include "../common/atomic_file.hpp"
+#include "../common/run_folder.hpp"
 #include "commands.hpp"
 #include "record.hpp"
 #include "report.hpp"
@@ -72,9 +72,7 @@ int generate(options const& o, query const& q) {
   options wanted = o;
   wanted.sentences = q.count;
   auto const data = generate_data(wanted);
-  std::error_code failure;
-  std::filesystem::create_directories(o.out, failure);
-  if (failure) throw triad::data_error("cannot make the folder " + o.out + ": " + failure.message() + "; give another with --out");
+  triad::examples::make_folder(o.out);
   for (auto const& [name, part] : {std::pair("train", &data.train), {"dev", &data.dev}, {"test", &data.test}, {"gen", &data.gen}}) {
     std::string text;
     for (auto const& s : *part) text += to_json_line(s) + "\n";

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <sstream>
 
 #include "../common/atomic_file.hpp"
+#include "../common/run_folder.hpp"
 #include "commands.hpp"
 #include "record.hpp"
 #include "score.hpp"
@@ -82,9 +82,7 @@ int explain(options const& o, query const& q) {
     auto const form = to_logical_form(graph);
     std::printf("%s\n", form ? form->c_str() : "(this graph has no logical form)");
     if (o.out.empty()) return;
-    std::error_code failure;
-    std::filesystem::create_directories(o.out, failure);
-    if (failure) throw triad::data_error("cannot make the folder " + o.out + ": " + failure.message() + "; give another with --out");
+    triad::examples::make_folder(o.out);
     triad::examples::write_atomically(o.out + "/graph.svg", picture(graph, p));
     std::printf("%s/graph.svg\n", o.out.c_str());
   });

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -39,10 +38,7 @@ struct parser_sizes {
   int batch, usual, longest;
   bool learns;  // false: room for inference alone
 
-  triad::graph_dims capacity() const {
-    triad::index_t const b = batch, n = usual, most = longest, rows = std::max(b * n * n, most * most);
-    return {b, rows, std::max(b * n, most), rows * most, most};
-  }
+  triad::graph_dims capacity() const { return triad::room_for(batch, usual, longest); }
 };
 
 // The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not got the

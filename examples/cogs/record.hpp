@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "../common/run_folder.hpp"
 #include "parser.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "words.hpp"
@@ -48,7 +48,7 @@ struct trained {
 
   /// Reads folder/model.safetensors (or a file itself) with room for sentences of up to `longest` tokens.  Throws data_error.
   trained(std::string const& folder, options const& o, int longest) {
-    auto const path = std::filesystem::is_directory(folder) ? folder + "/model.safetensors" : folder;
+    auto const path = triad::examples::checkpoint_of(folder);
     triad::checkpoint const file(path);
     words = vocabulary_from(file.vocabulary(), path);
     auto const shape = shaped_as(file, o);

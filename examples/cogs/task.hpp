@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../common/permute.hpp"
 #include "grammar.hpp"
 #include "options.hpp"
 #include "read.hpp"
-#include "triad/core/random.hpp"
 #include "words.hpp"
 
 namespace cogs {
@@ -78,9 +77,7 @@ class task {
     auto const epoch = update / epoch_updates(), first = update % epoch_updates() * options_.batch;
     if (order_epoch_ != epoch) {
       order_.resize(numbered_.size());
-      std::iota(order_.begin(), order_.end(), std::size_t{0});
-      triad::random_stream random(options_.seed, static_cast<std::uint64_t>(epoch) + 1);
-      for (auto i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random.below(static_cast<std::uint32_t>(i))]);
+      triad::examples::permute(order_, options_.seed, static_cast<std::uint64_t>(epoch) + 1);
       order_epoch_ = epoch;
     }
     for (auto i = first; i < std::min<std::int64_t>(first + options_.batch, static_cast<std::int64_t>(order_.size())); ++i)

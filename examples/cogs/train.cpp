@@ -1,11 +1,11 @@
 // cogs train: one run for each seed, then accuracy on sentences of kinds that the training set has not.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
-#include <filesystem>
 #include <new>
 #include <optional>
 
-#include "../common/svg_plot.hpp"
+#include "../common/loss_plot.hpp"
+#include "../common/run_folder.hpp"
 #include "../common/training_run.hpp"
 #include "commands.hpp"
 #include "record.hpp"
@@ -17,7 +17,7 @@ namespace cogs {
 namespace {
 
 struct run_result : triad::examples::run_log {
-  double dev = 0, test = 0;
+  double test = 0;
   std::map<std::string, tally> gen;
 };
 
@@ -42,21 +42,10 @@ run_result train_once(options const& o, task& work, std::string const& out) {
        .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "sentences", .record = record_of(o, work.words())},
       fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
   if (result.interrupted) return result;
-  result.dev = validate();
   result.test = accuracy(*net, work.data().test, work.words());
   result.gen = score(*net, work.data().gen, work.words());
-  result.failed = result.failed || result.dev < 0.5;  // it has not learned its own task
+  result.failed = result.failed || result.validation < 0.5;  // it has not learned its own task
   return result;
-}
-
-void write_plots(std::string const& folder, std::vector<run_result> const& runs, options const& o) {
-  triad::examples::plot loss{"Training loss", "epoch", "sum of five cross entropies", {}, 0.0, {}};
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    triad::examples::series s{"seed " + std::to_string(o.seed + i), {}, runs[i].losses, {}, false, false};
-    for (std::size_t e = 0; e < s.y.size(); ++e) s.x.push_back(static_cast<double>(e + 1));
-    loss.lines.push_back(std::move(s));
-  }
-  triad::examples::write_svg(folder + "/plots/loss.svg", loss);
 }
 
 }  // namespace
@@ -64,11 +53,7 @@ void write_plots(std::string const& folder, std::vector<run_result> const& runs,
 int train(options const& o) {
   if (o.preset == "paper" && o.data.empty())
     throw triad::data_error("--preset paper is about published data: give its folder with --data; docs/data.md says where it comes from");
-  if (!o.out.empty()) {
-    std::error_code failure;
-    std::filesystem::create_directories(o.out + "/plots", failure);
-    if (failure) throw triad::data_error("cannot make the folder " + o.out + ": " + failure.message() + "; give another with --out");
-  }
+  if (!o.out.empty()) triad::examples::make_folder(o.out, "plots");
   std::vector<run_result> runs;
   std::map<std::string, tally> gen;
   std::vector<double> accuracies, trees;
@@ -77,7 +62,7 @@ int train(options const& o) {
     one.seed = o.seed + static_cast<std::uint64_t>(i);
     task work(one);
     auto const out = o.out.empty() || o.seeds == 1 ? o.out : o.out + "/seed-" + std::to_string(one.seed);
-    if (!out.empty()) std::filesystem::create_directories(out);
+    if (!out.empty()) triad::examples::make_folder(out);
     runs.push_back(train_once(one, work, out));
     auto const& r = runs.back();
     if (r.interrupted) {
@@ -85,7 +70,7 @@ int train(options const& o) {
       return 130;
     }
     auto const all = total(r.gen);
-    std::printf("seed %llu: dev %s  test %s  generalisation %s  as trees %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), percent(r.dev).c_str(),
+    std::printf("seed %llu: dev %s  test %s  generalisation %s  as trees %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), percent(r.validation).c_str(),
                 percent(r.test).c_str(), percent(all.part(all.graphs)).c_str(), percent(all.part(all.trees)).c_str(), r.seconds, r.failed ? "  failed" : "");
     std::fflush(stdout);
     accuracies.push_back(all.part(all.graphs));
@@ -99,7 +84,7 @@ int train(options const& o) {
                 percent(t.standard_error).c_str());
   }
   if (!o.out.empty()) {
-    write_plots(o.out, runs, o);
+    triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "sum of five cross entropies"));
     triad::examples::write_atomically(o.out + "/generalisation.txt", table_of(gen));
     std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
   }

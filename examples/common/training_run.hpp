@@ -31,7 +31,7 @@ struct run_plan {
 struct run_log {
   std::vector<double> losses;  // mean of every epoch
   double seconds = 0;          // of all processes that ran it
-  double validation = 0;       // of the last epoch
+  double validation = 0;       // of the weights at the end
   bool interrupted = false;
   bool failed = false;         // the loss was no longer finite
 };
@@ -114,9 +114,11 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
   double const before = metrics.seconds();
   auto epoch_start = start;
   update_record last{};
+  bool validated = false;  // since the last update
   for (std::int64_t update = begin; update < plan.updates; ++update) {
     fill(update);
     net.update(rate(update));
+    validated = false;
     bool const epoch_ends = (update + 1) % plan.epoch_updates == 0;
     if (!epoch_ends && !detail::interrupted && (update + 1) % net.patience() != 0) continue;
     for (auto const& r : net.records()) {
@@ -138,6 +140,7 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
       auto const epoch = (update + 1) / plan.epoch_updates;
       double const seconds = detail::seconds_since(epoch_start), mean = loss_sum / static_cast<double>(plan.epoch_updates);
       log.validation = validate();
+      validated = true;
       metrics.add(detail::line_of("%lld,%lld,%.6g,%.6g,%.6g,%.4f,%.2f,%.0f", static_cast<long long>(epoch), static_cast<long long>(update + 1), mean,
                                   rate(update), last.norm, log.validation, before + detail::seconds_since(start),
                                   static_cast<double>(plan.epoch_updates * plan.batch) / seconds));
@@ -154,6 +157,7 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
   shown.finish();
   log.seconds = before + detail::seconds_since(start);
   log.losses = metrics.losses();
+  if (!log.interrupted && !validated) log.validation = validate();
   return log;
 }
 

@@ -38,20 +38,9 @@ struct arc_row {
   TRIAD_DEVICE bool masked(index_t j) const { return settings.masked.extent(0) != 0 && settings.masked(edge(j)) != 0; }
   TRIAD_DEVICE T operator()(index_t j) const { return masked(j) ? T(settings.fill) : score(edge(j)); }
 
-  struct total {
-    T maximum, sum;
-  };
-  /// Of the softmax, the same in every lane.
-  TRIAD_DEVICE total softmax(block const& b) const {
-    T maximum = -::cuda::std::numeric_limits<T>::infinity(), sum = 0;  // a NaN is no maximum, but makes the sum one
-    for (index_t j = b.lane(); j < n; j += warp) {
-      T const s = (*this)(j);
-      maximum = s > maximum ? s : maximum;
-    }
-    maximum = warp_maximum(b, maximum);
-    for (index_t j = b.lane(); j < n; j += warp) sum += ::cuda::std::exp((*this)(j) - maximum);
-    return {maximum, warp_sum(b, sum)};
-  }
+  // As softmax_total reads a row: nothing is held.
+  static constexpr int held = 0;
+  TRIAD_DEVICE T operator()(int, index_t j) const { return (*this)(j); }
 };
 
 template <class T>
@@ -61,7 +50,7 @@ struct arc_losses {
 
   TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score, vec<index_t const> parent, vec<T> losses) const {
     arc_row<T> const row(b, t, g, score);
-    auto const total = row.softmax(b);
+    softmax_total<T> const total(b, row, row.n);
     if (!row.live || b.lane() != 0) return;
     index_t const p = parent(row.node);
     // Nobody is there to tell of a parent outside of its graph, so its loss is NaN.
@@ -79,12 +68,12 @@ struct arc_gradient {
   TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score, vec<index_t const> parent, vec<T const> counts,
                                vec<T> dscore) const {
     arc_row<T> const row(b, t, g, score);
-    auto const total = row.softmax(b);
+    softmax_total<T> const total(b, row, row.n);
     index_t const p = row.live ? parent(row.node) : -1;
     T const count = row.live ? counts(row.node) : T(1);
     for (index_t j = b.lane(); j < row.n; j += warp) {
       bool const shut = p < 0 || row.masked(j);
-      dscore(row.edge(j)) = shut ? T(0) : (::cuda::std::exp(row(j) - total.maximum) / total.sum - (j == p ? T(1) : T(0))) / count;
+      dscore(row.edge(j)) = shut ? T(0) : (total.probability(row(j)) - (j == p ? T(1) : T(0))) / count;
     }
   }
 };

@@ -47,6 +47,7 @@ TRIAD_DEVICE void each_column(int lane, index_t d, F&& f) {
 template <class T, int Held>
 class lane_values {
  public:
+  static constexpr int held = Held;
   TRIAD_DEVICE lane_values(block const& b, matrix<T const> const& m, index_t r, index_t d)
       : row_(m.data_handle() + r * m.stride(0)), stride_(m.stride(1)) {
     if constexpr (Held > 0) each_column<Held>(b.lane(), d, [&](int k, index_t c) { values_[k] = row_[c * stride_]; });
@@ -64,17 +65,18 @@ class lane_values {
   T values_[Held > 0 ? Held : 1] = {};
 };
 
-/// What the softmax of one row is made of, the same in every lane.
+/// What the softmax of one row is made of, the same in every lane.  x(slot, column) as lane_values has it.
 template <class T>
 struct softmax_total {
   T maximum = -::cuda::std::numeric_limits<T>::infinity();  // a NaN is no maximum, but makes the sum one
   T sum = 0;                                                // of exp(x - maximum)
 
-  template <int Held>
-  TRIAD_DEVICE softmax_total(block const& b, lane_values<T, Held> const& x, index_t d) {
-    each_column<Held>(b.lane(), d, [&](int k, index_t c) { maximum = x(k, c) > maximum ? x(k, c) : maximum; });
+  template <class Values>
+  TRIAD_DEVICE softmax_total(block const& b, Values const& x, index_t d) {
+    constexpr int held = Values::held;
+    each_column<held>(b.lane(), d, [&](int k, index_t c) { maximum = x(k, c) > maximum ? x(k, c) : maximum; });
     maximum = warp_maximum(b, maximum);
-    each_column<Held>(b.lane(), d, [&](int k, index_t c) { sum += ::cuda::std::exp(x(k, c) - maximum); });
+    each_column<held>(b.lane(), d, [&](int k, index_t c) { sum += ::cuda::std::exp(x(k, c) - maximum); });
     sum = warp_sum(b, sum);
   }
   TRIAD_DEVICE T probability(T x) const { return ::cuda::std::exp(x - maximum) / sum; }

@@ -24,6 +24,12 @@ constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
           std::max(a.max_nodes, b.max_nodes)};
 }
 
+/// Room for `batch` graphs of `usual` nodes, and for fewer of up to `most`.
+constexpr graph_dims room_for(index_t batch, index_t usual, index_t most) {
+  index_t const rows = std::max(batch * usual * usual, most * most);
+  return {batch, rows, std::max(batch * usual, most), rows * most, most};
+}
+
 constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
   return d.graphs <= capacity.graphs && d.rows <= capacity.rows && d.nodes <= capacity.nodes && d.triangles <= capacity.triangles &&
          d.max_nodes <= capacity.max_nodes;

@@ -1,10 +1,41 @@
-# What the tests of programs on a GPU share.  PROGRAM is the program, FOLDER a folder of the test's own; run `plain` is the reference's.
+# What the tests of programs share.  PROGRAM is the program, FOLDER a folder of the test's own.
 function(run expected)
   execute_process(COMMAND ${PROGRAM} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status MATCHES "^(${expected})$")
     message(FATAL_ERROR "${PROGRAM} ${ARGN}: status ${status}, expected ${expected}\n${output}")
   endif()
   set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+function(expect what)
+  if(NOT output MATCHES "${what}")
+    message(FATAL_ERROR "\"${what}\" is not in the output:\n${output}")
+  endif()
+endfunction()
+
+# The run has these files, and its resolved options are enough to make the same model again, in folder `again`.
+function(expect_run folder expected)  # STATUS FILES...
+  foreach(file IN LISTS ARGN)
+    if(NOT EXISTS ${FOLDER}/${folder}/${file})
+      message(FATAL_ERROR "no ${file} in the run's folder")
+    endif()
+  endforeach()
+  run(${expected} train --config ${FOLDER}/${folder}/config.toml --out ${FOLDER}/again)
+  file(SHA256 ${FOLDER}/${folder}/model.safetensors first)
+  file(SHA256 ${FOLDER}/again/model.safetensors second)
+  if(NOT first STREQUAL second)
+    message(FATAL_ERROR "--config config.toml makes another model")
+  endif()
+endfunction()
+
+# The backends say the same of a question.
+function(expect_same_answer)  # ARGUMENTS...
+  run(0 ${ARGN} --backend cuda)
+  set(answer "${output}")
+  run(0 ${ARGN} --backend reference)
+  if(NOT output STREQUAL answer)
+    message(FATAL_ERROR "the GPU says\n${answer}the reference\n${output}")
+  endif()
 endfunction()
 
 # The losses of a run in millionths.
@@ -21,6 +52,7 @@ function(losses_of folder result)
   set(${result} ${losses} PARENT_SCOPE)
 endfunction()
 
+# Of run `plain`, which is the reference's.
 function(expect_close folder)
   losses_of(plain expected)
   losses_of(${folder} found)
