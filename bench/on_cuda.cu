@@ -19,8 +19,9 @@
 #include <vector>
 
 #include "layer_check.hpp"
-#include "model_problem.hpp"
 #include "on_cuda.cuh"
+#include "training_problem.hpp"
+#include "training_tasks.hpp"
 #include "triad/cuda.cuh"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/reference/reference.hpp"
@@ -107,19 +108,22 @@ bool run_layer(session& s, std::string const& name, shape const& z) {
   return true;
 }
 
-bool run_model(session& s, std::string const& name, model_settings const& m, model_settings const& checked) {
+template <class Task>
+bool run_training(session& s, std::string const& name, Task const& task, Task const& checked) {
+  using problem = training_problem<float, Task, triad::cuda::backend>;
   triad::reference::backend judge;
-  if (!report(name, check_model(s.ex, judge, checked))) return false;
-  auto const parts = model_problem<float, triad::cuda::backend>::bytes(s.ex, m);
-  model_problem<float, triad::cuda::backend> p(s.ex, m);
-  time_work(s, name, {count_work(m), parts.saved + parts.scratch, parts.total(), static_cast<double>(m.nodes.size())}, [&] { p.step(); });
+  if (!report(name, check_training(s.ex, judge, checked))) return false;
+  auto const parts = problem::bytes(s.ex, task);
+  problem p(s.ex, task);
+  time_work(s, name, {task.count_work(), parts.saved + parts.scratch, parts.total(), static_cast<double>(task.nodes.size())}, [&] { p.step(); });
   return true;
 }
 
 std::vector<benchmark> all() {
   std::vector<benchmark> list;
   auto const add = [&](std::string name, auto run) { list.push_back({name, [=](session& s) { return run(s, name); }}); };
-  add("clutrr_step/b:400/l:8/d:200/h:4", [](session& s, std::string const& name) { return run_model(s, name, clutrr(400), clutrr(6)); });
+  add("clutrr_step/b:400/l:8/d:200/h:4", [](session& s, std::string const& name) { return run_training(s, name, clutrr(400), clutrr(6)); });
+  add("cogs_step/b:100/l:3/d:64/h:4", [](session& s, std::string const& name) { return run_training(s, name, cogs(), cogs(20)); });
   for (shape const& z : {shape{400, 5, 200, 4}, shape{1, 32, 200, 4}, shape{1, 64, 200, 4}, shape{1, 128, 200, 4}, shape{1, 512, 128, 4}})
     add("edge_transformer_layer/train/" + z.name(), [=](session& s, std::string const& name) { return run_layer(s, name, z); });
   struct {
@@ -141,7 +145,7 @@ std::vector<benchmark> all() {
         [=](session& s, std::string const& name) { return run_attention(s, name, triangle_form::attention_ablation, z, true); });
   }
   add("edge_transformer/train/l:8/b:1/n:512/d:128/h:4",
-      [](session& s, std::string const& name) { return run_model(s, name, large(512), large(20)); });
+      [](session& s, std::string const& name) { return run_training(s, name, large(512), large(20)); });
   return list;
 }
 

@@ -73,9 +73,13 @@ constexpr index_t even_block(index_t size, index_t target) {
 struct product_blocks {
   index_t rows, columns;
   product_blocks(index_t m, index_t n) : rows(even_block(m, 384)), columns(n) {
-    index_t const down = (m + rows - 1) / rows;
-    if (down < 8) columns = even_block(n, std::max<index_t>(96, n * down / 8));  // few rows (weight gradients): cut columns too
+    if (down(m) >= 8) return;
+    columns = even_block(n, std::max<index_t>(96, n * down(m) / 8));  // few rows (weight gradients): cut columns too
+    if (auto const parts = across(n); parts > 1 && parts % 2 == 1 && down(m) % 2 == 1) columns = even_block(n, n / (parts + 1));  // for two
+    if (auto const tasks = down(m) * across(n); tasks < 4) rows = even_block(m, std::max<index_t>(32, m * tasks / 4));
   }
+  constexpr index_t down(index_t m) const { return (m + rows - 1) / rows; }
+  constexpr index_t across(index_t n) const { return (n + columns - 1) / columns; }
 };
 
 /// The epilogue over a block of c, row by row.
@@ -138,7 +142,7 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
   blas_is_serial();
   detail::product_blocks block(m, n);
   if (e.dropout.active()) block.columns = n;  // dropout numbers elements by whole rows
-  index_t const down = (m + block.rows - 1) / block.rows, across = (n + block.columns - 1) / block.columns;
+  index_t const down = block.down(m), across = block.across(n);
   parallel_for(ex, down * across, [&](index_t task, int) {
     index_t const row = task / across * block.rows, column = task % across * block.columns;
     index_t const rows = std::min(block.rows, m - row), columns = std::min(block.columns, n - column);

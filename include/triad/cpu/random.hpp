@@ -3,20 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "triad/core/random.hpp"
-
-#if defined(__AVX512F__)
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12's own intrinsics start from undefined registers
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#include <immintrin.h>
-#pragma GCC diagnostic pop
-#else
-#include <immintrin.h>
-#endif
-#endif
+#include "triad/cpu/simd.hpp"
 
 namespace triad::cpu {
 
@@ -32,28 +22,30 @@ struct keep_source {
   std::uint64_t bits(std::uint64_t block) const {
 #if defined(__AVX512F__)
     if (threshold > 0xffffffffu) return 0;
-    auto const swap_high = _mm512_set1_epi64(static_cast<long long>(0xffffffff00000000u));
+    // Eight counters a vector, each word in the low half of 64 bits: that is where the product of the next round reads it, and what
+    // stands in the high half no one reads.
     auto const ma = _mm512_set1_epi64(0xD2511F53), mb = _mm512_set1_epi64(0xCD9E8D57);
-    auto c0 = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(block * 16)),
-                               _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    auto c1 = _mm512_set1_epi32(static_cast<int>(first[1])), c2 = _mm512_set1_epi32(static_cast<int>(first[2])),
-         c3 = _mm512_set1_epi32(static_cast<int>(first[3]));
-    auto k0 = _mm512_set1_epi32(static_cast<int>(key)), k1 = _mm512_set1_epi32(static_cast<int>(key >> 32));
+    auto const word = [](std::uint32_t w) { return _mm512_set1_epi64(static_cast<long long>(w)); };
+    auto const base = static_cast<long long>(static_cast<std::uint32_t>(block * 16));
+    auto c0 = _mm512_add_epi64(_mm512_set1_epi64(base), _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14)), d0 = _mm512_add_epi64(c0, _mm512_set1_epi64(1));
+    auto c1 = word(first[1]), c2 = word(first[2]), c3 = word(first[3]), d1 = c1, d2 = c2, d3 = c3;
+    auto k0 = word(static_cast<std::uint32_t>(key)), k1 = word(static_cast<std::uint32_t>(key >> 32));
+    auto const turn = [&](auto& w0, auto& w1, auto& w2, auto& w3) __attribute__((always_inline)) {
+      auto const a = _mm512_mul_epu32(w0, ma), b = _mm512_mul_epu32(w2, mb);
+      w0 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(b, 32), w1, k0, 0x96);  // exclusive or of three
+      w1 = b;
+      w2 = _mm512_ternarylogic_epi64(_mm512_srli_epi64(a, 32), w3, k1, 0x96);
+      w3 = a;
+    };
     for (int round = 0; round < 10; ++round) {
-      // 32 x 32 -> 64 products of the even and the odd lanes.
-      auto const a_even = _mm512_mul_epu32(c0, ma), a_odd = _mm512_mul_epu32(_mm512_srli_epi64(c0, 32), ma);
-      auto const b_even = _mm512_mul_epu32(c2, mb), b_odd = _mm512_mul_epu32(_mm512_srli_epi64(c2, 32), mb);
-      auto const a_high = _mm512_or_si512(_mm512_srli_epi64(a_even, 32), _mm512_and_si512(a_odd, swap_high));
-      auto const b_high = _mm512_or_si512(_mm512_srli_epi64(b_even, 32), _mm512_and_si512(b_odd, swap_high));
-      auto const a_low = _mm512_or_si512(_mm512_andnot_si512(swap_high, a_even), _mm512_slli_epi64(a_odd, 32));
-      auto const b_low = _mm512_or_si512(_mm512_andnot_si512(swap_high, b_even), _mm512_slli_epi64(b_odd, 32));
-      c0 = _mm512_xor_si512(_mm512_xor_si512(b_high, c1), k0);
-      c1 = b_low;
-      c2 = _mm512_xor_si512(_mm512_xor_si512(a_high, c3), k1);
-      c3 = a_low;
+      turn(c0, c1, c2, c3);
+      turn(d0, d1, d2, d3);
       k0 = _mm512_add_epi32(k0, _mm512_set1_epi32(static_cast<int>(0x9E3779B9u)));
       k1 = _mm512_add_epi32(k1, _mm512_set1_epi32(static_cast<int>(0xBB67AE85u)));
     }
+    // Words of even counters where they are, those of odd ones between them.
+    auto const join = [](auto even, auto odd) __attribute__((always_inline)) { return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, static_cast<_MM_PERM_ENUM>(0xA0)); };
+    c0 = join(c0, d0), c1 = join(c1, d1), c2 = join(c2, d2), c3 = join(c3, d3);
     auto const limit = _mm512_set1_epi32(static_cast<int>(threshold));
     std::uint64_t const w0 = _mm512_cmpge_epu32_mask(c0, limit), w1 = _mm512_cmpge_epu32_mask(c1, limit);
     std::uint64_t const w2 = _mm512_cmpge_epu32_mask(c2, limit), w3 = _mm512_cmpge_epu32_mask(c3, limit);
@@ -79,8 +71,19 @@ void drop_row(keep_source const& source, T scale, index_t row, index_t columns, 
   for (index_t b = 0; b < blocks; ++b) {
     auto const kept = source.bits(static_cast<std::uint64_t>(row * blocks + b));
     index_t const begin = b * dropout_block, end = begin + dropout_block < columns ? begin + dropout_block : columns;
+    if constexpr (std::is_same_v<T, float>) {
+      auto const factor = simd::broadcast(scale);
+      index_t c = begin;
+      for (; c + simd::lanes <= end; c += simd::lanes)
+        simd::store(to + c, simd::keep(simd::load(from + c) * factor, static_cast<std::uint32_t>(kept >> (c - begin))));
+      if (c < end) {
+        simd::tail const last(end - c);
+        last.store(to + c, simd::keep(last.load(from + c) * factor, static_cast<std::uint32_t>(kept >> (c - begin))));
+      }
+    } else {
 #pragma omp simd
-    for (index_t c = begin; c < end; ++c) to[c] = (kept >> (c - begin) & 1) != 0 ? from[c] * scale : T(0);
+      for (index_t c = begin; c < end; ++c) to[c] = (kept >> (c - begin) & 1) != 0 ? from[c] * scale : T(0);
+    }
   }
 }
 

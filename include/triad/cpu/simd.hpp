@@ -104,11 +104,8 @@ template <class F>
 
 [[gnu::always_inline]] inline floats max(floats a, floats b) { return a > b ? a : b; }
 
-/// Lanes of v whose bits, from bit `position` on, are set; the others become zero.
-[[gnu::always_inline]] inline floats keep(floats v, std::uint64_t const* bits, std::uint64_t position) {
-  std::uint32_t word;
-  std::memcpy(&word, reinterpret_cast<unsigned char const*>(bits) + position / 8, sizeof word);
-  word >>= position % 8;
+/// Lanes of v whose bits in `word` are set; the others become zero.
+[[gnu::always_inline]] inline floats keep(floats v, std::uint32_t word) {
 #if defined(__AVX512F__)
   return (floats)_mm512_maskz_mov_ps(static_cast<__mmask16>(word), (__m512)v);
 #else
@@ -116,6 +113,13 @@ template <class F>
   for (int i = 0; i < lanes; ++i) lane[i] = 1 << i;
   return (floats)((ints)v & ((lane & static_cast<std::int32_t>(word)) != 0));
 #endif
+}
+
+/// The same for the bits from bit `position` on; up to three bytes after the last of them are read.
+[[gnu::always_inline]] inline floats keep(floats v, std::uint64_t const* bits, std::uint64_t position) {
+  std::uint32_t word;
+  std::memcpy(&word, reinterpret_cast<unsigned char const*>(bits) + position / 8, sizeof word);
+  return keep(v, word >> position % 8);
 }
 
 /// exp(x) for x <= 0, to 2e-7 relative near 0 and 1.2e-6 near -69; below that (2^-100) it is 0, so that no product with

@@ -79,7 +79,7 @@ struct scratch_parts {
 
 inline scratch_parts forward_parts(backend& ex, triangle_settings const& t, index_t width, graph_dims const& dims, std::byte* base) {
   auto const n = dims.max_nodes;
-  auto floats_wanted = small_forward_floats(std::min(n, whole_graph));
+  auto floats_wanted = small_forward_floats(std::min(n, whole_graph), width);
   if (!is_small(n)) floats_wanted = std::max(floats_wanted, forward_tiles{n, width}.floats());
   return {base, t, dims, floats_wanted, ex.threads, false, 0};
 }

@@ -31,16 +31,34 @@ inline constexpr index_t whole_graph = 20;
 
 constexpr index_t row_block(index_t n) { return n <= whole_graph ? n : 4; }
 
+/// Floats of the copies that collected() may make.
+constexpr index_t copied_floats(index_t n, index_t width) { return n <= whole_graph ? 4 * n * n * simd::padded(width) : 0; }
+
 /// Floats of scratch for forward and backward of a graph of n nodes.
-constexpr index_t small_forward_floats(index_t n) {
+constexpr index_t small_forward_floats(index_t n, index_t width) {
   auto const edges = simd::padded(row_block(n) * n);
-  return edges * (n + lanes + 2);
+  return edges * (n + lanes + 2) + copied_floats(n, width);
 }
 /// Blocks of rows begin anywhere, and the last one's last vector ends up to a vector after the last edge.
 constexpr index_t backward_edges(index_t n) { return simd::padded(n * n) + lanes; }
 constexpr index_t small_backward_floats(index_t n, index_t width) {
   auto const edges = backward_edges(n), block = simd::padded(row_block(n) * n);
-  return 6 * edges + block * lanes + (n <= whole_graph ? n * n * simd::padded(width) : 0);
+  return 6 * edges + block * lanes + (n <= whole_graph ? n * n * simd::padded(width) : 0) + copied_floats(n, width);
+}
+
+/// The head with its rows side by side in `room`, where they lie so far apart in step (512 bytes) that they share a few sets of the
+/// first-level cache and would push each other out.
+inline head collected(head x, float* room) {
+  if (x.n < 4 || x.n > whole_graph || x.query.stride % 128 != 0) return x;
+  auto const row = simd::padded(x.width);
+  for (auto* part : {&x.query, &x.key, &x.left, &x.right}) {
+    if (part->data == nullptr) continue;
+    for (index_t r = 0; r < x.n * x.n; ++r)
+      simd::each_vector(x.width, [&](index_t c, auto some) __attribute__((always_inline)) { simd::store(room + r * row + c, some.load((*part)[r] + c)); });
+    *part = {room, row};
+    room += x.n * x.n * row;
+  }
+  return x;
 }
 
 template <int I, int J>
@@ -113,12 +131,13 @@ inline void softmax_rows(head const& x, index_t i0, index_t height, index_t laye
 
 /// o (n n, width) and the statistics of one graph and head.
 template <bool OwnKey, bool RightValue>
-void small_forward(head const& x, out_rows o, float* out_maximum, float* out_inverse_sum, float* scratch) {
-  auto const n = x.n, height_limit = row_block(n), layer = simd::padded(height_limit * n);
+void small_forward(head const& scattered, out_rows o, float* out_maximum, float* out_inverse_sum, float* scratch) {
+  auto const n = scattered.n, height_limit = row_block(n), layer = simd::padded(height_limit * n);
   float* const s = scratch;  // [l][layer]
   float* const partial = s + n * layer;
   float* const maximum = partial + layer * lanes;
   float* const inverse_sum = maximum + layer;
+  head const x = collected(scattered, inverse_sum + layer);
   auto const block = [&](index_t i0, index_t height) {
     for (index_t l = 0; l < n; ++l) score_rows<OwnKey>(x, l, i0, height, partial, s + l * layer);
     softmax_rows(x, i0, height, layer, s, maximum, inverse_sum, out_maximum, out_inverse_sum);
@@ -140,9 +159,9 @@ void small_forward(head const& x, out_rows o, float* out_maximum, float* out_inv
 
 /// The gradients of one graph and head, all overwritten.
 template <bool OwnKey, bool RightValue>
-void small_backward(head const& x, in_rows o, in_rows d_o, float const* maximum, float const* inverse_sum, out_rows dq, out_rows dk, out_rows dv1,
+void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* maximum, float const* inverse_sum, out_rows dq, out_rows dk, out_rows dv1,
                     out_rows dv2, float* scratch) {
-  auto const n = x.n, width = x.width, height_limit = row_block(n), edges = backward_edges(n);
+  auto const n = scattered.n, width = scattered.width, height_limit = row_block(n), edges = backward_edges(n);
   float* const m = scratch;         // [edge], as all below
   float* const inverse = m + edges;
   float* const delta = inverse + edges;
@@ -151,6 +170,7 @@ void small_backward(head const& x, in_rows o, in_rows d_o, float const* maximum,
   float* const ds = dropped + edges;
   float* const partial = ds + edges;
   float* const packed = partial + simd::padded(height_limit * n) * lanes;
+  head const x = collected(scattered, packed + (n <= whole_graph ? n * n * simd::padded(width) : 0));
 
   for (index_t t = 0; t < n * n; ++t) {
     m[t] = maximum[t * x.stat_stride];

@@ -1,0 +1,72 @@
+// A model in training on one batch of random data: whole steps to be timed, and the check of loss and gradients before that.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A task says what is trained:  model<T>(), dims(), memory, loader<T>(ex), fill(loader), upload(loader) -> (input, answers),
+// count_work().
+#pragma once
+
+#include "compare.hpp"
+#include "problem.hpp"
+#include "triad/reference/reference.hpp"
+#include "triad/train/trainer.hpp"
+
+namespace bench {
+
+template <class T, class Task, class Ex>
+class training_problem {
+  using model = decltype(std::declval<Task const&>().template model<T>());
+  using loader = decltype(std::declval<Task const&>().template loader<T>(std::declval<Ex&>()));
+  using trainer = triad::trainer<model, Ex>;
+
+ public:
+  training_problem(Ex& ex, Task const& task)
+      : trainer_(ex, task.template model<T>(), options(task)), loader_(task.template loader<T>(ex)),
+        on_host_(task.template model<T>(), triad::holding::gradients) {
+    set_parameters(on_host_.mutable_values());
+    auto const from = on_host_.flat_values(), to = trainer_.parameters().flat_values();
+    trainer_.parameters().where().from_host(to.data_handle(), from.data_handle(), from.size() * sizeof(T));
+    task.fill(loader_);
+  }
+
+  static triad::trainer_bytes bytes(Ex& ex, Task const& task) { return trainer::plan(ex, task.template model<T>(), options(task)); }
+
+  /// A whole step: forward, loss, backward, clipping, Adam.
+  void step() {
+    auto const batch = Task::upload(loader_);
+    trainer_.update(batch.first, batch.second, 1e-3);
+  }
+  /// Its gradient alone.
+  void differentiate() {
+    auto const batch = Task::upload(loader_);
+    trainer_.compute_gradient(batch.first, batch.second);
+  }
+  T loss() const { return trainer_.loss(); }
+  /// Copied to the host, until the next call.
+  auto gradients() {
+    auto const from = trainer_.parameters().flat_gradients(), to = on_host_.flat_gradients();
+    trainer_.parameters().where().to_host(to.data_handle(), from.data_handle(), to.size() * sizeof(T));
+    return on_host_.gradients();
+  }
+
+ private:
+  static triad::trainer_options options(Task const& task) { return {.max_norm = 1, .key = 3, .memory = task.memory, .capacity = task.dims()}; }
+
+  trainer trainer_;
+  loader loader_;
+  triad::parameter_set<model, triad::reference::backend> on_host_;
+};
+
+/// Loss and gradients, with dropout, of one backend against another in double.
+template <class Ex, class Judge, class Task>
+verdict check_training(Ex& ex, Judge& judge, Task const& task) {
+  training_problem<float, Task, Ex> found(ex, task);
+  training_problem<double, Task, Judge> expected(judge, task);
+  found.differentiate();
+  expected.differentiate();
+  float const loss = found.loss();
+  double const expected_loss = expected.loss();
+  if (auto wrong = compare("the loss", &loss, &expected_loss, 1)) return wrong;
+  return compare_fields(found.gradients(), expected.gradients());
+}
+
+}  // namespace bench

@@ -1,0 +1,158 @@
+// What is trained in the benchmarks of whole steps: the Edge Transformer on labelled graphs and as a parser, with its work counted.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "triad/core/random.hpp"
+#include "triad/models/edge_transformer.hpp"
+#include "triad/models/edge_transformer_parser.hpp"
+#include "triad/models/graph_loader.hpp"
+#include "triad/models/sentence_loader.hpp"
+#include "work.hpp"
+
+namespace bench {
+
+/// Graphs of different sizes.
+struct graph_sizes {
+  std::vector<index_t> nodes;  // of each graph
+
+  triad::graph_dims dims() const {
+    triad::graph_dims all;
+    for (auto const n : nodes) all = all + triad::dims_of(n);
+    return all;
+  }
+  void count_triangles(work_model& work, triad::edge_transformer_options const& layer, bool train, double times) const {
+    std::map<index_t, index_t> graphs;  // of n nodes
+    for (auto const n : nodes) ++graphs[n];
+    for (auto const& [n, count] : graphs) work.triangle(layer.variant, count, n, layer.width, layer.heads, train, times);
+  }
+  /// `layers` layers of the Edge Transformer on all edges.
+  void count_layers(work_model& work, triad::edge_transformer_options const& layer, bool train, double layers) const {
+    index_t const rows = dims().rows;
+    work.projections(layer.variant, rows, layer.width, train, layers);
+    work.feed_forward(rows, layer.width, layer.hidden, layer.width, train, layers);
+    count_triangles(work, layer, train, layers);
+  }
+};
+
+/// A relation between two nodes of each graph.
+struct graph_task : graph_sizes {
+  triad::edge_transformer_sizes sizes;
+  triad::keep memory = triad::keep::everything;
+  bool chains = true;  // of facts, as in CLUTRR; false: every edge has a label
+
+  template <class T>
+  auto model() const { return triad::edge_transformer<T>(sizes); }
+  template <class T, class Ex>
+  auto loader(Ex& ex) const { return triad::graph_loader<Ex>(dims(), triad::memory_of(ex)); }
+
+  template <class Loader>
+  void fill(Loader& loader) const {
+    triad::random_stream random(5, 0);
+    for (auto const n : nodes) {
+      auto const answer = random.below(static_cast<std::uint32_t>(sizes.targets));
+      auto* const label = loader.add(n, 0, n - 1, static_cast<index_t>(answer));
+      for (index_t i = 0; i < n; ++i)
+        for (index_t j = 0; j < n; ++j)
+          if (!chains || j == i + 1) label[i * n + j] = 1 + random.below(static_cast<std::uint32_t>(sizes.labels) - 1);
+    }
+  }
+  template <class Loader>
+  static auto upload(Loader& loader) {
+    auto const in = loader.upload();
+    return std::pair(in, loader.uploaded_answers());
+  }
+
+  /// A training step without what the floor leaves out; the last layer is read at one edge a graph.  Recomputation counts forward
+  /// twice in every layer but the last.
+  work_model count_work() const {
+    auto const& z = sizes;
+    auto const all = dims();
+    index_t const d = z.layer.width, reads = z.prune ? all.graphs : all.rows;
+    auto const full = static_cast<double>(z.layers - 1);
+    work_model work;
+    count_layers(work, z.layer, true, full);
+    if (memory == triad::keep::inputs) count_layers(work, z.layer, false, full);
+    work.projections(z.layer.variant, all.rows, d, true, 1, reads);
+    work.feed_forward(reads, d, z.layer.hidden, d, true);
+    count_triangles(work, z.layer, true, 1);
+    work.feed_forward(all.graphs, d, d, z.targets, true);
+    return work;
+  }
+};
+
+/// Parents and labels of the tokens of sentences.
+struct parser_task : graph_sizes {
+  triad::edge_transformer_parser_sizes sizes;
+  triad::keep memory = triad::keep::everything;
+
+  template <class T>
+  auto model() const { return triad::edge_transformer_parser<T>(sizes); }
+  template <class T, class Ex>
+  auto loader(Ex& ex) const { return triad::sentence_loader<Ex, T>(dims(), sizes.relations / 2, sizes.layer.width, triad::memory_of(ex)); }
+
+  template <class Loader>
+  void fill(Loader& loader) const {
+    triad::random_stream random(5, 0);
+    auto const below = [&](index_t count) { return static_cast<index_t>(random.below(static_cast<std::uint32_t>(count))); };
+    std::vector<triad::labelled_token> sentence;
+    for (auto const n : nodes) {
+      sentence.clear();
+      for (index_t i = 0; i < n; ++i) {
+        auto const token = below(sizes.tokens), parent = below(n), role = below(sizes.labels.role), category = below(sizes.labels.category);
+        auto const noun_type = below(sizes.labels.noun_type);
+        sentence.push_back({token, parent, role, category, noun_type, below(sizes.labels.verb)});
+      }
+      loader.add(sentence);
+    }
+  }
+  template <class Loader>
+  static auto upload(Loader& loader) { return loader.upload(); }
+
+  /// A training step; every edge of the last layer is read.
+  work_model count_work() const {
+    auto const& z = sizes;
+    auto const all = dims();
+    work_model work;
+    count_layers(work, z.layer, true, static_cast<double>(z.layers));
+    if (memory == triad::keep::inputs) count_layers(work, z.layer, false, static_cast<double>(z.layers - 1));
+    work.linear(all.rows, z.layer.width, 1, true);
+    for (auto const count : {z.labels.role, z.labels.category, z.labels.noun_type, z.labels.verb}) work.linear(all.nodes, z.layer.width, count, true);
+    return work;
+  }
+};
+
+/// n = 3, 4, 5 in turn: chains of 2, 3 and 4 facts; 21 relations, no edge among them.
+inline graph_task clutrr(index_t batch) {
+  graph_task t;
+  t.sizes = {.labels = 21, .targets = 20, .layers = 8, .layer = {.width = 200, .heads = 4, .hidden = 800, .dropout = 0.2}};
+  for (index_t g = 0; g < batch; ++g) t.nodes.push_back(3 + g % 3);
+  return t;
+}
+
+/// One graph, layers run again in backward.
+inline graph_task large(index_t nodes) {
+  graph_task t;
+  t.nodes = {nodes};
+  t.sizes = {.labels = 21, .targets = 20, .layers = 8, .layer = {.width = 128, .heads = 4, .hidden = 512}};
+  t.memory = triad::keep::inputs;
+  t.chains = false;
+  return t;
+}
+
+/// COGS with the paper's settings: a hundred sentences of the lengths that its training set has at each hundredth, or the first of
+/// them alone.
+inline parser_task cogs(index_t batch = 100) {
+  parser_task t;
+  t.sizes = {.tokens = 746, .labels = {9, 5, 4, 136}, .layers = 3,
+             .layer = {.width = 64, .heads = 4, .hidden = 256, .dropout = 0.1, .attention_bias = true}, .fixed_token = 1};
+  int const sentences_of[] = {0, 1, 0, 3, 7, 16, 8, 16, 18, 11, 7, 6, 4, 1, 1, 1};
+  for (index_t n = 0; n < std::ssize(sentences_of); ++n) t.nodes.insert(t.nodes.end(), static_cast<std::size_t>(sentences_of[n]), n);
+  t.nodes.resize(static_cast<std::size_t>(std::min(batch, std::ssize(t.nodes))));
+  return t;
+}
+
+}  // namespace bench
