@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -90,6 +91,21 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
   std::sort(nodes.begin(), nodes.end());  // as sparse trees are sorted: each comes behind the last
   a.clear(y);
   for (auto const& [role, label] : nodes) a.add_bound(1, role, detail::filler_of(detail::item(fillers, label)), y);
+}
+
+/// The same of labels at all positions (tree/placement.hpp), 0 where there is none; what is below an empty one is kept.
+template <tree_algebra A, class Y>
+void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, vec<index_t const> labels, Y&& y) {
+  detail::expect_filler_table(fillers, a.fillers());
+  TRIAD_EXPECTS(labels.extent(0) == tree_positions<>(a.branching(), a.depth()).count(), "encode: there is not one label a position");
+  a.clear(y);
+  for (index_t r = 0; r < labels.extent(0); ++r) {
+    auto const role = a.paths().at_position(r);
+    if (labels(r) < 0 || labels(r) >= fillers.extent(0))
+      throw data_error("the node at " + path_text(a.paths(), role) + " has label " + std::to_string(labels(r)) + "; expected one of 0 .. " +
+                       std::to_string(fillers.extent(0) - 1));
+    if (labels(r) > 0) a.add_bound(1, role, detail::filler_of(detail::item(fillers, labels(r))), y);
+  }
 }
 
 /// S = X F': how much of every label's filler is in rows X (rows, f).  S (rows, V).
