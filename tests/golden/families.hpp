@@ -11,11 +11,14 @@
 #include "parser.hpp"
 #include "relation.hpp"
 #include "training.hpp"
+#include "tree_text.hpp"
+#include "trees.hpp"
 #include "update.hpp"
 
 namespace triad::golden {
 
-using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, rat, rrat, optim, clipping, sched, train_clutrr>;
+using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, rat, rrat, optim, clipping, sched, train_clutrr,
+                            dtm_tpr, dtm_DE, dtm_ops, dtm_data>;
 
 namespace detail {
 template <class F>

@@ -55,6 +55,13 @@ class golden_file {
   index_t size(char const* key) const { return config.at(key).get<index_t>(); }
   bool flag(char const* key) const { return config.value(key, false); }
 
+  /// A string of the metadata that holds JSON of any kind.
+  nlohmann::json json(std::string const& name) const {
+    auto value = nlohmann::json::parse(tensors_.text(name), nullptr, false);
+    if (value.is_discarded()) throw data_error(path_.string() + ": expected JSON as " + name + " in __metadata__, found something else");
+    return value;
+  }
+
   /// Parameters of the reference program that do not reach the loss: a model that is compared may not have them.
   bool may_be_absent(std::string const& parameter) const {
     auto const names = config.value("params_with_no_gradient", std::vector<std::string>());

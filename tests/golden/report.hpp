@@ -71,6 +71,9 @@ class report {
   }
   /// A stored tensor that this model is not meant to have.
   void skip(std::string const& name) { compared_.insert(name); }
+  /// Printed beside the verdict.
+  void remark(std::string const& text) { remark_ = text; }
+  std::string const& remark() const { return remark_; }
   void fail(std::string const& reason) { failures_.push_back(reason); }
 
   /// Call last: every output and gradient of the file must have been compared, unless the reference's own is absent.
@@ -155,6 +158,7 @@ class report {
   std::vector<std::pair<std::string, found_error>> groups_;
   std::set<std::string> compared_;
   std::vector<std::string> failures_;
+  std::string remark_;
 };
 
 }  // namespace triad::golden

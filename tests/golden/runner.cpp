@@ -37,6 +37,7 @@ void print(std::string const& backend, report const& r, std::ostream& out) {
     out << "  " << groups[i].first << " " << brief(groups[i].second.error);
     if (i + 1 == groups.size() || groups[i + 1].second.limit != groups[i].second.limit) out << "  (limit " << brief(groups[i].second.limit) << ")";
   }
+  if (!r.remark().empty()) out << "  (" << r.remark() << ")";
   out << "\n";
   for (auto const& failure : r.failures()) out << "    " << failure << "\n";
 }

@@ -1,0 +1,91 @@
+// One tree, or a batch: how the operations of the algebra walk over either.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A batch of trees that are views has one more axis, the first; a batch of sparse trees is a std::vector.  What goes with it has the
+// same: fillers (batch, f), weights (batch, slots), a memory (batch, slots, ...).
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// What tree/gather.hpp, tree/dense.hpp and tree/sparse.hpp provide, and what a representation of your own has to.
+template <class A>
+concept tree_algebra = requires(A const& a, typename A::value_type w, index_t c, vec<typename A::value_type const> s) {
+  { a.branching() } -> std::convertible_to<index_t>;
+  { a.depth() } -> std::convertible_to<index_t>;
+  { a.fillers() } -> std::convertible_to<index_t>;
+  a.paths();
+  typename A::tree;
+  typename A::const_tree;
+};
+
+namespace detail {
+
+template <class A, class X>
+inline constexpr bool is_tree_of = std::is_convertible_v<X&, typename A::const_tree>;
+
+// Item i of a batch: a view of one axis less, or an element.
+template <class T>
+T& item(std::vector<T>& batch, index_t i) { return batch[static_cast<std::size_t>(i)]; }
+template <class T>
+T const& item(std::vector<T> const& batch, index_t i) { return batch[static_cast<std::size_t>(i)]; }
+template <class T, class E, class L, class C>
+auto item(::cuda::std::mdspan<T, E, L, C> const& batch, index_t i) {
+  using view = ::cuda::std::mdspan<T, E, L, C>;
+  constexpr auto rank = view::rank();
+  if constexpr (rank == 1) {
+    return batch(i);
+  } else if constexpr (rank == 2) {  // of any strides: a column of weights
+    return ::cuda::std::mdspan<T, extents<dyn>, ::cuda::std::layout_stride>(
+        batch.data_handle() + i * static_cast<index_t>(batch.stride(0)),
+        typename ::cuda::std::layout_stride::template mapping<extents<dyn>>(extents<dyn>(batch.extent(1)),
+                                                                  ::cuda::std::array<index_t, 1>{static_cast<index_t>(batch.stride(1))}));
+  } else {
+    static_assert(rank == 3 || rank == 4, "triad: a batch of trees has three axes, of memories four");
+    static_assert(std::is_same_v<L, ::cuda::std::layout_right>, "triad: trees are contiguous");
+    auto* const data = batch.data_handle() + i * static_cast<index_t>(batch.stride(0));
+    if constexpr (rank == 3)
+      return tensor<T, dyn, dyn>(data, batch.extent(1), batch.extent(2));
+    else
+      return tensor<T, dyn, dyn, dyn>(data, batch.extent(1), batch.extent(2), batch.extent(3));
+  }
+}
+
+template <class T>
+index_t items(std::vector<T> const& batch) { return static_cast<index_t>(batch.size()); }
+template <class T, class E, class L, class C>
+index_t items(::cuda::std::mdspan<T, E, L, C> const& batch) { return batch.extent(0); }
+
+/// A filler or a row of weights as the primitives take it.
+template <class T>
+vec<T> filler_of(vec<T> s) { return s; }
+template <class T, class E, class L, class C>
+vec<T> filler_of(::cuda::std::mdspan<T, E, L, C> const& s) {
+  TRIAD_EXPECTS(s.extent(0) < 2 || s.stride(0) == 1, "tree algebra: the numbers of a filler lie side by side");
+  return vec<T>(s.data_handle(), s.extent(0));
+}
+
+/// f(x...) for one tree, or f(items...) for each of a batch; `first` decides which.
+template <class A, class F, class First, class... Rest>
+void each_tree(F&& f, First&& first, Rest&&... rest) {
+  if constexpr (is_tree_of<A, std::remove_reference_t<First>>) {
+    f(first, rest...);
+  } else {
+    TRIAD_EXPECTS(((items(rest) == items(first)) && ...), "tree algebra: batches of different sizes");
+    for (index_t i = 0; i < items(first); ++i) {
+      auto&& one = item(first, i);
+      [&](auto&&... others) { f(one, others...); }(item(rest, i)...);
+    }
+  }
+}
+
+}  // namespace detail
+
+}  // namespace triad

@@ -1,0 +1,87 @@
+// Trees over canonical roles: one row of filler numbers a position.  Taking a child and grafting copy one block of rows a level.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   x (N, f), row r: the filler at position r, breadth first             <x, y> = sum over all elements
+//
+// The primitives here, the same in tree/dense.hpp and tree/sparse.hpp, are all an algebra is (tree/algebra.hpp); each adds to y:
+//
+//   add          y += w x                 add_bound      y += w s at one role
+//   add_child    y += w D_c x             add_unbound    s += w (filler of x at one role)
+//   add_graft    y += w E_c x             inner_product  <x, y>
+#pragma once
+
+#include "triad/core/arena.hpp"
+#include "triad/core/contracts.hpp"
+#include "triad/core/views.hpp"
+#include "triad/tree/paths.hpp"
+#include "triad/tree/positions.hpp"
+#include "triad/tree/rows.hpp"
+
+namespace triad {
+
+/// x and y of one call do not overlap.
+template <class T, index_t Branching = dyn, index_t Depth = dyn>
+class gather_algebra {
+ public:
+  using value_type = T;
+  using tree = tensor<T, dyn, dyn>;              // (N, f)
+  using const_tree = tensor<T const, dyn, dyn>;  // (N, f)
+
+  constexpr gather_algebra(tree_positions<Branching, Depth> positions, index_t fillers)
+      : positions_(positions), paths_(positions.branching()), fillers_(fillers) {}
+
+  constexpr tree_positions<Branching, Depth> const& positions() const { return positions_; }
+  constexpr role_paths const& paths() const { return paths_; }
+  constexpr index_t branching() const { return positions_.branching(); }
+  constexpr index_t depth() const { return positions_.depth(); }
+  /// Width of a filler.
+  constexpr index_t fillers() const { return fillers_; }
+
+  /// Numbers of a tree, and a tree over them.
+  constexpr index_t elements() const { return positions_.count() * fillers_; }
+  tree over(T* data) const { return tree(data, positions_.count(), fillers_); }
+  tree plan(arena& place) const { return place.make<tree>(positions_.count(), fillers_); }
+
+  void clear(tree y) const { detail::fill(data(y), elements(), T(0)); }
+  void add(T w, const_tree x, tree y) const { detail::add_row(w, data(x), data(y), elements()); }
+  void add_child(T w, index_t c, const_tree x, tree y) const {
+    T const* const from = data(x);
+    T* const to = data(y);
+    each_block(c, [&](auto const& b) { detail::add_row(w, from + b.whole * fillers_, to + b.part * fillers_, b.size * fillers_); });
+  }
+  void add_graft(T w, index_t c, const_tree x, tree y) const {
+    T const* const from = data(x);
+    T* const to = data(y);
+    each_block(c, [&](auto const& b) { detail::add_row(w, from + b.part * fillers_, to + b.whole * fillers_, b.size * fillers_); });
+  }
+  void add_bound(T w, role_code role, vec<T const> s, tree y) const { detail::add_row(w, filler(s), data(y) + row(role), fillers_); }
+  void add_unbound(T w, role_code role, const_tree x, vec<T> s) const { detail::add_row(w, data(x) + row(role), filler(s), fillers_); }
+  T inner_product(const_tree x, const_tree y) const { return detail::dot(data(x), data(y), elements()); }
+
+ private:
+  template <class View>
+  auto* data(View x) const {
+    TRIAD_EXPECTS(x.extent(0) == positions_.count() && x.extent(1) == fillers_, "gather_algebra: a tree is (positions, fillers)");
+    return x.data_handle();
+  }
+  template <class View>
+  auto* filler(View s) const {
+    TRIAD_EXPECTS(s.extent(0) == fillers_, "gather_algebra: a filler has another width");
+    return s.data_handle();
+  }
+  index_t row(role_code role) const {
+    TRIAD_EXPECTS(role != no_role && paths_.level(role) < depth(), "gather_algebra: a role lies below the last level");
+    return paths_.position(role) * fillers_;
+  }
+  template <class F>
+  void each_block(index_t c, F&& f) const {
+    TRIAD_EXPECTS(c >= 0 && c < branching(), "gather_algebra: there is no such child");
+    for (index_t level = 0; level + 1 < depth(); ++level) f(positions_.child_block(c, level));
+  }
+
+  [[no_unique_address]] tree_positions<Branching, Depth> positions_;
+  role_paths paths_;
+  index_t fillers_;
+};
+
+}  // namespace triad

@@ -1,0 +1,105 @@
+// A node's place as its path from the root in 64 bits: the roles of sparse trees, and how messages name a place.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every level takes ceil(log2 b) bits.  A code is a leading 1, then the slots from the root down:
+//
+//   root   1        child c of x   x << bits | c        b = 2: 1 + the breadth-first position
+//
+// So codes sort by level first; taking a child or grafting keeps their order.  Depth that fits (the root has depth 1):
+//
+//   b          2    3, 4   5 .. 8   9 .. 16   17 .. 32
+//   bits       1    2      3        4         5
+//   depth      64   32     22       16        13
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/mdspan.hpp"
+#include "triad/tree/symbol_tree.hpp"
+
+namespace triad {
+
+using role_code = std::uint64_t;
+
+inline constexpr role_code root_role = 1;
+/// No place at all.
+inline constexpr role_code no_role = 0;
+
+class role_paths {
+ public:
+  constexpr explicit role_paths(index_t branching = 2) : branching_(branching), bits_(static_cast<int>(std::bit_width(static_cast<role_code>(branching - 1)))) {
+    TRIAD_EXPECTS(branching >= 2 && branching <= (index_t{1} << 31), "role_paths: the branching is 2 or more");
+  }
+
+  constexpr index_t branching() const { return branching_; }
+  constexpr int bits() const { return bits_; }
+  /// The depth to which codes are exact.
+  constexpr index_t max_depth() const { return 1 + 63 / bits_; }
+
+  constexpr index_t level(role_code role) const { return (static_cast<int>(std::bit_width(role)) - 1) / bits_; }
+  constexpr role_code child(role_code role, index_t c) const { return role << bits_ | static_cast<role_code>(c); }
+  constexpr role_code parent(role_code role) const { return role >> bits_; }
+  /// Which child of its parent.
+  constexpr index_t slot(role_code role) const { return static_cast<index_t>(role & mask()); }
+
+  /// The role that child c's tree has for `role` of the whole; no_role for the root and for what is not under child c.
+  constexpr role_code in_child(index_t c, role_code role) const {
+    if (role == root_role) return no_role;
+    auto const below = shift(role) - bits_;  // bits under the first step
+    if ((role >> below & mask()) != static_cast<role_code>(c)) return no_role;
+    return (role & ((root_role << below) - 1)) | root_role << below;
+  }
+  /// The role that the whole has for `role` of child c's tree, which must not be on the deepest level.
+  constexpr role_code under(index_t c, role_code role) const {
+    auto const below = shift(role);
+    return (role ^ root_role << below) | child(root_role, c) << below;
+  }
+
+  /// Breadth-first, where there is a number for it.
+  constexpr index_t position(role_code role) const {
+    index_t at = 0;
+    for (auto below = shift(role) - bits_; below >= 0; below -= bits_)
+      at = branching_ * at + 1 + static_cast<index_t>(role >> below & mask());
+    return at;
+  }
+  constexpr role_code at_position(index_t position) const {
+    role_code path = 0;
+    int below = 0;
+    for (; position > 0; position = (position - 1) / branching_, below += bits_)
+      path |= static_cast<role_code>((position - 1) % branching_) << below;
+    return path | root_role << below;
+  }
+
+ private:
+  constexpr role_code mask() const { return (root_role << bits_) - 1; }
+  /// Bits of the path.
+  static constexpr int shift(role_code role) { return static_cast<int>(std::bit_width(role)) - 1; }
+
+  index_t branching_;
+  int bits_;
+};
+
+/// root, or root.0.1: child 1 of child 0 of the root.
+inline std::string path_text(role_paths const& paths, role_code role) {
+  std::string text;
+  for (; role > root_role; role = paths.parent(role)) text.insert(0, "." + std::to_string(paths.slot(role)));
+  return "root" + text;
+}
+
+/// The same of a node of a tree of symbols, however deep.
+template <class Label>
+std::string path_text(basic_tree<Label> const& tree, index_t node) {
+  std::string text = "root";
+  for (index_t at = 0; at != node;) {
+    index_t c = tree.first_child(at);
+    while (node >= c + tree[c].size) c = tree.next_child(at, c);
+    text += "." + std::to_string(tree[c].slot);
+    at = c;
+  }
+  return text;
+}
+
+}  // namespace triad

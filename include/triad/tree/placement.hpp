@@ -1,0 +1,67 @@
+// Trees of vocabulary numbers as arrays: the number at each breadth-first position, 0 where there is no node.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+#include "triad/tree/paths.hpp"
+#include "triad/tree/positions.hpp"
+#include "triad/tree/symbol_tree.hpp"
+
+namespace triad {
+
+/// Throws data_error, with the path, where a node does not fit: too deep, in a slot that is not, or with a label that is none of
+/// 1 .. labels - 1.
+inline void expect_fits(numbered_tree const& tree, index_t branching, index_t depth, index_t labels) {
+  tree.walk([&](index_t at, index_t, index_t level) {
+    auto const fail = [&](std::string const& what) { throw data_error("the node at " + path_text(tree, at) + " " + what); };
+    auto const& n = tree[at];
+    if (level >= depth) fail("is deeper than the " + std::to_string(depth) + " levels that the roles have");
+    if (n.slot >= branching) fail("is child " + std::to_string(n.slot) + " of its parent; the roles have children 0 .. " + std::to_string(branching - 1));
+    if (n.label < 1 || n.label >= labels) fail("has label " + std::to_string(n.label) + "; expected one of 1 .. " + std::to_string(labels - 1));
+  });
+}
+
+/// f(label, role) for every node, in pre-order.  The tree fits.
+template <class F>
+void each_role(numbered_tree const& tree, role_paths const& paths, F&& f) {
+  std::vector<role_code> roles(static_cast<std::size_t>(tree.size()));
+  tree.walk([&](index_t at, index_t parent, index_t) {
+    auto const role = parent == no_node ? root_role : paths.child(roles[static_cast<std::size_t>(parent)], tree[at].slot);
+    roles[static_cast<std::size_t>(at)] = role;
+    f(tree.label(at), role);
+  });
+}
+
+/// The array of a tree.  Any label but 0 is taken; a node that does not fit is a data_error.
+template <index_t B, index_t D>
+void place_labels(tree_positions<B, D> const& positions, numbered_tree const& tree, vec<index_t> labels) {
+  TRIAD_EXPECTS(labels.extent(0) == positions.count(), "place_labels: the array has not one element a position");
+  expect_fits(tree, positions.branching(), positions.depth(), index_t{1} << 62);
+  for (index_t r = 0; r < labels.extent(0); ++r) labels(r) = 0;
+  role_paths const paths(positions.branching());
+  each_role(tree, paths, [&](index_t label, role_code role) { labels(paths.position(role)) = label; });
+}
+
+namespace detail {
+template <index_t B, index_t D>
+void gather_labels(tree_positions<B, D> const& positions, vec<index_t const> labels, index_t at, index_t slot, numbered_tree::builder& made) {
+  if (at >= labels.extent(0) || labels(at) == 0) return;
+  made.open(labels(at), slot);
+  for (index_t c = 0; c < positions.branching(); ++c) gather_labels(positions, labels, positions.child(at, c), c, made);
+  made.close();
+}
+}  // namespace detail
+
+/// The tree of an array: an empty position hides what is below it.
+template <index_t B, index_t D>
+numbered_tree tree_of_labels(tree_positions<B, D> const& positions, vec<index_t const> labels) {
+  TRIAD_EXPECTS(labels.extent(0) == positions.count(), "tree_of_labels: the array has not one element a position");
+  numbered_tree::builder made;
+  detail::gather_labels(positions, labels, 0, 0, made);
+  return made.finish();
+}
+
+}  // namespace triad

@@ -1,0 +1,94 @@
+// The positions of a tree of fixed branching and depth in breadth-first order, and where its parts lie: what dense and gather forms index.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Child c of position i is b i + 1 + c.  Level k (the root's is 0) begins at (b^k - 1) / (b - 1) and has b^k positions; a depth of d
+// means d levels.  On each level a subtree is one contiguous block, so taking child c or grafting under it copies one block a level:
+//
+//   level k of the child's tree      begin(k) .. + b^k
+//   the same nodes in the whole      begin(k+1) + c b^k .. + b^k                  k = 0 .. d-2
+//
+// Taking a child leaves its last level empty; grafting drops what stood on the last level.  Everything is constexpr and runs in kernels.
+#pragma once
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/mdspan.hpp"
+
+namespace triad {
+
+/// Where there is no position.
+inline constexpr index_t no_position = -1;
+
+/// b and d: static for speed, or dyn.
+template <index_t Branching = dyn, index_t Depth = dyn>
+class tree_positions {
+ public:
+  constexpr tree_positions() requires(Branching != dyn && Depth != dyn) = default;
+  constexpr tree_positions(index_t branching, index_t depth) : shape_(static_or<Branching>(branching), static_or<Depth>(depth)) {
+    TRIAD_EXPECTS(branching >= 2 && depth >= 1, "tree_positions: a tree has a branching of 2 or more and a depth of 1 or more");
+    index_t room = index_t{1} << 56;  // positions, so that times a filler's bytes still fits
+    for (index_t k = 0; k < depth; ++k) room /= branching;
+    TRIAD_EXPECTS(room > 0, "tree_positions: too many positions to number; use the sparse form");
+  }
+
+  TRIAD_HOST_DEVICE constexpr index_t branching() const { return shape_.extent(0); }
+  TRIAD_HOST_DEVICE constexpr index_t depth() const { return shape_.extent(1); }
+  /// All positions: (b^d - 1) / (b - 1).
+  TRIAD_HOST_DEVICE constexpr index_t count() const { return level_begin(depth()); }
+
+  TRIAD_HOST_DEVICE constexpr index_t level_size(index_t level) const {
+    index_t size = 1;
+    for (index_t k = 0; k < level; ++k) size *= branching();
+    return size;
+  }
+  TRIAD_HOST_DEVICE constexpr index_t level_begin(index_t level) const { return (level_size(level) - 1) / (branching() - 1); }
+  TRIAD_HOST_DEVICE constexpr index_t level_of(index_t position) const {
+    index_t level = 0;
+    for (index_t end = 1, size = 1; position >= end; ++level) {
+      size *= branching();
+      end += size;
+    }
+    return level;
+  }
+
+  TRIAD_HOST_DEVICE constexpr index_t child(index_t position, index_t c) const { return branching() * position + 1 + c; }
+  TRIAD_HOST_DEVICE constexpr index_t parent(index_t position) const { return (position - 1) / branching(); }
+  TRIAD_HOST_DEVICE constexpr index_t slot(index_t position) const { return (position - 1) % branching(); }
+
+  /// The position that child c's tree has at `position`; no_position for its last level, which is empty.
+  TRIAD_HOST_DEVICE constexpr index_t child_source(index_t c, index_t position) const {
+    index_t const level = level_of(position);
+    return level + 1 < depth() ? level_begin(level + 1) + c * level_size(level) + position - level_begin(level) : no_position;
+  }
+
+  /// An argument of cons, and a position of it.
+  struct part {
+    index_t argument, position;
+  };
+  /// What cons puts at `position`; no_position at the root, where the root's filler goes.
+  TRIAD_HOST_DEVICE constexpr part cons_source(index_t position) const {
+    if (position == 0) return {0, no_position};
+    index_t const above = level_of(position) - 1, size = level_size(above), offset = position - level_begin(above + 1);
+    return {offset / size, level_begin(above) + offset % size};
+  }
+
+  /// size positions from `whole` of a tree are size positions from `part` of its child.
+  struct block {
+    index_t part, whole, size;
+  };
+  /// What is copied of child c on one level of the child's tree, 0 .. depth - 2.
+  TRIAD_HOST_DEVICE constexpr block child_block(index_t c, index_t level) const {
+    index_t const size = level_size(level);
+    return {level_begin(level), level_begin(level + 1) + c * size, size};
+  }
+
+ private:
+  template <index_t Known>
+  static constexpr index_t static_or(index_t size) {
+    TRIAD_EXPECTS(Known == dyn || Known == size, "tree_positions: a size is not the static one");
+    return size;
+  }
+
+  [[no_unique_address]] extents<Branching, Depth> shape_;
+};
+
+}  // namespace triad

@@ -1,0 +1,118 @@
+// Role and filler vectors: orthonormal rows, drawn by seed, one-hot, or the user's own.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   roles    R (N, r)   R R' = 1, so N <= r           row 0 is the root's, rows in breadth-first order
+//   fillers  F (V, f)   rows of vocabulary numbers; row 0, of the empty node, is zero
+//
+// Random rows are the unit vectors after rounds of random plane rotations: each round pairs all columns at random and turns each pair
+// by a random angle.  Every round is orthogonal to rounding, whatever the number; after a few times log2(r) the entries have the
+// distribution of a uniformly drawn orthonormal matrix (Kac's walk).  6 N r flops a round, where Gram-Schmidt is 2 N^2 r in all.
+#pragma once
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+#include "triad/core/random.hpp"
+#include "triad/core/views.hpp"
+#include "triad/tree/rows.hpp"
+
+namespace triad {
+
+/// Largest |R R' - 1| that passes for orthonormal.
+template <class T>
+inline constexpr double orthonormal_tolerance = sizeof(T) > 4 ? 1e-10 : 1e-5;
+
+namespace detail {
+
+/// The columns and the turn of one plane rotation.
+struct rotation {
+  index_t first, second;
+  double cosine, sine;
+};
+
+/// One round: every column in one pair, but for one where their number is odd.  Square roots only, so every machine draws the same.
+inline void draw_round(random_stream& stream, std::vector<index_t>& order, std::vector<rotation>& round) {
+  for (auto i = order.size(); i > 1; --i) std::swap(order[i - 1], order[stream.below(static_cast<std::uint32_t>(i))]);
+  round.clear();
+  for (std::size_t i = 0; i + 1 < order.size(); i += 2) {
+    double x = 0, y = 0, square = 0;
+    while (square < 1e-4 || square > 1) {
+      x = stream.uniform(-1, 1);
+      y = stream.uniform(-1, 1);
+      square = x * x + y * y;
+    }
+    double const length = std::sqrt(square);
+    round.push_back({order[i], order[i + 1], x / length, y / length});
+  }
+}
+
+}  // namespace detail
+
+/// Rows of the unit matrix.
+template <class T>
+void unit_rows(matrix<T> rows) {
+  for (index_t i = 0; i < rows.extent(0); ++i)
+    for (index_t j = 0; j < rows.extent(1); ++j) rows(i, j) = i == j ? T(1) : T(0);
+}
+
+/// Orthonormal rows, the same for one seed and shape on every machine; orthonormal columns where there are more rows than columns.
+template <class T>
+void random_orthonormal(philox_key seed, matrix<T> rows) {
+  if (rows.extent(0) > rows.extent(1)) return random_orthonormal(seed, transposed(rows));
+  index_t const n = rows.extent(0), width = rows.extent(1);
+  int rounds = 8;  // four for every doubling of the width, and some
+  for (index_t w = 1; w < width; w *= 2) rounds += 4;
+  std::vector<double> values(static_cast<std::size_t>(n * width));
+  unit_rows(make_matrix(values.data(), n, width, width));
+  std::vector<index_t> order(static_cast<std::size_t>(width));
+  for (std::size_t c = 0; c < order.size(); ++c) order[c] = static_cast<index_t>(c);
+  std::vector<detail::rotation> round;
+  random_stream stream(seed, 0x726f6c6573);
+  for (int k = 0; k < rounds; ++k) {
+    detail::draw_round(stream, order, round);
+    for (index_t i = 0; i < n; ++i) {
+      double* const row = values.data() + i * width;
+      for (auto const& r : round) {
+        double const a = row[r.first], b = row[r.second];
+        row[r.first] = r.cosine * a - r.sine * b;
+        row[r.second] = r.sine * a + r.cosine * b;
+      }
+    }
+  }
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < width; ++j) rows(i, j) = static_cast<T>(values[static_cast<std::size_t>(i * width + j)]);
+}
+
+/// Fillers drawn at random: orthonormal, but for row 0, which is set to zero.
+template <class T>
+void random_fillers(philox_key seed, matrix<T> fillers) {
+  random_orthonormal(seed, fillers);
+  for (index_t j = 0; fillers.extent(0) > 0 && j < fillers.extent(1); ++j) fillers(0, j) = T(0);
+}
+
+/// Filler of number v is unit vector v - 1: as wide as there are labels.
+template <class T>
+void one_hot_fillers(matrix<T> fillers) {
+  for (index_t v = 0; v < fillers.extent(0); ++v)
+    for (index_t j = 0; j < fillers.extent(1); ++j) fillers(v, j) = v == j + 1 ? T(1) : T(0);
+}
+
+/// Throws data_error, naming two rows, where rows [first, ..) are not orthonormal within orthonormal_tolerance.
+template <class T>
+void expect_orthonormal(tensor<T const, dyn, dyn> rows, std::string const& name, index_t first = 0) {
+  index_t const width = rows.extent(1);
+  for (index_t i = first; i < rows.extent(0); ++i)
+    for (index_t j = first; j <= i; ++j) {
+      double const found = static_cast<double>(detail::dot(&rows(i, 0), &rows(j, 0), width)), expected = i == j ? 1 : 0;
+      if (std::abs(found - expected) <= orthonormal_tolerance<T>) continue;
+      char text[64];
+      std::snprintf(text, sizeof text, "%.9g; expected %.0f within %.0e", found, expected, orthonormal_tolerance<T>);
+      throw data_error(name + " are not orthonormal: rows " + std::to_string(j) + " and " + std::to_string(i) + " have inner product " + text);
+    }
+}
+
+}  // namespace triad

@@ -1,0 +1,34 @@
+// Loops over contiguous numbers that the tree algebra is made of, written so that compilers vectorise them; sums in a fixed order.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/core/mdspan.hpp"
+
+namespace triad::detail {
+
+/// y += w x
+template <class T>
+void add_row(T w, T const* x, T* y, index_t count) {
+  for (index_t i = 0; i < count; ++i) y[i] += w * x[i];
+}
+
+/// sum_i x_i y_i: sixteen partial sums, added at the end.
+template <class T>
+T dot(T const* x, T const* y, index_t count) {
+  constexpr index_t lanes = 16;
+  T sums[lanes] = {};
+  index_t i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (index_t lane = 0; lane < lanes; ++lane) sums[lane] += x[i + lane] * y[i + lane];
+  T total = 0;
+  for (index_t lane = 0; lane < lanes; ++lane) total += sums[lane];
+  for (; i < count; ++i) total += x[i] * y[i];
+  return total;
+}
+
+template <class T>
+void fill(T* y, index_t count, T value) {
+  for (index_t i = 0; i < count; ++i) y[i] = value;
+}
+
+}  // namespace triad::detail

@@ -1,0 +1,129 @@
+// Trees of symbols as text: ( A B ( C D ) ), tokens one space apart, leaf children bare.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   tree  = ( LABEL child ... )  |  LABEL            LABEL: any characters but spaces and parentheses
+//   child = tree                                     a single child fills slot 0, the left one
+//
+// Written: a node is ( label children ), a leaf child its label alone, the root alone ( label ); the empty tree is no text.  Free slots
+// are not written, so a lone right child reads back as a left one.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "triad/core/errors.hpp"
+#include "triad/tree/symbol_tree.hpp"
+
+namespace triad {
+
+/// Where a text stands in a file, for messages.  Columns count bytes from 1.
+struct text_place {
+  std::string file = {};
+  index_t line = 0;
+  index_t column = 1;
+};
+
+namespace detail {
+
+class tree_reader {
+ public:
+  tree_reader(std::string_view text, text_place const& where, index_t branching) : text_(text), where_(where), branching_(branching) {}
+
+  symbol_tree read() {
+    for (skip_spaces(); at_ < text_.size(); skip_spaces()) {
+      if (ended_) fail(at_, "expected nothing after the tree, found '" + token() + "'");
+      if (text_[at_] == '(')
+        begin_node();
+      else if (text_[at_] == ')')
+        end_node();
+      else
+        leaf();
+      ended_ = made_.level() == 0;
+    }
+    if (!ended_) fail(text_.size(), made_.level() == 0 ? "expected a tree, found nothing" : "expected ')' after the children of '" + made_.label() + "', found the end");
+    return made_.finish();
+  }
+
+ private:
+  static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+  void skip_spaces() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+  }
+  /// What stands here, as messages quote it.
+  std::string token() const {
+    if (text_[at_] == '(' || text_[at_] == ')') return std::string(1, text_[at_]);
+    auto end = at_;
+    while (end < text_.size() && !is_space(text_[end]) && text_[end] != '(' && text_[end] != ')') ++end;
+    return std::string(text_.substr(at_, end - at_));
+  }
+  void begin_node() {
+    auto const parenthesis = at_++;
+    skip_spaces();
+    if (at_ == text_.size() || text_[at_] == '(' || text_[at_] == ')')
+      fail(at_, "expected a label after '(', found " + (at_ == text_.size() ? "the end" : "'" + token() + "'"));
+    open(parenthesis);
+  }
+  void end_node() {
+    if (made_.level() == 0) fail(at_, "expected a tree, found ')'");
+    made_.close();
+    ++at_;
+  }
+  void leaf() {
+    open(at_);
+    made_.close();
+  }
+  void open(std::size_t begin) {
+    if (made_.level() > 0 && made_.next_slot() == branching_)
+      fail(begin, "expected ')' after " + std::to_string(branching_) + " children of '" + made_.label() + "', found another child");
+    auto label = token();
+    at_ += label.size();
+    made_.open(std::move(label));
+  }
+  [[noreturn]] void fail(std::size_t at, std::string const& what) const {
+    std::string message = where_.file;
+    if (where_.line > 0) message += (message.empty() ? "line " : ":") + std::to_string(where_.line);
+    if (!message.empty()) message += ": ";
+    throw data_error(message + "column " + std::to_string(where_.column + static_cast<index_t>(at)) + ": " + what);
+  }
+
+  std::string_view text_;
+  text_place const& where_;
+  index_t branching_;
+  symbol_tree::builder made_;
+  std::size_t at_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace detail
+
+/// Reads one tree of at most `branching` children a node; spaces around parentheses may be left out.  data_error names file, line
+/// and column of what it did not expect.
+inline symbol_tree parse_tree(std::string_view text, text_place const& where = {}, index_t branching = 2) {
+  return detail::tree_reader(text, where, branching).read();
+}
+
+/// The tree as text.
+inline std::string to_text(symbol_tree const& tree) {
+  std::string text;
+  std::vector<index_t> ends;  // of the open nodes: the number of the first node behind them
+  auto const put = [&](std::string_view token) {
+    if (!text.empty()) text += ' ';
+    text += token;
+  };
+  auto const close_before = [&](index_t at) {
+    for (; !ends.empty() && ends.back() <= at; ends.pop_back()) put(")");
+  };
+  for (index_t at = 0; at < tree.size(); ++at) {
+    close_before(at);
+    bool const bare = at > 0 && tree.is_leaf(at);
+    if (!bare) {
+      put("(");
+      ends.push_back(at + tree[at].size);
+    }
+    put(tree.label(at));
+  }
+  close_before(tree.size());
+  return text;
+}
+
+}  // namespace triad

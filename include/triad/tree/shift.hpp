@@ -1,0 +1,109 @@
+// What moves subtrees when roles are vectors: one matrix a child, computed once for a set of roles.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   D_c = sum_x r_x r_cx'    (r, r), x over positions above the last level, cx = where the whole has what child c's tree has at x
+//   E_c = D_c'               grafting is taking a child the other way round
+//
+//   D_c E_c = sum_x r_x r_x', 1 on what the sum covers: a tree with an empty last level.
+//
+// With canonical roles, the unit vectors, D_c copies one block a level (tree/positions.hpp); no matrix is needed.
+#pragma once
+
+#include <vector>
+
+#include "triad/core/arena.hpp"
+#include "triad/core/contracts.hpp"
+#include "triad/core/views.hpp"
+#include "triad/tree/positions.hpp"
+#include "triad/tree/roles.hpp"
+
+namespace triad {
+
+namespace detail {
+
+/// C (m, n) = sum over x < k of a(x)' b(x), rows of m and n numbers: tiles of 4 x 16 sums, a panel of all b at a time.
+template <class T, class RowA, class RowB>
+void sum_of_products(index_t k, RowA&& a, RowB&& b, T* c, index_t m, index_t n) {
+  constexpr index_t tall = 4, wide = 16;
+  std::vector<T> panel(static_cast<std::size_t>(k * wide)), stripe(static_cast<std::size_t>(k * tall));
+  auto const pack = [k](auto&& row, index_t first, index_t columns, index_t room, std::vector<T>& into) {
+    for (index_t x = 0; x < k; ++x) {
+      T const* const from = row(x);
+      for (index_t j = 0; j < room; ++j) into[static_cast<std::size_t>(x * room + j)] = j < columns ? from[first + j] : T(0);
+    }
+  };
+  for (index_t j = 0; j < n; j += wide) {
+    index_t const columns = n - j < wide ? n - j : wide;
+    pack(b, j, columns, wide, panel);
+    for (index_t i = 0; i < m; i += tall) {
+      index_t const rows = m - i < tall ? m - i : tall;
+      pack(a, i, rows, tall, stripe);
+      T sums[tall][wide] = {};
+      T const *left = stripe.data(), *right = panel.data();
+      for (index_t x = 0; x < k; ++x, left += tall, right += wide)
+        for (index_t p = 0; p < tall; ++p)
+          for (index_t q = 0; q < wide; ++q) sums[p][q] += left[p] * right[q];
+      for (index_t p = 0; p < rows; ++p)
+        for (index_t q = 0; q < columns; ++q) c[(i + p) * n + j + q] = sums[p][q];
+    }
+  }
+}
+
+}  // namespace detail
+
+/// D_c of every child, from roles (N, r): shifts (b, r, r) are overwritten.
+template <class T, index_t B, index_t D>
+void make_shifts(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles, tensor<T, dyn, dyn, dyn> shifts) {
+  index_t const width = roles.extent(1), b = positions.branching();
+  TRIAD_EXPECTS(roles.extent(0) == positions.count(), "make_shifts: there is not one role a position");
+  TRIAD_EXPECTS(shifts.extent(0) == b && shifts.extent(1) == width && shifts.extent(2) == width, "make_shifts: shifts are (branching, width, width)");
+  index_t const parents = positions.level_begin(positions.depth() - 1);
+  T const* const all = roles.data_handle();
+  for (index_t c = 0; c < b; ++c)
+    detail::sum_of_products(
+        parents, [&](index_t x) { return all + x * width; }, [&](index_t x) { return all + positions.child_source(c, x) * width; },
+        &shifts(c, 0, 0), width, width);
+}
+
+/// Roles and their shifts, in the caller's memory.
+template <class T>
+struct role_maps {
+  tensor<T, dyn, dyn> roles;        // (N, r)
+  tensor<T, dyn, dyn, dyn> shifts;  // (b, r, r)
+
+  template <index_t B, index_t D>
+  static role_maps plan(arena& place, tree_positions<B, D> const& positions, index_t width) {
+    auto const roles = place.make<tensor<T, dyn, dyn>>(positions.count(), width);
+    return {roles, place.make<tensor<T, dyn, dyn, dyn>>(positions.branching(), width, width)};
+  }
+};
+
+/// Fills maps with canonical roles: role r is unit vector r.  Wider roles have unused columns.
+template <class T, index_t B, index_t D>
+void make_canonical(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
+  TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(), "make_canonical: roles are at least as wide as there are positions");
+  unit_rows(as_matrix(maps.roles));
+  detail::fill(maps.shifts.data_handle(), static_cast<index_t>(maps.shifts.size()), T(0));
+  for (index_t c = 0; c < positions.branching(); ++c)
+    for (index_t level = 0; level + 1 < positions.depth(); ++level) {
+      auto const block = positions.child_block(c, level);
+      for (index_t i = 0; i < block.size; ++i) maps.shifts(c, block.part + i, block.whole + i) = T(1);
+    }
+}
+
+/// Fills maps with random orthonormal roles.
+template <class T, index_t B, index_t D>
+void make_random(tree_positions<B, D> const& positions, philox_key seed, role_maps<T> const& maps) {
+  TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(), "make_random: roles are at least as wide as there are positions");
+  random_orthonormal(seed, as_matrix(maps.roles));
+  make_shifts<T>(positions, maps.roles, maps.shifts);
+}
+
+/// Takes the roles that the caller has written into maps: data_error where they are not orthonormal.
+template <class T, index_t B, index_t D>
+void make_own(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
+  expect_orthonormal<T>(maps.roles, "roles");
+  make_shifts<T>(positions, maps.roles, maps.shifts);
+}
+
+}  // namespace triad

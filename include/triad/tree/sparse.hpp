@@ -1,0 +1,162 @@
+// Trees as lists of coordinates: what is not zero, with its role as a path in 64 bits.  For depths no array holds.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   x = sum_i w_i (filler index f_i at role r_i),  sorted by (role, filler), each pair once: sums coalesce as they are made
+//
+// The primitives of tree/gather.hpp, in time linear in the coordinates.  Exact to depth 64 for b = 2 (tree/paths.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/views.hpp"
+#include "triad/tree/paths.hpp"
+
+namespace triad {
+
+/// Owns its coordinates.
+template <class T>
+struct sparse_tree {
+  struct coordinate {
+    role_code role;
+    index_t filler;
+    T weight;
+    bool operator==(coordinate const&) const = default;
+    /// The order of coordinates.
+    friend constexpr bool before(coordinate const& a, coordinate const& b) { return a.role != b.role ? a.role < b.role : a.filler < b.filler; }
+  };
+  std::vector<coordinate> coordinates;
+
+  bool operator==(sparse_tree const&) const = default;
+};
+
+/// What prune() left out.
+struct pruned {
+  index_t count = 0;
+  double square = 0;   // sum of the squares of their weights: the square of the distance to the tree before
+  double largest = 0;  // absolute weight
+};
+
+template <class T>
+class sparse_algebra {
+ public:
+  using value_type = T;
+  using tree = sparse_tree<T>&;
+  using const_tree = sparse_tree<T> const&;
+
+  /// depth 0: as deep as 64 bits allow.
+  constexpr sparse_algebra(index_t branching, index_t depth, index_t fillers)
+      : paths_(branching), depth_(depth == 0 ? paths_.max_depth() : depth), fillers_(fillers) {
+    TRIAD_EXPECTS(depth_ >= 1 && depth_ <= paths_.max_depth(), "sparse_algebra: paths of this depth do not fit in 64 bits");
+  }
+
+  constexpr role_paths const& paths() const { return paths_; }
+  constexpr index_t branching() const { return paths_.branching(); }
+  constexpr index_t depth() const { return depth_; }
+  constexpr index_t fillers() const { return fillers_; }
+
+  void clear(tree y) const { y.coordinates.clear(); }
+  void add(T w, const_tree x, tree y) const {
+    merge(w, x, y, [](role_code role) { return role; });
+  }
+  void add_child(T w, index_t c, const_tree x, tree y) const {
+    expect_child(c);
+    merge(w, x, y, [&](role_code role) { return paths_.in_child(c, role); });
+  }
+  /// What would come to lie below the last level is dropped, as in the other forms.
+  void add_graft(T w, index_t c, const_tree x, tree y) const {
+    expect_child(c);
+    merge(w, x, y, [&](role_code role) { return paths_.level(role) + 1 < depth_ ? paths_.under(c, role) : no_role; });
+  }
+  void add_bound(T w, role_code role, vec<T const> s, tree y) const {
+    expect_role(role, s.extent(0));
+    auto& all = y.coordinates;
+    if (all.empty() || all.back().role < role) {  // in order: nothing to merge
+      for (index_t f = 0; f < fillers_; ++f)
+        if (w * s(f) != T(0)) all.push_back({role, f, w * s(f)});
+      return;
+    }
+    sparse_tree<T> one;
+    for (index_t f = 0; f < fillers_; ++f)
+      if (s(f) != T(0)) one.coordinates.push_back({role, f, s(f)});
+    add(w, one, y);
+  }
+  void add_unbound(T w, role_code role, const_tree x, vec<T> s) const {
+    expect_role(role, s.extent(0));
+    auto const first = std::lower_bound(x.coordinates.begin(), x.coordinates.end(), coordinate{role, 0, T(0)}, in_order);
+    for (auto at = first; at != x.coordinates.end() && at->role == role; ++at) s(at->filler) += w * at->weight;
+  }
+  T inner_product(const_tree x, const_tree y) const {
+    T sum = 0;
+    auto a = x.coordinates.begin(), b = y.coordinates.begin();
+    while (a != x.coordinates.end() && b != y.coordinates.end()) {
+      if (before(*a, *b))
+        ++a;
+      else if (before(*b, *a))
+        ++b;
+      else
+        sum += a++->weight * b++->weight;
+    }
+    return sum;
+  }
+
+  /// Keeps the `most` coordinates of largest absolute weight, the earlier one of two that are equal, and says what went.
+  pruned prune(tree y, index_t most) const {
+    TRIAD_EXPECTS(most >= 0, "sparse_algebra: a number of coordinates to keep is not negative");
+    auto& all = y.coordinates;
+    pruned gone;
+    if (static_cast<index_t>(all.size()) <= most) return gone;
+    auto const heavier = [](coordinate const& a, coordinate const& b) {
+      T const p = std::abs(a.weight), q = std::abs(b.weight);
+      return p != q ? p > q : before(a, b);
+    };
+    auto const end = all.begin() + most;
+    std::nth_element(all.begin(), end, all.end(), heavier);
+    std::sort(end, all.end(), in_order);  // so that the sum has one order
+    for (auto at = end; at != all.end(); ++at) {
+      double const weight = std::abs(static_cast<double>(at->weight));
+      ++gone.count;
+      gone.square += weight * weight;
+      gone.largest = std::max(gone.largest, weight);
+    }
+    all.erase(end, all.end());
+    std::sort(all.begin(), all.end(), in_order);
+    return gone;
+  }
+
+ private:
+  using coordinate = typename sparse_tree<T>::coordinate;
+  static constexpr bool in_order(coordinate const& a, coordinate const& b) { return before(a, b); }
+
+  /// y += w x, every role moved; moved roles come in the order of the roles they were, so two sorted lists become one.
+  template <class Move>
+  static void merge(T w, const_tree x, tree y, Move&& move) {
+    std::vector<coordinate> sum;
+    sum.reserve(x.coordinates.size() + y.coordinates.size());
+    auto at = y.coordinates.begin();
+    auto const end = y.coordinates.end();
+    for (auto const& c : x.coordinates) {
+      coordinate moved{move(c.role), c.filler, w * c.weight};
+      if (moved.role == no_role) continue;
+      for (; at != end && before(*at, moved); ++at) sum.push_back(*at);
+      if (at != end && !before(moved, *at)) moved.weight += at++->weight;
+      if (moved.weight != T(0)) sum.push_back(moved);
+    }
+    sum.insert(sum.end(), at, end);
+    y.coordinates = std::move(sum);
+  }
+
+  void expect_child(index_t c) const { TRIAD_EXPECTS(c >= 0 && c < branching(), "sparse_algebra: there is no such child"); }
+  void expect_role(role_code role, index_t width) const {
+    TRIAD_EXPECTS(role != no_role && paths_.level(role) < depth_, "sparse_algebra: a role lies below the last level");
+    TRIAD_EXPECTS(width == fillers_, "sparse_algebra: a filler has another width");
+  }
+
+  role_paths paths_;
+  index_t depth_, fillers_;
+};
+
+}  // namespace triad

@@ -1,0 +1,173 @@
+// A tree of labels as a value: nodes in pre-order in one vector, no pointers.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Node i's subtree is nodes i .. i + size(i) - 1.  Its children follow it, each with the slot it fills: 0 is the left one (car), 1 the
+// right one (cdr).  A slot may be free, so a node can have a right child and no left one.
+//
+//   ( A B ( C D ) )      node  label  slot  size        depth 3 (the root alone has depth 1), branching 2
+//                          0     A      0     4
+//                          1     B      0     1
+//                          2     C      1     2
+//                          3     D      0     1
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/mdspan.hpp"
+
+namespace triad {
+
+/// Where there is no such node.
+inline constexpr index_t no_node = -1;
+
+/// Label: std::string, or a number of a vocabulary.  Trees are equal where labels and slots are.
+template <class Label>
+class basic_tree {
+ public:
+  struct node {
+    Label label;
+    index_t slot;  // which child of its parent; 0 for the root
+    index_t size;  // nodes of its subtree, itself included
+    bool operator==(node const&) const = default;
+  };
+
+  /// The tree without nodes.
+  basic_tree() = default;
+  /// One node.
+  explicit basic_tree(Label root) { nodes_.push_back({std::move(root), 0, 1}); }
+  /// A root over copies of `children`; an empty one leaves its slot free.
+  basic_tree(Label root, std::vector<basic_tree> const& children) : basic_tree(std::move(root)) {
+    for (std::size_t c = 0; c < children.size(); ++c) {
+      auto const& child = children[c].nodes_;
+      auto const first = nodes_.size();
+      nodes_.insert(nodes_.end(), child.begin(), child.end());
+      if (!child.empty()) nodes_[first].slot = static_cast<index_t>(c);
+      nodes_.front().size += static_cast<index_t>(child.size());
+    }
+  }
+
+  bool empty() const { return nodes_.empty(); }
+  /// Number of nodes.
+  index_t size() const { return static_cast<index_t>(nodes_.size()); }
+  /// All nodes, in pre-order.
+  std::vector<node> const& nodes() const { return nodes_; }
+  node const& operator[](index_t at) const { return nodes_[static_cast<std::size_t>(at)]; }
+  Label const& label(index_t at = 0) const { return (*this)[at].label; }
+
+  bool is_leaf(index_t at) const { return (*this)[at].size == 1; }
+  index_t first_child(index_t at) const { return is_leaf(at) ? no_node : at + 1; }
+  /// The next child of the same `parent`.
+  index_t next_child(index_t parent, index_t child) const {
+    index_t const next = child + (*this)[child].size;
+    return next < parent + (*this)[parent].size ? next : no_node;
+  }
+  /// The child in `slot`, or no_node.
+  index_t child(index_t at, index_t slot) const {
+    for (index_t c = first_child(at); c != no_node; c = next_child(at, c))
+      if ((*this)[c].slot == slot) return c;
+    return no_node;
+  }
+
+  /// A copy of what stands at `at`; of nothing where `at` is no_node.
+  basic_tree subtree(index_t at) const {
+    basic_tree result;
+    if (at == no_node) return result;
+    auto const first = nodes_.begin() + at;
+    result.nodes_.assign(first, first + first->size);
+    result.nodes_.front().slot = 0;
+    return result;
+  }
+
+  /// Visits nodes in pre-order: f(node number, parent's number, level).  The root has level 0 and parent no_node.
+  template <class F>
+  void walk(F&& f) const {
+    std::vector<index_t> above;  // the open nodes, from the root down
+    for (index_t at = 0; at < size(); ++at) {
+      while (!above.empty() && at >= above.back() + (*this)[above.back()].size) above.pop_back();
+      f(at, above.empty() ? no_node : above.back(), static_cast<index_t>(above.size()));
+      above.push_back(at);
+    }
+  }
+
+  /// Nodes on the longest path down: 0 for the empty tree, 1 for a root alone.
+  index_t depth() const {
+    index_t deepest = 0;
+    walk([&](index_t, index_t, index_t level) { deepest = level + 1 > deepest ? level + 1 : deepest; });
+    return deepest;
+  }
+  /// One more than the largest slot in use.
+  index_t branching() const {
+    index_t most = 0;
+    for (auto const& n : nodes_) most = n.slot + 1 > most ? n.slot + 1 : most;
+    return size() > 1 ? most : 0;
+  }
+
+  /// The same shape with f(label) at every node.
+  template <class F>
+  auto mapped(F&& f) const {
+    basic_tree<std::decay_t<decltype(f(std::declval<Label const&>()))>> result;
+    result.nodes_.reserve(nodes_.size());
+    for (auto const& n : nodes_) result.nodes_.push_back({f(n.label), n.slot, n.size});
+    return result;
+  }
+
+  class builder;
+  bool operator==(basic_tree const&) const = default;
+
+ private:
+  template <class>
+  friend class basic_tree;
+  std::vector<node> nodes_;
+};
+
+/// Makes a tree in pre-order: `b.open("A"); b.open("B"); b.close(); b.close(); auto t = b.finish();`
+template <class Label>
+class basic_tree<Label>::builder {
+ public:
+  /// A node in the next free slot below the innermost open one; the first is the root.
+  void open(Label label) { open(std::move(label), open_.empty() ? 0 : open_.back().next_slot); }
+  /// The same in a slot of your choice, behind those in use.
+  void open(Label label, index_t slot) {
+    auto& nodes = made_.nodes_;
+    TRIAD_EXPECTS(nodes.empty() || !open_.empty(), "tree: a tree has one root");
+    TRIAD_EXPECTS(open_.empty() ? slot == 0 : slot >= open_.back().next_slot, "tree: children are opened in the order of their slots, from 0");
+    if (!open_.empty()) open_.back().next_slot = slot + 1;
+    open_.push_back({made_.size(), 0});
+    nodes.push_back({std::move(label), slot, 1});
+  }
+  void close() {
+    TRIAD_EXPECTS(!open_.empty(), "tree: no node is open");
+    auto& n = made_.nodes_[static_cast<std::size_t>(open_.back().node)];
+    n.size = made_.size() - open_.back().node;
+    open_.pop_back();
+  }
+  /// Nodes that are open: the level of the next one.
+  index_t level() const { return static_cast<index_t>(open_.size()); }
+  /// Children that the innermost open node has, free slots before them counted.
+  index_t next_slot() const { return open_.empty() ? 0 : open_.back().next_slot; }
+  /// The label of the innermost open node.
+  Label const& label() const { return made_.label(open_.back().node); }
+  /// The tree, once every node is closed; empty where none was opened.
+  basic_tree finish() {
+    TRIAD_EXPECTS(open_.empty(), "tree: a node is still open");
+    return std::exchange(made_, basic_tree());
+  }
+
+ private:
+  struct level_state {
+    index_t node, next_slot;
+  };
+  basic_tree made_;
+  std::vector<level_state> open_;
+};
+
+/// Labels as text.
+using symbol_tree = basic_tree<std::string>;
+/// Labels as numbers of a vocabulary.
+using numbered_tree = basic_tree<index_t>;
+
+}  // namespace triad

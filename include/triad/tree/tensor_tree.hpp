@@ -1,0 +1,76 @@
+// A tree of the algebra that owns its numbers, for programs that compute with a few of them: car(x), cons(l, r, s) as expressions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include "triad/tree/algebra.hpp"
+#include "triad/tree/bind.hpp"
+
+namespace triad {
+
+/// The algebra must outlive its trees.  Every operation makes a new tree: what trains does not use this.
+template <tree_algebra A>
+class tensor_tree {
+ public:
+  using value_type = typename A::value_type;
+
+  /// The empty tree: zero.
+  explicit tensor_tree(A const& a) : algebra_(&a) {
+    if constexpr (owns_views) numbers_.resize(static_cast<std::size_t>(a.elements()));
+  }
+
+  A const& algebra() const { return *algebra_; }
+  typename A::const_tree view() const {
+    if constexpr (owns_views)
+      return typename A::const_tree(numbers_.data(), layout().extent(0), layout().extent(1));
+    else
+      return numbers_;
+  }
+  typename A::tree view() {
+    if constexpr (owns_views)
+      return algebra_->over(numbers_.data());
+    else
+      return numbers_;
+  }
+
+  friend tensor_tree child(tensor_tree const& x, index_t c) {
+    tensor_tree y(x.algebra());
+    triad::child(x.algebra(), c, x.view(), y.view());
+    return y;
+  }
+  friend tensor_tree car(tensor_tree const& x) { return child(x, 0); }
+  friend tensor_tree cdr(tensor_tree const& x) { return child(x, 1); }
+  /// The root with what hangs on it taken away.
+  friend tensor_tree root_of(tensor_tree const& x) {
+    std::vector<value_type> s(static_cast<std::size_t>(x.algebra().fillers()));
+    vec<value_type> const filler(s.data(), x.algebra().fillers());
+    triad::root(x.algebra(), x.view(), filler);
+    tensor_tree y(x.algebra());
+    triad::plant(x.algebra(), vec<value_type const>(filler), y.view());
+    return y;
+  }
+  /// The tree whose root is that of `root`, over two children.
+  friend tensor_tree cons(tensor_tree const& left, tensor_tree const& right, tensor_tree const& root) {
+    auto y = root_of(root);
+    triad::graft_onto(y.algebra(), 0, left.view(), y.view());
+    triad::graft_onto(y.algebra(), 1, right.view(), y.view());
+    return y;
+  }
+  friend tensor_tree operator+(tensor_tree const& x, tensor_tree const& y) {
+    auto sum = x;
+    sum.algebra().add(1, y.view(), sum.view());
+    return sum;
+  }
+  friend value_type inner_product(tensor_tree const& x, tensor_tree const& y) { return x.algebra().inner_product(x.view(), y.view()); }
+
+ private:
+  static constexpr bool owns_views = !std::is_reference_v<typename A::tree>;
+  auto layout() const { return algebra_->over(static_cast<value_type*>(nullptr)); }
+
+  A const* algebra_;
+  std::conditional_t<owns_views, std::vector<value_type>, std::remove_reference_t<typename A::tree>> numbers_;
+};
+
+}  // namespace triad

@@ -1,0 +1,15 @@
+// The whole tree algebra: symbols, roles, three forms of tensors, one set of operations.  Needs core alone.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/tree/algebra.hpp"
+#include "triad/tree/bind.hpp"
+#include "triad/tree/dense.hpp"
+#include "triad/tree/gather.hpp"
+#include "triad/tree/placement.hpp"
+#include "triad/tree/roles.hpp"
+#include "triad/tree/s_expression.hpp"
+#include "triad/tree/shift.hpp"
+#include "triad/tree/sparse.hpp"
+#include "triad/tree/tensor_tree.hpp"
+#include "triad/tree/vocabulary.hpp"

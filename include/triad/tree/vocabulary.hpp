@@ -1,0 +1,70 @@
+// The numbers of labels: in the order of their first appearance, from 1; number 0 is the empty node.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+#include "triad/tree/symbol_tree.hpp"
+
+namespace triad {
+
+/// The label of number 0, which no node of a tree has.
+inline constexpr std::string_view empty_label = "<empty>";
+
+class vocabulary {
+ public:
+  vocabulary() { insert(std::string(empty_label)); }
+  /// A list as it was saved: "<empty>" first, no label twice.
+  explicit vocabulary(std::vector<std::string> const& labels) {
+    if (labels.empty() || labels.front() != empty_label)
+      throw data_error("vocabulary: expected '<empty>' as the first label, found " + (labels.empty() ? "no label" : "'" + labels.front() + "'"));
+    for (auto const& label : labels) {
+      if (has(label)) throw data_error("vocabulary: expected every label once, found '" + label + "' twice");
+      insert(label);
+    }
+  }
+
+  /// Labels, the empty one counted.
+  index_t size() const { return static_cast<index_t>(labels_.size()); }
+  std::vector<std::string> const& labels() const { return labels_; }
+  std::string const& label(index_t number) const {
+    TRIAD_EXPECTS(number >= 0 && number < size(), "vocabulary: there is no such number");
+    return labels_[static_cast<std::size_t>(number)];
+  }
+  bool has(std::string const& label) const { return numbers_.contains(label); }
+
+  /// The label's number, a new one where it has none.
+  index_t insert(std::string const& label) {
+    auto const [at, added] = numbers_.try_emplace(label, size());
+    if (added) labels_.push_back(label);
+    return at->second;
+  }
+  /// All labels of a tree, in pre-order.
+  void insert(symbol_tree const& tree) {
+    for (auto const& n : tree.nodes()) insert(n.label);
+  }
+
+  /// The label's number; a label without one is a data_error that names it.
+  index_t number(std::string const& label) const {
+    auto const found = numbers_.find(label);
+    if (found == numbers_.end() || found->second == 0)
+      throw data_error("'" + label + "' is not one of the " + std::to_string(size() - 1) + " labels of the vocabulary");
+    return found->second;
+  }
+  numbered_tree number(symbol_tree const& tree) const {
+    return tree.mapped([&](std::string const& label) { return number(label); });
+  }
+  symbol_tree label(numbered_tree const& tree) const {
+    return tree.mapped([&](index_t n) { return label(n); });
+  }
+
+ private:
+  std::vector<std::string> labels_;
+  std::unordered_map<std::string, index_t> numbers_;
+};
+
+}  // namespace triad

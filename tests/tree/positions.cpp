@@ -1,0 +1,89 @@
+// Positions: parents, children and the blocks that car, cdr and cons copy, at compile time too.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/tree/positions.hpp"
+
+#include <set>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace triad;
+
+TEST_CASE("a static tree has its positions and blocks at compile time, and no size") {
+  constexpr tree_positions<2, 4> p;
+  STATIC_REQUIRE(p.count() == 15);
+  STATIC_REQUIRE(p.child(4, 1) == 10);
+  STATIC_REQUIRE(p.child_source(0, 0) == 1);
+  STATIC_REQUIRE(p.child_source(1, 2) == 6);
+  STATIC_REQUIRE(p.child_source(1, 7) == no_position);
+  STATIC_REQUIRE(p.cons_source(0).position == no_position);
+  STATIC_REQUIRE((p.cons_source(6).argument == 1 && p.cons_source(6).position == 2));
+  STATIC_REQUIRE((p.child_block(1, 2).part == 3 && p.child_block(1, 2).whole == 11 && p.child_block(1, 2).size == 4));
+  STATIC_REQUIRE(std::is_empty_v<tree_positions<2, 4>>);
+}
+
+TEST_CASE("children, parents, slots and levels agree, whatever the branching and depth") {
+  for (index_t b : {2, 3, 5, 9})
+    for (index_t d : {1, 2, 3, 4}) {
+      tree_positions<> const p(b, d);
+      CAPTURE(b, d);
+      for (index_t r = 0; r < p.count(); ++r) {
+        if (r > 0) REQUIRE(p.child(p.parent(r), p.slot(r)) == r);
+        if (r > 0) REQUIRE(p.level_of(r) == p.level_of(p.parent(r)) + 1);
+        REQUIRE((p.level_begin(p.level_of(r)) <= r && r < p.level_begin(p.level_of(r) + 1)));
+      }
+    }
+}
+
+TEST_CASE("the source of a position under a child is found by descending beside it") {
+  for (index_t b : {2, 3, 5})
+    for (index_t d : {1, 2, 4}) {
+      tree_positions<> const p(b, d);
+      CAPTURE(b, d);
+      for (index_t c = 0; c < b; ++c) {
+        // The law: source(root) = child c of the root, source(child k of r) = child k of source(r).
+        REQUIRE(p.child_source(c, 0) == (d > 1 ? 1 + c : no_position));
+        for (index_t r = 0; r < p.count(); ++r)
+          for (index_t k = 0; k < b && p.child(r, k) < p.count(); ++k) {
+            index_t const expected = p.child(p.child_source(c, r), k);
+            REQUIRE(p.child_source(c, p.child(r, k)) == (expected < p.count() ? expected : no_position));
+          }
+      }
+    }
+}
+
+TEST_CASE("cons takes every position below the root from one argument, and undoes child") {
+  for (index_t b : {2, 3, 5})
+    for (index_t d : {1, 2, 4}) {
+      tree_positions<> const p(b, d);
+      std::set<index_t> taken;
+      for (index_t r = 1; r < p.count(); ++r) {
+        auto const part = p.cons_source(r);
+        CAPTURE(b, d, r);
+        REQUIRE(p.child_source(part.argument, part.position) == r);
+        taken.insert(part.argument * p.count() + part.position);
+      }
+      CHECK(static_cast<index_t>(taken.size()) == p.count() - 1);
+      CHECK(p.cons_source(0).position == no_position);
+    }
+}
+
+TEST_CASE("blocks say level by level what sources say position by position") {
+  tree_positions<3, dyn> const p(3, 4);
+  for (index_t c = 0; c < 3; ++c)
+    for (index_t level = 0; level < 3; ++level) {
+      auto const block = p.child_block(c, level);
+      for (index_t i = 0; i < block.size; ++i) REQUIRE(p.child_source(c, block.part + i) == block.whole + i);
+    }
+}
+
+TEST_CASE("a shape that is none, or that cannot be numbered, is refused") {
+  CHECK_THROWS_AS(tree_positions<>(1, 3), contract_violation);
+  CHECK_THROWS_AS(tree_positions<>(2, 0), contract_violation);
+  CHECK_THROWS_AS(tree_positions<>(2, 63), contract_violation);
+  CHECK_THROWS_AS((tree_positions<2, 4>(2, 5)), contract_violation);
+  CHECK_NOTHROW(tree_positions<>(2, 40));
+}
+
+}  // namespace

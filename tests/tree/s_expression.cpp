@@ -1,0 +1,77 @@
+// S-expressions: what is read is what is written, and what is wrong is pointed at.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/tree/s_expression.hpp"
+
+#include "tests/catch.hpp"
+#include "triad/core/random.hpp"
+
+namespace {
+
+using namespace triad;
+using triad::test::contains;
+
+symbol_tree random_tree(random_stream& stream, index_t depth) {
+  std::string const label(1, static_cast<char>('a' + stream.below(5)));
+  std::vector<symbol_tree> children;
+  if (depth > 1)
+    for (auto count = stream.below(4); count > 0; --count) children.push_back(random_tree(stream, depth - 1));
+  return symbol_tree(label, children);
+}
+
+TEST_CASE("a tree is written with one space between tokens, leaf children bare, the root alone in parentheses") {
+  auto const leaf = [](char const* label) { return symbol_tree(label); };
+  CHECK(to_text(symbol_tree("A", {leaf("B"), symbol_tree("C", {leaf("D")})})) == "( A B ( C D ) )");
+  CHECK(to_text(leaf("A")) == "( A )");
+  CHECK(to_text(symbol_tree()).empty());
+  CHECK(to_text(symbol_tree("A", {symbol_tree(), leaf("B")})) == "( A B )");
+}
+
+TEST_CASE("what is written is read back, whatever the branching") {
+  random_stream stream(1, 2);
+  for (int trial = 0; trial < 200; ++trial) {
+    auto const t = random_tree(stream, 1 + trial % 6);
+    CAPTURE(to_text(t));
+    CHECK(parse_tree(to_text(t), {}, 3) == t);
+  }
+}
+
+TEST_CASE("a leaf may have parentheses, a root may be bare, spaces may be missing or many") {
+  auto const t = parse_tree("( A B ( C D ) )");
+  for (auto const* text : {"( A ( B ) ( C D ) )", "(A B(C D))", " ( A\tB\n ( C ( D ) ) )\r\n"}) CHECK(parse_tree(text) == t);
+  CHECK(parse_tree("A") == parse_tree("( A )"));
+}
+
+TEST_CASE("a malformed text is an error that names the column and what stands there") {
+  struct wrong {
+    char const *text, *message;
+  };
+  for (auto const& w : {wrong{"", "column 1: expected a tree, found nothing"}, wrong{"   ", "column 4: expected a tree, found nothing"},
+                        wrong{")", "column 1: expected a tree, found ')'"}, wrong{"( )", "column 3: expected a label after '(', found ')'"},
+                        wrong{"(", "column 2: expected a label after '(', found the end"},
+                        wrong{"( ( A ) )", "column 3: expected a label after '(', found '('"},
+                        wrong{"( A B", "column 6: expected ')' after the children of 'A', found the end"},
+                        wrong{"( A ) B", "column 7: expected nothing after the tree, found 'B'"},
+                        wrong{"( A ) )", "column 7: expected nothing after the tree, found ')'"},
+                        wrong{"( A b ( c ) d )", "column 13: expected ')' after 2 children of 'A', found another child"}}) {
+    CAPTURE(w.text);
+    CHECK_THROWS_AS(parse_tree(w.text), data_error);
+    CHECK_THROWS_WITH(parse_tree(w.text), std::string(w.message));
+  }
+}
+
+TEST_CASE("an error says file and line where they are known, and the column within the line") {
+  CHECK_THROWS_WITH(parse_tree("( A", {"train.jsonl", 12, 15}), contains("train.jsonl:12: column 18: expected ')'"));
+  CHECK_THROWS_WITH(parse_tree("( A", {{}, 12, 1}), contains("line 12: column 4: "));
+}
+
+TEST_CASE("text nested without end takes no deep stack") {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "( x ";
+  CHECK_THROWS_WITH(parse_tree(text), contains("found the end"));
+  for (int i = 0; i < 100'000; ++i) text += ")";
+  auto const t = parse_tree(text);
+  CHECK(t.depth() == 100'000);
+  CHECK(parse_tree(to_text(t)) == t);
+}
+
+}  // namespace
