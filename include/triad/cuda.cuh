@@ -16,4 +16,5 @@
 #include "triad/cuda/reduce.cuh"
 #include "triad/cuda/relation_attention.cuh"
 #include "triad/cuda/softmax.cuh"
+#include "triad/cuda/tree_shift.cuh"
 #include "triad/cuda/triangle.cuh"

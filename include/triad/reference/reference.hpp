@@ -15,4 +15,5 @@
 #include "triad/reference/reduce.hpp"
 #include "triad/reference/relation_attention.hpp"
 #include "triad/reference/softmax.hpp"
+#include "triad/reference/tree_shift.hpp"
 #include "triad/reference/triangle.hpp"

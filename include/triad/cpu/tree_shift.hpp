@@ -1,0 +1,280 @@
+// Soft tree operations, samples in parallel, lanes along the filler: every row of the memory is read once and goes to all its targets.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The positions of a level that lie below the same child of the root go to one place above and to b places below, each a run of rows
+// side by side.  So the loops walk such blocks, and a position's targets are its block's, as many rows on.
+#pragma once
+
+#include <algorithm>
+
+#include "triad/cpu/backend.hpp"
+#include "triad/cpu/simd.hpp"
+#include "triad/reference/tree_shift.hpp"
+
+namespace triad::cpu {
+
+namespace shifts {
+
+using simd::floats;
+using simd::lanes;
+
+/// Targets that one pass over a row serves: all where trees are binary.
+inline constexpr int most_targets = 3;
+
+/// Positions begin .. begin + size, and where they go: argument `argument[t]`, to the positions from to[t].
+struct block {
+  index_t begin, size;
+  int targets;
+  index_t argument[most_targets], to[most_targets];
+};
+
+/// f(block) for all positions, level by level; positions with more than three targets come again with the others.
+template <class F>
+void each_block(tree_positions<> const& where, F&& f) {
+  index_t const b = where.branching(), depth = where.depth();
+  for (index_t level = 0; level < depth; ++level) {
+    index_t const above = level > 0 ? where.level_size(level - 1) : 1, begin = where.level_begin(level);
+    for (index_t a = 0; a < (level > 0 ? b : 1); ++a) {
+      block part{begin + a * above, above, 0, {}, {}};
+      auto const add = [&](index_t argument, index_t to) {
+        if (part.targets == most_targets) {
+          f(part);
+          part.targets = 0;
+        }
+        part.argument[part.targets] = argument;
+        part.to[part.targets++] = to;
+      };
+      if (level > 0) add(a, where.level_begin(level - 1));
+      for (index_t c = 0; c < b && level + 1 < depth; ++c) add(b + c, where.level_begin(level + 1) + c * where.level_size(level) + a * above);
+      if (part.targets > 0) f(part);
+    }
+  }
+}
+
+template <int N>
+using size = std::integral_constant<int, N>;
+
+/// f(number of targets as a constant)
+template <class F>
+void with_targets(int targets, F&& f) {
+  if (targets == 1) return f(size<1>());
+  if (targets == 2) return f(size<2>());
+  f(size<3>());
+}
+
+/// The slots that a position has: maybe the first, and those from `since` on.
+struct slots {
+  index_t first, since, end;
+  slots(tree_support const& support, index_t position, index_t count)
+      : first(support.has(0, position) ? 1 : 0), since(support.empty() ? 1 : std::min(support.since(position), count)), end(count) {}
+  bool empty() const { return first == 0 && since >= end; }
+  /// f(slot)
+  template <class F>
+  [[gnu::always_inline]] void each(F&& f) const {
+    if (first != 0) f(index_t{0});
+    for (index_t l = since; l < end; ++l) f(l);
+  }
+};
+
+/// y_t += sum over slots of w(l, argument t) m_l, for V vectors, the last of which is `last` wide.
+template <int Targets, int V>
+[[gnu::always_inline]] inline void blend_columns(slots const& which, float const* m, index_t stride, float const* w, index_t arguments, block const& at,
+                                                 simd::tail last, float* const* y) {
+  floats sum[Targets][V] = {};
+  which.each([&](index_t l) __attribute__((always_inline)) {
+    floats v[V];
+#pragma GCC unroll 4
+    for (int i = 0; i < V; ++i) v[i] = i < V - 1 ? simd::load(m + l * stride + i * lanes) : last.load(m + l * stride + i * lanes);
+#pragma GCC unroll 4
+    for (int t = 0; t < Targets; ++t) {
+      floats const weight = simd::broadcast(w[l * arguments + at.argument[t]]);
+#pragma GCC unroll 4
+      for (int i = 0; i < V; ++i) sum[t][i] = sum[t][i] + weight * v[i];
+    }
+  });
+#pragma GCC unroll 4
+  for (int t = 0; t < Targets; ++t)
+#pragma GCC unroll 4
+    for (int i = 0; i < V; ++i) {
+      float* const out = y[t] + i * lanes;
+      if (i < V - 1) {
+        simd::store(out, simd::load(out) + sum[t][i]);
+      } else {
+        last.store(out, last.load(out) + sum[t][i]);
+      }
+    }
+}
+
+/// One row of `fillers` numbers to its targets in y.
+template <int Targets>
+void blend_row(slots const& which, float const* m, index_t stride, float const* w, index_t arguments, block const& at, index_t offset, index_t fillers,
+               float* y) {
+  float* to[Targets];
+  for (int t = 0; t < Targets; ++t) to[t] = y + (at.to[t] + offset) * fillers;
+  auto const on = [&](index_t count) {
+    m += count;
+    for (int t = 0; t < Targets; ++t) to[t] += count;
+  };
+  index_t left = fillers;
+  for (; left > 4 * lanes; left -= 4 * lanes, on(4 * lanes)) blend_columns<Targets, 4>(which, m, stride, w, arguments, at, simd::tail(lanes), to);
+  for (; left > 2 * lanes; left -= 2 * lanes, on(2 * lanes)) blend_columns<Targets, 2>(which, m, stride, w, arguments, at, simd::tail(lanes), to);
+  for (; left > lanes; left -= lanes, on(lanes)) blend_columns<Targets, 1>(which, m, stride, w, arguments, at, simd::tail(lanes), to);
+  if (left > 0) blend_columns<Targets, 1>(which, m, stride, w, arguments, at, simd::tail(left), to);
+}
+
+/// Slots whose products with one row of dy are made together: their sums stay in registers.
+inline constexpr int slots_at_once = 4;
+
+/// sums[l][t] += lanes of  m_l . dy_t  over `rows` rows, for `count` slots side by side.  A slot that does not have a row has zeros there.
+template <int Targets, int Count>
+void dot_rows(float const* m, index_t stride, float const* const* dy, index_t numbers, floats (*sums)[most_targets]) {
+  floats sum[Count][Targets];
+  for (int l = 0; l < Count; ++l)
+    for (int t = 0; t < Targets; ++t) sum[l][t] = sums[l][t];
+  simd::each_vector(numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
+    floats d[Targets];
+#pragma GCC unroll 4
+    for (int t = 0; t < Targets; ++t) d[t] = part.load(dy[t] + c);
+#pragma GCC unroll 4
+    for (int l = 0; l < Count; ++l) {
+      floats const v = part.load(m + l * stride + c);
+#pragma GCC unroll 4
+      for (int t = 0; t < Targets; ++t) sum[l][t] = sum[l][t] + v * d[t];
+    }
+  });
+  for (int l = 0; l < Count; ++l)
+    for (int t = 0; t < Targets; ++t) sums[l][t] = sum[l][t];
+}
+
+inline float total(floats v) {
+  float s = 0;
+  for (int i = 0; i < lanes; ++i) s += v[i];
+  return s;
+}
+
+/// d = (or +=) sum over `steps` steps of sum_t w(k, argument t) y_k,t, over `numbers` numbers side by side.
+template <int Targets, int Steps>
+void gather_rows_back(float const* const* y, index_t stride, float const* const* w, block const& at, index_t numbers, float* d, bool add) {
+  floats weight[Steps][Targets];
+  for (int k = 0; k < Steps; ++k)
+    for (int t = 0; t < Targets; ++t) weight[k][t] = simd::broadcast(w[k][at.argument[t]]);
+  simd::each_vector(numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
+    floats sum = add ? part.load(d + c) : floats{};
+#pragma GCC unroll 4
+    for (int k = 0; k < Steps; ++k)
+#pragma GCC unroll 4
+      for (int t = 0; t < Targets; ++t) sum = sum + weight[k][t] * part.load(y[t] + k * stride + c);
+    part.store(d + c, sum);
+  });
+}
+
+/// Runs of positions of a block that `has(position)`: f(first, count).
+template <class Has, class F>
+void each_run(block const& at, Has&& has, F&& f) {
+  for (index_t q = at.begin, end = at.begin + at.size; q < end;) {
+    index_t const first = q;
+    while (q < end && has(q)) ++q;
+    if (q > first) f(first, q - first);
+    while (q < end && !has(q)) ++q;
+  }
+}
+
+}  // namespace shifts
+
+inline void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support const& support, tensor<float const, dyn, dyn, dyn> w,
+                          matrix<float const> root, tree_memory_view<float> memory) {
+  if (root.stride(1) != 1) return reference::do_tree_shift(ex, where, support, w, root, memory);
+  index_t const slots = w.extent(1), arguments = w.extent(2), fillers = memory.extent(3), tree = where.count() * fillers, stride = memory.extent(1) * tree;
+  auto const to = tree_slot(memory, slots);
+  parallel_for(ex, memory.extent(1), [&](index_t b, int) {
+    float* const y = &to(b, 0, 0);
+    std::fill_n(y, tree, 0.0f);
+    std::copy_n(&root(b, 0), fillers, y);
+    float const* const m = memory.data_handle() + b * tree;
+    shifts::each_block(where, [&](shifts::block const& at) {
+      shifts::with_targets(at.targets, [&](auto targets) {
+        for (index_t offset = 0; offset < at.size; ++offset) {
+          index_t const q = at.begin + offset;
+          if (shifts::slots const which(support, q, slots); !which.empty())
+            shifts::blend_row<decltype(targets)::value>(which, m + q * fillers, stride, &w(b, 0, 0), arguments, at, offset, fillers, y);
+        }
+      });
+    });
+  });
+}
+
+inline void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, tree_memory_view<float const> memory,
+                               tree_batch_view<float const> dy, tensor<float, dyn, dyn, dyn> dw, matrix<float> d_root) {
+  constexpr int together = shifts::slots_at_once;
+  if (where.branching() > 8 || d_root.stride(1) != 1) return reference::do_tree_shift_dots(ex, where, support, memory, dy, dw, d_root);
+  index_t const slots = dw.extent(1), fillers = memory.extent(3), tree = where.count() * fillers, stride = memory.extent(1) * tree;
+  index_t const groups = (slots + together - 1) / together;
+  parallel_for(ex, memory.extent(1) * groups, [&](index_t task, int) {
+    index_t const b = task / groups, first = task % groups * together, count = std::min<index_t>(together, slots - first);
+    float const* const d = &dy(b, 0, 0);
+    if (first == 0) std::copy_n(d, fillers, &d_root(b, 0));
+    simd::floats sums[together][16] = {};
+    float const* const m = memory.data_handle() + first * stride + b * tree;
+    auto const has = [&](index_t q) { return support.has(first, q) || support.has(first + count - 1, q); };
+    shifts::each_block(where, [&](shifts::block const& at) {
+      shifts::with_targets(at.targets, [&](auto targets) {
+        constexpr int Targets = decltype(targets)::value;
+        simd::floats part[together][shifts::most_targets] = {};
+        shifts::each_run(at, has, [&](index_t q, index_t rows) {
+          float const* from[Targets];
+          for (int t = 0; t < Targets; ++t) from[t] = d + (at.to[t] + q - at.begin) * fillers;
+          auto const run = [&](auto some) { shifts::dot_rows<Targets, decltype(some)::value>(m + q * fillers, stride, from, rows * fillers, part); };
+          if (count == 4) return run(shifts::size<4>());
+          if (count == 3) return run(shifts::size<3>());
+          if (count == 2) return run(shifts::size<2>());
+          run(shifts::size<1>());
+        });
+        for (int l = 0; l < count; ++l)
+          for (int t = 0; t < Targets; ++t) sums[l][at.argument[t]] = sums[l][at.argument[t]] + part[l][t];
+      });
+    });
+    for (index_t l = 0; l < count; ++l)
+      for (index_t c = 0; c < dw.extent(2); ++c) dw(b, first + l, c) = shifts::total(sums[l][c]);
+  });
+}
+
+inline void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support, tree_memory_view<float const> w, index_t slot,
+                               tree_memory_view<float> d_memory) {
+  constexpr index_t together = 4;  // steps whose trees are read in one pass: few enough for the last-level cache
+  index_t const steps = w.extent(0), fillers = d_memory.extent(3), tree = where.count() * fillers, stride = d_memory.extent(1) * tree;
+  parallel_for(ex, d_memory.extent(1), [&](index_t b, int) {
+    float* const d = &d_memory(slot, b, 0, 0);
+    auto const has = [&](index_t q) { return support.has(slot, q); };
+    if (steps <= slot || where.depth() == 1) {  // nothing reads it, or nothing can be moved
+      std::fill_n(d, tree, 0.0f);
+      return;
+    }
+    for (index_t k = slot; k < steps; k += together) {
+      index_t const count = std::min(together, steps - k);
+      float const* weights[together];
+      for (index_t i = 0; i < count; ++i) weights[i] = &w(k + i, b, slot, 0);
+      float const* const y = d_memory.data_handle() + (k + 1) * stride + b * tree;
+      index_t done = -1;  // the last block begun: positions with more targets than one pass serves come again, and then add
+      shifts::each_block(where, [&](shifts::block const& at) {
+        bool const add = k > slot || at.begin == done;
+        done = at.begin;
+        shifts::with_targets(at.targets, [&](auto targets) {
+          constexpr int Targets = decltype(targets)::value;
+          shifts::each_run(at, has, [&](index_t q, index_t rows) {
+            float const* from[Targets];
+            for (int t = 0; t < Targets; ++t) from[t] = y + (at.to[t] + q - at.begin) * fillers;
+            auto const run = [&](auto some) {
+              shifts::gather_rows_back<Targets, decltype(some)::value>(from, stride, weights, at, rows * fillers, d + q * fillers, add);
+            };
+            if (count == 4) return run(shifts::size<4>());
+            if (count == 3) return run(shifts::size<3>());
+            if (count == 2) return run(shifts::size<2>());
+            run(shifts::size<1>());
+          });
+        });
+      });
+    }
+  });
+}
+
+}  // namespace triad::cpu

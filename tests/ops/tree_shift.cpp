@@ -1,0 +1,181 @@
+// Soft tree operations: they are the algebra's car, cdr and cons, blended; gradients are adjoints; every backend agrees.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/ops/tree_shift.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/ragged.hpp"
+#include "triad/tree/gather.hpp"
+
+namespace {
+
+using namespace triad;
+
+/// A memory of `slots` trees for each sample, with room for one more, and all that the operations take and give.
+template <class T>
+struct problem {
+  tree_positions<> where;
+  index_t batch, slots, fillers, arguments = 2 * where.branching(), tree = where.count() * fillers;
+  std::vector<std::uint8_t> first;
+  std::vector<index_t> since;
+  std::vector<T> memory, w, root, dw, d_root, step_weights, d_memory;
+
+  problem(index_t branching, index_t depth, index_t b, index_t l, index_t f, bool sparse = false)
+      : where(branching, depth), batch(b), slots(l), fillers(f), memory(test::random_values<T>((l + 1) * b * tree, 1)),
+        w(test::random_values<T>(b * l * arguments, 2)), root(test::random_values<T>(b * f, 3)), dw(w.size()), d_root(root.size()),
+        step_weights(test::random_values<T>(l * b * l * arguments, 4)), d_memory(test::random_values<T>((l + 1) * b * tree, 5)) {
+    if (!sparse) return;
+    auto const count = where.count();
+    std::vector<bool> now(static_cast<std::size_t>(count));
+    first.assign(now.size(), 0), since.assign(now.size(), l + 1);
+    for (index_t q = 0; q < count; ++q) now[static_cast<std::size_t>(q)] = first[static_cast<std::size_t>(q)] = q % 5 == 0 || q < 2;
+    for (index_t s = 1; s <= l; ++s) {
+      auto next = now;
+      next[0] = true;
+      for (index_t q = 0; q < count; ++q)
+        if (now[static_cast<std::size_t>(q)]) reference::each_target(where, q, [&](index_t, index_t to) { next[static_cast<std::size_t>(to)] = true; });
+      for (index_t q = 0; q < count; ++q)
+        if (auto const at = static_cast<std::size_t>(q); next[at] && since[at] > s) since[at] = s;
+      now = next;
+    }
+    for (index_t s = 0; s <= l; ++s)
+      for (index_t i = 0; i < b; ++i)
+        for (index_t q = 0; q < count; ++q)
+          if (!support().has(s, q))
+            for (index_t c = 0; c < f; ++c) memory[static_cast<std::size_t>(((s * b + i) * count + q) * f + c)] = T(0);
+  }
+
+  tree_support support() const {
+    if (since.empty()) return {};
+    return {make_vec(first.data(), where.count()), make_vec(since.data(), where.count())};
+  }
+  template <class S>
+  tree_memory_view<S> trees(S* data) const { return tree_memory_view<S>(data, slots + 1, batch, where.count(), fillers); }
+  T const* tree_at(index_t slot, index_t sample) const { return memory.data() + (slot * batch + sample) * tree; }
+
+  template <class Ex>
+  void run(Ex&& ex) {
+    tensor<T const, dyn, dyn, dyn> const weights(w.data(), batch, slots, arguments);
+    tree_shift(ex, where, support(), weights, make_matrix<T const>(root.data(), batch, fillers, fillers), trees(memory.data()));
+    tree_batch_view<T const> const dy(d_memory.data() + slots * batch * tree, batch, where.count(), fillers);
+    tree_shift_dots<Ex, T>(ex, where, support(), trees<T const>(memory.data()), dy, tensor<T, dyn, dyn, dyn>(dw.data(), batch, slots, arguments),
+                           make_matrix(d_root.data(), batch, fillers, fillers));
+    for (index_t l = slots - 1; l >= 0; --l)
+      tree_shift_grad<Ex, T>(ex, where, support(), tree_memory_view<T const>(step_weights.data(), slots, batch, slots, arguments), l, trees(d_memory.data()));
+  }
+};
+
+template <class T>
+double product(T const* a, T const* b, std::size_t count) {
+  double s = 0;
+  for (std::size_t i = 0; i < count; ++i) s += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return s;
+}
+
+TEMPLATE_TEST_CASE("a soft step is the algebra's children and cons, blended by the weights", "", TRIAD_TEST_BACKENDS) {
+  for (index_t branching : {2, 3}) {
+    problem<double> p(branching, 4, 2, 3, 5);
+    p.run(std::remove_cvref_t<TestType>());
+    gather_algebra<double> const algebra(p.where, p.fillers);
+    for (index_t b = 0; b < p.batch; ++b) {
+      std::vector<double> expected(static_cast<std::size_t>(p.tree));
+      auto const y = algebra.over(expected.data());
+      algebra.add_bound(1, root_role, make_vec<double const>(p.root.data() + b * p.fillers, p.fillers), y);
+      for (index_t l = 0; l < p.slots; ++l)
+        for (index_t c = 0; c < branching; ++c) {
+          tensor<double const, dyn, dyn> const m(p.tree_at(l, b), p.where.count(), p.fillers);
+          auto const* const w = p.w.data() + (b * p.slots + l) * p.arguments;
+          algebra.add_child(w[c], c, m, y);
+          algebra.add_graft(w[branching + c], c, m, y);
+        }
+      auto const* const found = p.tree_at(p.slots, b);
+      for (index_t i = 0; i < p.tree; ++i) CHECK_THAT(found[i], test::WithinAbs(expected[static_cast<std::size_t>(i)], 1e-12));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("a soft step is linear, and its gradients are the adjoints", "", TRIAD_TEST_BACKENDS) {
+  for (bool sparse : {false, true})
+    for (index_t branching : {2, 3, 5}) {
+      problem<double> p(branching, branching == 2 ? 5 : 3, 3, 1, 4, sparse);
+      p.step_weights = p.w;  // one step, which read one slot
+      p.run(std::remove_cvref_t<TestType>());
+      auto const one_slot = static_cast<std::size_t>(p.batch * p.tree);
+      double const value = product(p.memory.data() + one_slot, p.d_memory.data() + one_slot, one_slot);
+      double const of_root = product(p.root.data(), p.d_root.data(), p.root.size());
+      CHECK_THAT(of_root + product(p.w.data(), p.dw.data(), p.w.size()), test::WithinAbs(value, 1e-10));
+      double of_memory = 0;  // what is no part of the support has no gradient
+      for (std::size_t i = 0; i < one_slot; ++i)
+        if (p.memory[i] != 0) of_memory += p.memory[i] * p.d_memory[i];
+      CHECK_THAT(of_root + of_memory, test::WithinAbs(value, 1e-10));
+    }
+}
+
+TEMPLATE_TEST_CASE("the gradient of a slot gathers all later steps", "", TRIAD_TEST_BACKENDS) {
+  // Slot 0 alone is blended at each of three steps: its gradient is the sum of three single ones.
+  problem<double> all(2, 4, 2, 3, 6);
+  for (std::size_t i = 0; i < all.step_weights.size(); ++i)
+    if (i / static_cast<std::size_t>(all.arguments) % 3 != 0) all.step_weights[i] = 0;
+  auto const begun = all;
+  std::remove_cvref_t<TestType> ex;
+  auto const back = [&](problem<double> const& p, std::vector<double>& d) {
+    tree_shift_grad<TestType, double>(ex, p.where, {}, tree_memory_view<double const>(p.step_weights.data(), 3, p.batch, 3, p.arguments), 0, p.trees(d.data()));
+  };
+  auto found = begun.d_memory;
+  back(begun, found);
+  std::vector<double> sum(static_cast<std::size_t>(begun.batch * begun.tree));
+  for (std::size_t k = 0; k < 3; ++k) {
+    auto single = begun;
+    auto const of_step = begun.step_weights.size() / 3;
+    for (std::size_t i = 0; i < single.step_weights.size(); ++i)
+      if (i / of_step != k) single.step_weights[i] = 0;
+    back(single, single.d_memory);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += single.d_memory[i];
+  }
+  for (std::size_t i = 0; i < sum.size(); ++i) CHECK_THAT(found[i], test::WithinAbs(sum[i], 1e-12));
+}
+
+TEST_CASE("soft steps in float on the cpu equal the reference in double, whatever the threads") {
+  for (bool sparse : {false, true})
+    for (index_t branching : {2, 3, 4, 9})
+      for (index_t depth : {1, 2, 3, branching == 2 ? 7 : 3})
+        for (index_t fillers : {1, 15, 16, 37, 101}) {
+          index_t const slots = 1 + (fillers + depth) % 9;
+          CAPTURE(sparse, branching, depth, fillers, slots);
+          problem<double> exact(branching, depth, 3, slots, fillers, sparse);
+          problem<float> one(branching, depth, 3, slots, fillers, sparse), two = one;
+          exact.run(reference::backend());
+          one.run(cpu::backend(1));
+          two.run(cpu::backend(2));
+          CHECK(one.memory == two.memory);
+          CHECK(one.dw == two.dw);
+          CHECK(one.d_memory == two.d_memory);
+          auto const near = [](std::vector<float> const& found, std::vector<double> const& expected) {
+            double worst = 0, largest = 1;
+            for (std::size_t i = 0; i < found.size(); ++i) {
+              worst = std::max(worst, std::abs(static_cast<double>(found[i]) - expected[i]));
+              largest = std::max(largest, std::abs(expected[i]));
+            }
+            return worst / largest;
+          };
+          CHECK(near(one.memory, exact.memory) < 1e-5);  // sums of up to ten thousand numbers of size one
+          CHECK(near(one.dw, exact.dw) < 1e-5);
+          CHECK(near(one.d_root, exact.d_root) < 1e-5);
+          CHECK(near(one.d_memory, exact.d_memory) < 1e-5);
+        }
+}
+
+TEST_CASE("a soft step without room for its tree is refused with a sentence") {
+  problem<double> p(2, 3, 1, 2, 3);
+  reference::backend ex;
+  tensor<double const, dyn, dyn, dyn> const w(p.w.data(), 1, 2, 4);
+  auto const root = make_matrix<double const>(p.root.data(), 1, 3, 3);
+  CHECK_THROWS_WITH(tree_shift(ex, p.where, {}, w, root, tree_memory_view<double>(p.memory.data(), 2, 1, 7, 3)), test::contains("no slot for the new tree"));
+  CHECK_THROWS_WITH(tree_shift(ex, tree_positions<>(2, 4), {}, w, root, p.trees(p.memory.data())), test::contains("one filler a position"));
+}
+
+}  // namespace
