@@ -4,6 +4,7 @@
 
 #include "triad/cuda/adam.cuh"
 #include "triad/cuda/arc_cross_entropy.cuh"
+#include "triad/cuda/attention.cuh"
 #include "triad/cuda/backend.cuh"
 #include "triad/cuda/cross_entropy.cuh"
 #include "triad/cuda/dropout.cuh"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "triad/cpu/adam.hpp"
+#include "triad/cpu/attention.hpp"
 #include "triad/cpu/dropout.hpp"
 #include "triad/cpu/elementwise.hpp"
 #include "triad/cpu/gather.hpp"

@@ -4,6 +4,7 @@
 
 #include "triad/reference/adam.hpp"
 #include "triad/reference/arc_cross_entropy.hpp"
+#include "triad/reference/attention.hpp"
 #include "triad/reference/cross_entropy.hpp"
 #include "triad/reference/dropout.hpp"
 #include "triad/reference/elementwise.hpp"
