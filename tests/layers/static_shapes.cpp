@@ -61,6 +61,8 @@ TEST_CASE("row layers of static and of dynamic shape compute the same bits") {
   expect_same(outcome_of(layer_norm_layer<double, d>{}, dims, fixed, {rows, d}), outcome_of(layer_norm_layer<double>{extents<dyn>(d)}, dims, free, {rows, d}));
   expect_same(outcome_of(feed_forward<double, d, hidden, 3>(d, hidden, 3, 0.3), dims, fixed, {rows, 3}),
               outcome_of(feed_forward<double>(d, hidden, 3, 0.3), dims, free, {rows, 3}));
+  expect_same(outcome_of(feed_forward<double, d, hidden, 3>(d, hidden, 3, 0.3, activation::gelu), dims, fixed, {rows, 3}),
+              outcome_of(feed_forward<double>(d, hidden, 3, 0.3, activation::gelu), dims, free, {rows, 3}));
   expect_same(outcome_of(stacked_linear<double, names, d>{}, dims, fixed, {rows, 3 * d}),
               outcome_of(stacked_linear<double, names>{extents<dyn>(d)}, dims, free, {rows, 3 * d}));
   std::vector<index_t> const label{4, 0, 2, 4, 4, 1, 0};
