@@ -13,6 +13,7 @@
 #include "triad/cuda/history.cuh"
 #include "triad/cuda/layer_norm.cuh"
 #include "triad/cuda/matmul.cuh"
+#include "triad/cuda/pair_product.cuh"
 #include "triad/cuda/pair_sum.cuh"
 #include "triad/cuda/reduce.cuh"
 #include "triad/cuda/relation_attention.cuh"

@@ -15,7 +15,7 @@
 
 namespace triad::golden {
 
-using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, rat, rrat, optim, clipping, sched, train_clutrr>;
+using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, rat, rrat, optim, clipping, sched, train_clutrr>;
 
 namespace detail {
 template <class F>

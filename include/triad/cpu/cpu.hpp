@@ -9,6 +9,7 @@
 #include "triad/cpu/gather.hpp"
 #include "triad/cpu/layer_norm.hpp"
 #include "triad/cpu/matmul.hpp"
+#include "triad/cpu/pair_product.hpp"
 #include "triad/cpu/pair_sum.hpp"
 #include "triad/cpu/reduce.hpp"
 #include "triad/cpu/relation_attention.hpp"

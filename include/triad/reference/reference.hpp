@@ -12,6 +12,7 @@
 #include "triad/reference/history.hpp"
 #include "triad/reference/layer_norm.hpp"
 #include "triad/reference/matmul.hpp"
+#include "triad/reference/pair_product.hpp"
 #include "triad/reference/pair_sum.hpp"
 #include "triad/reference/reduce.hpp"
 #include "triad/reference/relation_attention.hpp"
