@@ -4,6 +4,7 @@
 
 #include "triad/cuda/adam.cuh"
 #include "triad/cuda/arc_cross_entropy.cuh"
+#include "triad/cuda/attention.cuh"
 #include "triad/cuda/backend.cuh"
 #include "triad/cuda/cross_entropy.cuh"
 #include "triad/cuda/dropout.cuh"
@@ -12,6 +13,7 @@
 #include "triad/cuda/history.cuh"
 #include "triad/cuda/layer_norm.cuh"
 #include "triad/cuda/matmul.cuh"
+#include "triad/cuda/pair_product.cuh"
 #include "triad/cuda/pair_sum.cuh"
 #include "triad/cuda/reduce.cuh"
 #include "triad/cuda/relation_attention.cuh"

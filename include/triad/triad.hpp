@@ -7,6 +7,7 @@
 #include "triad/layers/dropout.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/layers/residual.hpp"
+#include "triad/layers/transformer_layer.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/graph_loader.hpp"
 #include "triad/models/relation_transformer.hpp"

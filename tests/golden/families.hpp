@@ -17,7 +17,7 @@
 
 namespace triad::golden {
 
-using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, rat, rrat, optim, clipping, sched, train_clutrr,
+using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, rat, rrat, optim, clipping, sched, train_clutrr,
                             dtm_tpr, dtm_DE, dtm_ops, dtm_data>;
 
 namespace detail {

@@ -1,4 +1,4 @@
-// Kind et_cogs: the Edge Transformer as a parser of sentences, whole.
+// Kinds et_cogs and cogs_transformer: the Edge Transformer and its baseline as parsers of sentences, whole.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Run as the released program runs it, with padding; then keeping only each layer's input: the same scores, losses and gradients.
@@ -6,6 +6,7 @@
 
 #include "edge_layer.hpp"
 #include "triad/models/edge_transformer_parser.hpp"
+#include "triad/models/transformer_parser.hpp"
 
 namespace triad::golden {
 
@@ -108,6 +109,43 @@ struct parse_results {
   }
 };
 
+/// How many labels of each kind the heads of a file tell apart.
+inline label_counts label_counts_of(golden_file const& file) {
+  auto const labels = [&](char const* name) { return file.shape(std::string("param/decode_") + name + ".weight", 2)[0]; };
+  return {labels("role"), labels("category"), labels("noun_type"), labels("verb_name")};
+}
+
+/// What both parsers' files call the same.
+inline renaming parser_names() {
+  return {{{"encoder.tokens", "word_emb.weight"},
+           {"labels.role", "decode_role"},
+           {"labels.category", "decode_category"},
+           {"labels.noun_type", "decode_noun_type"},
+           {"labels.verb", "decode_verb_name"}}};
+}
+
+/// Runs a parser on the file's sentences and compares everything but its states: also(bench, saved) does that.
+template <class T, class Model, backend Ex, class Pass, class Also>
+void check_parser(Ex& ex, golden_file const& file, report& r, std::string const& label, keep kept, Model const& model, renaming const& names,
+                  Pass const& pass, Also&& also) {
+  workbench<Ex> bench(ex);
+  auto params = load_parameters(bench, model, file, names, pass);
+  auto const batch = load_sentences<T>(bench, file, 16);
+  auto const& in = batch.sentences;
+  auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, in.graphs.dims, kept); });
+  parse_results<T> const found(bench, in.graphs.dims, model.heads.labels);
+  auto const arcs = model.arcs_of(in);
+  bench.run([&](auto& backend, call const& c) {
+    model.forward(backend, c, params.values(), in, saved, found.scores);
+    parse_loss(backend, *c.scratch, arcs, in.graphs, found.scores, batch.answers, found.loss, found.parts, found.d);
+    best_arcs(backend, arcs, in.graphs, vec<T const>(found.scores.parent), found.best);
+    model.backward(backend, c, params.values(), in, saved, found.d, params.gradients());
+  });
+  found.compare(bench, file, r, arcs, label);
+  compare_gradients(bench, params, r, names, label, pass);
+  also(bench, saved);
+}
+
 struct et_cogs {
   static constexpr std::string_view kind = "et_cogs";
 
@@ -119,24 +157,18 @@ struct et_cogs {
 
  private:
   static renaming names(golden_file const& file) {
-    return layer_names(file) + renaming{{{"encoder.tokens", "word_emb.weight"},
-                                         {"encoder.relations", "encoder.spatial_relations_builder.rel_embeddings.weight"},
-                                         {"encoder.left", "encoder.left_linear"},
-                                         {"encoder.right", "encoder.right_linear"},
-                                         {"layers", "encoder.layers"},
-                                         {"parent", "decode_parent"},
-                                         {"labels.role", "decode_role"},
-                                         {"labels.category", "decode_category"},
-                                         {"labels.noun_type", "decode_noun_type"},
-                                         {"labels.verb", "decode_verb_name"}}};
+    return layer_names(file) + parser_names() + renaming{{{"encoder.relations", "encoder.spatial_relations_builder.rel_embeddings.weight"},
+                                                          {"encoder.left", "encoder.left_linear"},
+                                                          {"encoder.right", "encoder.right_linear"},
+                                                          {"layers", "encoder.layers"},
+                                                          {"parent", "decode_parent"}}};
   }
 
   static edge_transformer_parser_sizes sizes(golden_file const& file) {
     edge_transformer_parser_sizes z;
     z.tokens = file.shape("param/word_emb.weight", 2)[0];
     z.relations = file.shape("param/encoder.spatial_relations_builder.rel_embeddings.weight", 2)[0];
-    auto const labels = [&](char const* name) { return file.shape(std::string("param/decode_") + name + ".weight", 2)[0]; };
-    z.labels = {labels("role"), labels("category"), labels("noun_type"), labels("verb_name")};
+    z.labels = label_counts_of(file);
     z.layers = file.size("layers");
     z.tied = file.flag("layers_tied");
     z.layer = layer_options(file, "encoder.layers.0.");
@@ -147,26 +179,57 @@ struct et_cogs {
 
   template <class T, backend Ex>
   static void check_way(Ex& ex, golden_file const& file, report& r, std::string const& label, keep kept) {
-    workbench<Ex> bench(ex);
     auto const z = sizes(file);
-    edge_transformer_parser<T> const model(z);
-    auto params = load_parameters(bench, model, file, names(file));
-    auto const batch = load_sentences<T>(bench, file, 16);
-    auto const& in = batch.sentences;
-    auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, in.graphs.dims, kept); });
-    parse_results<T> const found(bench, in.graphs.dims, z.labels);
-    auto const arcs = model.arcs_of(in);
-    bench.run([&](auto& backend, call const& c) {
-      model.forward(backend, c, params.values(), in, saved, found.scores);
-      parse_loss(backend, *c.scratch, arcs, in.graphs, found.scores, batch.answers, found.loss, found.parts, found.d);
-      best_arcs(backend, arcs, in.graphs, vec<T const>(found.scores.parent), found.best);
-      model.backward(backend, c, params.values(), in, saved, found.d, params.gradients());
+    check_parser<T>(ex, file, r, label, kept, edge_transformer_parser<T>(z), names(file), as_listed{}, [&](auto const& bench, auto const& saved) {
+      r.output("hidden_0", bench.read(saved.x0), label);
+      for (index_t k = 1; k <= z.layers; ++k)
+        r.output("hidden_" + std::to_string(k), bench.read(k == z.layers ? saved.final : saved.layers.state(k)), label);
     });
-    found.compare(bench, file, r, arcs, label);
-    compare_gradients(bench, params, r, names(file), label);
-    r.output("hidden_0", bench.read(saved.x0), label);
-    for (index_t k = 1; k <= z.layers; ++k)
-      r.output("hidden_" + std::to_string(k), bench.read(k == z.layers ? saved.final : saved.layers.state(k)), label);
+  }
+};
+
+/// Kind cogs_transformer: the Transformer parser, whose encoder looks at padding as at any token.
+struct cogs_transformer {
+  static constexpr std::string_view kind = "cogs_transformer";
+
+  template <class T, backend Ex>
+  static void check(Ex& ex, golden_file const& file, report& r) {
+    for (auto const& [label, kept] : {std::pair("", keep::everything), {"recomputed", keep::inputs}}) {
+      std::string const said = label;
+      check_parser<T>(ex, file, r, said, kept, transformer_parser<T>(sizes(file)), names(file), packed_attention{},
+                      [&](auto const& bench, auto const& saved) { r.output("encoder_out", bench.read(saved.y), said); });
+    }
+  }
+
+ private:
+  static bool tied(golden_file const& file) { return file.flag("share_layers_flag"); }
+  static std::string stack() { return "encoder.transformer_encoder."; }
+
+  static renaming names(golden_file const& file) {
+    return parser_names() + renaming{{{"attention.in_proj_weight", "self_attn.in_proj_weight"},
+                                      {"attention.in_proj_bias", "self_attn.in_proj_bias"},
+                                      {"attention.output", "self_attn.out_proj"},
+                                      {"norm1.gain", "norm1.weight"},
+                                      {"norm2.gain", "norm2.weight"},
+                                      {"feed_forward.inner", "linear1"},
+                                      {"feed_forward.outer", "linear2"},
+                                      {"norm.gain", stack() + "norm.weight"},
+                                      {"norm.bias", stack() + "norm.bias"},
+                                      {tied(file) ? "layers.0" : "layers", stack() + (tied(file) ? "layer" : "layers")},
+                                      {"parent.query", "encoder.decoder_q"},
+                                      {"parent.key", "encoder.decoder_k"}}};
+  }
+
+  static transformer_parser_sizes sizes(golden_file const& file) {
+    transformer_parser_sizes z;
+    auto const inner = file.shape("param/" + stack() + (tied(file) ? "layer" : "layers.0") + ".linear1.weight", 2);  // (hidden, d)
+    z.tokens = file.shape("param/word_emb.weight", 2)[0];
+    z.labels = label_counts_of(file);
+    z.layers = file.size("layers");
+    z.tied = tied(file);
+    z.layer = {.width = inner[1], .heads = file.size("heads"), .hidden = inner[0]};
+    z.fixed_token = fixed_token;
+    return z;
   }
 };
 

@@ -123,25 +123,50 @@ class workbench {
   std::vector<buffer<memory>> blocks_;
 };
 
+/// Passes over parameters as they are.
+struct as_listed {
+  template <class Fields, class F>
+  void operator()(Fields fields, F&& f) const {
+    walk(fields, f);
+  }
+};
+/// Passes over parameters with query, key and value of each attention as one tensor, as PyTorch's own attention has them.
+struct packed_attention {
+  template <class Fields, class F>
+  void operator()(Fields fields, F&& f) const {
+    walk(fields, [&](std::string const& path, auto view) {
+      using S = typename decltype(view)::element_type;
+      auto const part = path.find("attention.");
+      auto const name = part == std::string::npos ? std::string() : path.substr(part + 10);
+      auto const packed = [&](char const* called) { return path.substr(0, part + 10) + called; };
+      index_t const d = view.extent(0);
+      if (name == "query.weight") return f(packed("in_proj_weight"), tensor<S, dyn, dyn>(view.data_handle(), 3 * d, d));
+      if (name == "query.bias") return f(packed("in_proj_bias"), tensor<S, dyn, dyn>(view.data_handle(), 1, 3 * d));
+      if (!name.starts_with("key.") && !name.starts_with("value.")) f(path, view);
+    });
+  }
+};
+
 /// Gives a model's parameters the values of param/<name>.
 ///   name: std::string(std::string path): `attention.query.weight` to `linears.0.weight`
-template <backend Ex, class Layer, class Name>
-void load_values(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, golden_file const& file, Name const& name) {
-  walk(set.mutable_values(), [&](std::string const& path, auto view) { bench.write(view, file.values("param/" + name(path))); });
+template <backend Ex, class Layer, class Name, class Pass = as_listed>
+void load_values(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, golden_file const& file, Name const& name, Pass const& pass = {}) {
+  pass(set.mutable_values(), [&](std::string const& path, auto view) { bench.write(view, file.values("param/" + name(path))); });
 }
 
 /// A layer's parameters with the values of a file, and their gradient, zero.
-template <backend Ex, class Layer, class Name>
-parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name const& name) {
+template <backend Ex, class Layer, class Name, class Pass = as_listed>
+parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name const& name, Pass const& pass = {}) {
   parameter_set<Layer, Ex> set(layer, holding::gradients, memory_of(bench.ex));
-  load_values(bench, set, file, name);
+  load_values(bench, set, file, name, pass);
   return set;
 }
 
 /// Every parameter's gradient against grad/param/<name>.
-template <backend Ex, class Layer, class Name>
-void compare_gradients(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, report& r, Name const& name, std::string const& label = {}) {
-  walk(set.gradients(), [&](std::string const& path, auto view) { r.gradient("param/" + name(path), bench.read(view), label); });
+template <backend Ex, class Layer, class Name, class Pass = as_listed>
+void compare_gradients(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, report& r, Name const& name, std::string const& label = {},
+                       Pass const& pass = {}) {
+  pass(set.gradients(), [&](std::string const& path, auto view) { r.gradient("param/" + name(path), bench.read(view), label); });
 }
 
 }  // namespace triad::golden

@@ -9,6 +9,7 @@
 #include "triad/layers/embedding.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/layers/stacked_linear.hpp"
+#include "triad/layers/transformer_layer.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/train/gradient_check.hpp"
 
@@ -61,6 +62,8 @@ TEST_CASE("row layers of static and of dynamic shape compute the same bits") {
   expect_same(outcome_of(layer_norm_layer<double, d>{}, dims, fixed, {rows, d}), outcome_of(layer_norm_layer<double>{extents<dyn>(d)}, dims, free, {rows, d}));
   expect_same(outcome_of(feed_forward<double, d, hidden, 3>(d, hidden, 3, 0.3), dims, fixed, {rows, 3}),
               outcome_of(feed_forward<double>(d, hidden, 3, 0.3), dims, free, {rows, 3}));
+  expect_same(outcome_of(feed_forward<double, d, hidden, 3>(d, hidden, 3, 0.3, activation::gelu), dims, fixed, {rows, 3}),
+              outcome_of(feed_forward<double>(d, hidden, 3, 0.3, activation::gelu), dims, free, {rows, 3}));
   expect_same(outcome_of(stacked_linear<double, names, d>{}, dims, fixed, {rows, 3 * d}),
               outcome_of(stacked_linear<double, names>{extents<dyn>(d)}, dims, free, {rows, 3 * d}));
   std::vector<index_t> const label{4, 0, 2, 4, 4, 1, 0};
@@ -115,6 +118,27 @@ void compare_edge_transformer_layers() {
 TEST_CASE("the Edge Transformer layer of static and of dynamic shape computes the same bits") {
   compare_edge_transformer_layers<form::released>();
   compare_edge_transformer_layers<form::paper>();
+}
+
+TEST_CASE("Transformer layers of static and of dynamic shape compute the same bits, one alone and repeated") {
+  graphs const g;
+  index_t const rows = g.shape.dims.nodes;
+  row_dims const dims(rows);
+  sequence_input<double, d> const fixed{tensor<double const, dyn, d>(g.x.data(), rows), nodes_of(g.shape.batch())};
+  sequence_input<double, dyn> const free{tensor<double const, dyn, dyn>(g.x.data(), rows, d), nodes_of(g.shape.batch())};
+  using fixed_layer = transformer_layer<double, d, heads, hidden>;
+  using free_layer = transformer_layer<double>;
+  for (auto norms : {norm_place::after, norm_place::before}) {
+    transformer_options const o{d, heads, hidden, 0.3, norms};
+    expect_same(outcome_of(fixed_layer(o), dims, fixed, {rows, d}), outcome_of(free_layer(o), dims, free, {rows, d}));
+    for (bool tied : {true, false}) {
+      CAPTURE(tied);
+      repeat<double, fixed_layer, 3> const three{fixed_layer(o), {}, tied};
+      auto const all = outcome_of(three, dims, fixed, {rows, d});
+      expect_same(all, outcome_of(repeat<double, free_layer>{free_layer(o), extents<dyn>(3), tied}, dims, free, {rows, d}));
+      expect_same(all, outcome_of(three, dims, fixed, {rows, d}, keep::inputs));
+    }
+  }
 }
 
 TEST_CASE("repeated layers compute the same bits whatever their shape and what they keep, and others where they are untied") {

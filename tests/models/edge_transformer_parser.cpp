@@ -8,36 +8,22 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
-#include "tests/ragged.hpp"
+#include "tests/models/parser_use.hpp"
 #include "triad/cpu/cpu.hpp"
-#include "triad/models/sentence_loader.hpp"
 #include "triad/train/gradient_check.hpp"
-#include "triad/train/initialize.hpp"
 
 namespace {
 
 using namespace triad;
 
-constexpr index_t width = 6, reach = 2;
-
-std::vector<std::vector<labelled_token>> sentences() {
-  random_stream random(5, 1);
-  std::vector<std::vector<labelled_token>> all;
-  for (index_t n : {4, 1, 3}) {
-    auto& s = all.emplace_back();
-    for (index_t i = 0; i < n; ++i) {
-      auto const draw = [&](std::uint32_t count) { return static_cast<index_t>(random.below(count)); };
-      s.push_back({draw(6), draw(static_cast<std::uint32_t>(n)), draw(3), draw(2), draw(4), i == 2 ? -1 : draw(5)});
-    }
-  }
-  return all;
-}
+constexpr index_t width = test::parser_width, reach = test::parser_reach;
+using test::parser_sentences, test::parser_use;
 
 edge_transformer_parser_sizes sizes(sequence_encoding encoding, arcs reading, bool tied, double dropout, index_t fixed = -1) {
   edge_transformer_parser_sizes z;
-  z.tokens = 6;
+  z.tokens = test::parser_tokens;
   z.relations = 2 * reach + 1;
-  z.labels = {3, 2, 4, 5};
+  z.labels = test::parser_labels;
   z.layers = 2;
   z.tied = tied;
   z.layer = {width, 2, 8, dropout, triangle_form::full, true};
@@ -47,54 +33,6 @@ edge_transformer_parser_sizes sizes(sequence_encoding encoding, arcs reading, bo
   z.fixed_token = fixed;
   return z;
 }
-
-/// A model on one batch, its loss and its gradient as functions of all parameters.
-template <class Model, class Ex>
-struct use {
-  Ex ex;
-  Model model;
-  keep kept;
-  graph_dims dims{3, 26, 8, 92, 4};
-  sentence_loader<reference::backend, double> loader{dims, reach, width};
-  parameter_set<Model, reference::backend> parameters;
-  std::uint64_t step = 3;
-
-  use(edge_transformer_parser_sizes const& z, keep k) : model(z), kept(k), parameters(model, holding::gradients) {
-    for (auto const& s : sentences()) loader.add(s);
-    initialize(parameters.mutable_values(), 3);
-  }
-  std::vector<double> values() {
-    auto const flat = parameters.flat_values();
-    return {flat.data_handle(), flat.data_handle() + flat.extent(0)};
-  }
-  double run(std::vector<double> const& at, std::vector<double>* gradient) {
-    std::copy(at.begin(), at.end(), parameters.flat_values().data_handle());
-    std::fill_n(parameters.flat_gradients().data_handle(), at.size(), 0.0);
-    auto const batch = loader.upload();
-    auto const& in = batch.first;
-    auto const& right = batch.second;  // no bindings: clang 14 does not let lambdas have them
-    test::spoiled_memory const memory([&](arena& a) {
-      (void)model.plan_output(a, dims);
-      (void)model.plan_output(a, dims);
-      return model.plan_saved(a, dims, kept);
-    });
-    auto place = memory.place();
-    auto const scores = model.plan_output(place, dims), d = model.plan_output(place, dims);
-    auto const saved = model.plan_saved(place, dims, kept);
-    double loss = 0;
-    call c;
-    c.train = true;
-    c.key = 7;
-    c.step = &step;
-    test::with_scratch(ex, c, [&](auto& backend, call const& now) {
-      model.forward(backend, now, parameters.values(), in, saved, scores);
-      model.loss(backend, *now.scratch, in, scores, right, make_vec(&loss, 1), d);
-      if (gradient) model.backward(backend, now, parameters.values(), in, saved, d, parameters.gradients());
-    });
-    if (gradient) std::copy_n(parameters.flat_gradients().data_handle(), at.size(), gradient->data());
-    return loss;
-  }
-};
 
 TEMPLATE_TEST_CASE("the parser has the gradient of its loss", "", TRIAD_TEST_BACKENDS) {
   for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional})
@@ -110,16 +48,16 @@ TEMPLATE_TEST_CASE("the parser has the gradient of its loss", "", TRIAD_TEST_BAC
           CHECK(static_cast<bool>(report));
         };
         auto const z = sizes(encoding, reading, tied, tied ? 0.3 : 0);
-        check(use<edge_transformer_parser<double>, TestType>(z, kept));
-        if (encoding == sequence_encoding::relational) check(use<edge_transformer_parser<double, width, 2, 8, form::paper>, TestType>(z, kept));
+        check(parser_use<edge_transformer_parser<double>, TestType>(z, kept));
+        if (encoding == sequence_encoding::relational) check(parser_use<edge_transformer_parser<double, width, 2, 8, form::paper>, TestType>(z, kept));
       }
 }
 
 TEST_CASE("a word that is not learned has no gradient, and the others theirs") {
   auto const z = sizes(sequence_encoding::relational, arcs::from_child, false, 0);
   auto fixed = z;
-  fixed.fixed_token = sentences()[0][0].token;
-  use<edge_transformer_parser<double>, reference::backend> learned(z, keep::everything), held(fixed, keep::everything);
+  fixed.fixed_token = parser_sentences()[0][0].token;
+  parser_use<edge_transformer_parser<double>, reference::backend> learned(z, keep::everything), held(fixed, keep::everything);
   std::vector<double> a(learned.values().size()), b = a;
   learned.run(learned.values(), &a);
   held.run(held.values(), &b);

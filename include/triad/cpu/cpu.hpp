@@ -3,11 +3,13 @@
 #pragma once
 
 #include "triad/cpu/adam.hpp"
+#include "triad/cpu/attention.hpp"
 #include "triad/cpu/dropout.hpp"
 #include "triad/cpu/elementwise.hpp"
 #include "triad/cpu/gather.hpp"
 #include "triad/cpu/layer_norm.hpp"
 #include "triad/cpu/matmul.hpp"
+#include "triad/cpu/pair_product.hpp"
 #include "triad/cpu/pair_sum.hpp"
 #include "triad/cpu/reduce.hpp"
 #include "triad/cpu/relation_attention.hpp"

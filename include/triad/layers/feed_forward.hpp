@@ -1,13 +1,18 @@
-// Two affine maps with relu and dropout between them: the feed-forward block, and the readout of the Edge Transformer.
+// Two affine maps with relu or gelu and dropout between them: the feed-forward block, and the readout of the Edge Transformer.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   h = drop(relu(x w1' + b1)),  y = h w2' + b2       x (rows, in), h (rows, hidden), y (rows, out)
-//   dz = (dy w2) gated by h > 0: the sign of h is relu and dropout mask at once;  dx = dz w1
+//   z = x w1' + b1,  h = drop(f(z)),  y = h w2' + b2       x (rows, in), z and h (rows, hidden), y (rows, out)
+//   relu   dz = (dy w2) gated by h > 0: the sign of h is relu and dropout mask at once;  dx = dz w1
+//   gelu   dz = drop'(dy w2) f'(z), for which z is kept
 #pragma once
 
 #include "triad/layers/linear.hpp"
+#include "triad/ops/dropout.hpp"
+#include "triad/ops/elementwise.hpp"
 
 namespace triad {
+
+enum class activation { relu, gelu };
 
 template <class T, index_t In = dyn, index_t Hidden = dyn, index_t Out = In>
 struct feed_forward {
@@ -17,9 +22,10 @@ struct feed_forward {
   linear<T, In, Hidden> inner;
   linear<T, Hidden, Out> outer;
   double dropout = 0;  // of h
+  activation between = activation::relu;
 
-  feed_forward(index_t in, index_t hidden, index_t out, double rate = 0)
-      : inner{extents<In, Hidden>(in, hidden)}, outer{extents<Hidden, Out>(hidden, out)}, dropout(rate) {}
+  feed_forward(index_t in, index_t hidden, index_t out, double rate = 0, activation f = activation::relu)
+      : inner{extents<In, Hidden>(in, hidden)}, outer{extents<Hidden, Out>(hidden, out)}, dropout(rate), between(f) {}
 
   constexpr index_t in() const { return inner.in(); }
   constexpr index_t out() const { return outer.out(); }
@@ -35,7 +41,8 @@ struct feed_forward {
     }
   };
   struct saved {
-    tensor<T, dyn, Hidden> hidden;  // (rows, hidden)
+    tensor<T, dyn, Hidden> hidden;  // (rows, hidden) h
+    tensor<T, dyn, Hidden> before;  // (rows, hidden) z, or (0, hidden) with relu
   };
 
   template <class S = T>
@@ -44,16 +51,25 @@ struct feed_forward {
     return {first, outer.template plan_params<S>(place)};
   }
   saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
-    return {place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out())};
+    auto const hidden = place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out());
+    if (between == activation::relu) return {hidden, tensor<T, dyn, Hidden>(nullptr, extents<dyn, Hidden>(0, inner.out()))};
+    return {hidden, place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out())};
   }
 
   /// `after` follows the second map: dropout and residual of the block around this one.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, output y, epilogue<T> const& after = {}) const {
-    epilogue<T> activate;
-    activate.relu = true;
-    activate.dropout = c.child(0).dropout(dropout);
-    inner.forward(ex, c, w.inner, x, {}, s.hidden, activate);
+    auto const drop = c.child(0).dropout(dropout);
+    if (between == activation::relu) {
+      epilogue<T> activate;
+      activate.relu = true;
+      activate.dropout = drop;
+      inner.forward(ex, c, w.inner, x, {}, s.hidden, activate);
+    } else {
+      inner.forward(ex, c, w.inner, x, {}, s.before);
+      transform(ex, gelu{}, s.before, s.hidden);
+      if (drop.active()) triad::dropout(ex, drop, s.hidden, s.hidden);
+    }
     outer.forward(ex, c, w.outer, s.hidden, {}, y, after);
   }
 
@@ -64,9 +80,14 @@ struct feed_forward {
     auto const frame = c.scratch->open();
     auto const dz = c.scratch->template make<tensor<T, dyn, Hidden>>(x.extent(0), inner.out());
     epilogue<T> gate;
-    gate.gate = as_matrix(read_only(s.hidden));
-    gate.gate_scale = T(c.dropout(dropout).scale());
+    if (between == activation::relu) {
+      gate.gate = as_matrix(read_only(s.hidden));
+      gate.gate_scale = T(c.dropout(dropout).scale());
+    } else {
+      gate.dropout = c.child(0).dropout(dropout);
+    }
     outer.backward(ex, c, w.outer, s.hidden, {}, dy, dz, gradient.outer, gate);
+    if (between == activation::gelu) transform(ex, gelu_grad{}, s.before, dz, dz);
     inner.backward(ex, c, w.inner, x, {}, dz, dx, gradient.inner, after);
   }
 };

@@ -41,6 +41,21 @@ struct row_dims {
   constexpr row_dims(graph_dims const& g) : rows(g.rows) {}  // every graph layer may hold row layers
 };
 
+namespace detail {
+template <class Layer>
+struct dims_of {
+  using type = graph_dims;
+};
+template <class Layer>
+  requires requires { typename Layer::planned_with; }
+struct dims_of<Layer> {
+  using type = typename Layer::planned_with;
+};
+}  // namespace detail
+/// What a layer's memory is planned with: its `planned_with`, or else those of a batch of graphs.
+template <class Layer>
+using layer_dims = typename detail::dims_of<Layer>::type;
+
 /// Edge states of a batch of graphs: the input of graph layers.
 template <class T, index_t D>
 struct edge_input {

@@ -6,8 +6,6 @@
 //   The output projection belongs to the layer around this one, which may want it at a few nodes only.
 #pragma once
 
-#include <array>
-
 #include "triad/layers/stacked_linear.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
@@ -49,10 +47,6 @@ struct relation_input {
   graph_batch graphs;
   edge_mask mask{};
   node_pairs read{};
-};
-
-struct query_key_value {
-  static constexpr std::array<char const*, 3> list{"query", "key", "value"};
 };
 
 template <class T, index_t D = dyn, index_t H = dyn>

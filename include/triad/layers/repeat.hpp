@@ -17,6 +17,7 @@ template <class T, class Layer, index_t N = dyn>
 struct repeat {
   using input = typename Layer::input;
   using output = typename Layer::output;
+  using planned_with = layer_dims<Layer>;
 
   Layer layer;
   [[no_unique_address]] extents<N> depth;
@@ -44,7 +45,7 @@ struct repeat {
   };
   struct saved {
     Layer layer;
-    graph_dims dims;
+    layer_dims<Layer> dims;
     keep kept;
     std::byte *layers, *states;
     std::size_t layer_stride, state_stride;
@@ -70,10 +71,10 @@ struct repeat {
     return {layer, static_cast<S*>(memory.base()), tied ? 0 : static_cast<index_t>(bytes / sizeof(S)), sets};
   }
 
-  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const { return plan_first(place, dims, kept, count()); }
+  saved plan_saved(arena& place, layer_dims<Layer> dims, keep kept = keep::everything) const { return plan_first(place, dims, kept, count()); }
 
   /// Memory for the first `used` layers and the states after each.
-  saved plan_first(arena& place, graph_dims dims, keep kept, index_t used) const {
+  saved plan_first(arena& place, layer_dims<Layer> dims, keep kept, index_t used) const {
     auto const depths = static_cast<std::size_t>(used);
     auto const layer_bytes = planned_bytes([&](arena& a) { (void)layer.plan_saved(a, dims, kept); });
     auto const state_bytes = planned_bytes([&](arena& a) { (void)a.template make<output>(dims.rows, columns_out(layer)); });

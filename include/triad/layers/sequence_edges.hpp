@@ -3,52 +3,24 @@
 //
 // Edge Transformer, equation 10:
 //   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: relative position j - i, clipped;  e(i) = table(token(i), :)
-//   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u = drop(e + p), p(i) = sines and cosines of the position
+//   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
 //
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i)
 //   positional   the gradients of two linear maps, of the sums of dx over j and over i
 #pragma once
 
-#include <cmath>
-#include <vector>
-
-#include "triad/core/math.hpp"
 #include "triad/layers/linear.hpp"
-#include "triad/ops/dropout.hpp"
-#include "triad/ops/elementwise.hpp"
-#include "triad/ops/gather.hpp"
+#include "triad/layers/sequence_tokens.hpp"
 #include "triad/ops/pair_sum.hpp"
 
 namespace triad {
 
 enum class sequence_encoding { relational, positional };
 
-/// Sentences as graphs: nodes are tokens, edges all ordered pairs of tokens of one sentence.
-template <class T>
-struct token_sequences {
-  graph_batch graphs;
-  vec<index_t const> token;            // (nodes)
-  vec<index_t const> relation;         // (rows) relative_position of every edge; not read by the positional encoding
-  vec<index_t const> position;         // (nodes) place in the sentence; read by the positional encoding alone, as are
-  vec<index_t const> self;             // (nodes) the row of edge (i, i)
-  tensor<T const, dyn, dyn> waves;     // (positions, d) position_waves
-};
-
 /// 0 .. 2 reach: which row of the table an edge from i to j has.
 constexpr index_t relative_position(index_t i, index_t j, index_t reach) {
   index_t const apart = j - i;
   return reach + (apart < -reach ? -reach : apart > reach ? reach : apart);
-}
-
-/// p(i, 2 k) = sin(i w), p(i, 2 k + 1) = cos(i w), w = 10000^(-2 k / d), in float as the released programs compute it.
-inline std::vector<float> position_waves(index_t positions, index_t d) {
-  std::vector<float> waves;
-  for (index_t i = 0; i < positions; ++i)
-    for (index_t c = 0; c < d; ++c) {
-      auto const w = std::exp(static_cast<float>(c / 2 * 2) * static_cast<float>(-std::log(10000.0) / static_cast<double>(d)));
-      waves.push_back(c % 2 == 0 ? std::sin(static_cast<float>(i) * w) : std::cos(static_cast<float>(i) * w));
-    }
-  return waves;
 }
 
 template <class T, index_t D = dyn>
@@ -64,6 +36,7 @@ struct sequence_edges {
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
+  constexpr sequence_tokens<T, D> words() const { return {tokens, shape, relational() ? 0 : dropout, fixed}; }
   /// Of both ends of an edge; of no width where relational.
   using end_map = linear<T, dyn, dyn>;
   constexpr end_map map() const { return {extents<dyn, dyn>(relational() ? 0 : width(), relational() ? 0 : width())}; }
@@ -110,11 +83,8 @@ struct sequence_edges {
       scatter_add_rows(ex, e, in.self, x);
       return;
     }
-    auto const p = state(), left = state(), right = state();
-    gather_rows(ex, w.tokens, in.token, s.u);
-    gather_rows(ex, in.waves, in.position, p);
-    transform(ex, plus{}, s.u, p, s.u);
-    if (auto const mask = c.dropout(dropout); mask.active()) triad::dropout(ex, mask, s.u, s.u);
+    auto const left = state(), right = state();
+    words().forward(ex, c, {w.tokens}, in, {}, s.u);
     map().forward(ex, c, w.left, s.u, {}, left);
     map().forward(ex, c, w.right, s.u, {}, right);
     pair_sum(ex, in.graphs, matrix<T const>(as_matrix(left)), matrix<T const>(as_matrix(right)), dropout_mask{}, no_matrix<T const>(), as_matrix(x));
@@ -138,10 +108,8 @@ struct sequence_edges {
       epilogue<T> add;
       add.residual = as_matrix(read_only(de));
       map().backward(ex, c, w.right, s.u, {}, right, de, gradient.right, add);
-      if (auto const mask = c.dropout(dropout); mask.active()) dropout_grad(ex, mask, de, de);
     }
-    scatter_add_rows(ex, de, in.token, gradient.tokens);
-    if (fixed >= 0) fill(ex, T(0), make_vec(&gradient.tokens(fixed, 0), width()));
+    words().backward(ex, c, {w.tokens}, in, {}, de, {gradient.tokens});
   }
 };
 

@@ -4,9 +4,15 @@
 //   [y_0 y_1 ...] = x w' + b              x (rows, d), w (p d, d), b (p d): p maps one under the other; y (rows, p d)
 #pragma once
 
+#include <array>
+
 #include "triad/layers/linear.hpp"
 
 namespace triad {
+
+struct query_key_value {
+  static constexpr std::array<char const*, 3> list{"query", "key", "value"};
+};
 
 /// Names: a type whose `list` holds the names of the p maps; each is a field of its own.
 template <class T, class Names, index_t D = dyn>

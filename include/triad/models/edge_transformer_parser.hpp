@@ -27,12 +27,10 @@ struct edge_transformer_parser_sizes {
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
-struct edge_transformer_parser {
+struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, H, F, Form>, T> {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;
-  using value_type = T;
   using input = sentence_batch<T>;
   using output = parse_scores<T>;
-  using answers = parse_answers;
   using states = tensor<T, dyn, D>;  // (rows, d)
 
   sequence_edges<T, D> encoder;
@@ -43,11 +41,8 @@ struct edge_transformer_parser {
   explicit edge_transformer_parser(edge_transformer_parser_sizes const& z)
       : encoder{z.encoding, z.tokens, z.relations, extents<D>(z.layer.width), z.positional_dropout, z.fixed_token},
         layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied}, heads{z.layer.width, z.labels}, reading(z.reading) {
-    TRIAD_EXPECTS(z.layers > 0 && z.tokens > 0, "edge_transformer_parser: layers and tokens must be positive");
-    TRIAD_EXPECTS(z.labels.role > 0 && z.labels.category > 0 && z.labels.noun_type > 0 && z.labels.verb > 0,
-                  "edge_transformer_parser: each kind of label needs one label at least");
+    detail::expect_parser(z.layers, z.tokens, z.labels, z.fixed_token);
     TRIAD_EXPECTS(z.layer.heads > 0 && z.layer.width % z.layer.heads == 0, "edge_transformer_parser: the width must be a multiple of the heads");
-    TRIAD_EXPECTS(z.fixed_token < z.tokens, "edge_transformer_parser: the fixed token is none");
   }
 
   constexpr index_t width() const { return layers.layer.width(); }
@@ -90,7 +85,6 @@ struct edge_transformer_parser {
     auto const final = state(dims.rows);
     return {e, x0, l, final, state(dims.nodes)};
   }
-  output plan_output(arena& place, graph_dims const& dims) const { return output::plan(place, dims, heads.labels); }
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
@@ -114,18 +108,6 @@ struct edge_transformer_parser {
     layers.backward(ex, c.child(0), w.layers, first_input(in, s), s.layers, dx, dx0, gradient.layers);
     encoder.backward(ex, c.child(2), w.encoder, in, s.encoder, dx0, gradient.encoder);
   }
-
-  input measured_input(graph_dims const& dims) const { return input::measured(dims, width()); }
-  static answers measured_answers(graph_dims const& dims) { return answers::measured(dims); }
-  /// The sum of five mean cross entropies, and its gradient.
-  template <backend Ex>
-  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss, output const& d) const {
-    auto const frame = scratch.open();
-    parse_loss(ex, scratch, arcs_of(in), in.graphs, scores, right, loss, scratch.make<vec<T>>(5), d);
-  }
-
-  /// How the scores of edges are scores of parents.
-  arc_settings arcs_of(input const& in) const { return {reading, in.edge_mask}; }
 
  private:
   static tensor<T, dyn, dyn> column(vec<T> v) { return tensor<T, dyn, dyn>(v.data_handle(), v.extent(0), index_t{1}); }

@@ -70,4 +70,38 @@ void parse_loss(Ex& ex, arena& scratch, arc_settings const& arcs, graph_batch co
   sum(ex, scratch, parts, loss);
 }
 
+/// What a trainer asks of a parser: base of the models, which have heads, a width(), and a `reading` of their scores.
+template <class Model, class T>
+struct parses_sentences {
+  using value_type = T;
+  using input = sentence_batch<T>;
+  using output = parse_scores<T>;
+  using answers = parse_answers;
+
+  output plan_output(arena& place, graph_dims const& dims) const { return output::plan(place, dims, self().heads.labels); }
+  /// Sentences and answers of these sizes without memory, to measure with.
+  input measured_input(graph_dims const& dims) const { return input::measured(dims, self().width()); }
+  static answers measured_answers(graph_dims const& dims) { return answers::measured(dims); }
+  /// The sum of five mean cross entropies, and its gradient.
+  template <backend Ex>
+  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss, output const& d) const {
+    auto const frame = scratch.open();
+    parse_loss(ex, scratch, arcs_of(in), in.graphs, scores, right, loss, scratch.make<vec<T>>(5), d);
+  }
+
+  /// How the scores of edges are scores of parents.
+  arc_settings arcs_of(input const& in) const { return {self().reading, in.edge_mask}; }
+
+ private:
+  Model const& self() const { return static_cast<Model const&>(*this); }
+};
+
+namespace detail {
+inline void expect_parser(index_t layers, index_t tokens, label_counts const& z, index_t fixed) {
+  TRIAD_EXPECTS(layers > 0 && tokens > 0, "a parser's layers and tokens must be positive");
+  TRIAD_EXPECTS(z.role > 0 && z.category > 0 && z.noun_type > 0 && z.verb > 0, "a parser needs one label at least of each kind");
+  TRIAD_EXPECTS(fixed < tokens, "a parser's fixed token is none");
+}
+}  // namespace detail
+
 }  // namespace triad

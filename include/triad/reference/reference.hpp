@@ -4,6 +4,7 @@
 
 #include "triad/reference/adam.hpp"
 #include "triad/reference/arc_cross_entropy.hpp"
+#include "triad/reference/attention.hpp"
 #include "triad/reference/cross_entropy.hpp"
 #include "triad/reference/dropout.hpp"
 #include "triad/reference/elementwise.hpp"
@@ -11,6 +12,7 @@
 #include "triad/reference/history.hpp"
 #include "triad/reference/layer_norm.hpp"
 #include "triad/reference/matmul.hpp"
+#include "triad/reference/pair_product.hpp"
 #include "triad/reference/pair_sum.hpp"
 #include "triad/reference/reduce.hpp"
 #include "triad/reference/relation_attention.hpp"

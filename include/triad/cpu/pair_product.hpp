@@ -1,0 +1,33 @@
+// Products of the two ends of every edge: one matrix product a graph, graphs in parallel.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+
+#include "triad/cpu/matmul.hpp"
+#include "triad/reference/pair_product.hpp"
+
+namespace triad::cpu {
+
+template <std::floating_point T>
+void do_pair_product(backend& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T> y) {
+  parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
+    backend one(1);
+    index_t const n = g.size(graph), node = g.node(graph);
+    do_matmul(one, row_block(a, node, n), matrix<T const>(transposed(row_block(b, node, n))), make_matrix(y.data_handle() + g.edge(graph), n, n, n),
+              false, epilogue<T>{});
+  });
+}
+
+template <std::floating_point T>
+void do_pair_product_grad(backend& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T const> dy, matrix<T> da, matrix<T> db) {
+  parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
+    backend one(1);
+    index_t const n = g.size(graph), node = g.node(graph);
+    matrix<T const> const d = make_matrix(dy.data_handle() + g.edge(graph), n, n, n);
+    do_matmul(one, d, row_block(b, node, n), row_block(da, node, n), false, epilogue<T>{});
+    do_matmul(one, matrix<T const>(transposed(d)), row_block(a, node, n), row_block(db, node, n), false, epilogue<T>{});
+  });
+}
+
+}  // namespace triad::cpu

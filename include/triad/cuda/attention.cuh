@@ -1,0 +1,340 @@
+// Attention: a block has sixteen queries of one head, or for their gradients sixteen keys, and goes through the other side.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The other side comes 32 rows at a time, a lane each, and heads 32 columns at a time, so any number of rows and any width do.
+// Forward keeps the largest score and the sum so far (Milakov and Gimelshein 2018) and shrinks what it has when a larger comes.
+#pragma once
+
+#include <cuda/std/cmath>
+#include <cuda/std/limits>
+
+#include "triad/cuda/rows.cuh"
+#include "triad/ops/attention.hpp"
+
+namespace triad::cuda {
+
+namespace detail {
+
+inline constexpr int attention_warps = 4, attention_each = 4, attention_own = attention_warps * attention_each;  // rows of a warp, of a block
+
+template <class T>
+using own_tile = T[attention_own][warp + 1];
+template <class T>
+using other_tile = T[warp][warp + 1];
+
+/// What the kernels need of the settings, of which the host computes all it can.
+template <class T>
+struct attention_rule {
+  attention_settings settings;
+  attention_sequences sequences;
+  index_t width;
+  T scale, kept;
+  bool drops;
+
+  attention_rule(attention_settings const& t, attention_sequences const& s, index_t d)
+      : settings(t), sequences(s), width(d / t.heads), scale(T(1) / ::cuda::std::sqrt(T(width))),
+        kept(t.dropout.active() ? T(t.dropout.scale()) : T(1)), drops(t.dropout.active()) {}
+};
+
+/// The head of a sequence that a block works on.
+template <class T>
+struct attention_place {
+  attention_rule<T> const& rule;
+  index_t head, first;  // the block's first query or key in the sequence
+  index_t queries, keys, first_query, first_key;
+
+  TRIAD_DEVICE attention_place(block const& b, attention_rule<T> const& t, index_t longest) : rule(t) {
+    index_t const tiles = (longest + attention_own - 1) / attention_own, s = b.index() / tiles / t.settings.heads;
+    first = b.index() % tiles * attention_own;
+    head = b.index() / tiles % t.settings.heads;
+    queries = t.sequences.queries.size(s);
+    keys = t.sequences.keys.size(s);
+    first_query = t.sequences.queries.first(s);
+    first_key = t.sequences.keys.first(s);
+  }
+
+  TRIAD_DEVICE index_t seen(index_t i) const {
+    index_t const n = keys_before(rule.settings.causal, queries, keys, i);
+    return n < keys ? n : keys;
+  }
+  /// The first query that sees key j.
+  TRIAD_DEVICE index_t first_seeing(index_t j) const {
+    index_t const i = rule.settings.causal ? j - keys + queries : 0;
+    return i > 0 ? i : 0;
+  }
+  TRIAD_DEVICE bool sees(index_t i, index_t j) const {
+    return i < queries && j < seen(i) && (rule.settings.masked.extent(0) == 0 || rule.settings.masked(first_key + j) == 0);
+  }
+  TRIAD_DEVICE index_t statistic(index_t i) const { return head * rule.sequences.queries.rows + first_query + i; }
+  TRIAD_DEVICE T kept(index_t i, index_t j) const {
+    if (!rule.drops) return T(1);
+    return rule.settings.dropout.keeps(static_cast<std::uint64_t>(attention_weight(rule.sequences, head, first_query + i, j))) ? rule.kept : T(0);
+  }
+
+  /// tile(r, lane) = m(first row + r, the head's column e + lane), zero beyond `rows` rows and the head.
+  template <int Rows>
+  TRIAD_DEVICE void stage(block const& b, T (&tile)[Rows][warp + 1], matrix<T const> m, index_t first_row, index_t rows, index_t e) const {
+    index_t const column = head * rule.width + e + b.lane();
+    for (int r = b.row(); r < Rows; r += attention_warps)
+      tile[r][b.lane()] = r < rows && e + b.lane() < rule.width ? m(first_row + r, column) : T(0);
+  }
+  /// f(column of the matrix) for the columns of a lane.
+  template <class F>
+  TRIAD_DEVICE void each_own_column(block const& b, F&& f) const {
+    for (index_t e = b.lane(); e < rule.width; e += warp) f(head * rule.width + e);
+  }
+};
+
+/// sum[r] += own row r of the warp . other row of the lane, over 32 columns.
+template <class T>
+TRIAD_DEVICE void add_dots(block const& b, own_tile<T> const& own, other_tile<T> const& other, T (&sum)[attention_each]) {
+  for (int k = 0; k < warp; ++k) {
+    T const y = other[b.lane()][k];
+    TRIAD_UNROLL
+    for (int r = 0; r < attention_each; ++r) sum[r] += own[b.row() * attention_each + r][k] * y;
+  }
+}
+
+/// sum over the 32 other rows of weight(r, row) other(row, lane).
+template <class T>
+TRIAD_DEVICE T weighted(block const& b, own_tile<T> const& weight, other_tile<T> const& other, int r) {
+  T sum = 0;
+  for (int k = 0; k < warp; ++k) sum += weight[b.row() * attention_each + r][k] * other[k][b.lane()];
+  return sum;
+}
+
+template <class T>
+struct attention_forward {
+  static constexpr char const* name = "attention";
+  static constexpr int threads = attention_warps * warp;
+  struct shared {
+    own_tile<T> query, weight;
+    other_tile<T> other;  // keys, then values
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, attention_rule<T> rule, attention_operands<T const> in, vec<T> lse, matrix<T> context) const {
+    constexpr T none = -::cuda::std::numeric_limits<T>::infinity();
+    attention_place<T> const at(b, rule, rule.sequences.queries.longest);
+    if (at.first >= at.queries) return;  // the whole block
+    auto& s = b.shared<shared>();
+    index_t const count = at.queries - at.first, last = at.first + (count < attention_own ? count : attention_own) - 1, keys = at.seen(last);
+    index_t const own = at.first + b.row() * attention_each;  // the warp's first query
+    T maximum[attention_each], total[attention_each] = {}, shrink[attention_each];
+    TRIAD_UNROLL
+    for (int r = 0; r < attention_each; ++r) maximum[r] = none;
+    for (index_t begin = 0; begin < keys; begin += warp) {
+      T score[attention_each] = {};
+      for (index_t e = 0; e < rule.width; e += warp) {
+        b.sync();
+        at.stage(b, s.query, in.query, at.first_query + at.first, count, e);
+        at.stage(b, s.other, in.key, at.first_key + begin, at.keys - begin, e);
+        b.sync();
+        add_dots<T>(b, s.query, s.other, score);
+      }
+      index_t const j = begin + b.lane();
+      TRIAD_UNROLL
+      for (int r = 0; r < attention_each; ++r) {
+        bool const sees = at.sees(own + r, j);
+        T const x = sees ? score[r] * rule.scale : none, larger = warp_maximum(b, x > maximum[r] ? x : maximum[r]);
+        T const base = larger > none ? larger : T(0);
+        T const p = sees ? ::cuda::std::exp(x - base) : T(0);
+        shrink[r] = maximum[r] > none ? ::cuda::std::exp(maximum[r] - base) : T(0);
+        total[r] = total[r] * shrink[r] + warp_sum(b, p);
+        maximum[r] = larger;
+        s.weight[b.row() * attention_each + r][b.lane()] = sees ? p * at.kept(own + r, j) : T(0);
+      }
+      for (index_t e = 0; e < rule.width; e += warp) {
+        b.sync();
+        at.stage(b, s.other, in.value, at.first_key + begin, at.keys - begin, e);
+        b.sync();
+        TRIAD_UNROLL
+        for (int r = 0; r < attention_each; ++r) {
+          T const sum = weighted<T>(b, s.weight, s.other, r);
+          if (own + r >= at.queries || e + b.lane() >= rule.width) continue;
+          T& to = context(at.first_query + own + r, at.head * rule.width + e + b.lane());
+          to = begin == 0 ? sum : to * shrink[r] + sum;
+        }
+      }
+    }
+    TRIAD_UNROLL
+    for (int r = 0; r < attention_each; ++r) {
+      if (own + r >= at.queries) continue;
+      bool const blind = total[r] == T(0);
+      at.each_own_column(b, [&](index_t f) {
+        T& to = context(at.first_query + own + r, f);
+        to = blind ? T(0) : to / total[r];
+      });
+      if (b.lane() == 0) lse(at.statistic(own + r)) = blind ? none : maximum[r] + ::cuda::std::log(total[r]);
+    }
+  }
+};
+
+template <class T>
+struct attention_slopes {
+  attention_rule<T> rule;
+  attention_operands<T const> in;
+  vec<T const> lse;
+  matrix<T const> context, dc;
+  attention_operands<T> dx;
+  vec<T> delta;  // (h q rows) written by the owners of queries, read by the owners of keys
+
+  /// p~ and ds of query i and key j.
+  TRIAD_DEVICE void at(attention_place<T> const& place, index_t i, index_t j, T score, T slope, T offset, T delta_i, T& dropped, T& ds) const {
+    bool const sees = place.sees(i, j);
+    T const p = sees ? ::cuda::std::exp(score * rule.scale - offset) : T(0), keep = sees ? place.kept(i, j) : T(0);
+    dropped = p * keep;
+    ds = sees ? p * (keep * slope - delta_i) * rule.scale : T(0);
+  }
+};
+
+/// dquery, and delta.
+template <class T>
+struct attention_backward_to {
+  static constexpr char const* name = "attention_grad of queries";
+  static constexpr int threads = attention_warps * warp;
+  struct shared {
+    own_tile<T> query, gradient, ds;
+    other_tile<T> key, value;
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, attention_slopes<T> t) const {
+    auto const& rule = t.rule;
+    attention_place<T> const at(b, rule, rule.sequences.queries.longest);
+    if (at.first >= at.queries) return;  // the whole block
+    auto& s = b.shared<shared>();
+    index_t const count = at.queries - at.first, last = at.first + (count < attention_own ? count : attention_own) - 1, keys = at.seen(last);
+    index_t const own = at.first + b.row() * attention_each, row = at.first_query + own;
+    T delta[attention_each], offset[attention_each];
+    TRIAD_UNROLL
+    for (int r = 0; r < attention_each; ++r) {
+      bool const live = own + r < at.queries;
+      T part = 0;
+      if (live) at.each_own_column(b, [&](index_t f) { part += t.dc(row + r, f) * t.context(row + r, f); });
+      delta[r] = warp_sum(b, part);
+      offset[r] = live ? t.lse(at.statistic(own + r)) : T(0);
+      if (live && b.lane() == 0) t.delta(at.statistic(own + r)) = delta[r];
+      if (live && keys == 0) at.each_own_column(b, [&](index_t f) { t.dx.query(row + r, f) = T(0); });
+    }
+    for (index_t begin = 0; begin < keys; begin += warp) {
+      T score[attention_each] = {}, slope[attention_each] = {};
+      for (index_t e = 0; e < rule.width; e += warp) {
+        b.sync();
+        at.stage(b, s.query, t.in.query, at.first_query + at.first, count, e);
+        at.stage(b, s.gradient, t.dc, at.first_query + at.first, count, e);
+        at.stage(b, s.key, t.in.key, at.first_key + begin, at.keys - begin, e);
+        at.stage(b, s.value, t.in.value, at.first_key + begin, at.keys - begin, e);
+        b.sync();
+        add_dots<T>(b, s.query, s.key, score);
+        add_dots<T>(b, s.gradient, s.value, slope);
+      }
+      TRIAD_UNROLL
+      for (int r = 0; r < attention_each; ++r) {
+        T dropped, ds;
+        t.at(at, own + r, begin + b.lane(), score[r], slope[r], offset[r], delta[r], dropped, ds);
+        s.ds[b.row() * attention_each + r][b.lane()] = ds;
+      }
+      for (index_t e = 0; e < rule.width; e += warp) {
+        b.sync();
+        at.stage(b, s.key, t.in.key, at.first_key + begin, at.keys - begin, e);
+        b.sync();
+        TRIAD_UNROLL
+        for (int r = 0; r < attention_each; ++r) {
+          T const sum = weighted<T>(b, s.ds, s.key, r);
+          if (own + r >= at.queries || e + b.lane() >= rule.width) continue;
+          T& to = t.dx.query(row + r, at.head * rule.width + e + b.lane());
+          to = begin == 0 ? sum : to + sum;
+        }
+      }
+    }
+  }
+};
+
+/// dkey and dvalue.
+template <class T>
+struct attention_backward_from {
+  static constexpr char const* name = "attention_grad of keys and values";
+  static constexpr int threads = attention_warps * warp;
+  struct shared {
+    own_tile<T> key, value, ds, dropped;
+    other_tile<T> query, gradient;
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, attention_slopes<T> t) const {
+    auto const& rule = t.rule;
+    attention_place<T> const at(b, rule, rule.sequences.keys.longest);
+    if (at.first >= at.keys) return;  // the whole block
+    auto& s = b.shared<shared>();
+    index_t const count = at.keys - at.first, start = at.first_seeing(at.first);
+    index_t const own = at.first + b.row() * attention_each, row = at.first_key + own;
+    if (start >= at.queries)
+      for (int r = 0; r < attention_each; ++r)
+        if (own + r < at.keys) at.each_own_column(b, [&](index_t f) { t.dx.key(row + r, f) = t.dx.value(row + r, f) = T(0); });
+    for (index_t begin = start; begin < at.queries; begin += warp) {
+      index_t const i = begin + b.lane(), first = at.first_query + begin;
+      T score[attention_each] = {}, slope[attention_each] = {};
+      for (index_t e = 0; e < rule.width; e += warp) {
+        b.sync();
+        at.stage(b, s.key, t.in.key, at.first_key + at.first, count, e);
+        at.stage(b, s.value, t.in.value, at.first_key + at.first, count, e);
+        at.stage(b, s.query, t.in.query, first, at.queries - begin, e);
+        at.stage(b, s.gradient, t.dc, first, at.queries - begin, e);
+        b.sync();
+        add_dots<T>(b, s.key, s.query, score);
+        add_dots<T>(b, s.value, s.gradient, slope);
+      }
+      T const offset = i < at.queries ? t.lse(at.statistic(i)) : T(0), delta = i < at.queries ? t.delta(at.statistic(i)) : T(0);
+      TRIAD_UNROLL
+      for (int r = 0; r < attention_each; ++r) {
+        T dropped, ds;
+        t.at(at, i, own + r, score[r], slope[r], offset, delta, dropped, ds);
+        s.ds[b.row() * attention_each + r][b.lane()] = ds;
+        s.dropped[b.row() * attention_each + r][b.lane()] = dropped;
+      }
+      for (index_t e = 0; e < rule.width; e += warp) {
+        b.sync();
+        at.stage(b, s.query, t.in.query, first, at.queries - begin, e);
+        at.stage(b, s.gradient, t.dc, first, at.queries - begin, e);
+        b.sync();
+        TRIAD_UNROLL
+        for (int r = 0; r < attention_each; ++r) {
+          T const to_key = weighted<T>(b, s.ds, s.query, r), to_value = weighted<T>(b, s.dropped, s.gradient, r);
+          if (own + r >= at.keys || e + b.lane() >= rule.width) continue;
+          index_t const f = at.head * rule.width + e + b.lane();
+          t.dx.key(row + r, f) = begin == start ? to_key : t.dx.key(row + r, f) + to_key;
+          t.dx.value(row + r, f) = begin == start ? to_value : t.dx.value(row + r, f) + to_value;
+        }
+      }
+    }
+  }
+};
+
+/// Blocks for the rows of every sequence, were they all as long as the longest.
+inline index_t attention_blocks(sequence_batch const& s, index_t heads) { return s.count * heads * blocks_for(s.longest, attention_own); }
+
+}  // namespace detail
+
+template <class T>
+std::size_t do_attention_workspace(backend&, attention_settings const&, attention_sequences const&, attention_operands<T const> const&) { return 0; }
+
+template <class T>
+std::size_t do_attention_grad_workspace(backend&, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const&) {
+  return static_cast<std::size_t>(t.heads * s.queries.rows) * sizeof(T);
+}
+
+template <class T>
+void do_attention(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T> lse,
+                  matrix<T> context, workspace) {
+  launch(ex, detail::attention_forward<T>{}, detail::attention_blocks(s.queries, t.heads), detail::attention_rule<T>(t, s, x.query.extent(1)), x,
+         lse, context);
+}
+
+template <class T>
+void do_attention_grad(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T const> lse,
+                       matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace ws) {
+  vec<T> const delta(reinterpret_cast<T*>(ws.data), t.heads * s.queries.rows);
+  detail::attention_slopes<T> const all{detail::attention_rule<T>(t, s, x.query.extent(1)), x, lse, context, dc, dx, delta};
+  launch(ex, detail::attention_backward_to<T>{}, detail::attention_blocks(s.queries, t.heads), all);
+  launch(ex, detail::attention_backward_from<T>{}, detail::attention_blocks(s.keys, t.heads), all);
+}
+
+}  // namespace triad::cuda

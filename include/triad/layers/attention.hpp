@@ -1,0 +1,95 @@
+// Self-attention with its projections: every token of a sequence looks at the tokens of the same sequence.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   [q k v] = x w' + b                  x (rows, d), one product
+//   y = attention(q, k, v) w_o' + b_o   (rows, d); the mathematics of the attention is in ops/attention.hpp
+#pragma once
+
+#include "triad/layers/stacked_linear.hpp"
+#include "triad/ops/attention.hpp"
+
+namespace triad {
+
+/// The states of a batch of sequences.
+template <class T, index_t D>
+struct sequence_input {
+  tensor<T const, dyn, D> x;  // (rows, d); has a gradient
+  sequence_batch sequences;
+  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: nobody looks at it; or (0)
+};
+
+template <class T, index_t D = dyn, index_t H = dyn>
+struct self_attention {
+  using input = sequence_input<T, D>;
+  using output = tensor<T, dyn, D>;  // (rows, d)
+  using planned_with = row_dims;
+  using projection = stacked_linear<T, query_key_value, D>;
+
+  [[no_unique_address]] extents<D, H> shape;  // width, heads
+  double dropout = 0;                         // of the weights, after the softmax
+  bool causal = false;                        // nobody looks at what comes after
+
+  constexpr index_t width() const { return shape.extent(0); }
+  constexpr index_t heads() const { return shape.extent(1); }
+  constexpr projection stacked() const { return {extents<D>(width())}; }
+  constexpr linear<T, D, D> mixer() const { return {extents<D, D>(width(), width()), true}; }
+
+  template <class S>
+  struct fields {
+    typename projection::template fields<S> projections;
+    typename linear<T, D, D>::template fields<S> output;
+    template <class F>
+    constexpr void each(F&& f) {
+      projections.each(f);
+      f("output", output);
+    }
+  };
+  struct saved {
+    tensor<T, dyn, dyn> projected;  // (rows, 3 d)
+    vec<T> lse;                     // (h rows)
+    tensor<T, dyn, D> context;      // (rows, d)
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const p = stacked().template plan_params<S>(place);
+    return {p, mixer().template plan_params<S>(place)};
+  }
+  saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
+    auto const projected = place.make<tensor<T, dyn, dyn>>(dims.rows, 3 * width());
+    auto const lse = place.make<vec<T>>(heads() * dims.rows);
+    return {projected, lse, place.make<output>(dims.rows, width())};
+  }
+
+  /// y is followed by `after`.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after = {}) const {
+    stacked().forward(ex, c, w.projections, in.x, {}, s.projected);
+    attention(ex, *c.scratch, settings(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s.lse, as_matrix(s.context));
+    mixer().forward(ex, c, w.output, s.context, {}, y, after);
+  }
+  /// Overwrites dx, then applies `after` to it.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
+                epilogue<T> const& after = {}) const {
+    auto const frame = c.scratch->open();
+    index_t const rows = in.x.extent(0);
+    auto const d_context = c.scratch->template make<output>(rows, width());
+    auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(rows, 3 * width());
+    mixer().backward(ex, c, w.output, s.context, {}, dy, d_context, gradient.output);
+    attention_grad(ex, *c.scratch, settings(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), vec<T const>(s.lse),
+                   as_matrix(read_only(s.context)), as_matrix(read_only(d_context)), split(d_projected));
+    stacked().backward(ex, c, w.projections, in.x, {}, d_projected, dx, gradient.projections, after);
+  }
+
+ private:
+  attention_settings settings(call const& c, input const& in) const { return {heads(), causal, in.masked, c.child(0).dropout(dropout)}; }
+  /// projected (rows, 3 d) as the operation's operands.
+  template <class S>
+  attention_operands<S> split(tensor<S, dyn, dyn> projected) const {
+    index_t const d = width();
+    return {column_block(projected, 0, d), column_block(projected, d, d), column_block(projected, 2 * d, d)};
+  }
+};
+
+}  // namespace triad

@@ -1,0 +1,84 @@
+// First states of the tokens of a sentence: what they are, and where they stand.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   u(i) = drop(table(token(i), :) + p(i)),  p(i): sines and cosines of the position           u (nodes, d)
+//   dtable(token(i), :) += drop'(du(i))
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "triad/layers/layer.hpp"
+#include "triad/ops/dropout.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
+
+namespace triad {
+
+/// Sentences as graphs: nodes are tokens, edges all ordered pairs of tokens of one sentence.
+template <class T>
+struct token_sequences {
+  graph_batch graphs;
+  vec<index_t const> token;            // (nodes)
+  vec<index_t const> relation;         // (rows) relative_position of every edge; read by relational encodings alone
+  vec<index_t const> position;         // (nodes) place in the sentence; not read by relational encodings
+  vec<index_t const> self;             // (nodes) the row of edge (i, i)
+  tensor<T const, dyn, dyn> waves;     // (positions, d) position_waves; not read by relational encodings
+};
+
+/// p(i, 2 k) = sin(i w), p(i, 2 k + 1) = cos(i w), w = 10000^(-2 k / d), in float as the released programs compute it.
+inline std::vector<float> position_waves(index_t positions, index_t d) {
+  std::vector<float> waves;
+  for (index_t i = 0; i < positions; ++i)
+    for (index_t c = 0; c < d; ++c) {
+      auto const w = std::exp(static_cast<float>(c / 2 * 2) * static_cast<float>(-std::log(10000.0) / static_cast<double>(d)));
+      waves.push_back(c % 2 == 0 ? std::sin(static_cast<float>(i) * w) : std::cos(static_cast<float>(i) * w));
+    }
+  return waves;
+}
+
+template <class T, index_t D = dyn>
+struct sequence_tokens {
+  using input = token_sequences<T>;
+  using output = tensor<T, dyn, D>;  // (nodes, d)
+
+  index_t tokens = 0;  // rows of the table
+  [[no_unique_address]] extents<D> shape;
+  double dropout = 0;
+  index_t fixed = -1;  // a token whose vector has no gradient, or none: the released parser's padding index
+
+  constexpr index_t width() const { return shape.extent(0); }
+
+  template <class S>
+  struct fields {
+    tensor<S, dyn, D> tokens;  // (tokens, d)
+    template <class F>
+    constexpr void each(F&& f) { f("tokens", tokens); }
+  };
+  struct saved {};
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const { return {place.make<tensor<S, dyn, D>>(tokens, width())}; }
+  saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
+
+  /// Overwrites u.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const&, output u) const {
+    auto const frame = c.scratch->open();
+    auto const p = c.scratch->template make<output>(u.extent(0), width());
+    gather_rows(ex, w.tokens, in.token, u);
+    gather_rows(ex, in.waves, in.position, p);
+    transform(ex, plus{}, u, p, u);
+    if (auto const mask = c.dropout(dropout); mask.active()) triad::dropout(ex, mask, u, u);
+  }
+  /// Adds to the gradient of the table; the input has none.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> du, fields<T> gradient) const {
+    auto const frame = c.scratch->open();
+    auto const memory = c.scratch->template make<output>(du.extent(0), width());
+    scatter_add_rows(ex, undropped(ex, c.dropout(dropout), du, memory), in.token, gradient.tokens);
+    if (fixed >= 0) fill(ex, T(0), make_vec(&gradient.tokens(fixed, 0), width()));
+  }
+};
+
+}  // namespace triad

@@ -1,0 +1,37 @@
+// How alike the nodes of a graph are: the product of one vector of each end, for every edge.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   y(i, j) = a(i) . b(j)                                    a, b (nodes, d); y (rows), over a ragged batch
+//   da(i) = sum_j dy(i, j) b(j),  db(j) = sum_i dy(i, j) a(i)
+#pragma once
+
+#include "triad/core/backend.hpp"
+#include "triad/core/graphs.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+namespace detail {
+template <class A, class B>
+void expect_pair_product(graph_batch const& g, A const& a, B const& b, index_t rows) {
+  TRIAD_EXPECTS(a.extent(0) == g.dims.nodes && same_shape(a, b), "pair_product: a and b need one row a node and one width");
+  TRIAD_EXPECTS(rows == g.dims.rows, "pair_product: y needs one value an edge");
+}
+}  // namespace detail
+
+/// Overwrites y.
+template <backend Ex, class T>
+void pair_product(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T> y) {
+  detail::expect_pair_product(g, a, b, y.extent(0));
+  if constexpr (executes<Ex>) do_pair_product(ex, g, a, b, y);
+}
+
+/// Overwrites da and db.
+template <backend Ex, class T>
+void pair_product_grad(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T const> dy, matrix<T> da, matrix<T> db) {
+  detail::expect_pair_product(g, a, b, dy.extent(0));
+  TRIAD_EXPECTS(same_shape(da, a) && same_shape(db, b), "pair_product_grad: the gradients need the shapes of a and b");
+  if constexpr (executes<Ex>) do_pair_product_grad(ex, g, a, b, dy, da, db);
+}
+
+}  // namespace triad

@@ -1,0 +1,110 @@
+// Attention by its definition.  The mathematics is in ops/attention.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "triad/ops/attention.hpp"
+#include "triad/reference/backend.hpp"
+
+namespace triad::reference {
+
+namespace detail {
+
+/// One head of one sequence of queries and keys.
+struct attended_head {
+  attention_settings const& t;
+  attention_sequences const& s;
+  index_t head, width;
+  index_t queries, keys, first_query, first_key;
+
+  index_t lse_of(index_t i) const { return head * s.queries.rows + first_query + i; }
+  bool sees(index_t i, index_t j) const {
+    return j < keys_before(t.causal, queries, keys, i) && (t.masked.extent(0) == 0 || t.masked(first_key + j) == 0);
+  }
+  /// What dropout multiplies p(i, j) by.
+  template <class T>
+  T kept(index_t i, index_t j) const {
+    if (!t.dropout.active()) return T(1);
+    return t.dropout.keeps(static_cast<std::uint64_t>(attention_weight(s, head, first_query + i, j))) ? T(t.dropout.scale()) : T(0);
+  }
+  /// a(i) . b(j) over the head's columns.
+  template <class T>
+  T dot(matrix<T const> a, index_t row_a, matrix<T const> b, index_t row_b) const {
+    T sum = 0;
+    for (index_t f = head * width; f < (head + 1) * width; ++f) sum += a(row_a, f) * b(row_b, f);
+    return sum;
+  }
+  template <class T>
+  T score(attention_operands<T const> const& x, index_t i, index_t j) const {
+    return dot(x.query, first_query + i, x.key, first_key + j) / std::sqrt(T(width));
+  }
+};
+
+template <class F>
+void each_attended_head(attention_settings const& t, attention_sequences const& s, index_t d, F&& f) {
+  for (index_t b = 0; b < s.queries.count; ++b)
+    for (index_t c = 0; c < t.heads; ++c)
+      f(attended_head{t, s, c, d / t.heads, s.queries.size(b), s.keys.size(b), s.queries.first(b), s.keys.first(b)});
+}
+
+}  // namespace detail
+
+template <class T>
+std::size_t do_attention_workspace(backend&, attention_settings const&, attention_sequences const&, attention_operands<T const> const&) { return 0; }
+
+template <class T>
+std::size_t do_attention_grad_workspace(backend&, attention_settings const&, attention_sequences const&, attention_operands<T const> const&) { return 0; }
+
+template <class T>
+void do_attention(backend&, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T> lse,
+                  matrix<T> context, workspace) {
+  detail::each_attended_head(t, s, x.query.extent(1), [&](detail::attended_head const& at) {
+    index_t const first = at.head * at.width, last = first + at.width;
+    for (index_t i = 0; i < at.queries; ++i) {
+      T maximum = -std::numeric_limits<T>::infinity(), sum = 0;
+      for (index_t j = 0; j < at.keys; ++j)
+        if (at.sees(i, j)) maximum = at.score(x, i, j) > maximum ? at.score(x, i, j) : maximum;
+      for (index_t j = 0; j < at.keys; ++j)
+        if (at.sees(i, j)) sum += std::exp(at.score(x, i, j) - maximum);
+      index_t const to = at.first_query + i;
+      lse(at.lse_of(i)) = maximum + std::log(sum);
+      for (index_t f = first; f < last; ++f) context(to, f) = T(0);
+      for (index_t j = 0; j < at.keys; ++j) {
+        if (!at.sees(i, j)) continue;
+        T const p = std::exp(at.score(x, i, j) - maximum) / sum * at.kept<T>(i, j);
+        for (index_t f = first; f < last; ++f) context(to, f) += p * x.value(at.first_key + j, f);
+      }
+    }
+  });
+}
+
+template <class T>
+void do_attention_grad(backend&, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T const> lse,
+                       matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace) {
+  detail::each_attended_head(t, s, x.query.extent(1), [&](detail::attended_head const& at) {
+    index_t const first = at.head * at.width, last = first + at.width;
+    for (index_t f = first; f < last; ++f) {
+      for (index_t i = 0; i < at.queries; ++i) dx.query(at.first_query + i, f) = T(0);
+      for (index_t j = 0; j < at.keys; ++j) dx.key(at.first_key + j, f) = dx.value(at.first_key + j, f) = T(0);
+    }
+    for (index_t i = 0; i < at.queries; ++i) {
+      index_t const to = at.first_query + i;
+      T const delta = at.dot(dc, to, context, to);
+      for (index_t j = 0; j < at.keys; ++j) {
+        if (!at.sees(i, j)) continue;
+        index_t const from = at.first_key + j;
+        T const p = std::exp(at.score(x, i, j) - lse(at.lse_of(i))), kept = at.kept<T>(i, j);
+        T const ds = p * (kept * at.dot(dc, to, x.value, from) - delta) / std::sqrt(T(at.width));
+        for (index_t f = first; f < last; ++f) {
+          dx.query(to, f) += ds * x.key(from, f);
+          dx.key(from, f) += ds * x.query(to, f);
+          dx.value(from, f) += kept * p * dc(to, f);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace triad::reference
