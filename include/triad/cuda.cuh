@@ -18,5 +18,7 @@
 #include "triad/cuda/reduce.cuh"
 #include "triad/cuda/relation_attention.cuh"
 #include "triad/cuda/softmax.cuh"
+#include "triad/cuda/tree_choice.cuh"
+#include "triad/cuda/tree_loss.cuh"
 #include "triad/cuda/tree_shift.cuh"
 #include "triad/cuda/triangle.cuh"

@@ -22,12 +22,12 @@ struct problem {
   index_t batch, slots, fillers, arguments = 2 * where.branching(), tree = where.count() * fillers;
   std::vector<std::uint8_t> first;
   std::vector<index_t> since;
-  std::vector<T> memory, w, root, dw, d_root, step_weights, d_memory;
+  std::vector<T> memory, w, root, dw, d_root, d_memory;
 
   problem(index_t branching, index_t depth, index_t b, index_t l, index_t f, bool sparse = false)
       : where(branching, depth), batch(b), slots(l), fillers(f), memory(test::random_values<T>((l + 1) * b * tree, 1)),
-        w(test::random_values<T>(b * l * arguments, 2)), root(test::random_values<T>(b * f, 3)), dw(w.size()), d_root(root.size()),
-        step_weights(test::random_values<T>(l * b * l * arguments, 4)), d_memory(test::random_values<T>((l + 1) * b * tree, 5)) {
+        w(test::random_values<T>(l * b * l * arguments, 2)), root(test::random_values<T>(b * f, 3)), dw(w.size()), d_root(root.size()),
+        d_memory(test::random_values<T>((l + 1) * b * tree, 5)) {
     if (!sparse) return;
     auto const count = where.count();
     std::vector<bool> now(static_cast<std::size_t>(count));
@@ -55,17 +55,17 @@ struct problem {
   }
   template <class S>
   tree_memory_view<S> trees(S* data) const { return tree_memory_view<S>(data, slots + 1, batch, where.count(), fillers); }
+  template <class S>
+  tree_weights_view<S> weights(S* data) const { return tree_weights_view<S>(data, slots, batch, slots, arguments); }
   T const* tree_at(index_t slot, index_t sample) const { return memory.data() + (slot * batch + sample) * tree; }
 
+  /// The last step, and the gradients of all slots.
   template <class Ex>
   void run(Ex&& ex) {
-    tensor<T const, dyn, dyn, dyn> const weights(w.data(), batch, slots, arguments);
-    tree_shift(ex, where, support(), weights, make_matrix<T const>(root.data(), batch, fillers, fillers), trees(memory.data()));
-    tree_batch_view<T const> const dy(d_memory.data() + slots * batch * tree, batch, where.count(), fillers);
-    tree_shift_dots<Ex, T>(ex, where, support(), trees<T const>(memory.data()), dy, tensor<T, dyn, dyn, dyn>(dw.data(), batch, slots, arguments),
-                           make_matrix(d_root.data(), batch, fillers, fillers));
-    for (index_t l = slots - 1; l >= 0; --l)
-      tree_shift_grad<Ex, T>(ex, where, support(), tree_memory_view<T const>(step_weights.data(), slots, batch, slots, arguments), l, trees(d_memory.data()));
+    tree_shift(ex, where, support(), slots - 1, weights<T const>(w.data()), make_matrix<T const>(root.data(), batch, fillers, fillers), trees(memory.data()));
+    tree_shift_dots(ex, where, support(), slots - 1, trees<T const>(memory.data()), trees<T const>(d_memory.data()), weights(dw.data()),
+                    make_matrix(d_root.data(), batch, fillers, fillers));
+    for (index_t l = slots - 1; l >= 0; --l) tree_shift_grad(ex, where, support(), weights<T const>(w.data()), l, trees(d_memory.data()));
   }
 };
 
@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("a soft step is the algebra's children and cons, blended by t
       for (index_t l = 0; l < p.slots; ++l)
         for (index_t c = 0; c < branching; ++c) {
           tensor<double const, dyn, dyn> const m(p.tree_at(l, b), p.where.count(), p.fillers);
-          auto const* const w = p.w.data() + (b * p.slots + l) * p.arguments;
+          auto const* const w = p.w.data() + (((p.slots - 1) * p.batch + b) * p.slots + l) * p.arguments;
           algebra.add_child(w[c], c, m, y);
           algebra.add_graft(w[branching + c], c, m, y);
         }
@@ -102,7 +102,6 @@ TEMPLATE_TEST_CASE("a soft step is linear, and its gradients are the adjoints", 
   for (bool sparse : {false, true})
     for (index_t branching : {2, 3, 5}) {
       problem<double> p(branching, branching == 2 ? 5 : 3, 3, 1, 4, sparse);
-      p.step_weights = p.w;  // one step, which read one slot
       p.run(std::remove_cvref_t<TestType>());
       auto const one_slot = static_cast<std::size_t>(p.batch * p.tree);
       double const value = product(p.memory.data() + one_slot, p.d_memory.data() + one_slot, one_slot);
@@ -118,21 +117,21 @@ TEMPLATE_TEST_CASE("a soft step is linear, and its gradients are the adjoints", 
 TEMPLATE_TEST_CASE("the gradient of a slot gathers all later steps", "", TRIAD_TEST_BACKENDS) {
   // Slot 0 alone is blended at each of three steps: its gradient is the sum of three single ones.
   problem<double> all(2, 4, 2, 3, 6);
-  for (std::size_t i = 0; i < all.step_weights.size(); ++i)
-    if (i / static_cast<std::size_t>(all.arguments) % 3 != 0) all.step_weights[i] = 0;
+  for (std::size_t i = 0; i < all.w.size(); ++i)
+    if (i / static_cast<std::size_t>(all.arguments) % 3 != 0) all.w[i] = 0;
   auto const begun = all;
   std::remove_cvref_t<TestType> ex;
   auto const back = [&](problem<double> const& p, std::vector<double>& d) {
-    tree_shift_grad<TestType, double>(ex, p.where, {}, tree_memory_view<double const>(p.step_weights.data(), 3, p.batch, 3, p.arguments), 0, p.trees(d.data()));
+    tree_shift_grad(ex, p.where, tree_support(), p.weights<double const>(p.w.data()), 0, p.trees(d.data()));
   };
   auto found = begun.d_memory;
   back(begun, found);
   std::vector<double> sum(static_cast<std::size_t>(begun.batch * begun.tree));
   for (std::size_t k = 0; k < 3; ++k) {
     auto single = begun;
-    auto const of_step = begun.step_weights.size() / 3;
-    for (std::size_t i = 0; i < single.step_weights.size(); ++i)
-      if (i / of_step != k) single.step_weights[i] = 0;
+    auto const of_step = begun.w.size() / 3;
+    for (std::size_t i = 0; i < single.w.size(); ++i)
+      if (i / of_step != k) single.w[i] = 0;
     back(single, single.d_memory);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += single.d_memory[i];
   }
@@ -172,10 +171,12 @@ TEST_CASE("soft steps in float on the cpu equal the reference in double, whateve
 TEST_CASE("a soft step without room for its tree is refused with a sentence") {
   problem<double> p(2, 3, 1, 2, 3);
   reference::backend ex;
-  tensor<double const, dyn, dyn, dyn> const w(p.w.data(), 1, 2, 4);
+  auto const w = p.weights<double const>(p.w.data());
   auto const root = make_matrix<double const>(p.root.data(), 1, 3, 3);
-  CHECK_THROWS_WITH(tree_shift(ex, p.where, {}, w, root, tree_memory_view<double>(p.memory.data(), 2, 1, 7, 3)), test::contains("no slot for the new tree"));
-  CHECK_THROWS_WITH(tree_shift(ex, tree_positions<>(2, 4), {}, w, root, p.trees(p.memory.data())), test::contains("one filler a position"));
+  CHECK_THROWS_WITH(tree_shift(ex, p.where, tree_support(), 1, w, root, tree_memory_view<double>(p.memory.data(), 2, 1, 7, 3)),
+                    test::contains("no slot for the new tree"));
+  CHECK_THROWS_WITH(tree_shift(ex, p.where, tree_support(), 2, w, root, p.trees(p.memory.data())), test::contains("no weights for this step"));
+  CHECK_THROWS_WITH(tree_shift(ex, tree_positions<>(2, 4), tree_support(), 1, w, root, p.trees(p.memory.data())), test::contains("one filler a position"));
 }
 
 }  // namespace

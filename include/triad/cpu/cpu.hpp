@@ -13,6 +13,7 @@
 #include "triad/cpu/pair_sum.hpp"
 #include "triad/cpu/reduce.hpp"
 #include "triad/cpu/relation_attention.hpp"
+#include "triad/cpu/tree_loss.hpp"
 #include "triad/cpu/tree_shift.hpp"
 #include "triad/cpu/triangle.hpp"
 #include "triad/reference/reference.hpp"

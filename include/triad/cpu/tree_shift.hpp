@@ -62,6 +62,15 @@ void with_targets(int targets, F&& f) {
   f(size<3>());
 }
 
+/// f(count as a constant), 1 to 4
+template <class F>
+void with_count(index_t count, F&& f) {
+  if (count == 4) return f(size<4>());
+  if (count == 3) return f(size<3>());
+  if (count == 2) return f(size<2>());
+  f(size<1>());
+}
+
 /// The slots that a position has: maybe the first, and those from `since` on.
 struct slots {
   index_t first, since, end;
@@ -181,11 +190,11 @@ void each_run(block const& at, Has&& has, F&& f) {
 
 }  // namespace shifts
 
-inline void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support const& support, tensor<float const, dyn, dyn, dyn> w,
+inline void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step, tree_weights_view<float const> w,
                           matrix<float const> root, tree_memory_view<float> memory) {
-  if (root.stride(1) != 1) return reference::do_tree_shift(ex, where, support, w, root, memory);
-  index_t const slots = w.extent(1), arguments = w.extent(2), fillers = memory.extent(3), tree = where.count() * fillers, stride = memory.extent(1) * tree;
-  auto const to = tree_slot(memory, slots);
+  if (root.stride(1) != 1) return reference::do_tree_shift(ex, where, support, step, w, root, memory);
+  index_t const arguments = w.extent(3), fillers = memory.extent(3), tree = where.count() * fillers, stride = memory.extent(1) * tree;
+  auto const to = tree_slot(memory, step + 1);
   parallel_for(ex, memory.extent(1), [&](index_t b, int) {
     float* const y = &to(b, 0, 0);
     std::fill_n(y, tree, 0.0f);
@@ -195,25 +204,27 @@ inline void do_tree_shift(backend& ex, tree_positions<> const& where, tree_suppo
       shifts::with_targets(at.targets, [&](auto targets) {
         for (index_t offset = 0; offset < at.size; ++offset) {
           index_t const q = at.begin + offset;
-          if (shifts::slots const which(support, q, slots); !which.empty())
-            shifts::blend_row<decltype(targets)::value>(which, m + q * fillers, stride, &w(b, 0, 0), arguments, at, offset, fillers, y);
+          if (shifts::slots const which(support, q, step + 1); !which.empty())
+            shifts::blend_row<decltype(targets)::value>(which, m + q * fillers, stride, &w(step, b, 0, 0), arguments, at, offset, fillers, y);
         }
       });
     });
   });
 }
 
-inline void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, tree_memory_view<float const> memory,
-                               tree_batch_view<float const> dy, tensor<float, dyn, dyn, dyn> dw, matrix<float> d_root) {
-  constexpr int together = shifts::slots_at_once;
-  if (where.branching() > 8 || d_root.stride(1) != 1) return reference::do_tree_shift_dots(ex, where, support, memory, dy, dw, d_root);
-  index_t const slots = dw.extent(1), fillers = memory.extent(3), tree = where.count() * fillers, stride = memory.extent(1) * tree;
+inline void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step, tree_memory_view<float const> memory,
+                               tree_memory_view<float const> d_memory, tree_weights_view<float> dw, matrix<float> d_root) {
+  constexpr int together = shifts::slots_at_once, most_arguments = 16;
+  if (dw.extent(3) > most_arguments || d_root.stride(1) != 1)
+    return reference::do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
+  index_t const slots = step + 1, fillers = memory.extent(3), tree = where.count() * fillers, stride = memory.extent(1) * tree;
   index_t const groups = (slots + together - 1) / together;
+  auto const dy = tree_slot(d_memory, step + 1);
   parallel_for(ex, memory.extent(1) * groups, [&](index_t task, int) {
     index_t const b = task / groups, first = task % groups * together, count = std::min<index_t>(together, slots - first);
     float const* const d = &dy(b, 0, 0);
     if (first == 0) std::copy_n(d, fillers, &d_root(b, 0));
-    simd::floats sums[together][16] = {};
+    simd::floats sums[together][most_arguments] = {};
     float const* const m = memory.data_handle() + first * stride + b * tree;
     auto const has = [&](index_t q) { return support.has(first, q) || support.has(first + count - 1, q); };
     shifts::each_block(where, [&](shifts::block const& at) {
@@ -223,22 +234,20 @@ inline void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_
         shifts::each_run(at, has, [&](index_t q, index_t rows) {
           float const* from[Targets];
           for (int t = 0; t < Targets; ++t) from[t] = d + (at.to[t] + q - at.begin) * fillers;
-          auto const run = [&](auto some) { shifts::dot_rows<Targets, decltype(some)::value>(m + q * fillers, stride, from, rows * fillers, part); };
-          if (count == 4) return run(shifts::size<4>());
-          if (count == 3) return run(shifts::size<3>());
-          if (count == 2) return run(shifts::size<2>());
-          run(shifts::size<1>());
+          shifts::with_count(count, [&](auto some) {
+            shifts::dot_rows<Targets, decltype(some)::value>(m + q * fillers, stride, from, rows * fillers, part);
+          });
         });
-        for (int l = 0; l < count; ++l)
+        for (index_t l = 0; l < count; ++l)
           for (int t = 0; t < Targets; ++t) sums[l][at.argument[t]] = sums[l][at.argument[t]] + part[l][t];
       });
     });
     for (index_t l = 0; l < count; ++l)
-      for (index_t c = 0; c < dw.extent(2); ++c) dw(b, first + l, c) = shifts::total(sums[l][c]);
+      for (index_t c = 0; c < dw.extent(3); ++c) dw(step, b, first + l, c) = shifts::total(sums[l][c]);
   });
 }
 
-inline void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support, tree_memory_view<float const> w, index_t slot,
+inline void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<float const> w, index_t slot,
                                tree_memory_view<float> d_memory) {
   constexpr index_t together = 4;  // steps whose trees are read in one pass: few enough for the last-level cache
   index_t const steps = w.extent(0), fillers = d_memory.extent(3), tree = where.count() * fillers, stride = d_memory.extent(1) * tree;
@@ -263,13 +272,9 @@ inline void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_
           shifts::each_run(at, has, [&](index_t q, index_t rows) {
             float const* from[Targets];
             for (int t = 0; t < Targets; ++t) from[t] = y + (at.to[t] + q - at.begin) * fillers;
-            auto const run = [&](auto some) {
+            shifts::with_count(count, [&](auto some) {
               shifts::gather_rows_back<Targets, decltype(some)::value>(from, stride, weights, at, rows * fillers, d + q * fillers, add);
-            };
-            if (count == 4) return run(shifts::size<4>());
-            if (count == 3) return run(shifts::size<3>());
-            if (count == 2) return run(shifts::size<2>());
-            run(shifts::size<1>());
+            });
           });
         });
       });

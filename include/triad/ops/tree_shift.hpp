@@ -1,18 +1,18 @@
 // The soft tree operations of a Differentiable Tree Machine over canonical roles: blend a memory of trees, shift, weigh, in one pass.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees of branching b are (N, f), one filler a position (tree/positions.hpp); a memory is (m, batch, N, f).  With a weight for every
-// tree of the first l slots and each of the 2 b arguments, the b trees that a child is taken of and the b arguments of cons:
+// Trees of branching b are (N, f), one filler a position (tree/positions.hpp); a memory is (m, batch, N, f).  Step k reads slots 0 .. k
+// and writes slot k + 1.  It has a weight for every tree that it reads and each of 2 b arguments: the b trees that a child is taken of
+// and the b arguments of cons.  The weights of the operations themselves are already in w and s (ops/tree_choice.hpp):
 //
-//   y = sum_l [ sum_c w(l, c) D_c M_l  +  sum_c w(l, b + c) E_c M_l ]  +  s at the root                        DTM eq. 1, its operations'
-//                                                                                                             weights already in w and s
-// D_c and E_c move blocks of rows: a row of M is read once and goes to at most 1 + b rows of y.
+//   M_{k+1} = sum_{l <= k} [ sum_c w_k(l, c) D_c M_l  +  sum_c w_k(l, b + c) E_c M_l ]  +  s at the root                   DTM eq. 1
 //
-//   dw(l, c) = <D_c M_l, dy>,  dw(l, b + c) = <E_c M_l, dy>,  ds = dy at the root          tree_shift_dots
-//   dM_l = sum over the steps k that read it of  sum_c w_k(l, c) D_c' dy_k + w_k(l, b + c) E_c' dy_k         tree_shift_grad
+// D_c and E_c move blocks of rows: a row of M is read once and goes to at most 1 + b rows of the new tree.
 //
-// A step writes the slot after those that it reads, so dy_k is dM_{k+1}: the gradient of slot l is complete once those of all later
-// slots are, and is made in one go instead of a little at every step.
+//   dw_k(l, c) = <D_c M_l, dM_{k+1}>,  dw_k(l, b + c) = <E_c M_l, dM_{k+1}>,  ds = dM_{k+1} at the root           tree_shift_dots
+//   dM_l = sum over k >= l of  sum_c w_k(l, c) D_c' dM_{k+1} + w_k(l, b + c) E_c' dM_{k+1}                       tree_shift_grad
+//
+// The gradient of slot l is complete once those of all later slots are, and is made in one go instead of a little at every step.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -45,47 +45,48 @@ TRIAD_HOST_DEVICE constexpr tree_batch_view<S> tree_slot(tree_memory_view<S> con
   return tree_batch_view<S>(memory.data_handle() + slot * batch * positions * f, batch, positions, f);
 }
 
+/// The weights of all steps, and their gradients.
+template <class S>
+using tree_weights_view = tensor<S, dyn, dyn, dyn, dyn>;  // (steps, batch, slots, 2 b)
+
 namespace detail {
 template <class Memory, class Weights>
-void expect_tree_weights(tree_positions<> const& where, tree_support const& support, Memory const& memory, Weights const& w) {
+void expect_tree_weights(tree_positions<> const& where, tree_support const& support, Memory const& memory, Weights const& w, index_t step) {
   TRIAD_EXPECTS(memory.extent(2) == where.count(), "tree_shift: a tree has one filler a position");
-  TRIAD_EXPECTS(w.extent(0) == memory.extent(1) && w.extent(2) == 2 * where.branching(), "tree_shift: weights are (batch, slots, 2 b)");
-  TRIAD_EXPECTS(w.extent(1) > 0 && w.extent(1) <= memory.extent(0), "tree_shift: there are weights for more slots than there are, or for none");
+  TRIAD_EXPECTS(w.extent(1) == memory.extent(1) && w.extent(3) == 2 * where.branching(), "tree_shift: weights are (steps, batch, slots, 2 b)");
+  TRIAD_EXPECTS(step >= 0 && step < w.extent(0) && step < w.extent(2), "tree_shift: there are no weights for this step");
+  TRIAD_EXPECTS(step + 1 < memory.extent(0), "tree_shift: there is no slot for the new tree");
   TRIAD_EXPECTS(support.empty() || (support.since.extent(0) == where.count() && support.first.extent(0) == where.count()),
                 "tree_shift: support has one entry a position");
 }
 }  // namespace detail
 
-/// w (batch, l, 2 b) over the first l slots of `memory` and root (batch, f): overwrites slot l of `memory`, zeros included.
+/// Overwrites slot step + 1 of `memory`, zeros included, with root (batch, f) at the root.
 template <backend Ex, class T>
-void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& support, tensor<T const, dyn, dyn, dyn> w, matrix<T const> root,
+void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step, tree_weights_view<T const> w, matrix<T const> root,
                 tree_memory_view<T> memory) {
-  detail::expect_tree_weights(where, support, memory, w);
-  TRIAD_EXPECTS(w.extent(1) < memory.extent(0), "tree_shift: there is no slot for the new tree");
+  detail::expect_tree_weights(where, support, memory, w, step);
   TRIAD_EXPECTS(root.extent(0) == memory.extent(1) && root.extent(1) == memory.extent(3), "tree_shift: the root's filler is (batch, f)");
-  if constexpr (executes<Ex>) do_tree_shift(ex, where, support, w, root, memory);
+  if constexpr (executes<Ex>) do_tree_shift(ex, where, support, step, w, root, memory);
 }
 
-/// The gradients of w and root from dy, the gradient of the tree in slot l: overwrites dw (batch, l, 2 b) and d_root (batch, f).
+/// Overwrites the step's part of dw for the slots that it read, and d_root (batch, f), from slot step + 1 of d_memory.
 template <backend Ex, class T>
-void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_memory_view<T const> memory,
-                     tree_batch_view<T const> dy, tensor<T, dyn, dyn, dyn> dw, matrix<T> d_root) {
-  detail::expect_tree_weights(where, support, memory, dw);
-  TRIAD_EXPECTS(dy.extent(0) == memory.extent(1) && dy.extent(1) == memory.extent(2) && dy.extent(2) == memory.extent(3),
-                "tree_shift_dots: dy is (batch, N, f), as a slot of the memory is");
+void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step, tree_memory_view<T const> memory,
+                     tree_memory_view<T const> d_memory, tree_weights_view<T> dw, matrix<T> d_root) {
+  detail::expect_tree_weights(where, support, memory, dw, step);
+  TRIAD_EXPECTS(same_shape(memory, d_memory), "tree_shift_dots: the gradient of the memory has its shape");
   TRIAD_EXPECTS(d_root.extent(0) == memory.extent(1) && d_root.extent(1) == memory.extent(3), "tree_shift_dots: the root's filler is (batch, f)");
-  if constexpr (executes<Ex>) do_tree_shift_dots(ex, where, support, memory, dy, dw, d_root);
+  if constexpr (executes<Ex>) do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
 }
 
-/// Overwrites slot `slot` of d_memory where support has it, from the later slots.  w (steps, batch, m, 2 b): step k reads slots
-/// 0 .. k and writes k + 1; steps `slot` .. `steps` - 1 count.
+/// Overwrites slot `slot` of d_memory where support has it, from the slots that steps `slot` .. w's last wrote.
 template <backend Ex, class T>
-void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_memory_view<T const> w, index_t slot,
+void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w, index_t slot,
                      tree_memory_view<T> d_memory) {
-  index_t const steps = w.extent(0);
-  TRIAD_EXPECTS(d_memory.extent(2) == where.count(), "tree_shift_grad: a tree has one filler a position");
-  TRIAD_EXPECTS(w.extent(1) == d_memory.extent(1) && w.extent(3) == 2 * where.branching(), "tree_shift_grad: weights are (steps, batch, slots, 2 b)");
-  TRIAD_EXPECTS(slot >= 0 && slot < w.extent(2) && steps < d_memory.extent(0), "tree_shift_grad: slots are those of the memory, one more than steps at least");
+  TRIAD_EXPECTS(w.extent(0) > 0, "tree_shift_grad: one step at least is needed");
+  detail::expect_tree_weights(where, support, d_memory, w, w.extent(0) - 1);
+  TRIAD_EXPECTS(slot >= 0 && slot < w.extent(2), "tree_shift_grad: no step reads this slot");
   if constexpr (executes<Ex>) do_tree_shift_grad(ex, where, support, w, slot, d_memory);
 }
 

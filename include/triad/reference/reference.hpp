@@ -17,5 +17,7 @@
 #include "triad/reference/reduce.hpp"
 #include "triad/reference/relation_attention.hpp"
 #include "triad/reference/softmax.hpp"
+#include "triad/reference/tree_choice.hpp"
+#include "triad/reference/tree_loss.hpp"
 #include "triad/reference/tree_shift.hpp"
 #include "triad/reference/triangle.hpp"

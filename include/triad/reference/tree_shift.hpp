@@ -17,41 +17,42 @@ void each_target(tree_positions<> const& where, index_t q, F&& f) {
 }
 
 template <class T>
-void do_tree_shift(backend&, tree_positions<> const& where, tree_support const& support, tensor<T const, dyn, dyn, dyn> w, matrix<T const> root,
+void do_tree_shift(backend&, tree_positions<> const& where, tree_support const& support, index_t step, tree_weights_view<T const> w, matrix<T const> root,
                    tree_memory_view<T> memory) {
-  index_t const slots = w.extent(1), positions = where.count(), fillers = memory.extent(3);
-  auto const y = tree_slot(memory, slots);
+  index_t const positions = where.count(), fillers = memory.extent(3);
+  auto const y = tree_slot(memory, step + 1);
   for (index_t b = 0; b < y.extent(0); ++b) {
     for (index_t r = 0; r < positions; ++r)
       for (index_t f = 0; f < fillers; ++f) y(b, r, f) = r == 0 ? root(b, f) : T(0);
     for (index_t q = 0; q < positions; ++q)
       each_target(where, q, [&](index_t argument, index_t to) {
-        for (index_t l = 0; l < slots; ++l)
+        for (index_t l = 0; l <= step; ++l)
           if (support.has(l, q))
-            for (index_t f = 0; f < fillers; ++f) y(b, to, f) += w(b, l, argument) * memory(l, b, q, f);
+            for (index_t f = 0; f < fillers; ++f) y(b, to, f) += w(step, b, l, argument) * memory(l, b, q, f);
       });
   }
 }
 
 template <class T>
-void do_tree_shift_dots(backend&, tree_positions<> const& where, tree_support const& support, tree_memory_view<T const> memory,
-                        tree_batch_view<T const> dy, tensor<T, dyn, dyn, dyn> dw, matrix<T> d_root) {
-  index_t const slots = dw.extent(1), positions = where.count(), fillers = memory.extent(3);
+void do_tree_shift_dots(backend&, tree_positions<> const& where, tree_support const& support, index_t step, tree_memory_view<T const> memory,
+                        tree_memory_view<T const> d_memory, tree_weights_view<T> dw, matrix<T> d_root) {
+  index_t const positions = where.count(), fillers = memory.extent(3);
+  auto const dy = tree_slot(d_memory, step + 1);
   for (index_t b = 0; b < dy.extent(0); ++b) {
     for (index_t f = 0; f < fillers; ++f) d_root(b, f) = dy(b, 0, f);
-    for (index_t l = 0; l < slots; ++l) {
-      for (index_t c = 0; c < dw.extent(2); ++c) dw(b, l, c) = T(0);
+    for (index_t l = 0; l <= step; ++l) {
+      for (index_t c = 0; c < dw.extent(3); ++c) dw(step, b, l, c) = T(0);
       for (index_t q = 0; q < positions; ++q)
         if (support.has(l, q))
           each_target(where, q, [&](index_t argument, index_t to) {
-            for (index_t f = 0; f < fillers; ++f) dw(b, l, argument) += memory(l, b, q, f) * dy(b, to, f);
+            for (index_t f = 0; f < fillers; ++f) dw(step, b, l, argument) += memory(l, b, q, f) * dy(b, to, f);
           });
     }
   }
 }
 
 template <class T>
-void do_tree_shift_grad(backend&, tree_positions<> const& where, tree_support const& support, tree_memory_view<T const> w, index_t slot,
+void do_tree_shift_grad(backend&, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w, index_t slot,
                         tree_memory_view<T> d_memory) {
   index_t const steps = w.extent(0), positions = where.count(), fillers = d_memory.extent(3);
   for (index_t b = 0; b < d_memory.extent(1); ++b)

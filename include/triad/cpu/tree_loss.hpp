@@ -1,0 +1,41 @@
+// The loss of trees, rows in parallel.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/cpu/backend.hpp"
+#include "triad/reference/tree_loss.hpp"
+
+namespace triad::cpu {
+
+template <class T>
+void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx) {
+  if (x.stride(1) != 1 || dx.stride(1) != 1) return reference::do_tree_loss(ex, x, target, of_rows, dx);
+  index_t const symbols = x.extent(1);
+  T const share = T(1) / T(x.extent(0));
+  parallel_rows(ex, x.extent(0), 256, [&](index_t first, index_t count, int) {
+    for (index_t r = first; r < first + count; ++r) {
+      index_t const right = target(r);
+      TRIAD_EXPECTS(right >= 0 && right < symbols, "tree_loss: a right symbol lies outside the scores");
+      T const* const from = &x(r, 0);
+      T* const to = &dx(r, 0);
+      T sum = 0;
+#pragma omp simd reduction(+ : sum)
+      for (index_t v = 1; v < symbols; ++v) sum += from[v] * from[v];
+      T slope = 2 * share;
+      if (right == 0) {
+        T const norm = std::sqrt(sum);
+        slope = norm > T(0) ? share / norm : T(0);
+        of_rows(r) = norm * share;
+      }
+#pragma omp simd
+      for (index_t v = 0; v < symbols; ++v) to[v] = from[v] * slope;
+      to[0] = T(0);
+      if (right == 0) continue;
+      T const error = from[right] - T(1);
+      of_rows(r) = (sum - from[right] * from[right] + error * error) * share;
+      to[right] = slope * error;
+    }
+  });
+}
+
+}  // namespace triad::cpu

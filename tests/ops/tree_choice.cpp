@@ -1,0 +1,128 @@
+// Soft choices: what is chosen sums to one, and gradients are those of finite differences, with noise and temperature or without.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/ops/tree_choice.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/ragged.hpp"
+
+namespace {
+
+using namespace triad;
+
+/// One step of a machine in double, with random cotangents of its weights and its root.
+struct problem {
+  index_t batch, branching, step, fillers, slots = step + 2, arguments = 2 * branching, row = (step + 3) * arguments;  // logits of two more tokens
+  choice_over over;
+  bool noisy;
+  std::vector<double> operation, argument, root, operation_noise, argument_noise;
+  std::vector<double> chosen_operation, chosen, weights, weighted_root, d_weights, d_root;
+  std::vector<double> dx_operation, dx_argument, dx_root;
+
+  problem(index_t b, index_t branch, index_t k, choice_over o, bool noise)
+      : batch(b), branching(branch), step(k), fillers(5), over(o), noisy(noise), operation(test::random_values<double>(b * (branch + 1), 1)),
+        argument(test::random_values<double>(b * row, 2, 2.0)), root(test::random_values<double>(b * fillers, 3)),
+        operation_noise(test::random_values<double>(b * (branch + 1), 4)), argument_noise(test::random_values<double>(b * row, 5)),
+        chosen_operation(operation.size()), chosen(static_cast<std::size_t>(slots * b * slots * arguments)), weights(chosen.size()), weighted_root(root.size()),
+        d_weights(test::random_values<double>(slots * b * slots * arguments, 6)), d_root(test::random_values<double>(b * fillers, 7)),
+        dx_operation(operation.size()), dx_argument(argument.size()), dx_root(root.size()) {}
+
+  choice_settings<double> settings() const {
+    choice_settings<double> t;
+    t.over = over;
+    if (!noisy) return t;
+    t.temperature = 0.7;
+    t.operation_noise = make_matrix(operation_noise.data(), batch, branching + 1, branching + 1);
+    t.argument_noise = make_matrix(argument_noise.data() + 2 * arguments, batch, (step + 1) * arguments, row);
+    return t;
+  }
+  template <class S>
+  tree_logits<S> logits(S* o, S* a, S* r) const {
+    return {make_matrix(o, batch, branching + 1, branching + 1), make_matrix(a + 2 * arguments, batch, (step + 1) * arguments, row),
+            make_matrix(r, batch, fillers, fillers)};
+  }
+  template <class S>
+  tree_weights_view<S> all(S* data) const { return tree_weights_view<S>(data, slots, batch, slots, arguments); }
+  template <class S>
+  tree_choices<S> choices(S* o, S* a) const { return {make_matrix(o, batch, branching + 1, branching + 1), all(a)}; }
+
+  template <class Ex>
+  double value(Ex&& ex) {
+    tree_choice(ex, settings(), step, logits<double const>(operation.data(), argument.data(), root.data()), choices(chosen_operation.data(), chosen.data()),
+                all(weights.data()), make_matrix(weighted_root.data(), batch, fillers, fillers));
+    double sum = 0;
+    for (index_t b = 0; b < batch; ++b)
+      for (index_t i = 0; i < (step + 1) * arguments; ++i) {
+        auto const at = static_cast<std::size_t>((step * batch + b) * slots * arguments + i);
+        sum += weights[at] * d_weights[at];
+      }
+    for (std::size_t i = 0; i < root.size(); ++i) sum += weighted_root[i] * d_root[i];
+    return sum;
+  }
+  template <class Ex>
+  void gradient(Ex&& ex) {
+    tree_choice_grad(ex, settings(), step, make_matrix<double const>(root.data(), batch, fillers, fillers),
+                     choices<double const>(chosen_operation.data(), chosen.data()), all<double const>(d_weights.data()),
+                     make_matrix<double const>(d_root.data(), batch, fillers, fillers), logits(dx_operation.data(), dx_argument.data(), dx_root.data()));
+  }
+};
+
+TEMPLATE_TEST_CASE("choices are distributions over the trees, one for each argument, and over the operations", "", TRIAD_TEST_BACKENDS) {
+  problem p(3, 2, 4, choice_over::trees, true);
+  (void)p.value(std::remove_cvref_t<TestType>());
+  auto const chosen = p.all(p.chosen.data());
+  for (index_t b = 0; b < p.batch; ++b) {
+    double sum = 0;
+    for (index_t j = 0; j < 3; ++j) sum += p.chosen_operation[static_cast<std::size_t>(b * 3 + j)];
+    CHECK_THAT(sum, test::WithinAbs(1, 1e-14));
+    for (index_t c = 0; c < 4; ++c) {
+      double over_trees = 0, weighted = 0;
+      for (index_t l = 0; l <= 4; ++l) over_trees += chosen(4, b, l, c), weighted += p.all(p.weights.data())(4, b, l, c);
+      CHECK_THAT(over_trees, test::WithinAbs(1, 1e-14));
+      CHECK_THAT(weighted, test::WithinAbs(p.chosen_operation[static_cast<std::size_t>(b * 3 + std::min<index_t>(c, 2))], 1e-14));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "", TRIAD_TEST_BACKENDS) {
+  std::remove_cvref_t<TestType> ex;
+  for (auto const over : {choice_over::trees, choice_over::arguments})
+    for (bool noisy : {false, true})
+      for (index_t branching : {2, 3}) {
+        problem p(2, branching, 3, over, noisy);
+        (void)p.value(ex);
+        p.gradient(ex);
+        auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) {
+          for (std::size_t i = 0; i < x.size(); ++i) {
+            double const before = x[i], h = 1e-5;
+            x[i] = before + h;
+            double const above = p.value(ex);
+            x[i] = before - h;
+            double const below = p.value(ex);
+            x[i] = before;
+            CHECK_THAT(dx[i], test::WithinAbs((above - below) / (2 * h), 1e-8));  // 0 in the logits of the other tokens
+          }
+        };
+        check(p.operation, p.dx_operation);
+        check(p.argument, p.dx_argument);
+        check(p.root, p.dx_root);
+      }
+}
+
+TEST_CASE("choices of a wrong shape are refused with a sentence") {
+  problem p(2, 2, 3, choice_over::trees, false);
+  reference::backend ex;
+  auto x = p.logits<double const>(p.operation.data(), p.argument.data(), p.root.data());
+  auto const root = make_matrix(p.weighted_root.data(), 2, 5, 5);
+  CHECK_THROWS_WITH(tree_choice(ex, p.settings(), 2, x, p.choices(p.chosen_operation.data(), p.chosen.data()), p.all(p.weights.data()), root),
+                    test::contains("(step + 1) 2 b"));
+  auto cold = p.settings();
+  cold.temperature = 0;
+  CHECK_THROWS_WITH(tree_choice(ex, cold, 3, x, p.choices(p.chosen_operation.data(), p.chosen.data()), p.all(p.weights.data()), root),
+                    test::contains("temperature"));
+}
+
+}  // namespace

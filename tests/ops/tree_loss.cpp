@@ -1,0 +1,94 @@
+// The loss of trees: finite differences, rows that are right or empty, the symbols that rows hold.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/ops/tree_loss.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/ragged.hpp"
+
+namespace {
+
+using namespace triad;
+
+template <class T>
+struct problem {
+  index_t rows, symbols;
+  std::vector<T> x, dx;
+  std::vector<index_t> target, decoded;
+  T loss = 0;
+
+  problem(index_t r, index_t v) : rows(r), symbols(v), x(test::random_values<T>(r * v, 1)), dx(x.size()), decoded(static_cast<std::size_t>(r)) {
+    for (index_t i = 0; i < r; ++i) target.push_back(i % 3 == 0 ? 0 : i % (v - 1) + 1);
+  }
+  template <class Ex>
+  T run(Ex&& ex) {
+    test::with_scratch(ex, call{}, [&](auto& any, call const& c) {
+      tree_loss(any, *c.scratch, make_matrix<T const>(x.data(), rows, symbols, symbols), make_vec<index_t const>(target.data(), rows), make_vec(&loss, 1),
+                make_matrix(dx.data(), rows, symbols, symbols));
+    });
+    return loss;
+  }
+  template <class Ex>
+  void decode(Ex&& ex, double threshold) {
+    decode_rows(ex, make_matrix<T const>(x.data(), rows, symbols, symbols), threshold, make_vec(decoded.data(), rows));
+  }
+};
+
+TEMPLATE_TEST_CASE("the gradient of the loss of trees is that of finite differences", "", TRIAD_TEST_BACKENDS) {
+  std::remove_cvref_t<TestType> ex;
+  problem<double> p(7, 37);
+  for (index_t v = 0; v < 37; ++v) p.x[static_cast<std::size_t>(3 * 37 + v)] = v == 0 ? 1 : 0;  // empty, and right: its slope is 0
+  (void)p.run(ex);
+  auto const dx = p.dx;
+  for (std::size_t i = 0; i < p.x.size(); ++i) {
+    if (i / 37 == 3) {
+      CHECK(dx[i] == 0);
+      continue;
+    }
+    double const before = p.x[i], h = 1e-6;
+    p.x[i] = before + h;
+    double const above = p.run(ex);
+    p.x[i] = before - h;
+    double const below = p.run(ex);
+    p.x[i] = before;
+    CHECK_THAT(dx[i], test::WithinAbs((above - below) / (2 * h), 1e-9));
+  }
+}
+
+TEMPLATE_TEST_CASE("the right tree has no loss, whatever the column of the empty symbol holds", "", TRIAD_TEST_BACKENDS) {
+  problem<double> p(5, 9);
+  for (index_t r = 0; r < 5; ++r)
+    for (index_t v = 0; v < 9; ++v) p.x[static_cast<std::size_t>(r * 9 + v)] = v == 0 ? 0.5 : v == p.target[static_cast<std::size_t>(r)] ? 1 : 0;
+  std::remove_cvref_t<TestType> ex;
+  CHECK(p.run(ex) == 0);
+  p.decode(ex, 0.01);
+  CHECK(p.decoded == p.target);
+}
+
+TEMPLATE_TEST_CASE("a row under the threshold is empty, and so is one without a positive score", "", TRIAD_TEST_BACKENDS) {
+  problem<double> p(3, 4);
+  p.x = {9, 0.006, 0.006, 0, 9, 0.009, 0.001, 0.008, 9, -1, -2, -3};
+  std::remove_cvref_t<TestType> ex;
+  p.decode(ex, 0.01);
+  CHECK(p.decoded == std::vector<index_t>{0, 1, 0});
+}
+
+TEST_CASE("the loss of trees on the cpu equals the reference, whatever the threads") {
+  for (index_t symbols : {2, 17, 101}) {
+    problem<float> exact(600, symbols), one = exact, two = exact;
+    exact.run(reference::backend());
+    one.run(cpu::backend(1));
+    two.run(cpu::backend(2));
+    CHECK(one.loss == two.loss);
+    CHECK(one.dx == two.dx);
+    CHECK_THAT(one.loss, test::WithinAbs(exact.loss, 1e-4));  // of 25, a sum of 600 rows
+    double worst = 0;
+    for (std::size_t i = 0; i < one.dx.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(one.dx[i] - exact.dx[i])));
+    CHECK(worst < 1e-8);
+  }
+}
+
+}  // namespace
