@@ -21,8 +21,9 @@ inline void add_train_options(CLI::App& app, options& o) {
   add_data_options(app, o);
   triad::examples::add_training_options(app, o);
   app.add_option("--sentences", o.sentences, "Generated sentences to train on")->check(CLI::PositiveNumber);
-  app.add_option("--model", o.model, "edge-transformer")->check(CLI::IsMember({"edge-transformer"}));
-  app.add_option("--attention", o.attention, "full, value-ablation, attention-ablation, both-ablations, flat")
+  app.add_option("--model", o.model, "edge-transformer, or the paper's baselines: transformer, universal-transformer")
+      ->check(CLI::IsMember({"edge-transformer", "transformer", "universal-transformer"}));
+  app.add_option("--attention", o.attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
       ->transform(CLI::CheckedTransformer(triad::examples::attention_names()));
   app.add_flag("--paper-form", o.paper_form, "The layer of the paper's equation 3 instead of the released program's");
   app.add_flag("--positional", o.positional, "First states from both ends' tokens and positions, instead of from relative positions");

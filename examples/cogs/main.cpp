@@ -3,7 +3,7 @@
 #include "command_line.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app{"COGS: from a sentence to the graph of its meaning.  An Edge Transformer learns it, and parses sentences of kinds that it never saw."};
+  CLI::App app{"COGS: from a sentence to the graph of its meaning.  An Edge Transformer, or a Transformer, learns it, and parses sentences of kinds that it never saw."};
   app.require_subcommand(1);
   cogs::options o;
   cogs::query q;

@@ -18,7 +18,7 @@ struct options {
   int test_size = 200;         // generated: of each kind
 
   // model
-  std::string model = "edge-transformer";
+  std::string model = "edge-transformer";  // edge-transformer, transformer, universal-transformer
   triad::triangle_form attention = triad::triangle_form::full;
   bool paper_form = false;     // the paper's layer instead of the released program's
   bool positional = false;     // sums of both ends' states, instead of relative positions
@@ -47,8 +47,9 @@ struct options {
   std::string preset, config;
 };
 
-/// The defaults that o.preset stands for.  Without one they are the released program's: preset paper.
+/// The defaults that o.preset and o.model stand for.  Without a preset they are the released program's: preset paper.
 inline void apply_preset(options& o) {
+  o.tied = o.model == "universal-transformer";
   if (o.preset == "small") o.epochs = 30, o.warmup = 100, o.rate = 1e-3;
   if (o.preset == "smoke") {
     o.layers = 1, o.width = 16, o.heads = 2, o.dropout = 0, o.batch = 20, o.warmup = 0;

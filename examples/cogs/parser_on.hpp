@@ -7,14 +7,10 @@
 #include <utility>
 
 #include "../common/learner_on.hpp"
-#include "parser.hpp"
+#include "models.hpp"
 #include "triad/models/arborescence.hpp"
-#include "triad/models/edge_transformer_parser.hpp"
 
 namespace cogs {
-
-/// Relative positions are clipped at this many tokens.
-inline constexpr triad::index_t reach = 16;
 
 template <class Model, class Ex>
 class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>, parser, Model, Ex> {
@@ -31,12 +27,7 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
     return {.adam = {.weight_decay = o.decay, .decoupled = true}, .max_norm = o.clip, .key = o.seed,
             .memory = !z.learns ? triad::keep::nothing : o.recompute ? triad::keep::inputs : triad::keep::everything, .capacity = z.capacity()};
   }
-  /// As the released program: words from a normal distribution, the heads as their framework makes them, all else xavier uniform.
-  static triad::initializer first_values(std::string const& path) {
-    if (path == "encoder.tokens") return triad::initializer::normal(1);
-    bool const head = path.starts_with("parent") || path.starts_with("labels");
-    return head && path.ends_with("weight") ? triad::initializer::linear_uniform() : triad::initializer::by_name();
-  }
+  triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
 
   void initialize(std::uint64_t seed) override {
     base::initialize(seed);
@@ -106,22 +97,12 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
   std::vector<parse> parses_;
 };
 
-/// The model that the options describe, on a backend.
+/// The model that the options describe, on a backend, which moves into it.
 template <class Ex>
 std::unique_ptr<parser> parser_with(Ex ex, options const& o, parser_sizes const& z) {
-  triad::edge_transformer_parser_sizes const sizes{
-      .tokens = z.tokens, .relations = 2 * reach + 1, .labels = z.labels, .layers = o.layers, .tied = o.tied,
-      .layer = {.width = o.width, .heads = o.heads, .hidden = o.width * o.hidden_factor, .dropout = o.dropout, .variant = o.attention, .attention_bias = true},
-      .encoding = o.positional ? triad::sequence_encoding::positional : triad::sequence_encoding::relational,
-      .positional_dropout = 0.1,  // the released program's, whatever else is dropped
-      .reading = o.from_parent ? triad::arcs::from_parent : triad::arcs::from_child,
-      .fixed_token = o.learn_all ? -1 : 1};
-  using triad::dyn;
-  auto const make = [&](auto const& m) -> std::unique_ptr<parser> {
+  return with_model(o, z, [&](auto const& m) -> std::unique_ptr<parser> {
     return std::make_unique<parser_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
-  };
-  if (o.paper_form) return make(triad::edge_transformer_parser<float, dyn, dyn, dyn, triad::form::paper>(sizes));
-  return make(triad::edge_transformer_parser<float>(sizes));
+  });
 }
 
 }  // namespace cogs

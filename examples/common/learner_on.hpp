@@ -37,7 +37,7 @@ class learner_on : public Interface {
   int patience() const override { return std::is_same_v<typename Ex::memory, host_memory> ? 1 : 16; }
 
   void initialize(std::uint64_t seed) override {
-    triad::initialize(trainer_.parameters().mutable_values(), seed, [](std::string const& path) { return Self::first_values(path); },
+    triad::initialize(trainer_.parameters().mutable_values(), seed, [this](std::string const& path) { return self().first_values(path); },
                       trainer_.parameters().where());
   }
 
