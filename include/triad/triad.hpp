@@ -1,4 +1,4 @@
-// Everything but io (JSON is slow to compile) and cuda: core, operations, backends reference and cpu, layers, models, training.
+// Everything but io (JSON is slow to compile) and cuda: core, operations, backends reference and cpu, trees, layers, models, training.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,4 +17,5 @@
 #include "triad/train/metrics.hpp"
 #include "triad/train/schedule.hpp"
 #include "triad/train/trainer.hpp"
+#include "triad/tree/tree.hpp"
 #include "triad/version.hpp"

@@ -156,7 +156,7 @@ struct dtm_tpr {
       r.output("noisy_decoded", noisy.scores, form);
       r.integers("noisy_symbols", noisy.labels, form);
       auto const dunbound = file.values("cotangent/unbound"), dscores = file.values("cotangent/decoded");
-      r.output("loss", {inner_product(plain.fillings, dunbound) + inner_product(plain.scores, dscores)}, form);
+      r.output("loss", std::vector<double>(1, inner_product(plain.fillings, dunbound) + inner_product(plain.scores, dscores)), form);
 
       // dX = dunbound + dscores F, dx = dX bound.
       auto dx = std::vector<T>(dunbound.begin(), dunbound.end());
@@ -282,8 +282,9 @@ struct dtm_ops {
     r.output("blend_car", detail::doubles(car_of), form);
     r.output("blend_cdr", detail::doubles(cdr_of), form);
     r.output("blend_cons", detail::doubles(cons_of), form);
-    r.output("loss", {inner_product(detail::doubles(car_of), detail::doubles(dcar)) + inner_product(detail::doubles(cdr_of), detail::doubles(dcdr)) +
-                      inner_product(detail::doubles(cons_of), detail::doubles(dcons))}, form);
+    double const loss = inner_product(detail::doubles(car_of), detail::doubles(dcar)) + inner_product(detail::doubles(cdr_of), detail::doubles(dcdr)) +
+                        inner_product(detail::doubles(cons_of), detail::doubles(dcons));
+    r.output("loss", std::vector<double>(1, loss), form);
     r.gradient("in/blend", detail::doubles(dfirst), form);
     r.gradient("in/blend2", detail::doubles(dsecond), form);
     r.gradient("in/root_filler", detail::doubles(dfillers), form);

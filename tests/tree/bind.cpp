@@ -147,17 +147,17 @@ TRIAD_TEST_FORMS("a tree that does not fit is an error that gives the path from 
   CHECK_THROWS_WITH(encoding(numbered_tree(1, {numbered_tree(), numbered_tree(), numbered_tree(2)})), contains("the node at root.2 is child 2 of its parent"));
 }
 
-TEST_CASE("labels are placed at their positions, and read back from there") {
-  tree_positions<> const p(2, 3);
-  std::vector<index_t> labels(7, 9);
-  vec<index_t> const array(labels.data(), 7);
-  numbered_tree const tree(1, {numbered_tree(), numbered_tree(4, {numbered_tree(), numbered_tree(5)})});
-  place_labels(p, tree, array);
-  CHECK(labels == std::vector<index_t>{1, 0, 4, 0, 0, 0, 5});
-  CHECK(tree_of_labels(p, array) == tree);
-  labels[2] = 0;
-  CHECK(tree_of_labels(p, array) == numbered_tree(1));
-  CHECK_THROWS_WITH(place_labels(tree_positions<>(2, 2), tree, vec<index_t>(labels.data(), 3)), contains("root.1.1 is deeper than the 2 levels"));
+TEST_CASE("labels at positions are encoded as they stand, also below an empty one; a label out of range is an error with its path") {
+  gather_algebra<double> const a({2, 3}, 4);
+  table<double> const fillers(4, 4);
+  std::vector<index_t> labels{1, 0, 2, 3, 0, 0, 0};
+  tensor_tree<gather_algebra<double>> x(a);
+  encode(a, fillers.view(), vec<index_t const>(labels.data(), 7), x.view());
+  for (index_t r = 0; r < 7; ++r)
+    for (index_t f = 0; f < 4; ++f) CHECK(x.view()(r, f) == fillers.view()(labels[static_cast<std::size_t>(r)], f));
+  labels[4] = 4;
+  CHECK_THROWS_WITH(encode(a, fillers.view(), vec<index_t const>(labels.data(), 7), x.view()),
+                    std::string("the node at root.0.1 has label 4; expected one of 0 .. 3"));
 }
 
 }  // namespace

@@ -64,6 +64,30 @@ TEST_CASE("an error says file and line where they are known, and the column with
   CHECK_THROWS_WITH(parse_tree("( A", {{}, 12, 1}), contains("line 12: column 4: "));
 }
 
+TEST_CASE("any text is a tree, which is written and read back the same, or an error with a column within it") {
+  random_stream stream(5, 6);
+  int trees = 0;
+  for (int trial = 0; trial < 20'000; ++trial) {
+    std::string text;
+    for (auto length = stream.below(14); length > 0; --length) text += "(( )) ab\t"[stream.below(9)];
+    CAPTURE(text);
+    symbol_tree t;
+    try {
+      t = parse_tree(text);
+    } catch (data_error const& e) {
+      std::string const message = e.what();
+      REQUIRE(message.starts_with("column "));
+      auto const column = std::stoul(message.substr(7));
+      REQUIRE((column >= 1 && column <= text.size() + 1));
+      continue;
+    }
+    ++trees;
+    REQUIRE(t.size() > 0);
+    REQUIRE(parse_tree(to_text(t)) == t);
+  }
+  CHECK(trees > 100);
+}
+
 TEST_CASE("text nested without end takes no deep stack") {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "( x ";

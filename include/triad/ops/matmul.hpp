@@ -16,6 +16,14 @@ namespace triad {
 template <class T>
 using matrices = ::cuda::std::mdspan<T, extents<dyn, dyn, dyn>, ::cuda::std::layout_stride>;
 
+/// A batch over memory that somebody else owns; strides in elements.
+template <class T>
+constexpr matrices<T> make_matrices(T* data, index_t batch, index_t rows, index_t columns, index_t batch_stride, index_t row_stride,
+                                    index_t column_stride = 1) {
+  using mapping = typename matrices<T>::mapping_type;
+  return matrices<T>(data, mapping(extents<dyn, dyn, dyn>(batch, rows, columns), ::cuda::std::array<index_t, 3>{batch_stride, row_stride, column_stride}));
+}
+
 template <class T>
 matrix<T> no_matrix() { return make_matrix<T>(nullptr, 0, 0, 0); }
 

@@ -43,7 +43,7 @@ class dense_algebra {
   tree over(T* data) const { return tree(data, fillers_, width()); }
   tree plan(arena& place) const { return place.make<tree>(fillers_, width()); }
 
-  void clear(tree y) const { detail::fill(data(y), elements(), T(0)); }
+  void clear(tree y) const { detail::fill_row(data(y), elements(), T(0)); }
   void add(T w, const_tree x, tree y) const { detail::add_row(w, data(x), data(y), elements()); }
   void add_child(T w, index_t c, const_tree x, tree y) const {
     T const *const from = data(x), *const shift = matrix_of(c);

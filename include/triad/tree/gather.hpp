@@ -42,7 +42,7 @@ class gather_algebra {
   tree over(T* data) const { return tree(data, positions_.count(), fillers_); }
   tree plan(arena& place) const { return place.make<tree>(positions_.count(), fillers_); }
 
-  void clear(tree y) const { detail::fill(data(y), elements(), T(0)); }
+  void clear(tree y) const { detail::fill_row(data(y), elements(), T(0)); }
   void add(T w, const_tree x, tree y) const { detail::add_row(w, data(x), data(y), elements()); }
   void add_child(T w, index_t c, const_tree x, tree y) const {
     T const* const from = data(x);

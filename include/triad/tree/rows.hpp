@@ -27,7 +27,7 @@ T dot(T const* x, T const* y, index_t count) {
 }
 
 template <class T>
-void fill(T* y, index_t count, T value) {
+void fill_row(T* y, index_t count, T value) {
   for (index_t i = 0; i < count; ++i) y[i] = value;
 }
 

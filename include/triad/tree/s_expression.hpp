@@ -23,6 +23,14 @@ struct text_place {
   index_t column = 1;
 };
 
+/// Throws the data_error of what was found `offset` bytes behind `where`.
+[[noreturn]] inline void fail_at(text_place const& where, index_t offset, std::string const& what) {
+  std::string message = where.file;
+  if (where.line > 0) message += (message.empty() ? "line " : ":") + std::to_string(where.line);
+  if (!message.empty()) message += ": ";
+  throw data_error(message + "column " + std::to_string(where.column + offset) + ": " + what);
+}
+
 namespace detail {
 
 class tree_reader {
@@ -79,12 +87,7 @@ class tree_reader {
     at_ += label.size();
     made_.open(std::move(label));
   }
-  [[noreturn]] void fail(std::size_t at, std::string const& what) const {
-    std::string message = where_.file;
-    if (where_.line > 0) message += (message.empty() ? "line " : ":") + std::to_string(where_.line);
-    if (!message.empty()) message += ": ";
-    throw data_error(message + "column " + std::to_string(where_.column + static_cast<index_t>(at)) + ": " + what);
-  }
+  [[noreturn]] void fail(std::size_t at, std::string const& what) const { fail_at(where_, static_cast<index_t>(at), what); }
 
   std::string_view text_;
   text_place const& where_;

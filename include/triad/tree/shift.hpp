@@ -83,7 +83,7 @@ template <class T, index_t B, index_t D>
 void make_canonical(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
   TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(), "make_canonical: roles are at least as wide as there are positions");
   unit_rows(as_matrix(maps.roles));
-  detail::fill(maps.shifts.data_handle(), static_cast<index_t>(maps.shifts.size()), T(0));
+  detail::fill_row(maps.shifts.data_handle(), static_cast<index_t>(maps.shifts.size()), T(0));
   for (index_t c = 0; c < positions.branching(); ++c)
     for (index_t level = 0; level + 1 < positions.depth(); ++level) {
       auto const block = positions.child_block(c, level);

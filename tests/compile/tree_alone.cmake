@@ -1,0 +1,35 @@
+# Every header of include/triad/tree compiles with include/ and the views' headers alone, and reads nothing of triad but core and tree;
+# a program of its own runs with no library.  The seconds of the whole of it are printed.
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  set(output "${output}" PARENT_SCOPE)
+  if(failed)
+    message(FATAL_ERROR "${ARGN}\n${output}")
+  endif()
+endfunction()
+
+set(compile "${COMPILER}" -std=c++20 "-I${ROOT}/include" -isystem "${CCCL}")
+file(GLOB headers "${ROOT}/include/triad/tree/*.hpp")
+foreach(header IN LISTS headers)
+  run(${compile} -x c++ -M "${header}")
+  string(REGEX MATCHALL "triad/[a-z]+/[a-z_]+\\.hpp" read "${output}")
+  set(others "${read}")
+  list(FILTER others EXCLUDE REGEX "^triad/(core|tree)/")
+  string(REGEX MATCHALL "[^ /]*(cblas|nlohmann|cublas)[^ ]*|/omp\\.h" libraries "${output}")
+  list(APPEND others ${libraries})
+  if(NOT read OR others)
+    message(FATAL_ERROR "${header} reads more than core, tree and the views: ${others}")
+  endif()
+endforeach()
+
+string(TIMESTAMP start "%s%f")
+run(${compile} -x c++ -fsyntax-only "${ROOT}/include/triad/tree/tree.hpp")
+string(TIMESTAMP stop "%s%f")
+math(EXPR hundredths "(${stop} - ${start}) / 10000")
+
+file(MAKE_DIRECTORY "${FOLDER}")
+run(${compile} "${ROOT}/tests/documents/trees.cpp" -o "${FOLDER}/trees")
+run("${FOLDER}/trees")
+message("tree.hpp compiles in ${hundredths} hundredths of a second")
