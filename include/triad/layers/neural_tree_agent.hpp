@@ -1,0 +1,130 @@
+// The neural tree agent at one step: a Transformer over its tokens, and what it says of operation, arguments and root.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tokens of a sample: 0 for the operation, 1 for the root, then one for each tree of memory (DTM section 3).
+//
+//   y = norm(transformer(x))                         x, y (batch t, d); the norm only where norms stand before the branches
+//   operation = y_0 w_o' + b_o                       (batch, b + 1)
+//   root      = y_1 w_r' + b_r                       (batch, f)
+//   arguments = y w_a' + b_a                         (batch t, 2 b), of which those of the trees count
+#pragma once
+
+#include "triad/layers/repeat.hpp"
+#include "triad/layers/transformer_layer.hpp"
+#include "triad/ops/tree_choice.hpp"
+
+namespace triad {
+
+struct tree_agent_options {
+  transformer_options layer{};
+  index_t layers = 1;     // at each step
+  index_t branching = 2;  // b
+  index_t fillers = 0;    // f
+};
+
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+struct neural_tree_agent {
+  using layer_type = transformer_layer<T, D, H, F>;
+  using input = sequence_input<T, D>;
+  using output = tensor<T, dyn, D>;  // (batch t, d): the tokens after the step
+  using planned_with = row_dims;
+  static constexpr index_t fixed_tokens = 2;
+
+  repeat<T, layer_type> layers;
+  layer_norm_layer<T, D> norm;
+  index_t branching, fillers;
+
+  explicit neural_tree_agent(tree_agent_options const& o)
+      : layers{layer_type(o.layer), extents<dyn>(o.layers), false}, norm{extents<D>(o.layer.width)}, branching(o.branching), fillers(o.fillers) {
+    TRIAD_EXPECTS(o.layers > 0 && o.branching >= 2 && o.fillers > 0, "neural_tree_agent: layers, branching and fillers must be positive");
+  }
+
+  constexpr index_t width() const { return layers.width(); }
+  constexpr bool normalised() const { return layers.layer.norms == norm_place::before; }
+  using head = linear<T, D, dyn>;
+  constexpr head operation_head() const { return {extents<D, dyn>(width(), branching + 1)}; }
+  constexpr head root_head() const { return {extents<D, dyn>(width(), fillers)}; }
+  constexpr head argument_head() const { return {extents<D, dyn>(width(), 2 * branching)}; }
+
+  template <class S>
+  struct fields {
+    typename repeat<T, layer_type>::template fields<S> layers;
+    typename layer_norm_layer<T, D>::template fields<S> norm;  // empty where norms stand after
+    typename head::template fields<S> operation, root, arguments;
+    template <class V>
+    void each(V&& f) {
+      f("layers", layers);
+      if (norm.gain.size() != 0) f("norm", norm);
+      f("operation", operation);
+      f("root", root);
+      f("arguments", arguments);
+    }
+  };
+  struct saved {
+    typename repeat<T, layer_type>::saved layers;
+    output last;  // (batch t, d): before the norm; or (0, d)
+    typename layer_norm_layer<T, D>::saved norm;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const l = layers.template plan_params<S>(place);
+    auto const n = (normalised() ? norm : layer_norm_layer<T, D>{extents<D>(D == dyn ? 0 : width())}).template plan_params<S>(place);
+    auto const o = operation_head().template plan_params<S>(place), r = root_head().template plan_params<S>(place);
+    return {l, n, o, r, argument_head().template plan_params<S>(place)};
+  }
+  saved plan_saved(arena& place, row_dims dims, keep kept = keep::everything) const {
+    auto const l = layers.plan_saved(place, dims, kept);
+    row_dims const normed(normalised() ? dims.rows : 0);
+    auto const last = place.make<output>(normed.rows, width());
+    return {l, last, norm.plan_saved(place, normed, kept)};
+  }
+
+  /// Token t of every sample of y (batch tokens, d).
+  template <class S>
+  static matrix<S> token(tensor<S, dyn, D> y, index_t tokens, index_t t) {
+    index_t const d = y.extent(1);
+    return make_matrix(y.data_handle() + t * d, y.extent(0) / tokens, d, tokens * d);
+  }
+  /// The arguments of the trees, of those of all tokens (batch tokens, 2 b): tree by tree.
+  template <class S>
+  matrix<S> of_trees(matrix<S> all, index_t tokens) const {
+    index_t const columns = 2 * branching;
+    return make_matrix(all.data_handle() + fixed_tokens * columns, all.extent(0) / tokens, (tokens - fixed_tokens) * columns, tokens * columns);
+  }
+
+  /// in: `tokens` tokens of every sample, side by side.  Overwrites y; operation (batch, b + 1), root (batch, f), arguments (batch tokens, 2 b).
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s, output y, matrix<T> operation, matrix<T> root,
+               matrix<T> arguments) const {
+    layers.forward(ex, c.child(0), w.layers, in, s.layers, normalised() ? s.last : y);
+    if (normalised()) norm.forward(ex, c, w.norm, s.last, s.norm, y);
+    auto const map = [&](auto const& head_fields, matrix<T const> x, matrix<T> to) {
+      epilogue<T> add;
+      add.bias = head_fields.bias;
+      matmul(ex, x, transposed(head_fields.weight), to, add);
+    };
+    auto const states = read_only(y);
+    map(w.operation, token(states, tokens, 0), operation);
+    map(w.root, token(states, tokens, 1), root);
+    map(w.arguments, as_matrix(states), arguments);
+  }
+
+  /// dy, the gradient of the tokens after the step, is added to; d: gradients of what forward gave, that of the arguments of all tokens.
+  /// Overwrites dx.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s, const_view<output> y, output dy,
+                matrix<T const> d_operation, matrix<T const> d_root, matrix<T const> d_arguments, output dx, fields<T> gradient) const {
+    auto const map = [&](head const& of, auto const& head_fields, matrix<T const> x, matrix<T const> d, matrix<T> to, auto const& to_fields) {
+      of.backward_params(ex, c, x, d, to_fields);
+      matmul_add(ex, d, head_fields.weight, to);
+    };
+    map(operation_head(), w.operation, token(y, tokens, 0), d_operation, token(dy, tokens, 0), gradient.operation);
+    map(root_head(), w.root, token(y, tokens, 1), d_root, token(dy, tokens, 1), gradient.root);
+    map(argument_head(), w.arguments, as_matrix(y), d_arguments, as_matrix(dy), gradient.arguments);
+    if (normalised()) norm.backward(ex, c, w.norm, s.last, s.norm, dy, dy, gradient.norm);
+    layers.backward(ex, c.child(0), w.layers, in, s.layers, dy, dx, gradient.layers);
+  }
+};
+
+}  // namespace triad

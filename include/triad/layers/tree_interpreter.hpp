@@ -1,0 +1,220 @@
+// The interpreter of a Differentiable Tree Machine: its memory of trees, and the soft operation of one step.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two of one interface.  tree_interpreter works with canonical roles: rows are positions, and the operations move rows
+// (ops/tree_shift.hpp).  matrix_interpreter works with any roles r_x, rows of R (N, r), by matrices A_c of every argument, D_c for a
+// child and E_c for a part of cons, constant or learned (DTM's ablation):
+//
+//   M_0 = R' s                        s (N, f): the fillers of a tree, position by position;  back: s = R M
+//   B_c = sum_l w_k(l, c) M_l;   M_{k+1} = sum_c A_c B_c + r_root s_k                            M (r, f) of every sample
+//   G_c = A_c' dM_{k+1};   dw_k(l, c) = <M_l, G_c>,  dM_l += sum_c w_k(l, c) G_c,  dA_c += dM_{k+1} B_c',  ds_k = dM_{k+1}' r_root
+#pragma once
+
+#include "triad/layers/layer.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
+#include "triad/ops/matmul.hpp"
+#include "triad/ops/tree_shift.hpp"
+
+namespace triad {
+
+/// What an interpreter works on during one pass.
+template <class T>
+struct tree_pass {
+  tree_support support;             // of the positions, by slot; read by tree_interpreter alone
+  tree_memory_view<T> memory;       // (steps + 1, batch, rows, f)
+  tree_weights_view<T> weights;     // (steps, batch, steps, 2 b)
+};
+
+template <class T>
+struct tree_interpreter {
+  tree_positions<> where;
+
+  explicit tree_interpreter(tree_positions<> positions) : where(positions) {}
+  constexpr index_t rows() const { return where.count(); }
+
+  template <class S>
+  struct fields {
+    template <class F>
+    constexpr void each(F&&) {}
+  };
+  template <class S = T>
+  fields<S> plan_params(arena&) const { return {}; }
+
+  /// fillers (batch N, f) become slot 0.
+  template <backend Ex>
+  static void bind(Ex& ex, fields<T const>, tensor<T const, dyn, dyn> table, vec<index_t const> symbols, arena&, tree_pass<T> const& p) {
+    gather_rows(ex, table, symbols, as_matrix(tree_slot(p.memory, 0)));
+  }
+  /// Slot `slot` as fillers, position by position: (batch N, f).
+  template <backend Ex>
+  static matrix<T const> unbind(Ex&, fields<T const>, arena&, tree_pass<T> const& p, index_t slot) {
+    return as_matrix(read_only(tree_slot(p.memory, slot)));
+  }
+  /// The gradient of unbind: overwrites the slot.
+  template <backend Ex>
+  static void unbind_grad(Ex& ex, fields<T const>, matrix<T const> d, tree_batch_view<T> d_slot) {
+    transform(ex, same{}, tensor<T const, dyn, dyn>(d.data_handle(), d.extent(0), d.extent(1)),
+              tensor<T, dyn, dyn>(d_slot.data_handle(), d.extent(0), d.extent(1)));
+  }
+
+  /// Writes slot step + 1.
+  template <backend Ex>
+  void forward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, matrix<T const> root) const {
+    tree_shift(ex, where, p.support, step, tree_weights_view<T const>(p.weights), root, p.memory);
+  }
+  /// Before the first step's gradient of a pass.
+  template <backend Ex>
+  static void begin_backward(Ex&, tree_memory_view<T>) {}
+  /// From slot step + 1 of d_memory to the step's weights and root.
+  template <backend Ex>
+  void backward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, tree_memory_view<T> d_memory, tree_weights_view<T> d_weights,
+                matrix<T> d_root, fields<T>) const {
+    tree_shift_dots(ex, where, p.support, step, tree_memory_view<T const>(p.memory), tree_memory_view<T const>(d_memory), d_weights, d_root);
+  }
+  /// Completes what all later steps give to slot `slot` of d_memory.
+  template <backend Ex>
+  void complete(Ex& ex, tree_pass<T> const& p, index_t slot, tree_memory_view<T> d_memory) const {
+    tree_shift_grad(ex, where, p.support, tree_weights_view<T const>(p.weights), slot, d_memory);
+  }
+
+  /// y = x
+  struct same {
+    TRIAD_HOST_DEVICE constexpr T operator()(T x) const { return x; }
+  };
+};
+
+/// Roles and matrices in the caller's memory; `learned`: the matrices are parameters instead.
+template <class T>
+struct matrix_interpreter {
+  index_t branching;
+  index_t positions;                        // N
+  index_t width;                            // r
+  bool learned = false;
+  tensor<T const, dyn, dyn> roles{};        // (N, r)
+  tensor<T const, dyn, dyn, dyn> maps{};    // (2 b, r, r): D_c, then E_c; or none where learned
+
+  constexpr index_t rows() const { return width; }
+  constexpr index_t arguments() const { return 2 * branching; }
+
+  template <class S>
+  struct fields {
+    tensor<S, dyn, dyn, dyn> maps;  // (2 b, r, r), or (0, r, r)
+    template <class F>
+    constexpr void each(F&& f) {
+      for (index_t c = 0; c < maps.extent(0); ++c) {
+        bool const child = c < maps.extent(0) / 2;
+        index_t const r = maps.extent(1);
+        f(std::string(child ? "child" : "cons") + std::to_string(child ? c : c - maps.extent(0) / 2), tensor<S, dyn, dyn>(&maps(c, 0, 0), r, r));
+      }
+    }
+  };
+  template <class S = T>
+  fields<S> plan_params(arena& place) const { return {place.make<tensor<S, dyn, dyn, dyn>>(learned ? arguments() : 0, width, width)}; }
+
+  template <backend Ex>
+  void bind(Ex& ex, fields<T const>, tensor<T const, dyn, dyn> table, vec<index_t const> symbols, arena& scratch, tree_pass<T> const& p) const {
+    auto const frame = scratch.open();
+    index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
+    auto const fillers = scratch.make<tensor<T, dyn, dyn>>(batch * positions, f);
+    gather_rows(ex, table, symbols, fillers);
+    batched_matmul(ex, make_matrices(roles.data_handle(), batch, width, positions, 0, 1, width), of_samples(read_only(fillers), positions),
+                   of_slot(p.memory, 0));
+  }
+  template <backend Ex>
+  matrix<T const> unbind(Ex& ex, fields<T const>, arena& scratch, tree_pass<T> const& p, index_t slot) const {
+    index_t const batch = p.memory.extent(1);
+    auto const fillers = scratch.make<tensor<T, dyn, dyn>>(batch * positions, p.memory.extent(3));
+    batched_matmul(ex, make_matrices(roles.data_handle(), batch, positions, width, 0, width), of_slot(tree_memory_view<T const>(p.memory), slot),
+                   of_samples(fillers, positions));
+    return as_matrix(read_only(fillers));
+  }
+  template <backend Ex>
+  void unbind_grad(Ex& ex, fields<T const>, matrix<T const> d, tree_batch_view<T> d_slot) const {
+    index_t const batch = d_slot.extent(0), f = d_slot.extent(2);
+    batched_matmul(ex, make_matrices(roles.data_handle(), batch, width, positions, 0, 1, width),
+                   make_matrices(d.data_handle(), batch, positions, f, positions * f, f), make_matrices(d_slot.data_handle(), batch, width, f, width * f, f));
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, tree_pass<T> const& p, index_t step, matrix<T const> root) const {
+    auto const frame = c.scratch->open();
+    index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
+    auto const blended = blend(ex, *c.scratch, p, step);
+    auto const parts = c.scratch->template make<tensor<T, dyn, dyn, dyn>>(arguments() + 1, batch * width, f);
+    for (index_t a = 0; a < arguments(); ++a)
+      batched_matmul(ex, make_matrices(map_of(w, a), batch, width, width, 0, width), of_argument(read_only(blended), a, batch), of_argument(parts, a, batch));
+    batched_matmul(ex, make_matrices(roles.data_handle(), batch, width, index_t{1}, 0, 1), make_matrices(root.data_handle(), batch, index_t{1}, f, root.stride(0), f),
+                   of_argument(parts, arguments(), batch));
+    auto const slot = as_matrix(tree_slot(p.memory, step + 1));
+    fill(ex, T(0), tree_slot(p.memory, step + 1));
+    column_sums_add(ex, *c.scratch, make_matrix<T const>(parts.data_handle(), arguments() + 1, batch * width * f, batch * width * f),
+                    make_vec(slot.data_handle(), batch * width * f));
+  }
+  template <backend Ex>
+  static void begin_backward(Ex& ex, tree_memory_view<T> d_memory) {
+    index_t const before = d_memory.extent(0) - 1, tree = d_memory.extent(1) * d_memory.extent(2) * d_memory.extent(3);
+    fill(ex, T(0), make_vec(d_memory.data_handle(), before * tree));
+  }
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, tree_pass<T> const& p, index_t step, tree_memory_view<T> d_memory, tree_weights_view<T> d_weights,
+                matrix<T> d_root, fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const batch = p.memory.extent(1), f = p.memory.extent(3), tree = width * f;
+    auto const dy = of_slot(tree_memory_view<T const>(d_memory), step + 1);
+    batched_matmul(ex, make_matrices(roles.data_handle(), batch, index_t{1}, width, 0, width), dy,
+                   make_matrices(d_root.data_handle(), batch, index_t{1}, f, d_root.stride(0), f));
+    auto const g = scratch.template make<tensor<T, dyn, dyn, dyn>>(arguments(), batch * width, f);
+    for (index_t a = 0; a < arguments(); ++a)
+      batched_matmul(ex, make_matrices(map_of(w, a), batch, width, width, 0, 1, width), dy, of_argument(g, a, batch));
+    if (learned) {
+      auto const blended = blend(ex, scratch, p, step);
+      for (index_t a = 0; a < arguments(); ++a)
+        for (index_t b = 0; b < batch; ++b)
+          matmul_add(ex, make_matrix<T const>(&d_memory(step + 1, b, 0, 0), width, f, f), transposed(make_matrix<T const>(&blended(a, b * width, 0), width, f, f)),
+                     make_matrix(&gradient.maps(a, 0, 0), width, width, width));
+    }
+    // Of a sample: M (step + 1, r f), G (2 b, r f);  dw = M G',  dM += w G.
+    for (index_t b = 0; b < batch; ++b) {
+      auto const trees = make_matrix<T const>(&p.memory(0, b, 0, 0), step + 1, tree, batch * tree);
+      auto const gs = make_matrix<T const>(&g(0, b * width, 0), arguments(), tree, batch * tree);
+      matmul(ex, trees, transposed(gs), make_matrix(&d_weights(step, b, 0, 0), step + 1, arguments(), arguments()));
+      matmul_add(ex, make_matrix<T const>(&p.weights(step, b, 0, 0), step + 1, arguments(), arguments()), gs,
+                 make_matrix(&d_memory(0, b, 0, 0), step + 1, tree, batch * tree));
+    }
+  }
+  template <backend Ex>
+  static void complete(Ex&, tree_pass<T> const&, index_t, tree_memory_view<T>) {}
+
+ private:
+  T const* map_of(fields<T const> w, index_t a) const { return (learned ? w.maps.data_handle() : maps.data_handle()) + a * width * width; }
+  /// (batch n, f) as (batch, n, f)
+  template <class S>
+  static matrices<S> of_samples(tensor<S, dyn, dyn> v, index_t n) {
+    index_t const f = v.extent(1);
+    return make_matrices(v.data_handle(), v.extent(0) / n, n, f, n * f, f);
+  }
+  template <class S>
+  static matrices<S> of_slot(tree_memory_view<S> const& memory, index_t slot) {
+    auto const t = tree_slot(memory, slot);
+    return make_matrices(t.data_handle(), t.extent(0), t.extent(1), t.extent(2), t.extent(1) * t.extent(2), t.extent(2));
+  }
+  template <class S>
+  static matrices<S> of_argument(tensor<S, dyn, dyn, dyn> const& v, index_t a, index_t batch) {
+    index_t const rows = v.extent(1) / batch, f = v.extent(2);
+    return make_matrices(v.data_handle() + a * batch * rows * f, batch, rows, f, rows * f, f);
+  }
+  /// B_c of every argument and sample: (2 b, batch r, f)
+  template <backend Ex>
+  tensor<T, dyn, dyn, dyn> blend(Ex& ex, arena& scratch, tree_pass<T> const& p, index_t step) const {
+    index_t const batch = p.memory.extent(1), f = p.memory.extent(3), tree = width * f;
+    auto const blended = scratch.make<tensor<T, dyn, dyn, dyn>>(arguments(), batch * width, f);
+    for (index_t b = 0; b < batch; ++b)
+      matmul(ex, transposed(make_matrix<T const>(&p.weights(step, b, 0, 0), step + 1, arguments(), arguments())),
+             make_matrix<T const>(&p.memory(0, b, 0, 0), step + 1, tree, batch * tree), make_matrix(&blended(0, b * width, 0), arguments(), tree, batch * tree));
+    return blended;
+  }
+};
+
+}  // namespace triad
