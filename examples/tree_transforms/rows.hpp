@@ -50,10 +50,13 @@ class data_set {
   std::array<split_rows, splits.size()> parts_;
 };
 
+/// Deeper trees have positions without a number.
+inline constexpr index_t deepest_numbered = 63;
+
 /// How deep the trees of a row may be (a root alone has depth 1), and whether deeper rows are left out, as the released program does,
 /// or refused.
 struct depth_limit {
-  index_t most = 63;
+  index_t most = deepest_numbered;
   bool skip = false;
 
   /// False: the row is to be left out.  Throws data_error where that was not asked for.

@@ -29,7 +29,7 @@ inline void keep_one_way(split_rows& part) {
 /// The data that a run is about.
 inline data_set load_data(options const& o) {
   auto const& facts = facts_of(o.task);
-  depth_limit const limit{o.depth, o.skip_deeper};
+  depth_limit const limit{std::min<index_t>(o.depth, deepest_numbered), o.skip_deeper};
   if (o.data.empty()) {
     auto data = generate_data({facts.which, o.one_way, o.rows, o.test_size, o.data_seed}, limit);
     if (data[split::train].rows.empty())
