@@ -81,14 +81,15 @@ inline split_rows read_rows(std::string const& path, depth_limit const& limit = 
   }
   if (!read.rows.empty()) return read;
   if (read.skipped > 0)
-    throw triad::data_error(path + ": each of its " + std::to_string(read.skipped) + " rows has a tree deeper than " + std::to_string(limit.most) + ": take a larger --depth");
+    throw triad::data_error(path + ": each of its " + std::to_string(read.skipped) + " rows has a tree deeper than " + std::to_string(limit.most) +
+                            ": take a larger --depth");
   throw triad::data_error(path + ": there is no row in it");
 }
 
-/// One split of a folder: NAME.jsonl, gzipped or not.
+/// One split of a folder: NAME.jsonl, gzipped or not, or NAME.json, as one of the sources calls it.
 inline split_rows read_split(std::string const& folder, split s, depth_limit const& limit = {}) {
   std::string const name = name_of(s);
-  for (auto const* ending : {".jsonl.gz", ".jsonl"})
+  for (auto const* ending : {".jsonl.gz", ".jsonl", ".json.gz", ".json"})
     if (auto const path = (std::filesystem::path(folder) / (name + ending)).string(); std::filesystem::exists(path)) return read_rows(path, limit);
   if (s == split::train || s == split::dev)
     throw triad::data_error(folder + ": there is no " + name + ".jsonl, gzipped or not; docs/data.md says where it comes from");

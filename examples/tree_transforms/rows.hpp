@@ -63,7 +63,8 @@ struct depth_limit {
   bool admits(row const& r) const {
     auto const depth = r.depth();
     if (depth <= most || skip) return depth <= most;
-    throw triad::data_error("a tree of depth " + std::to_string(depth) + ", where the model's trees have " + std::to_string(most) + ": take a larger --depth, or --skip-deeper to leave such rows out");
+    throw triad::data_error("a tree of depth " + std::to_string(depth) + ", where the model's trees have " + std::to_string(most) +
+                            ": take a larger --depth, or --skip-deeper to leave such rows out");
   }
   void add(row r, split_rows& to) const {
     if (admits(r))

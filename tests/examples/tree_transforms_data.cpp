@@ -62,7 +62,8 @@ TEST_CASE("a row is read as it was written, gzipped or not, and other fields do 
   folder_of const files{};
   row const r{triad::parse_tree("( A ( B c ) ( D ( E f ) ) )"), triad::parse_tree("( \"A\\ )")};
   CHECK(read_rows(files.write("a.jsonl", to_json_line(r) + "\n\n" + to_json_line(r))).rows == std::vector{r, r});
-  CHECK(from_json(R"_({"count": "s2", "target": "(A(B c))", "class": 3, "source": "( A )"})_") == row{triad::parse_tree("( A )"), triad::parse_tree("( A ( B c ) )")});
+  CHECK(from_json(R"_({"count": "s2", "target": "(A(B c))", "class": 3, "source": "( A )"})_") ==
+        row{triad::parse_tree("( A )"), triad::parse_tree("( A ( B c ) )")});
   auto const path = files.folder / "b.jsonl.gz";
   gzFile const file = gzopen(path.c_str(), "wb");
   auto const line = to_json_line(r) + "\n";
@@ -99,7 +100,9 @@ TEST_CASE("a folder needs train and validation; other splits may be missing") {
   folder_of const files{{"train.jsonl", line}};
   CHECK_THROWS_WITH(read_data(files.path()), contains(files.path() + ": there is no validation.jsonl"));
   files.write("validation.jsonl", line + line);
+  files.write("test.json", line);
   auto const data = read_data(files.path());
+  CHECK(data[split::test].rows.size() == 1);
   CHECK(data[split::train].rows.size() == 1);
   CHECK(data[split::dev].rows.size() == 2);
   CHECK(data[split::ood_long].rows.empty());
@@ -194,7 +197,8 @@ TEST_CASE("the paper's settings are the defaults, by task, and given ones stay")
     char const* task;
     int steps, batch;
   };
-  for (auto const& e : {expected{"car-cdr-seq", 12, 16}, expected{"active-logical", 16, 16}, expected{"passive-logical", 28, 8}, expected{"active-passive-logical", 20, 16}}) {
+  for (auto const& e : {expected{"car-cdr-seq", 12, 16}, expected{"active-logical", 16, 16}, expected{"passive-logical", 28, 8},
+                        expected{"active-passive-logical", 20, 16}}) {
     options o;
     o.preset = "paper", o.task = e.task;
     apply_preset(o);
