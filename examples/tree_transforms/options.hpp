@@ -1,0 +1,87 @@
+// What a run of the tree-transforms program is told: presets, data, machine, training.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "../common/toml.hpp"
+#include "kinds.hpp"
+
+namespace tree_transforms {
+
+struct options {
+  // data
+  std::string task = "active-logical";  // kinds.hpp
+  std::string data;            // a folder with train, validation, test, ood_new and ood_long; empty: generated
+  bool one_way = false;        // to logical forms alone, also where the task goes both ways
+  int rows = 10000;            // generated: for training
+  int test_size = 1250;        // generated: of each other split
+  std::uint64_t data_seed = 1; // generated: of the rows, which are the same for all seeds of a model
+  bool skip_deeper = false;    // leave rows deeper than `depth` out, as the released program does, instead of refusing them
+
+  // model
+  std::string model = "tree-machine";
+  int steps = 0;               // of the machine; 0: the paper's for the task
+  int depth = 12;              // at most; where the data's trees are less deep, theirs
+  int layers = 1;              // Transformer layers of a step
+  int width = 64, heads = 4, hidden_factor = 4;
+  double dropout = 0.1;
+
+  // training
+  std::int64_t updates = 20000;
+  int batch = 0;               // 0: the paper's for the task
+  double rate = 1e-4, decay = 0.1;
+  double beta1 = 0.9, beta2 = 0.95;
+  int warmup = 10000;          // updates; then the cosine of the released program's loop
+  double clip = 1.0;
+  std::uint64_t seed = 1;
+  int seeds = 1;
+  bool recompute = false;
+
+  // the run
+  std::string backend = "cpu";
+  std::string arithmetic = "float32";  // of products on a GPU: float32, tf32, bf16
+  int threads = 0;                     // 0: all
+  std::string out;
+  bool resume = false;
+  std::string preset, config;
+};
+
+/// The defaults that o.preset stands for.  Without one they are the paper's for the task: preset paper.
+inline void apply_preset(options& o) {
+  if (o.preset == "small") o.one_way = true, o.steps = 8, o.depth = 10;  // training as in the paper
+  if (o.preset == "smoke") {
+    o.one_way = true, o.steps = 3, o.width = 16, o.heads = 2, o.dropout = 0;
+    o.rows = 24, o.test_size = 4, o.batch = 4, o.updates = 12, o.warmup = 0;
+  }
+}
+
+/// Fills in what 0 leaves to the task, once the command line is read.  Throws data_error where there is no such task.
+inline void settle(options& o) {
+  auto const& facts = facts_of(o.task);
+  if (o.steps == 0) o.steps = facts.steps;
+  if (o.batch == 0) o.batch = facts.batch;
+}
+
+/// Every option of a training run with the value it has, as `tree-transforms train --config` reads it back.
+inline std::string to_toml(options const& o) {
+  triad::examples::toml_writer toml;
+  if (!o.preset.empty()) toml.put("preset", o.preset);
+  toml.put("task", o.task);
+  if (!o.data.empty()) toml.put_path("data", o.data);
+  toml.put("one-way", o.one_way).put("rows", o.rows).put("test-size", o.test_size).put("data-seed", o.data_seed).put("skip-deeper", o.skip_deeper);
+  toml.put("model", o.model).put("steps", o.steps).put("depth", o.depth).put("layers", o.layers);
+  toml.put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("dropout", o.dropout);
+  toml.put("updates", o.updates).put("batch", o.batch).put("rate", o.rate).put("decay", o.decay).put("beta1", o.beta1).put("beta2", o.beta2);
+  toml.put("warmup", o.warmup).put("clip", o.clip).put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
+  toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
+  return toml.text();
+}
+
+/// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
+inline std::string training_settings(options const& o) {
+  return triad::examples::toml_without(to_toml(o), {"preset", "data", "test-size", "seeds", "recompute", "backend", "arithmetic", "threads"});
+}
+
+}  // namespace tree_transforms

@@ -1,0 +1,68 @@
+// Trees of one branch left and one right as lists of their nodes: where each stands, and the number of its label.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Positions are breadth-first, children of i at 2 i + 1 and 2 i + 2, so they do not depend on the depth that a model has room for.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "rows.hpp"
+#include "triad/tree/paths.hpp"
+#include "triad/tree/placement.hpp"
+#include "triad/tree/vocabulary.hpp"
+
+namespace tree_transforms {
+
+struct placed_node {
+  index_t position, filler;  // filler: of a vocabulary, never 0
+  bool operator==(placed_node const&) const = default;
+};
+
+/// In the order of positions.
+using placed_tree = std::span<placed_node const>;
+
+struct placed_row {
+  placed_tree source, target;
+};
+
+/// The trees of many rows, one behind the other.
+class placed_rows {
+ public:
+  index_t size() const { return static_cast<index_t>(ends_.size() / 2); }
+  placed_row operator[](index_t i) const {
+    auto const k = static_cast<std::size_t>(2 * i);
+    auto const begin = k == 0 ? 0 : ends_[k - 1], middle = ends_[k], end = ends_[k + 1];
+    return {placed_tree(nodes_).subspan(begin, middle - begin), placed_tree(nodes_).subspan(middle, end - middle)};
+  }
+  /// The row's labels all have numbers.
+  void add(row const& r, triad::vocabulary const& labels) {
+    place(r.source, labels);
+    place(r.target, labels);
+  }
+  /// Nodes of the largest tree.
+  index_t most_nodes() const {
+    std::size_t most = 0, begin = 0;
+    for (auto const end : ends_) {
+      most = std::max(most, end - begin);
+      begin = end;
+    }
+    return static_cast<index_t>(most);
+  }
+
+ private:
+  void place(symbol_tree const& tree, triad::vocabulary const& labels) {
+    triad::role_paths const paths(2);
+    auto const begin = static_cast<std::ptrdiff_t>(nodes_.size());
+    triad::each_role(labels.number(tree), paths, [&](index_t label, triad::role_code role) { nodes_.push_back({paths.position(role), label}); });
+    std::sort(nodes_.begin() + begin, nodes_.end(), [](placed_node const& a, placed_node const& b) { return a.position < b.position; });
+    ends_.push_back(nodes_.size());
+  }
+
+  std::vector<placed_node> nodes_;
+  std::vector<std::size_t> ends_;  // source, target, source, target, ...
+};
+
+}  // namespace tree_transforms
