@@ -73,13 +73,14 @@ options read_options(std::vector<std::string> const& arguments) {
 
 /// Rewrites until no rule matches.
 template <class A>
-void simplify(A const& algebra, triad::vocabulary const& words, triad::tensor<double const, triad::dyn, triad::dyn> fillers, std::vector<rewrite::rule> const& rules,
-              rewrite::symbol_tree const& expression, options const& o) {
+void simplify(A const& algebra, triad::vocabulary const& words, triad::tensor<double const, triad::dyn, triad::dyn> fillers,
+              std::vector<rewrite::rule> const& rules, rewrite::symbol_tree const& expression, options const& o) {
   rewrite::rewriter<A> const rewriter(algebra, words, fillers, rules);
   auto x = rewriter.encode(expression);
   if (!o.quiet) std::printf("  %s\n", rewrite::to_infix(rewriter.decode(x)).c_str());
   for (index_t step = 0; auto next = rewriter.once(x); ++step) {
-    if (step == o.steps) throw triad::data_error("still changing after " + std::to_string(o.steps) + " steps: the rules go in circles, or --steps is too few");
+    if (step == o.steps)
+      throw triad::data_error("still changing after " + std::to_string(o.steps) + " steps: the rules go in circles, or --steps is too few");
     x = next->result;
     if (!o.quiet) std::printf("= %-40s  by  %s\n", rewrite::to_infix(rewriter.decode(x)).c_str(), next->by.c_str());
   }

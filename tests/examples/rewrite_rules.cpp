@@ -32,7 +32,8 @@ TEST_CASE("operators bind as at school") {
     char const *infix, *tree;
   };
   for (auto const& r : {row{"x - y - z", "( - ( - x y ) z )"}, row{"x + y * z", "( + x ( * y z ) )"}, row{"x^y^z", "( ^ x ( ^ y z ) )"},
-                        row{"-x^2", "( ~ ( ^ x 2 ) )"}, row{"-x * y", "( * ( ~ x ) y )"}, row{"2^-x", "( ^ 2 ( ~ x ) )"}, row{"x / (y / z)", "( / x ( / y z ) )"}})
+                        row{"-x^2", "( ~ ( ^ x 2 ) )"}, row{"-x * y", "( * ( ~ x ) y )"}, row{"2^-x", "( ^ 2 ( ~ x ) )"},
+                        row{"x / (y / z)", "( / x ( / y z ) )"}})
     CHECK(to_text(rewrite::parse(r.infix)) == r.tree);
 }
 
@@ -49,7 +50,8 @@ void try_rules(A const& algebra, triad::vocabulary const& words, std::vector<dou
   for (auto const& text : rewrite::school_rules()) {
     CAPTURE(text);
     auto const rule = rewrite::parse_rule(text);
-    rewrite::rewriter<A> const alone(algebra, words, {triad::tensor<double const, triad::dyn, triad::dyn>(table.data(), words.size(), words.size())}, {rule});
+    rewrite::rewriter<A> const alone(algebra, words, triad::tensor<double const, triad::dyn, triad::dyn>(table.data(), words.size(), words.size()),
+                                     {rule});
     auto const step = alone.once(alone.encode(filled(rule.left, 0, different)));
     REQUIRE(step);
     CHECK(alone.decode(step->result) == filled(rule.right, 0, different));
@@ -81,7 +83,8 @@ TEST_CASE("a name that stands twice matches the same expression only") {
   triad::one_hot_fillers(triad::make_matrix(table.data(), labels, labels, labels));
   using algebra = triad::sparse_algebra<double>;
   algebra const a(2, 10, labels);
-  rewrite::rewriter<algebra> const r(a, words, triad::tensor<double const, triad::dyn, triad::dyn>(table.data(), labels, labels), {rewrite::parse_rule("a - a = 0")});
+  rewrite::rewriter<algebra> const r(a, words, triad::tensor<double const, triad::dyn, triad::dyn>(table.data(), labels, labels),
+                                     {rewrite::parse_rule("a - a = 0")});
   CHECK(r.once(r.encode(rewrite::parse("x * y - x * y"))));
   CHECK_FALSE(r.once(r.encode(rewrite::parse("x * y - x * z"))));
   CHECK_FALSE(r.once(r.encode(rewrite::parse("x * y - x"))));

@@ -194,6 +194,10 @@ TRIAD_TEST_FORMS("an operation on a weighted memory is the weighted sum of the o
       a.clear(expected.view());
       for (index_t l = 0; l < slots; ++l) a.add_child(w[0](l), c, triad::detail::item(trees, l), expected.view());
       CHECK(apart(y, expected) < rounding<T>);
+      if (c < 2) {
+        c == 0 ? car(a, w[0], trees, blended.view(), y.view()) : cdr(a, w[0], trees, blended.view(), y.view());
+        CHECK(apart(y, expected) < rounding<T>);
+      }
     }
     cons(a, w, trees, read(s), blended.view(), y.view());
     plant(a, read(s), expected.view());
@@ -227,7 +231,8 @@ TRIAD_TEST_FORMS("the gradients of a weighted memory are the adjoints in its tre
     cons_grad(a, w, trees, dy.view(), blended.view(), dw, dtrees, write(ds));
     // Linear in (trees, s) and in (weights, s): each gives <y, dy>.
     double through_trees = product(s, ds), through_weights = product(s, ds);
-    for (index_t l = 0; l < slots; ++l) through_trees += static_cast<double>(a.inner_product(triad::detail::item(trees, l), triad::detail::item(dtrees, l)));
+    for (index_t l = 0; l < slots; ++l)
+      through_trees += static_cast<double>(a.inner_product(triad::detail::item(trees, l), triad::detail::item(dtrees, l)));
     for (std::size_t c = 0; c < 2; ++c) through_weights += product(weights[c], dweights[c]);
     double const expected = inner_product(y, dy), limit = 20 * rounding<T> * (1 + std::abs(expected));
     CHECK(std::abs(through_trees - expected) < limit);
@@ -244,7 +249,8 @@ TRIAD_TEST_FORMS("a batch is its trees, one by one") {
     cons(a, left.trees(), right.trees(), tensor<T const, dyn, dyn>(s.data(), 2, a.fillers()), y.trees());
     for (index_t i = 0; i < 2; ++i) {
       tensor_tree<A> one(a);
-      cons(a, triad::detail::item(left.trees(), i), triad::detail::item(right.trees(), i), vec<T const>(s.data() + i * a.fillers(), a.fillers()), one.view());
+      cons(a, triad::detail::item(left.trees(), i), triad::detail::item(right.trees(), i), vec<T const>(s.data() + i * a.fillers(), a.fillers()),
+           one.view());
       a.add(-1, triad::detail::item(y.trees(), i), one.view());
       CHECK(inner_product(one, one) == 0);
     }

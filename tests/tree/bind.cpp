@@ -144,7 +144,8 @@ TRIAD_TEST_FORMS("a tree that does not fit is an error that gives the path from 
                     std::string("the node at root.1.0 is deeper than the 2 levels that the roles have"));
   CHECK_THROWS_WITH(encoding(numbered_tree(1, {numbered_tree(3)})), std::string("the node at root.0 has label 3; expected one of 1 .. 2"));
   CHECK_THROWS_WITH(encoding(numbered_tree(0)), contains("root has label 0"));
-  CHECK_THROWS_WITH(encoding(numbered_tree(1, {numbered_tree(), numbered_tree(), numbered_tree(2)})), contains("the node at root.2 is child 2 of its parent"));
+  CHECK_THROWS_WITH(encoding(numbered_tree(1, {numbered_tree(), numbered_tree(), numbered_tree(2)})),
+                    contains("the node at root.2 is child 2 of its parent"));
 }
 
 TEST_CASE("labels at positions are encoded as they stand, also below an empty one; a label out of range is an error with its path") {

@@ -31,7 +31,8 @@ TEST_CASE("a tree that is too deep, too wide or has no label is an error with th
   numbered_tree const tree(1, {numbered_tree(), numbered_tree(4, {numbered_tree(), numbered_tree(5)})});
   std::vector<index_t> labels(15);
   CHECK_THROWS_WITH(place_labels(tree_positions<>(2, 2), tree, vec<index_t>(labels.data(), 3)), contains("root.1.1 is deeper than the 2 levels"));
-  CHECK_THROWS_WITH(place_labels(tree_positions<>(2, 2), numbered_tree(1, {numbered_tree(0)}), vec<index_t>(labels.data(), 3)), contains("root.0 has label 0"));
+  CHECK_THROWS_WITH(place_labels(tree_positions<>(2, 2), numbered_tree(1, {numbered_tree(0)}), vec<index_t>(labels.data(), 3)),
+                    contains("root.0 has label 0"));
   numbered_tree const wide(1, {numbered_tree(), numbered_tree(), numbered_tree(2)});
   CHECK_THROWS_WITH(place_labels(tree_positions<>(2, 2), wide, vec<index_t>(labels.data(), 3)), contains("root.2 is child 2 of its parent"));
   CHECK_THROWS_AS(place_labels(tree_positions<>(2, 3), tree, vec<index_t>(labels.data(), 6)), contract_violation);

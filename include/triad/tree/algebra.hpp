@@ -163,6 +163,11 @@ void child(A const& a, index_t c, W const& w, M const& memory, B&& blended, Y&& 
   blend(a, w, memory, blended);
   child(a, c, blended, y);
 }
+template <tree_algebra A, class W, class M, class B, class Y>
+void car(A const& a, W const& w, M const& memory, B&& blended, Y&& y) { child(a, 0, w, memory, blended, y); }
+template <tree_algebra A, class W, class M, class B, class Y>
+void cdr(A const& a, W const& w, M const& memory, B&& blended, Y&& y) { child(a, 1, w, memory, blended, y); }
+
 /// dblended is overwritten; dw and dmemory add.
 template <tree_algebra A, class W, class M, class B, class Y, class DW, class DM>
 void child_grad(A const& a, index_t c, W const& w, M const& memory, Y const& dy, B&& dblended, DW&& dw, DM&& dmemory) {

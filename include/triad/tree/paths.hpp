@@ -30,7 +30,8 @@ inline constexpr role_code no_role = 0;
 
 class role_paths {
  public:
-  constexpr explicit role_paths(index_t branching = 2) : branching_(branching), bits_(static_cast<int>(std::bit_width(static_cast<role_code>(branching - 1)))) {
+  constexpr explicit role_paths(index_t branching = 2)
+      : branching_(branching), bits_(static_cast<int>(std::bit_width(static_cast<role_code>(branching - 1)))) {
     TRIAD_EXPECTS(branching >= 2 && branching <= (index_t{1} << 31), "role_paths: the branching is 2 or more");
   }
 

@@ -48,7 +48,8 @@ class tree_reader {
         leaf();
       ended_ = made_.level() == 0;
     }
-    if (!ended_) fail(text_.size(), made_.level() == 0 ? "expected a tree, found nothing" : "expected ')' after the children of '" + made_.label() + "', found the end");
+    if (!ended_ && made_.level() == 0) fail(text_.size(), "expected a tree, found nothing");
+    if (!ended_) fail(text_.size(), "expected ')' after the children of '" + made_.label() + "', found the end");
     return made_.finish();
   }
 
