@@ -11,6 +11,7 @@
 #include "parser.hpp"
 #include "relation.hpp"
 #include "training.hpp"
+#include "tree_machine.hpp"
 #include "tree_text.hpp"
 #include "trees.hpp"
 #include "update.hpp"
@@ -18,7 +19,7 @@
 namespace triad::golden {
 
 using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, rat, rrat, optim, clipping, sched, train_clutrr,
-                            dtm_tpr, dtm_DE, dtm_ops, dtm_data>;
+                            dtm_tpr, dtm_DE, dtm_ops, dtm_data, dtm_interp, dtm_nta, dtm_full, train_dtm>;
 
 namespace detail {
 template <class F>

@@ -10,10 +10,14 @@
 //   G_c = A_c' dM_{k+1};   dw_k(l, c) = <M_l, G_c>,  dM_l += sum_c w_k(l, c) G_c,  dA_c += dM_{k+1} B_c',  ds_k = dM_{k+1}' r_root
 #pragma once
 
+#include <string>
+
+#include "triad/core/math.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
 #include "triad/ops/matmul.hpp"
+#include "triad/ops/reduce.hpp"
 #include "triad/ops/tree_shift.hpp"
 
 namespace triad {
@@ -77,11 +81,6 @@ struct tree_interpreter {
   void complete(Ex& ex, tree_pass<T> const& p, index_t slot, tree_memory_view<T> d_memory) const {
     tree_shift_grad(ex, where, p.support, tree_weights_view<T const>(p.weights), slot, d_memory);
   }
-
-  /// y = x
-  struct same {
-    TRIAD_HOST_DEVICE constexpr T operator()(T x) const { return x; }
-  };
 };
 
 /// Roles and matrices in the caller's memory; `learned`: the matrices are parameters instead.
@@ -118,22 +117,20 @@ struct matrix_interpreter {
     index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
     auto const fillers = scratch.make<tensor<T, dyn, dyn>>(batch * positions, f);
     gather_rows(ex, table, symbols, fillers);
-    batched_matmul(ex, make_matrices(roles.data_handle(), batch, width, positions, 0, 1, width), of_samples(read_only(fillers), positions),
-                   of_slot(p.memory, 0));
+    each_sample(ex, transposed(roles), of_samples(read_only(fillers), positions), of_slot(p.memory, 0));
   }
   template <backend Ex>
   matrix<T const> unbind(Ex& ex, fields<T const>, arena& scratch, tree_pass<T> const& p, index_t slot) const {
     index_t const batch = p.memory.extent(1);
     auto const fillers = scratch.make<tensor<T, dyn, dyn>>(batch * positions, p.memory.extent(3));
-    batched_matmul(ex, make_matrices(roles.data_handle(), batch, positions, width, 0, width), of_slot(tree_memory_view<T const>(p.memory), slot),
-                   of_samples(fillers, positions));
+    each_sample(ex, as_matrix(roles), of_slot(tree_memory_view<T const>(p.memory), slot), of_samples(fillers, positions));
     return as_matrix(read_only(fillers));
   }
   template <backend Ex>
   void unbind_grad(Ex& ex, fields<T const>, matrix<T const> d, tree_batch_view<T> d_slot) const {
     index_t const batch = d_slot.extent(0), f = d_slot.extent(2);
-    batched_matmul(ex, make_matrices(roles.data_handle(), batch, width, positions, 0, 1, width),
-                   make_matrices(d.data_handle(), batch, positions, f, positions * f, f), make_matrices(d_slot.data_handle(), batch, width, f, width * f, f));
+    each_sample(ex, transposed(roles), make_matrices(d.data_handle(), batch, positions, f, positions * f, f),
+                make_matrices(d_slot.data_handle(), batch, width, f, width * f, f));
   }
 
   template <backend Ex>
@@ -143,9 +140,8 @@ struct matrix_interpreter {
     auto const blended = blend(ex, *c.scratch, p, step);
     auto const parts = c.scratch->template make<tensor<T, dyn, dyn, dyn>>(arguments() + 1, batch * width, f);
     for (index_t a = 0; a < arguments(); ++a)
-      batched_matmul(ex, make_matrices(map_of(w, a), batch, width, width, 0, width), of_argument(read_only(blended), a, batch), of_argument(parts, a, batch));
-    batched_matmul(ex, make_matrices(roles.data_handle(), batch, width, index_t{1}, 0, 1), make_matrices(root.data_handle(), batch, index_t{1}, f, root.stride(0), f),
-                   of_argument(parts, arguments(), batch));
+      each_sample(ex, map_of(w, a), of_argument(read_only(blended), a, batch), of_argument(parts, a, batch));
+    each_sample(ex, transposed(root_role()), make_matrices(root.data_handle(), batch, index_t{1}, f, root.stride(0), f), of_argument(parts, arguments(), batch));
     auto const slot = as_matrix(tree_slot(p.memory, step + 1));
     fill(ex, T(0), tree_slot(p.memory, step + 1));
     column_sums_add(ex, *c.scratch, make_matrix<T const>(parts.data_handle(), arguments() + 1, batch * width * f, batch * width * f),
@@ -163,11 +159,10 @@ struct matrix_interpreter {
     auto const frame = scratch.open();
     index_t const batch = p.memory.extent(1), f = p.memory.extent(3), tree = width * f;
     auto const dy = of_slot(tree_memory_view<T const>(d_memory), step + 1);
-    batched_matmul(ex, make_matrices(roles.data_handle(), batch, index_t{1}, width, 0, width), dy,
-                   make_matrices(d_root.data_handle(), batch, index_t{1}, f, d_root.stride(0), f));
+    each_sample(ex, root_role(), dy, make_matrices(d_root.data_handle(), batch, index_t{1}, f, d_root.stride(0), f));
     auto const g = scratch.template make<tensor<T, dyn, dyn, dyn>>(arguments(), batch * width, f);
     for (index_t a = 0; a < arguments(); ++a)
-      batched_matmul(ex, make_matrices(map_of(w, a), batch, width, width, 0, 1, width), dy, of_argument(g, a, batch));
+      each_sample(ex, transposed(map_of(w, a)), dy, of_argument(g, a, batch));
     if (learned) {
       auto const blended = blend(ex, scratch, p, step);
       for (index_t a = 0; a < arguments(); ++a)
@@ -188,7 +183,16 @@ struct matrix_interpreter {
   static void complete(Ex&, tree_pass<T> const&, index_t, tree_memory_view<T>) {}
 
  private:
-  T const* map_of(fields<T const> w, index_t a) const { return (learned ? w.maps.data_handle() : maps.data_handle()) + a * width * width; }
+  matrix<T const> map_of(fields<T const> w, index_t a) const {
+    return make_matrix((learned ? w.maps.data_handle() : maps.data_handle()) + a * width * width, width, width, width);
+  }
+  matrix<T const> root_role() const { return make_matrix(roles.data_handle(), 1, width, width); }
+  /// y(b) = a x(b) for every sample b.
+  template <backend Ex>
+  static void each_sample(Ex& ex, matrix<T const> a, matrices<T const> x, matrices<T> y) {
+    auto const at = [](auto const& m, index_t b) { return make_matrix(m.data_handle() + b * m.stride(0), m.extent(1), m.extent(2), m.stride(1), m.stride(2)); };
+    for (index_t b = 0; b < y.extent(0); ++b) matmul(ex, a, at(x, b), at(y, b));
+  }
   /// (batch n, f) as (batch, n, f)
   template <class S>
   static matrices<S> of_samples(tensor<S, dyn, dyn> v, index_t n) {

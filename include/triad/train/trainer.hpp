@@ -18,13 +18,37 @@
 
 namespace triad {
 
-struct trainer_options {
+/// Dims: what the memory of a batch is planned with.
+template <class Dims>
+struct basic_trainer_options {
   adam_settings adam{};
   double max_norm = 0;                // gradients are clipped to this norm; 0: never
   philox_key key = 0;                 // of dropout
   keep memory = keep::everything;
-  graph_dims capacity{};              // the largest batch
+  Dims capacity{};                    // the largest batch
 };
+using trainer_options = basic_trainer_options<graph_dims>;
+
+namespace detail {
+template <class Model>
+struct dims_of_model {
+  using type = graph_dims;
+};
+template <class Model>
+  requires requires { typename Model::dims; }
+struct dims_of_model<Model> {
+  using type = typename Model::dims;
+};
+
+/// The sizes of a batch.
+template <class Input>
+auto const& dims_of_batch(Input const& in) {
+  if constexpr (requires { in.dims(); })
+    return in.dims();
+  else
+    return in.graphs.dims;
+}
+}  // namespace detail
 
 /// What one update found: the mean cross entropy of its batch, and its gradient's norm before it was clipped.
 struct update_record {
@@ -38,9 +62,9 @@ struct trainer_bytes {
   std::size_t total() const { return parameters + saved + scratch; }
 };
 
-/// Model: fields, plan_params, plan_saved(arena, graph_dims, keep), plan_output(arena, graph_dims), forward(..., output),
-/// measured_input(graph_dims), measured_answers(graph_dims), loss(ex, scratch, input, output, answers, loss, d_output), backward(..., d_output, gradient);
-/// Model::input: graphs, identify(id), as graph_queries has them;  Model::answers: a view, or identify(id).
+/// Model: dims (graph_dims where it has no such type), fields, plan_params, plan_saved(arena, dims, keep), plan_output(arena, dims),
+/// forward(..., output), measured_input(dims), measured_answers(dims), loss(ex, scratch, input, output, answers, loss, d_output), backward(..., d_output, gradient);
+/// Model::input: dims() or graphs.dims, and identify(id), as graph_queries has them;  Model::answers: a view, or identify(id).
 template <class Model, backend Ex>
 class trainer {
  public:
@@ -48,9 +72,11 @@ class trainer {
   using memory = typename Ex::memory;
   using output = typename Model::output;
   using answers = typename Model::answers;
+  using dims = typename detail::dims_of_model<Model>::type;
+  using settings = basic_trainer_options<dims>;
 
   /// Parameters for which the model says has_gradient(path) = false are left alone.
-  trainer(Ex& ex, Model const& m, trainer_options const& options)
+  trainer(Ex& ex, Model const& m, settings const& options)
       : ex_(ex), model_(m), options_(options), parameters_(m, options.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
         optimizer_(parameters_, options.adam, without_gradient{m}), clock_(memory_of(ex)), saved_(plan(ex, m, options).saved, memory_of(ex)),
         scratch_(plan(ex, m, options).scratch, memory_of(ex)), scalars_(scalar_bytes(), memory_of(ex)) {
@@ -64,7 +90,7 @@ class trainer {
   ~trainer() { forget_replays(ex_); }
 
   trainer_bytes bytes() const { return plan(ex_, model_, options_); }
-  static trainer_bytes plan(Ex& ex, Model const& m, trainer_options const& o) {
+  static trainer_bytes plan(Ex& ex, Model const& m, settings const& o) {
     bool const learns = o.memory != keep::nothing;
     auto const parameters = planned_bytes([&](arena& a) { (void)m.plan_params(a); }) * (learns ? 4 : 1);
     auto const saved = planned_bytes([&](arena& a) {
@@ -104,7 +130,7 @@ class trainer {
 
   /// The gradient of the loss, the loss, and the gradient's norm before it is clipped; no step.
   void compute_gradient(typename Model::input const& in, answers const& right, double max_norm = 0) {
-    auto const place = prepare(in.graphs.dims);
+    auto const place = prepare(detail::dims_of_batch(in));
     auto scratch = scratch_.place();
     auto const c = use(scratch, true);
     parameters_.zero_gradients(ex_);
@@ -116,7 +142,7 @@ class trainer {
 
   /// What the model says of a batch, without dropout, until the next call.
   output infer(typename Model::input const& in) {
-    auto const place = prepare(in.graphs.dims);
+    auto const place = prepare(detail::dims_of_batch(in));
     auto scratch = scratch_.place();
     model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.scores);
     return place.scores;
@@ -131,10 +157,10 @@ class trainer {
   Model const& model() const { return model_; }
   parameter_set<Model, Ex>& parameters() { return parameters_; }
   parameter_set<Model, Ex> const& parameters() const { return parameters_; }
-  trainer_options const& options() const { return options_; }
+  settings const& options() const { return options_; }
 
   /// The memory of the last batch, for inspection: what forward kept.
-  typename Model::saved saved(graph_dims const& dims) { return prepare(dims).saved; }
+  typename Model::saved saved(dims const& d) { return prepare(d).saved; }
   call inspection_call(arena& scratch) const { return use(scratch, false); }
 
  private:
@@ -162,11 +188,11 @@ class trainer {
     typename Model::saved saved;
     output scores, d_scores;
   };
-  placed prepare(graph_dims const& dims) {
+  placed prepare(dims const& d) {
     auto place = saved_.place();
-    auto const s = model_.plan_saved(place, dims, options_.memory);
-    auto const scores = model_.plan_output(place, dims);
-    return {s, scores, model_.plan_output(place, dims)};
+    auto const s = model_.plan_saved(place, d, options_.memory);
+    auto const scores = model_.plan_output(place, d);
+    return {s, scores, model_.plan_output(place, d)};
   }
   call use(arena& scratch, bool train) const { return {&scratch, train, options_.key, clock_.step(), 0}; }
 
@@ -177,7 +203,7 @@ class trainer {
   }
 
   /// A pass over the largest batch that plans and computes nothing.
-  static std::size_t planned_scratch(Ex& ex, Model const& m, trainer_options const& o) {
+  static std::size_t planned_scratch(Ex& ex, Model const& m, settings const& o) {
     arena values, gradients, kept;
     auto const w = m.template plan_params<T const>(values);
     auto const s = m.plan_saved(kept, o.capacity, o.memory);
@@ -200,7 +226,7 @@ class trainer {
 
   Ex& ex_;
   Model model_;
-  trainer_options options_;
+  settings options_;
   parameter_set<Model, Ex> parameters_;
   adam_optimizer<Model, Ex> optimizer_;
   training_clock<Ex> clock_;

@@ -1,0 +1,73 @@
+// What a Differentiable Tree Machine is given and asked: trees as symbols, position by position.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/core/identity.hpp"
+#include "triad/core/sequences.hpp"
+#include "triad/ops/tree_choice.hpp"
+
+namespace triad {
+
+/// Sizes of a batch, known to the host.
+struct tree_dims {
+  index_t batch = 0;
+};
+
+/// A batch of trees, and what the passes over it need besides.
+template <class T>
+struct tree_batch {
+  tree_dims sizes;
+  index_t positions = 0;                // N
+  vec<index_t const> symbols;           // (batch N) 0: nothing
+  tensor<T const, dyn, dyn> fillers;    // (v, f), row 0 zero
+  tree_support support{};               // of the positions, by slot
+  index_t const* bounds = nullptr;      // on the host: positions from bounds[k] on are empty in slot k; or null: none is known to be
+  vec<index_t const> sample;            // (batch) 0, 1, 2 ...
+  vec<index_t const> zero;              // (batch) 0
+  vec<index_t const> size, first;       // (steps batch) step k: k + 3 tokens of each sample, and where they begin
+
+  // Gumbel-softmax: noise that is added to logits, which are then divided by the temperature; or none.
+  double temperature = 1;
+  choice_over over = choice_over::trees;
+  tensor<T const, dyn, dyn, dyn> operation_noise{};  // (steps, batch, b + 1)
+  tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, steps 2 b)
+
+  tree_dims const& dims() const { return sizes; }
+  /// Positions of slot k that may hold anything are the first of this many.
+  index_t bound(index_t k) const { return bounds != nullptr ? bounds[k] : positions; }
+  /// The tokens of step k as sequences.
+  sequence_batch tokens(index_t k) const {
+    index_t const b = sizes.batch, each = k + 3;
+    auto const of_step = [&](vec<index_t const> v) { return vec<index_t const>(v.data_handle() ? v.data_handle() + k * b : nullptr, b); };
+    return {b, b * each, each, of_step(size), of_step(first)};
+  }
+  /// How step k chooses.
+  choice_settings<T> choice(index_t k) const {
+    choice_settings<T> t{over, temperature};
+    if (operation_noise.size() == 0) return t;
+    auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {
+      return make_matrix(v.data_handle() + k * v.extent(1) * v.extent(2), v.extent(1), columns, v.extent(2));
+    };
+    t.operation_noise = rows(operation_noise, operation_noise.extent(2));
+    t.argument_noise = rows(argument_noise, argument_noise.extent(2) / argument_noise.extent(0) * (k + 1));
+    return t;
+  }
+
+  /// Everything that a pass over this batch depends on, but for the values in its views.
+  void identify(identity& id) const {
+    id.add(static_cast<std::uint64_t>(sizes.batch));
+    id.add_views(symbols, fillers, support.first, support.since, sample, zero, size, first, operation_noise, argument_noise);
+    id.add(temperature);
+    id.add(static_cast<std::uint64_t>(over));
+    index_t const steps = sizes.batch > 0 ? static_cast<index_t>(size.extent(0)) / sizes.batch : 0;
+    for (index_t k = 0; k < steps; ++k) id.add(static_cast<std::uint64_t>(bound(k)));
+  }
+};
+
+/// The right symbols: (batch N), 0 where nothing should be.
+struct tree_answers {
+  vec<index_t const> symbols;
+  void identify(identity& id) const { id.add_views(symbols); }
+};
+
+}  // namespace triad

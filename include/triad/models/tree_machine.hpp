@@ -1,0 +1,261 @@
+// The Differentiable Tree Machine: an agent that programs soft tree operations over a growing memory of trees.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   M_0 = the input tree;  tokens: one for the operation, one for the root
+//   step k:  a new token  W_shrink flat(M_k) + b;   tokens = agent_k(tokens), which also gives operation, arguments and root
+//            M_{k+1} = interpreter(M_0 .. M_k, choice of these)                                                    DTM eq. 1
+//   scores of symbols: M_steps against the fillers
+//
+// All of it is linear in the trees but the agent.  The gradient of W_shrink is one product over all steps; that of a tree is made once
+// all later ones are.
+#pragma once
+
+#include "triad/layers/neural_tree_agent.hpp"
+#include "triad/layers/tree_interpreter.hpp"
+#include "triad/layers/wide_linear.hpp"
+#include "triad/models/tree_batch.hpp"
+#include "triad/ops/tree_loss.hpp"
+
+namespace triad {
+
+struct tree_machine_sizes {
+  index_t steps = 1;
+  index_t symbols = 0;        // v, <empty> among them
+  bool unit_fillers = false;  // the fillers are the unit vectors (but for <empty>, which is zero): scores are the trees themselves
+  tree_agent_options agent{};
+};
+
+template <class T, class Interpreter = tree_interpreter<T>, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+struct tree_machine {
+  using agent_type = neural_tree_agent<T, D, H, F>;
+  using value_type = T;
+  using dims = tree_dims;
+  using input = tree_batch<T>;
+  using output = tensor<T, dyn, dyn>;  // (batch N, v): scores of symbols
+  using answers = tree_answers;
+  using states = tensor<T, dyn, D>;    // (rows, d)
+
+  Interpreter interpreter;
+  index_t positions;  // N
+  index_t steps, symbols;
+  bool unit_fillers;
+  repeat<T, agent_type> agents;  // their parameters; each step has other sizes, so the passes are below
+  wide_linear<T, D> shrink;
+
+  tree_machine(Interpreter of, index_t tree_positions, tree_machine_sizes const& z)
+      : interpreter(of), positions(tree_positions), steps(z.steps), symbols(z.symbols), unit_fillers(z.unit_fillers),
+        agents{agent_type(z.agent), extents<dyn>(z.steps), false}, shrink{of.rows() * z.agent.fillers, extents<D>(z.agent.layer.width)} {
+    TRIAD_EXPECTS(z.steps > 0 && z.symbols > 1, "tree_machine: a step and a symbol at least are needed");
+    TRIAD_EXPECTS(!z.unit_fillers || z.symbols == z.agent.fillers, "tree_machine: unit fillers are as wide as there are symbols");
+  }
+
+  constexpr agent_type const& agent() const { return agents.layer; }
+  constexpr index_t width() const { return agent().width(); }
+  constexpr index_t fillers() const { return agent().fillers; }
+  constexpr index_t branching() const { return agent().branching; }
+  /// Tokens of a sample at step k.
+  static constexpr index_t tokens_at(index_t k) { return agent_type::fixed_tokens + k + 1; }
+
+  template <class S>
+  struct fields {
+    tensor<S, D> operation_token, root_token;  // (d)
+    typename wide_linear<T, D>::template fields<S> shrink;
+    typename repeat<T, agent_type>::template fields<S> agents;
+    typename Interpreter::template fields<S> interpreter;
+    template <class V>
+    void each(V&& f) {
+      f("operation_token", operation_token);
+      f("root_token", root_token);
+      f("shrink", shrink);
+      f("agents", agents);
+      f("interpreter", interpreter);
+    }
+  };
+  /// What a step leaves.
+  struct step_saved {
+    states in, out;                       // (batch tokens, d): the tokens before and after
+    typename agent_type::saved agent;
+    tensor<T, dyn, dyn> operation, root;  // (batch, b + 1): chosen; (batch, f): the agent's
+  };
+  struct saved {
+    tree_machine const* model;
+    index_t batch;
+    keep kept;
+    tree_memory_view<T> memory;                 // (steps + 1, batch, rows, f)
+    tree_weights_view<T> arguments, weights;    // (steps, batch, steps, 2 b): chosen; with the operations' weights
+    std::byte* rest;
+    std::size_t stride;
+
+    step_saved at(index_t k) const {
+      auto place = rest ? arena(rest + static_cast<std::size_t>(k) * stride, stride) : arena();
+      return model->plan_step(place, batch, k, kept);
+    }
+    tree_choices<T> choices(index_t k) const { return {as_matrix(at(k).operation), arguments}; }
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const o = place.make<tensor<S, D>>(width()), r = place.make<tensor<S, D>>(width());
+    auto const s = shrink.template plan_params<S>(place);
+    auto const a = agents.template plan_params<S>(place);
+    return {o, r, s, a, interpreter.template plan_params<S>(place)};
+  }
+  saved plan_saved(arena& place, dims const& d, keep kept = keep::everything) const {
+    auto const memory = place.make<tree_memory_view<T>>(steps + 1, d.batch, interpreter.rows(), fillers());
+    auto const arguments = place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching());
+    auto const weights = place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching());
+    auto const stride = planned_bytes([&](arena& a) { (void)plan_step(a, d.batch, steps - 1, kept); });
+    auto* const rest = static_cast<std::byte*>(place.rest().base());
+    place.skip(stride * static_cast<std::size_t>(steps));
+    return {this, d.batch, kept, memory, arguments, weights, rest, stride};
+  }
+  output plan_output(arena& place, dims const& d) const { return place.make<output>(d.batch * positions, symbols); }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const batch = in.sizes.batch;
+    auto const pass = pass_of(in, s);
+    interpreter.bind(ex, w.interpreter, in.fillers, in.symbols, scratch, pass);
+    for (index_t k = 0; k < steps; ++k) {
+      auto const step = scratch.open();
+      auto const now = s.at(k);
+      index_t const tokens = tokens_at(k);
+      gather_tokens(ex, w, in, s, k, now.in);
+      auto const fresh = scratch.make<states>(batch, width());
+      shrink.forward(ex, c, w.shrink, flat(read_only(tree_slot(s.memory, k))), used(in, k), fresh);
+      gather_rows(ex, fresh, in.sample, agent_type::token(now.in, tokens, tokens - 1));
+
+      auto const operation = scratch.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
+      auto const arguments = scratch.make<tensor<T, dyn, dyn>>(batch * tokens, 2 * branching());
+      auto const weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
+      agent().forward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, as_matrix(operation), as_matrix(now.root),
+                      as_matrix(arguments));
+      tree_logits<T const> const said{as_matrix(read_only(operation)), agent().of_trees(as_matrix(read_only(arguments)), tokens),
+                                      as_matrix(read_only(now.root))};
+      tree_choice(ex, in.choice(k), k, said, s.choices(k), s.weights, as_matrix(weighted_root));
+      interpreter.forward(ex, c, w.interpreter, pass, k, as_matrix(read_only(weighted_root)));
+    }
+    auto const found = interpreter.unbind(ex, w.interpreter, scratch, pass, steps);
+    if (unit_fillers)
+      transform(ex, same{}, contiguous(found), scores);
+    else
+      matmul(ex, found, transposed(in.fillers), scores);
+  }
+
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_scores, fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const batch = in.sizes.batch;
+    auto const pass = pass_of(in, s);
+    auto const d_memory = scratch.make<tree_memory_view<T>>(steps + 1, batch, interpreter.rows(), fillers());
+    auto const d_weights = scratch.make<tree_weights_view<T>>(steps, batch, steps, 2 * branching());
+    auto const d_fresh = scratch.make<tensor<T, dyn, dyn, dyn>>(steps, batch, width());  // of the token that each step adds
+    auto const widest = steps > 0 ? batch * tokens_at(steps - 1) : 0;
+    auto const d_out = scratch.make<tensor<T, dyn, dyn>>(widest, width()), d_in = scratch.make<tensor<T, dyn, dyn>>(widest, width());
+    {
+      auto const inner = scratch.open();
+      auto d = as_matrix(read_only(d_scores));
+      if (!unit_fillers) {
+        auto const of_fillers = scratch.make<tensor<T, dyn, dyn>>(batch * positions, fillers());
+        matmul(ex, d_scores, in.fillers, of_fillers);
+        d = as_matrix(read_only(of_fillers));
+      }
+      interpreter.unbind_grad(ex, w.interpreter, d, tree_slot(d_memory, steps));
+    }
+    interpreter.begin_backward(ex, d_memory);
+    fill(ex, T(0), d_out);
+    for (index_t k = steps - 1; k >= 0; --k) {
+      auto const inner = scratch.open();
+      auto const now = s.at(k);
+      index_t const tokens = tokens_at(k);
+      if (k + 1 < steps) {  // slot k + 1 is read by later steps, and by the token made of it
+        interpreter.complete(ex, pass, k + 1, d_memory);
+        shrink.backward_input(ex, w.shrink, fresh_of(d_fresh, k + 1), used(in, k + 1), flat(tree_slot(d_memory, k + 1)));
+      }
+      auto const d_weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers()), d_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
+      auto const d_operation = scratch.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
+      auto const d_arguments = scratch.make<tensor<T, dyn, dyn>>(batch * tokens, 2 * branching());
+      interpreter.backward(ex, c, w.interpreter, pass, k, d_memory, d_weights, as_matrix(d_weighted_root), gradient.interpreter);
+      fill(ex, T(0), d_arguments);
+      tree_choice_grad(ex, in.choice(k), k, as_matrix(read_only(now.root)), tree_choices<T const>{as_matrix(read_only(now.operation)), s.arguments},
+                       tree_weights_view<T const>(d_weights), as_matrix(read_only(d_weighted_root)),
+                       tree_logits<T>{as_matrix(d_operation), agent().of_trees(as_matrix(d_arguments), tokens), as_matrix(d_root)});
+      // d_out has what step k + 1 says of the tokens that it was given.
+      auto const after = first_rows(d_out, batch * tokens), before = first_rows(d_in, batch * tokens);
+      agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after, as_matrix(read_only(d_operation)),
+                       as_matrix(read_only(d_root)), as_matrix(read_only(d_arguments)), before, gradient.agents.at(k));
+      gather_rows(ex, agent_type::token(read_only(before), tokens, tokens - 1), in.sample, fresh_rows(d_fresh, k));
+      if (k > 0) {
+        gather_rows(ex, front(read_only(before), tokens), in.sample, front(first_rows(d_out, batch * (tokens - 1)), tokens - 1, tokens - 1));
+      } else {
+        scatter_add_rows(ex, agent_type::token(read_only(before), tokens, 0), in.zero, one_row(gradient.operation_token));
+        scatter_add_rows(ex, agent_type::token(read_only(before), tokens, 1), in.zero, one_row(gradient.root_token));
+      }
+    }
+    // Of all steps at once: slots 0 .. steps - 1 below each other, and the tokens made of them.
+    index_t const rows = steps * batch;
+    shrink.backward_params(ex, c, tensor<T const, dyn, dyn>(s.memory.data_handle(), rows, interpreter.rows() * fillers()),
+                           const_view<states>(d_fresh.data_handle(), rows, width()), gradient.shrink);
+  }
+
+  input measured_input(dims const& d) const {
+    vec<index_t const> const each(nullptr, d.batch), of_steps(nullptr, steps * d.batch);
+    return {d, positions, vec<index_t const>(nullptr, d.batch * positions), tensor<T const, dyn, dyn>(nullptr, symbols, fillers()), {}, nullptr, each, each,
+            of_steps, of_steps};
+  }
+  answers measured_answers(dims const& d) const { return {vec<index_t const>(nullptr, d.batch * positions)}; }
+
+  template <backend Ex>
+  void loss(Ex& ex, arena& scratch, input const&, output const& scores, answers const& right, vec<T> loss, output const& d) const {
+    tree_loss(ex, scratch, as_matrix(read_only(scores)), right.symbols, loss, as_matrix(d));
+  }
+
+  step_saved plan_step(arena& place, index_t batch, index_t k, keep kept) const {
+    index_t const rows = batch * tokens_at(k);
+    auto const in = place.make<states>(rows, width()), out = place.make<states>(rows, width());
+    auto const a = agent().plan_saved(place, row_dims(rows), kept);
+    auto const o = place.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
+    return {in, out, a, o, place.make<tensor<T, dyn, dyn>>(batch, fillers())};
+  }
+
+ private:
+  static tree_pass<T> pass_of(input const& in, saved const& s) { return {in.support, s.memory, s.weights}; }
+  /// The first numbers of the trees of slot k, behind which there is nothing.
+  constexpr index_t used(input const& in, index_t k) const { return in.bounds == nullptr ? shrink.in : in.bound(k) * fillers(); }
+
+  template <class S>
+  static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) { return tensor<S, dyn, dyn>(t.data_handle(), t.extent(0), t.extent(1) * t.extent(2)); }
+  static tensor<T const, dyn, dyn> contiguous(matrix<T const> m) { return tensor<T const, dyn, dyn>(m.data_handle(), m.extent(0), m.extent(1)); }
+  static states first_rows(tensor<T, dyn, dyn> v, index_t rows) { return states(v.data_handle(), rows, v.extent(1)); }
+  static const_view<states> fresh_of(tensor<T, dyn, dyn, dyn> d, index_t k) { return const_view<states>(&d(k, 0, 0), d.extent(1), d.extent(2)); }
+  static states fresh_rows(tensor<T, dyn, dyn, dyn> d, index_t k) { return states(d.data_handle() + k * d.extent(1) * d.extent(2), d.extent(1), d.extent(2)); }
+  template <class S>
+  static matrix<S> one_row(tensor<S, D> v) { return make_matrix(v.data_handle(), 1, v.extent(0), v.extent(0)); }
+  /// All but the last of `tokens` tokens of every sample, as one row: (batch, (tokens - 1) d).
+  static matrix<T const> front(const_view<states> x, index_t tokens) { return front_of(x, tokens, tokens - 1); }
+  template <class S>
+  static matrix<S> front(tensor<S, dyn, D> x, index_t tokens, index_t count) { return front_of(x, tokens, count); }
+  template <class X>
+  static auto front_of(X x, index_t tokens, index_t count) {
+    index_t const d = x.extent(1);
+    return make_matrix(x.data_handle(), x.extent(0) / tokens, count * d, tokens * d);
+  }
+
+  /// The tokens that step k begins with, but for the new one: those of the step before, or the first two.
+  template <backend Ex>
+  void gather_tokens(Ex& ex, fields<T const> w, input const& in, saved const& s, index_t k, states to) const {
+    index_t const tokens = tokens_at(k);
+    if (k == 0) {
+      gather_rows(ex, one_row(w.operation_token), in.zero, agent_type::token(to, tokens, 0));
+      gather_rows(ex, one_row(w.root_token), in.zero, agent_type::token(to, tokens, 1));
+      return;
+    }
+    auto const before = s.at(k - 1).out;
+    gather_rows(ex, front(before, tokens - 1, tokens - 1), in.sample, front(to, tokens, tokens - 1));
+  }
+};
+
+}  // namespace triad
