@@ -48,6 +48,25 @@ TEMPLATE_TEST_CASE("gelu is x times the normal distribution function", "", TRIAD
   }
 }
 
+TEST_CASE("gelu on the cpu has the same bits whatever the threads, and whatever stands beside a value") {
+  auto const x = test::random_values<float>(40001, 5, 6), dy = test::random_values<float>(40001, 6);
+  auto const run = [&](int threads, index_t first, index_t count) {
+    cpu::backend ex(threads);
+    std::vector<float> y(static_cast<std::size_t>(2 * count));
+    auto const value = make_vec(y.data(), count), slope = make_vec(y.data() + count, count);
+    transform(ex, gelu{}, make_vec(x.data() + first, count), value);
+    transform(ex, gelu_grad{}, make_vec(x.data() + first, count), make_vec(dy.data() + first, count), slope);
+    return y;
+  };
+  auto const all = run(1, 0, 40001);
+  CHECK(run(3, 0, 40001) == all);
+  auto const few = run(1, 77, 5);
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(few[i] == all[77 + i]);
+    CHECK(few[5 + i] == all[40001 + 77 + i]);
+  }
+}
+
 TEST_CASE("a block with relu keeps one matrix, and one with gelu two") {
   auto const bytes = [](activation f) {
     return planned_bytes([&](arena& a) { (void)feed_forward<float>(8, 64, 8, 0.1, f).plan_saved(a, row_dims(100)); });

@@ -77,7 +77,7 @@ struct sequence_tokens {
     auto const frame = c.scratch->open();
     auto const memory = c.scratch->template make<output>(du.extent(0), width());
     scatter_add_rows(ex, undropped(ex, c.dropout(dropout), du, memory), in.token, gradient.tokens);
-    if (fixed >= 0) fill(ex, T(0), make_vec(&gradient.tokens(fixed, 0), width()));
+    if (fixed >= 0) fill(ex, T(0), make_vec(gradient.tokens.data_handle() + fixed * width(), width()));
   }
 };
 
