@@ -44,7 +44,7 @@ void fill_random(View v, std::uint64_t stream, double a = 1.7) {
 /// same side of each, or gradients could not be compared.  What the open ones add, the outer bias takes away, so that states differ.
 template <class Fields>
 void set_parameters(Fields values) {
-  triad::initialize(values, 1);
+  triad::initialize(values, 1, [](std::string const& path) { return path.ends_with("token") ? triad::initializer::normal(1) : triad::initializer::by_name(); });
   double const shift = 4;
   std::vector<double> sums;  // over the open units, of each row of the outer weight
   triad::walk(values, [&](std::string const& path, auto view) {

@@ -49,7 +49,7 @@ class training_problem {
   }
 
  private:
-  static triad::trainer_options options(Task const& task) { return {.max_norm = 1, .key = 3, .memory = task.memory, .capacity = task.dims()}; }
+  static typename trainer::settings options(Task const& task) { return {.max_norm = 1, .key = 3, .memory = task.memory, .capacity = task.dims()}; }
 
   trainer trainer_;
   loader loader_;

@@ -80,13 +80,7 @@ struct work_model {
     linear(rows, hidden, out, train, times);
   }
 
-  double flops() const {
-    double sum = triangle_flops;
-    for (auto const& [p, times] : products) sum += p.flops() * times;
-    return sum;
-  }
-
- private:
+  /// One more product, `times` times.
   void add(product const& p, double times) {
     auto const same = std::find_if(products.begin(), products.end(), [&](auto const& known) { return known.first == p; });
     if (same != products.end())
@@ -94,6 +88,14 @@ struct work_model {
     else
       products.emplace_back(p, times);
   }
+
+  double flops() const {
+    double sum = triangle_flops;
+    for (auto const& [p, times] : products) sum += p.flops() * times;
+    return sum;
+  }
+
+ private:
   /// Of the processor: what a GPU streams is not counted.
   static double second_level_cache() {
     auto const bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
