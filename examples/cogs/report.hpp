@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../common/svg_bars.hpp"
 #include "../common/table.hpp"
 #include "score.hpp"
 
@@ -43,6 +44,18 @@ inline std::string table_of(std::map<std::string, tally> const& kinds) {
   }
   row("all", total(kinds));
   return table.text();
+}
+
+/// The same as a chart: the published measure, and the logical form made of the tree.
+inline triad::examples::bar_chart chart_of(std::map<std::string, tally> const& kinds) {
+  triad::examples::bar_chart chart{"COGS: generalisation by kind of sentence, %", {"whole graph, as published", "logical form of the tree"}, {}};
+  for (bool structural : {true, false}) {
+    triad::examples::bar_group group{structural ? "structural" : "lexical", {}};
+    for (auto const& [kind, t] : kinds)
+      if (is_structural(kind) == structural) group.rows.push_back({kind, {t.part(t.graphs), t.part(t.tree_forms)}});
+    if (!group.rows.empty()) chart.groups.push_back(group);
+  }
+  return chart;
 }
 
 }  // namespace cogs

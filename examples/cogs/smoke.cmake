@@ -4,7 +4,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
 
 run(2 train --preset smoke --out ${FOLDER}/run)  # too short to learn: the program says that the run failed
 expect("structural")
-expect_run(run 2 metrics.csv config.toml model.safetensors generalisation.txt plots/loss.svg)
+expect_run(run 2 metrics.csv config.toml model.safetensors generalisation.txt plots/loss.svg plots/generalisation.svg)
 run(0 evaluate ${FOLDER}/run --test-size 5)
 expect("deeper_clauses")
 run(0 predict ${FOLDER}/run --sentence "The fox saw Ada .")
@@ -21,7 +21,7 @@ foreach(option --positional --tied --from-parent --paper-form --learn-all --reco
 endforeach()
 foreach(model transformer universal-transformer)
   run(2 train --preset smoke --model ${model} --out ${FOLDER}/${model})
-  expect_run(${model} 2 metrics.csv config.toml model.safetensors generalisation.txt plots/loss.svg)
+  expect_run(${model} 2 metrics.csv config.toml model.safetensors generalisation.txt plots/loss.svg plots/generalisation.svg)
   run(2 train --config ${FOLDER}/${model}/config.toml --epochs 1 --learn-all --recompute --out ${FOLDER}/${model}-again)
   run(0 evaluate ${FOLDER}/${model} --test-size 5)
   run(0 predict ${FOLDER}/${model} --sentence "The fox saw Ada .")

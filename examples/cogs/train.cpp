@@ -85,6 +85,7 @@ int train(options const& o) {
   }
   if (!o.out.empty()) {
     triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "sum of five cross entropies"));
+    triad::examples::write_svg(o.out + "/plots/generalisation.svg", chart_of(gen));
     triad::examples::write_atomically(o.out + "/generalisation.txt", table_of(gen));
     std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
   }

@@ -15,6 +15,7 @@
 #include "../../examples/common/csv.hpp"
 #include "../../examples/common/progress.hpp"
 #include "../../examples/common/random.hpp"
+#include "../../examples/common/svg_bars.hpp"
 #include "../../examples/common/svg_plot.hpp"
 #include "../../examples/common/table.hpp"
 #include "tests/catch.hpp"
@@ -48,6 +49,16 @@ std::size_t count(std::string const& text, std::string const& part) {
   std::size_t n = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
   return n;
+}
+
+TEST_CASE("a bar chart has a bar for every value, each as long as it says, and none for what was not measured") {
+  double const none = std::numeric_limits<double>::quiet_NaN();
+  auto const svg = triad::examples::to_svg(triad::examples::bar_chart{"a < b", {"one", "two"}, {{"first", {{"x", {1, 0.5}}, {"y", {none, 2}}}}, {"second", {}}}});
+  CHECK(count(svg, "<rect") == 1 + 3 + 2);  // the paper, bars, the legend
+  CHECK(count(svg, "width=\"396\"") == 2);  // 1, and what is more than 1
+  CHECK(count(svg, "width=\"198\"") == 1);
+  CHECK(count(svg, "a &lt; b") == 1);
+  CHECK(count(svg, "nan") == 0);
 }
 
 }  // namespace
@@ -131,7 +142,7 @@ TEST_CASE("plots of nothing, of one point and of huge values have finite coordin
     CHECK(count(svg, "inf") == 0);
     CHECK(svg.size() < 10000);
   }
-  CHECK(count(triad::examples::to_svg({}), "nan") == 0);
+  CHECK(count(triad::examples::to_svg(triad::examples::plot{}), "nan") == 0);
 }
 
 TEST_CASE("progress is a line for each tenth where there is no terminal") {
