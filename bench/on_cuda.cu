@@ -22,6 +22,7 @@
 #include "on_cuda.cuh"
 #include "training_problem.hpp"
 #include "training_tasks.hpp"
+#include "tree_task.hpp"
 #include "triad/cuda.cuh"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/reference/reference.hpp"
@@ -115,7 +116,7 @@ bool run_training(session& s, std::string const& name, Task const& task, Task co
   if (!report(name, check_training(s.ex, judge, checked))) return false;
   auto const parts = problem::bytes(s.ex, task);
   problem p(s.ex, task);
-  time_work(s, name, {task.count_work(), parts.saved + parts.scratch, parts.total(), static_cast<double>(task.nodes.size())}, [&] { p.step(); });
+  time_work(s, name, {task.count_work(), parts.saved + parts.scratch, parts.total(), static_cast<double>(task.examples())}, [&] { p.step(); });
   return true;
 }
 
@@ -124,6 +125,12 @@ std::vector<benchmark> all() {
   auto const add = [&](std::string name, auto run) { list.push_back({name, [=](session& s) { return run(s, name); }}); };
   add("clutrr_step/b:400/l:8/d:200/h:4", [](session& s, std::string const& name) { return run_training(s, name, clutrr(400), clutrr(6)); });
   add("cogs_step/b:100/l:3/d:64/h:4", [](session& s, std::string const& name) { return run_training(s, name, cogs(), cogs(20)); });
+  for (auto const& [depth, steps] : {std::pair<index_t, index_t>{8, 8}, {10, 16}, {12, 16}}) {
+    tree_task t;
+    t.depth = depth, t.steps = steps;
+    add("tree_machine_step/depth:" + std::to_string(depth) + "/steps:" + std::to_string(steps) + "/b:16/f:101/d:64",
+        [t](session& s, std::string const& name) { return run_training(s, name, t, t.small()); });
+  }
   for (shape const& z : {shape{400, 5, 200, 4}, shape{1, 32, 200, 4}, shape{1, 64, 200, 4}, shape{1, 128, 200, 4}, shape{1, 512, 128, 4}})
     add("edge_transformer_layer/train/" + z.name(), [=](session& s, std::string const& name) { return run_layer(s, name, z); });
   struct {

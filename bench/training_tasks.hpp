@@ -19,6 +19,7 @@ namespace bench {
 struct graph_sizes {
   std::vector<index_t> nodes;  // of each graph
 
+  index_t examples() const { return std::ssize(nodes); }
   triad::graph_dims dims() const {
     triad::graph_dims all;
     for (auto const n : nodes) all = all + triad::dims_of(n);

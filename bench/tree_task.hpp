@@ -27,6 +27,7 @@ struct tree_task {
     index_t position, filler;
   };
 
+  index_t examples() const { return batch; }
   triad::tree_positions<> where() const { return {2, depth}; }
   triad::tree_dims dims() const { return {batch}; }
   triad::tree_machine_sizes sizes() const {
@@ -59,6 +60,13 @@ struct tree_task {
   template <class Loader>
   static auto upload(Loader& loader) { return loader.upload(); }
 
+  /// The same machine at a size that the reference can do.
+  tree_task small() const {
+    tree_task t = *this;
+    t.depth = 6, t.steps = 9, t.batch = 3, t.nodes = 12;
+    return t;
+  }
+
   work_model count_work() const {
     work_model work;
     triad::reachable_positions reachable(where(), steps);
@@ -89,6 +97,7 @@ struct matrix_tree_task : tree_task {
   auto model() const {
     return triad::tree_machine<T, triad::matrix_interpreter<T>>(interpreter<T>(), where().count(), sizes());
   }
+  matrix_tree_task small() const { return {tree_task::small()}; }
   template <class T>
   triad::matrix_interpreter<T> interpreter() const {
     index_t const r = where().count();
