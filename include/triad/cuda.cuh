@@ -10,6 +10,7 @@
 #include "triad/cuda/dropout.cuh"
 #include "triad/cuda/elementwise.cuh"
 #include "triad/cuda/fuse_attention.cuh"
+#include "triad/cuda/head_bias.cuh"
 #include "triad/cuda/gather.cuh"
 #include "triad/cuda/history.cuh"
 #include "triad/cuda/layer_norm.cuh"

@@ -8,6 +8,7 @@
 #include "attention.hpp"
 #include "edge_layer.hpp"
 #include "edge_model.hpp"
+#include "fuse.hpp"
 #include "parser.hpp"
 #include "relation.hpp"
 #include "training.hpp"
@@ -19,7 +20,7 @@
 namespace triad::golden {
 
 using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, rat, rrat, optim, clipping, sched, train_clutrr,
-                            dtm_tpr, dtm_DE, dtm_ops, dtm_data, dtm_interp, dtm_nta, dtm_full, train_dtm>;
+                            dtm_tpr, dtm_DE, dtm_ops, dtm_data, dtm_interp, dtm_nta, dtm_full, train_dtm, lrf_fuse>;
 
 namespace detail {
 template <class F>

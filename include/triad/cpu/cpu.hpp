@@ -7,6 +7,7 @@
 #include "triad/cpu/dropout.hpp"
 #include "triad/cpu/elementwise.hpp"
 #include "triad/cpu/fuse_attention.hpp"
+#include "triad/cpu/head_bias.hpp"
 #include "triad/cpu/gather.hpp"
 #include "triad/cpu/layer_norm.hpp"
 #include "triad/cpu/matmul.hpp"

@@ -8,6 +8,7 @@
 #include "triad/reference/cross_entropy.hpp"
 #include "triad/reference/dropout.hpp"
 #include "triad/reference/fuse_attention.hpp"
+#include "triad/reference/head_bias.hpp"
 #include "triad/reference/elementwise.hpp"
 #include "triad/reference/gather.hpp"
 #include "triad/reference/history.hpp"

@@ -1,0 +1,122 @@
+// Fuse-attention with its projections: a token's query over its own states after each layer below (LRF equations 9 and 10).
+// SPDX-License-Identifier: Apache-2.0
+//
+//   q = (x w_q' + b_q) / sqrt(k)                   x (rows, d): the query; heads of width k side by side
+//   u^h = q^h w_k^h;  m^h, s^h = fuse_attention(u^h, x_0 .. x_{l-1})          ops/fuse_attention.hpp; b_k moves no weight
+//   c^h = m^h w_v^h' + s^h b_v^h
+//   y = c w_o' + b_o                               (rows, d)
+//
+// No state of a layer below is projected: 4 d^2 products a token whatever l, where keys and values of their own would take (2 l + 2) d^2.
+#pragma once
+
+#include <cmath>
+
+#include "triad/core/math.hpp"
+#include "triad/layers/linear.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/fuse_attention.hpp"
+#include "triad/ops/head_bias.hpp"
+
+namespace triad {
+
+/// Queries, and the states that they look back on.
+template <class T>
+struct fuse_input {
+  tensor<T const, dyn, dyn> x;  // (rows, d); has a gradient
+  layer_states<T const> states; // (l or more, rows, d); have one
+  index_t layers = 0;           // l
+};
+
+template <class T>
+struct fuse_attention_layer {
+  using input = fuse_input<T>;
+  using output = tensor<T, dyn, dyn>;  // (rows, d)
+  using map = linear<T>;
+
+  index_t d, heads;
+  double dropout = 0;  // of the weights
+
+  constexpr index_t width() const { return d; }
+  constexpr map square() const { return {extents<dyn, dyn>(d, d), true}; }
+
+  template <class S>
+  struct fields {
+    typename map::template fields<S> query, key, value, output;
+    template <class F>
+    constexpr void each(F&& f) {
+      f("query", query);
+      f("key", key);
+      f("value", value);
+      f("output", output);
+    }
+  };
+  struct saved {
+    tensor<T, dyn, dyn> query;     // (rows, d): q
+    tensor<T, dyn, dyn> u, mixed;  // (rows, h d)
+    tensor<T, dyn, dyn> weights;   // (rows, h l)
+    tensor<T, dyn, dyn> kept;      // (rows, h)
+    tensor<T, dyn, dyn> context;   // (rows, d)
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const q = square().template plan_params<S>(place), k = square().template plan_params<S>(place), v = square().template plan_params<S>(place);
+    return {q, k, v, square().template plan_params<S>(place)};
+  }
+  saved plan_saved(arena& place, row_dims dims, index_t layers, keep = keep::everything) const {
+    auto const make = [&](index_t columns) { return place.make<tensor<T, dyn, dyn>>(dims.rows, columns); };
+    auto const q = make(d), u = make(heads * d), m = make(heads * d), w = make(heads * layers), s = make(heads);
+    return {q, u, m, w, s, make(d)};
+  }
+
+  /// y is followed by `after`.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after = {}) const {
+    square().forward(ex, c, w.query, in.x, {}, s.query);
+    transform(ex, scale_by<double>{1 / std::sqrt(static_cast<double>(d / heads))}, s.query, s.query);
+    batched_matmul(ex, narrow(read_only(s.query)), of_heads(w.key), wide(s.u));
+    fuse_attention(ex, settings(c), in.layers, read_only(s.u), in.states, s.weights, s.mixed, s.kept);
+    batched_matmul(ex, wide(read_only(s.mixed)), of_heads_across(w.value), narrow(s.context));
+    head_bias_add(ex, read_only(s.kept), w.value.bias, s.context);
+    square().forward(ex, c, w.output, s.context, {}, y, after);
+  }
+
+  /// Overwrites dx, then applies `after` to it; adds to the gradient of the states.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, layer_states<T> d_states,
+                fields<T> gradient, epilogue<T> const& after = {}) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const rows = dy.extent(0), k = d / heads;
+    auto const make = [&](index_t columns) { return scratch.make<tensor<T, dyn, dyn>>(rows, columns); };
+    auto const d_context = make(d), d_mixed = make(heads * d), du = make(heads * d), d_kept = make(heads), dq = make(d);
+    square().backward(ex, c, w.output, s.context, {}, dy, d_context, gradient.output);
+    head_bias_grad(ex, scratch, read_only(s.kept), w.value.bias, read_only(d_context), d_kept, gradient.value.bias);
+    batched_matmul(ex, narrow(read_only(d_context)), of_heads(w.value), wide(d_mixed));
+    fuse_attention_grad(ex, settings(c), in.layers, read_only(s.u), in.states, read_only(s.weights), read_only(d_mixed), read_only(d_kept), du, d_states);
+    batched_matmul(ex, wide(read_only(du)), of_heads_across(w.key), narrow(dq));
+    for (index_t h = 0; h < heads; ++h) {
+      matmul_add(ex, transposed(column_block(d_context, h * k, k)), column_block(s.mixed, h * d, d), row_block(gradient.value.weight, h * k, k));
+      matmul_add(ex, transposed(column_block(s.query, h * k, k)), column_block(du, h * d, d), row_block(gradient.key.weight, h * k, k));
+    }
+    transform(ex, scale_by<double>{1 / std::sqrt(static_cast<double>(k))}, dq, dq);
+    square().backward(ex, c, w.query, in.x, {}, dq, dx, gradient.query, after);
+  }
+
+ private:
+  fuse_settings settings(call const& c) const { return {heads, c.child(0).dropout(dropout)}; }
+  /// (rows, h k) by head: (h, rows, k);  (rows, h d): (h, rows, d).
+  template <class S>
+  matrices<S> narrow(tensor<S, dyn, dyn> v) const { return make_matrices(v.data_handle(), heads, v.extent(0), d / heads, d / heads, d); }
+  template <class S>
+  matrices<S> wide(tensor<S, dyn, dyn> v) const { return make_matrices(v.data_handle(), heads, v.extent(0), d, d, heads * d); }
+  /// A weight (h k, d) by head: (h, k, d), and across: (h, d, k).
+  matrices<T const> of_heads(typename map::template fields<T const> const& w) const {
+    return make_matrices(w.weight.data_handle(), heads, d / heads, d, d / heads * d, d);
+  }
+  matrices<T const> of_heads_across(typename map::template fields<T const> const& w) const {
+    return make_matrices(w.weight.data_handle(), heads, d, d / heads, d / heads * d, 1, d);
+  }
+};
+
+}  // namespace triad
