@@ -1,0 +1,119 @@
+// BLEU of a corpus in sacreBLEU's definition: one reference or several, 4-grams, brevity penalty, `exp` smoothing.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   p_n  = 100 sum over lines of matched n-grams / sum over lines of n-grams of the hypothesis, n = 1..4
+//          an n-gram is matched at most as often as the reference that has it most often has it
+//          a p_n without a match is 100 / (2^k n-grams), the k-th such of the four: the smoothing that sacreBLEU calls exp, and its default
+//   B    = 1 where the hypotheses are at least as long as the references, else exp(1 - references / hypotheses), in tokens
+//          of several references of a line the one nearest in length counts; of two as near, the shorter
+//   BLEU = B (p_1 p_2 p_3 p_4)^(1/4), from 0 to 100; 0 where no word is matched, and where no hypothesis has four words
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "bleu_tokens.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::examples {
+
+struct bleu_score {
+  static constexpr std::size_t longest = 4;
+
+  double score = 0;                           // 0 to 100
+  double brevity = 1;                         // 0 to 1
+  std::array<double, longest> precision{};    // 0 to 100, smoothed
+  std::array<long long, longest> matched{};   // n-grams
+  std::array<long long, longest> possible{};  // n-grams of the hypotheses
+  long long hypothesis_length = 0, reference_length = 0;  // tokens
+};
+
+/// Counts lines, one after the other, in any order.
+class bleu {
+ public:
+  explicit bleu(bleu_tokens tokens) : tokens_(tokens) {}
+
+  void add(std::string_view hypothesis, std::string_view reference) { add(hypothesis, std::span<std::string_view const>(&reference, 1)); }
+
+  /// A line of which there is more than one translation; there is at least one.
+  void add(std::string_view hypothesis, std::span<std::string_view const> references) {
+    if (references.empty()) throw data_error("BLEU: a line without a reference; give each hypothesis at least one");
+    auto const words = tokenize(hypothesis, tokens_);
+    std::vector<std::vector<std::string>> theirs;
+    for (auto const r : references) theirs.push_back(tokenize(r, tokens_));
+
+    auto const ours = static_cast<long long>(words.size());
+    long long nearest = static_cast<long long>(theirs.front().size());
+    for (auto const& r : theirs) {
+      auto const length = static_cast<long long>(r.size());
+      auto const off = std::abs(length - ours), least = std::abs(nearest - ours);
+      if (off < least || (off == least && length < nearest)) nearest = length;
+    }
+    counts_.hypothesis_length += ours;
+    counts_.reference_length += nearest;
+
+    for (std::size_t n = 1; n <= bleu_score::longest; ++n) {
+      counts most;
+      for (auto const& r : theirs)
+        for (auto const& [ngram, times] : ngrams(r, n)) most[ngram] = std::max(most[ngram], times);
+      for (auto const& [ngram, times] : ngrams(words, n)) {
+        counts_.possible[n - 1] += times;
+        if (auto const found = most.find(ngram); found != most.end()) counts_.matched[n - 1] += std::min(times, found->second);
+      }
+    }
+  }
+
+  [[nodiscard]] bleu_score score() const {
+    bleu_score s = counts_;
+    auto const ours = static_cast<double>(s.hypothesis_length), theirs = static_cast<double>(s.reference_length);
+    if (ours < theirs) s.brevity = ours > 0 ? std::exp(1 - theirs / ours) : 0;
+    if (s.matched[0] == 0) return s;
+    double logarithms = 0, smoothing = 1;
+    for (std::size_t n = 0; n < bleu_score::longest; ++n) {
+      if (s.possible[n] == 0) return s;  // a precision of nothing is 0, and so is the product
+      auto const possible = static_cast<double>(s.possible[n]);
+      if (s.matched[n] == 0) smoothing *= 2;
+      s.precision[n] = s.matched[n] == 0 ? 100 / (smoothing * possible) : 100 * static_cast<double>(s.matched[n]) / possible;
+      logarithms += std::log(s.precision[n]);
+    }
+    s.score = s.brevity * std::exp(logarithms / static_cast<double>(bleu_score::longest));
+    return s;
+  }
+
+ private:
+  using counts = std::unordered_map<std::string, long long>;
+
+  // No token holds white space, so that tokens and their n-gram are told apart by a space.
+  static counts ngrams(std::vector<std::string> const& words, std::size_t n) {
+    counts result;
+    for (std::size_t first = 0; first + n <= words.size(); ++first) {
+      std::string ngram;
+      for (std::size_t i = first; i < first + n; ++i) (ngram += words[i]) += ' ';
+      ++result[ngram];
+    }
+    return result;
+  }
+
+  bleu_tokens tokens_;
+  bleu_score counts_;
+};
+
+/// BLEU of hypotheses against one reference each.
+inline bleu_score corpus_bleu(std::span<std::string const> hypotheses, std::span<std::string const> references, bleu_tokens tokens) {
+  if (hypotheses.size() != references.size())
+    throw data_error("BLEU: " + std::to_string(hypotheses.size()) + " hypotheses but " + std::to_string(references.size()) +
+                     " references; give one line each");
+  bleu counted(tokens);
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) counted.add(hypotheses[i], references[i]);
+  return counted.score();
+}
+
+}  // namespace triad::examples

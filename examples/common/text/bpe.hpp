@@ -1,0 +1,170 @@
+// Byte-pair encoding of words: rare words become frequent parts, by merges that are given or learned.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A word begins as its characters, the last with </w> behind it. Of the merges that fit anywhere in the word, the earliest of the list is made, at every place,
+// from left to right, until none fits. Each part but the last is then written with @@ behind it: "lowest" -> "low@@ est".
+//
+// Learning: the pair of neighbours that is most frequent in all words becomes the next merge; of pairs as frequent, the last in the order of bytes.
+//
+// A file begins with the line `#version: 0.2`; then a merge a line, its two parts with a space between them.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <ostream>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "../gz_lines.hpp"
+#include "characters.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::examples {
+
+using bpe_merge = std::pair<std::string, std::string>;
+
+namespace detail {
+
+inline constexpr std::string_view word_end = "</w>";
+
+inline std::vector<std::string> characters_of_word(std::string_view word) {
+  auto parts = characters(word);
+  if (!parts.empty()) parts.back() += word_end;
+  return parts;
+}
+
+// Makes one merge wherever it fits, from left to right.
+inline void merge_all(std::vector<std::string>& parts, bpe_merge const& merge) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < parts.size(); ++kept) {
+    bool const fits = i + 1 < parts.size() && parts[i] == merge.first && parts[i + 1] == merge.second;
+    auto part = fits ? parts[i] + parts[i + 1] : std::move(parts[i]);
+    parts[kept] = std::move(part);
+    i += fits ? 2 : 1;
+  }
+  parts.resize(kept);
+}
+
+}  // namespace detail
+
+/// Applies merges to text. Remembers the words it has seen.
+class bpe {
+ public:
+  explicit bpe(std::vector<bpe_merge> merges) : merges_(std::move(merges)) {
+    for (std::size_t i = 0; i < merges_.size(); ++i) ranks_.emplace(key(merges_[i].first, merges_[i].second), i);
+  }
+
+  /// Reads merges; throws data_error, with file and line, where a line is none.
+  static bpe read(std::string const& path) {
+    gz_lines lines(path);
+    std::string line;
+    if (!lines.next(line) || joined(words(line)) != "#version: 0.2")
+      throw data_error(path + ":1: the line '#version: 0.2' is expected; files without it mark the ends of words otherwise: learn the merges again");
+    std::vector<bpe_merge> merges;
+    while (lines.next(line)) {
+      if (line.empty()) continue;
+      auto const space = line.find(' ');
+      if (space == 0 || space == std::string::npos || space + 1 == line.size() || line.find(' ', space + 1) != std::string::npos)
+        throw data_error(path + ":" + std::to_string(lines.number()) + ": two parts of a word with a space between them are expected");
+      merges.emplace_back(line.substr(0, space), line.substr(space + 1));
+    }
+    return bpe(std::move(merges));
+  }
+
+  /// Writes the file that read() reads.
+  void write(std::ostream& out) const {
+    out << "#version: 0.2\n";
+    for (auto const& [left, right] : merges_) out << left << ' ' << right << '\n';
+  }
+
+  [[nodiscard]] std::span<bpe_merge const> merges() const { return merges_; }
+
+  /// The parts of a word, without marks.
+  std::vector<std::string> const& parts(std::string const& word) {
+    auto const known = parts_.find(word);
+    if (known != parts_.end()) return known->second;
+    auto parts = detail::characters_of_word(word);
+    for (;;) {
+      auto best = merges_.size();
+      for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+        auto const rank = ranks_.find(key(parts[i], parts[i + 1]));
+        if (rank != ranks_.end() && rank->second < best) best = rank->second;
+      }
+      if (best == merges_.size()) break;
+      detail::merge_all(parts, merges_[best]);
+    }
+    if (!parts.empty()) parts.back().resize(parts.back().size() - detail::word_end.size());
+    return parts_.emplace(word, std::move(parts)).first->second;
+  }
+
+  /// A line of words as a line of parts, each that is not the last of its word with @@ behind it.
+  std::string apply(std::string_view line) {
+    std::vector<std::string> result;
+    for (auto const& word : words(line)) {
+      auto const& all = parts(word);
+      for (std::size_t i = 0; i < all.size(); ++i) result.push_back(all[i] + (i + 1 < all.size() ? "@@" : ""));
+    }
+    return joined(result);
+  }
+
+  /// The words again: undoes apply().
+  static std::string undo(std::string_view line) {
+    std::string result;
+    bool open = true;  // the next part belongs to the word before it
+    for (auto const& part : words(line)) {
+      if (!open) result += ' ';
+      open = part.ends_with("@@");
+      result += open ? std::string_view(part).substr(0, part.size() - 2) : std::string_view(part);
+    }
+    return result;
+  }
+
+ private:
+  static std::string key(std::string_view left, std::string_view right) { return (std::string(left) += ' ') += right; }
+
+  std::vector<bpe_merge> merges_;
+  std::unordered_map<std::string, std::size_t> ranks_;  // the earlier of two equal merges
+  std::unordered_map<std::string, std::vector<std::string>> parts_;
+};
+
+/// Learns merges from words and how often each occurs: `most` of them, or until no pair occurs `least` times (1 at the least).
+inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted, std::size_t most, long long least = 2) {
+  std::vector<std::vector<std::string>> parts;
+  std::map<bpe_merge, long long> pairs;
+  std::map<bpe_merge, std::set<std::size_t>> words_with;  // and words that had the pair once
+  auto const count = [&](std::size_t w, long long times) {
+    for (std::size_t i = 0; i + 1 < parts[w].size(); ++i) {
+      auto const pair = bpe_merge(parts[w][i], parts[w][i + 1]);
+      pairs[pair] += times;
+      if (times > 0) words_with[pair].insert(w);
+    }
+  };
+  for (std::size_t w = 0; w < counted.size(); ++w) {
+    parts.push_back(detail::characters_of_word(counted[w].first));
+    count(w, counted[w].second);
+  }
+  std::vector<bpe_merge> merges;
+  while (merges.size() < most) {
+    auto best = pairs.end();
+    for (auto p = pairs.begin(); p != pairs.end(); ++p)
+      if (best == pairs.end() || p->second >= best->second) best = p;
+    if (best == pairs.end() || best->second < least || best->second < 1) break;
+    auto const merge = best->first;
+    merges.push_back(merge);
+    for (auto const w : words_with[merge]) {
+      count(w, -counted[w].second);
+      detail::merge_all(parts[w], merge);
+      count(w, counted[w].second);
+    }
+    words_with.erase(merge);
+    pairs.erase(merge);
+  }
+  return bpe(std::move(merges));
+}
+
+}  // namespace triad::examples

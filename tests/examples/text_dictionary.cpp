@@ -1,0 +1,143 @@
+// Dictionaries and byte-pair encoding: cases by hand, and the published encoding of CoGnition.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/gz_lines.hpp"
+#include "common/text/bpe.hpp"
+#include "common/text/dictionary.hpp"
+#include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
+
+namespace {
+
+using namespace triad::examples;
+using triad::index_t;
+using triad::test::contains;
+using list = std::vector<std::string>;
+
+token_counts counted(char const* text) {
+  token_counts result;
+  result.add_line(text);
+  return result;
+}
+
+template <class Writes>
+std::string written(Writes const& w) {
+  std::ostringstream out;
+  w.write(out);
+  return out.str();
+}
+
+std::string saved(triad::test::scratch_folder const& folder, std::string const& content) {
+  std::ofstream(folder / "file", std::ios::binary) << content;
+  return folder / "file";
+}
+
+TEST_CASE("a dictionary numbers its tokens from the most frequent, behind the four special ones") {
+  auto const d = dictionary::build(counted("b c a b <unk> c b d"));
+  CHECK(d.size() == 8);
+  CHECK(written(d) == "b 3\nc 2\na 1\nd 1\n");  // <unk> in a text is the special one
+  CHECK(d.token(0) == "<s>");
+  CHECK(d.token(1) == "<pad>");
+  CHECK(d.token(2) == "</s>");
+  CHECK(d.token(3) == "<unk>");
+  CHECK(d.number("b") == 4);
+  CHECK(d.number("dog") == dictionary::unknown);
+  CHECK(d.count(5) == 2);
+  CHECK(written(dictionary::build(counted("b c a b c b d"), 2)) == "b 3\nc 2\n");
+  CHECK(dictionary::build({}).size() == dictionary::specials);
+
+  CHECK(d.encode(" a  dog b ") == std::vector<index_t>{6, 3, 4, 2});
+  CHECK(d.encode("") == std::vector<index_t>{2});
+  CHECK(d.decode(std::vector<index_t>{0, 6, 3, 4, 2, 5, 1}) == "a <unk> b");
+  CHECK(d.decode(d.encode("d c b a")) == "d c b a");
+  CHECK_THROWS_WITH(d.decode(std::vector<index_t>{8}), contains("no token 8 in a dictionary of 8"));
+  CHECK_THROWS_WITH(d.token(-1), contains("no token -1"));
+}
+
+TEST_CASE("a dictionary that is written is read again, and a line that is none is refused with its place") {
+  triad::test::scratch_folder const folder;
+  auto const text = std::string("。 189413\n了 84857\nmadeupword 0\n");
+  auto const d = dictionary::read(saved(folder, text));
+  CHECK(written(d) == text);
+  CHECK(d.number("了") == 5);
+  CHECK_THROWS_WITH(dictionary::read(saved(folder, "a 1\nb\n")), contains("file:2: a token, a space and a count"));
+  for (char const* line : {"a x\n", "a -1\n", "a 1x\n", " 1\n", "a \n", "a 99999999999999999999\n"}) {
+    CAPTURE(line);
+    CHECK_THROWS_WITH(dictionary::read(saved(folder, line)), contains("file:1: "));
+  }
+  CHECK_THROWS_WITH(dictionary::read(saved(folder, "a 1\nb 1\na 1\n")), contains("file:3: 'a' is in the dictionary already"));
+  CHECK_THROWS_WITH(dictionary::read(saved(folder, "</s> 1\n")), contains("'</s>' is in the dictionary already"));
+}
+
+TEST_CASE("merges are learned, the most frequent pair first") {
+  std::vector<std::pair<std::string, long long>> const words{{"low", 5}, {"lower", 2}, {"newest", 6}, {"widest", 3}};
+  std::vector<bpe_merge> const expected{{"s", "t</w>"}, {"e", "st</w>"}, {"l", "o"}, {"w", "est</w>"}, {"n", "e"}, {"ne", "west</w>"}, {"lo", "w</w>"},
+                                        {"w", "i"}, {"wi", "d"}, {"wid", "est</w>"}, {"w", "e"}, {"we", "r</w>"}, {"lo", "wer</w>"}};
+  auto const all = learn_bpe(words, 100);
+  CHECK(std::vector<bpe_merge>(all.merges().begin(), all.merges().end()) == expected);
+  CHECK(learn_bpe(words, 100, 3).merges().size() == 10);
+  CHECK(learn_bpe({}, 100).merges().empty());
+
+  auto four = learn_bpe(words, 4);
+  CHECK(four.apply(" newest lowest  low 狗狗 ") == "n@@ e@@ west lo@@ west lo@@ w 狗@@ 狗");
+  CHECK(four.parts("lowest") == list{"lo", "west"});
+  CHECK(four.apply("").empty());
+  CHECK(bpe::undo(four.apply("newest lowest low 狗狗")) == "newest lowest low 狗狗");
+  CHECK(bpe::undo("").empty());
+  CHECK(bpe::undo("a@@") == "a");
+}
+
+TEST_CASE("overlapping pairs are merged from the left") {
+  bpe twice(std::vector<bpe_merge>{{"a", "a"}});
+  CHECK(twice.apply("aaaab aaab") == "aa@@ aa@@ b aa@@ a@@ b");
+  std::vector<std::pair<std::string, long long>> const words{{"aaaa", 2}, {"aaab", 1}};
+  auto const learned = learn_bpe(words, 100);  // (a, a) 2 2 + 2 = 6 times, then (aa, a) 2 + 1, then (aaa, a</w>) 2
+  std::vector<bpe_merge> const expected{{"a", "a"}, {"aa", "a"}, {"aaa", "a</w>"}};
+  CHECK(std::vector<bpe_merge>(learned.merges().begin(), learned.merges().end()) == expected);
+}
+
+TEST_CASE("merges that are written are read again, and a line that is none is refused with its place") {
+  triad::test::scratch_folder const folder;
+  auto const text = std::string("#version: 0.2\n泰 勒</w>\nh e\n");
+  CHECK(written(bpe::read(saved(folder, text))) == text);
+  CHECK_THROWS_WITH(bpe::read(saved(folder, "h e\n")), contains("file:1: the line '#version: 0.2' is expected"));
+  for (char const* line : {"h\n", "h e l\n", "h \n", " e\n"}) {
+    CAPTURE(line);
+    CHECK_THROWS_WITH(bpe::read(saved(folder, std::string("#version: 0.2\n\n") + line)), contains("file:3: two parts"));
+  }
+}
+
+TEST_CASE("CoGnition's published word parts are its words with its merges, and its dictionary knows them") {
+  char const* const from = std::getenv("TRIAD_DATA");
+  auto const folder = std::filesystem::path(from ? from : "../shared/data") / "cognition";
+  if (!std::filesystem::exists(folder)) {
+    WARN("no published CoGnition in " << folder.string());
+    return;
+  }
+  auto parts = bpe::read((folder / "bpe/code").string());
+  auto const known = dictionary::read((folder / "bpe/dict.zh.txt").string());
+  CHECK(parts.merges().size() == 3000);
+  CHECK(known.size() == 5504);
+  gz_lines plain((folder / "valid.zh.gz").string()), encoded((folder / "bpe/valid.zh.gz").string());
+  long lines = 0, other = 0, not_undone = 0, unknown = 0;
+  for (std::string line, theirs; plain.next(line) && encoded.next(theirs); ++lines) {
+    auto const ours = parts.apply(line);
+    if (ours != theirs && other++ == 0) UNSCOPED_INFO("first: " << ours << " | " << theirs);
+    not_undone += bpe::undo(theirs) != joined(words(line));
+    for (auto const n : known.encode(theirs)) unknown += n == dictionary::unknown;
+  }
+  CHECK(lines == 10000);
+  CHECK(other == 0);
+  CHECK(not_undone == 0);
+  INFO(unknown);
+  CHECK(unknown < 100);
+}
+
+}  // namespace

@@ -1,0 +1,87 @@
+// Readers of pairs of texts: each form by hand, and the published files where they lie beside a checkout.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/text/pairs.hpp"
+#include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
+
+namespace {
+
+using namespace triad::examples;
+using triad::test::contains;
+
+std::string saved(triad::test::scratch_folder const& folder, char const* name, std::string const& content) {
+  std::ofstream(folder / name, std::ios::binary) << content;
+  return folder / name;
+}
+
+TEST_CASE("pairs are read from lines of SCAN, from columns and from two files") {
+  triad::test::scratch_folder const folder;
+  CHECK(read_pairs(saved(folder, "scan", "IN: jump twice OUT: I_JUMP I_JUMP\n\nIN: walk OUT: I_WALK\n")) ==
+        std::vector<text_pair>{{"jump twice", "I_JUMP I_JUMP", ""}, {"walk", "I_WALK", ""}});
+  CHECK(read_pairs(saved(folder, "cfq", "Was M0  M1\tSELECT count ( * )\n")) == std::vector<text_pair>{{"Was M0 M1", "SELECT count ( * )", ""}});
+  CHECK(read_pairs(saved(folder, "cogs", "Ada slept .\tsleep . agent ( x _ 1 , Ada )\tin_distribution\n")) ==
+        std::vector<text_pair>{{"Ada slept .", "sleep . agent ( x _ 1 , Ada )", "in_distribution"}});
+  CHECK(read_parallel(saved(folder, "en", "the dog .\nhe ran .\n"), saved(folder, "zh", "狗 。\n他 跑 。")) ==
+        std::vector<text_pair>{{"the dog .", "狗 。", ""}, {"he ran .", "他 跑 。", ""}});
+}
+
+TEST_CASE("what is no pair is refused with file and line") {
+  triad::test::scratch_folder const folder;
+  auto const refused = [&](char const* content, char const* reason) {
+    CAPTURE(content);
+    CHECK_THROWS_WITH(read_pairs(saved(folder, "file", content)), contains(reason));
+  };
+  refused("", "there is no pair");
+  refused("a b\n", "file:1: source and target");
+  refused("a\tb\tc\td\n", "file:1: source and target");
+  refused("a\tb\n \tb\n", "file:2: the source has no words");
+  refused("a\tb\n\na\t\tc\n", "file:3: the target has no words");
+  refused("IN: a OUT: b\na\tb\n", "file:2: a line of SCAN");
+  refused("IN: a\n", "file:1: a line of SCAN");
+  refused("IN: a OUT: b OUT: c\n", "file:1: a line of SCAN");
+  refused("IN: OUT: b\n", "file:1: the source has no words");
+  refused("IN: a OUT:\n", "file:1: the target has no words");
+  CHECK_THROWS_WITH(read_pairs(folder / "none"), contains("cannot be opened"));
+
+  auto const two = saved(folder, "two", "a\nb\n"), three = saved(folder, "three", "a\nb\nc\n"), gap = saved(folder, "gap", "a\n\n");
+  CHECK_THROWS_WITH(read_parallel(two, three), contains("three:3: ") && contains("two ends before this line"));
+  CHECK_THROWS_WITH(read_parallel(three, two), contains("three:3: ") && contains("two ends before this line"));
+  CHECK_THROWS_WITH(read_parallel(two, gap), contains("gap:2: the line has no words"));
+  CHECK_THROWS_WITH(read_parallel(gap, two), contains("gap:2: the line has no words"));
+  CHECK_THROWS_WITH(read_parallel(saved(folder, "empty", ""), saved(folder, "empty2", "")), contains("there is no line"));
+}
+
+TEST_CASE("the published files have the pairs they are known to have") {
+  char const* const from = std::getenv("TRIAD_DATA");
+  std::filesystem::path const folder = from ? from : "../shared/data";
+  struct known {
+    char const* path;
+    std::size_t rows, kinds;  // kinds: 0 where the file does not say
+  };
+  for (auto const& file : {known{"scan/tasks_train_addprim_jump.txt.gz", 14670, 0}, known{"scan/tasks_test_length.txt.gz", 3920, 0},
+                           known{"scan/tasks_test_mcd1.txt.gz", 1045, 0}, known{"cfq/mcd1/dev.tsv.gz", 11968, 0}, known{"cogs/gen.tsv.gz", 21000, 21}}) {
+    if (!std::filesystem::exists(folder / file.path)) {
+      WARN("there is no " << (folder / file.path).string());
+      continue;
+    }
+    CAPTURE(file.path);
+    auto const pairs = read_pairs((folder / file.path).string());
+    CHECK(pairs.size() == file.rows);
+    std::set<std::string> kinds;
+    for (auto const& p : pairs)
+      if (!p.kind.empty()) kinds.insert(p.kind);
+    CHECK(kinds.size() == file.kinds);
+  }
+  if (std::filesystem::exists(folder / "cognition"))
+    CHECK(read_parallel((folder / "cognition/valid.en.gz").string(), (folder / "cognition/valid.zh.gz").string()).size() == 10000);
+}
+
+}  // namespace
