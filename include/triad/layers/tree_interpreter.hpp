@@ -32,6 +32,8 @@ struct tree_pass {
 
 template <class T>
 struct tree_interpreter {
+  static constexpr bool rows_are_positions = true;  // so that what no position holds, no row does
+
   tree_positions<> where;
 
   explicit tree_interpreter(tree_positions<> positions) : where(positions) {}
@@ -86,6 +88,8 @@ struct tree_interpreter {
 /// Roles and matrices in the caller's memory; `learned`: the matrices are parameters instead.
 template <class T>
 struct matrix_interpreter {
+  static constexpr bool rows_are_positions = false;
+
   index_t branching;
   index_t positions;                        // N
   index_t width;                            // r

@@ -145,7 +145,7 @@ struct tree_machine {
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_scores, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_scores, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const batch = in.sizes.batch;
@@ -157,7 +157,7 @@ struct tree_machine {
     auto const d_out = scratch.make<tensor<T, dyn, dyn>>(widest, width()), d_in = scratch.make<tensor<T, dyn, dyn>>(widest, width());
     {
       auto const inner = scratch.open();
-      auto d = as_matrix(read_only(d_scores));
+      auto d = as_matrix(d_scores);
       if (!unit_fillers) {
         auto const of_fillers = scratch.make<tensor<T, dyn, dyn>>(batch * positions, fillers());
         matmul(ex, d_scores, in.fillers, of_fillers);
@@ -223,8 +223,10 @@ struct tree_machine {
 
  private:
   static tree_pass<T> pass_of(input const& in, saved const& s) { return {in.support, s.memory, s.weights}; }
-  /// The first numbers of the trees of slot k, behind which there is nothing.
-  constexpr index_t used(input const& in, index_t k) const { return in.bounds == nullptr ? shrink.in : in.bound(k) * fillers(); }
+  /// The first numbers of the trees of slot k, behind which there is nothing; all where rows are no positions.
+  constexpr index_t used(input const& in, index_t k) const {
+    return Interpreter::rows_are_positions && in.bounds != nullptr ? in.bound(k) * fillers() : shrink.in;
+  }
 
   template <class S>
   static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) { return tensor<S, dyn, dyn>(t.data_handle(), t.extent(0), t.extent(1) * t.extent(2)); }
