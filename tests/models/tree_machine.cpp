@@ -197,12 +197,14 @@ TEMPLATE_TEST_CASE("memory for inference gives the bits of training's forward, a
 TEST_CASE("tree machines of static and of dynamic shape compute the same bits") {
   reference::backend ex;
   some_trees<double> trees(2, 3, 2, 3, 5, 4);
-  auto const o = layer(norm_place::before, 0.3);
   using fixed = tree_machine<double, tree_interpreter<double>, width, heads, hidden>;
-  machine_use<by_rows<>> free(rows_of(trees, o));
-  machine_use<fixed> known(fixed(tree_interpreter<double>(trees.where), trees.where.count(), trees.sizes(o, 2)));
-  auto const both = trees.all();
-  CHECK(free.run(ex, both.first, both.second) == known.run(ex, both.first, both.second));
+  for (auto norms : {norm_place::before, norm_place::after}) {
+    auto const o = layer(norms, 0.3);
+    machine_use<by_rows<>> free(rows_of(trees, o));
+    machine_use<fixed> known(fixed(tree_interpreter<double>(trees.where), trees.where.count(), trees.sizes(o, 2)));
+    auto const both = trees.all();
+    CHECK(free.run(ex, both.first, both.second) == known.run(ex, both.first, both.second));
+  }
 }
 
 TEST_CASE("a tree machine lists its parameters by name") {
