@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/tree_interpreter.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
-#include "tests/models/machine_use.hpp"
+#include "tests/ragged.hpp"
+#include "tests/role_matrices.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
 

@@ -9,6 +9,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/machine_use.hpp"
+#include "tests/role_matrices.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
 
