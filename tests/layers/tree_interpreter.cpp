@@ -162,6 +162,20 @@ TEMPLATE_TEST_CASE("symbols that are bound to positions come back where they wer
   check(matrices_of(where, maps, false));
 }
 
+TEST_CASE("matrices and roles of another shape are refused with a sentence") {
+  reference::backend ex;
+  tree_positions<> const where(2, 3);
+  some_maps<double> const maps(where, true);
+  auto layer = matrices_of(where, maps, false);
+  CHECK_NOTHROW(result(ex, layer));
+  layer.interpreter.maps = {};
+  CHECK_THROWS_WITH(result(ex, layer), test::contains("one (width, width) matrix an argument"));
+  layer.interpreter.learned = true;
+  CHECK_NOTHROW(result(ex, layer));
+  layer.interpreter.roles = {};
+  CHECK_THROWS_WITH(result(ex, layer), test::contains("roles are (positions, width)"));
+}
+
 TEST_CASE("learned matrices are parameters with the names of their operations, constant ones are none") {
   tree_positions<> const where(3, 2);
   some_maps<double> const maps(where, true);

@@ -76,6 +76,16 @@ TEST_CASE("a node below the roles, a symbol that is none and one tree too many a
   CHECK_THROWS_WITH(loader.add(good, good), test::contains("batch is full"));
 }
 
+TEST_CASE("noise for operations alone is refused with a sentence") {
+  test::some_trees<double> trees(2, 3, 2, 2, 5);
+  trees.add_noise(choice_over::trees);
+  auto in = trees.all().first;
+  CHECK(in.choice(1).argument_noise.extent(1) == 8);
+  CHECK(in.choice(0).argument_noise.extent(1) == 4);
+  in.argument_noise = {};
+  CHECK_THROWS_WITH(in.choice(0), test::contains("operations and arguments have noise, or neither has"));
+}
+
 // Memory that the host computes in but does not know for its own.
 struct other_memory : host_memory {};
 struct other_backend : reference::backend {

@@ -236,6 +236,10 @@ TEST_CASE("a tree machine keeps its trees, and of each step what the tokens are;
   auto const saved = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}); });
   CHECK(saved >= trees);
   CHECK(saved <= trees + static_cast<std::size_t>(steps * batch * (steps + 2) * 20 * 16) * sizeof(float));  // 20 numbers a column of every token
+  // Inference keeps the tokens of two steps.
+  auto const nothing = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}, keep::nothing); });
+  CHECK(nothing >= trees);
+  CHECK((nothing - trees) * 5 < saved - trees);
   cpu::backend ex;
   arena values, gradients, kept;
   auto const w = model.plan_params<float const>(values);
@@ -256,6 +260,9 @@ TEST_CASE("a tree machine of impossible sizes is refused with a sentence") {
   CHECK_NOTHROW(made());
   z.unit_fillers = true;
   CHECK_THROWS_WITH(made(), test::contains("unit fillers are as wide as there are symbols"));
+  z = trees.sizes(layer(norm_place::after), 1);
+  z.agent.branching = 3;
+  CHECK_THROWS_WITH(made(), test::contains("agent and interpreter know different trees"));
   z = trees.sizes(layer(norm_place::after), 0);
   CHECK_THROWS_WITH(made(), test::contains("layers, branching and fillers must be positive"));
   z = trees.sizes(layer(norm_place::after), 1);

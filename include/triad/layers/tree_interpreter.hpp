@@ -38,6 +38,9 @@ struct tree_interpreter {
 
   explicit tree_interpreter(tree_positions<> positions) : where(positions) {}
   constexpr index_t rows() const { return where.count(); }
+  constexpr index_t arguments() const { return 2 * where.branching(); }
+  /// Positions of a tree.
+  constexpr index_t places() const { return where.count(); }
 
   template <class S>
   struct fields {
@@ -99,6 +102,7 @@ struct matrix_interpreter {
 
   constexpr index_t rows() const { return width; }
   constexpr index_t arguments() const { return 2 * branching; }
+  constexpr index_t places() const { return positions; }
 
   template <class S>
   struct fields {
@@ -139,6 +143,9 @@ struct matrix_interpreter {
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, tree_pass<T> const& p, index_t step, matrix<T const> root) const {
+    TRIAD_EXPECTS(roles.extent(0) == positions && roles.extent(1) == width, "matrix_interpreter: roles are (positions, width)");
+    TRIAD_EXPECTS(learned || (maps.extent(0) == arguments() && maps.extent(1) == width && maps.extent(2) == width),
+                  "matrix_interpreter: there is one (width, width) matrix an argument, unless they are learned");
     auto const frame = c.scratch->open();
     index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
     auto const blended = blend(ex, *c.scratch, p, step);

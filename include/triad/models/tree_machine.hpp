@@ -46,6 +46,7 @@ struct tree_machine {
       : interpreter(of), positions(tree_positions), steps(z.steps), symbols(z.symbols), unit_fillers(z.unit_fillers),
         agents{agent_type(z.agent), extents<dyn>(z.steps), false}, shrink{of.rows() * z.agent.fillers, extents<D>(z.agent.layer.width)} {
     TRIAD_EXPECTS(z.steps > 0 && z.symbols > 1, "tree_machine: a step and a symbol at least are needed");
+    TRIAD_EXPECTS(of.arguments() == 2 * z.agent.branching && of.places() == tree_positions, "tree_machine: agent and interpreter know different trees");
     TRIAD_EXPECTS(!z.unit_fillers || z.symbols == z.agent.fillers, "tree_machine: unit fillers are as wide as there are symbols");
   }
 
@@ -87,7 +88,8 @@ struct tree_machine {
     std::size_t stride;
 
     step_saved at(index_t k) const {
-      auto place = rest ? arena(rest + static_cast<std::size_t>(k) * stride, stride) : arena();
+      auto const slot = static_cast<std::size_t>(kept == keep::nothing ? k % 2 : k);
+      auto place = rest ? arena(rest + slot * stride, stride) : arena();
       return model->plan_step(place, batch, k, kept);
     }
     tree_choices<T> choices(index_t k) const { return {as_matrix(at(k).operation), arguments}; }
@@ -106,7 +108,7 @@ struct tree_machine {
     auto const weights = place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching());
     auto const stride = planned_bytes([&](arena& a) { (void)plan_step(a, d.batch, steps - 1, kept); });
     auto* const rest = static_cast<std::byte*>(place.rest().base());
-    place.skip(stride * static_cast<std::size_t>(steps));
+    place.skip(stride * static_cast<std::size_t>(kept == keep::nothing && steps > 2 ? 2 : steps));  // inference looks back one step
     return {this, d.batch, kept, memory, arguments, weights, rest, stride};
   }
   output plan_output(arena& place, dims const& d) const { return place.make<output>(d.batch * positions, symbols); }
