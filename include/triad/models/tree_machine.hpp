@@ -234,7 +234,7 @@ struct tree_machine {
   static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) { return tensor<S, dyn, dyn>(t.data_handle(), t.extent(0), t.extent(1) * t.extent(2)); }
   static tensor<T const, dyn, dyn> contiguous(matrix<T const> m) { return tensor<T const, dyn, dyn>(m.data_handle(), m.extent(0), m.extent(1)); }
   static states first_rows(tensor<T, dyn, dyn> v, index_t rows) { return states(v.data_handle(), rows, v.extent(1)); }
-  static const_view<states> fresh_of(tensor<T, dyn, dyn, dyn> d, index_t k) { return const_view<states>(&d(k, 0, 0), d.extent(1), d.extent(2)); }
+  static const_view<states> fresh_of(tensor<T, dyn, dyn, dyn> d, index_t k) { return const_view<states>(address_of(d, k, 0, 0), d.extent(1), d.extent(2)); }
   static states fresh_rows(tensor<T, dyn, dyn, dyn> d, index_t k) { return states(d.data_handle() + k * d.extent(1) * d.extent(2), d.extent(1), d.extent(2)); }
   template <class S>
   static matrix<S> one_row(tensor<S, D> v) { return make_matrix(v.data_handle(), 1, v.extent(0), v.extent(0)); }
