@@ -3,7 +3,7 @@ cmake_minimum_required(VERSION 3.25)
 
 # folder: the folders, and single files, it may include from.  "." is include/triad itself.
 set(core core)
-set(ops core ops)
+set(ops core ops tree/positions.hpp)  # where the parts of a tree lie, which needs core alone
 set(reference core ops reference)
 set(cpu core ops reference cpu)
 set(cuda core ops cuda)

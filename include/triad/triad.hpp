@@ -11,6 +11,8 @@
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/graph_loader.hpp"
 #include "triad/models/relation_transformer.hpp"
+#include "triad/models/tree_loader.hpp"
+#include "triad/models/tree_machine.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/train/gradient_check.hpp"
 #include "triad/train/initialize.hpp"

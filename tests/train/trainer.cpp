@@ -3,50 +3,20 @@
 #include "triad/train/trainer.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
+#include "tests/allocations.hpp"
 #include "tests/catch.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/graph_loader.hpp"
 #include "triad/train/initialize.hpp"
 
-// ---- every allocation of this program is counted --------------------------------------------------------------------
-namespace {
-std::atomic<long> allocations{0};
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  void* const p = alignment <= alignof(std::max_align_t) ? std::malloc(bytes ? bytes : 1)
-                                                         : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment + (bytes ? 0 : alignment));
-  if (!p) throw std::bad_alloc();
-  return p;
-}
-[[gnu::noinline]] void release(void* p) noexcept { std::free(p); }  // or a compiler sees malloc behind new and warns
-}  // namespace
-
-void* operator new(std::size_t bytes) { return counted(bytes, 1); }
-void* operator new[](std::size_t bytes) { return counted(bytes, 1); }
-void* operator new(std::size_t bytes, std::align_val_t a) { return counted(bytes, static_cast<std::size_t>(a)); }
-void* operator new[](std::size_t bytes, std::align_val_t a) { return counted(bytes, static_cast<std::size_t>(a)); }
-void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept { return counted(bytes, 1); }
-void* operator new[](std::size_t bytes, std::nothrow_t const&) noexcept { return counted(bytes, 1); }
-void operator delete(void* p) noexcept { release(p); }
-void operator delete[](void* p) noexcept { release(p); }
-void operator delete(void* p, std::size_t) noexcept { release(p); }
-void operator delete[](void* p, std::size_t) noexcept { release(p); }
-void operator delete(void* p, std::align_val_t) noexcept { release(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { release(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { release(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { release(p); }
-
 namespace {
 
 using namespace triad;
+using test::allocations;
 
 constexpr index_t labels = 9, targets = 6;
 

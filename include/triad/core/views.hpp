@@ -46,6 +46,12 @@ constexpr vec<typename View::element_type> as_vec(View v) {
   return vec<typename View::element_type>(v.data_handle(), static_cast<index_t>(v.size()));
 }
 
+/// Where an element lies; also of a view without memory, as it is while an arena measures.
+template <class View, class... Index>
+constexpr typename View::element_type* address_of(View const& v, Index... at) {
+  return v.data_handle() + v.mapping()(at...);
+}
+
 /// The same elements, read-only.
 template <class View>
 constexpr const_view<View> read_only(View v) {

@@ -49,12 +49,13 @@ struct neural_tree_agent {
   template <class S>
   struct fields {
     typename repeat<T, layer_type>::template fields<S> layers;
-    typename layer_norm_layer<T, D>::template fields<S> norm;  // empty where norms stand after
+    typename layer_norm_layer<T, D>::template fields<S> norm;  // without memory where norms stand after
     typename head::template fields<S> operation, root, arguments;
+    bool normalised;
     template <class V>
     void each(V&& f) {
       f("layers", layers);
-      if (norm.gain.size() != 0) f("norm", norm);
+      if (normalised) f("norm", norm);
       f("operation", operation);
       f("root", root);
       f("arguments", arguments);
@@ -69,9 +70,10 @@ struct neural_tree_agent {
   template <class S = T>
   fields<S> plan_params(arena& place) const {
     auto const l = layers.template plan_params<S>(place);
-    auto const n = (normalised() ? norm : layer_norm_layer<T, D>{extents<D>(D == dyn ? 0 : width())}).template plan_params<S>(place);
+    arena nowhere;
+    auto const n = norm.template plan_params<S>(normalised() ? place : nowhere);
     auto const o = operation_head().template plan_params<S>(place), r = root_head().template plan_params<S>(place);
-    return {l, n, o, r, argument_head().template plan_params<S>(place)};
+    return {l, n, o, r, argument_head().template plan_params<S>(place), normalised()};
   }
   saved plan_saved(arena& place, row_dims dims, keep kept = keep::everything) const {
     auto const l = layers.plan_saved(place, dims, kept);

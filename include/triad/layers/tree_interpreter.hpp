@@ -32,10 +32,15 @@ struct tree_pass {
 
 template <class T>
 struct tree_interpreter {
+  static constexpr bool rows_are_positions = true;  // so that what no position holds, no row does
+
   tree_positions<> where;
 
   explicit tree_interpreter(tree_positions<> positions) : where(positions) {}
   constexpr index_t rows() const { return where.count(); }
+  constexpr index_t arguments() const { return 2 * where.branching(); }
+  /// Positions of a tree.
+  constexpr index_t places() const { return where.count(); }
 
   template <class S>
   struct fields {
@@ -86,6 +91,8 @@ struct tree_interpreter {
 /// Roles and matrices in the caller's memory; `learned`: the matrices are parameters instead.
 template <class T>
 struct matrix_interpreter {
+  static constexpr bool rows_are_positions = false;
+
   index_t branching;
   index_t positions;                        // N
   index_t width;                            // r
@@ -95,6 +102,7 @@ struct matrix_interpreter {
 
   constexpr index_t rows() const { return width; }
   constexpr index_t arguments() const { return 2 * branching; }
+  constexpr index_t places() const { return positions; }
 
   template <class S>
   struct fields {
@@ -104,7 +112,8 @@ struct matrix_interpreter {
       for (index_t c = 0; c < maps.extent(0); ++c) {
         bool const child = c < maps.extent(0) / 2;
         index_t const r = maps.extent(1);
-        f(std::string(child ? "child" : "cons") + std::to_string(child ? c : c - maps.extent(0) / 2), tensor<S, dyn, dyn>(&maps(c, 0, 0), r, r));
+        f(std::string(child ? "child" : "cons") + std::to_string(child ? c : c - maps.extent(0) / 2),
+          tensor<S, dyn, dyn>(address_of(maps, c, 0, 0), r, r));
       }
     }
   };
@@ -135,6 +144,9 @@ struct matrix_interpreter {
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, tree_pass<T> const& p, index_t step, matrix<T const> root) const {
+    TRIAD_EXPECTS(roles.extent(0) == positions && roles.extent(1) == width, "matrix_interpreter: roles are (positions, width)");
+    TRIAD_EXPECTS(learned || (maps.extent(0) == arguments() && maps.extent(1) == width && maps.extent(2) == width),
+                  "matrix_interpreter: there is one (width, width) matrix an argument, unless they are learned");
     auto const frame = c.scratch->open();
     index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
     auto const blended = blend(ex, *c.scratch, p, step);
@@ -157,7 +169,7 @@ struct matrix_interpreter {
                 matrix<T> d_root, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    index_t const batch = p.memory.extent(1), f = p.memory.extent(3), tree = width * f;
+    index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
     auto const dy = of_slot(tree_memory_view<T const>(d_memory), step + 1);
     each_sample(ex, root_role(), dy, make_matrices(d_root.data_handle(), batch, index_t{1}, f, d_root.stride(0), f));
     auto const g = scratch.template make<tensor<T, dyn, dyn, dyn>>(arguments(), batch * width, f);
@@ -167,16 +179,14 @@ struct matrix_interpreter {
       auto const blended = blend(ex, scratch, p, step);
       for (index_t a = 0; a < arguments(); ++a)
         for (index_t b = 0; b < batch; ++b)
-          matmul_add(ex, make_matrix<T const>(&d_memory(step + 1, b, 0, 0), width, f, f), transposed(make_matrix<T const>(&blended(a, b * width, 0), width, f, f)),
-                     make_matrix(&gradient.maps(a, 0, 0), width, width, width));
+          matmul_add(ex, make_matrix<T const>(address_of(d_memory, step + 1, b, 0, 0), width, f, f),
+                     transposed(make_matrix<T const>(address_of(blended, a, b * width, 0), width, f, f)),
+                     make_matrix(address_of(gradient.maps, a, 0, 0), width, width, width));
     }
     // Of a sample: M (step + 1, r f), G (2 b, r f);  dw = M G',  dM += w G.
     for (index_t b = 0; b < batch; ++b) {
-      auto const trees = make_matrix<T const>(&p.memory(0, b, 0, 0), step + 1, tree, batch * tree);
-      auto const gs = make_matrix<T const>(&g(0, b * width, 0), arguments(), tree, batch * tree);
-      matmul(ex, trees, transposed(gs), make_matrix(&d_weights(step, b, 0, 0), step + 1, arguments(), arguments()));
-      matmul_add(ex, make_matrix<T const>(&p.weights(step, b, 0, 0), step + 1, arguments(), arguments()), gs,
-                 make_matrix(&d_memory(0, b, 0, 0), step + 1, tree, batch * tree));
+      matmul(ex, trees_of(read_only(p.memory), b, step), transposed(arguments_of(read_only(g), b)), weights_of(d_weights, b, step));
+      matmul_add(ex, weights_of(read_only(p.weights), b, step), arguments_of(read_only(g), b), trees_of(d_memory, b, step));
     }
   }
   template <backend Ex>
@@ -209,14 +219,26 @@ struct matrix_interpreter {
     index_t const rows = v.extent(1) / batch, f = v.extent(2);
     return make_matrices(v.data_handle() + a * batch * rows * f, batch, rows, f, rows * f, f);
   }
+  // Of sample b: the trees that a step reads (step + 1, r f), its weights of them (step + 1, 2 b), and a tree for each argument (2 b, r f).
+  template <class S>
+  static matrix<S> trees_of(tree_memory_view<S> const& memory, index_t b, index_t step) {
+    return make_matrix(address_of(memory, 0, b, 0, 0), step + 1, memory.stride(1), memory.stride(0));
+  }
+  template <class S>
+  static matrix<S> weights_of(tree_weights_view<S> const& w, index_t b, index_t step) {
+    return make_matrix(address_of(w, step, b, 0, 0), step + 1, w.extent(3), w.extent(3));
+  }
+  template <class S>
+  matrix<S> arguments_of(tensor<S, dyn, dyn, dyn> const& v, index_t b) const {
+    return make_matrix(address_of(v, 0, b * width, 0), v.extent(0), width * v.extent(2), v.stride(0));
+  }
   /// B_c of every argument and sample: (2 b, batch r, f)
   template <backend Ex>
   tensor<T, dyn, dyn, dyn> blend(Ex& ex, arena& scratch, tree_pass<T> const& p, index_t step) const {
-    index_t const batch = p.memory.extent(1), f = p.memory.extent(3), tree = width * f;
+    index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
     auto const blended = scratch.make<tensor<T, dyn, dyn, dyn>>(arguments(), batch * width, f);
     for (index_t b = 0; b < batch; ++b)
-      matmul(ex, transposed(make_matrix<T const>(&p.weights(step, b, 0, 0), step + 1, arguments(), arguments())),
-             make_matrix<T const>(&p.memory(0, b, 0, 0), step + 1, tree, batch * tree), make_matrix(&blended(0, b * width, 0), arguments(), tree, batch * tree));
+      matmul(ex, transposed(weights_of(read_only(p.weights), b, step)), trees_of(read_only(p.memory), b, step), arguments_of(blended, b));
     return blended;
   }
 };

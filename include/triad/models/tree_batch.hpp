@@ -26,7 +26,7 @@ struct tree_batch {
   vec<index_t const> zero;              // (batch) 0
   vec<index_t const> size, first;       // (steps batch) step k: k + 3 tokens of each sample, and where they begin
 
-  // Gumbel-softmax: noise that is added to logits, which are then divided by the temperature; or none.
+  // Gumbel-softmax: noise that is added to both kinds of logits, which are then divided by the temperature; or none.
   double temperature = 1;
   choice_over over = choice_over::trees;
   tensor<T const, dyn, dyn, dyn> operation_noise{};  // (steps, batch, b + 1)
@@ -43,6 +43,7 @@ struct tree_batch {
   }
   /// How step k chooses.
   choice_settings<T> choice(index_t k) const {
+    TRIAD_EXPECTS((operation_noise.size() == 0) == (argument_noise.size() == 0), "tree_batch: operations and arguments have noise, or neither has");
     choice_settings<T> t{over, temperature};
     if (operation_noise.size() == 0) return t;
     auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {

@@ -46,6 +46,7 @@ struct tree_machine {
       : interpreter(of), positions(tree_positions), steps(z.steps), symbols(z.symbols), unit_fillers(z.unit_fillers),
         agents{agent_type(z.agent), extents<dyn>(z.steps), false}, shrink{of.rows() * z.agent.fillers, extents<D>(z.agent.layer.width)} {
     TRIAD_EXPECTS(z.steps > 0 && z.symbols > 1, "tree_machine: a step and a symbol at least are needed");
+    TRIAD_EXPECTS(of.arguments() == 2 * z.agent.branching && of.places() == tree_positions, "tree_machine: agent and interpreter know different trees");
     TRIAD_EXPECTS(!z.unit_fillers || z.symbols == z.agent.fillers, "tree_machine: unit fillers are as wide as there are symbols");
   }
 
@@ -87,7 +88,8 @@ struct tree_machine {
     std::size_t stride;
 
     step_saved at(index_t k) const {
-      auto place = rest ? arena(rest + static_cast<std::size_t>(k) * stride, stride) : arena();
+      auto const slot = static_cast<std::size_t>(kept == keep::nothing ? k % 2 : k);
+      auto place = rest ? arena(rest + slot * stride, stride) : arena();
       return model->plan_step(place, batch, k, kept);
     }
     tree_choices<T> choices(index_t k) const { return {as_matrix(at(k).operation), arguments}; }
@@ -106,7 +108,7 @@ struct tree_machine {
     auto const weights = place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching());
     auto const stride = planned_bytes([&](arena& a) { (void)plan_step(a, d.batch, steps - 1, kept); });
     auto* const rest = static_cast<std::byte*>(place.rest().base());
-    place.skip(stride * static_cast<std::size_t>(steps));
+    place.skip(stride * static_cast<std::size_t>(kept == keep::nothing && steps > 2 ? 2 : steps));  // inference looks back one step
     return {this, d.batch, kept, memory, arguments, weights, rest, stride};
   }
   output plan_output(arena& place, dims const& d) const { return place.make<output>(d.batch * positions, symbols); }
@@ -145,7 +147,7 @@ struct tree_machine {
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_scores, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_scores, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const batch = in.sizes.batch;
@@ -157,7 +159,7 @@ struct tree_machine {
     auto const d_out = scratch.make<tensor<T, dyn, dyn>>(widest, width()), d_in = scratch.make<tensor<T, dyn, dyn>>(widest, width());
     {
       auto const inner = scratch.open();
-      auto d = as_matrix(read_only(d_scores));
+      auto d = as_matrix(d_scores);
       if (!unit_fillers) {
         auto const of_fillers = scratch.make<tensor<T, dyn, dyn>>(batch * positions, fillers());
         matmul(ex, d_scores, in.fillers, of_fillers);
@@ -223,14 +225,16 @@ struct tree_machine {
 
  private:
   static tree_pass<T> pass_of(input const& in, saved const& s) { return {in.support, s.memory, s.weights}; }
-  /// The first numbers of the trees of slot k, behind which there is nothing.
-  constexpr index_t used(input const& in, index_t k) const { return in.bounds == nullptr ? shrink.in : in.bound(k) * fillers(); }
+  /// The first numbers of the trees of slot k, behind which there is nothing; all where rows are no positions.
+  constexpr index_t used(input const& in, index_t k) const {
+    return Interpreter::rows_are_positions && in.bounds != nullptr ? in.bound(k) * fillers() : shrink.in;
+  }
 
   template <class S>
   static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) { return tensor<S, dyn, dyn>(t.data_handle(), t.extent(0), t.extent(1) * t.extent(2)); }
   static tensor<T const, dyn, dyn> contiguous(matrix<T const> m) { return tensor<T const, dyn, dyn>(m.data_handle(), m.extent(0), m.extent(1)); }
   static states first_rows(tensor<T, dyn, dyn> v, index_t rows) { return states(v.data_handle(), rows, v.extent(1)); }
-  static const_view<states> fresh_of(tensor<T, dyn, dyn, dyn> d, index_t k) { return const_view<states>(&d(k, 0, 0), d.extent(1), d.extent(2)); }
+  static const_view<states> fresh_of(tensor<T, dyn, dyn, dyn> d, index_t k) { return const_view<states>(address_of(d, k, 0, 0), d.extent(1), d.extent(2)); }
   static states fresh_rows(tensor<T, dyn, dyn, dyn> d, index_t k) { return states(d.data_handle() + k * d.extent(1) * d.extent(2), d.extent(1), d.extent(2)); }
   template <class S>
   static matrix<S> one_row(tensor<S, D> v) { return make_matrix(v.data_handle(), 1, v.extent(0), v.extent(0)); }

@@ -50,7 +50,7 @@ auto const& dims_of_batch(Input const& in) {
 }
 }  // namespace detail
 
-/// What one update found: the mean cross entropy of its batch, and its gradient's norm before it was clipped.
+/// What one update found: the loss of its batch, and its gradient's norm before it was clipped.
 struct update_record {
   std::uint64_t step;
   double loss, norm;

@@ -1,0 +1,273 @@
+// The Differentiable Tree Machine: its gradient in every arrangement; rows and matrices, support, batches and memory change nothing.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/models/tree_machine.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/models/machine_use.hpp"
+#include "tests/role_matrices.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/train/gradient_check.hpp"
+
+namespace {
+
+using namespace triad;
+using test::machine_use, test::some_maps, test::some_trees;
+
+constexpr index_t width = 6, heads = 2, hidden = 8;
+
+transformer_options layer(norm_place norms, double dropout = 0) { return {width, heads, hidden, dropout, norms, activation::gelu}; }
+
+template <class T = double>
+using by_rows = tree_machine<T>;
+template <class T = double>
+using by_matrices = tree_machine<T, matrix_interpreter<T>>;
+
+template <class T = double>
+by_rows<T> rows_of(some_trees<T> const& trees, transformer_options const& o, index_t layers = 2) {
+  return {tree_interpreter<T>(trees.where), trees.where.count(), trees.sizes(o, layers)};
+}
+template <class T = double>
+by_matrices<T> matrices_of(some_trees<T> const& trees, some_maps<T> const& maps, transformer_options const& o, bool learned = false, index_t layers = 2) {
+  return {maps.interpreter(learned), trees.where.count(), trees.sizes(o, layers)};
+}
+
+/// The gradient of the loss by all parameters.
+template <class Ex, class Model>
+void check_gradient(Ex& ex, Model const& model, some_trees<double>& trees, keep kept = keep::everything) {
+  machine_use<Model> use(model);
+  use.kept = kept;
+  auto const both = trees.all();
+  auto const& in = both.first;
+  auto const& right = both.second;
+  bool const slow = test::is_device<Ex>;  // a stand-in for a device
+  auto const report = gradient_check(
+      {{"parameters", use.values()}},
+      [&](variables const& at) {
+        use.set_values(at[0].values);
+        return use.run(ex, in, right, false).loss;
+      },
+      [&](variables const& at, variables& d) {
+        use.set_values(at[0].values);
+        d[0].values = use.run(ex, in, right).gradient;
+      },
+      {.directions = slow ? 2 : 6, .elements = slow ? 2 : 40});
+  INFO(report.text());
+  CHECK(static_cast<bool>(report));
+}
+
+TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss, its operations by rows or by matrices, its norms before or after", "",
+                   TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  for (auto norms : {norm_place::before, norm_place::after})
+    for (index_t branching : {2, 3}) {
+      CAPTURE(norms == norm_place::before, branching);
+      index_t const depth = branching == 2 ? 4 : 3;
+      some_trees<double> unit(branching, depth, 2, 3, 5), general(branching, depth, 3, 3, 6, 4);
+      some_maps<double> const maps(unit.where, false, unit.where.count() + 1);
+      check_gradient(ex, rows_of(unit, layer(norms, 0.3)), unit);
+      check_gradient(ex, rows_of(general, layer(norms, 0.3)), general, keep::inputs);
+      check_gradient(ex, matrices_of(general, maps, layer(norms, 0.3)), general);
+      check_gradient(ex, matrices_of(unit, maps, layer(norms, 0.3), true, 1), unit);
+    }
+}
+
+TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss under noise, chosen over trees or over arguments", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  for (auto over : {choice_over::trees, choice_over::arguments}) {
+    some_trees<double> trees(2, 3, 3, 3, 5, 4);
+    trees.add_noise(over);
+    check_gradient(ex, rows_of(trees, layer(norm_place::before, 0.2), 1), trees);
+    check_gradient(ex, matrices_of(trees, some_maps<double>(trees.where, false), layer(norm_place::after, 0.2), true), trees);
+  }
+}
+
+TEMPLATE_TEST_CASE("every tensor of the tree machine has its gradient added, and nothing is read before it is written", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  some_trees<double> trees(2, 4, 2, 3, 5);
+  some_maps<double> const maps(trees.where, false);
+  auto const both = trees.all();
+  auto const check = [&](auto const& model) {
+    gradient_check_options const few{.directions = 1, .elements = test::is_device<TestType> ? 0 : 2};
+    auto const report = gradient_check(ex, model, both.first.sizes, both.first, {trees.batch() * trees.where.count(), trees.symbols}, few);
+    INFO(report.text());
+    CHECK(static_cast<bool>(report));
+  };
+  check(rows_of(trees, layer(norm_place::before, 0.3), 1));
+  if (!test::is_device<TestType>) check(matrices_of(trees, maps, layer(norm_place::after, 0.3), true));
+}
+
+double worst(std::vector<double> const& a, std::vector<double> const& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+  return most;  // a NaN is caught by the sums below
+}
+double size_of(std::vector<double> const& a) {
+  double sum = 0;
+  for (double v : a) sum += std::abs(v);
+  return sum;
+}
+void expect_near(test::machine_outcome<double> const& a, test::machine_outcome<double> const& b) {
+  CHECK_THAT(a.loss, test::WithinRel(b.loss, 1e-12));
+  CHECK(worst(a.scores, b.scores) < 1e-12);
+  CHECK(worst(a.gradient, b.gradient) < 1e-12);
+  for (auto const* of : {&a, &b}) {
+    CHECK(std::isfinite(size_of(of->scores)));
+    CHECK(std::isfinite(size_of(of->gradient)));
+    CHECK(size_of(of->gradient) > 0.1);
+  }
+}
+
+TEMPLATE_TEST_CASE("rows and canonical matrices are one machine, and so is the bound of what can be reached and none", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  for (index_t branching : {2, 3})
+    for (index_t general : {0, 4}) {
+      CAPTURE(branching, general);
+      some_trees<double> trees(branching, branching == 2 ? 5 : 4, 3, 3, 5, general, 2);  // shallow trees: much is out of reach
+      some_maps<double> const maps(trees.where, true);
+      machine_use<by_rows<>> rows(rows_of(trees, layer(norm_place::before, 0.2), 1));
+      machine_use<by_matrices<>> matrices(matrices_of(trees, maps, layer(norm_place::before, 0.2), false, 1));
+      CHECK(rows.values() == matrices.values());
+      auto const both = trees.all();
+      auto const with = rows.run(ex, both.first, both.second);
+      expect_near(with, matrices.run(ex, both.first, both.second));
+      auto in = both.first;
+      CHECK(in.bounds[0] < trees.where.count());
+      in.support = {};
+      in.bounds = nullptr;
+      auto const without = rows.run(ex, in, both.second);
+      expect_near(with, without);
+      CHECK(worst(with.memory, without.memory) < 1e-12);
+    }
+}
+
+TEMPLATE_TEST_CASE("roles that are no unit vectors read all of a tree, whatever is known of its positions", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  some_trees<double> trees(2, 4, 2, 2, 5, 4, 2);
+  some_maps<double> const maps(trees.where, false);
+  machine_use<by_matrices<>> use(matrices_of(trees, maps, layer(norm_place::after)));
+  auto const both = trees.all();
+  auto in = both.first;
+  auto const with = use.run(ex, in, both.second, false);
+  in.support = {};
+  in.bounds = nullptr;
+  CHECK(with.scores == use.run(ex, in, both.second, false).scores);
+}
+
+TEMPLATE_TEST_CASE("a batch is its trees one by one", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  some_trees<double> trees(2, 4, 3, 3, 5);
+  machine_use<by_rows<>> use(rows_of(trees, layer(norm_place::after)));
+  auto const batch = trees.all();
+  auto const together = use.run(ex, batch.first, batch.second);
+  test::machine_outcome<double> apart;
+  apart.gradient.resize(together.gradient.size());
+  for (index_t b = 0; b < 3; ++b) {
+    auto const one = trees.batch_of(b, 1);
+    auto const found = use.run(ex, one.first, one.second);
+    apart.loss += found.loss / 3;
+    apart.scores.insert(apart.scores.end(), found.scores.begin(), found.scores.end());
+    for (std::size_t i = 0; i < found.gradient.size(); ++i) apart.gradient[i] += found.gradient[i] / 3;
+  }
+  expect_near(together, apart);
+}
+
+TEMPLATE_TEST_CASE("memory for inference gives the bits of training's forward, and inputs alone those of keeping everything", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  some_trees<double> trees(2, 4, 3, 3, 5);
+  for (auto norms : {norm_place::before, norm_place::after}) {
+    machine_use<by_rows<>> use(rows_of(trees, layer(norms, 0.3)));
+    auto const both = trees.all();
+    auto const kept = use.run(ex, both.first, both.second);
+    use.kept = keep::inputs;
+    CHECK(use.run(ex, both.first, both.second) == kept);
+    use.train = false;
+    use.kept = keep::everything;
+    auto const whole = use.run(ex, both.first, both.second, false);
+    CHECK(whole.scores != kept.scores);  // there was dropout
+    use.kept = keep::nothing;
+    CHECK(use.run(ex, both.first, both.second, false).scores == whole.scores);
+  }
+}
+
+TEST_CASE("tree machines of static and of dynamic shape compute the same bits") {
+  reference::backend ex;
+  some_trees<double> trees(2, 3, 2, 3, 5, 4);
+  using fixed = tree_machine<double, tree_interpreter<double>, width, heads, hidden>;
+  for (auto norms : {norm_place::before, norm_place::after}) {
+    auto const o = layer(norms, 0.3);
+    machine_use<by_rows<>> free(rows_of(trees, o));
+    machine_use<fixed> known(fixed(tree_interpreter<double>(trees.where), trees.where.count(), trees.sizes(o, 2)));
+    auto const both = trees.all();
+    CHECK(free.run(ex, both.first, both.second) == known.run(ex, both.first, both.second));
+  }
+}
+
+TEST_CASE("a tree machine lists its parameters by name") {
+  some_trees<double> const trees(2, 3, 1, 2, 5);
+  some_maps<double> const maps(trees.where, true);
+  auto const paths = [](auto const& model) {
+    std::vector<std::string> all;
+    arena measure;
+    walk(model.plan_params(measure), [&](std::string const& path, auto) { all.push_back(path); });
+    return all;
+  };
+  auto const all = paths(matrices_of(trees, maps, layer(norm_place::before), true, 1));
+  std::vector<std::string> const begin{"operation_token", "root_token", "shrink.weight", "shrink.bias", "agents.0.layers.0.attention.query.weight"},
+      end{"agents.1.norm.gain", "agents.1.norm.bias", "agents.1.operation.weight", "agents.1.operation.bias", "agents.1.root.weight", "agents.1.root.bias",
+          "agents.1.arguments.weight", "agents.1.arguments.bias", "interpreter.child0", "interpreter.child1", "interpreter.cons0", "interpreter.cons1"};
+  CHECK(std::vector<std::string>(all.begin(), all.begin() + 5) == begin);
+  CHECK(std::vector<std::string>(all.end() - 12, all.end()) == end);
+  CHECK(all.size() == 4 + 2 * (16 + 8) + 4);
+  CHECK(paths(matrices_of(trees, maps, layer(norm_place::after), false, 1)).size() == 4 + 2 * (16 + 6));
+}
+
+TEST_CASE("a tree machine keeps its trees, and of each step what the tokens are; the way back as many trees again") {
+  index_t const depth = 9, steps = 12, batch = 4, symbols = 40, tree = ((index_t{1} << depth) - 1) * symbols;
+  tree_positions<> const where(2, depth);
+  tree_machine_sizes const z{steps, symbols, true, {{16, 4, 32, 0.1, norm_place::before, activation::gelu}, 1, 2, symbols}};
+  tree_machine<float> const model(tree_interpreter<float>(where), where.count(), z);
+  auto const trees = static_cast<std::size_t>((steps + 1) * batch * tree) * sizeof(float);
+  auto const saved = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}); });
+  CHECK(saved >= trees);
+  CHECK(saved <= trees + static_cast<std::size_t>(steps * batch * (steps + 2) * 20 * 16) * sizeof(float));  // 20 numbers a column of every token
+  // Inference keeps the tokens of two steps.
+  auto const nothing = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}, keep::nothing); });
+  CHECK(nothing >= trees);
+  CHECK((nothing - trees) * 5 < saved - trees);
+  cpu::backend ex;
+  arena values, gradients, kept;
+  auto const w = model.plan_params<float const>(values);
+  auto const s = model.plan_saved(kept, {batch});
+  auto const scores = model.plan_output(kept, {batch});
+  auto const scratch = planned_scratch(ex, call{.train = true}, [&](auto& dry, call const& c) {
+    model.forward(dry, c, w, model.measured_input({batch}), s, scores);
+    model.backward(dry, c, w, model.measured_input({batch}), s, scores, model.plan_params(gradients));
+  });
+  CHECK(scratch >= trees);
+  CHECK(scratch <= trees + trees / 8);
+}
+
+TEST_CASE("a tree machine of impossible sizes is refused with a sentence") {
+  some_trees<double> const trees(2, 3, 1, 2, 5, 4);
+  auto z = trees.sizes(layer(norm_place::after), 1);
+  auto const made = [&] { return tree_machine<double>(tree_interpreter<double>(trees.where), trees.where.count(), z); };
+  CHECK_NOTHROW(made());
+  z.unit_fillers = true;
+  CHECK_THROWS_WITH(made(), test::contains("unit fillers are as wide as there are symbols"));
+  z = trees.sizes(layer(norm_place::after), 1);
+  z.agent.branching = 3;
+  CHECK_THROWS_WITH(made(), test::contains("agent and interpreter know different trees"));
+  z = trees.sizes(layer(norm_place::after), 0);
+  CHECK_THROWS_WITH(made(), test::contains("layers, branching and fillers must be positive"));
+  z = trees.sizes(layer(norm_place::after), 1);
+  z.steps = 0;
+  CHECK_THROWS_WITH(made(), test::contains("a step and a symbol at least"));
+}
+
+}  // namespace

@@ -1,0 +1,37 @@
+// Roles and the matrices that move trees over them, for tests.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "triad/layers/tree_interpreter.hpp"
+#include "triad/tree/shift.hpp"
+
+namespace triad::test {
+
+/// Roles and the matrices of every argument, D_c and then E_c.
+template <class T>
+struct some_maps {
+  index_t branching, count, width;
+  std::vector<T> roles, maps;
+
+  some_maps(tree_positions<> where, bool canonical, index_t role_width = 0)
+      : branching(where.branching()), count(where.count()), width(role_width > 0 ? role_width : count), roles(static_cast<std::size_t>(count * width)),
+        maps(static_cast<std::size_t>(2 * branching * width * width)) {
+    role_maps<T> const of{tensor<T, dyn, dyn>(roles.data(), count, width), tensor<T, dyn, dyn, dyn>(maps.data(), branching, width, width)};
+    if (canonical)
+      make_canonical(where, of);
+    else
+      make_random(where, 9, of);
+    tensor<T, dyn, dyn, dyn> const all(maps.data(), 2 * branching, width, width);
+    for (index_t c = 0; c < branching; ++c)
+      for (index_t i = 0; i < width; ++i)
+        for (index_t j = 0; j < width; ++j) all(branching + c, i, j) = all(c, j, i);
+  }
+  matrix_interpreter<T> interpreter(bool learned = false) const {
+    return {branching, count, width, learned, tensor<T const, dyn, dyn>(roles.data(), count, width),
+            tensor<T const, dyn, dyn, dyn>(maps.data(), 2 * branching, width, width)};
+  }
+};
+
+}  // namespace triad::test
