@@ -19,7 +19,7 @@ namespace triad::examples {
 template <class Self, class Interface, class Model, class Ex>
 class learner_on : public Interface {
  public:
-  learner_on(Ex ex, Model const& m, trainer_options const& o) : ex_(std::move(ex)), trainer_(ex_, m, o) {}
+  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::settings const& o) : ex_(std::move(ex)), trainer_(ex_, m, o) {}
 
   void update(double rate) override {
     auto const [in, right] = self().upload();

@@ -35,6 +35,8 @@ class metrics_file {
 
   /// The losses of the epochs so far.
   std::vector<double> losses() const { return column(2); }
+  /// What the weights after each were worth.
+  std::vector<double> validations() const { return column(5); }
   /// What the epochs so far took, whichever processes ran them.
   double seconds() const {
     auto const all = column(6);

@@ -23,13 +23,13 @@ struct run_plan {
   std::string out, config;                // the run's folder, or none; the text of its config.toml
   std::uint64_t seed = 1;
   bool resume = false;
-  std::int64_t updates = 0, epoch_updates = 1, batch = 1;  // batch: examples of an update
+  std::int64_t updates = 0, epoch_updates = 1, batch = 1;  // the last epoch may be shorter; batch: examples of an update
   std::string example = "examples";       // what a batch is made of
   run_record record{};
 };
 
 struct run_log {
-  std::vector<double> losses;  // mean of every epoch
+  std::vector<double> losses, validations;  // mean loss of every epoch, and what its weights were worth
   double seconds = 0;          // of all processes that ran it
   double validation = 0;       // of the weights at the end
   bool interrupted = false;
@@ -119,7 +119,7 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
     fill(update);
     net.update(rate(update));
     validated = false;
-    bool const epoch_ends = (update + 1) % plan.epoch_updates == 0;
+    bool const epoch_ends = (update + 1) % plan.epoch_updates == 0 || update + 1 == plan.updates;
     if (!epoch_ends && !detail::interrupted && (update + 1) % net.patience() != 0) continue;
     for (auto const& r : net.records()) {
       if (!std::isfinite(r.loss) || !std::isfinite(r.norm)) {
@@ -137,13 +137,13 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
     if (log.failed) break;
     shown.update((update + 1) * plan.batch, detail::line_of("loss %.4f", last.loss));
     if (epoch_ends) {
-      auto const epoch = (update + 1) / plan.epoch_updates;
-      double const seconds = detail::seconds_since(epoch_start), mean = loss_sum / static_cast<double>(plan.epoch_updates);
+      auto const epoch = update / plan.epoch_updates + 1, of_epoch = update % plan.epoch_updates + 1;
+      double const seconds = detail::seconds_since(epoch_start), mean = loss_sum / static_cast<double>(of_epoch);
       log.validation = validate();
       validated = true;
       metrics.add(detail::line_of("%lld,%lld,%.6g,%.6g,%.6g,%.4f,%.2f,%.0f", static_cast<long long>(epoch), static_cast<long long>(update + 1), mean,
                                   rate(update), last.norm, log.validation, before + detail::seconds_since(start),
-                                  static_cast<double>(plan.epoch_updates * plan.batch) / seconds));
+                                  static_cast<double>(of_epoch * plan.batch) / seconds));
       loss_sum = 0;
       save(loss_sum);
       epoch_start = clock::now();
@@ -157,6 +157,7 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
   shown.finish();
   log.seconds = before + detail::seconds_since(start);
   log.losses = metrics.losses();
+  log.validations = metrics.validations();
   if (!log.interrupted && !validated) log.validation = validate();
   return log;
 }

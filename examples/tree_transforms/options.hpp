@@ -24,9 +24,13 @@ struct options {
   std::string model = "tree-machine";
   int steps = 0;               // of the machine; 0: the paper's for the task
   int depth = 12;              // at most; where the data's trees are less deep, theirs
+  int role_depth = 0;          // levels of roles, where that is more
   int layers = 1;              // Transformer layers of a step
   int width = 64, heads = 4, hidden_factor = 4;
   double dropout = 0.1;
+  std::string choice = "softmax";    // or gumbel: noise and a falling temperature in training; gumbel-released: the released program's of it
+  std::string interpreter = "rows";  // or matrices: over random orthonormal roles; learned: by matrices that are parameters
+  std::uint64_t role_seed = 1;       // of those roles
 
   // training
   std::int64_t updates = 20000;
@@ -38,6 +42,7 @@ struct options {
   std::uint64_t seed = 1;
   int seeds = 1;
   bool recompute = false;
+  int train_sample = 1000;     // training rows that are scored at the end; 0: all
 
   // the run
   std::string backend = "cpu";
@@ -71,17 +76,19 @@ inline std::string to_toml(options const& o) {
   toml.put("task", o.task);
   if (!o.data.empty()) toml.put_path("data", o.data);
   toml.put("one-way", o.one_way).put("rows", o.rows).put("test-size", o.test_size).put("data-seed", o.data_seed).put("skip-deeper", o.skip_deeper);
-  toml.put("model", o.model).put("steps", o.steps).put("depth", o.depth).put("layers", o.layers);
+  toml.put("model", o.model).put("steps", o.steps).put("depth", o.depth).put("role-depth", o.role_depth).put("layers", o.layers);
   toml.put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("dropout", o.dropout);
+  toml.put("choice", o.choice).put("interpreter", o.interpreter).put("role-seed", o.role_seed);
   toml.put("updates", o.updates).put("batch", o.batch).put("rate", o.rate).put("decay", o.decay).put("beta1", o.beta1).put("beta2", o.beta2);
   toml.put("warmup", o.warmup).put("clip", o.clip).put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
+  toml.put("train-sample", o.train_sample);
   toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
   return toml.text();
 }
 
 /// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
-  return triad::examples::toml_without(to_toml(o), {"preset", "data", "test-size", "seeds", "recompute", "backend", "arithmetic", "threads"});
+  return triad::examples::toml_without(to_toml(o), {"preset", "data", "test-size", "seeds", "recompute", "train-sample", "backend", "arithmetic", "threads"});
 }
 
 }  // namespace tree_transforms

@@ -1,0 +1,133 @@
+// What a machine did with one tree, in words: as text, as JSON, and for Graphviz.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "symbolic.hpp"
+#include "triad/tree/s_expression.hpp"
+
+namespace tree_transforms {
+
+using triad::symbol_tree;
+
+struct explained_step {
+  operation what;
+  double weight;
+  struct taken {
+    argument which;
+    index_t tree;
+    double weight;
+  };
+  std::vector<taken> arguments;
+  std::string root;    // of cons
+  double root_score;
+  symbol_tree tree;    // written by the machine
+  bool needed;         // the result depends on it, by the likeliest choices
+  traced_step all;     // every weight
+};
+
+struct explanation {
+  symbol_tree source;
+  std::vector<explained_step> steps;
+  std::string program;    // the likeliest choices that are needed
+  double certainty = 0;   // the smallest weight among them
+  bool agrees = false;    // its result, on trees of symbols, is the machine's
+};
+
+inline explanation explain_trace(numbered_tree const& source, trace const& said, triad::vocabulary const& labels, index_t depth) {
+  auto const p = likeliest(said);
+  auto const memory = execute(p, source, depth);
+  auto const wanted = needed(p);
+  explanation e{labels.label(source), {}, to_text(p, labels), certainty(said, p, memory), !said.empty() && memory.back() == said.back().tree};
+  for (std::size_t k = 0; k < said.size(); ++k) {
+    explained_step step{p[k].what, said[k].weight(p[k].what), {}, {}, 0, labels.label(said[k].tree), wanted[k], said[k]};
+    for (auto const a : arguments_of(p[k].what)) step.arguments.push_back({a, p[k].tree(a), said[k].weight(a, p[k].tree(a))});
+    if (p[k].what == operation::cons) step.root = labels.label(p[k].root), step.root_score = said[k].root_score;
+    e.steps.push_back(std::move(step));
+  }
+  return e;
+}
+
+inline std::string weight_text(double weight) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", weight);
+  return text;
+}
+
+/// "CONS 0.99  LF  T3 1.00  T1 0.98"
+inline std::string headline(explained_step const& s) {
+  std::string text = std::string(name_of(s.what)) + " " + weight_text(s.weight);
+  if (s.what == operation::cons) text += "  " + s.root;
+  for (auto const& a : s.arguments) text += "  T" + std::to_string(a.tree) + " " + weight_text(a.weight);
+  return text;
+}
+
+inline std::string shown(symbol_tree const& tree) { return tree.empty() ? std::string(triad::empty_label) : triad::to_text(tree); }
+
+inline std::string to_text(explanation const& e) {
+  std::string text = "T0  input\n      " + shown(e.source) + "\n";
+  for (std::size_t k = 0; k < e.steps.size(); ++k) {
+    auto const& s = e.steps[k];
+    text += "T" + std::to_string(k + 1) + "  " + headline(s) + (s.needed ? "" : "  (not needed)") + "\n      " + shown(s.tree) + "\n";
+  }
+  return text + "\nprogram      " + e.program + "\nleast weight " + weight_text(e.certainty) + "\n" +
+         (e.agrees ? "run on trees of symbols, it gives the machine's answer\n" : "run on trees of symbols, it does not give the machine's answer\n");
+}
+
+inline std::string to_json(explanation const& e) {
+  nlohmann::ordered_json json;
+  json["source"] = triad::to_text(e.source);
+  json["program"] = e.program;
+  json["least_weight"] = e.certainty;
+  json["agrees"] = e.agrees;
+  json["steps"] = nlohmann::ordered_json::array();
+  for (auto const& s : e.steps) {
+    nlohmann::ordered_json step;
+    step["operation"] = name_of(s.what);
+    step["needed"] = s.needed;
+    for (auto const o : {operation::car, operation::cdr, operation::cons}) step["operations"][name_of(o)] = s.all.weight(o);
+    char const* const names[] = {"car", "cdr", "left", "right"};
+    for (auto const& a : s.arguments) step["arguments"].push_back({{"argument", names[static_cast<std::size_t>(a.which)]}, {"tree", a.tree}, {"weight", a.weight}});
+    for (std::size_t a = 0; a < 4; ++a)
+      for (auto const& weights : s.all.arguments) step["weights"][names[a]].push_back(weights[a]);
+    if (s.what == operation::cons) step["root"] = {{"label", s.root}, {"score", s.root_score}};
+    step["tree"] = triad::to_text(s.tree);
+    json["steps"].push_back(std::move(step));
+  }
+  return json.dump(2) + "\n";
+}
+
+/// A graph of trees, from each to those that are made of it; what is not needed is grey.
+inline std::string to_dot(explanation const& e) {
+  auto const quoted = [](std::string const& text) {
+    std::string result = "\"";
+    for (char const c : text) {
+      if (c == '"' || c == '\\') result += '\\';
+      if (c == '\n')
+        result += "\\n";
+      else
+        result += c;
+    }
+    return result + "\"";
+  };
+  std::string text = "digraph program {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n";
+  text += "  T0 [label=" + quoted("T0  input\n" + shown(e.source)) + "];\n";
+  char const* const names[] = {"", "", "left ", "right "};
+  for (std::size_t k = 0; k < e.steps.size(); ++k) {
+    auto const& s = e.steps[k];
+    auto const name = "T" + std::to_string(k + 1);
+    std::string const colour = s.needed ? "" : ", color=gray, fontcolor=gray";
+    text += "  " + name + " [label=" + quoted(name + "  " + headline(s) + "\n" + shown(s.tree)) + colour + "];\n";
+    for (auto const& a : s.arguments)
+      text += "  T" + std::to_string(a.tree) + " -> " + name + " [label=" + quoted(names[static_cast<std::size_t>(a.which)] + weight_text(a.weight)) + colour + "];\n";
+  }
+  return text + "}\n";
+}
+
+}  // namespace tree_transforms

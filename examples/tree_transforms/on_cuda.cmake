@@ -1,0 +1,16 @@
+# The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout and noise included, and the same trees.
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER}/tiny)
+include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
+
+foreach(name train validation test)
+  file(WRITE ${FOLDER}/tiny/${name}.jsonl "{\"source\": \"( a ( b c ) )\", \"target\": \"( a c )\"}\n{\"source\": \"( a ( c b ) )\", \"target\": \"( a b )\"}\n")
+endforeach()
+set(arguments train --preset smoke --dropout 0.1 --width 8 --data ${FOLDER}/tiny --updates 8 --rate 0.01)
+foreach(option --choice=softmax --choice=gumbel --interpreter=matrices --interpreter=learned)
+  run("0|2" ${arguments} ${option} --backend reference --out ${FOLDER}/plain)
+  run("0|2" ${arguments} ${option} --backend cuda --out ${FOLDER}/device)
+  expect_close(device)
+  expect_same_answer(predict ${FOLDER}/device --tree "( a ( b c ) )")
+  expect_same_answer(explain ${FOLDER}/device --tree "( a ( b c ) )")
+endforeach()

@@ -1,0 +1,99 @@
+// The machine's shape and its labels as a checkpoint keeps them, and back.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../common/run_folder.hpp"
+#include "machine.hpp"
+#include "task.hpp"
+#include "triad/io/checkpoint.hpp"
+
+namespace tree_transforms {
+
+/// The options that shape the machine, `depth` that of its roles, and those that generated rows depend on.
+inline nlohmann::json to_json(options const& o, index_t depth) {
+  return {{"model", o.model}, {"task", o.task}, {"one_way", o.one_way}, {"rows", o.rows}, {"data_seed", o.data_seed}, {"steps", o.steps}, {"depth", depth},
+          {"layers", o.layers}, {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}, {"choice", o.choice},
+          {"interpreter", o.interpreter}, {"role_seed", o.role_seed}};
+}
+
+inline triad::examples::run_record record_of(options const& o, index_t depth, triad::vocabulary const& labels) {
+  return {to_json(o, depth).dump(), nlohmann::json(labels.labels()).dump(), training_settings(o)};
+}
+
+/// The options of the machine in a checkpoint; what does not shape a machine is taken from `o`.
+inline options shaped_as(triad::checkpoint const& file, options o) {
+  o.model = file.setting<std::string>("model");
+  o.task = file.setting<std::string>("task");
+  o.one_way = file.setting<bool>("one_way");
+  o.rows = file.setting<int>("rows");
+  o.data_seed = file.setting<std::uint64_t>("data_seed");
+  o.steps = file.setting<int>("steps");
+  o.depth = file.setting<int>("depth");
+  o.layers = file.setting<int>("layers");
+  o.width = file.setting<int>("width");
+  o.heads = file.setting<int>("heads");
+  o.hidden_factor = file.setting<int>("hidden_factor");
+  o.choice = file.setting<std::string>("choice");
+  o.interpreter = file.setting<std::string>("interpreter");
+  o.role_seed = file.setting<std::uint64_t>("role_seed");
+  o.dropout = 0;
+  settle(o);
+  return o;
+}
+
+/// A trained machine out of a run's folder.
+struct trained {
+  options shape;
+  triad::vocabulary labels;
+  std::unique_ptr<machine> net;
+
+  /// Reads folder/model.safetensors (or a file itself), with room for `batch` trees.  Throws data_error.
+  trained(std::string const& folder, options const& o, index_t batch) {
+    auto const path = triad::examples::checkpoint_of(folder);
+    triad::checkpoint const file(path);
+    shape = shaped_as(file, o);
+    try {
+      labels = triad::vocabulary(file.vocabulary().get<std::vector<std::string>>());
+    } catch (nlohmann::json::exception const&) {
+      throw triad::data_error(path + ": its vocabulary is no list of labels; it was written by another program");
+    } catch (triad::data_error const& e) {
+      throw triad::data_error(path + ": " + e.what());
+    }
+    net = make_machine(shape, {labels.size(), shape.depth, batch, false});
+    net->load(path, record_of(shape, shape.depth, labels));
+  }
+
+  /// A tree as the machine takes it.  Throws data_error that names the node that does not fit.
+  numbered_tree numbered(symbol_tree const& tree) const {
+    for (index_t at = 0; at < tree.size(); ++at)
+      if (!labels.has(tree.label(at)) || tree.label(at) == triad::empty_label)
+        throw triad::data_error("the node at " + triad::path_text(tree, at) + ": '" + tree.label(at) + "' is not one of the " +
+                                std::to_string(labels.size() - 1) + " labels that this machine was trained with");
+    auto numbers = labels.number(tree);
+    triad::expect_fits(numbers, 2, net->positions().depth(), labels.size());
+    return numbers;
+  }
+
+  /// All rows by numbers.  Throws data_error that names the split and the row that does not fit.
+  placed_rows placed(split_rows const& part, split s) const {
+    placed_rows all;
+    index_t number = 0;
+    for (auto const& r : part.rows) {
+      ++number;
+      try {
+        (void)numbered(r.source);
+        (void)numbered(r.target);
+      } catch (triad::data_error const& e) {
+        throw triad::data_error(std::string(name_of(s)) + ", row " + std::to_string(number) + ": " + e.what());
+      }
+      all.add(r, labels);
+    }
+    return all;
+  }
+};
+
+}  // namespace tree_transforms
