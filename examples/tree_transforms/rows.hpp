@@ -58,13 +58,14 @@ inline constexpr index_t deepest_numbered = 63;
 struct depth_limit {
   index_t most = deepest_numbered;
   bool skip = false;
+  char const* advice = "take a larger --depth, or --skip-deeper to leave such rows out";
 
   /// False: the row is to be left out.  Throws data_error where that was not asked for.
   bool admits(row const& r) const {
     auto const depth = r.depth();
     if (depth <= most || skip) return depth <= most;
     throw triad::data_error("a tree of depth " + std::to_string(depth) + ", where the model's trees have " + std::to_string(most) +
-                            ": take a larger --depth, or --skip-deeper to leave such rows out");
+                            ": " + advice);
   }
   void add(row r, split_rows& to) const {
     if (admits(r))

@@ -26,10 +26,11 @@ inline void keep_one_way(split_rows& part) {
 
 }  // namespace detail
 
-/// The data that a run is about.
-inline data_set load_data(options const& o) {
+/// The data that a run is about.  `trained`: of a machine whose depth is what it is.
+inline data_set load_data(options const& o, bool trained = false) {
   auto const& facts = facts_of(o.task);
-  depth_limit const limit{std::min<index_t>(o.depth, deepest_numbered), o.skip_deeper};
+  depth_limit limit{std::min<index_t>(o.depth, deepest_numbered), o.skip_deeper};
+  if (trained) limit.advice = "--skip-deeper leaves such rows out";
   if (o.data.empty()) {
     auto data = generate_data({facts.which, o.one_way, o.rows, o.test_size, o.data_seed}, limit);
     if (data[split::train].rows.empty())

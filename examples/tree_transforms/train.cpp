@@ -17,6 +17,7 @@ namespace {
 
 struct run_result : triad::examples::run_log {
   split_tallies found{};
+  bool diverged = false;  // the loss was no longer finite
 };
 
 run_result train_once(options const& o, task& work, std::string const& out) {
@@ -43,7 +44,8 @@ run_result train_once(options const& o, task& work, std::string const& out) {
       fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
   if (result.interrupted) return result;
   for (auto const s : splits) result.found[static_cast<std::size_t>(s)] = score(*net, work.placed(s), s == split::train ? o.train_sample : 0);
-  result.failed = result.failed || has_failed(result.found);
+  result.diverged = result.failed;
+  result.failed = result.diverged || has_failed(result.found);
   return result;
 }
 
@@ -75,7 +77,7 @@ int train(options const& given) {
     }
     found.push_back(r.found);
     std::printf("seed %llu (%.0f s)%s\n\n%s\n", static_cast<unsigned long long>(one.seed), r.seconds,
-                r.failed ? ": failed, fewer than 90 % of the training rows are right" : "", table_of(r.found).c_str());
+                r.diverged ? ": failed, its loss was not finite" : r.failed ? ": failed, fewer than 90 % of the training rows are right" : "", table_of(r.found).c_str());
     std::fflush(stdout);
   }
   if (o.seeds > 1) std::printf("%s\n", table_of(found, o.seed).c_str());
