@@ -40,9 +40,15 @@ class generator {
     std::vector<row> made;
     auto const count = of == split::train ? settings_.train_rows : settings_.test_rows;
     made.reserve(static_cast<std::size_t>(count));
+    int repeats = 0;  // in a row
     while (static_cast<index_t>(made.size()) < count) {
       auto const s = draw_sentence(random, of);
-      if (seen_.insert(text_of(s)).second) made.push_back(transformed(random, s));
+      if (seen_.insert(text_of(s)).second) {
+        made.push_back(transformed(random, s));
+        repeats = 0;
+      } else if (++repeats == 100000) {
+        throw triad::data_error("the grammar has hardly more than " + std::to_string(seen_.size()) + " sentences: ask for fewer rows");
+      }
     }
     return made;
   }

@@ -88,8 +88,7 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
     std::vector<trace> found(batch, trace(steps));
     auto const arguments = fetched(s.arguments);
     for (std::size_t k = 0; k < steps; ++k) {
-      auto const now = s.at(static_cast<index_t>(k));
-      auto const operation = fetched(now.operation), root = fetched(now.root);
+      auto const operation = fetched(s.operation(static_cast<index_t>(k))), root = fetched(s.root(static_cast<index_t>(k)));
       for (std::size_t b = 0; b < batch; ++b) {
         auto& step = found[b][k];
         for (std::size_t j = 0; j < 3; ++j) step.operations[j] = static_cast<double>(operation[b * 3 + j]);

@@ -60,6 +60,10 @@ inline std::string table_of(std::vector<split_tallies> const& runs, std::uint64_
   }
   std::vector<std::string> mean{"mean"};
   for (auto const s : splits) {
+    if (runs.empty() || of(runs.front(), s).rows == 0) {
+      mean.push_back("-");
+      continue;
+    }
     std::vector<double> all;
     for (auto const& r : runs) all.push_back(of(r, s).accuracy());
     auto const m = triad::mean_of(all);

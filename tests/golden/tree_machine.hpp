@@ -392,8 +392,8 @@ struct dtm_full {
         weights.insert(weights.end(), begin, begin + (k + 1) * 4);
       }
       r.output(at + "arg_weights", weights, label);
-      r.output(at + "op_dist", bench.read(now.operation), label);
-      r.output(at + "root_filler", bench.read(now.root), label);
+      r.output(at + "op_dist", bench.read(saved.operation(k)), label);
+      r.output(at + "root_filler", bench.read(saved.root(k)), label);
       r.output(at + "encodings", bench.read(now.out), label);
       r.output(at + "new_tree", slot(k + 1), label);
     }

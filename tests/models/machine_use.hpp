@@ -97,6 +97,7 @@ template <class T>
 struct machine_outcome {
   T loss = 0;
   std::vector<T> scores, memory, gradient;
+  std::vector<T> chosen;  // operations, arguments and roots of all steps
   bool operator==(machine_outcome const&) const = default;
 };
 
@@ -156,6 +157,13 @@ struct machine_use {
     auto const values = [](auto view) { return std::vector<T>(view.data_handle(), view.data_handle() + view.size()); };
     found.scores = values(scores);
     found.memory = values(saved.memory);
+    auto const note = [&](auto const& view) { found.chosen.insert(found.chosen.end(), view.data_handle(), view.data_handle() + view.size()); };
+    note(saved.operations);
+    note(saved.roots);
+    for (index_t k = 0; k < model.steps; ++k)
+      for (index_t b = 0; b < in.sizes.batch; ++b)
+        for (index_t i = 0; i <= k; ++i)
+          for (index_t a = 0; a < saved.arguments.extent(3); ++a) found.chosen.push_back(saved.arguments(k, b, i, a));
     if (back) walk(parameters.gradients(), [&](std::string const&, auto view) { found.gradient.insert(found.gradient.end(), view.data_handle(), view.data_handle() + view.size()); });
     return found;
   }

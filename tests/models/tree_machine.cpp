@@ -191,7 +191,9 @@ TEMPLATE_TEST_CASE("memory for inference gives the bits of training's forward, a
     auto const whole = use.run(ex, both.first, both.second, false);
     CHECK(whole.scores != kept.scores);  // there was dropout
     use.kept = keep::nothing;
-    CHECK(use.run(ex, both.first, both.second, false).scores == whole.scores);
+    auto const inferred = use.run(ex, both.first, both.second, false);
+    CHECK(inferred.scores == whole.scores);
+    CHECK(inferred.chosen == whole.chosen);  // of every step, though the tokens of two alone are kept
   }
 }
 
@@ -236,10 +238,11 @@ TEST_CASE("a tree machine keeps its trees, and of each step what the tokens are;
   auto const saved = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}); });
   CHECK(saved >= trees);
   CHECK(saved <= trees + static_cast<std::size_t>(steps * batch * (steps + 2) * 20 * 16) * sizeof(float));  // 20 numbers a column of every token
-  // Inference keeps the tokens of two steps.
+  // Inference keeps the tokens of two steps, and what was chosen at all of them.
+  auto const chosen = static_cast<std::size_t>(steps * batch * (2 * steps * 4 + 3 + symbols)) * sizeof(float);
   auto const nothing = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}, keep::nothing); });
-  CHECK(nothing >= trees);
-  CHECK((nothing - trees) * 5 < saved - trees);
+  CHECK(nothing >= trees + chosen);
+  CHECK((nothing - trees - chosen) * 5 < saved - trees - chosen);
   cpu::backend ex;
   arena values, gradients, kept;
   auto const w = model.plan_params<float const>(values);

@@ -76,6 +76,23 @@ TEMPLATE_TEST_CASE("a row under the threshold is empty, and so is one without a 
   CHECK(p.decoded == std::vector<index_t>{0, 1, 0});
 }
 
+TEST_CASE("the loss of almost right trees keeps its digits on the cpu") {
+  problem<float> p(60, 33);
+  problem<double> exact(60, 33);
+  for (std::size_t i = 0; i < p.x.size(); ++i) {
+    bool const right = static_cast<index_t>(i % 33) == p.target[i / 33] && i % 33 != 0;
+    p.x[i] = (right ? 1.0f : 0.0f) + 1e-4f * p.x[i];
+    exact.x[i] = static_cast<double>(p.x[i]);
+  }
+  for (std::size_t r = 0; r < p.target.size(); ++r) p.target[r] = exact.target[r] = p.target[r] == 0 ? 1 : p.target[r];
+  for (std::size_t r = 0; r < p.target.size(); ++r) p.x[r * 33 + static_cast<std::size_t>(p.target[r])] = static_cast<float>(exact.x[r * 33 + static_cast<std::size_t>(p.target[r])] = 1 + 1e-4 * static_cast<double>(r % 7));
+  for (std::size_t i = 0; i < p.x.size(); ++i) exact.x[i] = static_cast<double>(p.x[i]);
+  (void)exact.run(reference::backend());
+  (void)p.run(cpu::backend(2));
+  CHECK(exact.loss > 0);
+  CHECK(std::abs(static_cast<double>(p.loss) - exact.loss) < 1e-5 * exact.loss);
+}
+
 TEST_CASE("the loss of trees on the cpu equals the reference, whatever the threads") {
   for (index_t symbols : {2, 17, 101}) {
     problem<float> exact(600, symbols), one = exact, two = exact;

@@ -32,7 +32,10 @@ struct problem {
     auto const count = where.count();
     std::vector<bool> now(static_cast<std::size_t>(count));
     first.assign(now.size(), 0), since.assign(now.size(), l + 1);
-    for (index_t q = 0; q < count; ++q) now[static_cast<std::size_t>(q)] = first[static_cast<std::size_t>(q)] = q % 5 == 0 || q < 2;
+    for (index_t q = 0; q < count; ++q) {
+      now[static_cast<std::size_t>(q)] = q % 5 == 0 || q < 2;
+      first[static_cast<std::size_t>(q)] = now[static_cast<std::size_t>(q)];
+    }
     for (index_t s = 1; s <= l; ++s) {
       auto next = now;
       next[0] = true;

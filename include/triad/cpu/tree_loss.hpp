@@ -18,9 +18,14 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
       TRIAD_EXPECTS(right >= 0 && right < symbols, "tree_loss: a right symbol lies outside the scores");
       T const* const from = &x(r, 0);
       T* const to = &dx(r, 0);
-      T sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (index_t v = 1; v < symbols; ++v) sum += from[v] * from[v];
+      auto const squares = [&](index_t begin, index_t end) {
+        T part = 0;
+#pragma omp simd reduction(+ : part)
+        for (index_t v = begin; v < end; ++v) part += from[v] * from[v];
+        return part;
+      };
+      // Around the right symbol: what is near 1 there must not be taken off a sum.
+      T const sum = right == 0 ? squares(1, symbols) : squares(1, right) + squares(right + 1, symbols);
       T slope = 2 * share;
       if (right == 0) {
         T const norm = std::sqrt(sum);
@@ -32,7 +37,7 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
       to[0] = T(0);
       if (right == 0) continue;
       T const error = from[right] - T(1);
-      of_rows(r) = (sum - from[right] * from[right] + error * error) * share;
+      of_rows(r) = (sum + error * error) * share;
       to[right] = slope * error;
     }
   });

@@ -43,23 +43,24 @@ struct fuse_attention_rows {
       for (index_t j = 0; j < layers; ++j) sum += live ? ::cuda::std::exp(weights(r, h * layers + j) - maximum) : T(1);
       auto const probability = [&](index_t j) { return live ? ::cuda::std::exp(weights(r, h * layers + j) - maximum) / sum : T(0); };
       auto const keeps = [&](index_t j) { return !drops || t.dropout.keeps(static_cast<std::uint64_t>((r * t.heads + h) * layers + j)); };
-      each_column<0>(b.lane(), d, [&](int, index_t c) {
-        T total = 0;
-        for (index_t j = 0; j < layers; ++j)
-          if (keeps(j)) total += probability(j) * scale * states(j, r, c);
-        mixed(r, h * width + c) = total;
-      });
-      b.sync_warp();
+      b.sync_warp();  // all lanes have read the scores that lane 0 overwrites
       if (live && b.lane() == 0) {
         T total = 0;
         for (index_t j = 0; j < layers; ++j) {
           T const p = probability(j);
-          total += keeps(j) ? p * scale : T(0);
-          weights(r, h * layers + j) = keeps(j) ? p : -p;
+          bool const keep = keeps(j);
+          total += keep ? p * scale : T(0);
+          weights(r, h * layers + j) = keep ? p : -p;
         }
         kept(r, h) = total;
       }
       b.sync_warp();
+      each_column<0>(b.lane(), d, [&](int, index_t c) {
+        T total = 0;
+        for (index_t j = 0; j < layers; ++j)
+          if (T const p = weights(r, h * layers + j); p > T(0)) total += p * scale * states(j, r, c);
+        mixed(r, h * width + c) = total;
+      });
     }
   }
 };

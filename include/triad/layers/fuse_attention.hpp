@@ -36,6 +36,10 @@ struct fuse_attention_layer {
   index_t d, heads;
   double dropout = 0;  // of the weights
 
+  fuse_attention_layer(index_t width, index_t h, double rate = 0) : d(width), heads(h), dropout(rate) {
+    TRIAD_EXPECTS(h > 0 && width > 0 && width % h == 0, "fuse_attention_layer: the width must be a multiple of the heads");
+  }
+
   constexpr index_t width() const { return d; }
   constexpr map square() const { return {extents<dyn, dyn>(d, d), true}; }
 

@@ -124,7 +124,7 @@ class tree_loader {
       }
     // A device records its work once for all batches: there every position counts.
     constexpr bool by_batch = std::is_same_v<memory, host_memory>;
-    if (by_batch) reachable_.close();
+    if constexpr (by_batch) reachable_.close();
     return upload_([&](auto const& put) {
       tree_batch<T> in;
       in.sizes.batch = batch_;
@@ -135,7 +135,7 @@ class tree_loader {
       in.zero = put(zero_, batch_);
       in.size = put(size_, z_.steps * batch_);
       in.first = put(begin_, z_.steps * batch_);
-      if (by_batch) {
+      if constexpr (by_batch) {
         in.support = {put(reachable_.first(), count), put(reachable_.since(), count)};
         in.bounds = reachable_.bounds().data();
       }

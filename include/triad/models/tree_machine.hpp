@@ -74,9 +74,8 @@ struct tree_machine {
   };
   /// What a step leaves.
   struct step_saved {
-    states in, out;                       // (batch tokens, d): the tokens before and after
+    states in, out;  // (batch tokens, d): the tokens before and after
     typename agent_type::saved agent;
-    tensor<T, dyn, dyn> operation, root;  // (batch, b + 1): chosen; (batch, f): the agent's
   };
   struct saved {
     tree_machine const* model;
@@ -84,15 +83,26 @@ struct tree_machine {
     keep kept;
     tree_memory_view<T> memory;                 // (steps + 1, batch, rows, f)
     tree_weights_view<T> arguments, weights;    // (steps, batch, steps, 2 b): chosen; with the operations' weights
+    tensor<T, dyn, dyn, dyn> operations;        // (steps, batch, b + 1): chosen
+    tensor<T, dyn, dyn, dyn> roots;             // (steps, batch, f): the agent's
     std::byte* rest;
     std::size_t stride;
 
+    /// Of one step: (batch, b + 1) and (batch, f).
+    tensor<T, dyn, dyn> operation(index_t k) const { return of_step(operations, k); }
+    tensor<T, dyn, dyn> root(index_t k) const { return of_step(roots, k); }
+    /// The tokens and the agent of step k; for inference only until step k + 2.
     step_saved at(index_t k) const {
       auto const slot = static_cast<std::size_t>(kept == keep::nothing ? k % 2 : k);
       auto place = rest ? arena(rest + slot * stride, stride) : arena();
       return model->plan_step(place, batch, k, kept);
     }
-    tree_choices<T> choices(index_t k) const { return {as_matrix(at(k).operation), arguments}; }
+    tree_choices<T> choices(index_t k) const { return {as_matrix(operation(k)), arguments}; }
+
+    static tensor<T, dyn, dyn> of_step(tensor<T, dyn, dyn, dyn> const& v, index_t k) {
+      index_t const rows = v.extent(1), columns = v.extent(2);
+      return tensor<T, dyn, dyn>(v.data_handle() != nullptr ? v.data_handle() + k * rows * columns : nullptr, rows, columns);
+    }
   };
 
   template <class S = T>
@@ -106,10 +116,12 @@ struct tree_machine {
     auto const memory = place.make<tree_memory_view<T>>(steps + 1, d.batch, interpreter.rows(), fillers());
     auto const arguments = place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching());
     auto const weights = place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching());
+    auto const operations = place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, branching() + 1);
+    auto const roots = place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, fillers());
     auto const stride = planned_bytes([&](arena& a) { (void)plan_step(a, d.batch, steps - 1, kept); });
     auto* const rest = static_cast<std::byte*>(place.rest().base());
     place.skip(stride * static_cast<std::size_t>(kept == keep::nothing && steps > 2 ? 2 : steps));  // inference looks back one step
-    return {this, d.batch, kept, memory, arguments, weights, rest, stride};
+    return {this, d.batch, kept, memory, arguments, weights, operations, roots, rest, stride};
   }
   output plan_output(arena& place, dims const& d) const { return place.make<output>(d.batch * positions, symbols); }
 
@@ -132,10 +144,10 @@ struct tree_machine {
       auto const operation = scratch.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
       auto const arguments = scratch.make<tensor<T, dyn, dyn>>(batch * tokens, 2 * branching());
       auto const weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
-      agent().forward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, as_matrix(operation), as_matrix(now.root),
+      agent().forward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, as_matrix(operation), as_matrix(s.root(k)),
                       as_matrix(arguments));
       tree_logits<T const> const said{as_matrix(read_only(operation)), agent().of_trees(as_matrix(read_only(arguments)), tokens),
-                                      as_matrix(read_only(now.root))};
+                                      as_matrix(read_only(s.root(k)))};
       tree_choice(ex, in.choice(k), k, said, s.choices(k), s.weights, as_matrix(weighted_root));
       interpreter.forward(ex, c, w.interpreter, pass, k, as_matrix(read_only(weighted_root)));
     }
@@ -182,7 +194,7 @@ struct tree_machine {
       auto const d_arguments = scratch.make<tensor<T, dyn, dyn>>(batch * tokens, 2 * branching());
       interpreter.backward(ex, c, w.interpreter, pass, k, d_memory, d_weights, as_matrix(d_weighted_root), gradient.interpreter);
       fill(ex, T(0), d_arguments);
-      tree_choice_grad(ex, in.choice(k), k, as_matrix(read_only(now.root)), tree_choices<T const>{as_matrix(read_only(now.operation)), s.arguments},
+      tree_choice_grad(ex, in.choice(k), k, as_matrix(read_only(s.root(k))), tree_choices<T const>{as_matrix(read_only(s.operation(k))), s.arguments},
                        tree_weights_view<T const>(d_weights), as_matrix(read_only(d_weighted_root)),
                        tree_logits<T>{as_matrix(d_operation), agent().of_trees(as_matrix(d_arguments), tokens), as_matrix(d_root)});
       // d_out has what step k + 1 says of the tokens that it was given.
@@ -218,9 +230,7 @@ struct tree_machine {
   step_saved plan_step(arena& place, index_t batch, index_t k, keep kept) const {
     index_t const rows = batch * tokens_at(k);
     auto const in = place.make<states>(rows, width()), out = place.make<states>(rows, width());
-    auto const a = agent().plan_saved(place, row_dims(rows), kept);
-    auto const o = place.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
-    return {in, out, a, o, place.make<tensor<T, dyn, dyn>>(batch, fillers())};
+    return {in, out, agent().plan_saved(place, row_dims(rows), kept)};
   }
 
  private:
