@@ -10,6 +10,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/layers/dropout.hpp"
@@ -27,13 +28,6 @@ namespace {
 using namespace triad;
 using test::contains;
 using test::random_values;
-
-#define CHECK_GRADIENT(...)             \
-  do {                                  \
-    auto const report = __VA_ARGS__;    \
-    INFO(report.text());                \
-    CHECK(static_cast<bool>(report));   \
-  } while (false)
 
 constexpr index_t rows = 5, d = 3;
 

@@ -7,6 +7,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
@@ -24,8 +25,7 @@ TEMPLATE_TEST_CASE("a feed-forward block has the gradient of its value with relu
     for (double rate : {0.0, 0.4}) {
       CAPTURE(f == activation::gelu, rate);
       auto const report = gradient_check(ex, feed_forward<double>(4, 70, 3, rate, f), row_dims(rows), x, {rows, 3});
-      INFO(report.text());
-      CHECK(static_cast<bool>(report));
+      CHECK_GRADIENT(report);
     }
 }
 

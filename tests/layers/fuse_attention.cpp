@@ -6,6 +6,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/core/fields.hpp"
 #include "triad/train/initialize.hpp"
@@ -62,17 +63,7 @@ TEMPLATE_TEST_CASE("gradients of the fuse-attention layer are those of finite di
     problem p(3, 4, 6, 2, rate);
     (void)p.value(ex);
     p.differentiate(ex);
-    auto const check = [&](std::vector<double>& v, std::vector<double> const& dv) {
-      for (std::size_t i = 0; i < v.size(); ++i) {
-        double const before = v[i], h = 1e-5;
-        v[i] = before + h;
-        double const above = p.value(ex);
-        v[i] = before - h;
-        double const below = p.value(ex);
-        v[i] = before;
-        CHECK_THAT(dv[i], test::WithinAbs((above - below) / (2 * h), 1e-8));
-      }
-    };
+    auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) { test::check_differences(x, dx, [&] { return p.value(ex); }); };
     check(p.x, p.dx);
     check(p.states, p.d_states);
     check(p.values, p.gradients);  // the bias of the keys among them, whose gradient is zero

@@ -7,6 +7,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
@@ -105,8 +106,7 @@ void check_gradient(Ex& ex, Layer const& layer, Input const& in, keep kept) {
   gradient_check_options few{.directions = 1, .elements = test::is_device<Ex> ? 0 : 4};
   few.kept = kept;
   auto const report = gradient_check(ex, layer, row_dims(layer.rows()), in, {1, layer.numbers()}, few);
-  INFO(report.text());
-  CHECK(static_cast<bool>(report));
+  CHECK_GRADIENT(report);
 }
 
 TEMPLATE_TEST_CASE("the agent has the gradient of its tokens and of all that it says", "", TRIAD_TEST_BACKENDS) {

@@ -6,6 +6,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/layers/relation_update_layer.hpp"
@@ -145,13 +146,6 @@ struct bench {
         });
   }
 };
-
-#define CHECK_GRADIENT(...)             \
-  do {                                  \
-    auto const report = __VA_ARGS__;    \
-    INFO(report.text());                \
-    CHECK(static_cast<bool>(report));   \
-  } while (false)
 
 TEMPLATE_TEST_CASE("a relation-aware layer has the gradient of its value, whole and pruned", "", TRIAD_TEST_BACKENDS) {
   for (bool pruned : {false, true})

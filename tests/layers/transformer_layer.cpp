@@ -8,6 +8,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/layers/repeat.hpp"
@@ -35,13 +36,6 @@ struct sentences {
     return in;
   }
 };
-
-#define CHECK_GRADIENT(...)             \
-  do {                                  \
-    auto const report = __VA_ARGS__;    \
-    INFO(report.text());                \
-    CHECK(static_cast<bool>(report));   \
-  } while (false)
 
 TEMPLATE_TEST_CASE("a Transformer layer has the gradient of its value, its norms before or after", "", TRIAD_TEST_BACKENDS) {
   TestType ex;

@@ -9,6 +9,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "tests/role_matrices.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -88,8 +89,7 @@ void check_gradient(Ex& ex, Layer const& layer) {
   auto const x = test::random_values(layer.numbers(), 1);
   auto const report = gradient_check(ex, layer, row_dims(1), tensor<double const, dyn, dyn>(x.data(), 1, layer.numbers()), {batch * layer.positions, fillers},
                                      {.directions = 2, .elements = test::is_device<Ex> ? 4 : 30});
-  INFO(report.text());
-  CHECK(static_cast<bool>(report));
+  CHECK_GRADIENT(report);
 }
 
 TEMPLATE_TEST_CASE("interpreters have the gradients of three steps: of trees, weights, roots and matrices", "", TRIAD_TEST_BACKENDS) {

@@ -8,6 +8,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/reference/reference.hpp"
@@ -56,8 +57,7 @@ void check_gradient(Ex& ex, edge_transformer_sizes const& z, keep kept) {
   gradient_check_options options;
   options.kept = kept;
   auto const report = gradient_check(ex, Model(z), q.shape.dims, q.input(true), {3, targets}, options);
-  INFO(report.text());
-  CHECK(static_cast<bool>(report));
+  CHECK_GRADIENT(report);
 }
 
 TEMPLATE_TEST_CASE("the Edge Transformer has the gradient of its value", "", TRIAD_TEST_BACKENDS) {

@@ -40,16 +40,9 @@ TEMPLATE_TEST_CASE("the parser has the gradient of its loss", "", TRIAD_TEST_BAC
       for (auto kept : {keep::everything, keep::inputs}) {
         bool const tied = kept == keep::inputs;
         CAPTURE(static_cast<int>(encoding), static_cast<int>(reading), tied);
-        auto const check = [&](auto u) {
-          bool const slow = test::is_device<TestType>;  // a stand-in for a device
-          auto const report = gradient_check({{"parameters", u.values()}}, [&](variables const& at) { return u.run(at[0].values, nullptr); },
-                                             [&](variables const& at, variables& g) { u.run(at[0].values, &g[0].values); }, {.directions = slow ? 2 : 6, .elements = slow ? 4 : 40});
-          INFO(report.text());
-          CHECK(static_cast<bool>(report));
-        };
         auto const z = sizes(encoding, reading, tied, tied ? 0.3 : 0);
-        check(parser_use<edge_transformer_parser<double>, TestType>(z, kept));
-        if (encoding == sequence_encoding::relational) check(parser_use<edge_transformer_parser<double, width, 2, 8, form::paper>, TestType>(z, kept));
+        check_gradient_of(parser_use<edge_transformer_parser<double>, TestType>(z, kept));
+        if (encoding == sequence_encoding::relational) check_gradient_of(parser_use<edge_transformer_parser<double, width, 2, 8, form::paper>, TestType>(z, kept));
       }
 }
 

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/backends.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/models/sentence_loader.hpp"
 #include "triad/reference/reference.hpp"
+#include "triad/train/gradient_check.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/parameters.hpp"
 
@@ -78,5 +81,14 @@ struct parser_use {
     return loss;
   }
 };
+
+/// The gradient of the loss, by differences: fewer of them where a stand-in for a device is slow.
+template <class Model, class Ex>
+void check_gradient_of(parser_use<Model, Ex> use) {
+  bool const slow = is_device<Ex>;
+  CHECK_GRADIENT(gradient_check({{"parameters", use.values()}}, [&](variables const& at) { return use.run(at[0].values, nullptr); },
+                                [&](variables const& at, variables& g) { use.run(at[0].values, &g[0].values); },
+                                {.directions = slow ? 2 : 6, .elements = slow ? 4 : 40}));
+}
 
 }  // namespace triad::test

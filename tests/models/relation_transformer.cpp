@@ -8,6 +8,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/graph_loader.hpp"
@@ -211,8 +212,7 @@ TEMPLATE_TEST_CASE("a relation-aware Transformer has the gradient of its loss, t
               g[t].values = b.dx0;
             },
             few);
-        INFO(report.text());
-        CHECK(static_cast<bool>(report));
+        CHECK_GRADIENT(report);
       }
 }
 

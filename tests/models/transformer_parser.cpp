@@ -26,17 +26,10 @@ TEMPLATE_TEST_CASE("the Transformer parser has the gradient of its loss", "", TR
   for (auto norms : {norm_place::after, norm_place::before})
     for (bool tied : {false, true}) {
       CAPTURE(norms == norm_place::before, tied);
-      auto const check = [&](auto u) {
-        bool const slow = test::is_device<TestType>;  // a stand-in for a device
-        auto const report = gradient_check({{"parameters", u.values()}}, [&](variables const& at) { return u.run(at[0].values, nullptr); },
-                                           [&](variables const& at, variables& g) { u.run(at[0].values, &g[0].values); }, {.directions = slow ? 2 : 6, .elements = slow ? 4 : 40});
-        INFO(report.text());
-        CHECK(static_cast<bool>(report));
-      };
       auto const kept = tied ? keep::inputs : keep::everything;
       auto const z = sizes(tied, tied ? 0.3 : 0, norms);
-      check(test::parser_use<transformer_parser<double>, TestType>(z, kept));
-      check(test::parser_use<transformer_parser<double, width, 2, 8>, TestType>(z, kept));
+      test::check_gradient_of(test::parser_use<transformer_parser<double>, TestType>(z, kept));
+      test::check_gradient_of(test::parser_use<transformer_parser<double, width, 2, 8>, TestType>(z, kept));
     }
 }
 

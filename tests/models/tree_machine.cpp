@@ -8,6 +8,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/models/machine_use.hpp"
 #include "tests/role_matrices.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -56,8 +57,7 @@ void check_gradient(Ex& ex, Model const& model, some_trees<double>& trees, keep 
         d[0].values = use.run(ex, in, right).gradient;
       },
       {.directions = slow ? 2 : 6, .elements = slow ? 2 : 40});
-  INFO(report.text());
-  CHECK(static_cast<bool>(report));
+  CHECK_GRADIENT(report);
 }
 
 TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss, its operations by rows or by matrices, its norms before or after", "",
@@ -94,8 +94,7 @@ TEMPLATE_TEST_CASE("every tensor of the tree machine has its gradient added, and
   auto const check = [&](auto const& model) {
     gradient_check_options const few{.directions = 1, .elements = test::is_device<TestType> ? 0 : 2};
     auto const report = gradient_check(ex, model, both.first.sizes, both.first, {trees.batch() * trees.where.count(), trees.symbols}, few);
-    INFO(report.text());
-    CHECK(static_cast<bool>(report));
+    CHECK_GRADIENT(report);
   };
   check(rows_of(trees, layer(norm_place::before, 0.3), 1));
   if (!test::is_device<TestType>) check(matrices_of(trees, maps, layer(norm_place::after, 0.3), true));

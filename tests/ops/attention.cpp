@@ -9,6 +9,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/attention.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -203,8 +204,7 @@ TEMPLATE_TEST_CASE("attention has the gradient of its value", "", TRIAD_TEST_BAC
               d[1].values = p.dkv;
             },
             {.directions = slow ? 2 : 6, .elements = slow ? 10 : 40});
-        INFO(report.text());
-        CHECK(static_cast<bool>(report));
+        CHECK_GRADIENT(report);
       }
 }
 

@@ -7,6 +7,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 
 namespace {
@@ -90,17 +91,7 @@ TEMPLATE_TEST_CASE("the gradient of fuse-attention is that of finite differences
       problem<double> p(2, layers, 2, 35, rate);
       (void)p.value(ex);
       p.gradient(ex);
-      auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) {
-        for (std::size_t i = 0; i < x.size(); ++i) {
-          double const before = x[i], h = 1e-5;
-          x[i] = before + h;
-          double const above = p.value(ex);
-          x[i] = before - h;
-          double const below = p.value(ex);
-          x[i] = before;
-          CHECK_THAT(dx[i], test::WithinAbs((above - below) / (2 * h), 1e-8));
-        }
-      };
+      auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) { test::check_differences(x, dx, [&] { return p.value(ex); }); };
       check(p.u, p.du);
       check(p.states, p.d_states);
     }

@@ -9,6 +9,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/cpu/relation_attention.hpp"
@@ -191,8 +192,7 @@ TEMPLATE_TEST_CASE("relation-aware attention has the gradient of its value", "",
             d[0].values = p.d_projected;
             d[1].values = p.d_relations;
           });
-      INFO(report.text());
-      CHECK(static_cast<bool>(report));
+      CHECK_GRADIENT(report);
     }
 }
 

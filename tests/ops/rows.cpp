@@ -8,6 +8,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/ops/softmax.hpp"
@@ -37,13 +38,6 @@ template <class T>
 tensor<T, dyn, dyn> rows_of(std::vector<T>& v, size s) { return tensor<T, dyn, dyn>(v.data(), s.rows, s.columns); }
 template <class T>
 tensor<T const, dyn, dyn> rows_of(std::vector<T> const& v, size s) { return tensor<T const, dyn, dyn>(v.data(), s.rows, s.columns); }
-
-#define CHECK_GRADIENT(...)             \
-  do {                                  \
-    auto const report = __VA_ARGS__;    \
-    INFO(report.text());                \
-    CHECK(static_cast<bool>(report));   \
-  } while (false)
 
 double dot(std::vector<double> const& a, std::vector<double> const& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 

@@ -7,6 +7,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
@@ -49,13 +50,6 @@ struct graphs_under_test {
     return in;
   }
 };
-
-#define CHECK_GRADIENT(...)                   \
-  do {                                        \
-    auto const report = __VA_ARGS__;          \
-    INFO(report.text());                      \
-    CHECK(static_cast<bool>(report));         \
-  } while (false)
 
 constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
                                        triangle_form::both_ablations, triangle_form::flat};
