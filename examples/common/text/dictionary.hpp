@@ -69,6 +69,16 @@ class dictionary {
     return result;
   }
 
+  /// The dictionary of these tokens and how often each occurs, in their order; throws data_error where one is there twice.
+  static dictionary of(std::span<std::pair<std::string, long long> const> entries) {
+    dictionary result;
+    for (auto const& [token, count] : entries) {
+      if (result.contains(token)) throw data_error("'" + token + "' is twice in a dictionary");
+      result.enter(token, count);
+    }
+    return result;
+  }
+
   /// Reads a file, gzipped or plain; throws data_error, with file and line, where a line has not the form.
   static dictionary read(std::string const& path) {
     dictionary result;

@@ -1,0 +1,50 @@
+// Whether two queries ask for the same conjuncts, in whichever order.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   SELECT ... WHERE { a b c . FILTER ( ?x0 != M1 ) . d e f }       conjuncts: what stands between { and }, cut at `.`
+// A conjunct that is there twice must be there twice; what comes before { must be the same, and nothing comes behind }.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../common/text/characters.hpp"
+
+namespace cfq {
+
+struct query_parts {
+  std::string head;                    // up to {
+  std::vector<std::string> conjuncts;  // in the order of bytes
+
+  friend bool operator==(query_parts const&, query_parts const&) = default;
+};
+
+/// Nothing where the tokens are no query of this form.
+inline std::optional<query_parts> parts_of(std::string const& query) {
+  auto const tokens = triad::examples::words(query);
+  auto const open = std::find(tokens.begin(), tokens.end(), "{");
+  if (open == tokens.end() || tokens.back() != "}" || std::count(tokens.begin(), tokens.end(), "{") != 1 || std::count(tokens.begin(), tokens.end(), "}") != 1)
+    return std::nullopt;
+  query_parts p{triad::examples::joined({tokens.begin(), open}), {}};
+  std::vector<std::string> conjunct;
+  for (auto at = open + 1; at != tokens.end(); ++at) {
+    if (*at != "." && *at != "}") {
+      conjunct.push_back(*at);
+      continue;
+    }
+    p.conjuncts.push_back(triad::examples::joined(conjunct));
+    conjunct.clear();
+  }
+  std::sort(p.conjuncts.begin(), p.conjuncts.end());
+  return p;
+}
+
+inline bool same_conjuncts(std::string const& a, std::string const& b) {
+  if (a == b) return true;
+  auto const ours = parts_of(a), theirs = parts_of(b);
+  return ours && theirs && *ours == *theirs;
+}
+
+}  // namespace cfq

@@ -1,0 +1,83 @@
+// The data sets that the program reads, each in the form in which it is published.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   cognition  train, valid, test .en and .zh, words separated by spaces; cg-test.en, .zh, .compound; lexicon; bpe/code, if there
+//   scan       tasks_train_SPLIT.txt and tasks_test_SPLIT.txt, in the folder or in those of the published repository
+//   cogs       train, dev, test and gen.tsv: sentence, logical form and kind
+//   pairs      the same with or without kinds; or one file, and another to test on
+// Any file may be gzipped.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "generate.hpp"
+
+namespace cognition {
+
+using seq2seq::data_set;
+
+inline std::string const where = "docs/data.md says where the data come from";
+
+inline std::vector<seq2seq::text_pair> read_languages(std::string const& folder, std::string const& name, std::string const& advice = where) {
+  return triad::examples::read_parallel(seq2seq::need_file(folder, {name + ".en"}, advice), seq2seq::need_file(folder, {name + ".zh"}, advice));
+}
+
+/// Tests: test, unless it is trained on, and cg-test, with compounds in noun, verb and prepositional phrases, a third each.
+inline data_set read_cognition(options const& o, bool needs_train) {
+  data_set d;
+  bool const small = o.train_on == "valid+test";
+  auto valid = read_languages(o.data, "valid"), test = read_languages(o.data, "test");
+  if (small) {
+    d.train = std::move(valid);
+    d.train.insert(d.train.end(), test.begin(), test.end());
+  } else {
+    if (needs_train) d.train = read_languages(o.data, "train", "without it, --train-on valid+test trains on those, which is another, smaller task");
+    d.dev = std::move(valid);
+    d.tests.push_back({"test", std::move(test)});
+  }
+  if (!seq2seq::find_file(o.data, {"cg-test.en"}).empty()) {
+    seq2seq::test_part compounds{"cg-test", read_languages(o.data, "cg-test")};
+    static constexpr std::array<char const*, 3> phrases{"NP", "VP", "PP"};
+    auto const n = compounds.pairs.size();
+    for (std::size_t i = 0; i < n && n % (5 * phrases.size()) == 0; ++i) compounds.pairs[i].kind = phrases[i * phrases.size() / n];
+    d.tests.push_back(std::move(compounds));
+  }
+  return d;
+}
+
+inline data_set read_scan(options const& o, bool needs_train) {
+  auto const file = [&](std::string const& part) {
+    auto const name = "tasks_" + part + "_" + o.split + ".txt";
+    return seq2seq::need_file(o.data, {name, o.split + "_split/" + name, "add_prim_split/" + name, "mcd_split/" + name}, where);
+  };
+  data_set d;
+  if (needs_train) d.train = triad::examples::read_pairs(file("train"));
+  d.tests.push_back({"test", triad::examples::read_pairs(file("test"))});
+  return d;
+}
+
+inline data_set read_files(options const& o, bool needs_train) {
+  data_set d;
+  if (needs_train) d.train = triad::examples::read_pairs(o.data);
+  if (!o.test.empty()) d.tests.push_back({"test", triad::examples::read_pairs(o.test)});
+  else if (!needs_train) d.tests.push_back({std::filesystem::path(o.data).filename().string(), triad::examples::read_pairs(o.data)});
+  return d;
+}
+
+/// What the options ask for.  needs_train: the training part is wanted; else it may be missing, and is left out.  Throws data_error.
+inline data_set data_of(options const& o, bool needs_train) {
+  if (o.data.empty()) {
+    if (o.task != "pairs") throw triad::data_error("--task " + o.task + " is about published data: give its folder with --data; " + where);
+    return generate_data(o);
+  }
+  if (o.task == "cognition") return read_cognition(o, needs_train);
+  if (o.task == "scan") return read_scan(o, needs_train);
+  if (o.task == "pairs" && std::filesystem::is_regular_file(o.data)) return read_files(o, needs_train);
+  return seq2seq::read_columns(o.data, needs_train, where);
+}
+
+}  // namespace cognition

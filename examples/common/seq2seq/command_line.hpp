@@ -1,0 +1,103 @@
+// The options that all sequence-to-sequence programs have on the command line.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "../program.hpp"
+#include "verbs.hpp"
+
+namespace seq2seq {
+
+inline void add_text_options(CLI::App& app, options& o) {
+  app.add_option("--source-dictionary", o.source_dictionary, "File of lines `token count`; without it, the words of the training set")->check(CLI::ExistingFile);
+  app.add_option("--target-dictionary", o.target_dictionary, "The same of targets")->check(CLI::ExistingFile);
+  app.add_option("--source-bpe", o.source_bpe, "File of merges: words of sources become parts")->check(CLI::ExistingFile);
+  app.add_option("--target-bpe", o.target_bpe, "The same of targets")->check(CLI::ExistingFile);
+  app.add_option("--least-count", o.least_count, "The dictionary has words that the training set has so often")->check(CLI::PositiveNumber);
+  app.add_option("--longest-training", o.longest_training, "Leave pairs with more target tokens out of training; 0: none")->check(CLI::NonNegativeNumber);
+}
+
+inline void add_model_options(CLI::App& app, options& o) {
+  app.add_option("--model", o.model, "lrf: layers read all earlier layers; transformer; universal-transformer: one layer's parameters for all; dlcl: weighted sums of earlier layers")
+      ->check(CLI::IsMember({"lrf", "transformer", "universal-transformer", "dlcl"}));
+  app.add_option("--fuse", o.fuse, "Of lrf, where layers read earlier ones: source, target, both, none")->check(CLI::IsMember({"source", "target", "both", "none"}));
+  app.add_flag("--only-top", o.only_top, "Of lrf: the last layer alone reads earlier ones");
+  app.add_flag("--accumulate", o.accumulate, "Of lrf: sums of earlier layers instead of attention over them");
+  app.add_flag("--relative", o.relative, "Relative positions, clipped at 16 tokens, in self-attention");
+  app.add_option("--encoder-layers", o.encoder_layers)->check(CLI::Range(1, 100));
+  app.add_option("--decoder-layers", o.decoder_layers)->check(CLI::Range(1, 100));
+  app.add_option("--width", o.width, "Hidden size")->check(CLI::PositiveNumber);
+  app.add_option("--hidden", o.hidden, "Width of the feed-forward block")->check(CLI::PositiveNumber);
+  app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(CLI::PositiveNumber);
+  app.add_option("--dropout", o.dropout, "Rate, of branches and embeddings")->check(CLI::Range(0.0, 0.95));
+  app.add_flag("--tie-output", o.tie_output, "The output's matrix is the table of target words");
+  app.add_option("--norm", o.norm, "after the sums, or before the blocks")->check(CLI::IsMember({"after", "before"}));
+}
+
+inline void add_search_options(CLI::App& app, options& o) {
+  app.add_option("--beam", o.beam, "Hypotheses kept at once; 1: greedy")->check(CLI::Range(1, 64));
+  app.add_option("--length-penalty", o.length_penalty, "Scores are divided by the length to this power");
+  app.add_option("--longest", o.longest, "Tokens of a translation at most; 0: three times the longest target of training, and ten more")->check(CLI::NonNegativeNumber);
+  app.add_option("--longest-factor", o.longest_factor, "So many more for each token of the source")->check(CLI::NonNegativeNumber);
+}
+
+/// Presets are applied when the command line is read: what is given beside one overrides it.
+inline void add_train_options(CLI::App& app, options& o) {
+  app.add_option("--preset", o.preset, "paper, small (the defaults), smoke")->check(CLI::IsMember({"paper", "small", "smoke"}));
+  app.add_option("--config", o.config, "Read options from a TOML file, such as the config.toml of a run")->check(CLI::ExistingFile);
+  triad::examples::add_run_options(app, o);
+  add_text_options(app, o);
+  add_model_options(app, o);
+  app.add_option("--smoothing", o.smoothing, "Part of the right answer's probability that all answers share")->check(CLI::Range(0.0, 0.95));
+  app.add_option("--rate", o.rate, "Learning rate after warm-up; falls as one over the square root")->check(CLI::PositiveNumber);
+  app.add_option("--decay", o.decay, "Weight decay of AdamW")->check(CLI::NonNegativeNumber);
+  app.add_option("--warmup", o.warmup, "Updates of warm-up")->check(CLI::NonNegativeNumber);
+  app.add_option("--clip", o.clip, "Largest norm of a gradient; 0: any")->check(CLI::NonNegativeNumber);
+  app.add_option("--updates", o.updates)->check(CLI::PositiveNumber);
+  app.add_option("--epochs", o.epochs, "Passes over the training set, instead of --updates")->check(CLI::NonNegativeNumber);
+  app.add_option("--tokens", o.tokens, "Of a batch, on either side, ends included")->check(CLI::PositiveNumber);
+  app.add_option("--evaluate-every", o.evaluate_every, "Updates between two checkpoints")->check(CLI::PositiveNumber);
+  app.add_option("--dev-size", o.dev_size, "Pairs that a checkpoint is measured on; 0: all of dev")->check(CLI::NonNegativeNumber);
+  app.add_option("--validate", o.validate, "What is measured: exact match of greedy translations, or loss")->check(CLI::IsMember({"exact", "loss"}));
+  app.add_option("--seed", o.seed, "Of first values, order and dropout");
+  app.add_option("--seeds", o.seeds, "Runs with seed, seed + 1, ...")->check(CLI::PositiveNumber);
+  app.add_flag("--recompute", o.recompute, "Run layers again in backward instead of keeping what they computed");
+  app.add_option("--out", o.out, "Folder of the run: metrics.csv, config.toml, model.safetensors, scores.csv, plots/");
+  app.add_flag("--resume", o.resume, "Go on from the folder's checkpoint");
+  add_search_options(app, o);
+}
+
+inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, options& o, query& q) {
+  for (auto* const verb : {&evaluate, &predict, &explain}) {
+    verb->add_option("run", q.checkpoint, "A run's folder, or a model.safetensors")->required();
+    triad::examples::add_run_options(*verb, o);
+  }
+  for (auto* const verb : {&evaluate, &predict}) add_search_options(*verb, o);
+  evaluate.add_option("--out", o.out, "Folder for the translations, a file for each part");
+  predict.add_option("--sentence", q.sentence, "Words separated by spaces");
+  predict.add_option("--n-best", q.n_best, "Translations of a sentence, with their scores; at most --beam")->check(CLI::PositiveNumber);
+  predict.add_flag("--unknown", q.unknown, "Translate words that the model does not know as <unk>, instead of refusing them");
+  predict.footer("Without --sentence, every line of standard input is one.");
+  explain.add_option("--count", q.count, "Pairs over which weights are averaged")->check(CLI::PositiveNumber);
+  explain.add_option("--out", o.out, "Folder for layers.csv, encoder.svg and decoder.svg");
+}
+
+/// The options of the run that is asked about, its data above all, where the command line does not give others.
+inline void take_from_run(CLI::App& verb, query const& q) {
+  auto const file = q.checkpoint + "/config.toml";
+  if (!std::filesystem::is_regular_file(file)) return;
+  static std::set<std::string> const of_the_machine{"backend", "arithmetic", "threads", "out"};
+  for (auto const& item : CLI::ConfigTOML().from_file(file)) {
+    auto* const option = verb.get_option_no_throw("--" + item.name);
+    if (option == nullptr || option->count() > 0 || of_the_machine.contains(item.name)) continue;
+    for (auto const& value : item.inputs) option->add_result(value);
+    option->run_callback();
+  }
+}
+
+}  // namespace seq2seq

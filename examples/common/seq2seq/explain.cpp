@@ -1,0 +1,75 @@
+// explain, of every sequence-to-sequence program: how much each layer reads from each earlier one, as a table and as pictures.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
+#include "../svg_heat_map.hpp"
+#include "record.hpp"
+#include "score.hpp"
+#include "translate.hpp"
+
+namespace seq2seq {
+namespace {
+
+using reads = std::vector<std::vector<double>>;
+
+std::string layer_name(std::size_t layer) { return layer == 0 ? "embedding" : "layer " + std::to_string(layer); }
+
+std::string table_of(std::string const& side, reads const& weights) {
+  std::vector<std::string> header{side};
+  for (std::size_t j = 0; j < weights.size(); ++j) header.push_back(layer_name(j));
+  triad::examples::text_table table(header);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    std::vector<std::string> row{layer_name(i + 1)};
+    for (double const w : weights[i]) row.push_back(shown(w, "%.3f"));
+    table.row(row);
+  }
+  return table.text();
+}
+
+triad::examples::heat_map map_of(std::string const& side, reads const& weights) {
+  triad::examples::heat_map map{"What " + side + " layers read", "layer", "reads from", {}, {}, weights};
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    map.rows.push_back(layer_name(i + 1));
+    map.columns.push_back(layer_name(i));
+  }
+  return map;
+}
+
+std::string csv_of(std::string const& side, reads const& weights) {
+  std::string text;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    for (std::size_t j = 0; j < weights[i].size(); ++j)
+      text += side + "," + std::to_string(i + 1) + "," + std::to_string(j) + "," + shown(weights[i][j], "%.6f") + "\n";
+  return text;
+}
+
+}  // namespace
+
+int explain(options const& o, program const& p, query const& q) {
+  std::vector<text_pair> all;
+  for (auto const& part : p.data.tests) all.insert(all.end(), part.pairs.begin(), part.pairs.end());
+  auto const chosen = sample(all, q.count);
+  std::vector<coded_pair> pairs;
+  trained model(q.checkpoint, o, [&](vocabulary& words) {
+    pairs = coded(chosen, words);
+    return longest_of(pairs);
+  });
+  auto const weights = mean_weights(*model.net, pairs);
+  if (weights.encoder.empty() && weights.decoder.empty())
+    throw triad::data_error(q.checkpoint + ": layers of this model do not read earlier ones; explain is about --model lrf");
+  std::printf("mean over %zu pairs: of a layer, the part of its attention to earlier layers that each of them gets\n\n", pairs.size());
+  if (!o.out.empty()) triad::examples::make_folder(o.out);
+  std::string csv = "side,layer,reads,weight\n";
+  for (auto const& [side, values] : {std::pair<std::string, reads const*>("encoder", &weights.encoder), {"decoder", &weights.decoder}}) {
+    if (values->empty()) continue;
+    std::printf("%s\n", table_of(side, *values).c_str());
+    csv += csv_of(side, *values);
+    if (!o.out.empty()) triad::examples::write_svg(o.out + "/" + side + ".svg", map_of(side, *values));
+  }
+  if (o.out.empty()) return 0;
+  triad::examples::write_atomically(o.out + "/layers.csv", csv);
+  std::printf("layers.csv and a picture of each side are in %s\n", o.out.c_str());
+  return 0;
+}
+
+}  // namespace seq2seq

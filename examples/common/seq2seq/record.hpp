@@ -1,0 +1,99 @@
+// The model's shape and its vocabulary as a checkpoint keeps them, and back; the room that a model needs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../run_folder.hpp"
+#include "task.hpp"
+#include "translator.hpp"
+#include "triad/io/checkpoint.hpp"
+#include "verbs.hpp"
+
+namespace seq2seq {
+
+/// The options that shape the model.
+inline nlohmann::json to_json(options const& o) {
+  return {{"model", o.model}, {"fuse", o.fuse}, {"only_top", o.only_top}, {"accumulate", o.accumulate}, {"relative", o.relative},
+          {"encoder_layers", o.encoder_layers}, {"decoder_layers", o.decoder_layers}, {"width", o.width}, {"hidden", o.hidden}, {"heads", o.heads},
+          {"tie_output", o.tie_output}, {"norm", o.norm}};
+}
+
+inline triad::examples::run_record record_of(options const& o, program const& p, vocabulary const& words) {
+  return {to_json(o).dump(), to_json(words).dump(), p.settings + triad::examples::toml_without(to_toml(o), free_settings())};
+}
+
+/// The options of the model in a checkpoint; what does not shape a model is taken from `o`.
+inline options shaped_as(triad::checkpoint const& file, options o) {
+  o.model = file.setting<std::string>("model");
+  o.fuse = file.setting<std::string>("fuse");
+  o.only_top = file.setting<bool>("only_top");
+  o.accumulate = file.setting<bool>("accumulate");
+  o.relative = file.setting<bool>("relative");
+  o.encoder_layers = file.setting<int>("encoder_layers");
+  o.decoder_layers = file.setting<int>("decoder_layers");
+  o.width = file.setting<int>("width");
+  o.hidden = file.setting<int>("hidden");
+  o.heads = file.setting<int>("heads");
+  o.tie_output = file.setting<bool>("tie_output");
+  o.norm = file.setting<std::string>("norm");
+  o.dropout = 0;
+  return o;
+}
+
+inline search search_of(options const& o, vocabulary const& words, int n_best = 1) {
+  return {o.beam, o.length_penalty, n_best, o.longest_factor, o.longest > 0 ? o.longest : 3 * words.longest_target + 10};
+}
+
+/// Sentences that are translated at once.
+inline constexpr index_t sentences_at_once = 64;
+
+/// Room for batches of o.tokens, for sequences as long as those of training and as `longest`, and for translating such sources.
+inline translator_sizes sizes_for(options const& o, vocabulary const& words, pair_length longest, bool learns) {
+  auto const how = search_of(o, words);
+  auto const source = std::max(words.longest_source, longest.source);
+  auto const found = how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(source));
+  auto const target = std::max({words.longest_target, longest.target, found});
+  return {words.source.words().size(), words.target.words().size(), o.tokens, source + 1, target + 1, sentences_at_once, o.beam, learns};
+}
+
+/// Of the sources that will be translated.
+inline pair_length longest_source(data_set const& data, vocabulary& words) {
+  std::size_t most = 1;
+  auto const add = [&](std::vector<text_pair> const& pairs) {
+    for (auto const& pair : pairs) most = std::max(most, words.source.encode(pair.source).size());
+  };
+  add(data.dev);
+  for (auto const& part : data.tests) add(part.pairs);
+  return {static_cast<index_t>(most), 0};
+}
+
+/// Of pairs whose loss will be asked for.
+inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
+  std::size_t source = 1, target = 1;
+  for (auto const& pair : pairs) source = std::max(source, pair.source.size()), target = std::max(target, pair.target.size());
+  return {static_cast<index_t>(source), static_cast<index_t>(target)};
+}
+
+/// A trained model out of a run's folder.
+struct trained {
+  options shape;
+  vocabulary words;
+  std::unique_ptr<translator> net;
+
+  /// Reads run/model.safetensors (or a file itself).  longest(words): of what it is to be given.  Throws data_error.
+  template <class Longest>
+  trained(std::string const& run, options const& o, Longest&& longest) {
+    auto const path = triad::examples::checkpoint_of(run);
+    triad::checkpoint const file(path);
+    words = vocabulary_from(file.vocabulary(), path);
+    shape = shaped_as(file, o);
+    net = make_translator(shape, sizes_for(shape, words, longest(words), false));
+    net->load(path, {to_json(shape).dump(), to_json(words).dump(), {}});
+  }
+};
+
+}  // namespace seq2seq

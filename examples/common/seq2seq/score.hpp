@@ -1,0 +1,117 @@
+// What is measured of translations: the share of right ones, by kind of sentence where there are kinds; BLEU; and tables of it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "../atomic_file.hpp"
+#include "../table.hpp"
+#include "../text/bleu.hpp"
+#include "triad/train/metrics.hpp"
+#include "verbs.hpp"
+
+namespace seq2seq {
+
+struct share {
+  std::size_t right = 0, all = 0;
+
+  double percent() const { return all == 0 ? 0 : 100 * static_cast<double>(right) / static_cast<double>(all); }
+};
+
+struct report {
+  std::string part;
+  std::vector<figure> figures;
+  std::map<std::string, share> kinds;  // empty where there is but one
+};
+
+inline std::string shown(double value, char const* format = "%.1f") {
+  char text[32];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+/// One or more tokenisations of BLEU over the lines as they are.
+inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypotheses, std::vector<std::string> const& references,
+                                        std::initializer_list<triad::examples::bleu_tokens> ways) {
+  std::vector<figure> result;
+  for (auto const way : ways)
+    result.push_back({"BLEU " + std::string(triad::examples::name(way)), triad::examples::corpus_bleu(hypotheses, references, way).score});
+  return result;
+}
+
+inline std::vector<std::string> references_of(test_part const& part) {
+  std::vector<std::string> result;
+  for (auto const& pair : part.pairs) result.push_back(pair.target);
+  return result;
+}
+
+inline share right_ones(program const& p, std::vector<text_pair> const& pairs, std::vector<std::string> const& hypotheses) {
+  share s;
+  for (std::size_t i = 0; i < pairs.size(); ++i) s.right += p.right(hypotheses[i], pairs[i].target) ? 1 : 0, ++s.all;
+  return s;
+}
+
+inline report score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses) {
+  report r{part.name, {{"exact match", right_ones(p, part.pairs, hypotheses).percent()}}, {}};
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    auto& kind = r.kinds[part.pairs[i].kind];
+    kind.right += p.right(hypotheses[i], part.pairs[i].target) ? 1 : 0, ++kind.all;
+  }
+  if (r.kinds.size() < 2) r.kinds.clear();
+  if (p.figures)
+    for (auto const& f : p.figures(part, hypotheses)) r.figures.push_back(f);
+  return r;
+}
+
+/// "test  exact match 12.3  BLEU none 45.6"; a line, and a table of kinds behind it.
+inline std::string told(report const& r) {
+  std::string text = r.part;
+  for (auto const& f : r.figures) text += "  " + f.name + " " + shown(f.value);
+  text += '\n';
+  if (r.kinds.empty()) return text;
+  triad::examples::text_table table({r.part, "right", "sentences"});
+  for (auto const& [kind, s] : r.kinds) table.row({kind, shown(s.percent()), std::to_string(s.all)});
+  return text + table.text();
+}
+
+/// Mean and standard error of every figure over several runs, which have the same parts.
+inline std::string means_of(std::vector<std::vector<report>> const& runs) {
+  triad::examples::text_table table({"mean of " + std::to_string(runs.size()) + " seeds", "", "+-"});
+  for (std::size_t part = 0; part < runs.front().size(); ++part)
+    for (std::size_t f = 0; f < runs.front()[part].figures.size(); ++f) {
+      std::vector<double> values;
+      for (auto const& run : runs) values.push_back(run[part].figures[f].value);
+      auto const m = triad::mean_of(values);
+      table.row({runs.front()[part].part + "  " + runs.front()[part].figures[f].name, shown(m.mean), shown(m.standard_error, "%.2f")});
+    }
+  return table.text();
+}
+
+/// seed,part,figure,value
+inline std::string scores_csv(std::vector<std::vector<report>> const& runs, std::uint64_t first_seed) {
+  std::string text = "seed,part,figure,value\n";
+  auto const add = [&](std::size_t run, std::string const& part, std::string const& name, double value) {
+    text += std::to_string(first_seed + run) + "," + part + "," + name + "," + shown(value, "%.6g") + "\n";
+  };
+  for (std::size_t run = 0; run < runs.size(); ++run)
+    for (auto const& r : runs[run]) {
+      for (auto const& f : r.figures) add(run, r.part, f.name, f.value);
+      for (auto const& [kind, s] : r.kinds) add(run, r.part, "exact match of " + kind, s.percent());
+    }
+  return text;
+}
+
+/// The translations of a part as a file of a folder; none where there is no folder.
+inline void write_lines(std::string const& folder, std::string const& part, std::vector<std::string> const& lines) {
+  if (folder.empty()) return;
+  std::string text;
+  for (auto const& line : lines) text += line + "\n";
+  triad::examples::write_atomically(folder + "/" + part + ".hypotheses.txt", text);
+}
+
+}  // namespace seq2seq

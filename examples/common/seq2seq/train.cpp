@@ -1,0 +1,111 @@
+// train, of every sequence-to-sequence program: one run for each seed, then what its translations of the test parts are worth.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <new>
+
+#include "../loss_plot.hpp"
+#include "../run_folder.hpp"
+#include "../training_run.hpp"
+#include "record.hpp"
+#include "score.hpp"
+#include "translate.hpp"
+#include "triad/train/schedule.hpp"
+
+namespace seq2seq {
+namespace {
+
+struct run_result : triad::examples::run_log {
+  std::vector<report> reports;
+};
+
+void describe(task& work, data_set const& data) {
+  auto& words = work.words();
+  std::printf("%zu training pairs%s, %lld source and %lld target words; %lld updates an epoch%s\n", work.pairs(),
+              work.left_out() > 0 ? (" (" + std::to_string(work.left_out()) + " longer ones left out)").c_str() : "",
+              static_cast<long long>(words.source.words().size() - triad::examples::dictionary::specials),
+              static_cast<long long>(words.target.words().size() - triad::examples::dictionary::specials), static_cast<long long>(work.epoch_updates()),
+              work.unknown().c_str());
+  for (auto const& part : data.tests) std::printf("  %s: %zu pairs%s\n", part.name.c_str(), part.pairs.size(), unknown_in(part.pairs, words, false).c_str());
+  if (data.dev.empty()) std::printf("  no dev part: checkpoints are measured on %zu of the training pairs\n", work.dev().size());
+  std::fflush(stdout);
+}
+
+run_result train_once(options const& o, program const& p, task& work, std::string const& out) {
+  auto& words = work.words();
+  auto const dev = coded(work.dev(), words);
+  auto const tests = longest_source(p.data, words), measured = longest_of(dev);
+  pair_length const room{std::max(tests.source, measured.source), std::max(tests.target, measured.target)};
+  std::unique_ptr<translator> net;
+  try {
+    net = make_translator(o, sizes_for(o, words, room, true));
+  } catch (std::bad_alloc const&) {
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.tokens) + " tokens: take fewer --tokens, or --recompute");
+  }
+  auto const fill = [&](std::int64_t update) {
+    net->clear();
+    work.batch(update, [&](coded_pair const& pair) {
+      if (!net->add(pair.source, pair.target)) throw std::logic_error("a batch within its bounds has no room");
+    });
+  };
+  triad::inverse_sqrt const schedule{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
+  auto greedy = search_of(o, words);
+  greedy.beam = 1;
+  auto const validate = [&] {
+    if (o.validate == "loss") return mean_loss(*net, dev);
+    return right_ones(p, work.dev(), translations(*net, work.dev(), words, greedy)).percent() / 100;
+  };
+  run_result result;
+  static_cast<triad::examples::run_log&>(result) = triad::examples::train(
+      *net,
+      {.model = o.model, .out = out, .config = p.toml + to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
+       .epoch_updates = o.evaluate_every, .batch = work.mean_tokens(), .example = "target tokens", .record = record_of(o, p, words)},
+      fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
+  if (result.interrupted || result.failed) return result;
+  for (auto const& part : p.data.tests) {
+    auto const found = translations(*net, part.pairs, words, search_of(o, words));
+    write_lines(out, part.name, found);
+    result.reports.push_back(score(p, part, found));
+  }
+  result.failed = o.validate == "exact" && result.validation < 0.5;  // it has not learned its own task
+  return result;
+}
+
+}  // namespace
+
+int train(options const& o, program const& p) {
+  check(o);
+  if (!o.out.empty()) triad::examples::make_folder(o.out, "plots");
+  std::vector<run_result> runs;
+  std::vector<std::vector<report>> reports;
+  options one = o;
+  for (int i = 0; i < o.seeds; ++i) {
+    one.seed = o.seed + static_cast<std::uint64_t>(i);
+    task work(one, p.data);
+    if (i == 0) describe(work, p.data);
+    auto const out = o.out.empty() || o.seeds == 1 ? o.out : o.out + "/seed-" + std::to_string(one.seed);
+    if (!out.empty()) triad::examples::make_folder(out);
+    runs.push_back(train_once(one, p, work, out));
+    auto const& r = runs.back();
+    if (r.interrupted) {
+      std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.empty() ? "no folder (no --out)" : out.c_str());
+      return 130;
+    }
+    std::printf("seed %llu: %s %.4f  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), o.validate == "loss" ? "dev loss" : "dev exact match, parts of one,",
+                r.validation, r.seconds, r.failed ? "  failed" : "");
+    for (auto const& part : r.reports) std::printf("%s\n", told(part).c_str());
+    std::fflush(stdout);
+    if (!r.reports.empty()) reports.push_back(r.reports);
+  }
+  if (reports.size() > 1) std::printf("%s", means_of(reports).c_str());
+  if (!o.out.empty()) {
+    triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "cross entropy of a token, smoothed"));
+    auto measured = triad::examples::validation_plot(runs, o.seed, o.validate == "loss" ? "cross entropy of a token" : "sentences that are right");
+    if (o.validate == "loss") measured.title = "Validation loss", measured.y_to.reset();
+    triad::examples::write_svg(o.out + "/plots/validation.svg", measured);
+    triad::examples::write_atomically(o.out + "/scores.csv", scores_csv(reports, o.seed));
+    std::printf("metrics, checkpoint, translations, scores and plots are in %s\n", o.out.c_str());
+  }
+  return std::any_of(runs.begin(), runs.end(), [](run_result const& r) { return r.failed; }) ? 2 : 0;
+}
+
+}  // namespace seq2seq

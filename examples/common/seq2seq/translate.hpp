@@ -1,0 +1,102 @@
+// Translations of many sentences, in batches of those of like length; and the loss of many pairs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "task.hpp"
+#include "translator.hpp"
+
+namespace seq2seq {
+
+namespace detail {
+
+/// use(first, last, order) for batches that the net has got by add(i): as many as it has room for, in the given order.
+template <class Add, class Use>
+void in_batches(translator& net, std::vector<std::size_t> const& order, Add&& add, Use&& use) {
+  for (std::size_t first = 0; first < order.size();) {
+    net.clear();
+    auto last = first;
+    while (last < order.size() && add(order[last])) ++last;
+    if (last == first)
+      throw triad::data_error("sentence " + std::to_string(order[first] + 1) + " has more tokens than the model was given room for; cut it, or give a larger --longest");
+    use(first, last);
+    first = last;
+  }
+}
+
+}  // namespace detail
+
+/// f(number of the source, its translations, best first), in no particular order.
+template <class F>
+void translate_all(translator& net, std::vector<std::vector<index_t>> const& sources, search const& how, F&& f) {
+  std::vector<std::size_t> order(sources.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sources[a].size() > sources[b].size(); });
+  detail::in_batches(net, order, [&](std::size_t i) { return net.add(sources[i]); }, [&](std::size_t first, std::size_t last) {
+    auto const& found = net.translate(how);
+    for (auto i = first; i < last; ++i) f(order[i], found[i - first]);
+  });
+}
+
+/// The best translation of the source of each pair, as text.
+inline std::vector<std::string> translations(translator& net, std::vector<text_pair> const& pairs, vocabulary& words, search const& how) {
+  std::vector<std::vector<index_t>> sources;
+  for (auto const& pair : pairs) sources.push_back(words.source.encode(pair.source));
+  std::vector<std::string> result(pairs.size());
+  translate_all(net, sources, how, [&](std::size_t i, std::vector<hypothesis> const& found) {
+    if (!found.empty()) result[i] = words.target.decode(found.front().tokens);
+  });
+  return result;
+}
+
+/// f(tokens of the batch's targets, ends included) after each batch of the pairs.
+template <class F>
+void for_batches(translator& net, std::vector<coded_pair> const& pairs, F&& f) {
+  std::vector<std::size_t> order(pairs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  detail::in_batches(net, order, [&](std::size_t i) { return net.add(pairs[i].source, pairs[i].target); }, [&](std::size_t first, std::size_t last) {
+    std::size_t tokens = 0;
+    for (auto i = first; i < last; ++i) tokens += pairs[i].target.size() + 1;
+    f(static_cast<double>(tokens));
+  });
+}
+
+/// Mean of -log probability of a target token of all pairs.
+inline double mean_loss(translator& net, std::vector<coded_pair> const& pairs) {
+  double sum = 0, all = 0;
+  for_batches(net, pairs, [&](double tokens) {
+    sum += net.loss() * tokens;
+    all += tokens;
+  });
+  return all > 0 ? sum / all : 0;
+}
+
+/// Weights of layers, averaged over all pairs, each batch by its target tokens.
+inline layer_weights mean_weights(translator& net, std::vector<coded_pair> const& pairs) {
+  layer_weights sum;
+  double all = 0;
+  auto const add = [](auto& to, auto const& from, double times) {
+    to.resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      to[i].resize(from[i].size());
+      for (std::size_t j = 0; j < from[i].size(); ++j) to[i][j] += times * from[i][j];
+    }
+  };
+  for_batches(net, pairs, [&](double tokens) {
+    auto const here = net.read_weights();
+    add(sum.encoder, here.encoder, tokens);
+    add(sum.decoder, here.decoder, tokens);
+    all += tokens;
+  });
+  for (auto* const side : {&sum.encoder, &sum.decoder})
+    for (auto& row : *side)
+      for (auto& weight : row) weight /= all;
+  return sum;
+}
+
+}  // namespace seq2seq

@@ -1,0 +1,80 @@
+// One sequence-to-sequence model on one backend: what the verbs of a program ask of it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "../backend_choice.hpp"
+#include "../learner.hpp"
+#include "options.hpp"
+#include "triad/core/mdspan.hpp"
+
+namespace seq2seq {
+
+using triad::index_t;
+
+/// How translations are looked for.
+struct search {
+  int beam = 1;               // 1: greedy
+  double length_penalty = 1;  // the score is the sum of log probabilities over (tokens + 1)^penalty
+  int n_best = 1;             // at most beam
+  double longest_factor = 0;  // of a source of n tokens no translation has more than longest_factor n + longest tokens
+  index_t longest = 200;
+};
+
+struct hypothesis {
+  std::vector<index_t> tokens;  // without begin and end
+  double score;
+};
+
+/// How much each layer reads from each earlier one, mean over tokens and heads: entry [i][j] of layer i + 1 from the output of layer j,
+/// where 0 is the embedding; the weights of a layer sum to one.  Empty on a side where layers do not look back.
+struct layer_weights {
+  std::vector<std::vector<double>> encoder, decoder;
+};
+
+class translator : public triad::examples::learner {
+ public:
+  // A batch: pairs, or sources alone, are added, then used.  Numbers of tokens, without begin and end.
+  virtual void clear() = 0;
+  /// False: there is no room for it in this batch.
+  virtual bool add(std::span<index_t const> source, std::span<index_t const> target) = 0;
+  virtual bool add(std::span<index_t const> source) = 0;
+
+  /// Mean of -log probability of a target token of the batch, ends included, without dropout and smoothing.
+  virtual double loss() = 0;
+  /// Of each source of the batch the best translations, best first.
+  virtual std::vector<std::vector<hypothesis>> const& translate(search const& how) = 0;
+  /// Mean over the pairs of the batch.
+  virtual layer_weights read_weights() = 0;
+};
+
+/// Room for batches of `tokens` tokens on each side, for single sequences of up to the longest, and for a search of `sentences` at once.
+struct translator_sizes {
+  index_t source_words, target_words;      // of the dictionaries, with their special tokens
+  index_t tokens;                          // rows of a batch on either side
+  index_t longest_source, longest_target;  // rows of one sequence: its tokens and one end
+  index_t sentences;                       // 0: nothing is searched
+  int beam;
+  bool learns;                             // false: room for inference alone
+
+  index_t source_rows() const { return std::max(tokens, longest_source); }
+  index_t target_rows() const { return std::max(tokens, longest_target); }
+  /// The most pairs that a batch can have: a sequence has one token and its end.
+  index_t pairs() const { return std::max<index_t>({1, tokens / 2, sentences}); }
+};
+
+// The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not got the
+// backend, its function says so by a data_error.
+std::unique_ptr<translator> make_on_reference(options const& o, translator_sizes const& z);
+std::unique_ptr<translator> make_on_cpu(options const& o, translator_sizes const& z);
+std::unique_ptr<translator> make_on_cuda(options const& o, translator_sizes const& z);
+
+inline std::unique_ptr<translator> make_translator(options const& o, translator_sizes const& z) {
+  return triad::examples::on_chosen_backend(o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); }, [&] { return make_on_cuda(o, z); });
+}
+
+}  // namespace seq2seq

@@ -1,0 +1,138 @@
+// The numbers of words on both sides, the merges that cut words into parts, and both as a checkpoint keeps them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../text/bpe.hpp"
+#include "../text/dictionary.hpp"
+#include "data.hpp"
+#include "options.hpp"
+
+namespace seq2seq {
+
+using triad::index_t;
+using triad::examples::bpe;
+using triad::examples::dictionary;
+
+/// One language of a model.
+class language {
+ public:
+  language() = default;
+  language(dictionary words, std::optional<bpe> parts) : words_(std::move(words)), parts_(std::move(parts)) {}
+
+  /// The words of the lines, or those of a file where one is named.
+  template <class Lines>
+  static language of(Lines const& lines, std::string const& dictionary_file, std::string const& merges_file, int least_count) {
+    language made;
+    if (!merges_file.empty()) made.parts_ = bpe::read(merges_file);
+    if (!dictionary_file.empty()) {
+      made.words_ = dictionary::read(dictionary_file);
+      return made;
+    }
+    triad::examples::token_counts counts;
+    for (auto const& line : lines) counts.add_line(made.parts(line));
+    made.words_ = dictionary::build(counts, least_count);
+    return made;
+  }
+
+  dictionary const& words() const { return words_; }
+  std::optional<bpe> const& merges() const { return parts_; }
+
+  /// The numbers of a line's tokens, without begin and end.
+  std::vector<index_t> encode(std::string const& line) {
+    auto numbers = words_.encode(parts(line));
+    numbers.pop_back();
+    return numbers;
+  }
+  std::string decode(std::vector<index_t> const& numbers) const {
+    auto const line = words_.decode(numbers);
+    return parts_ ? bpe::undo(line) : line;
+  }
+  /// The words of a line that the dictionary does not have, as it would have them.
+  std::vector<std::string> unknown(std::string const& line) {
+    std::vector<std::string> missing;
+    for (auto& word : triad::examples::words(parts(line)))
+      if (!words_.contains(word)) missing.push_back(std::move(word));
+    return missing;
+  }
+
+ private:
+  std::string parts(std::string const& line) { return parts_ ? parts_->apply(line) : line; }
+
+  dictionary words_;
+  std::optional<bpe> parts_;
+};
+
+struct vocabulary {
+  language source, target;
+  index_t longest_source = 1, longest_target = 1;  // tokens of a sentence of the training set
+
+  static vocabulary of(std::vector<text_pair> const& train, options const& o) {
+    std::vector<std::string> sources, targets;
+    for (auto const& pair : train) {
+      sources.push_back(pair.source);
+      targets.push_back(pair.target);
+    }
+    return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count), language::of(targets, o.target_dictionary, o.target_bpe, o.least_count)};
+  }
+};
+
+inline nlohmann::json to_json(language const& l) {
+  nlohmann::json tokens = nlohmann::json::array(), counts = tokens, merges = tokens;
+  for (auto n = dictionary::specials; n < l.words().size(); ++n) {
+    tokens.push_back(l.words().token(n));
+    counts.push_back(l.words().count(n));
+  }
+  if (!l.merges()) return {{"tokens", tokens}, {"counts", counts}};
+  for (auto const& [left, right] : l.merges()->merges()) merges.push_back(left + " " + right);
+  return {{"tokens", tokens}, {"counts", counts}, {"merges", merges}};
+}
+
+inline nlohmann::json to_json(vocabulary const& v) {
+  return {{"source", to_json(v.source)}, {"target", to_json(v.target)}, {"longest_source", v.longest_source}, {"longest_target", v.longest_target}};
+}
+
+namespace detail {
+
+inline language language_from(nlohmann::json const& json) {
+  auto const tokens = json.at("tokens").get<std::vector<std::string>>();
+  auto const counts = json.at("counts").get<std::vector<long long>>();
+  if (tokens.size() != counts.size()) throw triad::data_error("tokens and counts of a dictionary differ in number");
+  std::vector<std::pair<std::string, long long>> entries;
+  for (std::size_t i = 0; i < tokens.size(); ++i) entries.emplace_back(tokens[i], counts[i]);
+  std::optional<bpe> parts;
+  if (json.contains("merges")) {
+    std::vector<triad::examples::bpe_merge> merges;
+    for (auto const& merge : json.at("merges").get<std::vector<std::string>>()) {
+      auto const space = merge.find(' ');
+      if (space == std::string::npos) throw triad::data_error("a merge without a space");
+      merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
+    }
+    parts = bpe(std::move(merges));
+  }
+  return {dictionary::of(entries), std::move(parts)};
+}
+
+}  // namespace detail
+
+inline vocabulary vocabulary_from(nlohmann::json const& json, std::string const& file) {
+  std::string reason;
+  try {
+    vocabulary v{detail::language_from(json.at("source")), detail::language_from(json.at("target")), json.at("longest_source").get<index_t>(),
+                 json.at("longest_target").get<index_t>()};
+    if (std::min(v.longest_source, v.longest_target) >= 1) return v;
+  } catch (nlohmann::json::exception const&) {
+  } catch (triad::data_error const& e) {
+    reason = std::string(": ") + e.what();
+  }
+  throw triad::data_error(file + ": its vocabulary is not one of this program's" + reason);
+}
+
+}  // namespace seq2seq
