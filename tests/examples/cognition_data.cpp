@@ -1,0 +1,164 @@
+// The data of the program cognition: generated commands, and the forms in which sets are published.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cognition/score.hpp"
+#include "common/text/bpe.hpp"
+#include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
+
+namespace {
+
+using namespace cognition;
+using triad::test::contains;
+using triad::test::WithinAbs;
+using triad::examples::words;
+
+int count(std::vector<std::string> const& all, char const* word) { return static_cast<int>(std::count(all.begin(), all.end(), word)); }
+
+TEST_CASE("commands mean what the grammar says") {
+  CHECK(phrase{0, 0, 1}.command() == "hop");
+  CHECK(phrase{0, 1, 2}.command() == "hop left twice");
+  CHECK(phrase{0, 1, 2}.actions() == "LEFT HOP LEFT HOP");
+  CHECK(phrase{1, 3, 1}.actions() == "LEFT CLAP LEFT CLAP LEFT CLAP LEFT CLAP");
+  CHECK(phrase{2, 2, 3}.actions() == "RIGHT NOD RIGHT NOD RIGHT NOD");
+  bool then = false, after = false;
+  command_generator draw(1);
+  for (int i = 0; i < 200; ++i) {
+    auto const pair = draw.next();
+    auto const all = words(pair.source);
+    auto const actions = words(pair.target);
+    if (count(all, "then") + count(all, "after") == 0) continue;
+    // The verb of the first phrase is done first, but for "after".
+    auto const first_done = all.front(), last_action = actions.back(), first_verb = actions[actions.front() == "LEFT" || actions.front() == "RIGHT" ? 1 : 0];
+    auto const upper = [](std::string word) {
+      for (char& c : word) c = static_cast<char>(c - 'a' + 'A');
+      return word;
+    };
+    CHECK((count(all, "after") == 1 ? last_action : first_verb) == upper(first_done));
+    then = then || count(all, "then") == 1, after = after || count(all, "after") == 1;
+  }
+  CHECK((then && after));
+}
+
+TEST_CASE("what the training commands lack is what the others test, and no command is in two parts") {
+  options o;
+  auto const d = generate_data(o);
+  CHECK(d.train.size() == 2000);
+  CHECK(d.dev.size() == 200);
+  REQUIRE(d.tests.size() == 2);
+  CHECK(d.tests[0].pairs.size() == 200);
+  CHECK(d.tests[1].pairs.size() == 600);
+  auto const phrases = [](auto const& all) { return 1 + count(all, "then") + count(all, "after"); };
+  auto const around_bow = [](std::string const& text) { return text.find("bow around") != std::string::npos; };
+  std::set<std::string> seen;
+  std::size_t alone = 0;
+  for (auto const& pair : d.train) {
+    auto const all = words(pair.source);
+    if (pair.source == "spin") {
+      ++alone;
+      CHECK(pair.target == "SPIN");
+      continue;
+    }
+    CHECK(seen.insert(pair.source).second);
+    CHECK(count(all, "spin") == 0);
+    CHECK(phrases(all) <= 2);
+    CHECK_FALSE(around_bow(pair.source));
+  }
+  CHECK(alone == 100);
+  for (auto const* part : {&d.dev, &d.tests[0].pairs, &d.tests[1].pairs})
+    for (auto const& pair : *part) {
+      CAPTURE(pair.source);
+      auto const all = words(pair.source);
+      CHECK(seen.insert(pair.source).second);
+      CHECK((count(all, "spin") > 0) == (pair.kind == "new_verb"));
+      CHECK(around_bow(pair.source) == (pair.kind == "new_pair"));
+      CHECK((phrases(all) == 3) == (pair.kind == "longer"));
+    }
+  CHECK(generate_data(o).train == d.train);
+  o.data_seed = 2;
+  CHECK(generate_data(o).train != d.train);
+  o.sentences = 20000;
+  CHECK_THROWS_WITH(generate_data(o), contains("ask for fewer"));
+}
+
+TEST_CASE("each form of data is read from its folder, and what is missing is told") {
+  triad::test::scratch_folder const folder;
+  auto const write = [&](std::string const& name, char const* text) { std::ofstream(folder / name) << text; };
+  options o;
+  o.data = folder / "";
+  o.task = "scan";
+  CHECK_THROWS_WITH(data_of(o, true), contains("there is no tasks_train_length.txt"));
+  write("tasks_train_length.txt", "IN: jump OUT: I_JUMP\n");
+  write("tasks_test_length.txt", "IN: jump twice OUT: I_JUMP I_JUMP\n");
+  auto d = data_of(o, true);
+  CHECK(d.train.size() == 1);
+  CHECK(d.tests[0].pairs[0].target == "I_JUMP I_JUMP");
+  CHECK(d.dev.empty());
+
+  o.task = "cogs";
+  CHECK_THROWS_WITH(data_of(o, true), contains("there is no train.tsv"));
+  write("train.tsv", "a\tA\tin_distribution\n");
+  write("gen.tsv", "b\tB\tone\nc\tC\ttwo\n");
+  d = data_of(o, true);
+  CHECK(d.train.size() == 1);
+  REQUIRE(d.tests.size() == 1);
+  CHECK(d.tests[0].name == "gen");
+
+  o.task = "pairs";
+  o.data = folder / "train.tsv";
+  o.test = folder / "gen.tsv";
+  d = data_of(o, true);
+  CHECK(d.train.size() == 1);
+  CHECK(d.tests[0].pairs.size() == 2);
+
+  o.task = "cognition";
+  o.data = folder / "";
+  for (char const* name : {"valid.en", "test.en"}) write(name, "the dog ran\n");
+  for (char const* name : {"valid.zh", "test.zh"}) write(name, "狗 跑 了\n");
+  CHECK_THROWS_WITH(data_of(o, true), contains("--train-on valid+test"));
+  o.train_on = "valid+test";
+  d = data_of(o, true);
+  CHECK(d.train.size() == 2);
+  CHECK(d.tests.empty());
+  o.data.clear();
+  CHECK_THROWS_WITH(data_of(o, true), contains("--task cognition is about published data"));
+}
+
+TEST_CASE("the published references, cut into words, score as they should") {
+  char const* const given = std::getenv("TRIAD_DATA");
+  options o;
+  o.data = (given ? std::string(given) : "../shared/data") + "/cognition";
+  o.task = "cognition";
+  if (!std::filesystem::exists(o.data + "/cg-test.en.gz")) {
+    WARN("no published data: " << o.data);
+    return;
+  }
+  auto const p = program_of(o, false);
+  auto const& part = p.data.tests.back();
+  REQUIRE(part.name == "cg-test");
+  CHECK(part.pairs.front().kind == "NP");
+  CHECK(part.pairs[3600].kind == "VP");
+  CHECK(part.pairs.back().kind == "PP");
+  auto parts = triad::examples::bpe::read(o.data + "/bpe/code");
+  std::vector<std::string> hypotheses;
+  for (auto const& line : read_lines(o.data + "/bpe/cg-test.zh.gz")) hypotheses.push_back(parts.undo(line));
+  auto const r = seq2seq::score(p, part, hypotheses);
+  auto const value = [&](std::string const& name) {
+    for (auto const& f : r.figures)
+      if (f.name == name) return f.value;
+    return -1.0;
+  };
+  CHECK_THAT(value("exact match"), WithinAbs(100, 0.5));  // some references differ in more than spaces
+  CHECK_THAT(value("BLEU zh"), WithinAbs(100, 0.5));
+  CHECK_THAT(value("CTER instance"), WithinAbs(2.620, 0.05));
+  CHECK_THAT(value("CTER aggregate"), WithinAbs(9.815, 0.2));
+}
+
+}  // namespace

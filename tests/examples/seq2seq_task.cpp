@@ -1,0 +1,229 @@
+// Sequence to sequence: dictionaries of a training set, what is left out and unknown, translations in batches, and scores.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/seq2seq/record.hpp"
+#include "common/seq2seq/score.hpp"
+#include "common/seq2seq/translate.hpp"
+#include "common/svg_heat_map.hpp"
+#include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
+
+namespace {
+
+using namespace seq2seq;
+using triad::test::contains;
+using triad::test::WithinAbs;
+using list = std::vector<std::string>;
+
+data_set small() {
+  data_set d;
+  d.train = {{"a b", "X Y X", ""}, {"b a a", "Y", ""}, {"c", "Z Z Z Z", ""}};
+  d.tests = {{"test", {{"a d c", "X W", ""}}}};
+  return d;
+}
+
+options few_tokens() {
+  options o;
+  o.tokens = 8;
+  return o;
+}
+
+TEST_CASE("words of the training set are numbered, the most frequent first, and texts come back") {
+  task work(few_tokens(), small());
+  auto& words = work.words();
+  CHECK(words.source.words().size() == 4 + 3);
+  CHECK(words.target.words().size() == 4 + 3);
+  CHECK(words.source.encode("a b c") == std::vector<index_t>{4, 5, 6});
+  CHECK(words.target.encode("Z X Y") == std::vector<index_t>{4, 5, 6});
+  CHECK(words.target.decode({4, 5, 6}) == "Z X Y");
+  CHECK(words.longest_source == 3);
+  CHECK(words.longest_target == 4);
+  CHECK(work.unknown().empty());
+  CHECK(unknown_in(small().tests[0].pairs, words, true) == "; 1 unknown source words, such as 'd'; 1 unknown target words, such as 'W'");
+}
+
+TEST_CASE("long targets are left out of training, not of its words; nothing left is an error") {
+  auto o = few_tokens();
+  o.longest_training = 3;
+  task work(o, small());
+  CHECK(work.pairs() == 2);
+  CHECK(work.left_out() == 1);
+  CHECK(work.words().target.words().contains("Z"));
+  CHECK(work.words().longest_target == 3);
+  o.longest_training = 0;
+  o.tokens = 4;
+  CHECK_THROWS_WITH(task(o, small()), contains("--tokens"));
+  CHECK_THROWS_WITH(task(o, data_set{}), contains("no pair"));
+}
+
+TEST_CASE("updates are counted, or follow from epochs; a batch gives each pair by its numbers") {
+  auto o = few_tokens();
+  o.updates = 11;
+  task work(o, small());
+  CHECK(work.updates() == 11);
+  o.epochs = 3;
+  task epochs(o, small());
+  CHECK(epochs.updates() >= 3 * 2);  // 3 + 1, 1 + 1 and 4 + 1 target tokens do not fit into 8
+  std::size_t seen = 0;
+  for (std::int64_t u = 0; u < epochs.updates(); ++u) epochs.batch(u, [&](coded_pair const& p) { seen += p.target.size(); });
+  CHECK(seen == 3 * 8);
+}
+
+TEST_CASE("files give dictionaries and merges; unknown words of a given dictionary are counted") {
+  triad::test::scratch_folder const folder;
+  std::ofstream(folder / "dict") << "X 10\nY 9\n";
+  std::ofstream(folder / "code") << "#version: 0.2\na b</w>\n";
+  auto o = few_tokens();
+  o.target_dictionary = folder / "dict";
+  o.source_bpe = folder / "code";
+  data_set d;
+  d.train = {{"ab cab", "X Y", ""}, {"ab", "Z", ""}};
+  task work(o, d);
+  auto& words = work.words();
+  CHECK(words.source.words().contains("c@@"));
+  CHECK(words.source.encode("ab cab").size() == 3);
+  CHECK(words.source.decode(words.source.encode("ab cab")) == "ab cab");
+  CHECK(words.target.words().size() == 6);
+  CHECK(work.unknown() == "; 1 unknown target words, such as 'Z'");
+
+  auto const json = to_json(words);
+  auto back = vocabulary_from(json, "file");
+  CHECK(to_json(back) == json);
+  CHECK(back.source.encode("cab ab") == words.source.encode("cab ab"));
+  auto broken = json;
+  broken["source"]["counts"].erase(0);
+  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("file: its vocabulary"));
+  broken = json;
+  broken["target"]["tokens"][1] = "X";
+  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("'X' is twice"));
+  broken = json;
+  broken.erase("longest_target");
+  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("file: its vocabulary"));
+}
+
+TEST_CASE("options that do not go together are refused, and the model in a checkpoint's options is the one that was written") {
+  auto const refused = [](auto&& change, char const* reason) {
+    options o;
+    apply_preset(o);
+    change(o);
+    CHECK_THROWS_WITH(check(o), contains(reason));
+  };
+  refused([](options& o) { o.model = "transformer"; }, "--fuse both is about --model lrf");
+  refused([](options& o) { o.only_top = o.accumulate = true; }, "give one");
+  refused([](options& o) { o.fuse = "none", o.accumulate = true; }, "layers that look back");
+  refused([](options& o) { o.heads = 3; }, "no multiple of --heads 3");
+  options plain;
+  plain.model = "transformer";
+  apply_preset(plain);
+  CHECK(plain.fuse == "none");
+  CHECK_NOTHROW(check(plain));
+  auto other = plain;
+  other.updates = 7, other.beam = 9, other.threads = 2;  // may change where a run goes on
+  auto const settings = [](options const& o) { return record_of(o, {}, {}).settings; };
+  CHECK(settings(other) == settings(plain));
+  other.rate = 1;
+  CHECK(settings(other) != settings(plain));
+}
+
+/// Says the source backwards, worth less than another hypothesis; has room for `room` sentences of up to 4 tokens.
+class backwards final : public translator {
+ public:
+  explicit backwards(std::size_t room) : room_(room) {}
+  std::vector<std::size_t> batches;
+
+  void clear() override { sources_.clear(), targets_.clear(); }
+  bool add(std::span<index_t const> source) override {
+    if (sources_.size() == room_ || source.size() > 4) return false;
+    sources_.emplace_back(source.begin(), source.end());
+    return true;
+  }
+  bool add(std::span<index_t const> source, std::span<index_t const> target) override {
+    if (!add(source)) return false;
+    targets_.emplace_back(target.begin(), target.end());
+    return true;
+  }
+  double loss() override { return static_cast<double>(targets_.front().size()); }
+  layer_weights read_weights() override { return {{{1}, {0.25, 0.75}}, {{static_cast<double>(targets_.front().size())}}}; }
+  std::vector<std::vector<hypothesis>> const& translate(search const&) override {
+    batches.push_back(sources_.size());
+    found_.clear();
+    for (auto const& s : sources_) found_.push_back({{{s.rbegin(), s.rend()}, -1}, {{s.begin(), s.end()}, -2}});
+    return found_;
+  }
+
+  void update(double) override {}
+  void rehearse() override {}
+  std::vector<triad::update_record> const& records() override { return records_; }
+  int patience() const override { return 1; }
+  void initialize(std::uint64_t) override {}
+  void save(std::string const&, triad::examples::run_record const&) override {}
+  std::string load(std::string const&, triad::examples::run_record const&) override { return {}; }
+  std::uint64_t step() const override { return 0; }
+  triad::trainer_bytes bytes() const override { return {}; }
+  index_t parameters() const override { return 0; }
+
+ private:
+  std::size_t room_;
+  std::vector<std::vector<index_t>> sources_, targets_;
+  std::vector<std::vector<hypothesis>> found_;
+  std::vector<triad::update_record> records_;
+};
+
+TEST_CASE("translations come in batches of sentences of like length, and each to its own source") {
+  backwards net(2);
+  std::vector<std::vector<index_t>> const sources{{4}, {5, 6, 7}, {8, 9}, {4, 5, 6, 7}, {9}};
+  std::map<std::size_t, std::vector<hypothesis>> found;
+  translate_all(net, sources, {}, [&](std::size_t i, auto const& h) { found[i] = h; });
+  REQUIRE(found.size() == 5);
+  CHECK(net.batches == std::vector<std::size_t>{2, 2, 1});
+  for (std::size_t i = 0; i < 5; ++i) CHECK(found[i][0].tokens == std::vector<index_t>(sources[i].rbegin(), sources[i].rend()));
+  CHECK_THROWS_WITH(translate_all(net, {{4}, {4, 5, 6, 7, 8}}, {}, [](std::size_t, auto const&) {}), contains("sentence 2 has more tokens"));
+}
+
+TEST_CASE("losses and weights of batches are averaged by their target tokens, ends included") {
+  backwards net(2);
+  std::vector<coded_pair> const pairs{{{4}, {4, 4, 4}}, {{4}, {4}}, {{4}, {}}};  // batches of 4 + 2 and 1 tokens
+  CHECK_THAT(mean_loss(net, pairs), WithinAbs((3 * 6 + 0 * 1) / 7.0, 1e-12));
+  auto const w = mean_weights(net, pairs);
+  CHECK_THAT(w.encoder[1][1], WithinAbs(0.75, 1e-12));
+  CHECK_THAT(w.decoder[0][0], WithinAbs(18 / 7.0, 1e-12));
+}
+
+TEST_CASE("scores are told by kind, and as means over seeds") {
+  program p;
+  p.figures = [](test_part const&, list const& found) { return std::vector<figure>{{"words", static_cast<double>(found.size())}}; };
+  test_part const part{"gen", {{"a", "A", "one"}, {"b", "B", "one"}, {"c", "C", "two"}, {"d", "D", "two"}}};
+  auto const first = score(p, part, {"A", "B", "C", "X"}), second = score(p, part, {"A", "X", "X", "X"});
+  CHECK_THAT(first.figures[0].value, WithinAbs(75, 1e-12));
+  CHECK_THAT(first.kinds.at("one").percent(), WithinAbs(100, 1e-12));
+  CHECK_THAT(first.kinds.at("two").percent(), WithinAbs(50, 1e-12));
+  CHECK_THAT(told(first), contains("gen  exact match 75.0  words 4.0\n") && contains("two") && contains("50.0"));
+  CHECK_THAT(means_of({{first}, {second}}), contains("gen  exact match") && contains("50.0") && contains("25.00"));
+  CHECK_THAT(scores_csv({{first}, {second}}, 3), contains("3,gen,exact match,75\n") && contains("4,gen,exact match of two,0\n"));
+  p.right = [](std::string const&, std::string const&) { return true; };
+  CHECK_THAT(score(p, part, {"", "", "", ""}).figures[0].value, WithinAbs(100, 1e-12));
+  test_part const alike{"test", {{"a", "A", "one"}}};
+  CHECK(score(p, alike, {"A"}).kinds.empty());
+}
+
+TEST_CASE("a sample is spread evenly, and is everything where nothing is asked for") {
+  std::vector<int> const numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  CHECK(sample(numbers, 3) == std::vector<int>{0, 3, 6});
+  CHECK(sample(numbers, 0) == numbers);
+  CHECK(sample(numbers, 20) == numbers);
+}
+
+TEST_CASE("a heat map has a cell for each value, darker where it is larger") {
+  using namespace triad::examples;
+  auto const svg = to_svg(heat_map{"reads <x>", "layer", "from", {"layer 1", "layer 2"}, {"embedding", "layer 1"}, {{1}, {0.25, 0}}});
+  CHECK_THAT(svg, contains("fill=\"rgb(0,62,120)\"") && contains("fill=\"rgb(255,255,255)\"") && contains(">0.25<") && contains("reads &lt;x&gt;"));
+  std::size_t cells = 0;
+  for (auto at = svg.find("stroke=\"#ccc\""); at != std::string::npos; at = svg.find("stroke=\"#ccc\"", at + 1)) ++cells;
+  CHECK(cells == 3);
+}
+
+}  // namespace
