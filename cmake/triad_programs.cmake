@@ -58,10 +58,10 @@ function(triad_parts name)
   target_link_libraries(${name} PUBLIC triad_own ${arg_LINK})
 endfunction()
 
-# A program whose backends are units of their own, on_reference.cpp, on_cpu.cpp and on_cuda*.cu, with without_cpu.cpp and
-# without_cuda.cpp in place of those that a build has not.  For tests also NAME-on-cuda-on-host: the units for nvcc, compiled by the
-# host's compiler, on the stand-in for a GPU.
-function(triad_program_on_backends name)
+# What programs whose backends are units of their own are made of, for triad_program_of(): NAME-parts with on_reference.cpp and on_cpu.cpp,
+# NAME-on-cuda with on_cuda*.cu or NAME-without-cuda with without_cuda.cpp; without_cpu.cpp where there is no BLAS.  For tests also
+# NAME-on-cuda-on-host-parts: the units for nvcc, compiled by the host's compiler, on the stand-in for a GPU.
+function(triad_parts_on_backends name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   file(GLOB on_cuda CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/on_cuda*.cu")
   set(on_cpu without_cpu.cpp)
@@ -71,14 +71,33 @@ function(triad_program_on_backends name)
   triad_parts(${name}-parts SOURCES ${arg_SOURCES} on_reference.cpp ${on_cpu} LINK ${arg_LINK})
   if(TRIAD_CUDA)
     triad_parts(${name}-on-cuda SOURCES ${on_cuda} LINK ${arg_LINK} triad::cuda)
-    triad_program(${name} LINK ${arg_LINK} ${name}-parts ${name}-on-cuda)
     return()
   endif()
-  triad_program(${name} SOURCES without_cuda.cpp LINK ${arg_LINK} ${name}-parts)
-  if(TRIAD_TESTS AND TARGET ${name} AND TARGET triad-cuda-on-host)
+  triad_parts(${name}-without-cuda SOURCES without_cuda.cpp LINK ${arg_LINK})
+  if(TRIAD_TESTS AND TARGET triad-cuda-on-host)
     set_source_files_properties(${on_cuda} PROPERTIES LANGUAGE CXX)
-    triad_program(${name}-on-cuda-on-host SOURCES ${on_cuda} LINK ${arg_LINK} ${name}-parts triad-cuda-on-host)
+    triad_parts(${name}-on-cuda-on-host-parts SOURCES ${on_cuda} LINK ${arg_LINK} triad-cuda-on-host)
   endif()
+endfunction()
+
+# A program made of such parts and, for tests, NAME-on-cuda-on-host.
+function(triad_program_of name parts)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK")
+  if(TRIAD_CUDA)
+    triad_program(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} ${parts}-parts ${parts}-on-cuda)
+    return()
+  endif()
+  triad_program(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK} ${parts}-parts ${parts}-without-cuda)
+  if(TARGET ${name} AND TARGET ${parts}-on-cuda-on-host-parts)
+    triad_program(${name}-on-cuda-on-host SOURCES ${arg_SOURCES} LINK ${arg_LINK} ${parts}-parts ${parts}-on-cuda-on-host-parts triad-cuda-on-host)
+  endif()
+endfunction()
+
+# A program with parts of its own.
+function(triad_program_on_backends name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  triad_parts_on_backends(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK})
+  triad_program_of(${name} ${name} LINK ${arg_LINK})
 endfunction()
 
 # Its tests: SCRIPTS of the folder, script.cmake, with PROGRAM and FOLDER, where there is a cpu backend; and on_cuda.cmake on a GPU or

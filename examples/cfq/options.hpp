@@ -9,6 +9,8 @@
 namespace cfq {
 
 struct options : seq2seq::options {
+  options() { program = "cfq"; }
+
   std::string data;               // a folder with train, dev and test .tsv
   std::string task = "semantic";  // from question to query
 };

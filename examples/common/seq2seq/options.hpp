@@ -14,6 +14,8 @@ namespace seq2seq {
 
 /// The defaults are those of the preset small.
 struct options {
+  std::string program = "cognition";  // for people
+
   // text
   std::string source_dictionary, target_dictionary;  // files of lines `token count`; empty: the words of the training set
   std::string source_bpe, target_bpe;                // files of merges; empty: words stay whole
