@@ -28,11 +28,11 @@ struct lrf_fuse {
     auto const dy = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("cotangent/y"), rows, d);
     auto const y = bench.template make<rows_of>(rows, d), dx = bench.template make<rows_of>(rows, d);
     auto const d_states = bench.template make<layer_states<T>>(layers, rows, d);
-    auto const saved = bench.place([&](arena& a) { return layer.plan_saved(a, row_dims(rows), layers); });
+    auto const saved = bench.place([&](arena& a) { return layer.plan_saved(a, {row_dims(rows), layers}); });
     fuse_input<T> const in{x, states, layers};
     bench.run([&](auto& backend, call const& c) {
       layer.forward(backend, c, params.values(), in, saved, y);
-      layer.backward(backend, c, params.values(), in, saved, dy, dx, d_states, params.gradients());
+      layer.backward(backend, c, params.values(), in, saved, dy, dx, params.gradients(), {}, d_states);
     });
     auto const found = bench.read(y);
     double loss = 0;
