@@ -11,6 +11,14 @@
 
 namespace triad::golden {
 
+/// (a, b, n) as (b, a, n): a file's stacks are (batch, l, tokens, d), ours (l, batch tokens, d).
+inline std::vector<double> turned(std::vector<double> const& x, index_t a, index_t b, index_t n) {
+  std::vector<double> y;
+  for (index_t j = 0; j < b; ++j)
+    for (index_t i = 0; i < a; ++i) y.insert(y.end(), x.begin() + (i * b + j) * n, x.begin() + (i * b + j + 1) * n);
+  return y;
+}
+
 struct lrf_fuse {
   static constexpr std::string_view kind = "lrf_fuse";
 
@@ -43,15 +51,6 @@ struct lrf_fuse {
     r.gradient("in/query", bench.read(dx));
     r.gradient("in/stack", turned(bench.read(d_states), layers, batch, tokens * d));
     compare_gradients(bench, params, r, names);
-  }
-
- private:
-  /// (a, b, n) as (b, a, n).
-  static std::vector<double> turned(std::vector<double> const& x, index_t a, index_t b, index_t n) {
-    std::vector<double> y;
-    for (index_t j = 0; j < b; ++j)
-      for (index_t i = 0; i < a; ++i) y.insert(y.end(), x.begin() + (i * b + j) * n, x.begin() + (i * b + j + 1) * n);
-    return y;
   }
 };
 

@@ -118,7 +118,8 @@ struct fused_stack {
     keep kept;
     layer_states<T> states;  // (L + 1, rows, d): x_0 .. x_L
     layer_states<T> mixed;   // sum: (L, rows, d), of inputs;  weighted: (L + 1, rows, d), of normalised states;  else none
-    state input;             // (rows, d), weighted: of the layer that runs
+    state input;             // (rows, d), weighted: of the layer that runs;  else none
+    state result;            // (rows, d), where it is no state
     std::byte* layers;
     std::size_t layer_stride;
     std::byte* norms;
@@ -135,6 +136,8 @@ struct fused_stack {
     }
     /// x_l
     state x(index_t l) const { return slice(states, l); }
+    /// What forward leaves.
+    state y() const { return result.extent(0) != 0 ? result : x(stack->count); }
   };
 
   template <class S = T>
@@ -157,6 +160,7 @@ struct fused_stack {
     auto const states = place.make<layer_states<T>>(count + 1, rows, width());
     auto const mixed = place.make<layer_states<T>>(link == layer_link::previous ? 0 : link == layer_link::sum ? count : count + 1, rows, width());
     auto const input = place.make<state>(link == layer_link::weighted ? rows : 0, width());
+    auto const result = place.make<state>(norms() > 0 ? rows : 0, width());
     auto const take = [&](std::size_t bytes) {
       auto* const begin = static_cast<std::byte*>(place.rest().base());
       place.skip(bytes);
@@ -168,29 +172,27 @@ struct fused_stack {
     auto const of_norm = planned_bytes([&](arena& a) { (void)norm().plan_saved(a, row_dims(rows)); });
     auto* const layers = take(stride * static_cast<std::size_t>(kept == keep::everything ? count : 1));
     auto* const of_norms = take(of_norm * static_cast<std::size_t>(norms()));
-    return {this, dims, kept, states, mixed, input, layers, stride, of_norms, of_norm};
+    return {this, dims, kept, states, mixed, input, result, layers, stride, of_norms, of_norm};
   }
 
-  /// From x_0, which is in s.states, to y.
+  /// From x_0, which is in s.states, to s.y().
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> in, saved const& s, state y) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s) const {
     for (index_t k = 0; k < count; ++k) {
       enter(ex, w, s, k);
       layer(k).forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), s.x(k + 1));
     }
     if (link == layer_link::weighted) {
       normalise(ex, w, s, count);
-      mix(ex, w, s, count + 1, y);
+      mix(ex, w, s, count + 1, s.result);
     } else if (normed()) {
-      norm().forward(ex, call{}, w.norm(0), s.x(count), s.norm(0), y);
-    } else {
-      transform(ex, same{}, s.x(count), y);
+      norm().forward(ex, call{}, w.norm(0), s.x(count), s.norm(0), s.result);
     }
   }
 
   /// Overwrites dx_0; adds to the gradient of the source.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> in, saved const& s, const_view<state> dy, state dx0, fields<T> gradient,
+  void backward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, const_view<state> dy, state dx0, fields<T> gradient,
                 tensor<T, dyn, dyn> d_source) const {
     TRIAD_EXPECTS(s.kept != keep::nothing, "fused_stack: memory planned for inference has nothing for backward");
     auto& scratch = *c.scratch;
@@ -237,9 +239,7 @@ struct fused_stack {
   }
 
  private:
-  static state slice(layer_states<T> v, index_t k) {
-    return state(v.data_handle() != nullptr ? v.data_handle() + k * v.extent(1) * v.extent(2) : nullptr, extents<dyn, D>(v.extent(1), v.extent(2)));
-  }
+  static state slice(layer_states<T> v, index_t k) { return state(triad::slice(v, k)); }
   /// The first l states as rows: (l, rows d).
   static matrix<T> stacked(layer_states<T> v, index_t l) {
     index_t const size = v.extent(1) * v.extent(2);
