@@ -22,8 +22,9 @@ class pair_loader {
   /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
   pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {})
       : capacity_(capacity), width_(width), positions_(std::max(capacity.longest_source, capacity.longest_target)), begin_(begin_token),
-        end_(end_token), source_(capacity.pairs, capacity.source_rows), target_(capacity.pairs, capacity.target_rows), next_(size(capacity.target_rows)),
-        upload_(bytes(capacity), where), waves_(size(positions_ * width) * sizeof(T) + arena_slack, where) {
+        end_(end_token), source_(capacity.pairs, capacity.source_rows), target_(capacity.pairs, capacity.target_rows),
+        next_(size(capacity.target_rows)), upload_(bytes(capacity), where),
+        waves_(size(positions_ * width) * sizeof(T) + arena_slack, where) {
     TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "pair_loader: the tokens of the begin and of the end must be some");
     std::vector<T> waves;
     for (double const v : half_waves(positions_, width)) waves.push_back(static_cast<T>(v));
