@@ -9,6 +9,7 @@
 #include "triad/layers/residual.hpp"
 #include "triad/layers/transformer_layer.hpp"
 #include "triad/models/edge_transformer.hpp"
+#include "triad/models/fused_transformer.hpp"
 #include "triad/models/graph_loader.hpp"
 #include "triad/models/pair_loader.hpp"
 #include "triad/models/relation_transformer.hpp"
