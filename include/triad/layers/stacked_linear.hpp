@@ -26,6 +26,7 @@ struct stacked_linear {
 
   [[no_unique_address]] extents<D, In> shape;
 
+  constexpr stacked_linear() = default;
   constexpr stacked_linear(extents<D, In> const& e) : shape(e) {}
   /// As wide as its input.
   constexpr stacked_linear(extents<D> const& e) : shape(e.extent(0), e.extent(0)) {}
