@@ -11,6 +11,14 @@
 
 namespace triad::golden {
 
+/// (a, b, n) as (b, a, n): a file's stacks are (batch, l, tokens, d), ours (l, batch tokens, d).
+inline std::vector<double> turned(std::vector<double> const& x, index_t a, index_t b, index_t n) {
+  std::vector<double> y;
+  for (index_t j = 0; j < b; ++j)
+    for (index_t i = 0; i < a; ++i) y.insert(y.end(), x.begin() + (i * b + j) * n, x.begin() + (i * b + j + 1) * n);
+  return y;
+}
+
 struct lrf_fuse {
   static constexpr std::string_view kind = "lrf_fuse";
 
@@ -28,11 +36,11 @@ struct lrf_fuse {
     auto const dy = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("cotangent/y"), rows, d);
     auto const y = bench.template make<rows_of>(rows, d), dx = bench.template make<rows_of>(rows, d);
     auto const d_states = bench.template make<layer_states<T>>(layers, rows, d);
-    auto const saved = bench.place([&](arena& a) { return layer.plan_saved(a, row_dims(rows), layers); });
+    auto const saved = bench.place([&](arena& a) { return layer.plan_saved(a, {row_dims(rows), layers}); });
     fuse_input<T> const in{x, states, layers};
     bench.run([&](auto& backend, call const& c) {
       layer.forward(backend, c, params.values(), in, saved, y);
-      layer.backward(backend, c, params.values(), in, saved, dy, dx, d_states, params.gradients());
+      layer.backward(backend, c, params.values(), in, saved, dy, dx, params.gradients(), {}, d_states);
     });
     auto const found = bench.read(y);
     double loss = 0;
@@ -43,15 +51,6 @@ struct lrf_fuse {
     r.gradient("in/query", bench.read(dx));
     r.gradient("in/stack", turned(bench.read(d_states), layers, batch, tokens * d));
     compare_gradients(bench, params, r, names);
-  }
-
- private:
-  /// (a, b, n) as (b, a, n).
-  static std::vector<double> turned(std::vector<double> const& x, index_t a, index_t b, index_t n) {
-    std::vector<double> y;
-    for (index_t j = 0; j < b; ++j)
-      for (index_t i = 0; i < a; ++i) y.insert(y.end(), x.begin() + (i * b + j) * n, x.begin() + (i * b + j + 1) * n);
-    return y;
   }
 };
 

@@ -26,9 +26,9 @@ struct problem {
       : rows(r), layers(l), layer{d, heads, rate}, x(test::random_values<double>(r * d, 1)), states(test::random_values<double>(l * r * d, 2)),
         dy(test::random_values<double>(r * d, 3)), y(x.size()), dx(x.size()), d_states(states.size()),
         values(planned_bytes([&](arena& a) { (void)layer.plan_params(a); }) / sizeof(double)), gradients(values.size()),
-        memory([&](arena& a) { return layer.plan_saved(a, row_dims(r), l); }), saved([&] {
+        memory([&](arena& a) { return layer.plan_saved(a, {row_dims(r), l}); }), saved([&] {
           auto place = memory.place();
-          return layer.plan_saved(place, row_dims(r), l);
+          return layer.plan_saved(place, {row_dims(r), l});
         }()) {
     initialize(fields<double>(values), 7);
   }
@@ -39,7 +39,7 @@ struct problem {
     return layer.plan_params<S>(place);
   }
   static tensor<double, dyn, dyn> table(std::vector<double>& v, index_t r) { return tensor<double, dyn, dyn>(v.data(), r, static_cast<index_t>(v.size()) / r); }
-  fuse_input<double> in() { return {table(x, rows), layer_states<double const>(states.data(), layers, rows, layer.d), layers}; }
+  fuse_input<double> in() { return {table(x, rows), layer_states<double const>(states.data(), layers, rows, layer.width()), layers}; }
 
   template <class Ex>
   double value(Ex& ex) {
@@ -51,8 +51,8 @@ struct problem {
   template <class Ex>
   void differentiate(Ex& ex) {
     test::with_scratch(ex, call{.train = true, .key = 3}, [&](auto& any, call const& c) {
-      layer.backward(any, c, fields<double const>(values), in(), saved, table(dy, rows), table(dx, rows),
-                     layer_states<double>(d_states.data(), layers, rows, layer.d), fields<double>(gradients));
+      layer.backward(any, c, fields<double const>(values), in(), saved, table(dy, rows), table(dx, rows), fields<double>(gradients), {},
+                     layer_states<double>(d_states.data(), layers, rows, layer.width()));
     });
   }
 };

@@ -187,48 +187,6 @@ TEMPLATE_TEST_CASE("dropout multiplies what it keeps by one over the share kept,
     }
 }
 
-TEMPLATE_TEST_CASE("cross entropy is the mean of what the rows with a target lose, and its gradient is its value's", "", TRIAD_TEST_BACKENDS) {
-  TestType ex;
-  size const s{9, 5};
-  std::vector<index_t> target{0, 4, -1, 2, 2, -100, 1, 0, 3};
-  auto const loss_at = [&](std::vector<double> const& logits, std::vector<double>& d) {
-    double loss = 99;
-    cross_entropy(ex, rows_of(logits, s), make_vec<index_t const>(target.data(), 9), make_vec(&loss, 1), rows_of(d, s));
-    return loss;
-  };
-  auto const logits = random_values(45, 1, 3);
-  std::vector<double> d(45, 99.0);
-  double expected = 0;
-  for (std::size_t r = 0; r < 9; ++r) {
-    double z = 0;
-    for (std::size_t c = 0; c < 5; ++c) z += std::exp(logits[r * 5 + c]);
-    if (target[r] >= 0) expected += (std::log(z) - logits[r * 5 + static_cast<std::size_t>(target[r])]) / 7;
-  }
-  CHECK_THAT(loss_at(logits, d), WithinRel(expected, 1e-12));
-  for (std::size_t c = 0; c < 5; ++c) CHECK((d[10 + c] == 0 && d[25 + c] == 0));
-  CHECK_GRADIENT(gradient_check({{"logits", logits}}, [&](variables const& at) { return loss_at(at[0].values, d); },
-                                [&](variables const& at, variables& g) { loss_at(at[0].values, g[0].values); }));
-  target.assign(9, -1);
-  CHECK(loss_at(logits, d) == 0);
-  CHECK(d == std::vector<double>(45, 0.0));
-  target[3] = 5;
-  if constexpr (is_device<TestType>)
-    CHECK(std::isnan(loss_at(logits, d)));
-  else
-    CHECK_THROWS_WITH(loss_at(logits, d), contains("a target lies outside the logits"));
-  target[3] = 1;
-  CHECK(std::isfinite(loss_at(std::vector<double>(45, 1e300), d)));
-}
-
-TEMPLATE_TEST_CASE("argmax takes the first of the largest", "", TRIAD_TEST_TYPES) {
-  using T = typename TestType::scalar;
-  typename TestType::backend ex;
-  std::vector<T> const x{T(1), T(3), T(3), T(-2), T(-1), T(-3), T(5), T(5), T(5)};
-  std::vector<index_t> best(3, 9);
-  argmax_rows(ex, rows_of(x, {3, 3}), make_vec(best.data(), 3));
-  CHECK(best == std::vector<index_t>{1, 1, 0});
-}
-
 TEMPLATE_TEST_CASE("sums, norms, column sums, functions of elements and fill are what they say at every size", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
@@ -341,9 +299,6 @@ TEST_CASE("operations on rows that do not fit are refused with a sentence") {
   CHECK_THROWS_WITH(gather_rows(ex, m(5, 2), i(3), m(3, 3)), contains("different widths"));
   CHECK_THROWS_WITH(scatter_add_rows(ex, m(3, 2), i(4), m(5, 2)), contains("one index for each row"));
   CHECK_THROWS_WITH(dropout(ex, {}, m(2, 3), m(3, 2)), contains("dropout: x and y"));
-  CHECK_THROWS_WITH(cross_entropy(ex, m(2, 3), i(2), n(1), m(3, 2)), contains("different shapes"));
-  CHECK_THROWS_WITH(cross_entropy(ex, m(2, 3), i(3), n(1), m(2, 3)), contains("one target a row"));
-  CHECK_THROWS_WITH(argmax_rows(ex, m(2, 3), make_vec(index.data(), 3)), contains("one result a row"));
   CHECK_THROWS_WITH(transform(ex, plus(), m(2, 3), m(3, 2), m(2, 3)), contains("transform: a, b and y"));
   CHECK_THROWS_WITH(column_sums_add(ex, scratch, m(2, 3), n(2)), contains("one sum a column"));
   double const rate = 1;

@@ -29,6 +29,25 @@ double largest(View v) {
   return most;
 }
 
+/// A layer whose only parameter are shares of five.
+struct mixture {
+  using value_type = double;
+  template <class S>
+  struct fields {
+    vec<S> shares;
+    template <class F>
+    void each(F&& f) { f("shares", shares); }
+  };
+  template <class S = double>
+  fields<S> plan_params(arena& place) const { return {place.make<vec<S>>(5)}; }
+};
+
+TEST_CASE("shares begin equal, and add up to one") {
+  parameter_set<mixture, reference::backend> parameters(mixture{});
+  initialize(parameters.mutable_values(), 3);
+  for (index_t i = 0; i < 5; ++i) CHECK(parameters.values().shares(i) == 0.2);
+}
+
 TEST_CASE("gains are one, biases of norms zero, matrices and other biases fill their bounds") {
   set<double> parameters(model<double>(100, 60, 90));
   initialize(parameters.mutable_values(), 3);

@@ -58,6 +58,17 @@ constexpr const_view<View> read_only(View v) {
   return const_view<View>(v);
 }
 
+/// The k-th of the views that a contiguous view holds one behind the other: of (l, rows, d) a view (rows, d), with the static extents
+/// of v.  Of a view without memory, as it is while an arena measures, one without memory.
+template <class T, std::size_t First, std::size_t... Rest>
+constexpr auto slice(::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First, Rest...>> v, index_t k) {
+  static_assert(sizeof...(Rest) > 0, "triad: a vector has elements, no slices");
+  using part = ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rest...>>;
+  ::cuda::std::array<index_t, sizeof...(Rest)> sizes{};
+  for (std::size_t r = 0; r < sizes.size(); ++r) sizes[r] = v.extent(r + 1);
+  return part(v.data_handle() != nullptr ? v.data_handle() + k * v.stride(0) : nullptr, typename part::extents_type(sizes));
+}
+
 template <class View>
 constexpr matrix<typename View::element_type> transposed(View v) {
   auto const m = as_matrix(v);

@@ -4,6 +4,7 @@
 
 #include "triad/cpu/adam.hpp"
 #include "triad/cpu/attention.hpp"
+#include "triad/cpu/cross_entropy.hpp"
 #include "triad/cpu/dropout.hpp"
 #include "triad/cpu/elementwise.hpp"
 #include "triad/cpu/fuse_attention.hpp"

@@ -21,13 +21,20 @@ struct cross_entropy_losses {
   static constexpr char const* name = "losses of cross_entropy";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits) const {
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits, T hit, T miss) const {
     warp_row const own(b, logits);
-    softmax_total<T> const row(b, lane_values<T, Held>(b, logits, own.r, own.d), own.d);
+    lane_values<T, Held> const v(b, logits, own.r, own.d);
+    softmax_total<T> const row(b, v, own.d);
     index_t const t = own.live ? target(own.r) : -1;
+    T const log_sum = ::cuda::std::log(row.sum);
+    T others = 0;  // -log p of all but the target
+    if (miss > T(0)) {
+      each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { others += c != t ? log_sum + (row.maximum - v(k, c)) : T(0); });
+      others = warp_sum(b, others);
+    }
     if (t < 0 || b.lane() != 0) return;
     // Nobody is there to tell of a target outside the logits, so its loss is NaN.
-    dlogits(own.r, 0) = t < own.d ? ::cuda::std::log(row.sum) + row.maximum - logits(own.r, t) : ::cuda::std::numeric_limits<T>::quiet_NaN();
+    dlogits(own.r, 0) = t < own.d ? hit * (log_sum + (row.maximum - logits(own.r, t))) + miss * others : ::cuda::std::numeric_limits<T>::quiet_NaN();
   }
 };
 
@@ -61,7 +68,7 @@ struct cross_entropy_gradient {
   static constexpr char const* name = "gradient of cross_entropy";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits) const {
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits, T hit, T miss) const {
     warp_row const own(b, logits);
     lane_values<T, Held> const v(b, logits, own.r, own.d);
     softmax_total<T> const row(b, v, own.d);
@@ -69,7 +76,7 @@ struct cross_entropy_gradient {
     T const count = own.live ? dlogits(own.r, 0) : T(1);
     b.sync_warp();  // all lanes have read what lane 0 overwrites
     each_column<Held>(b.lane(), own.d, [&](int k, index_t c) {
-      dlogits(own.r, c) = t < 0 ? T(0) : (row.probability(v(k, c)) - (c == t ? T(1) : T(0))) / count;
+      dlogits(own.r, c) = t < 0 ? T(0) : (row.probability(v(k, c)) - (c == t ? hit : miss)) / count;
     });
   }
 };
@@ -97,12 +104,13 @@ struct argmax {
 }  // namespace detail
 
 template <class T>
-void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits) {
+void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits, label_smoothing const& t) {
   index_t const rows = logits.extent(0), v = logits.extent(1);
   if (rows == 0 || v == 0) return do_fill(ex, T(0), vec<T>(loss.data_handle(), 1));
-  launch_rows<detail::cross_entropy_losses, T>(ex, rows, v, logits, target, dlogits);
+  T const hit = T(t.hit()), miss = T(t.miss(v));
+  launch_rows<detail::cross_entropy_losses, T>(ex, rows, v, logits, target, dlogits, hit, miss);
   launch(ex, detail::cross_entropy_mean<T>{}, 1, target, loss, dlogits);
-  launch_rows<detail::cross_entropy_gradient, T>(ex, rows, v, logits, target, dlogits);
+  launch_rows<detail::cross_entropy_gradient, T>(ex, rows, v, logits, target, dlogits, hit, miss);
 }
 
 template <class T>

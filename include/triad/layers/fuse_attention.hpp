@@ -20,28 +20,36 @@
 namespace triad {
 
 /// Queries, and the states that they look back on.
-template <class T>
+template <class T, index_t D = dyn>
 struct fuse_input {
-  tensor<T const, dyn, dyn> x;  // (rows, d); has a gradient
+  tensor<T const, dyn, D> x;    // (rows, d); has a gradient
   layer_states<T const> states; // (l or more, rows, d); have one
   index_t layers = 0;           // l
 };
 
-template <class T>
+/// Sizes of a batch, and how many layers lie below.
+struct fuse_dims : row_dims {
+  index_t layers;  // l
+  constexpr fuse_dims(row_dims r, index_t l) : row_dims(r), layers(l) {}
+};
+
+template <class T, index_t D = dyn, index_t H = dyn>
 struct fuse_attention_layer {
-  using input = fuse_input<T>;
-  using output = tensor<T, dyn, dyn>;  // (rows, d)
-  using map = linear<T>;
+  using input = fuse_input<T, D>;
+  using output = tensor<T, dyn, D>;  // (rows, d)
+  using planned_with = fuse_dims;
+  using map = linear<T, D, D>;
 
-  index_t d, heads;
-  double dropout = 0;  // of the weights
+  [[no_unique_address]] extents<D, H> shape;  // width, heads
+  double dropout = 0;                         // of the weights
 
-  fuse_attention_layer(index_t width, index_t h, double rate = 0) : d(width), heads(h), dropout(rate) {
+  fuse_attention_layer(index_t width, index_t h, double rate = 0) : shape(width, h), dropout(rate) {
     TRIAD_EXPECTS(h > 0 && width > 0 && width % h == 0, "fuse_attention_layer: the width must be a multiple of the heads");
   }
 
-  constexpr index_t width() const { return d; }
-  constexpr map square() const { return {extents<dyn, dyn>(d, d), true}; }
+  constexpr index_t width() const { return shape.extent(0); }
+  constexpr index_t heads() const { return shape.extent(1); }
+  constexpr map square() const { return {extents<D, D>(width(), width()), true}; }
 
   template <class S>
   struct fields {
@@ -55,11 +63,11 @@ struct fuse_attention_layer {
     }
   };
   struct saved {
-    tensor<T, dyn, dyn> query;     // (rows, d): q
+    tensor<T, dyn, D> query;       // (rows, d): q
     tensor<T, dyn, dyn> u, mixed;  // (rows, h d)
     tensor<T, dyn, dyn> weights;   // (rows, h l)
     tensor<T, dyn, dyn> kept;      // (rows, h)
-    tensor<T, dyn, dyn> context;   // (rows, d)
+    tensor<T, dyn, D> context;     // (rows, d)
   };
 
   template <class S = T>
@@ -67,39 +75,41 @@ struct fuse_attention_layer {
     auto const q = square().template plan_params<S>(place), k = square().template plan_params<S>(place), v = square().template plan_params<S>(place);
     return {q, k, v, square().template plan_params<S>(place)};
   }
-  saved plan_saved(arena& place, row_dims dims, index_t layers, keep = keep::everything) const {
+  saved plan_saved(arena& place, fuse_dims const& dims, keep = keep::everything) const {
     auto const make = [&](index_t columns) { return place.make<tensor<T, dyn, dyn>>(dims.rows, columns); };
-    auto const q = make(d), u = make(heads * d), m = make(heads * d), w = make(heads * layers), s = make(heads);
-    return {q, u, m, w, s, make(d)};
+    auto const q = place.make<output>(dims.rows, width());
+    auto const u = make(heads() * width()), m = make(heads() * width()), w = make(heads() * dims.layers), s = make(heads());
+    return {q, u, m, w, s, place.make<output>(dims.rows, width())};
   }
 
   /// y is followed by `after`.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after = {}) const {
     square().forward(ex, c, w.query, in.x, {}, s.query);
-    transform(ex, scale_by<double>{1 / std::sqrt(static_cast<double>(d / heads))}, s.query, s.query);
+    transform(ex, scale_by<double>{1 / std::sqrt(static_cast<double>(head_width()))}, s.query, s.query);
     batched_matmul(ex, narrow(read_only(s.query)), of_heads(w.key), wide(s.u));
     fuse_attention(ex, settings(c), in.layers, read_only(s.u), in.states, s.weights, s.mixed, s.kept);
     batched_matmul(ex, wide(read_only(s.mixed)), of_heads_across(w.value), narrow(s.context));
-    head_bias_add(ex, read_only(s.kept), w.value.bias, s.context);
+    head_bias_add(ex, read_only(s.kept), w.value.bias, tensor<T, dyn, dyn>(s.context));
     square().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
   /// Overwrites dx, then applies `after` to it; adds to the gradient of the states.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, layer_states<T> d_states,
-                fields<T> gradient, epilogue<T> const& after = {}) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
+                epilogue<T> const& after, layer_states<T> d_states) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    index_t const rows = dy.extent(0), k = d / heads;
+    index_t const rows = dy.extent(0), d = width(), k = head_width();
     auto const make = [&](index_t columns) { return scratch.make<tensor<T, dyn, dyn>>(rows, columns); };
-    auto const d_context = make(d), d_mixed = make(heads * d), du = make(heads * d), d_kept = make(heads), dq = make(d);
+    auto const d_context = scratch.make<output>(rows, d), dq = scratch.make<output>(rows, d);
+    auto const d_mixed = make(heads() * d), du = make(heads() * d), d_kept = make(heads());
     square().backward(ex, c, w.output, s.context, {}, dy, d_context, gradient.output);
-    head_bias_grad(ex, scratch, read_only(s.kept), w.value.bias, read_only(d_context), d_kept, gradient.value.bias);
+    head_bias_grad(ex, scratch, read_only(s.kept), w.value.bias, tensor<T const, dyn, dyn>(d_context), d_kept, gradient.value.bias);
     batched_matmul(ex, narrow(read_only(d_context)), of_heads(w.value), wide(d_mixed));
     fuse_attention_grad(ex, settings(c), in.layers, read_only(s.u), in.states, read_only(s.weights), read_only(d_mixed), read_only(d_kept), du, d_states);
     batched_matmul(ex, wide(read_only(du)), of_heads_across(w.key), narrow(dq));
-    for (index_t h = 0; h < heads; ++h) {
+    for (index_t h = 0; h < heads(); ++h) {
       matmul_add(ex, transposed(column_block(d_context, h * k, k)), column_block(s.mixed, h * d, d), row_block(gradient.value.weight, h * k, k));
       matmul_add(ex, transposed(column_block(s.query, h * k, k)), column_block(du, h * d, d), row_block(gradient.key.weight, h * k, k));
     }
@@ -108,18 +118,23 @@ struct fuse_attention_layer {
   }
 
  private:
-  fuse_settings settings(call const& c) const { return {heads, c.child(0).dropout(dropout)}; }
+  constexpr index_t head_width() const { return width() / heads(); }
+  fuse_settings settings(call const& c) const { return {heads(), c.child(0).dropout(dropout)}; }
   /// (rows, h k) by head: (h, rows, k);  (rows, h d): (h, rows, d).
-  template <class S>
-  matrices<S> narrow(tensor<S, dyn, dyn> v) const { return make_matrices(v.data_handle(), heads, v.extent(0), d / heads, d / heads, d); }
-  template <class S>
-  matrices<S> wide(tensor<S, dyn, dyn> v) const { return make_matrices(v.data_handle(), heads, v.extent(0), d, d, heads * d); }
+  template <class View>
+  matrices<typename View::element_type> narrow(View v) const { return by_head(v, head_width()); }
+  template <class View>
+  matrices<typename View::element_type> wide(View v) const { return by_head(v, width()); }
+  template <class View>
+  matrices<typename View::element_type> by_head(View v, index_t columns) const {
+    return make_matrices(v.data_handle(), heads(), v.extent(0), columns, columns, heads() * columns);
+  }
   /// A weight (h k, d) by head: (h, k, d), and across: (h, d, k).
   matrices<T const> of_heads(typename map::template fields<T const> const& w) const {
-    return make_matrices(w.weight.data_handle(), heads, d / heads, d, d / heads * d, d);
+    return make_matrices(w.weight.data_handle(), heads(), head_width(), width(), head_width() * width(), width());
   }
   matrices<T const> of_heads_across(typename map::template fields<T const> const& w) const {
-    return make_matrices(w.weight.data_handle(), heads, d, d / heads, d / heads * d, 1, d);
+    return make_matrices(w.weight.data_handle(), heads(), width(), head_width(), head_width() * width(), 1, width());
   }
 };
 

@@ -1,7 +1,7 @@
 // Several affine maps of one input as one product.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   [y_0 y_1 ...] = x w' + b              x (rows, d), w (p d, d), b (p d): p maps one under the other; y (rows, p d)
+//   [y_0 y_1 ...] = x w' + b              x (rows, in), w (p d, in), b (p d): p maps one under the other; y (rows, p d)
 #pragma once
 
 #include <array>
@@ -13,30 +13,39 @@ namespace triad {
 struct query_key_value {
   static constexpr std::array<char const*, 3> list{"query", "key", "value"};
 };
+struct key_value {
+  static constexpr std::array<char const*, 2> list{"key", "value"};
+};
 
-/// Names: a type whose `list` holds the names of the p maps; each is a field of its own.
-template <class T, class Names, index_t D = dyn>
+/// Names: a type whose `list` holds the names of the p maps; each is a field of its own.  d: the width of each result.
+template <class T, class Names, index_t D = dyn, index_t In = D>
 struct stacked_linear {
   static constexpr index_t maps = static_cast<index_t>(Names::list.size());
-  using input = tensor<T const, dyn, D>;  // (rows, d)
-  using output = tensor<T, dyn, dyn>;     // (rows, p d)
+  using input = tensor<T const, dyn, In>;  // (rows, in)
+  using output = tensor<T, dyn, dyn>;      // (rows, p d)
 
-  [[no_unique_address]] extents<D> shape;
+  [[no_unique_address]] extents<D, In> shape;
+
+  constexpr stacked_linear() = default;
+  constexpr stacked_linear(extents<D, In> const& e) : shape(e) {}
+  /// As wide as its input.
+  constexpr stacked_linear(extents<D> const& e) : shape(e.extent(0), e.extent(0)) {}
 
   constexpr index_t width() const { return shape.extent(0); }
+  constexpr index_t in() const { return shape.extent(1); }
   constexpr index_t out() const { return maps * width(); }
-  constexpr linear<T, D, dyn> product() const { return {extents<D, dyn>(width(), out()), true}; }
+  constexpr linear<T, In, dyn> product() const { return {extents<In, dyn>(in(), out()), true}; }
 
   template <class S>
   struct fields {
-    typename linear<T, D, dyn>::template fields<S> all;  // (p d, d), (p d)
+    typename linear<T, In, dyn>::template fields<S> all;  // (p d, in), (p d)
     template <class F>
     constexpr void each(F&& f) {
-      index_t const d = all.weight.extent(1);
+      index_t const d = all.weight.extent(0) / maps, in = all.weight.extent(1);
       index_t k = 0;
       for (auto const* name : Names::list) {
-        f(name, typename linear<T, D, D>::template fields<S>{tensor<S, D, D>(all.weight.data_handle() + k * d * d, extents<D, D>(d, d)),
-                                                             vec<S>(all.bias.data_handle() + k * d, d)});
+        f(name, typename linear<T, In, D>::template fields<S>{tensor<S, D, In>(all.weight.data_handle() + k * d * in, extents<D, In>(d, in)),
+                                                              vec<S>(all.bias.data_handle() + k * d, d)});
         ++k;
       }
     }
@@ -57,7 +66,7 @@ struct stacked_linear {
   }
   /// Overwrites dx, then applies `after` to it; an empty dx is not computed.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy, tensor<T, dyn, D> dx,
+  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy, tensor<T, dyn, In> dx,
                 fields<T> gradient, epilogue<T> const& after = {}) const {
     product().backward(ex, c, w.all, x, {}, dy, dx, gradient.all, after);
   }

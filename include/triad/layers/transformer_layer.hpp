@@ -9,12 +9,9 @@
 
 #include "triad/layers/attention.hpp"
 #include "triad/layers/post_norm_block.hpp"
+#include "triad/layers/sublayer.hpp"
 
 namespace triad {
-
-/// Vaswani et al. 2017 wrote `after`; with `before` the residual stream is never normalised (Xiong et al. 2020), so a norm follows the
-/// last layer.
-enum class norm_place { after, before };
 
 /// Sizes and rates of a Transformer layer.
 struct transformer_options {

@@ -111,9 +111,7 @@ struct matrix_interpreter {
     constexpr void each(F&& f) {
       for (index_t c = 0; c < maps.extent(0); ++c) {
         bool const child = c < maps.extent(0) / 2;
-        index_t const r = maps.extent(1);
-        f(std::string(child ? "child" : "cons") + std::to_string(child ? c : c - maps.extent(0) / 2),
-          tensor<S, dyn, dyn>(address_of(maps, c, 0, 0), r, r));
+        f(std::string(child ? "child" : "cons") + std::to_string(child ? c : c - maps.extent(0) / 2), slice(maps, c));
       }
     }
   };
@@ -181,7 +179,7 @@ struct matrix_interpreter {
         for (index_t b = 0; b < batch; ++b)
           matmul_add(ex, make_matrix<T const>(address_of(d_memory, step + 1, b, 0, 0), width, f, f),
                      transposed(make_matrix<T const>(address_of(blended, a, b * width, 0), width, f, f)),
-                     make_matrix(address_of(gradient.maps, a, 0, 0), width, width, width));
+                     as_matrix(slice(gradient.maps, a)));
     }
     // Of a sample: M (step + 1, r f), G (2 b, r f);  dw = M G',  dM += w G.
     for (index_t b = 0; b < batch; ++b) {
@@ -194,7 +192,7 @@ struct matrix_interpreter {
 
  private:
   matrix<T const> map_of(fields<T const> w, index_t a) const {
-    return make_matrix((learned ? w.maps.data_handle() : maps.data_handle()) + a * width * width, width, width, width);
+    return as_matrix(slice(learned ? w.maps : maps, a));
   }
   matrix<T const> root_role() const { return make_matrix(roles.data_handle(), 1, width, width); }
   /// y(b) = a x(b) for every sample b.

@@ -89,8 +89,8 @@ struct tree_machine {
     std::size_t stride;
 
     /// Of one step: (batch, b + 1) and (batch, f).
-    tensor<T, dyn, dyn> operation(index_t k) const { return of_step(operations, k); }
-    tensor<T, dyn, dyn> root(index_t k) const { return of_step(roots, k); }
+    tensor<T, dyn, dyn> operation(index_t k) const { return slice(operations, k); }
+    tensor<T, dyn, dyn> root(index_t k) const { return slice(roots, k); }
     /// The tokens and the agent of step k; for inference only until step k + 2.
     step_saved at(index_t k) const {
       auto const slot = static_cast<std::size_t>(kept == keep::nothing ? k % 2 : k);
@@ -98,11 +98,6 @@ struct tree_machine {
       return model->plan_step(place, batch, k, kept);
     }
     tree_choices<T> choices(index_t k) const { return {as_matrix(operation(k)), arguments}; }
-
-    static tensor<T, dyn, dyn> of_step(tensor<T, dyn, dyn, dyn> const& v, index_t k) {
-      index_t const rows = v.extent(1), columns = v.extent(2);
-      return tensor<T, dyn, dyn>(v.data_handle() != nullptr ? v.data_handle() + k * rows * columns : nullptr, rows, columns);
-    }
   };
 
   template <class S = T>
@@ -166,7 +161,7 @@ struct tree_machine {
     auto const pass = pass_of(in, s);
     auto const d_memory = scratch.make<tree_memory_view<T>>(steps + 1, batch, interpreter.rows(), fillers());
     auto const d_weights = scratch.make<tree_weights_view<T>>(steps, batch, steps, 2 * branching());
-    auto const d_fresh = scratch.make<tensor<T, dyn, dyn, dyn>>(steps, batch, width());  // of the token that each step adds
+    auto const d_fresh = scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // of the token that each step adds
     auto const widest = steps > 0 ? batch * tokens_at(steps - 1) : 0;
     auto const d_out = scratch.make<tensor<T, dyn, dyn>>(widest, width()), d_in = scratch.make<tensor<T, dyn, dyn>>(widest, width());
     {
@@ -187,7 +182,7 @@ struct tree_machine {
       index_t const tokens = tokens_at(k);
       if (k + 1 < steps) {  // slot k + 1 is read by later steps, and by the token made of it
         interpreter.complete(ex, pass, k + 1, d_memory);
-        shrink.backward_input(ex, w.shrink, fresh_of(d_fresh, k + 1), used(in, k + 1), flat(tree_slot(d_memory, k + 1)));
+        shrink.backward_input(ex, w.shrink, read_only(slice(d_fresh, k + 1)), used(in, k + 1), flat(tree_slot(d_memory, k + 1)));
       }
       auto const d_weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers()), d_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
       auto const d_operation = scratch.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
@@ -201,9 +196,9 @@ struct tree_machine {
       auto const after = first_rows(d_out, batch * tokens), before = first_rows(d_in, batch * tokens);
       agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after, as_matrix(read_only(d_operation)),
                        as_matrix(read_only(d_root)), as_matrix(read_only(d_arguments)), before, gradient.agents.at(k));
-      gather_rows(ex, agent_type::token(read_only(before), tokens, tokens - 1), in.sample, fresh_rows(d_fresh, k));
+      gather_rows(ex, agent_type::token(read_only(before), tokens, tokens - 1), in.sample, slice(d_fresh, k));
       if (k > 0) {
-        gather_rows(ex, front(read_only(before), tokens), in.sample, front(first_rows(d_out, batch * (tokens - 1)), tokens - 1, tokens - 1));
+        gather_rows(ex, front(read_only(before), tokens, tokens - 1), in.sample, front(first_rows(d_out, batch * (tokens - 1)), tokens - 1, tokens - 1));
       } else {
         scatter_add_rows(ex, agent_type::token(read_only(before), tokens, 0), in.zero, one_row(gradient.operation_token));
         scatter_add_rows(ex, agent_type::token(read_only(before), tokens, 1), in.zero, one_row(gradient.root_token));
@@ -244,16 +239,11 @@ struct tree_machine {
   static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) { return tensor<S, dyn, dyn>(t.data_handle(), t.extent(0), t.extent(1) * t.extent(2)); }
   static tensor<T const, dyn, dyn> contiguous(matrix<T const> m) { return tensor<T const, dyn, dyn>(m.data_handle(), m.extent(0), m.extent(1)); }
   static states first_rows(tensor<T, dyn, dyn> v, index_t rows) { return states(v.data_handle(), rows, v.extent(1)); }
-  static const_view<states> fresh_of(tensor<T, dyn, dyn, dyn> d, index_t k) { return const_view<states>(address_of(d, k, 0, 0), d.extent(1), d.extent(2)); }
-  static states fresh_rows(tensor<T, dyn, dyn, dyn> d, index_t k) { return states(d.data_handle() + k * d.extent(1) * d.extent(2), d.extent(1), d.extent(2)); }
   template <class S>
   static matrix<S> one_row(tensor<S, D> v) { return make_matrix(v.data_handle(), 1, v.extent(0), v.extent(0)); }
-  /// All but the last of `tokens` tokens of every sample, as one row: (batch, (tokens - 1) d).
-  static matrix<T const> front(const_view<states> x, index_t tokens) { return front_of(x, tokens, tokens - 1); }
+  /// The first `count` of the `tokens` tokens of every sample, as one row: (batch, count d).
   template <class S>
-  static matrix<S> front(tensor<S, dyn, D> x, index_t tokens, index_t count) { return front_of(x, tokens, count); }
-  template <class X>
-  static auto front_of(X x, index_t tokens, index_t count) {
+  static matrix<S> front(tensor<S, dyn, D> x, index_t tokens, index_t count) {
     index_t const d = x.extent(1);
     return make_matrix(x.data_handle(), x.extent(0) / tokens, count * d, tokens * d);
   }

@@ -10,10 +10,11 @@
 namespace triad::reference {
 
 template <class T>
-void do_cross_entropy(backend&, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits) {
+void do_cross_entropy(backend&, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits, label_smoothing const& t) {
   index_t const rows = logits.extent(0), v = logits.extent(1);
   index_t count = 0;
   for (index_t r = 0; r < rows; ++r) count += target(r) >= 0 ? 1 : 0;
+  T const hit = T(t.hit()), miss = T(t.miss(v));
   T total = 0;
   for (index_t r = 0; r < rows; ++r) {
     if (target(r) < 0) {
@@ -24,9 +25,12 @@ void do_cross_entropy(backend&, matrix<T const> logits, vec<index_t const> targe
     T maximum = logits(r, 0), sum = 0;
     for (index_t c = 1; c < v; ++c) maximum = logits(r, c) > maximum ? logits(r, c) : maximum;
     for (index_t c = 0; c < v; ++c) sum += std::exp(logits(r, c) - maximum);
-    total += std::log(sum) + maximum - logits(r, target(r));
+    T const log_sum = std::log(sum);
+    auto const lost = [&](index_t c) { return log_sum + (maximum - logits(r, c)); };  // -log p(c)
+    total += hit * lost(target(r));
+    for (index_t c = 0; miss > T(0) && c < v; ++c) total += c != target(r) ? miss * lost(c) : T(0);
     for (index_t c = 0; c < v; ++c)
-      dlogits(r, c) = (std::exp(logits(r, c) - maximum) / sum - (c == target(r) ? T(1) : T(0))) / T(count);
+      dlogits(r, c) = (std::exp(logits(r, c) - maximum) / sum - (c == target(r) ? hit : miss)) / T(count);
   }
   loss(0) = count > 0 ? total / T(count) : T(0);
 }

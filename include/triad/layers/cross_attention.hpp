@@ -1,0 +1,138 @@
+// Attention of one sequence over another with its projections: a decoder's tokens look at what the encoder made of their source.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   q = x w_q' + b_q                      x (rows, d)
+//   [k v] = source w' + b                 source (source rows, e), one product; made once for all tokens that are decoded
+//   y = attention(q, k, v) w_o' + b_o     (rows, d); the mathematics of the attention is in ops/attention.hpp
+#pragma once
+
+#include "triad/layers/stacked_linear.hpp"
+#include "triad/ops/attention.hpp"
+
+namespace triad {
+
+/// What is looked at: sequences of states that another network made.
+template <class T>
+struct source_states {
+  tensor<T const, dyn, dyn> x;                 // (source rows, e); has a gradient
+  sequence_batch sequences;
+  vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: nobody looks at it; or (0)
+};
+
+/// Sequence s of x looks at sequence s of the source.
+template <class T, index_t D = dyn>
+struct cross_input {
+  tensor<T const, dyn, D> x;  // (rows, d); has a gradient
+  sequence_batch sequences;
+  source_states<T> source;
+};
+
+/// Rows of both.
+struct cross_dims : row_dims {
+  index_t source_rows;
+  constexpr cross_dims(row_dims r, index_t source) : row_dims(r), source_rows(source) {}
+};
+
+template <class T, index_t D = dyn, index_t H = dyn>
+struct cross_attention {
+  using input = cross_input<T, D>;
+  using output = tensor<T, dyn, D>;         // (rows, d)
+  using projected = tensor<T, dyn, dyn>;    // (source rows, 2 d): keys and values side by side
+  using planned_with = cross_dims;
+  using pair = stacked_linear<T, key_value, D, dyn>;
+
+  [[no_unique_address]] extents<D, H> shape;  // width, heads
+  index_t source_width;                       // e
+  double dropout = 0;                         // of the weights
+
+  constexpr index_t width() const { return shape.extent(0); }
+  constexpr index_t heads() const { return shape.extent(1); }
+  constexpr linear<T, D, D> square() const { return {extents<D, D>(width(), width()), true}; }
+  constexpr pair keys_values() const { return {extents<D, dyn>(width(), source_width)}; }
+
+  template <class S>
+  struct fields {
+    typename linear<T, D, D>::template fields<S> query;
+    typename pair::template fields<S> source;
+    typename linear<T, D, D>::template fields<S> output;
+    template <class F>
+    constexpr void each(F&& f) {
+      f("query", query);
+      source.each(f);
+      f("output", output);
+    }
+  };
+  /// What belongs to the tokens that look.
+  struct attending {
+    tensor<T, dyn, D> query;    // (rows, d)
+    vec<T> lse;                 // (h rows)
+    tensor<T, dyn, D> context;  // (rows, d)
+  };
+  struct saved {
+    projected source;  // (source rows, 2 d)
+    attending tokens;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const q = square().template plan_params<S>(place);
+    auto const kv = keys_values().template plan_params<S>(place);
+    return {q, kv, square().template plan_params<S>(place)};
+  }
+  attending plan_attending(arena& place, index_t rows) const {
+    auto const q = place.make<output>(rows, width());
+    auto const lse = place.make<vec<T>>(heads() * rows);
+    return {q, lse, place.make<output>(rows, width())};
+  }
+  projected plan_source(arena& place, index_t source_rows) const { return place.make<projected>(source_rows, 2 * width()); }
+  saved plan_saved(arena& place, cross_dims const& dims, keep = keep::everything) const {
+    auto const source = plan_source(place, dims.source_rows);
+    return {source, plan_attending(place, dims.rows)};
+  }
+
+  /// y is followed by `after`.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after = {}) const {
+    project(ex, c, w, in.source.x, s.source);
+    attend(ex, c, w, in, read_only(s.source), s.tokens, y, after);
+  }
+  /// Keys and values of a source.
+  template <backend Ex>
+  void project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, dyn> source, projected to) const {
+    keys_values().forward(ex, c, w.source, source, {}, to);
+  }
+  /// The rest of forward, over keys and values that are there; reads in.source's sequences and mask alone.
+  template <backend Ex>
+  void attend(Ex& ex, call const& c, fields<T const> w, input const& in, const_view<projected> source, attending const& s, output y,
+              epilogue<T> const& after = {}) const {
+    square().forward(ex, c, w.query, in.x, {}, s.query);
+    triad::attention(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.query), source), s.lse, as_matrix(s.context));
+    square().forward(ex, c, w.output, s.context, {}, y, after);
+  }
+
+  /// Overwrites dx, then applies `after` to it; adds to the gradient of the source.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
+                epilogue<T> const& after, tensor<T, dyn, dyn> d_source) const {
+    auto const frame = c.scratch->open();
+    index_t const rows = in.x.extent(0);
+    auto const d_context = c.scratch->template make<output>(rows, width()), dq = c.scratch->template make<output>(rows, width());
+    auto const d_projected = plan_source(*c.scratch, in.source.x.extent(0));
+    square().backward(ex, c, w.output, s.tokens.context, {}, dy, d_context, gradient.output);
+    attention_grad(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.tokens.query), read_only(s.source)), vec<T const>(s.tokens.lse),
+                   as_matrix(read_only(s.tokens.context)), as_matrix(read_only(d_context)), operands(dq, d_projected));
+    keys_values().product().backward_params(ex, c, in.source.x, read_only(d_projected), gradient.source.all);
+    matmul_add(ex, d_projected, w.source.all.weight, d_source);
+    square().backward(ex, c, w.query, in.x, {}, dq, dx, gradient.query, after);
+  }
+
+ private:
+  attention_settings settings(call const& c, input const& in) const { return {heads(), false, in.source.masked, c.child(0).dropout(dropout)}; }
+  static attention_sequences sequences_of(input const& in) { return {in.sequences, in.source.sequences}; }
+  template <class S>
+  attention_operands<S> operands(tensor<S, dyn, D> query, tensor<S, dyn, dyn> source) const {
+    return {as_matrix(query), keys_values().part(source, 0), keys_values().part(source, 1)};
+  }
+};
+
+}  // namespace triad

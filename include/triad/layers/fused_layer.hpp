@@ -1,0 +1,141 @@
+// A layer of an encoder or a decoder that may look back over what the layers below it made (LRF equations 4 to 10).
+// SPDX-License-Identifier: Apache-2.0
+//
+//   t_1 = attention(x)                        over the tokens of its own sequence; causal in a decoder
+//   t_2 = cross(t_1, source)                  a decoder's: over the encoder's last states
+//   t_3 = fuse(t_2, x_0 .. x_{l-1})           where the layer has it: over the token's own states after each layer below
+//   y   = feed_forward(t_3)
+//
+// Each of the four is a sublayer: with a residual sum and a norm (layers/sublayer.hpp).  All states (rows, d).
+#pragma once
+
+#include "triad/layers/attention.hpp"
+#include "triad/layers/cross_attention.hpp"
+#include "triad/layers/feed_forward.hpp"
+#include "triad/layers/fuse_attention.hpp"
+#include "triad/layers/sublayer.hpp"
+#include "triad/layers/transformer_layer.hpp"
+
+namespace triad {
+
+/// What a layer is given.
+template <class T, index_t D = dyn>
+struct fused_input {
+  tensor<T const, dyn, D> x;                     // (rows, d); has a gradient
+  sequence_batch sequences;
+  vec<std::uint8_t const> masked{nullptr, 0};    // (rows) 1: nobody looks at it; or (0)
+  layer_states<T const> states;                  // (l or more, rows, d); have one; read by layers with fuse-attention
+  index_t layers = 0;                            // l
+  source_states<T> source;                       // has one; read by layers with cross-attention
+};
+
+/// Sizes of a batch for a layer with `layers` states below it; source_rows: 0 for an encoder.
+struct fused_dims : fuse_dims {
+  index_t source_rows;
+  constexpr fused_dims(row_dims r, index_t l, index_t source = 0) : fuse_dims(r, l), source_rows(source) {}
+};
+
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+struct fused_layer {
+  using input = fused_input<T, D>;
+  using output = tensor<T, dyn, D>;  // (rows, d)
+  using planned_with = fused_dims;
+  using attention_type = sublayer<T, self_attention<T, D, H>, D>;
+  using cross_type = sublayer<T, cross_attention<T, D, H>, D>;
+  using fuse_type = sublayer<T, fuse_attention_layer<T, D, H>, D>;
+  using block_type = sublayer<T, feed_forward<T, D, F, D>, D>;
+
+  attention_type attention;
+  cross_type cross;
+  fuse_type fuse;
+  block_type block;
+  bool crosses, fuses;  // whether it has the middle two
+
+  /// source_width: of the states that a decoder looks at; 0: an encoder.
+  fused_layer(transformer_options const& o, index_t source_width, bool has_fuse)
+      : attention{{extents<D, H>(o.width, o.heads), o.dropout, o.causal}, norm_of(o), o.dropout, o.norms},
+        cross{{extents<D, H>(o.width, o.heads), source_width, o.dropout}, norm_of(o), o.dropout, o.norms},
+        fuse{fuse_attention_layer<T, D, H>(o.width, o.heads, o.dropout), norm_of(o), o.dropout, o.norms},
+        block{feed_forward<T, D, F, D>(o.width, o.hidden, o.width, o.dropout, o.between), norm_of(o), o.dropout, o.norms}, crosses(source_width > 0),
+        fuses(has_fuse) {}
+
+  constexpr index_t width() const { return attention.width(); }
+
+  template <class S>
+  struct fields {
+    typename attention_type::template fields<S> attention;
+    typename cross_type::template fields<S> cross;
+    typename fuse_type::template fields<S> fuse;
+    typename block_type::template fields<S> block;
+    bool crosses, fuses;
+    template <class V>
+    constexpr void each(V&& f) {
+      f("attention", attention);
+      if (crosses) f("cross", cross);
+      if (fuses) f("fuse", fuse);
+      f("feed_forward", block);
+    }
+  };
+  struct saved {
+    typename attention_type::saved attention;
+    typename cross_type::saved cross;
+    typename fuse_type::saved fuse;
+    typename block_type::saved block;
+    output after_attention, after_cross, after_fuse;  // (rows, d) each
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    arena none;  // for what the layer has not
+    auto const a = attention.template plan_params<S>(place);
+    auto const c = cross.template plan_params<S>(crosses ? place : none);
+    auto const f = fuse.template plan_params<S>(fuses ? place : none);
+    return {a, c, f, block.template plan_params<S>(place), crosses, fuses};
+  }
+  saved plan_saved(arena& place, fused_dims const& dims, keep kept = keep::everything) const {
+    arena none;
+    auto &of_cross = crosses ? place : none, &of_fuse = fuses ? place : none;
+    row_dims const rows(dims.rows);
+    auto const a = attention.plan_saved(place, rows, kept);
+    auto const c = cross.plan_saved(of_cross, cross_dims(rows, dims.source_rows), kept);
+    auto const f = fuse.plan_saved(of_fuse, fuse_dims(rows, dims.layers), kept);
+    auto const b = block.plan_saved(place, rows, kept);
+    auto const t1 = place.make<output>(dims.rows, width()), t2 = of_cross.make<output>(dims.rows, width());
+    return {a, c, f, b, t1, t2, of_fuse.make<output>(dims.rows, width())};
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
+    attention.forward(ex, c.child(0), w.attention, {in.x, in.sequences, in.masked}, s.attention, s.after_attention);
+    if (crosses) cross.forward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, s.after_cross);
+    if (fuses) fuse.forward(ex, c.child(2), w.fuse, fuse_of(in, s), s.fuse, s.after_fuse);
+    block.forward(ex, c.child(3), w.block, last(s), s.block, y);
+  }
+
+  /// Overwrites dx, which may not be dy; adds to the gradients of the states below and of the source.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
+                layer_states<T> d_states, tensor<T, dyn, dyn> d_source) const {
+    auto const frame = c.scratch->open();
+    auto const state = [&] { return c.scratch->template make<output>(dy.extent(0), width()); };
+    output d = state(), other = state();
+    block.backward(ex, c.child(3), w.block, last(s), s.block, dy, d, gradient.block);
+    if (fuses) {
+      fuse.backward(ex, c.child(2), w.fuse, fuse_of(in, s), s.fuse, d, other, gradient.fuse, d_states);
+      std::swap(d, other);
+    }
+    if (crosses) {
+      cross.backward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, d, other, gradient.cross, d_source);
+      std::swap(d, other);
+    }
+    attention.backward(ex, c.child(0), w.attention, {in.x, in.sequences, in.masked}, s.attention, d, dx, gradient.attention);
+  }
+
+ private:
+  static layer_norm_layer<T, D> norm_of(transformer_options const& o) { return {extents<D>(o.width)}; }
+  static cross_input<T, D> cross_of(input const& in, saved const& s) { return {s.after_attention, in.sequences, in.source}; }
+  fuse_input<T, D> fuse_of(input const& in, saved const& s) const { return {crosses ? s.after_cross : s.after_attention, in.states, in.layers}; }
+  const_view<output> last(saved const& s) const { return fuses ? s.after_fuse : crosses ? s.after_cross : s.after_attention; }
+};
+
+}  // namespace triad

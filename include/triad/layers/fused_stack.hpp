@@ -1,0 +1,285 @@
+// The layers of an encoder or a decoder, each of which may look back over all layers below it.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   x_0 given;  x_l = layer_l(input_l; x_0 .. x_{l-1}), l = 1 .. L;  y = x_L, or norm(x_L) where norms stand before the branches
+//
+//   layer_link::previous   input_l = x_{l-1}
+//   layer_link::sum        input_l = sum_{j<l} x_j
+//   layer_link::weighted   input_l = sum_{j<l} w_lj norm_j(x_j),  y = input_{L+1}: DLCL (Wang et al. 2019)
+//
+// Every state is kept, and every gradient of one is made in one place: d x_j is whole when layer j is reached on the way back.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include "triad/layers/fused_layer.hpp"
+
+namespace triad {
+
+/// Where a layer's input comes from.
+enum class layer_link { previous, sum, weighted };
+
+struct fused_stack_options {
+  transformer_options layer{};
+  index_t layers = 1;       // L
+  bool tied = false;        // the same parameters in every layer
+  std::uint64_t fused = 0;  // bit k: layer k + 1 has fuse-attention
+  layer_link link = layer_link::previous;
+  index_t source_width = 0;  // of the states that a decoder looks at; 0: an encoder
+};
+
+/// Bits for layers 1 .. L, and for the last alone.
+constexpr std::uint64_t all_fused(index_t layers) { return (std::uint64_t{1} << layers) - 1; }
+constexpr std::uint64_t only_top_fused(index_t layers) { return std::uint64_t{1} << (layers - 1); }
+
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+struct fused_stack {
+  using layer_type = fused_layer<T, D, H, F>;
+  using state = tensor<T, dyn, D>;  // (rows, d)
+  using norm_type = layer_norm_layer<T, D>;
+
+  transformer_options of;
+  index_t count;
+  bool tied;
+  std::uint64_t fused;
+  layer_link link;
+  index_t source_width;
+
+  explicit fused_stack(fused_stack_options const& o)
+      : of(o.layer), count(o.layers), tied(o.tied), fused(o.fused), link(o.link), source_width(o.source_width) {
+    TRIAD_EXPECTS(of.heads > 0 && of.width > 0 && of.width % of.heads == 0, "fused_stack: the width must be a multiple of the heads");
+    TRIAD_EXPECTS(count > 0 && count < 64 && fused >> count == 0, "fused_stack: 1 to 63 layers, and fuse-attention in these alone");
+    TRIAD_EXPECTS(!tied || fused == 0 || fused == all_fused(count), "fused_stack: tied layers have fuse-attention all or none");
+  }
+
+  constexpr index_t width() const { return of.width; }
+  /// Layer k + 1.
+  layer_type layer(index_t k) const { return layer_type(of, source_width, (fused >> k & 1) != 0); }
+  constexpr norm_type norm() const { return {extents<D>(width())}; }
+  constexpr bool normed() const { return of.norms == norm_place::before && link != layer_link::weighted; }
+  /// Norms of single states: of all that are mixed, or of the last.
+  constexpr index_t norms() const { return link == layer_link::weighted ? count + 1 : normed() ? 1 : 0; }
+
+  /// Parameters: those of layers with fuse-attention are more than those of layers without.
+  template <class S>
+  struct fields {
+    fused_stack stack;
+    S* base;  // or null
+
+    index_t sets() const { return stack.tied ? 1 : stack.count; }
+    typename layer_type::template fields<S> at(index_t k) const {
+      index_t const set = stack.tied ? 0 : k;
+      auto place = rest(layers_before(set));
+      return stack.layer(set).template plan_params<S>(place);
+    }
+    typename norm_type::template fields<S> norm(index_t j) const {
+      auto place = rest(layers_before(sets()));
+      for (index_t i = 0; i < j; ++i) (void)stack.norm().template plan_params<S>(place);
+      return stack.norm().template plan_params<S>(place);
+    }
+    /// w_l (l), l = 1 .. L + 1
+    vec<S> shares(index_t l) const {
+      auto place = rest(layers_before(sets()));
+      for (index_t i = 0; i < stack.norms(); ++i) (void)stack.norm().template plan_params<S>(place);
+      for (index_t i = 1; i < l; ++i) (void)place.template make<vec<S>>(i);
+      return place.template make<vec<S>>(l);
+    }
+    template <class V>
+    void each(V&& f) {
+      for (index_t k = 0; k < sets(); ++k) f(std::to_string(k), at(k));
+      if (stack.normed()) f("norm", norm(0));
+      if (stack.link != layer_link::weighted) return;
+      for (index_t j = 0; j <= stack.count; ++j) f("norms." + std::to_string(j), norm(j));
+      for (index_t l = 1; l <= stack.count + 1; ++l) f("links." + std::to_string(l) + ".shares", shares(l));
+    }
+
+   private:
+    arena rest(std::size_t skipped) const {
+      if (base == nullptr) return {};
+      auto* const bytes = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<S>*>(base));
+      return arena(bytes + skipped, static_cast<std::size_t>(-1) / 2);
+    }
+    /// Bytes of the first k layers.
+    std::size_t layers_before(index_t k) const {
+      if (k == 0) return 0;
+      auto const bytes = [&](bool fuse) {
+        return planned_bytes([&](arena& a) { (void)layer_type(stack.of, stack.source_width, fuse).template plan_params<S>(a); });
+      };
+      auto const with = static_cast<std::size_t>(std::popcount(stack.fused & all_fused(k)));
+      return with * bytes(true) + (static_cast<std::size_t>(k) - with) * bytes(false);
+    }
+  };
+
+  struct saved {
+    fused_stack const* stack;
+    fused_dims dims;
+    keep kept;
+    layer_states<T> states;  // (L + 1, rows, d): x_0 .. x_L
+    layer_states<T> mixed;   // sum: (L, rows, d), of inputs;  weighted: (L + 1, rows, d), of normalised states;  else none
+    state input;             // (rows, d), weighted: of the layer that runs;  else none
+    state result;            // (rows, d), where it is no state
+    std::byte* layers;
+    std::size_t layer_stride;
+    std::byte* norms;
+    std::size_t norm_stride;
+
+    typename layer_type::saved at(index_t k) const {
+      auto const slot = static_cast<std::size_t>(kept == keep::everything ? k : 0);
+      auto place = layers ? arena(layers + slot * layer_stride, layer_stride) : arena();
+      return stack->layer(k).plan_saved(place, fused_dims(row_dims(dims.rows), k + 1, dims.source_rows), kept);
+    }
+    typename norm_type::saved norm(index_t j) const {
+      auto place = norms ? arena(norms + static_cast<std::size_t>(j) * norm_stride, norm_stride) : arena();
+      return stack->norm().plan_saved(place, row_dims(dims.rows));
+    }
+    /// x_l
+    state x(index_t l) const { return slice(states, l); }
+    /// What forward leaves.
+    state y() const { return result.extent(0) != 0 ? result : x(stack->count); }
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    fields<S> measured{*this, nullptr};
+    auto const bytes = planned_bytes([&](arena& a) {
+      for (index_t k = 0; k < measured.sets(); ++k) (void)layer(k).template plan_params<S>(a);
+      for (index_t j = 0; j < norms(); ++j) (void)norm().template plan_params<S>(a);
+      if (link == layer_link::weighted)
+        for (index_t l = 1; l <= count + 1; ++l) (void)a.template make<vec<S>>(l);
+    });
+    auto* const base = static_cast<S*>(place.rest().base());
+    place.skip(bytes);
+    return {*this, base};
+  }
+
+  /// keep::inputs keeps the states alone and runs each layer again in backward.
+  saved plan_saved(arena& place, index_t rows, index_t source_rows, keep kept = keep::everything) const {
+    fused_dims const dims(row_dims(rows), count, source_rows);
+    auto const states = place.make<layer_states<T>>(count + 1, rows, width());
+    auto const mixed = place.make<layer_states<T>>(link == layer_link::previous ? 0 : link == layer_link::sum ? count : count + 1, rows, width());
+    auto const input = place.make<state>(link == layer_link::weighted ? rows : 0, width());
+    auto const result = place.make<state>(norms() > 0 ? rows : 0, width());
+    auto const take = [&](std::size_t bytes) {
+      auto* const begin = static_cast<std::byte*>(place.rest().base());
+      place.skip(bytes);
+      return begin;
+    };
+    std::size_t stride = 0;  // of the largest: layers below the first with fuse-attention have less
+    for (index_t k = 0; k < count; ++k)
+      stride = std::max(stride, planned_bytes([&](arena& a) { (void)layer(k).plan_saved(a, fused_dims(row_dims(rows), k + 1, source_rows), kept); }));
+    auto const of_norm = planned_bytes([&](arena& a) { (void)norm().plan_saved(a, row_dims(rows)); });
+    auto* const layers = take(stride * static_cast<std::size_t>(kept == keep::everything ? count : 1));
+    auto* const of_norms = take(of_norm * static_cast<std::size_t>(norms()));
+    return {this, dims, kept, states, mixed, input, result, layers, stride, of_norms, of_norm};
+  }
+
+  /// From x_0, which is in s.states, to s.y().
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s) const {
+    for (index_t k = 0; k < count; ++k) {
+      enter(ex, w, s, k);
+      layer(k).forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), s.x(k + 1));
+    }
+    if (link == layer_link::weighted) {
+      normalise(ex, w, s, count);
+      mix(ex, w, s, count + 1, s.result);
+    } else if (normed()) {
+      norm().forward(ex, call{}, w.norm(0), s.x(count), s.norm(0), s.result);
+    }
+  }
+
+  /// Overwrites dx_0; adds to the gradient of the source.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, const_view<state> dy, state dx0, fields<T> gradient,
+                tensor<T, dyn, dyn> d_source) const {
+    TRIAD_EXPECTS(s.kept != keep::nothing, "fused_stack: memory planned for inference has nothing for backward");
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const rows = dy.extent(0);
+    auto const d = scratch.template make<layer_states<T>>(count + 1, rows, width());
+    auto const d_mixed = scratch.template make<layer_states<T>>(link == layer_link::weighted ? count + 1 : 0, rows, width());
+    auto const d_input = scratch.template make<state>(rows, width()), again = scratch.template make<state>(s.kept == keep::inputs ? rows : 0, width());
+    auto const d_sum = scratch.template make<state>(link == layer_link::sum ? rows : 0, width());
+    fill(ex, T(0), d);
+    fill(ex, T(0), d_mixed);
+    fill(ex, T(0), d_sum);
+    if (link == layer_link::weighted) {
+      unmix(ex, w, s, count + 1, dy, d_mixed, gradient);
+      unnormalise(ex, c, w, s, count, d_mixed, d, gradient);
+    } else if (normed()) {
+      norm().backward(ex, c, w.norm(0), s.x(count), s.norm(0), dy, slice(d, count), gradient.norm(0));
+    } else {
+      transform(ex, same{}, dy, slice(d, count));
+    }
+    for (index_t k = count - 1; k >= 0; --k) {
+      if (link == layer_link::weighted) mix(ex, w, s, k + 1, s.input);
+      if (s.kept == keep::inputs) layer(k).forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), again);
+      layer(k).backward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), slice(d, k + 1), d_input, gradient.at(k), d, d_source);
+      if (link == layer_link::weighted) {
+        unmix(ex, w, s, k + 1, d_input, d_mixed, gradient);
+        unnormalise(ex, c, w, s, k, d_mixed, d, gradient);
+      } else if (link == layer_link::sum) {  // x_k is in the inputs of layer k + 1 and of all above it
+        transform(ex, plus{}, d_sum, d_input, d_sum);
+        transform(ex, plus{}, slice(d, k), d_sum, slice(d, k));
+      } else {
+        transform(ex, plus{}, slice(d, k), d_input, slice(d, k));
+      }
+    }
+    transform(ex, same{}, slice(d, 0), dx0);
+  }
+
+  /// The input of layer k + 1.
+  fused_input<T, D> input_at(fused_input<T, D> in, saved const& s, index_t k) const {
+    in.x = link == layer_link::previous ? s.x(k) : link == layer_link::sum ? slice(s.mixed, k) : s.input;
+    in.states = s.states;
+    in.layers = k + 1;
+    return in;
+  }
+
+ private:
+  static state slice(layer_states<T> v, index_t k) { return state(triad::slice(v, k)); }
+  /// The first l states as rows: (l, rows d).
+  static matrix<T> stacked(layer_states<T> v, index_t l) {
+    index_t const size = v.extent(1) * v.extent(2);
+    return make_matrix(v.data_handle(), l, size, size);
+  }
+  template <class View>
+  static auto one_row(View v) { return make_matrix(v.data_handle(), 1, static_cast<index_t>(v.size()), static_cast<index_t>(v.size())); }
+
+  /// Makes the input of layer k + 1 where it is no state.
+  template <backend Ex>
+  void enter(Ex& ex, fields<T const> w, saved const& s, index_t k) const {
+    if (link == layer_link::sum) {
+      if (k == 0)
+        transform(ex, same{}, s.x(0), slice(s.mixed, 0));
+      else
+        transform(ex, plus{}, slice(s.mixed, k - 1), s.x(k), slice(s.mixed, k));
+    } else if (link == layer_link::weighted) {
+      normalise(ex, w, s, k);
+      mix(ex, w, s, k + 1, s.input);
+    }
+  }
+  template <backend Ex>
+  void normalise(Ex& ex, fields<T const> w, saved const& s, index_t j) const {
+    norm().forward(ex, call{}, w.norm(j), s.x(j), s.norm(j), slice(s.mixed, j));
+  }
+  /// Adds the gradient of x_j.
+  template <backend Ex>
+  void unnormalise(Ex& ex, call const& c, fields<T const> w, saved const& s, index_t j, layer_states<T> d_mixed, layer_states<T> d, fields<T> gradient) const {
+    norm().backward(ex, c, w.norm(j), s.x(j), s.norm(j), slice(d_mixed, j), slice(d, j), gradient.norm(j), as_matrix(read_only(slice(d, j))));
+  }
+  /// to = input_l
+  template <backend Ex>
+  void mix(Ex& ex, fields<T const> w, saved const& s, index_t l, state to) const {
+    matmul(ex, one_row(w.shares(l)), stacked(s.mixed, l), one_row(to));
+  }
+  template <backend Ex>
+  void unmix(Ex& ex, fields<T const> w, saved const& s, index_t l, const_view<state> dx, layer_states<T> d_mixed, fields<T> gradient) const {
+    matmul_add(ex, transposed(one_row(w.shares(l))), one_row(dx), stacked(d_mixed, l));
+    matmul_add(ex, one_row(dx), transposed(stacked(s.mixed, l)), one_row(gradient.shares(l)));
+  }
+};
+
+}  // namespace triad

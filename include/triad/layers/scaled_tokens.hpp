@@ -1,0 +1,78 @@
+// First states of an encoder's or a decoder's tokens: their vectors, scaled, and where they stand (LRF section 3.1).
+// SPDX-License-Identifier: Apache-2.0
+//
+//   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d), p: sines and cosines, or nothing
+//   dtable(token(i), :) += sqrt(d) drop'(dx_0(i))
+#pragma once
+
+#include <cmath>
+
+#include "triad/layers/layer.hpp"
+#include "triad/ops/dropout.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
+
+namespace triad {
+
+/// Tokens of sequences, one after the other.
+template <class T>
+struct placed_tokens {
+  vec<index_t const> token, position;  // (rows): row of the table; row of the waves
+  tensor<T const, dyn, dyn> waves;     // (positions, d), or (0, d): tokens do not know where they stand
+};
+
+template <class T, index_t D = dyn>
+struct scaled_tokens {
+  using input = placed_tokens<T>;
+  using output = tensor<T, dyn, D>;  // (rows, d)
+
+  index_t tokens;  // rows of the table
+  [[no_unique_address]] extents<D> shape;
+  double dropout = 0;
+  index_t padding = -1;  // a token whose vector is looked up without a gradient, or none
+
+  constexpr index_t width() const { return shape.extent(0); }
+  double scale() const { return std::sqrt(static_cast<double>(width())); }
+
+  template <class S>
+  struct fields {
+    tensor<S, dyn, D> table;  // (tokens, d)
+    template <class F>
+    constexpr void each(F&& f) { f("table", table); }
+  };
+  struct saved {};
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const { return {place.make<tensor<S, dyn, D>>(tokens, width())}; }
+  saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
+
+  /// Overwrites x_0.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const&, output x) const {
+    gather_rows(ex, w.table, in.token, x);
+    transform(ex, scale_by<double>{scale()}, x, x);
+    if (in.waves.extent(0) != 0) {
+      auto const frame = c.scratch->open();
+      auto const p = c.scratch->template make<output>(x.extent(0), width());
+      gather_rows(ex, in.waves, in.position, p);
+      transform(ex, plus{}, x, p, x);
+    }
+    if (auto const mask = c.dropout(dropout); mask.active()) triad::dropout(ex, mask, x, x);
+  }
+  /// Adds to the gradient of the table; the input has none.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> dx, fields<T> gradient) const {
+    auto const frame = c.scratch->open();
+    auto const memory = c.scratch->template make<output>(dx.extent(0), width()), scaled = c.scratch->template make<output>(dx.extent(0), width());
+    transform(ex, scale_by<double>{scale()}, undropped(ex, c.dropout(dropout), dx, memory), scaled);
+    if (padding < 0) return scatter_add_rows(ex, scaled, in.token, gradient.table);
+    // What the padding's row has from elsewhere, as from a tied projection, stays.
+    auto const row = make_vec(gradient.table.data_handle() + padding * width(), width());
+    auto const before = c.scratch->template make<vec<T>>(width());
+    transform(ex, same{}, row, before);
+    scatter_add_rows(ex, scaled, in.token, gradient.table);
+    transform(ex, same{}, before, row);
+  }
+};
+
+}  // namespace triad

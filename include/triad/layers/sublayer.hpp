@@ -1,0 +1,94 @@
+// A branch of a residual stream with its norm: behind the sum, or before the branch.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   norm_place::after    s = x + drop(branch(x));  y = norm(s)
+//   norm_place::before   s = norm(x);              y = x + drop(branch(s))          x, s, y (rows, d)
+#pragma once
+
+#include "triad/layers/layer_norm.hpp"
+#include "triad/ops/dropout.hpp"
+
+namespace triad {
+
+/// Vaswani et al. 2017 wrote `after`; with `before` the residual stream is never normalised (Xiong et al. 2020), so a norm follows the
+/// last layer.
+enum class norm_place { after, before };
+
+/// Branch: a layer from (rows, d) to (rows, d) whose forward ends in an epilogue, and whose backward adds one to dx.
+template <class T, class Branch, index_t D = dyn>
+struct sublayer {
+  using input = typename Branch::input;
+  using output = tensor<T, dyn, D>;  // (rows, d)
+  using planned_with = layer_dims<Branch>;
+
+  Branch branch;
+  layer_norm_layer<T, D> norm;
+  double dropout = 0;  // of the branch's result
+  norm_place place = norm_place::after;
+
+  constexpr index_t width() const { return norm.width(); }
+
+  template <class S>
+  struct fields {
+    typename Branch::template fields<S> branch;
+    typename layer_norm_layer<T, D>::template fields<S> norm;
+    template <class F>
+    constexpr void each(F&& f) {
+      branch.each(f);
+      f("norm", norm);
+    }
+  };
+  struct saved {
+    typename Branch::saved branch;
+    output s;  // (rows, d)
+    typename layer_norm_layer<T, D>::saved norm;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& a) const {
+    auto const b = branch.template plan_params<S>(a);
+    return {b, norm.template plan_params<S>(a)};
+  }
+  template <class Dims>
+  saved plan_saved(arena& a, Dims const& dims, keep kept = keep::everything) const {
+    auto const b = branch.plan_saved(a, dims, kept);
+    auto const s = a.make<output>(dims.rows, width());
+    return {b, s, norm.plan_saved(a, row_dims(dims.rows))};
+  }
+
+  /// more: what the branch's forward takes beyond its epilogue.
+  template <backend Ex, class... More>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, More const&... more) const {
+    epilogue<T> add;
+    add.dropout = c.child(1).dropout(dropout);
+    add.residual = as_matrix(state_of(in));
+    if (place == norm_place::after) {
+      branch.forward(ex, c.child(0), w.branch, in, s.branch, s.s, add, more...);
+      norm.forward(ex, c, w.norm, s.s, s.norm, y);
+    } else {
+      norm.forward(ex, c, w.norm, state_of(in), s.norm, s.s);
+      branch.forward(ex, c.child(0), w.branch, with_state(in, read_only(s.s)), s.branch, y, add, more...);
+    }
+  }
+
+  /// Overwrites dx, which may not be dy.  more: what the branch's backward takes beyond its epilogue.
+  template <backend Ex, class... More>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
+                More const&... more) const {
+    auto const frame = c.scratch->open();
+    auto const dropped = c.scratch->template make<output>(dy.extent(0), width());
+    auto const branch_of = [&](const_view<output> d) { return undropped(ex, c.child(1).dropout(dropout), d, dropped); };
+    if (place == norm_place::after) {
+      auto const ds = c.scratch->template make<output>(dy.extent(0), width());
+      norm.backward(ex, c, w.norm, s.s, s.norm, dy, ds, gradient.norm);
+      epilogue<T> add;
+      add.residual = as_matrix(read_only(ds));
+      branch.backward(ex, c.child(0), w.branch, in, s.branch, branch_of(ds), dx, gradient.branch, add, more...);
+    } else {
+      branch.backward(ex, c.child(0), w.branch, with_state(in, read_only(s.s)), s.branch, branch_of(dy), dx, gradient.branch, epilogue<T>{}, more...);
+      norm.backward(ex, c, w.norm, state_of(in), s.norm, dx, dx, gradient.norm, as_matrix(dy));
+    }
+  }
+};
+
+}  // namespace triad

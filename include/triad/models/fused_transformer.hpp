@@ -1,0 +1,159 @@
+// LRF: an encoder and a decoder whose layers look back over what the layers below them made; without that, the Transformer.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   source: x_0 = tokens, x_L by the encoder's layers               (source rows, d)      LRF equations 1 to 5
+//   target: y_0 = tokens, y_M by the decoder's, over x_L            (target rows, d)      LRF equations 6 to 8
+//   fuse-attention in the layers that the sizes name                                      LRF equations 9 and 10
+//   logits(i) = w_out y_M(i)                                        (target rows, v)      w_out: the decoder's table, or its own
+#pragma once
+
+#include "triad/layers/fused_stack.hpp"
+#include "triad/layers/scaled_tokens.hpp"
+#include "triad/models/pair_batch.hpp"
+#include "triad/ops/cross_entropy.hpp"
+
+namespace triad {
+
+struct fused_transformer_sizes {
+  index_t source_tokens = 0, target_tokens = 0;  // rows of the tables; the second is v
+  fused_stack_options encoder{}, decoder{};      // of one width; causal and source_width are the model's to set
+  bool tied_output = true;                       // the decoder's table gives the logits
+  double dropout = 0;                            // of x_0 and y_0
+  bool positions = true;                         // false: tokens do not know where they stand
+  index_t padding = -1;                          // a token whose vectors are looked up without a gradient, or none
+  label_smoothing smoothing{};
+};
+
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+struct fused_transformer {
+  using value_type = T;
+  using dims = pair_dims;
+  using input = pair_batch<T>;
+  using output = tensor<T, dyn, dyn>;  // (target rows, v): logits
+  using answers = pair_answers;
+  using stack_type = fused_stack<T, D, H, F>;
+  using tokens_type = scaled_tokens<T, D>;
+  using state = tensor<T, dyn, D>;  // (rows, d)
+
+  tokens_type source, target;
+  stack_type encoder, decoder;
+  bool tied_output, positions;
+  label_smoothing smoothing;
+
+  explicit fused_transformer(fused_transformer_sizes const& z)
+      : source{z.source_tokens, extents<D>(z.encoder.layer.width), z.dropout, z.padding},
+        target{z.target_tokens, extents<D>(z.decoder.layer.width), z.dropout, z.padding}, encoder(z.encoder), decoder(as_decoder(z.decoder, z.encoder)),
+        tied_output(z.tied_output), positions(z.positions), smoothing(z.smoothing) {
+    TRIAD_EXPECTS(z.source_tokens > 0 && z.target_tokens > 1, "fused_transformer: there must be tokens");
+    TRIAD_EXPECTS(z.encoder.layer.width == z.decoder.layer.width, "fused_transformer: encoder and decoder need the same width");
+  }
+
+  constexpr index_t width() const { return encoder.width(); }
+  constexpr index_t vocabulary() const { return target.tokens; }
+
+  template <class S>
+  struct fields {
+    typename tokens_type::template fields<S> source;
+    typename stack_type::template fields<S> encoder;
+    typename tokens_type::template fields<S> target;
+    typename stack_type::template fields<S> decoder;
+    tensor<S, dyn, D> output;  // (v, d), or (0, d) where it is the decoder's table
+    template <class V>
+    void each(V&& f) {
+      f("source", source);
+      f("encoder", encoder);
+      f("target", target);
+      f("decoder", decoder);
+      if (output.extent(0) != 0) f("output", output);
+    }
+    /// w_out (v, d)
+    tensor<S, dyn, D> projection() const { return output.extent(0) != 0 ? output : target.table; }
+  };
+  struct saved {
+    typename stack_type::saved encoder, decoder;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const s = source.template plan_params<S>(place);
+    auto const e = encoder.template plan_params<S>(place);
+    auto const t = target.template plan_params<S>(place);
+    auto const d = decoder.template plan_params<S>(place);
+    return {s, e, t, d, place.make<tensor<S, dyn, D>>(tied_output ? 0 : vocabulary(), width())};
+  }
+  saved plan_saved(arena& place, pair_dims const& z, keep kept = keep::everything) const {
+    auto const e = encoder.plan_saved(place, z.source_rows, 0, kept);
+    return {e, decoder.plan_saved(place, z.target_rows, z.source_rows, kept)};
+  }
+  output plan_output(arena& place, pair_dims const& z) const { return place.make<output>(z.target_rows, vocabulary()); }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& logits) const {
+    encode(ex, c, w, in, s.encoder);
+    target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.decoder.x(0));
+    decoder.forward(ex, c.child(3), w.decoder, target_input(in, s), s.decoder);
+    matmul(ex, s.decoder.y(), transposed(w.projection()), logits);
+  }
+  /// The source's half of forward.
+  template <backend Ex>
+  void encode(Ex& ex, call const& c, fields<T const> w, input const& in, typename stack_type::saved const& s) const {
+    source.forward(ex, c.child(0), w.source, source_tokens(in), {}, s.x(0));
+    encoder.forward(ex, c.child(1), w.encoder, source_input(in), s);
+  }
+
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_logits, fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    auto const rows_of = [&](sequence_batch const& q) { return scratch.template make<state>(q.rows, width()); };
+    auto const dx = rows_of(in.source), dx0 = rows_of(in.source);
+    fill(ex, T(0), dx);
+    {
+      auto const inner = scratch.open();
+      auto const dy = rows_of(in.target), dy0 = rows_of(in.target);
+      matmul_add(ex, transposed(d_logits), s.decoder.y(), gradient.projection());
+      matmul(ex, d_logits, w.projection(), dy);
+      decoder.backward(ex, c.child(3), w.decoder, target_input(in, s), s.decoder, dy, dy0, gradient.decoder, tensor<T, dyn, dyn>(dx));
+      target.backward(ex, c.child(2), w.target, target_tokens(in), {}, dy0, gradient.target);
+    }
+    encoder.backward(ex, c.child(1), w.encoder, source_input(in), s.encoder, dx, dx0, gradient.encoder, tensor<T, dyn, dyn>(nullptr, 0, width()));
+    source.backward(ex, c.child(0), w.source, source_tokens(in), {}, dx0, gradient.source);
+  }
+
+  input measured_input(pair_dims const& z) const { return input::measured(z, width()); }
+  static answers measured_answers(pair_dims const& z) { return answers::measured(z); }
+
+  /// Cross entropy, smoothed, of what follows each token.
+  template <backend Ex>
+  void loss(Ex& ex, arena&, input const&, output const& logits, answers const& right, vec<T> loss, output const& d) const {
+    cross_entropy(ex, logits, right.next, loss, d, smoothing);
+  }
+
+  placed_tokens<T> source_tokens(input const& in) const { return {in.source_token, in.source_position, waves_of(in)}; }
+  placed_tokens<T> target_tokens(input const& in) const { return {in.target_token, in.target_position, waves_of(in)}; }
+
+ private:
+  static fused_stack_options as_decoder(fused_stack_options o, fused_stack_options const& encoder) {
+    o.layer.causal = true;
+    o.source_width = encoder.layer.width;
+    return o;
+  }
+  tensor<T const, dyn, dyn> waves_of(input const& in) const { return positions ? in.waves : tensor<T const, dyn, dyn>(nullptr, 0, width()); }
+  /// What all layers of a side are given; the stack fills in the states.
+  static fused_input<T, D> source_input(input const& in) {
+    fused_input<T, D> x = none();
+    x.sequences = in.source;
+    x.masked = in.source_masked;
+    return x;
+  }
+  static fused_input<T, D> target_input(input const& in, saved const& s) {
+    fused_input<T, D> x = none();
+    x.sequences = in.target;
+    x.masked = in.target_masked;
+    x.source = {tensor<T const, dyn, dyn>(s.encoder.y()), in.source, in.source_masked};
+    return x;
+  }
+  static fused_input<T, D> none() { return {}; }
+};
+
+}  // namespace triad

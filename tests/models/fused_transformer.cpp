@@ -1,0 +1,177 @@
+// LRF as a whole: its gradient in every arrangement, who knows of whom, and that it learns.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/models/fused_transformer.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/models/model_use.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/models/pair_loader.hpp"
+
+namespace {
+
+using namespace triad;
+
+constexpr index_t width = 6, heads = 2, hidden = 10, end_token = 2, source_tokens = 7, target_tokens = 8;
+
+using loader = pair_loader<reference::backend, double>;
+using tokens = std::vector<index_t>;
+struct pair {
+  tokens source, target;
+};
+
+std::vector<pair> const three{{{3, 4, 5}, {6, 3}}, {{6}, {7, 5, 4, 3}}, {{4, 4, 3, 5}, {}}};
+
+loader loaded(std::vector<pair> const& pairs) {
+  loader l({3, 16, 16, 8, 8}, width, end_token, end_token);
+  for (auto const& p : pairs) l.add(p.source, p.target);
+  return l;
+}
+
+fused_transformer_sizes sizes(double dropout = 0, norm_place norms = norm_place::after) {
+  transformer_options const layer{width, heads, hidden, dropout, norms};
+  fused_transformer_sizes z;
+  z.source_tokens = source_tokens;
+  z.target_tokens = target_tokens;
+  z.encoder = {.layer = layer, .layers = 2};
+  z.decoder = {.layer = layer, .layers = 3};
+  z.dropout = dropout;
+  return z;
+}
+fused_transformer_sizes fused(fused_transformer_sizes z) {
+  z.encoder.fused = all_fused(z.encoder.layers);
+  z.decoder.fused = all_fused(z.decoder.layers);
+  return z;
+}
+
+struct arrangement {
+  char const* name;
+  fused_transformer_sizes sizes;
+  keep kept = keep::everything;
+};
+
+std::vector<arrangement> arrangements(norm_place norms) {
+  std::vector<arrangement> all{{"plain", sizes(0, norms)}, {"fused", fused(sizes(0.3, norms))}, {"fused, recomputed", fused(sizes(0.3, norms)), keep::inputs}};
+  auto top = sizes(0.2, norms);
+  top.encoder.fused = only_top_fused(2);
+  top.tied_output = false;
+  top.smoothing = {0.1};
+  all.push_back({"top of the encoder, smoothed", top});
+  auto tied = fused(sizes(0, norms));
+  tied.encoder.tied = tied.decoder.tied = true;
+  tied.positions = false;
+  all.push_back({"tied, without positions", tied});
+  auto sum = fused(sizes(0.1, norms));
+  sum.encoder.link = sum.decoder.link = layer_link::sum;
+  all.push_back({"sums", sum, keep::inputs});
+  auto weighted = sizes(0.1, norms);
+  weighted.encoder.link = weighted.decoder.link = layer_link::weighted;
+  weighted.decoder.fused = 0b101;
+  all.push_back({"weighted", weighted});
+  all.push_back({"weighted, recomputed", weighted, keep::inputs});
+  return all;
+}
+
+TEMPLATE_TEST_CASE("an encoder-decoder has the gradient of its loss, whatever its layers look back on", "", TRIAD_TEST_BACKENDS) {
+  for (auto norms : {norm_place::after, norm_place::before})
+    for (auto const& a : arrangements(norms)) {
+      CAPTURE(a.name, norms == norm_place::before);
+      using model = fused_transformer<double>;
+      test::check_gradient_of(test::model_use<model, TestType, loader>(model(a.sizes), a.kept, loaded(three)));
+    }
+  using fixed = fused_transformer<double, width, heads, hidden>;
+  test::check_gradient_of(test::model_use<fixed, TestType, loader>(fixed(fused(sizes(0.3))), keep::everything, loaded(three)));
+}
+
+TEST_CASE("widths known at compile time change nothing") {
+  using open = fused_transformer<double>;
+  using fixed = fused_transformer<double, width, heads, hidden>;
+  for (auto const& a : arrangements(norm_place::before)) {
+    CAPTURE(a.name);
+    test::model_use<open, reference::backend, loader> one(open(a.sizes), a.kept, loaded(three));
+    test::model_use<fixed, reference::backend, loader> other(fixed(a.sizes), a.kept, loaded(three));
+    auto const at = one.values();
+    std::vector<double> g(at.size()), h(at.size());
+    CHECK(one.run(at, &g) == other.run(at, &h));
+    CHECK(g == h);
+  }
+}
+
+TEST_CASE("an encoder-decoder lists its parameters by name, those of its variants among them") {
+  auto z = sizes(0, norm_place::before);
+  z.encoder.fused = only_top_fused(2);
+  z.decoder.link = layer_link::weighted;
+  z.tied_output = false;
+  std::vector<std::string> paths;
+  arena measure;
+  walk(fused_transformer<double>(z).plan_params(measure), [&](std::string const& path, auto) { paths.push_back(path); });
+  auto const has = [&](char const* path) { return std::count(paths.begin(), paths.end(), path) == 1; };
+  for (auto const* path : {"source.table", "target.table", "output", "encoder.0.attention.query.weight", "encoder.1.fuse.key.bias", "encoder.1.fuse.norm.gain",
+                           "encoder.norm.bias", "decoder.2.cross.value.weight", "decoder.2.feed_forward.inner.bias", "decoder.norms.3.gain", "decoder.links.4.shares"}) {
+    CAPTURE(path);
+    CHECK(has(path));
+  }
+  for (auto const* path : {"encoder.0.fuse.key.bias", "encoder.0.cross.query.weight", "decoder.0.fuse.key.bias", "decoder.norm.gain", "decoder.links.5.shares"}) {
+    CAPTURE(path);
+    CHECK_FALSE(has(path));
+  }
+}
+
+// The logits of one pair of a batch.
+std::vector<double> logits_of(fused_transformer_sizes const& z, std::vector<pair> const& batch, std::size_t which) {
+  using model = fused_transformer<double>;
+  reference::backend ex;
+  typename trainer<model, reference::backend>::settings o;
+  o.capacity = {3, 16, 16, 8, 8};
+  o.memory = keep::nothing;
+  trainer<model, reference::backend> work(ex, model(z), o);
+  initialize(work.parameters().mutable_values(), 3);
+  auto l = loaded(batch);
+  auto const in = l.upload().first;
+  auto const found = work.infer(in);
+  index_t const first = in.target.first(static_cast<index_t>(which)), n = in.target.size(static_cast<index_t>(which));
+  return {found.data_handle() + first * target_tokens, found.data_handle() + (first + n) * target_tokens};
+}
+
+TEST_CASE("what is said of a pair depends on its source and on the tokens so far, and on nothing beside it") {
+  for (auto const& a : arrangements(norm_place::after)) {
+    CAPTURE(a.name);
+    auto const alone = logits_of(a.sizes, {three[1]}, 0);
+    CHECK(logits_of(a.sizes, three, 1) == alone);
+    auto later = three[1];
+    later.target[2] = 6;  // read by the fourth place
+    auto const changed = logits_of(a.sizes, {later}, 0);
+    for (std::size_t i = 0; i < 5; ++i) {
+      auto const row = [&](std::vector<double> const& v) { return std::vector<double>(v.begin() + static_cast<std::ptrdiff_t>(i * target_tokens), v.begin() + static_cast<std::ptrdiff_t>((i + 1) * target_tokens)); };
+      CAPTURE(i);
+      CHECK((row(changed) == row(alone)) == (i < 3));
+    }
+    auto other = three[1];
+    other.source = {5};
+    CHECK(logits_of(a.sizes, {other}, 0) != alone);
+  }
+}
+
+TEMPLATE_TEST_CASE("an encoder-decoder learns three pairs by heart", "", TRIAD_TEST_ONE_BACKEND) {
+  using model = fused_transformer<float>;
+  TestType ex;
+  auto z = fused(sizes());
+  typename trainer<model, TestType>::settings o;
+  o.capacity = {3, 16, 16, 8, 8};
+  trainer<model, TestType> work(ex, model(z), o);
+  initialize(work.parameters().mutable_values(), 3);
+  pair_loader<TestType, float> l(o.capacity, width, end_token, end_token);
+  for (auto const& p : three) l.add(p.source, p.target);
+  auto const batch = l.upload();
+  int const updates = test::is_device<TestType> ? 20 : 300;
+  work.update(batch.first, batch.second, 0.01);
+  float const first = work.loss();
+  for (int i = 1; i < updates; ++i) work.update(batch.first, batch.second, 0.01);
+  CHECK(work.loss() < (test::is_device<TestType> ? first : 0.01f));
+}
+
+}  // namespace
