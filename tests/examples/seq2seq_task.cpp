@@ -151,7 +151,7 @@ class backwards final : public translator {
   std::vector<std::vector<hypothesis>> const& translate(search const&) override {
     batches.push_back(sources_.size());
     found_.clear();
-    for (auto const& s : sources_) found_.push_back({{{s.rbegin(), s.rend()}, -1}, {{s.begin(), s.end()}, -2}});
+    for (auto const& s : sources_) found_.push_back({{{s.rbegin(), s.rend()}, -1, -1}, {{s.begin(), s.end()}, -2, -2}});
     return found_;
   }
 

@@ -29,12 +29,12 @@ inline void add_model_options(CLI::App& app, options& o) {
   app.add_flag("--only-top", o.only_top, "Of lrf: the last layer alone reads earlier ones");
   app.add_flag("--accumulate", o.accumulate, "Of lrf: sums of earlier layers instead of attention over them");
   app.add_flag("--relative", o.relative, "Relative positions, clipped at 16 tokens, in self-attention");
-  app.add_option("--encoder-layers", o.encoder_layers)->check(CLI::Range(1, 100));
-  app.add_option("--decoder-layers", o.decoder_layers)->check(CLI::Range(1, 100));
+  app.add_option("--encoder-layers", o.encoder_layers)->check(CLI::Range(1, 63));
+  app.add_option("--decoder-layers", o.decoder_layers)->check(CLI::Range(1, 63));
   app.add_option("--width", o.width, "Hidden size")->check(CLI::PositiveNumber);
   app.add_option("--hidden", o.hidden, "Width of the feed-forward block")->check(CLI::PositiveNumber);
   app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(CLI::PositiveNumber);
-  app.add_option("--dropout", o.dropout, "Rate, of branches and embeddings")->check(CLI::Range(0.0, 0.95));
+  app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches, feed-forward block and embeddings")->check(CLI::Range(0.0, 0.95));
   app.add_flag("--tie-output", o.tie_output, "The output's matrix is the table of target words");
   app.add_option("--norm", o.norm, "after the sums, or before the blocks")->check(CLI::IsMember({"after", "before"}));
 }

@@ -10,7 +10,7 @@
 namespace seq2seq {
 
 int evaluate(options const& o, program const& p, query const& q) {
-  trained model(q.checkpoint, o, [&](vocabulary& words) { return longest_source(p.data, words); });
+  trained model(q.checkpoint, o, use::translating, [&](vocabulary& words) { return longest_source(p.data, words); });
   if (!o.out.empty()) triad::examples::make_folder(o.out);
   std::vector<report> reports;
   for (auto const& part : p.data.tests) {
@@ -29,7 +29,7 @@ int evaluate(options const& o, program const& p, query const& q) {
 int predict(options const& o, query const& q) {
   constexpr index_t most = 256;  // tokens of a sentence
   if (q.n_best > o.beam) throw triad::data_error("--n-best " + std::to_string(q.n_best) + " needs a --beam of as many");
-  trained model(q.checkpoint, o, [](vocabulary&) { return pair_length{most, 0}; });
+  trained model(q.checkpoint, o, use::translating, [](vocabulary&) { return pair_length{most, 0}; });
   auto const how = search_of(o, model.words, q.n_best);
   auto const answer = [&](std::string const& line) {
     auto const numbers = model.words.source.encode(line);

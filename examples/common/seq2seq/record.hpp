@@ -52,12 +52,12 @@ inline search search_of(options const& o, vocabulary const& words, int n_best = 
 inline constexpr index_t sentences_at_once = 64;
 
 /// Room for batches of o.tokens, for sequences as long as those of training and as `longest`, and for translating such sources.
-inline translator_sizes sizes_for(options const& o, vocabulary const& words, pair_length longest, bool learns) {
+inline translator_sizes sizes_for(options const& o, vocabulary const& words, pair_length longest, use what) {
   auto const how = search_of(o, words);
   auto const source = std::max(words.longest_source, longest.source);
   auto const found = how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(source));
   auto const target = std::max({words.longest_target, longest.target, found});
-  return {words.source.words().size(), words.target.words().size(), o.tokens, source + 1, target + 1, sentences_at_once, o.beam, learns};
+  return {words.source.words().size(), words.target.words().size(), o.tokens, source + 1, target + 1, sentences_at_once, o.beam, what};
 }
 
 /// Of the sources that will be translated.
@@ -86,12 +86,12 @@ struct trained {
 
   /// Reads run/model.safetensors (or a file itself).  longest(words): of what it is to be given.  Throws data_error.
   template <class Longest>
-  trained(std::string const& run, options const& o, Longest&& longest) {
+  trained(std::string const& run, options const& o, use what, Longest&& longest) {
     auto const path = triad::examples::checkpoint_of(run);
     triad::checkpoint const file(path);
     words = vocabulary_from(file.vocabulary(), path);
     shape = shaped_as(file, o);
-    net = make_translator(shape, sizes_for(shape, words, longest(words), false));
+    net = make_translator(shape, sizes_for(shape, words, longest(words), what));
     net->load(path, {to_json(shape).dump(), to_json(words).dump(), {}});
   }
 };

@@ -37,7 +37,7 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
   pair_length const room{std::max(tests.source, measured.source), std::max(tests.target, measured.target)};
   std::unique_ptr<translator> net;
   try {
-    net = make_translator(o, sizes_for(o, words, room, true));
+    net = make_translator(o, sizes_for(o, words, room, use::learning));
   } catch (std::bad_alloc const&) {
     throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.tokens) + " tokens: take fewer --tokens, or --recompute");
   }

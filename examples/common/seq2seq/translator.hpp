@@ -11,6 +11,8 @@
 #include "../learner.hpp"
 #include "options.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/models/beam_search.hpp"
+#include "triad/models/pair_batch.hpp"
 
 namespace seq2seq {
 
@@ -19,16 +21,13 @@ using triad::index_t;
 /// How translations are looked for.
 struct search {
   int beam = 1;               // 1: greedy
-  double length_penalty = 1;  // the score is the sum of log probabilities over (tokens + 1)^penalty
+  double length_penalty = 1;  // the score is log P over (tokens + 1)^penalty
   int n_best = 1;             // at most beam
   double longest_factor = 0;  // of a source of n tokens no translation has more than longest_factor n + longest tokens
   index_t longest = 200;
 };
 
-struct hypothesis {
-  std::vector<index_t> tokens;  // without begin and end
-  double score;
-};
+using triad::hypothesis;
 
 /// How much each layer reads from each earlier one, mean over tokens and heads: entry [i][j] of layer i + 1 from the output of layer j,
 /// where 0 is the embedding; the weights of a layer sum to one.  Empty on a side where layers do not look back.
@@ -52,6 +51,9 @@ class translator : public triad::examples::learner {
   virtual layer_weights read_weights() = 0;
 };
 
+/// What a model is made for: to learn, to translate, or to be asked what its layers read.
+enum class use { learning, translating, explaining };
+
 /// Room for batches of `tokens` tokens on each side, for single sequences of up to the longest, and for a search of `sentences` at once.
 struct translator_sizes {
   index_t source_words, target_words;      // of the dictionaries, with their special tokens
@@ -59,12 +61,12 @@ struct translator_sizes {
   index_t longest_source, longest_target;  // rows of one sequence: its tokens and one end
   index_t sentences;                       // 0: nothing is searched
   int beam;
-  bool learns;                             // false: room for inference alone
+  use what;
 
-  index_t source_rows() const { return std::max(tokens, longest_source); }
-  index_t target_rows() const { return std::max(tokens, longest_target); }
   /// The most pairs that a batch can have: a sequence has one token and its end.
-  index_t pairs() const { return std::max<index_t>({1, tokens / 2, sentences}); }
+  triad::pair_dims capacity() const {
+    return {std::max<index_t>({1, tokens / 2, sentences}), std::max(tokens, longest_source), std::max(tokens, longest_target), longest_source, longest_target};
+  }
 };
 
 // The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not got the

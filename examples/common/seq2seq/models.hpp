@@ -1,0 +1,45 @@
+// The models of these programs, made of their options, and their first values.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include "translator.hpp"
+#include "triad/models/fused_transformer.hpp"
+#include "triad/train/initialize.hpp"
+
+namespace seq2seq {
+
+/// One side's layers; `looks_back`: --fuse names it.
+inline triad::fused_stack_options stack_of(options const& o, index_t layers, bool looks_back) {
+  triad::fused_stack_options stack{
+      .layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden, .dropout = o.dropout,
+                .norms = o.norm == "before" ? triad::norm_place::before : triad::norm_place::after},
+      .layers = layers, .tied = o.model == "universal-transformer"};
+  if (looks_back && o.accumulate) stack.link = triad::layer_link::sum;
+  if (looks_back && !o.accumulate) stack.fused = o.only_top ? triad::only_top_fused(layers) : triad::all_fused(layers);
+  return stack;
+}
+
+/// dlcl: of the encoder, as the paper compares with it.
+inline triad::fused_transformer_sizes model_of(options const& o, translator_sizes const& z) {
+  triad::fused_transformer_sizes sizes;
+  sizes.source_tokens = z.source_words;
+  sizes.target_tokens = z.target_words;
+  sizes.encoder = stack_of(o, o.encoder_layers, o.fuse == "source" || o.fuse == "both");
+  sizes.decoder = stack_of(o, o.decoder_layers, o.fuse == "target" || o.fuse == "both");
+  if (o.model == "dlcl") sizes.encoder.link = triad::layer_link::weighted;
+  sizes.tied_output = o.tie_output;
+  sizes.dropout = o.dropout;
+  sizes.smoothing = {o.smoothing};
+  return sizes;
+}
+
+/// Tables of words and the output normal with deviation d^(-1/2), so that a first state is of size 1; biases at zero; matrices xavier uniform.
+inline triad::initializer first_values_of(index_t width, std::string const& path) {
+  if (path.ends_with("table") || path == "output") return triad::initializer::normal(1 / std::sqrt(static_cast<double>(width)));
+  return path.ends_with("bias") ? triad::initializer::constant(0) : triad::initializer::by_name();
+}
+
+}  // namespace seq2seq

@@ -1,0 +1,121 @@
+// A translator made of a triad model and a backend.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "../learner_on.hpp"
+#include "../text/dictionary.hpp"
+#include "models.hpp"
+#include "triad/models/pair_loader.hpp"
+
+namespace seq2seq {
+
+template <class Model, class Ex>
+class translator_on final : public triad::examples::learner_on<translator_on<Model, Ex>, translator, Model, Ex> {
+  using base = triad::examples::learner_on<translator_on<Model, Ex>, translator, Model, Ex>;
+  using base::ex_, base::trainer_;
+  using words = triad::examples::dictionary;
+  using T = typename Model::value_type;
+
+ public:
+  translator_on(Ex ex, Model const& m, options const& o, translator_sizes const& z)
+      : base(std::move(ex), m, settings(o, z)), sizes_(z), loader_(z.capacity(), m.width(), words::end, words::end, triad::memory_of(ex_)) {}
+
+  static auto settings(options const& o, translator_sizes const& z) {
+    typename triad::trainer<Model, Ex>::settings s;
+    s.adam = {.beta2 = 0.98, .weight_decay = o.decay, .decoupled = true};
+    s.max_norm = o.clip;
+    s.key = o.seed;
+    s.memory = z.what == use::translating ? triad::keep::nothing : o.recompute && z.what == use::learning ? triad::keep::inputs : triad::keep::everything;
+    s.capacity = z.capacity();
+    return s;
+  }
+  triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model().width(), path); }
+
+  void clear() override {
+    loader_.clear();
+    sources_.clear();
+  }
+  bool add(std::span<index_t const> source, std::span<index_t const> target) override {
+    if (!loader_.has_room(length(source), length(target))) return false;
+    loader_.add(source, target);
+    return true;
+  }
+  bool add(std::span<index_t const> source) override {
+    if (static_cast<index_t>(sources_.size()) == sizes_.sentences || length(source) >= sizes_.longest_source) return false;
+    sources_.emplace_back(source.begin(), source.end());
+    return true;
+  }
+  auto upload() { return loader_.upload(); }
+
+  double loss() override {
+    auto const [in, right] = loader_.upload();
+    auto const logits = trainer_.infer(in);
+    auto const next = host(right.next.data_handle(), right.next.extent(0));
+    double sum = 0;
+    for (index_t r = 0; r < logits.extent(0); ++r) {
+      auto const row = host(&logits(r, 0), logits.extent(1));
+      double const most = *std::max_element(row.begin(), row.end());
+      double total = 0;
+      for (T const x : row) total += std::exp(x - most);
+      sum += most + std::log(total) - static_cast<double>(row[static_cast<std::size_t>(next[static_cast<std::size_t>(r)])]);
+    }
+    return sum / static_cast<double>(logits.extent(0));
+  }
+
+  layer_weights read_weights() override {
+    TRIAD_EXPECTS(sizes_.what == use::explaining, "translator: only one that was made to explain keeps what its layers read");
+    auto const in = loader_.upload().first;
+    (void)trainer_.infer(in);
+    auto const kept = trainer_.saved(in.dims());
+    auto const& m = trainer_.model();
+    return {weights_of(m.encoder, kept.encoder), weights_of(m.decoder, kept.decoder)};
+  }
+
+ private:
+  static index_t length(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
+
+  /// n values that lie with the backend.
+  template <class S>
+  std::vector<std::remove_const_t<S>> host(S* values, index_t n) const {
+    std::vector<std::remove_const_t<S>> copy(static_cast<std::size_t>(n));
+    trainer_.parameters().where().to_host(copy.data(), values, copy.size() * sizeof(S));
+    return copy;
+  }
+
+  /// Layers without fuse-attention read the one below alone; of a stack without any, nothing.
+  template <class Stack>
+  std::vector<std::vector<double>> weights_of(Stack const& stack, typename Stack::saved const& kept) const {
+    std::vector<std::vector<double>> all;
+    for (index_t k = 0; k < stack.count && stack.fused != 0; ++k) {
+      std::vector<double> mean(static_cast<std::size_t>(k + 1), 0);
+      if ((stack.fused >> k & 1) == 0) {
+        mean.back() = 1;
+      } else {
+        auto const weights = kept.at(k).fuse.branch.weights;  // (rows, heads (k + 1))
+        auto const values = host(weights.data_handle(), static_cast<index_t>(weights.size()));
+        for (std::size_t i = 0; i < values.size(); ++i) mean[i % mean.size()] += static_cast<double>(values[i]);
+        for (auto& m : mean) m *= static_cast<double>(mean.size()) / static_cast<double>(values.size());
+      }
+      all.push_back(std::move(mean));
+    }
+    return all;
+  }
+
+  translator_sizes sizes_;
+  triad::pair_loader<Ex, T> loader_;
+  std::vector<std::vector<index_t>> sources_;
+  std::vector<std::vector<hypothesis>> found_;
+};
+
+/// The model that the options describe, on a backend, which moves into it.
+template <class Ex>
+std::unique_ptr<translator> translator_with(Ex ex, options const& o, translator_sizes const& z) {
+  using model = triad::fused_transformer<float>;
+  return std::make_unique<translator_on<model, Ex>>(std::move(ex), model(model_of(o, z)), o, z);
+}
+
+}  // namespace seq2seq
