@@ -8,6 +8,7 @@
 #include "triad/layers/repeat.hpp"
 #include "triad/layers/residual.hpp"
 #include "triad/layers/transformer_layer.hpp"
+#include "triad/models/beam_search.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/fused_transformer.hpp"
 #include "triad/models/graph_loader.hpp"

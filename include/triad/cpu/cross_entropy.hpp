@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/simd.hpp"
@@ -15,31 +16,33 @@ namespace triad::cpu {
 namespace detail {
 
 /// y = exp(x - maximum), where no x is larger; returns the sum of y.
-inline float exponentials(float const* x, index_t v, float maximum, float* y) {
-  using simd::floats, simd::lanes;
-  floats total{};
-  auto const part = [&](float const* from, float* to) {
-    floats const e = simd::exp_nonpositive(simd::load(from) - maximum);
-    total += e;
-    simd::store(to, e);
-  };
-  index_t const whole = v - v % lanes;
-  for (index_t c = 0; c < whole; c += lanes) part(x + c, y + c);
-  float some[lanes];
-  if (whole < v) {
-    std::fill_n(some, lanes, -std::numeric_limits<float>::infinity());
-    std::copy(x + whole, x + v, some);
-    part(some, some);
-    std::copy_n(some, v - whole, y + whole);
+template <class T>
+T exponentials(T const* x, index_t v, T maximum, T* y) {
+  T total = 0;
+  index_t c = 0;
+  if constexpr (std::is_same_v<T, float>) {
+    using simd::floats, simd::lanes;
+    floats sums{};
+    float some[lanes];
+    auto const part = [&](float const* from, float* to) {
+      floats const e = simd::exp_nonpositive(simd::load(from) - maximum);
+      sums += e;
+      simd::store(to, e);
+    };
+    for (; c + lanes <= v; c += lanes) part(x + c, y + c);
+    if (2 * (v - c) > lanes) {  // fewer are faster one by one
+      std::fill_n(some, lanes, -std::numeric_limits<float>::infinity());
+      std::copy(x + c, x + v, some);
+      part(some, some);
+      std::copy_n(some, v - c, y + c);
+      c = v;
+    }
+    simd::store(some, sums);
+    for (int n = lanes / 2; n > 0; n /= 2)
+      for (int l = 0; l < n; ++l) some[l] += some[l + n];
+    total = some[0];
   }
-  simd::store(some, total);
-  for (int n = lanes / 2; n > 0; n /= 2)
-    for (int l = 0; l < n; ++l) some[l] += some[l + n];
-  return some[0];
-}
-inline double exponentials(double const* x, index_t v, double maximum, double* y) {
-  double total = 0;
-  for (index_t c = 0; c < v; ++c) total += y[c] = std::exp(x[c] - maximum);
+  for (; c < v; ++c) total += y[c] = std::exp(x[c] - maximum);
   return total;
 }
 

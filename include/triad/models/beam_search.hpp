@@ -1,0 +1,231 @@
+// Beam search on the host, for any decoder: which tokens each sentence's hypotheses go on with, given logits of what may follow.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   log P(hypothesis) = sum of log softmax(logits)(token), the end's among them;  score = log P / length^alpha, the end counts
+//
+// At each step a sentence's k hypotheses have k v successors, of which the 2 k with the largest log P are looked at, best first:
+// an end among the first k finishes its hypothesis, and the k best others go on.  A sentence is over when it has k finished
+// hypotheses, or none that goes on.  These are fairseq's rules.  Of equals the smaller hypothesis comes first, then the smaller
+// token.  k = 1 is greedy search.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+struct beam_options {
+  index_t beam = 5;                  // k
+  double length_penalty = 1;         // alpha; 0: none
+  index_t n_best = 1;                // hypotheses that best() gives
+  index_t longest = 200;             // tokens after which the end is forced
+  index_t shortest = 0;              // tokens before the end may be chosen; fairseq: 1
+  index_t begin = 0;                 // what a decoder is given first
+  index_t end = 0;
+  std::vector<index_t> forbidden{};  // never chosen: padding
+};
+
+struct hypothesis {
+  std::vector<index_t> tokens;  // without the end
+  double score, log_probability;
+};
+
+/// Rows h = k s + j, the same number at every step: hypothesis j of sentence s.  A row that is not live() may hold anything.
+///
+///     beam_search search(sentences, vocabulary, options);
+///     while (!search.done()) {
+///       // a decoder's row h goes on from what it kept in row search.parents()[h], and reads search.last_tokens()[h]
+///       search.advance(logits);
+///     }
+///     auto const found = search.best(0);
+class beam_search {
+ public:
+  /// Room for batches of up to so many sentences; the first has as many.
+  beam_search(index_t sentences, index_t vocabulary, beam_options options)
+      : most_(sentences), v_(vocabulary), k_(options.beam), options_(std::move(options)) {
+    auto const token = [&](index_t t) { return t >= 0 && t < vocabulary; };
+    TRIAD_EXPECTS(sentences >= 0 && k_ > 0, "beam_search: a beam holds one hypothesis at least");
+    TRIAD_EXPECTS(options_.n_best > 0 && options_.n_best <= k_, "beam_search: n_best is at least 1 and at most the beam");
+    TRIAD_EXPECTS(options_.shortest >= 0 && options_.shortest <= options_.longest, "beam_search: shortest is at least 0 and at most longest");
+    TRIAD_EXPECTS(std::isfinite(options_.length_penalty), "beam_search: the length penalty is no number");
+    TRIAD_EXPECTS(token(options_.end) && options_.begin >= 0, "beam_search: the end is no token of the vocabulary, or the begin is none");
+    TRIAD_EXPECTS(std::all_of(options_.forbidden.begin(), options_.forbidden.end(), [&](index_t t) { return token(t) && t != options_.end; }),
+                  "beam_search: a forbidden token is none of the vocabulary, or the end");
+    allowed_.assign(size(v_), 1);
+    for (index_t const t : options_.forbidden) allowed_[size(t)] = 0;
+    auto const rows = size(sentences * k_), steps = size(options_.longest + 2);
+    for (auto* v : {&token_, &parent_}) v->resize(rows * steps);
+    for (auto* v : {&sum_, &log_total_}) v->resize(rows);
+    live_.resize(rows);
+    finished_.resize(rows);
+    for (auto* v : {&ends_, &longest_}) v->resize(size(sentences));
+    candidates_.reserve(size(2 * k_));
+    restart(sentences);
+  }
+
+  /// Begins with another batch, in the same memory.
+  void restart(index_t sentences) {
+    TRIAD_EXPECTS(sentences >= 0 && sentences <= most_, "beam_search: there is no room for so many sentences");
+    sentences_ = sentences, step_ = 0, open_ = sentences;
+    std::fill(ends_.begin(), ends_.end(), index_t{0});
+    std::fill(longest_.begin(), longest_.end(), options_.longest);
+    for (index_t r = 0; r < rows(); ++r) {
+      token_[size(r)] = options_.begin, parent_[size(r)] = r;
+      live_[size(r)] = r % k_ == 0 ? 1 : 0;  // all would be the same
+      sum_[size(r)] = 0;
+    }
+  }
+  /// Before the first step: a bound for one sentence, where it is lower than that of all.
+  void limit(index_t sentence, index_t longest) {
+    TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_ && step_ == 0, "beam_search: limits are of sentences, and set before the first step");
+    longest_[size(sentence)] = std::clamp(longest, options_.shortest, options_.longest);
+  }
+
+  bool done() const { return open_ == 0; }
+  index_t rows() const { return sentences_ * k_; }
+  /// Tokens that every live hypothesis has: the place of the one that is asked for.
+  index_t step() const { return step_; }
+  /// (rows) The last token of each hypothesis; at first the begin.
+  std::span<index_t const> last_tokens() const { return of_step(token_); }
+  /// (rows) The row of the step before that each hypothesis goes on from; dead rows and those of the first step: their own.
+  std::span<index_t const> parents() const { return of_step(parent_); }
+  /// (rows) 1: what follows is asked for.  The rows of a sentence that is over are all 0.
+  std::span<std::uint8_t const> live() const { return {live_.data(), size(rows())}; }
+
+  /// One more token.  logits (rows, v): of what follows the last; only live rows are read.  Minus infinity shuts a token.  Probabilities
+  /// are added up in double; their exponentials are of the logits' own type.  Scores that are no numbers are refused and change nothing.
+  template <class Logits>
+  void advance(Logits logits) {
+    using T = element_t<Logits>;
+    auto const x = matrix<T const>(as_matrix(logits));
+    TRIAD_EXPECTS(!done(), "beam_search: all sentences are over");
+    TRIAD_EXPECTS(x.extent(0) == rows() && x.extent(1) == v_, "beam_search: logits are (rows, vocabulary)");
+    for (index_t r = 0; r < rows(); ++r)
+      if (live_[size(r)] != 0) log_total_[size(r)] = log_total(x, r);
+    for (index_t s = 0; s < sentences_; ++s) {
+      candidates_.clear();
+      for (index_t r = s * k_; r < (s + 1) * k_; ++r)
+        if (live_[size(r)] != 0) collect(x, r, step_ >= longest_[size(s)]);
+      choose(s);
+    }
+    ++step_;
+  }
+
+  /// The finished hypotheses of a sentence, best first: up to n_best, fewer where there are no more.
+  std::vector<hypothesis> best(index_t sentence) const {
+    TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_, "beam_search: there is no such sentence");
+    auto const first = finished_.begin() + sentence * k_;
+    std::vector<finish> found(first, first + ends_[size(sentence)]);
+    std::stable_sort(found.begin(), found.end(), [](finish const& a, finish const& b) { return a.score > b.score; });
+    found.resize(std::min(found.size(), size(options_.n_best)));
+    std::vector<hypothesis> result;
+    for (auto const& f : found) {
+      hypothesis h{std::vector<index_t>(size(f.tokens)), f.score, f.sum};
+      index_t row = f.row;
+      for (index_t t = f.tokens; t > 0; --t) {
+        h.tokens[size(t - 1)] = token_[size(t * rows() + row)];
+        row = parent_[size(t * rows() + row)];
+      }
+      result.push_back(std::move(h));
+    }
+    return result;
+  }
+
+ private:
+  struct candidate {
+    double sum;
+    index_t row, token;
+  };
+  struct finish {
+    double score, sum;
+    index_t tokens, row;  // row: of the step that has as many tokens
+  };
+
+  static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
+  static bool better(candidate const& a, candidate const& b) {
+    return a.sum != b.sum ? a.sum > b.sum : a.row != b.row ? a.row < b.row : a.token < b.token;
+  }
+  std::span<index_t const> of_step(std::vector<index_t> const& all) const { return {all.data() + step_ * rows(), size(rows())}; }
+
+  /// log of the sum of exp(x(r, c)) over c.
+  template <class T>
+  double log_total(matrix<T const> const& x, index_t r) const {
+    T most = x(r, 0);
+    for (index_t c = 1; c < v_; ++c) most = x(r, c) > most ? x(r, c) : most;
+    double total = 0;
+    for (index_t c = 0; c < v_; ++c) total += static_cast<double>(std::exp(x(r, c) - most));  // NaN where the largest is infinite
+    if (!std::isfinite(total))
+      throw data_error("beam search: the logits of what follows token " + std::to_string(step_) + " of sentence " + std::to_string(r / k_) +
+                       ", hypothesis " + std::to_string(r % k_) + ", are no probabilities (a NaN, an infinity, or all shut): " +
+                       "look at the model's parameters and at what it was given");
+    return static_cast<double>(most) + std::log(total);
+  }
+
+  /// Adds to the 2 k best successors of a sentence, a heap with the worst on top, those of row r.
+  template <class T>
+  void collect(matrix<T const> const& x, index_t r, bool must_end) {
+    double const before = sum_[size(r)] - log_total_[size(r)];
+    bool const may_end = step_ >= options_.shortest;
+    auto const full = [&] { return candidates_.size() == size(2 * k_); };
+    double least = full() ? candidates_.front().sum : -std::numeric_limits<double>::infinity();
+    for (index_t c = must_end ? options_.end : 0; c < (must_end ? options_.end + 1 : v_); ++c) {
+      double const sum = before + static_cast<double>(x(r, c));
+      // Rows and tokens come in ascending order: who only equals the worst comes after it.
+      if (!(sum > least) || allowed_[size(c)] == 0 || (c == options_.end && !may_end)) continue;
+      if (full()) {
+        std::pop_heap(candidates_.begin(), candidates_.end(), better);
+        candidates_.pop_back();
+      }
+      candidates_.push_back({sum, r, c});
+      std::push_heap(candidates_.begin(), candidates_.end(), better);
+      if (full()) least = candidates_.front().sum;
+    }
+  }
+
+  /// Which candidates of sentence s end and which go on: the rows of the next step.
+  void choose(index_t s) {
+    std::sort_heap(candidates_.begin(), candidates_.end(), better);
+    index_t const first = s * k_, next = (step_ + 1) * rows();
+    auto& ends = ends_[size(s)];
+    bool const was_open = std::any_of(live_.begin() + first, live_.begin() + first + k_, [](auto l) { return l != 0; });
+    index_t going = 0;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      auto const& c = candidates_[i];
+      if (c.token == options_.end) {
+        if (i < size(k_) && ends < k_)
+          finished_[size(first + ends++)] = {c.sum / std::pow(static_cast<double>(step_ + 1), options_.length_penalty), c.sum, step_, c.row};
+      } else if (going < k_) {
+        auto const row = size(first + going++);
+        token_[size(next) + row] = c.token, parent_[size(next) + row] = c.row;
+        sum_[row] = c.sum;
+      }
+    }
+    if (ends == k_) going = 0;
+    for (index_t j = 0; j < k_; ++j) {
+      live_[size(first + j)] = j < going ? 1 : 0;
+      if (j >= going) token_[size(next + first + j)] = options_.end, parent_[size(next + first + j)] = first + j;
+    }
+    if (was_open && going == 0) --open_;
+  }
+
+  index_t most_, v_, k_, sentences_ = 0, step_ = 0, open_ = 0;  // open_: sentences that are not over
+  beam_options options_;
+  std::vector<std::uint8_t> allowed_, live_;  // (v), (rows)
+  std::vector<index_t> token_, parent_;       // (longest + 2, rows)
+  std::vector<double> sum_, log_total_;       // (rows) log P of each hypothesis; of the logits
+  std::vector<finish> finished_;              // (sentences, k), of which the first `ends_` are
+  std::vector<index_t> ends_, longest_;       // (sentences)
+  std::vector<candidate> candidates_;         // of one sentence
+};
+
+}  // namespace triad
