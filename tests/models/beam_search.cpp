@@ -94,6 +94,11 @@ TEST_CASE("a beam of one follows the likeliest token from link to link until the
   double const sum = log_softmax(chain[1], 3) + log_softmax(chain[3], 2) + log_softmax(chain[2], 4) + log_softmax(chain[4], 0);
   CHECK_THAT(all[0].log_probability, WithinAbs(sum, 1e-12));
   CHECK_THAT(all[0].score, WithinAbs(sum / 4, 1e-12));
+  beam_search search(2, 6, options);
+  run(search, 6, [&](index_t sentence, tokens const& before) { return sentence == 0 ? model(0, before) : logits{9, 0, 0, 0, 0, 0}; }, {0, 1}, 1);
+  CHECK(search.step() == 4);  // not one more than it takes
+  CHECK(search.best(0)[0].tokens == all[0].tokens);
+  CHECK(search.best(1)[0].tokens.empty());
   options.longest = 2;  // forces the end, however unlikely
   CHECK(found(options, 6, model)[0].tokens == tokens{3, 2});
   options.longest = 0;
