@@ -7,7 +7,7 @@
 
 #include "triad/layers/stacked_linear.hpp"
 #include "triad/ops/attention.hpp"
-#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
 
 namespace triad {
 
@@ -16,7 +16,7 @@ template <class T>
 struct attention_cache {
   tensor<T, dyn, dyn, dyn> memory;  // (sequences, room, 2 d): keys and values side by side
   index_t length = 0;               // tokens of each sequence, the one that joins among them
-  attention_sequences sequences;    // of one query each, and of `length` keys
+  attention_sequences sequences;    // of one query each, that of sequence s in row s; and of `length` keys
 };
 
 /// The states of a batch of sequences.
@@ -88,7 +88,7 @@ struct self_attention {
     stacked().forward(ex, c, w.projections, in.x, {}, s.projected);
     auto* const memory = cache.memory.data_handle();
     auto const newest = make_matrix(memory != nullptr ? memory + (cache.length - 1) * 2 * d : nullptr, count, 2 * d, room * 2 * d);
-    transform(ex, same{}, column_block(s.projected, d, 2 * d), newest);
+    gather_rows(ex, column_block(s.projected, d, 2 * d), cache.sequences.queries.first, newest);
     auto const all = make_matrix<T const>(memory, count * room, 2 * d, 2 * d);
     attention_settings now = settings(c, in);
     now.causal = false;  // a query sees all keys there are

@@ -125,6 +125,7 @@ struct fused_stack {
     std::byte* norms;
     std::size_t norm_stride;
 
+    /// What layer k + 1 left; unless everything is kept, only until the next layer runs.
     typename layer_type::saved at(index_t k) const {
       auto const slot = static_cast<std::size_t>(kept == keep::everything ? k : 0);
       auto place = layers ? arena(layers + slot * layer_stride, layer_stride) : arena();
