@@ -63,11 +63,8 @@ class machine_case {
         width(file.shape("param/tpr.role_emb.weight", 2)[1]), roles(file.values("param/tpr.role_emb.weight")) {
     table = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("param/tpr.filler_emb.weight"), symbols, fillers);
     detail::tree_case<T> const on_host(file);
-    auto const shifts = on_host.maps().shifts;  // (2, r, r)
-    numbers all;
-    for (index_t c = 0; c < 4; ++c)
-      for (index_t i = 0; i < width; ++i)
-        for (index_t j = 0; j < width; ++j) all.push_back(static_cast<double>(c < 2 ? shifts(c, i, j) : shifts(c - 2, j, i)));
+    std::vector<T> all(static_cast<std::size_t>(4 * width * width));
+    make_shifts_both_ways(positions, read_only(on_host.maps().roles), tensor<T, dyn, dyn, dyn>(all.data(), 4, width, width));
     by_matrices = {2, positions.count(), width, file.flag("learned_D_E"), bench.template make_from<tensor<T const, dyn, dyn>>(roles, positions.count(), width),
                    bench.template make_from<tensor<T const, dyn, dyn, dyn>>(all, index_t{4}, width, width)};
   }
