@@ -28,7 +28,8 @@ inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t 
 
 /// What is said where Ctrl-C ended a run that wrote to `out`; the program's exit status.
 inline int report_interrupted(std::string const& out) {
-  std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.empty() ? "no folder (no --out)" : out.c_str());
+  std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n",
+              out.empty() ? "no folder (no --out)" : out.c_str());
   return 130;
 }
 
