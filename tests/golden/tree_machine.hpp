@@ -186,7 +186,8 @@ struct train_dtm {
     detail::load_machine(bench, run.parameters(), file, columns);
 
     std::vector<double> accuracy;
-    auto const first = compare_updates(bench, r, run, iterations * static_cast<std::uint64_t>(file.size("epochs")), schedule, [&](std::uint64_t step, double rate) {
+    auto const updates = iterations * static_cast<std::uint64_t>(file.size("epochs"));
+    auto const first = compare_updates(bench, r, run, updates, schedule, [&](std::uint64_t step, double rate) {
       auto const k = static_cast<std::size_t>(step % batches.size());
       accuracy.push_back(right_trees(bench, run.infer(batches[k]), answers[k], batches[k].sizes.batch));
       run.update(batches[k], answers[k], rate);
