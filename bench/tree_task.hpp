@@ -104,12 +104,9 @@ struct matrix_tree_task : tree_task {
     auto& all = store<T>();
     if (all.empty()) {
       all.resize(static_cast<std::size_t>(5 * r * r));
-      std::vector<T> shifts(static_cast<std::size_t>(2 * r * r));
-      triad::role_maps<T> const maps{triad::tensor<T, triad::dyn, triad::dyn>(all.data(), r, r), triad::tensor<T, triad::dyn, triad::dyn, triad::dyn>(shifts.data(), 2, r, r)};
-      triad::make_random(where(), 7, maps);
-      for (index_t c = 0; c < 4; ++c)
-        for (index_t i = 0; i < r; ++i)
-          for (index_t j = 0; j < r; ++j) all[static_cast<std::size_t>(((c + 1) * r + i) * r + j)] = c < 2 ? maps.shifts(c, i, j) : maps.shifts(c - 2, j, i);
+      triad::random_orthonormal(7, triad::make_matrix(all.data(), r, r, r));
+      triad::make_shifts_both_ways(where(), triad::tensor<T const, triad::dyn, triad::dyn>(all.data(), r, r),
+                                   triad::tensor<T, triad::dyn, triad::dyn, triad::dyn>(all.data() + r * r, 4, r, r));
     }
     return {2, r, r, false, triad::tensor<T const, triad::dyn, triad::dyn>(all.data(), r, r),
             triad::tensor<T const, triad::dyn, triad::dyn, triad::dyn>(all.data() + r * r, 4, r, r)};

@@ -18,15 +18,12 @@ struct some_maps {
   some_maps(tree_positions<> where, bool canonical, index_t role_width = 0)
       : branching(where.branching()), count(where.count()), width(role_width > 0 ? role_width : count), roles(static_cast<std::size_t>(count * width)),
         maps(static_cast<std::size_t>(2 * branching * width * width)) {
-    role_maps<T> const of{tensor<T, dyn, dyn>(roles.data(), count, width), tensor<T, dyn, dyn, dyn>(maps.data(), branching, width, width)};
+    auto const of = make_matrix(roles.data(), count, width, width);
     if (canonical)
-      make_canonical(where, of);
+      unit_rows(of);
     else
-      make_random(where, 9, of);
-    tensor<T, dyn, dyn, dyn> const all(maps.data(), 2 * branching, width, width);
-    for (index_t c = 0; c < branching; ++c)
-      for (index_t i = 0; i < width; ++i)
-        for (index_t j = 0; j < width; ++j) all(branching + c, i, j) = all(c, j, i);
+      random_orthonormal(9, of);
+    make_shifts_both_ways(where, tensor<T const, dyn, dyn>(roles.data(), count, width), tensor<T, dyn, dyn, dyn>(maps.data(), 2 * branching, width, width));
   }
   matrix_interpreter<T> interpreter(bool learned = false) const {
     return {branching, count, width, learned, tensor<T const, dyn, dyn>(roles.data(), count, width),

@@ -35,10 +35,6 @@ inline void add_train_options(CLI::App& app, options& o) {
 }
 
 inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, query& q) {
-  for (auto* const verb : {&evaluate, &predict, &explain}) {
-    verb->add_option("run", q.checkpoint, "A run's folder, or a model.safetensors")->required();
-    triad::examples::add_run_options(*verb, o);
-  }
   add_data_options(evaluate, o);
   for (auto* const verb : {&predict, &explain}) {
     verb->add_option("--data", o.data, "CLUTRR CSV file");

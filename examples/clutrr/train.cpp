@@ -35,8 +35,7 @@ std::optional<std::vector<run_result>> train_seeds(options o, task& work, std::s
   auto const first = o.seed;
   for (int i = 0; i < o.seeds; ++i) {
     o.seed = first + static_cast<std::uint64_t>(i);
-    auto const out = folder.empty() || o.seeds == 1 ? folder : folder + "/seed-" + std::to_string(o.seed);
-    if (!out.empty()) triad::examples::make_folder(out);
+    auto const out = triad::examples::seed_folder(folder, o.seeds, o.seed);
     std::optional<task> own;  // a file is split anew for each seed
     if (i > 0 && !o.data.empty()) own.emplace(o);
     runs.push_back(train_once(o, own ? *own : work, out));
@@ -79,10 +78,7 @@ int train(options const& o) {
     other.model = o.compare;
     others = train_seeds(other, work, o.out.empty() ? o.out : o.out + "/" + o.compare);
   }
-  if (!runs || (!o.compare.empty() && !others)) {
-    std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", o.out.empty() ? "no folder (no --out)" : o.out.c_str());
-    return 130;
-  }
+  if (!runs || (!o.compare.empty() && !others)) return triad::examples::report_interrupted(o.out);
   print_table(*runs, others ? &*others : nullptr, o.compare);
   if (!o.out.empty()) {
     triad::examples::plot accuracy{"CLUTRR: accuracy by chain length", "k (facts in the chain)", "accuracy", {curve(o.model, *runs)}, 0.0, 1.0};

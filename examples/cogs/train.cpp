@@ -61,14 +61,10 @@ int train(options const& o) {
   for (int i = 0; i < o.seeds; ++i) {
     one.seed = o.seed + static_cast<std::uint64_t>(i);
     task work(one);
-    auto const out = o.out.empty() || o.seeds == 1 ? o.out : o.out + "/seed-" + std::to_string(one.seed);
-    if (!out.empty()) triad::examples::make_folder(out);
+    auto const out = triad::examples::seed_folder(o.out, o.seeds, one.seed);
     runs.push_back(train_once(one, work, out));
     auto const& r = runs.back();
-    if (r.interrupted) {
-      std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.empty() ? "no folder (no --out)" : out.c_str());
-      return 130;
-    }
+    if (r.interrupted) return triad::examples::report_interrupted(out);
     auto const all = total(r.gen);
     std::printf("seed %llu: dev %s  test %s  generalisation %s  as trees %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), percent(r.validation).c_str(),
                 percent(r.test).c_str(), percent(all.part(all.graphs)).c_str(), percent(all.part(all.trees)).c_str(), r.seconds, r.failed ? "  failed" : "");

@@ -1,4 +1,4 @@
-// What every program does with its command line: presets and config files below what is given, and one line for an error.
+// What every program does with its command line: its verbs, presets and config files below what is given, and one line for an error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -54,19 +54,6 @@ void parse(CLI::App& app, CLI::App& train, Options& o, int argc, char** argv) {
   app.parse(arguments);
 }
 
-/// The exit status of work(), or of what went wrong, told in one line.
-template <class Work>
-int run_program(CLI::App& app, char const* name, Work&& work) {
-  try {
-    return work();
-  } catch (CLI::ParseError const& e) {
-    return app.exit(e);
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "%s: %s\n", name, e.what());
-    return 1;
-  }
-}
-
 /// Options that say where a run computes, common to all verbs of all programs.
 template <class Options>
 void add_run_options(CLI::App& app, Options& o) {
@@ -95,6 +82,52 @@ void add_training_options(CLI::App& app, Options& o) {
   app.add_flag("--recompute", o.recompute, "Run layers again in backward instead of keeping what they computed");
   app.add_option("--out", o.out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/");
   app.add_flag("--resume", o.resume, "Go on from the folder's checkpoint");
+}
+
+/// What a verb that uses a trained model is told in all programs.  Query: a struct with checkpoint.
+template <class Options, class Query>
+void add_checkpoint_options(CLI::App& app, Options& o, Query& q) {
+  app.add_option("run", q.checkpoint, "A run's folder, or a model.safetensors")->required();
+  add_run_options(app, o);
+}
+
+/// A program's name, and what --help says of it and of its verbs.
+struct program_texts {
+  char const *name, *about;
+  char const *train, *evaluate, *predict, *explain, *generate;
+};
+
+/// All of main(): the exit status of the verb that the command line names, or of what went wrong, told in one line.  Found by the
+/// types of o and q, in their namespace:
+///   train(o), evaluate(o, q), predict(o, q), explain(o, q), generate(o, q)                          the verbs, giving the exit status
+///   add_train_options(app, o), add_query_options(evaluate, predict, explain, generate, o, q)        the options of the verbs; the first
+/// calls add_training_options, and evaluate, predict and explain have those of add_checkpoint_options already.
+template <class Options, class Query>
+int run_verbs(program_texts const& say, int argc, char** argv) {
+  CLI::App app{say.about};
+  app.require_subcommand(1);
+  Options o;
+  Query q;
+  auto const verb = [&](char const* called, char const* text) { return app.add_subcommand(called, text); };
+  // Not named as the verbs are: these would hide the functions.
+  auto &to_train = *verb("train", say.train), &to_evaluate = *verb("evaluate", say.evaluate), &to_predict = *verb("predict", say.predict),
+       &to_explain = *verb("explain", say.explain), &to_generate = *verb("generate", say.generate);
+  add_train_options(to_train, o);
+  for (auto* const of_a_run : {&to_evaluate, &to_predict, &to_explain}) add_checkpoint_options(*of_a_run, o, q);
+  add_query_options(to_evaluate, to_predict, to_explain, to_generate, o, q);
+  try {
+    parse(app, to_train, o, argc, argv);
+    if (to_train.parsed()) return train(o);
+    if (to_evaluate.parsed()) return evaluate(o, q);
+    if (to_predict.parsed()) return predict(o, q);
+    if (to_explain.parsed()) return explain(o, q);
+    return generate(o, q);
+  } catch (CLI::ParseError const& e) {
+    return app.exit(e);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "%s: %s\n", say.name, e.what());
+    return 1;
+  }
 }
 
 }  // namespace triad::examples

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -15,6 +17,20 @@ inline void make_folder(std::string const& out, std::string const& inside = {}) 
   std::error_code failure;
   std::filesystem::create_directories(inside.empty() ? out : out + "/" + inside, failure);
   if (failure) throw data_error("cannot make the folder " + out + ": " + failure.message() + "; give another with --out");
+}
+
+/// The folder of one seed's run, made: `out` itself, or one below it where there are several seeds; none where `out` is none.
+inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t seed) {
+  auto const folder = out.empty() || seeds == 1 ? out : out + "/seed-" + std::to_string(seed);
+  if (!folder.empty()) make_folder(folder);
+  return folder;
+}
+
+/// What is said where Ctrl-C ended a run that wrote to `out`; the program's exit status.
+inline int report_interrupted(std::string const& out) {
+  std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n",
+              out.empty() ? "no folder (no --out)" : out.c_str());
+  return 130;
 }
 
 /// The checkpoint of a run, which is named by its folder or by the file itself.

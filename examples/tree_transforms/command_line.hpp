@@ -50,10 +50,6 @@ inline void add_train_options(CLI::App& app, options& o) {
 }
 
 inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, query& q) {
-  for (auto* const verb : {&evaluate, &predict, &explain}) {
-    verb->add_option("run", q.checkpoint, "A run's folder, or a model.safetensors")->required();
-    triad::examples::add_run_options(*verb, o);
-  }
   for (auto* const verb : {&evaluate, &explain}) {
     add_data_options(*verb, o);
     verb->add_option("--threshold", q.threshold, "A program is extracted where each of its choices has this weight")->check(CLI::Range(0.0, 1.0));

@@ -26,6 +26,6 @@ int train(options const& o);
 int evaluate(options const& o, query const& q);
 int predict(options const& o, query const& q);
 int explain(options const& o, query const& q);
-int generate(options const& o);
+int generate(options const& o, query const& q);
 
 }  // namespace tree_transforms

@@ -90,7 +90,7 @@ int predict(options const& o, query const& q) {
   return failed ? 1 : 0;
 }
 
-int generate(options const& given) {
+int generate(options const& given, query const&) {
   options o = given;
   settle(o);
   o.data.clear();

@@ -38,8 +38,7 @@ void explain_one(trained& model, query const& q) {
   auto const symbols = model.net->infer();
   std::vector<index_t> const answer(symbols.begin(), symbols.end());  // at every position, as evaluate counts
   auto const said = model.net->traced(true).front();
-  auto e = explain_trace(source, said, model.labels, positions.depth());
-  e.agrees = symbols_of(execute(likeliest(said), source, positions.depth()).back(), positions) == answer;
+  auto const e = explain_trace(source, said, model.labels, positions, answer);
   std::printf("%s", to_text(e).c_str());
   if (!given.target.empty()) std::printf("%s\n", answer == symbols_of(model.numbered(given.target), positions) ? "the machine's answer is right" : ("the right tree is " + triad::to_text(given.target)).c_str());
   for (auto const& [path, content] : {std::pair(q.json, to_json(e)), {q.dot, to_dot(e)}, {q.svg, to_svg(e)}}) {

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "score.hpp"
 #include "symbolic.hpp"
 #include "triad/tree/s_expression.hpp"
 
@@ -40,11 +41,13 @@ struct explanation {
   bool agrees = false;    // its result, on trees of symbols, is the machine's
 };
 
-inline explanation explain_trace(numbered_tree const& source, trace const& said, triad::vocabulary const& labels, index_t depth) {
+/// answer: the machine's symbol at every position, which may stand also where no tree has a node.
+inline explanation explain_trace(numbered_tree const& source, trace const& said, triad::vocabulary const& labels, triad::tree_positions<> const& positions,
+                                 std::vector<index_t> const& answer) {
   auto const p = likeliest(said);
-  auto const memory = execute(p, source, depth);
+  auto const memory = execute(p, source, positions.depth());
   auto const wanted = needed(p);
-  explanation e{labels.label(source), {}, to_text(p, labels), certainty(said, p, memory), !said.empty() && memory.back() == said.back().tree};
+  explanation e{labels.label(source), {}, to_text(p, labels), certainty(said, p, memory), symbols_of(memory.back(), positions) == answer};
   for (std::size_t k = 0; k < said.size(); ++k) {
     explained_step step{p[k].what, said[k].weight(p[k].what), {}, {}, 0, labels.label(said[k].tree), wanted[k], said[k]};
     for (auto const a : arguments_of(p[k].what)) step.arguments.push_back({a, p[k].tree(a), said[k].weight(a, p[k].tree(a))});

@@ -15,9 +15,6 @@
 
 namespace tree_transforms {
 
-/// Symbol v stands at a position where it has most of the vector there, and where that is longer than this; as released.
-inline constexpr double decode_threshold = 0.01;
-
 class machine : public triad::examples::learner {
  public:
   // A batch: rows are added, then used.

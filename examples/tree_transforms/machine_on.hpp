@@ -15,6 +15,7 @@
 #include "models.hpp"
 #include "noise.hpp"
 #include "triad/models/tree_loader.hpp"
+#include "triad/tree/bind.hpp"
 #include "triad/tree/placement.hpp"
 
 namespace tree_transforms {
@@ -126,7 +127,7 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
   /// The symbols of rows of scores: (batch N, symbols).
   std::span<index_t const> decoded(triad::matrix<float const> scores) {
     triad::vec<index_t> const there(static_cast<index_t*>(symbols_there_.data()), scores.extent(0));
-    triad::decode_rows(ex_, scores, decode_threshold, there);
+    triad::decode_rows(ex_, scores, triad::decode_threshold, there);
     auto const count = static_cast<std::size_t>(scores.extent(0));
     symbols_there_.memory().to_host(symbols_.data(), there.data_handle(), count * sizeof(index_t));
     return std::span<index_t const>(symbols_).first(count);

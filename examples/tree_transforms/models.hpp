@@ -31,12 +31,7 @@ class role_memory {
     auto place = here.place();
     auto const all = plan(place, positions);
     triad::random_orthonormal(seed, triad::as_matrix(all.roles));
-    index_t const r = positions.count();
-    triad::make_shifts(positions, triad::tensor<float const, triad::dyn, triad::dyn>(all.roles),
-                       triad::tensor<float, triad::dyn, triad::dyn, triad::dyn>(all.maps.data_handle(), 2, r, r));
-    for (index_t c = 0; c < 2; ++c)
-      for (index_t i = 0; i < r; ++i)
-        for (index_t j = 0; j < r; ++j) all.maps(2 + c, j, i) = all.maps(c, i, j);
+    triad::make_shifts_both_ways(positions, triad::read_only(all.roles), all.maps);
     there_.memory().from_host(there_.data(), here.data(), here.bytes());
   }
 

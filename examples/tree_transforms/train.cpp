@@ -67,14 +67,10 @@ int train(options const& given) {
       std::printf("%s: %lld training rows, %lld labels, trees of depth %lld%s\n", o.task.c_str(), static_cast<long long>(work.placed(split::train).size()),
                   static_cast<long long>(work.labels().size() - 1), static_cast<long long>(work.depth()),
                   work.skipped() > 0 ? (", " + std::to_string(work.skipped()) + " deeper rows left out").c_str() : "");
-    auto const out = o.out.empty() || o.seeds == 1 ? o.out : o.out + "/seed-" + std::to_string(one.seed);
-    if (!out.empty()) triad::examples::make_folder(out);
+    auto const out = triad::examples::seed_folder(o.out, o.seeds, one.seed);
     runs.push_back(train_once(one, work, out));
     auto const& r = runs.back();
-    if (r.interrupted) {
-      std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.empty() ? "no folder (no --out)" : out.c_str());
-      return 130;
-    }
+    if (r.interrupted) return triad::examples::report_interrupted(out);
     found.push_back(r.found);
     std::printf("seed %llu (%.0f s)%s\n\n%s\n", static_cast<unsigned long long>(one.seed), r.seconds,
                 r.diverged ? ": failed, its loss was not finite" : r.failed ? ": failed, fewer than 90 % of the training rows are right" : "", table_of(r.found).c_str());

@@ -10,6 +10,7 @@
 #include "triad/layers/transformer_layer.hpp"
 #include "triad/models/beam_search.hpp"
 #include "triad/models/edge_transformer.hpp"
+#include "triad/models/fused_decoder.hpp"
 #include "triad/models/fused_transformer.hpp"
 #include "triad/models/graph_loader.hpp"
 #include "triad/models/pair_loader.hpp"

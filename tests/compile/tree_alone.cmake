@@ -2,13 +2,7 @@
 # a program of its own runs with no library.  The seconds of the whole of it are printed.
 cmake_minimum_required(VERSION 3.25)
 
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  set(output "${output}" PARENT_SCOPE)
-  if(failed)
-    message(FATAL_ERROR "${ARGN}\n${output}")
-  endif()
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")
 
 set(compile "${COMPILER}" -std=c++20 "-I${ROOT}/include" -isystem "${CCCL}")
 file(GLOB headers "${ROOT}/include/triad/tree/*.hpp")

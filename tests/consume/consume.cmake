@@ -1,13 +1,7 @@
 # Builds and runs a user's project of examples/consume in one WAY: find_package, fetch_content or pkg_config.
 cmake_minimum_required(VERSION 3.25)
 
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  set(output "${output}" PARENT_SCOPE)
-  if(failed)
-    message(FATAL_ERROR "${ARGN}\n${output}")
-  endif()
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")
 
 set(prefix "${BINARY}/consume/prefix")
 set(build "${BINARY}/consume/${WAY}")

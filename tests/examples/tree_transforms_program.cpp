@@ -135,10 +135,12 @@ TEST_CASE("a tree is right where every position is, and partly right by its node
   CHECK(t.partial() == 1);
   t.add(right, std::vector<index_t>{3, 4, 0, 0, 0, 0, 2});  // one is missing, one too many
   CHECK(t.accuracy() == 0.5);
-  CHECK(t.partial() == Approx(5.0 / 7));
+  CHECK_THAT(t.partial(), triad::test::WithinAbs(5.0 / 7, 1e-12));
   t.add(right, std::vector<index_t>{3, 4, 5, 1, 0, 0, 0});
   CHECK(t.whole == 1);
 }
+
+triad::tree_positions<> const positions(2, 8);
 
 explanation example(words& w) {
   auto const source = w.number("( S ( NP ann ) ( VP ( V saw ) ( NP \"bob<&\" ) ) )");
@@ -146,7 +148,7 @@ explanation example(words& w) {
   auto const memory = execute(p, source, 8);
   auto said = chosen(p);
   for (std::size_t k = 0; k < said.size(); ++k) said[k].tree = memory[k + 1];
-  return explain_trace(source, said, w.labels, 8);
+  return explain_trace(source, said, w.labels, positions, symbols_of(memory.back(), positions));
 }
 
 TEST_CASE("an explanation says at each step what was done, to which trees, and what was written") {
@@ -176,9 +178,13 @@ TEST_CASE("an explanation whose program gives another tree than the machine says
   auto const source = w.number("( S ( NP ann ) ( VP ( V saw ) ( NP bob ) ) )");
   auto said = chosen(to_logical_form(w));
   said.back().tree = source;
-  auto const e = explain_trace(source, said, w.labels, 8);
+  auto const e = explain_trace(source, said, w.labels, positions, symbols_of(source, positions));
   CHECK(!e.agrees);
   CHECK(to_text(e).find("does not give the machine's answer") != std::string::npos);
+
+  auto stray = symbols_of(execute(to_logical_form(w), source, 8).back(), positions);
+  stray.back() = 1;  // under no node: no tree has it, and the answer is not right
+  CHECK(!explain_trace(source, said, w.labels, positions, stray).agrees);
 }
 
 TEST_CASE("a drawing of a tree has every node on its level, over its children, and no two labels on each other") {

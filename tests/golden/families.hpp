@@ -15,6 +15,7 @@
 #include "relation.hpp"
 #include "training.hpp"
 #include "tree_machine.hpp"
+#include "tree_machine_parts.hpp"
 #include "tree_text.hpp"
 #include "trees.hpp"
 #include "update.hpp"

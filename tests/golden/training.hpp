@@ -1,9 +1,13 @@
-// Kind train_clutrr: the first updates of a training run, from the same parameters on the same batches.
+// Kind train_clutrr: the first updates of a training run, from the same parameters on the same batches; and what kinds of training share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "edge_model.hpp"
 #include "triad/models/graph_loader.hpp"
@@ -11,6 +15,55 @@
 #include "update.hpp"
 
 namespace triad::golden {
+
+/// The largest number of each parameter's first gradient, by the parameter's path.
+using first_gradients = std::map<std::string, double>;
+
+/// Updates of a trainer, made by update(step, rate), against the file's losses, norms and rates.  pass: lists parameters as the file does.
+template <backend Ex, class Run, class Schedule, class Update, class Pass = as_listed>
+first_gradients compare_updates(workbench<Ex>& bench, report& r, Run& run, std::uint64_t steps, Schedule const& schedule, Update&& update,
+                                Pass const& pass = {}) {
+  first_gradients first;
+  std::vector<double> losses, norms, rates;
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    rates.push_back(schedule.rate(step));
+    update(step, rates.back());
+    losses.push_back(run.loss());
+    norms.push_back(run.norm());
+    if (step == 0)
+      pass(run.parameters().gradients(), [&](std::string const& path, auto view) { first[path] = largest(bench.read(view)); });
+  }
+  r.relative("out/loss", "loss", losses, r.trace_tolerance());
+  r.relative("out/grad_norm", "norm", norms, r.trace_tolerance());
+  r.tensor("out/lr", "rate", rates, 1e-12);
+  return first;
+}
+
+/// A parameter's values as they are.
+struct as_ours {
+  std::vector<double> const& operator()(std::string const&, std::vector<double> const& values) const { return values; }
+};
+
+/// The parameters after the last update, which as_stored(path, values) writes as the file does.  In double, and only where the first
+/// gradient was more than rounding: Adam makes whole steps of rounding noise.
+template <backend Ex, class Set, class Name, class Pass = as_listed, class Stored = as_ours>
+void compare_final(workbench<Ex>& bench, golden_file const& file, report& r, Set& params, first_gradients const& first, Name const& name,
+                   Pass const& pass = {}, Stored const& as_stored = {}) {
+  double scale = 0;
+  for (auto const& [path, value] : first) scale = std::max(scale, value);
+  std::set<std::string> ours;
+  pass(params.values(), [&](std::string const& path, auto view) {
+    auto const stored = "out/final_param/" + name(path);
+    ours.insert(stored);
+    if (!file.single() && first.at(path) >= 1e-12 * scale)
+      r.tensor(stored, "final parameters", as_stored(path, bench.read(view)), 1e-6);
+    else
+      r.skip(stored);
+  });
+  // What our model does not have must be what the reference never used.
+  for (auto const& stored : file.names("out/final_param/"))
+    if (!ours.contains(stored) && file.values(stored) == file.values("param/" + stored.substr(16))) r.skip(stored);
+}
 
 struct train_clutrr {
   static constexpr std::string_view kind = "train_clutrr";
@@ -34,50 +87,11 @@ struct train_clutrr {
     auto& params = run.parameters();
     auto const name = model_names(file);
     load_values(bench, params, file, name);
-    run.compute_gradient(batches.at(0).queries, batches.at(0).target);
-    std::vector<first_gradient> first;
-    walk(params.gradients(), [&](std::string const& path, auto view) { first.push_back({name(path), largest(bench.read(view))}); });
-
-    std::vector<double> losses, norms, rates;
-    for (index_t step = 0; step < file.size("steps"); ++step) {
+    auto const first = compare_updates(bench, r, run, static_cast<std::uint64_t>(file.size("steps")), schedule, [&](std::uint64_t step, double rate) {
       auto const& batch = batches.at(static_cast<std::size_t>(step) % batches.size());
-      rates.push_back(schedule.rate(static_cast<std::uint64_t>(step)));
-      run.update(batch.queries, batch.target, rates.back());
-      losses.push_back(run.loss());
-      norms.push_back(run.norm());
-    }
-    r.relative("out/loss", "loss", losses, r.trace_tolerance());
-    r.relative("out/grad_norm", "norm", norms, r.trace_tolerance());
-    r.tensor("out/lr", "rate", rates, 1e-12);
-    compare_final(bench, file, r, params, name, first);
-  }
-
- private:
-  struct first_gradient {
-    std::string name;
-    double largest;
-  };
-
-  /// In double, and only where the first gradient was more than rounding: Adam makes whole steps of rounding noise.
-  template <backend Ex, class Set, class Name>
-  static void compare_final(workbench<Ex>& bench, golden_file const& file, report& r, Set& params, Name const& name,
-                            std::vector<first_gradient> const& first) {
-    double scale = 0;
-    for (auto const& g : first) scale = std::max(scale, g.largest);
-    std::set<std::string> ours;
-    std::size_t k = 0;
-    walk(params.values(), [&](std::string const& path, auto view) {
-      auto const stored = "out/final_param/" + name(path);
-      ours.insert(stored);
-      if (!file.single() && first.at(k).largest >= 1e-12 * scale)
-        r.tensor(stored, "final parameters", bench.read(view), 1e-6);
-      else
-        r.skip(stored);
-      ++k;
+      run.update(batch.queries, batch.target, rate);
     });
-    // What our model does not have must be what the reference never used.
-    for (auto const& stored : file.names("out/final_param/"))
-      if (!ours.contains(stored) && file.values(stored) == file.values("param/" + stored.substr(16))) r.skip(stored);
+    compare_final(bench, file, r, params, first, name);
   }
 };
 

@@ -156,9 +156,8 @@ TEMPLATE_TEST_CASE("a batch of products is each product", "", TRIAD_TEST_TYPES) 
       auto const x = batch(a.data(), count, m, k, m * k, turned), y = batch(b.data(), count, k, n, k * n, !turned);
       batched_matmul<typename TestType::backend, T>(ex, x, y, batch(c.data(), count, m, n, m * n, false));
       for (index_t i = 0; i < count; ++i) {
-        auto const at = [&](auto const& v) { return make_matrix(v.data_handle() + i * v.stride(0), v.extent(1), v.extent(2), v.stride(1), v.stride(2)); };
         matrix<T const> const result = make_matrix<T const>(c.data() + i * m * n, m, n, n);
-        CHECK(error_of<T>(at(x), at(y), result, false, {}, result) <= tolerance<T>(k));
+        CHECK(error_of<T>(matrix_of(x, i), matrix_of(y, i), result, false, {}, result) <= tolerance<T>(k));
       }
     }
 }

@@ -61,6 +61,21 @@ TEST_CASE("a child of a graft is the identity on roles above the last level and 
       }
 }
 
+TEST_CASE("shifts both ways are those of every child, then of each its transpose") {
+  test::random_form<double> const form(3, 3, 1);
+  auto const& shifts = form.maps.shifts;
+  index_t const width = form.maps.roles.extent(1);
+  std::vector<double> all(static_cast<std::size_t>(6 * width * width));
+  tensor<double, dyn, dyn, dyn> const maps(all.data(), 6, width, width);
+  make_shifts_both_ways(form.positions, read_only(form.maps.roles), maps);
+  for (index_t c = 0; c < 3; ++c)
+    for (index_t i = 0; i < width; ++i)
+      for (index_t j = 0; j < width; ++j) {
+        REQUIRE(maps(c, i, j) == shifts(c, i, j));
+        REQUIRE(maps(3 + c, i, j) == shifts(c, j, i));
+      }
+}
+
 TEST_CASE("set-up at depth 10 is a sum of products, not more") {
   // 2 N r^2 flops for both children of 1023 roles of width 1024: under a second also here, where views are checked.
   auto const start = std::chrono::steady_clock::now();

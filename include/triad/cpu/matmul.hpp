@@ -154,13 +154,13 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
 
 template <std::floating_point T>
 void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
-  auto const at = [](auto m, index_t i) { return make_matrix(m.data_handle() + i * m.stride(0), m.extent(1), m.extent(2), m.stride(1), m.stride(2)); };
+  auto const product = [&](backend& on, index_t i) { do_matmul(on, matrix_of(a, i), matrix_of(b, i), matrix_of(c, i), false, epilogue<T>{}); };
   backend one(1);
   if (c.extent(0) < ex.threads) {  // few large products: the threads share each
-    for (index_t i = 0; i < c.extent(0); ++i) do_matmul(ex, at(a, i), at(b, i), at(c, i), false, epilogue<T>{});
+    for (index_t i = 0; i < c.extent(0); ++i) product(ex, i);
     return;
   }
-  parallel_for(ex, c.extent(0), [&](index_t i, int) { do_matmul(one, at(a, i), at(b, i), at(c, i), false, epilogue<T>{}); });
+  parallel_for(ex, c.extent(0), [&](index_t i, int) { product(one, i); });
 }
 
 }  // namespace triad::cpu

@@ -7,8 +7,17 @@
 
 #include "triad/layers/stacked_linear.hpp"
 #include "triad/ops/attention.hpp"
+#include "triad/ops/gather.hpp"
 
 namespace triad {
+
+/// Keys and values of the tokens so far, of sequences that grow by one token at a time; each sequence has room for as many.
+template <class T>
+struct attention_cache {
+  tensor<T, dyn, dyn, dyn> memory;  // (sequences, room, 2 d): keys and values side by side
+  index_t length = 0;               // tokens of each sequence, the one that joins among them
+  attention_sequences sequences;    // of one query each, that of sequence s in row s; and of `length` keys
+};
 
 /// The states of a batch of sequences.
 template <class T, index_t D>
@@ -68,6 +77,26 @@ struct self_attention {
     attention(ex, *c.scratch, settings(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s.lse, as_matrix(s.context));
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
+  /// The same for the newest token of every sequence, row s of x that of sequence s: its key and value join the cache, which it then
+  /// looks over.  Causal by nature; masks are not for sequences that grow.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after,
+               attention_cache<T> const& cache) const {
+    index_t const d = width(), count = cache.memory.extent(0), room = cache.memory.extent(1);
+    TRIAD_EXPECTS(in.x.extent(0) == count && cache.memory.extent(2) == 2 * d, "self_attention: the cache is (sequences, room, 2 d), x has a row for each sequence");
+    TRIAD_EXPECTS(cache.length > 0 && cache.length <= room && in.masked.extent(0) == 0, "self_attention: the cache has no room, or there is a mask");
+    stacked().forward(ex, c, w.projections, in.x, {}, s.projected);
+    auto* const memory = cache.memory.data_handle();
+    auto const newest = make_matrix(memory != nullptr ? memory + (cache.length - 1) * 2 * d : nullptr, count, 2 * d, room * 2 * d);
+    gather_rows(ex, column_block(s.projected, d, 2 * d), cache.sequences.queries.first, newest);
+    auto const all = make_matrix<T const>(memory, count * room, 2 * d, 2 * d);
+    attention_settings now = settings(c, in);
+    now.causal = false;  // a query sees all keys there are
+    attention(ex, *c.scratch, now, cache.sequences, {column_block(read_only(s.projected), 0, d), column_block(all, 0, d), column_block(all, d, d)}, s.lse,
+              as_matrix(s.context));
+    mixer().forward(ex, c, w.output, s.context, {}, y, after);
+  }
+
   /// Overwrites dx, then applies `after` to it.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,

@@ -62,15 +62,11 @@ struct cross_attention {
       f("output", output);
     }
   };
-  /// What belongs to the tokens that look.
-  struct attending {
+  struct saved {
+    projected source;           // (source rows, 2 d)
     tensor<T, dyn, D> query;    // (rows, d)
     vec<T> lse;                 // (h rows)
     tensor<T, dyn, D> context;  // (rows, d)
-  };
-  struct saved {
-    projected source;  // (source rows, 2 d)
-    attending tokens;
   };
 
   template <class S = T>
@@ -79,34 +75,31 @@ struct cross_attention {
     auto const kv = keys_values().template plan_params<S>(place);
     return {q, kv, square().template plan_params<S>(place)};
   }
-  attending plan_attending(arena& place, index_t rows) const {
-    auto const q = place.make<output>(rows, width());
-    auto const lse = place.make<vec<T>>(heads() * rows);
-    return {q, lse, place.make<output>(rows, width())};
-  }
   projected plan_source(arena& place, index_t source_rows) const { return place.make<projected>(source_rows, 2 * width()); }
   saved plan_saved(arena& place, cross_dims const& dims, keep = keep::everything) const {
     auto const source = plan_source(place, dims.source_rows);
-    return {source, plan_attending(place, dims.rows)};
+    auto const q = place.make<output>(dims.rows, width());
+    auto const lse = place.make<vec<T>>(heads() * dims.rows);
+    return {source, q, lse, place.make<output>(dims.rows, width())};
   }
 
   /// y is followed by `after`.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after = {}) const {
     project(ex, c, w, in.source.x, s.source);
-    attend(ex, c, w, in, read_only(s.source), s.tokens, y, after);
+    forward(ex, c, w, in, s, y, after, read_only(s.source));
   }
   /// Keys and values of a source.
   template <backend Ex>
   void project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, dyn> source, projected to) const {
     keys_values().forward(ex, c, w.source, source, {}, to);
   }
-  /// The rest of forward, over keys and values that are there; reads in.source's sequences and mask alone.
+  /// The same over keys and values that are there; reads in.source's sequences and mask alone.
   template <backend Ex>
-  void attend(Ex& ex, call const& c, fields<T const> w, input const& in, const_view<projected> source, attending const& s, output y,
-              epilogue<T> const& after = {}) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after,
+               const_view<projected> source) const {
     square().forward(ex, c, w.query, in.x, {}, s.query);
-    triad::attention(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.query), source), s.lse, as_matrix(s.context));
+    attention(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.query), source), s.lse, as_matrix(s.context));
     square().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
@@ -118,9 +111,9 @@ struct cross_attention {
     index_t const rows = in.x.extent(0);
     auto const d_context = c.scratch->template make<output>(rows, width()), dq = c.scratch->template make<output>(rows, width());
     auto const d_projected = plan_source(*c.scratch, in.source.x.extent(0));
-    square().backward(ex, c, w.output, s.tokens.context, {}, dy, d_context, gradient.output);
-    attention_grad(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.tokens.query), read_only(s.source)), vec<T const>(s.tokens.lse),
-                   as_matrix(read_only(s.tokens.context)), as_matrix(read_only(d_context)), operands(dq, d_projected));
+    square().backward(ex, c, w.output, s.context, {}, dy, d_context, gradient.output);
+    attention_grad(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.query), read_only(s.source)), vec<T const>(s.lse),
+                   as_matrix(read_only(s.context)), as_matrix(read_only(d_context)), operands(dq, d_projected));
     keys_values().product().backward_params(ex, c, in.source.x, read_only(d_projected), gradient.source.all);
     matmul_add(ex, d_projected, w.source.all.weight, d_source);
     square().backward(ex, c, w.query, in.x, {}, dq, dx, gradient.query, after);

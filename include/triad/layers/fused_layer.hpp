@@ -108,8 +108,16 @@ struct fused_layer {
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
     attention.forward(ex, c.child(0), w.attention, {in.x, in.sequences, in.masked}, s.attention, s.after_attention);
     if (crosses) cross.forward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, s.after_cross);
-    if (fuses) fuse.forward(ex, c.child(2), w.fuse, fuse_of(in, s), s.fuse, s.after_fuse);
-    block.forward(ex, c.child(3), w.block, last(s), s.block, y);
+    rest(ex, c, w, in, s, y);
+  }
+  /// The same for one more token of every sequence that a decoder makes, row s that of sequence s; source: keys and values of in.source.
+  /// in.sequences: the rows that share a source, as sequences.
+  template <backend Ex>
+  void extend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, attention_cache<T> const& cache,
+              tensor<T const, dyn, dyn> source) const {
+    attention.forward(ex, c.child(0), w.attention, {in.x, in.sequences}, s.attention, s.after_attention, cache);
+    if (crosses) cross.forward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, s.after_cross, source);
+    rest(ex, c, w, in, s, y);
   }
 
   /// Overwrites dx, which may not be dy; adds to the gradients of the states below and of the source.
@@ -132,6 +140,13 @@ struct fused_layer {
   }
 
  private:
+  /// What follows the attentions over other tokens.
+  template <backend Ex>
+  void rest(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
+    if (fuses) fuse.forward(ex, c.child(2), w.fuse, fuse_of(in, s), s.fuse, s.after_fuse);
+    block.forward(ex, c.child(3), w.block, last(s), s.block, y);
+  }
+
   static layer_norm_layer<T, D> norm_of(transformer_options const& o) { return {extents<D>(o.width)}; }
   static cross_input<T, D> cross_of(input const& in, saved const& s) { return {s.after_attention, in.sequences, in.source}; }
   fuse_input<T, D> fuse_of(input const& in, saved const& s) const { return {crosses ? s.after_cross : s.after_attention, in.states, in.layers}; }

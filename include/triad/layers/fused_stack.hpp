@@ -125,6 +125,7 @@ struct fused_stack {
     std::byte* norms;
     std::size_t norm_stride;
 
+    /// What layer k + 1 left; unless everything is kept, only until the next layer runs.
     typename layer_type::saved at(index_t k) const {
       auto const slot = static_cast<std::size_t>(kept == keep::everything ? k : 0);
       auto place = layers ? arena(layers + slot * layer_stride, layer_stride) : arena();
@@ -178,16 +179,12 @@ struct fused_stack {
   /// From x_0, which is in s.states, to s.y().
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s) const {
-    for (index_t k = 0; k < count; ++k) {
-      enter(ex, w, s, k);
-      layer(k).forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), s.x(k + 1));
-    }
-    if (link == layer_link::weighted) {
-      normalise(ex, w, s, count);
-      mix(ex, w, s, count + 1, s.result);
-    } else if (normed()) {
-      norm().forward(ex, call{}, w.norm(0), s.x(count), s.norm(0), s.result);
-    }
+    climb(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) { layer(k).forward(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1)); });
+  }
+  /// The same for one more token of every sequence that a decoder makes (fused_layer::extend); cache(k), source(k): of layer k + 1.
+  template <backend Ex, class Cache, class Source>
+  void extend(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, Cache&& cache, Source&& source) const {
+    climb(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) { layer(k).extend(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1), cache(k), source(k)); });
   }
 
   /// Overwrites dx_0; adds to the gradient of the source.
@@ -239,6 +236,21 @@ struct fused_stack {
   }
 
  private:
+  /// pass(k, input) makes state k + 1.
+  template <backend Ex, class Pass>
+  void climb(Ex& ex, fields<T const> w, fused_input<T, D> const& in, saved const& s, Pass&& pass) const {
+    for (index_t k = 0; k < count; ++k) {
+      enter(ex, w, s, k);
+      pass(k, input_at(in, s, k));
+    }
+    if (link == layer_link::weighted) {
+      normalise(ex, w, s, count);
+      mix(ex, w, s, count + 1, s.result);
+    } else if (normed()) {
+      norm().forward(ex, call{}, w.norm(0), s.x(count), s.norm(0), s.result);
+    }
+  }
+
   static state slice(layer_states<T> v, index_t k) { return state(triad::slice(v, k)); }
   /// The first l states as rows: (l, rows d).
   static matrix<T> stacked(layer_states<T> v, index_t l) {

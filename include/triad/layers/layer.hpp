@@ -52,7 +52,7 @@ struct dims_of<Layer> {
   using type = typename Layer::planned_with;
 };
 }  // namespace detail
-/// What a layer's memory is planned with: its `planned_with`, or else those of a batch of graphs.
+/// What the memory of a layer or a model is planned with: its `planned_with`, or else those of a batch of graphs.
 template <class Layer>
 using layer_dims = typename detail::dims_of<Layer>::type;
 

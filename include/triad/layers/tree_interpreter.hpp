@@ -198,8 +198,7 @@ struct matrix_interpreter {
   /// y(b) = a x(b) for every sample b.
   template <backend Ex>
   static void each_sample(Ex& ex, matrix<T const> a, matrices<T const> x, matrices<T> y) {
-    auto const at = [](auto const& m, index_t b) { return make_matrix(m.data_handle() + b * m.stride(0), m.extent(1), m.extent(2), m.stride(1), m.stride(2)); };
-    for (index_t b = 0; b < y.extent(0); ++b) matmul(ex, a, at(x, b), at(y, b));
+    for (index_t b = 0; b < y.extent(0); ++b) matmul(ex, a, matrix_of(x, b), matrix_of(y, b));
   }
   /// (batch n, f) as (batch, n, f)
   template <class S>

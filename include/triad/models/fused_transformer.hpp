@@ -91,7 +91,7 @@ struct fused_transformer {
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& logits) const {
     encode(ex, c, w, in, s.encoder);
     target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.decoder.x(0));
-    decoder.forward(ex, c.child(3), w.decoder, target_input(in, s), s.decoder);
+    decoder.forward(ex, c.child(3), w.decoder, target_input(in, tensor<T const, dyn, dyn>(s.encoder.y())), s.decoder);
     matmul(ex, s.decoder.y(), transposed(w.projection()), logits);
   }
   /// The source's half of forward.
@@ -99,6 +99,16 @@ struct fused_transformer {
   void encode(Ex& ex, call const& c, fields<T const> w, input const& in, typename stack_type::saved const& s) const {
     source.forward(ex, c.child(0), w.source, source_tokens(in), {}, s.x(0));
     encoder.forward(ex, c.child(1), w.encoder, source_input(in), s);
+  }
+
+  /// The target's half for one more token of every target, whose tokens before it are in the caches (fused_stack::extend).  A row of
+  /// in.target_token a target, in.target: the targets that share a source;  source_y: what the encoder made.
+  template <backend Ex, class Cache, class Projected>
+  void extend(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y, typename stack_type::saved const& s,
+              Cache&& cache, Projected&& projected, output const& logits) const {
+    target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.x(0));
+    decoder.extend(ex, c.child(3), w.decoder, target_input(in, source_y), s, cache, projected);
+    matmul(ex, s.y(), transposed(w.projection()), logits);
   }
 
   template <backend Ex>
@@ -113,7 +123,7 @@ struct fused_transformer {
       auto const dy = rows_of(in.target), dy0 = rows_of(in.target);
       matmul_add(ex, transposed(d_logits), s.decoder.y(), gradient.projection());
       matmul(ex, d_logits, w.projection(), dy);
-      decoder.backward(ex, c.child(3), w.decoder, target_input(in, s), s.decoder, dy, dy0, gradient.decoder, tensor<T, dyn, dyn>(dx));
+      decoder.backward(ex, c.child(3), w.decoder, target_input(in, tensor<T const, dyn, dyn>(s.encoder.y())), s.decoder, dy, dy0, gradient.decoder, tensor<T, dyn, dyn>(dx));
       target.backward(ex, c.child(2), w.target, target_tokens(in), {}, dy0, gradient.target);
     }
     encoder.backward(ex, c.child(1), w.encoder, source_input(in), s.encoder, dx, dx0, gradient.encoder, tensor<T, dyn, dyn>(nullptr, 0, width()));
@@ -146,11 +156,11 @@ struct fused_transformer {
     x.masked = in.source_masked;
     return x;
   }
-  static fused_input<T, D> target_input(input const& in, saved const& s) {
+  static fused_input<T, D> target_input(input const& in, tensor<T const, dyn, dyn> source_y) {
     fused_input<T, D> x = none();
     x.sequences = in.target;
     x.masked = in.target_masked;
-    x.source = {tensor<T const, dyn, dyn>(s.encoder.y()), in.source, in.source_masked};
+    x.source = {source_y, in.source, in.source_masked};
     return x;
   }
   static fused_input<T, D> none() { return {}; }

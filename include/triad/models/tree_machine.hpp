@@ -29,7 +29,7 @@ template <class T, class Interpreter = tree_interpreter<T>, index_t D = dyn, ind
 struct tree_machine {
   using agent_type = neural_tree_agent<T, D, H, F>;
   using value_type = T;
-  using dims = tree_dims;
+  using planned_with = tree_dims;
   using input = tree_batch<T>;
   using output = tensor<T, dyn, dyn>;  // (batch N, v): scores of symbols
   using answers = tree_answers;
@@ -107,7 +107,7 @@ struct tree_machine {
     auto const a = agents.template plan_params<S>(place);
     return {o, r, s, a, interpreter.template plan_params<S>(place)};
   }
-  saved plan_saved(arena& place, dims const& d, keep kept = keep::everything) const {
+  saved plan_saved(arena& place, tree_dims const& d, keep kept = keep::everything) const {
     auto const memory = place.make<tree_memory_view<T>>(steps + 1, d.batch, interpreter.rows(), fillers());
     auto const arguments = place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching());
     auto const weights = place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching());
@@ -118,7 +118,7 @@ struct tree_machine {
     place.skip(stride * static_cast<std::size_t>(kept == keep::nothing && steps > 2 ? 2 : steps));  // inference looks back one step
     return {this, d.batch, kept, memory, arguments, weights, operations, roots, rest, stride};
   }
-  output plan_output(arena& place, dims const& d) const { return place.make<output>(d.batch * positions, symbols); }
+  output plan_output(arena& place, tree_dims const& d) const { return place.make<output>(d.batch * positions, symbols); }
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
@@ -210,12 +210,12 @@ struct tree_machine {
                            const_view<states>(d_fresh.data_handle(), rows, width()), gradient.shrink);
   }
 
-  input measured_input(dims const& d) const {
+  input measured_input(tree_dims const& d) const {
     vec<index_t const> const each(nullptr, d.batch), of_steps(nullptr, steps * d.batch);
     return {d, positions, vec<index_t const>(nullptr, d.batch * positions), tensor<T const, dyn, dyn>(nullptr, symbols, fillers()), {}, nullptr, each, each,
             of_steps, of_steps};
   }
-  answers measured_answers(dims const& d) const { return {vec<index_t const>(nullptr, d.batch * positions)}; }
+  answers measured_answers(tree_dims const& d) const { return {vec<index_t const>(nullptr, d.batch * positions)}; }
 
   template <backend Ex>
   void loss(Ex& ex, arena& scratch, input const&, output const& scores, answers const& right, vec<T> loss, output const& d) const {

@@ -24,6 +24,12 @@ constexpr matrices<T> make_matrices(T* data, index_t batch, index_t rows, index_
   return matrices<T>(data, mapping(extents<dyn, dyn, dyn>(batch, rows, columns), ::cuda::std::array<index_t, 3>{batch_stride, row_stride, column_stride}));
 }
 
+/// The i-th of a batch.
+template <class T>
+constexpr matrix<T> matrix_of(matrices<T> const& batch, index_t i) {
+  return make_matrix(batch.data_handle() + i * batch.stride(0), batch.extent(1), batch.extent(2), batch.stride(1), batch.stride(2));
+}
+
 template <class T>
 matrix<T> no_matrix() { return make_matrix<T>(nullptr, 0, 0, 0); }
 

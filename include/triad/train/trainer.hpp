@@ -30,16 +30,6 @@ struct basic_trainer_options {
 using trainer_options = basic_trainer_options<graph_dims>;
 
 namespace detail {
-template <class Model>
-struct dims_of_model {
-  using type = graph_dims;
-};
-template <class Model>
-  requires requires { typename Model::dims; }
-struct dims_of_model<Model> {
-  using type = typename Model::dims;
-};
-
 /// The sizes of a batch.
 template <class Input>
 auto const& dims_of_batch(Input const& in) {
@@ -62,7 +52,7 @@ struct trainer_bytes {
   std::size_t total() const { return parameters + saved + scratch; }
 };
 
-/// Model: dims (graph_dims where it has no such type), fields, plan_params, plan_saved(arena, dims, keep), plan_output(arena, dims),
+/// Model: planned_with (graph_dims where it has no such type; below: dims), fields, plan_params, plan_saved(arena, dims, keep), plan_output(arena, dims),
 /// forward(..., output), measured_input(dims), measured_answers(dims), loss(ex, scratch, input, output, answers, loss, d_output), backward(..., d_output, gradient);
 /// Model::input: dims() or graphs.dims, and identify(id), as graph_queries has them;  Model::answers: a view, or identify(id).
 template <class Model, backend Ex>
@@ -72,7 +62,7 @@ class trainer {
   using memory = typename Ex::memory;
   using output = typename Model::output;
   using answers = typename Model::answers;
-  using dims = typename detail::dims_of_model<Model>::type;
+  using dims = layer_dims<Model>;
   using settings = basic_trainer_options<dims>;
 
   /// Parameters for which the model says has_gradient(path) = false are left alone.

@@ -65,6 +65,17 @@ void make_shifts(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn
         &shifts(c, 0, 0), width, width);
 }
 
+/// D_c of every child, then E_c = D_c' of every child, from roles (N, r): maps (2 b, r, r) are overwritten.
+template <class T, index_t B, index_t D>
+void make_shifts_both_ways(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles, tensor<T, dyn, dyn, dyn> maps) {
+  index_t const b = positions.branching(), width = maps.extent(1);
+  TRIAD_EXPECTS(maps.extent(0) == 2 * b, "make_shifts_both_ways: maps are (2 branching, width, width)");
+  make_shifts(positions, roles, tensor<T, dyn, dyn, dyn>(maps.data_handle(), b, width, maps.extent(2)));
+  for (index_t c = 0; c < b; ++c)
+    for (index_t i = 0; i < width; ++i)
+      for (index_t j = 0; j < width; ++j) maps(b + c, j, i) = maps(c, i, j);
+}
+
 /// Roles and their shifts, in the caller's memory.
 template <class T>
 struct role_maps {
