@@ -19,11 +19,21 @@ inline void add_data_options(CLI::App& app, options& o) {
   app.add_option("--data-seed", o.data_seed, "Of generated commands");
 }
 
-inline void add_generate_options(CLI::App& app, options& o) {
-  app.add_option("--out", o.out, "Folder of the new data set")->required();
-  app.add_option("--sentences", o.sentences, "Training commands")->check(CLI::PositiveNumber);
-  app.add_option("--test-size", o.test_size, "Commands of each other part and kind")->check(CLI::PositiveNumber);
-  app.add_option("--data-seed", o.data_seed);
+inline void add_train_options(CLI::App& app, options& o) {
+  seq2seq::add_train_options(app, o);
+  add_data_options(app, o);
+  app.footer("Preset paper: 6 + 6 layers of 512 and 1024, 4 heads, 100,000 updates are the paper's; rate 5e-4, 4000 updates of warm-up, smoothing 0.1 and dropout 0.3 "
+             "are our guess, since the paper does not give them, and so are --tokens 4096 and --beam 5.");
+}
+
+inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, seq2seq::query& q) {
+  seq2seq::add_query_options(evaluate, predict, explain, o, q);
+  add_data_options(evaluate, o);
+  add_data_options(explain, o);
+  generate.add_option("--out", o.out, "Folder of the new data set")->required();
+  generate.add_option("--sentences", o.sentences, "Training commands")->check(CLI::PositiveNumber);
+  generate.add_option("--test-size", o.test_size, "Commands of each other part and kind")->check(CLI::PositiveNumber);
+  generate.add_option("--data-seed", o.data_seed);
 }
 
 }  // namespace cognition

@@ -94,24 +94,26 @@ void add_checkpoint_options(CLI::App& app, Options& o, Query& q) {
 /// A program's name, and what --help says of it and of its verbs.
 struct program_texts {
   char const *name, *about;
-  char const *train, *evaluate, *predict, *explain, *generate;
+  char const *train, *evaluate, *predict, *explain, *generate = nullptr;
 };
 
 /// All of main(): the exit status of the verb that the command line names, or of what went wrong, told in one line.  Found by the
 /// types of o and q, in their namespace:
 ///   train(o), evaluate(o, q), predict(o, q), explain(o, q), generate(o, q)                          the verbs, giving the exit status
 ///   add_train_options(app, o), add_query_options(evaluate, predict, explain, generate, o, q)        the options of the verbs; the first
-/// calls add_training_options, and evaluate, predict and explain have those of add_checkpoint_options already.
+/// calls add_training_options, and evaluate, predict and explain have those of add_checkpoint_options already.  A program without
+/// generate(o, q) has four verbs; what it adds to the fifth is lost.
 template <class Options, class Query>
 int run_verbs(program_texts const& say, int argc, char** argv) {
-  CLI::App app{say.about};
+  constexpr bool generates = requires(Options const& made, Query const& asked) { generate(made, asked); };
+  CLI::App app{say.about}, none;
   app.require_subcommand(1);
   Options o;
   Query q;
   auto const verb = [&](char const* called, char const* text) { return app.add_subcommand(called, text); };
   // Not named as the verbs are: these would hide the functions.
   auto &to_train = *verb("train", say.train), &to_evaluate = *verb("evaluate", say.evaluate), &to_predict = *verb("predict", say.predict),
-       &to_explain = *verb("explain", say.explain), &to_generate = *verb("generate", say.generate);
+       &to_explain = *verb("explain", say.explain), &to_generate = generates ? *verb("generate", say.generate) : none;
   add_train_options(to_train, o);
   for (auto* const of_a_run : {&to_evaluate, &to_predict, &to_explain}) add_checkpoint_options(*of_a_run, o, q);
   add_query_options(to_evaluate, to_predict, to_explain, to_generate, o, q);
@@ -121,7 +123,8 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
     if (to_evaluate.parsed()) return evaluate(o, q);
     if (to_predict.parsed()) return predict(o, q);
     if (to_explain.parsed()) return explain(o, q);
-    return generate(o, q);
+    if constexpr (generates) return generate(o, q);
+    return 0;
   } catch (CLI::ParseError const& e) {
     return app.exit(e);
   } catch (std::exception const& e) {

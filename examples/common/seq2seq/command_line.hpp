@@ -72,21 +72,6 @@ inline void add_train_options(CLI::App& app, options& o) {
   add_search_options(app, o);
 }
 
-inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, options& o, query& q) {
-  for (auto* const verb : {&evaluate, &predict, &explain}) {
-    verb->add_option("run", q.checkpoint, "A run's folder, or a model.safetensors")->required();
-    triad::examples::add_run_options(*verb, o);
-  }
-  for (auto* const verb : {&evaluate, &predict}) add_search_options(*verb, o);
-  evaluate.add_option("--out", o.out, "Folder for the translations, a file for each part");
-  predict.add_option("--sentence", q.sentence, "Words separated by spaces");
-  predict.add_option("--n-best", q.n_best, "Translations of a sentence, with their scores; at most --beam")->check(CLI::PositiveNumber);
-  predict.add_flag("--unknown", q.unknown, "Translate words that the model does not know as <unk>, instead of refusing them");
-  predict.footer("Without --sentence, every line of standard input is one.");
-  explain.add_option("--count", q.count, "Pairs over which weights are averaged")->check(CLI::PositiveNumber);
-  explain.add_option("--out", o.out, "Folder for layers.csv, encoder.svg and decoder.svg");
-}
-
 /// The options of the run that is asked about, its data above all, where the command line does not give others.
 inline void take_from_run(CLI::App& verb, query const& q) {
   auto const file = q.checkpoint + "/config.toml";
@@ -98,6 +83,18 @@ inline void take_from_run(CLI::App& verb, query const& q) {
     for (auto const& value : item.inputs) option->add_result(value);
     option->run_callback();
   }
+}
+
+inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, options& o, query& q) {
+  for (auto* const verb : {&evaluate, &predict, &explain}) verb->callback([verb, &q] { take_from_run(*verb, q); });
+  for (auto* const verb : {&evaluate, &predict}) add_search_options(*verb, o);
+  evaluate.add_option("--out", o.out, "Folder for scores.csv and the translations, a file for each part");
+  predict.add_option("--sentence", q.sentence, "Words separated by spaces");
+  predict.add_option("--n-best", q.n_best, "Translations of a sentence, with their scores; at most --beam")->check(CLI::PositiveNumber);
+  predict.add_flag("--unknown", q.unknown, "Translate words that the model does not know as <unk>, instead of refusing them");
+  predict.footer("Without --sentence, every line of standard input is one.");
+  explain.add_option("--count", q.count, "Pairs over which weights are averaged")->check(CLI::PositiveNumber);
+  explain.add_option("--out", o.out, "Folder for layers.csv, encoder.svg and decoder.svg");
 }
 
 }  // namespace seq2seq

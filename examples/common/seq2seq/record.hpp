@@ -48,8 +48,11 @@ inline search search_of(options const& o, vocabulary const& words, int n_best = 
   return {o.beam, o.length_penalty, n_best, o.longest_factor, o.longest > 0 ? o.longest : 3 * words.longest_target + 10};
 }
 
-/// Sentences that are translated at once.
-inline constexpr index_t sentences_at_once = 64;
+/// Sentences that are translated at once: as many as the keys and values of their hypotheses have room for in some 200 MB, 1 to 64.
+inline index_t sentences_at_once(options const& o, index_t longest) {
+  double const values = 4.0 * o.decoder_layers * o.width * o.beam * static_cast<double>(longest);
+  return static_cast<index_t>(std::clamp(5e7 / values, 1.0, 64.0));
+}
 
 /// Room for batches of o.tokens, for sequences as long as those of training and as `longest`, and for translating such sources.
 inline translator_sizes sizes_for(options const& o, vocabulary const& words, pair_length longest, use what) {
@@ -57,7 +60,7 @@ inline translator_sizes sizes_for(options const& o, vocabulary const& words, pai
   auto const source = std::max(words.longest_source, longest.source);
   auto const found = how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(source));
   auto const target = std::max({words.longest_target, longest.target, found});
-  return {words.source.words().size(), words.target.words().size(), o.tokens, source + 1, target + 1, sentences_at_once, o.beam, what};
+  return {words.source.words().size(), words.target.words().size(), o.tokens, source + 1, target + 1, sentences_at_once(o, target + 1), what};
 }
 
 /// Of the sources that will be translated.

@@ -82,14 +82,10 @@ int train(options const& o, program const& p) {
     one.seed = o.seed + static_cast<std::uint64_t>(i);
     task work(one, p.data);
     if (i == 0) describe(work, p.data);
-    auto const out = o.out.empty() || o.seeds == 1 ? o.out : o.out + "/seed-" + std::to_string(one.seed);
-    if (!out.empty()) triad::examples::make_folder(out);
+    auto const out = triad::examples::seed_folder(o.out, o.seeds, one.seed);
     runs.push_back(train_once(one, p, work, out));
     auto const& r = runs.back();
-    if (r.interrupted) {
-      std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.empty() ? "no folder (no --out)" : out.c_str());
-      return 130;
-    }
+    if (r.interrupted) return triad::examples::report_interrupted(out);
     std::printf("seed %llu: %s %.4f  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), o.validate == "loss" ? "dev loss" : "dev exact match, parts of one,",
                 r.validation, r.seconds, r.failed ? "  failed" : "");
     for (auto const& part : r.reports) std::printf("%s\n", told(part).c_str());

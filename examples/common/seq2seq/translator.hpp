@@ -60,7 +60,6 @@ struct translator_sizes {
   index_t tokens;                          // rows of a batch on either side
   index_t longest_source, longest_target;  // rows of one sequence: its tokens and one end
   index_t sentences;                       // 0: nothing is searched
-  int beam;
   use what;
 
   /// The most pairs that a batch can have: a sequence has one token and its end.

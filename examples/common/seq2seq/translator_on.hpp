@@ -9,6 +9,7 @@
 #include "../learner_on.hpp"
 #include "../text/dictionary.hpp"
 #include "models.hpp"
+#include "triad/models/fused_decoder.hpp"
 #include "triad/models/pair_loader.hpp"
 
 namespace seq2seq {
@@ -35,18 +36,18 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model().width(), path); }
 
-  void clear() override {
-    loader_.clear();
-    sources_.clear();
-  }
+  void clear() override { loader_.clear(); }
   bool add(std::span<index_t const> source, std::span<index_t const> target) override {
     if (!loader_.has_room(length(source), length(target))) return false;
     loader_.add(source, target);
     return true;
   }
   bool add(std::span<index_t const> source) override {
-    if (static_cast<index_t>(sources_.size()) == sizes_.sentences || length(source) >= sizes_.longest_source) return false;
-    sources_.emplace_back(source.begin(), source.end());
+    auto const sentences = loader_.dims().pairs;
+    if (sentences == sizes_.sentences || !loader_.has_room(length(source))) return false;
+    loader_.add_source(source);
+    lengths_.resize(static_cast<std::size_t>(sentences));
+    lengths_.push_back(length(source));
     return true;
   }
   auto upload() { return loader_.upload(); }
@@ -66,6 +67,19 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     return sum / static_cast<double>(logits.extent(0));
   }
 
+  std::vector<std::vector<hypothesis>> const& translate(search const& how) override {
+    auto const in = loader_.upload().first;
+    auto const longest = [&](index_t tokens) { return how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(tokens)); };
+    triad::beam_search search(in.sizes.pairs, trainer_.model().vocabulary(),
+                              {.beam = how.beam, .length_penalty = how.length_penalty, .n_best = how.n_best, .longest = longest(in.sizes.longest_source - 1),
+                               .shortest = 1, .begin = words::end, .end = words::end, .forbidden = {words::begin, words::padding}});
+    for (index_t s = 0; s < in.sizes.pairs; ++s) search.limit(s, longest(lengths_[static_cast<std::size_t>(s)]));
+    decoder(how.beam).find(trainer_.parameters().values(), in, search);
+    found_.clear();
+    for (index_t s = 0; s < in.sizes.pairs; ++s) found_.push_back(search.best(s));
+    return found_;
+  }
+
   layer_weights read_weights() override {
     TRIAD_EXPECTS(sizes_.what == use::explaining, "translator: only one that was made to explain keeps what its layers read");
     auto const in = loader_.upload().first;
@@ -76,6 +90,20 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   }
 
  private:
+  using decoder_type = triad::fused_decoder<Model, Ex>;
+
+  /// Made when it is first asked for, and again for another beam: checkpoints are measured greedily, the last weights as the options say.
+  decoder_type& decoder(int beam) {
+    if (!decoder_ || beam != beam_) {
+      auto sources = sizes_.capacity();
+      sources.pairs = sizes_.sentences, sources.target_rows = 0, sources.longest_target = 0;
+      decoder_.reset();  // both may not fit
+      decoder_ = std::make_unique<decoder_type>(ex_, trainer_.model(), triad::decoder_room{sources, beam, sizes_.longest_target});
+      beam_ = beam;
+    }
+    return *decoder_;
+  }
+
   static index_t length(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
 
   /// n values that lie with the backend.
@@ -107,7 +135,9 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
 
   translator_sizes sizes_;
   triad::pair_loader<Ex, T> loader_;
-  std::vector<std::vector<index_t>> sources_;
+  std::vector<index_t> lengths_;  // of the sources that were added alone
+  std::unique_ptr<decoder_type> decoder_;
+  int beam_ = 0;
   std::vector<std::vector<hypothesis>> found_;
 };
 

@@ -27,7 +27,7 @@ struct fused_transformer_sizes {
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct fused_transformer {
   using value_type = T;
-  using dims = pair_dims;
+  using planned_with = pair_dims;
   using input = pair_batch<T>;
   using output = tensor<T, dyn, dyn>;  // (target rows, v): logits
   using answers = pair_answers;
