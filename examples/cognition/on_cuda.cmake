@@ -1,0 +1,12 @@
+# The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout included, and the same translations.
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
+
+set(arguments train --preset smoke --dropout 0.1 --width 8 --test-size 2 --updates 20 --evaluate-every 4 --longest 12)
+foreach(model "" --model=transformer)
+  run("0|2" ${arguments} ${model} --backend reference --out ${FOLDER}/plain)
+  run("0|2" ${arguments} ${model} --backend cuda --out ${FOLDER}/device)
+  expect_close(device)
+endforeach()
+expect_same_answer(predict ${FOLDER}/device --sentence "hop left then nod" --beam 2 --longest 12)
