@@ -20,6 +20,7 @@
 
 #include "layer_check.hpp"
 #include "on_cuda.cuh"
+#include "seq2seq_task.hpp"
 #include "training_problem.hpp"
 #include "training_tasks.hpp"
 #include "tree_task.hpp"
@@ -130,6 +131,11 @@ std::vector<benchmark> all() {
     t.depth = depth, t.steps = steps;
     add("tree_machine_step/depth:" + std::to_string(depth) + "/steps:" + std::to_string(steps) + "/b:16/f:101/d:64",
         [t](session& s, std::string const& name) { return run_training(s, name, t, t.small()); });
+  }
+  for (bool const fused : {false, true}) {
+    seq2seq_task t;
+    t.sentences = 128, t.fused = fused;
+    add((fused ? "lrf_step" : "transformer_step") + t.name(), [t](session& s, std::string const& name) { return run_training(s, name, t, t.small()); });
   }
   for (shape const& z : {shape{400, 5, 200, 4}, shape{1, 32, 200, 4}, shape{1, 64, 200, 4}, shape{1, 128, 200, 4}, shape{1, 512, 128, 4}})
     add("edge_transformer_layer/train/" + z.name(), [=](session& s, std::string const& name) { return run_layer(s, name, z); });

@@ -15,6 +15,7 @@
 #include "../../examples/common/csv.hpp"
 #include "../../examples/common/progress.hpp"
 #include "../../examples/common/random.hpp"
+#include "../../examples/common/run_folder.hpp"
 #include "../../examples/common/svg_bars.hpp"
 #include "../../examples/common/svg_plot.hpp"
 #include "../../examples/common/table.hpp"
@@ -92,6 +93,18 @@ TEST_CASE("writing replaces a file whole") {
   triad::examples::write_atomically(file.path, "new\n");
   CHECK(file.content() == "new\n");
   CHECK_THROWS_AS(triad::examples::write_atomically("/proc/no-such-folder/a", "x"), triad::data_error);
+}
+
+TEST_CASE("a seed's run has the folder itself where there is one seed, one below it where there are several, and none without a folder") {
+  scratch_file const taken;
+  std::filesystem::remove(taken.path);
+  using triad::examples::seed_folder;
+  CHECK(seed_folder(taken.path, 1, 7) == taken.path);
+  CHECK(std::filesystem::is_directory(taken.path));
+  CHECK(seed_folder(taken.path, 2, 8) == taken.path + "/seed-8");
+  CHECK(std::filesystem::is_directory(taken.path + "/seed-8"));
+  CHECK(seed_folder("", 2, 8).empty());
+  std::filesystem::remove_all(taken.path);
 }
 
 TEST_CASE("random numbers are the same on every platform and cover their range evenly") {

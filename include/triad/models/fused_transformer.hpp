@@ -90,9 +90,7 @@ struct fused_transformer {
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& logits) const {
     encode(ex, c, w, in, s.encoder);
-    target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.decoder.x(0));
-    decoder.forward(ex, c.child(3), w.decoder, target_input(in, tensor<T const, dyn, dyn>(s.encoder.y())), s.decoder);
-    matmul(ex, s.decoder.y(), transposed(w.projection()), logits);
+    decode(ex, c, w, in, tensor<T const, dyn, dyn>(s.encoder.y()), s.decoder, logits);
   }
   /// The source's half of forward.
   template <backend Ex>
@@ -101,6 +99,14 @@ struct fused_transformer {
     encoder.forward(ex, c.child(1), w.encoder, source_input(in), s);
   }
 
+  /// The target's half, from what the encoder made.
+  template <backend Ex>
+  void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y, typename stack_type::saved const& s,
+              output const& logits) const {
+    target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.x(0));
+    decoder.forward(ex, c.child(3), w.decoder, target_input(in, source_y), s);
+    matmul(ex, s.y(), transposed(w.projection()), logits);
+  }
   /// The target's half for one more token of every target, whose tokens before it are in the caches (fused_stack::extend).  A row of
   /// in.target_token a target, in.target: the targets that share a source;  source_y: what the encoder made.
   template <backend Ex, class Cache, class Projected>

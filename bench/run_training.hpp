@@ -1,0 +1,31 @@
+// A benchmark of whole training steps: checked, then timed.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "check.hpp"
+#include "training_problem.hpp"
+
+namespace bench {
+
+struct training_options {
+  bool floor = true;  // false: GFLOP/s alone
+  bool warm = true;   // false: the first run counts; work of many seconds
+};
+
+/// `checked`: the same model on a batch that the reference can do.
+template <class Task, class Checked>
+void run_training(benchmark::State& state, std::string const& name, Task const& task, Checked const& checked, training_options const& o = {}) {
+  using problem = training_problem<float, Task, triad::cpu::backend>;
+  auto const parts = problem::bytes(machine(), task);
+  checker judge;
+  if (!may_time(state, name, parts.total() + parts.total() / 4, [&] { return check_training(machine(), judge, checked); })) return;
+  problem p(machine(), task);
+  timing const t{.model = task.count_work(), .planned = parts.saved + parts.scratch, .total = parts.total(), .floor = o.floor, .warm = o.warm};
+  double const seconds = time_work(state, t, [&] { p.step(); });
+  state.counters["examples/s"] = static_cast<double>(task.examples()) / seconds;
+  if constexpr (requires { task.tokens(); }) state.counters["tokens/s"] = static_cast<double>(task.tokens()) / seconds;
+}
+
+}  // namespace bench
