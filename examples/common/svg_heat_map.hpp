@@ -27,7 +27,10 @@ inline std::string shade(double value) {
   static constexpr std::array<double, 3> dark{0, 62, 120};
   double const v = std::clamp(value, 0.0, 1.0);
   std::string colour = "rgb(";
-  for (std::size_t c = 0; c < dark.size(); ++c) colour += (c == 0 ? "" : ",") + number(255 + v * (dark[c] - 255), 0);
+  for (std::size_t c = 0; c < dark.size(); ++c) {
+    if (c > 0) colour += ',';
+    colour += number(255 + v * (dark[c] - 255), 0);
+  }
   return colour + ")";
 }
 
