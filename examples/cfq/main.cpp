@@ -9,7 +9,8 @@ namespace cfq {
 
 void add_data_options(CLI::App& app, options& o) {
   app.add_option("--data", o.data, "Folder with train, dev and test .tsv, question and query in columns, gzipped or not");
-  app.add_option("--task", o.task, "semantic: from question to query; parse: dependencies of questions, not built yet")->check(CLI::IsMember({"semantic", "parse"}));
+  app.add_option("--task", o.task, "semantic: from question to query; parse: dependencies of questions, not built yet")
+      ->check(CLI::IsMember({"semantic", "parse"}));
 }
 
 seq2seq::program program_of(options const& o, bool needs_train) {
@@ -44,8 +45,8 @@ int explain(options const& o, seq2seq::query const& q) { return seq2seq::explain
 int main(int argc, char** argv) {
   return triad::examples::run_verbs<cfq::options, seq2seq::query>(
       {.name = "cfq",
-       .about = "CFQ: from a question to the query that answers it.  A Transformer whose layers read all earlier layers, or a plain one, learns it, and is tested on "
-                "questions whose parts are known and whose compounds are not.",
+       .about = "CFQ: from a question to the query that answers it.  A Transformer whose layers read all earlier layers, or a plain one, learns it, and is "
+                "tested on questions whose parts are known and whose compounds are not.",
        .train = "Train, and translate the questions of dev and test",
        .evaluate = "Exact match of a trained model, strict and up to the order of conjuncts",
        .predict = "The query of a question, or of each line of standard input",

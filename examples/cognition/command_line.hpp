@@ -9,7 +9,8 @@ namespace cognition {
 
 inline void add_data_options(CLI::App& app, options& o) {
   app.add_option("--data", o.data, "Folder of a data set, or a file of pairs; without it, commands of our own grammar");
-  app.add_option("--task", o.task, "What --data has: cognition, scan, cogs (sentence to logical form), pairs")->check(CLI::IsMember({"cognition", "scan", "cogs", "pairs"}));
+  app.add_option("--task", o.task, "What --data has: cognition, scan, cogs (sentence to logical form), pairs")
+      ->check(CLI::IsMember({"cognition", "scan", "cogs", "pairs"}));
   app.add_option("--split", o.split, "Of scan")->check(CLI::IsMember({"simple", "addprim_jump", "length", "mcd1", "mcd2"}));
   app.add_option("--train-on", o.train_on, "Of cognition: train, as in the paper; or valid+test, a smaller task of our own that is not the paper's")
       ->check(CLI::IsMember({"train", "valid+test"}));
@@ -22,8 +23,8 @@ inline void add_data_options(CLI::App& app, options& o) {
 inline void add_train_options(CLI::App& app, options& o) {
   seq2seq::add_train_options(app, o);
   add_data_options(app, o);
-  app.footer("Preset paper: 6 + 6 layers of 512 and 1024, 4 heads, 100,000 updates are the paper's; rate 5e-4, 4000 updates of warm-up, smoothing 0.1 and dropout 0.3 "
-             "are our guess, since the paper does not give them, and so are --tokens 4096 and --beam 5.");
+  app.footer("Preset paper: 6 + 6 layers of 512 and 1024, 4 heads, 100,000 updates are the paper's; rate 5e-4, 4000 updates of warm-up, smoothing "
+             "0.1 and dropout 0.3 are our guess, since the paper does not give them, and so are --tokens 4096 and --beam 5.");
 }
 
 inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, seq2seq::query& q) {

@@ -52,8 +52,8 @@ run(0 evaluate ${FOLDER}/run --data ${FOLDER}/data)
 expect("longer +[0-9.]+ +5")
 
 # Models and their options.
-foreach(option "--fuse=source" "--fuse=target" "--fuse=none" --only-top --accumulate --tie-output --norm=before --recompute "--tokens=50;--epochs=1" "--validate=loss"
-        "--model=transformer" "--model=universal-transformer" "--model=dlcl")
+foreach(option "--fuse=source" "--fuse=target" "--fuse=none" --only-top --accumulate --tie-output --norm=before --recompute "--tokens=50;--epochs=1"
+        "--validate=loss" "--model=transformer" "--model=universal-transformer" "--model=dlcl")
   run("0|2" train --preset smoke --updates 2 ${option} --out ${FOLDER}/option)
   run(0 predict ${FOLDER}/option --sentence "hop" --longest 3)
 endforeach()

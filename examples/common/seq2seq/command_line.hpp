@@ -14,7 +14,8 @@
 namespace seq2seq {
 
 inline void add_text_options(CLI::App& app, options& o) {
-  app.add_option("--source-dictionary", o.source_dictionary, "File of lines `token count`; without it, the words of the training set")->check(CLI::ExistingFile);
+  app.add_option("--source-dictionary", o.source_dictionary, "File of lines `token count`; without it, the words of the training set")
+      ->check(CLI::ExistingFile);
   app.add_option("--target-dictionary", o.target_dictionary, "The same of targets")->check(CLI::ExistingFile);
   app.add_option("--source-bpe", o.source_bpe, "File of merges: words of sources become parts")->check(CLI::ExistingFile);
   app.add_option("--target-bpe", o.target_bpe, "The same of targets")->check(CLI::ExistingFile);
@@ -23,9 +24,11 @@ inline void add_text_options(CLI::App& app, options& o) {
 }
 
 inline void add_model_options(CLI::App& app, options& o) {
-  app.add_option("--model", o.model, "lrf: layers read all earlier layers; transformer; universal-transformer: one layer's parameters for all; dlcl: weighted sums of earlier layers")
+  app.add_option("--model", o.model,
+                 "lrf: layers read all earlier layers; transformer; universal-transformer: one layer's parameters for all; dlcl: weighted sums of earlier layers")
       ->check(CLI::IsMember({"lrf", "transformer", "universal-transformer", "dlcl"}));
-  app.add_option("--fuse", o.fuse, "Of lrf, where layers read earlier ones: source, target, both, none")->check(CLI::IsMember({"source", "target", "both", "none"}));
+  app.add_option("--fuse", o.fuse, "Of lrf, where layers read earlier ones: source, target, both, none")
+      ->check(CLI::IsMember({"source", "target", "both", "none"}));
   app.add_flag("--only-top", o.only_top, "Of lrf: the last layer alone reads earlier ones");
   app.add_flag("--accumulate", o.accumulate, "Of lrf: sums of earlier layers instead of attention over them");
   app.add_flag("--relative", o.relative, "Relative positions, clipped at 16 tokens, in self-attention");
@@ -42,7 +45,8 @@ inline void add_model_options(CLI::App& app, options& o) {
 inline void add_search_options(CLI::App& app, options& o) {
   app.add_option("--beam", o.beam, "Hypotheses kept at once; 1: greedy")->check(CLI::Range(1, 64));
   app.add_option("--length-penalty", o.length_penalty, "Scores are divided by the length to this power");
-  app.add_option("--longest", o.longest, "Tokens of a translation at most; 0: three times the longest target of training, and ten more")->check(CLI::NonNegativeNumber);
+  app.add_option("--longest", o.longest, "Tokens of a translation at most; 0: three times the longest target of training, and ten more")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--longest-factor", o.longest_factor, "So many more for each token of the source")->check(CLI::NonNegativeNumber);
 }
 

@@ -53,7 +53,8 @@ inline data_set read_columns(std::string const& folder, bool needs_train, std::s
   if (auto const dev = find_file(folder, {"dev.tsv", "dev.txt"}); !dev.empty()) d.dev = read_pairs(dev);
   if (!d.dev.empty()) d.tests.push_back({"dev", d.dev});
   for (auto const* name : {"test", "gen"})
-    if (auto const path = find_file(folder, {std::string(name) + ".tsv", std::string(name) + ".txt"}); !path.empty()) d.tests.push_back({name, read_pairs(path)});
+    if (auto const path = find_file(folder, {name + std::string(".tsv"), name + std::string(".txt")}); !path.empty())
+      d.tests.push_back({name, read_pairs(path)});
   if (!needs_train && d.tests.empty()) (void)need_file(folder, {"dev.tsv", "test.tsv", "gen.tsv"}, advice);
   return d;
 }

@@ -77,7 +77,8 @@ inline void check(options const& o) {
   auto const refuse = [](std::string const& what) { throw triad::data_error(what); };
   bool const looks_back = o.model == "lrf" && o.fuse != "none";
   if (o.model != "lrf" && o.fuse != "none") refuse("--fuse " + o.fuse + " is about --model lrf; layers of --model " + o.model + " have no fuse-attention");
-  if (!looks_back && (o.only_top || o.accumulate)) refuse("--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
+  if (!looks_back && (o.only_top || o.accumulate))
+    refuse("--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
   if (o.only_top && o.accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
   if (o.relative) refuse("--relative is not built yet: positions are sines and cosines");
   if (o.width % o.heads != 0) refuse("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));

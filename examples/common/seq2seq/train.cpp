@@ -86,8 +86,8 @@ int train(options const& o, program const& p) {
     runs.push_back(train_once(one, p, work, out));
     auto const& r = runs.back();
     if (r.interrupted) return triad::examples::report_interrupted(out);
-    std::printf("seed %llu: %s %.4f  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), o.validate == "loss" ? "dev loss" : "dev exact match, parts of one,",
-                r.validation, r.seconds, r.failed ? "  failed" : "");
+    std::printf("seed %llu: %s %.4f  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed),
+                o.validate == "loss" ? "dev loss" : "dev exact match, parts of one,", r.validation, r.seconds, r.failed ? "  failed" : "");
     for (auto const& part : r.reports) std::printf("%s\n", told(part).c_str());
     std::fflush(stdout);
     if (!r.reports.empty()) reports.push_back(r.reports);
