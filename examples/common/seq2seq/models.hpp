@@ -36,9 +36,13 @@ inline triad::fused_transformer_sizes model_of(options const& o, translator_size
   return sizes;
 }
 
-/// Tables of words and the output normal with deviation d^(-1/2), so that a first state is of size 1; biases at zero; matrices xavier uniform.
+/// As fairseq: tables of words and the output normal with deviation d^(-1/2), so that a first state is of size 1; biases at zero; matrices
+/// xavier uniform, those to queries, keys and values with gain 2^(-1/2).
 inline triad::initializer first_values_of(index_t width, std::string const& path) {
-  if (path.ends_with("table") || path == "output") return triad::initializer::normal(1 / std::sqrt(static_cast<double>(width)));
+  auto const d = static_cast<double>(width);
+  if (path.ends_with("table") || path == "output") return triad::initializer::normal(1 / std::sqrt(d));
+  for (auto const* map : {".query.weight", ".key.weight", ".value.weight"})
+    if (path.ends_with(map)) return triad::initializer::uniform(-std::sqrt(1.5 / d), std::sqrt(1.5 / d));
   return path.ends_with("bias") ? triad::initializer::constant(0) : triad::initializer::by_name();
 }
 
