@@ -152,7 +152,8 @@ TEST_CASE("files without the prefix, and older ones that call a norm's parameter
   auto parameters = made(folder / "", false), others = made(folder / "", false);
   load_roberta(folder / "", parameters);
   weights bare("");
-  for (auto const& [now, then] : {std::pair<std::string, std::string>("LayerNorm.weight", "LayerNorm.gamma"), std::pair<std::string, std::string>("LayerNorm.bias", "LayerNorm.beta")})
+  using renamed = std::pair<std::string, std::string>;
+  for (auto const& [now, then] : {renamed("LayerNorm.weight", "LayerNorm.gamma"), renamed("LayerNorm.bias", "LayerNorm.beta")})
     for (auto at = bare.all.begin(); at != bare.all.end();) {
       auto const name = at->first;
       if (!name.ends_with(now)) {
@@ -327,13 +328,20 @@ TEST_CASE("a config that is damaged, or of another kind of encoder, is refused w
   struct fault {
     char const *name, *value, *message;  // value: JSON, or null: removed
   };
-  for (auto const& f : {fault{"hidden_size", nullptr, "an integer of 1 or more as hidden_size, found none"}, fault{"hidden_size", "8.5", "as hidden_size, found \"8.5\""},
-                        fault{"num_hidden_layers", "0", "as num_hidden_layers, found \"0\""}, fault{"num_attention_heads", "3", "a divisor of hidden_size 8"},
-                        fault{"vocab_size", "-4", "as vocab_size"}, fault{"max_position_embeddings", "2", "an integer of 3 or more as max_position_embeddings"},
-                        fault{"intermediate_size", "18446744073709551615", "as intermediate_size"}, fault{"type_vocab_size", "2", "expected 1 as type_vocab_size"},
-                        fault{"hidden_act", "\"gelu_new\"", "as hidden_act"}, fault{"hidden_act", nullptr, "as hidden_act, found none"},
-                        fault{"position_embedding_type", "\"relative_key\"", "as position_embedding_type"}, fault{"model_type", "\"bert\"", "\"roberta\" or"},
-                        fault{"layer_norm_eps", "0", "a positive number as layer_norm_eps"}, fault{"layer_norm_eps", nullptr, "as layer_norm_eps, found none"}}) {
+  for (auto const& f : {fault{"hidden_size", nullptr, "an integer of 1 or more as hidden_size, found none"},
+                        fault{"hidden_size", "8.5", "as hidden_size, found \"8.5\""},
+                        fault{"num_hidden_layers", "0", "as num_hidden_layers, found \"0\""},
+                        fault{"num_attention_heads", "3", "a divisor of hidden_size 8"},
+                        fault{"vocab_size", "-4", "as vocab_size"},
+                        fault{"max_position_embeddings", "2", "an integer of 3 or more as max_position_embeddings"},
+                        fault{"intermediate_size", "18446744073709551615", "as intermediate_size"},
+                        fault{"type_vocab_size", "2", "expected 1 as type_vocab_size"},
+                        fault{"hidden_act", "\"gelu_new\"", "as hidden_act"},
+                        fault{"hidden_act", nullptr, "as hidden_act, found none"},
+                        fault{"position_embedding_type", "\"relative_key\"", "as position_embedding_type"},
+                        fault{"model_type", "\"bert\"", "\"roberta\" or"},
+                        fault{"layer_norm_eps", "0", "a positive number as layer_norm_eps"},
+                        fault{"layer_norm_eps", nullptr, "as layer_norm_eps, found none"}}) {
     CAPTURE(f.name, f.message);
     auto json = config();
     json.erase(f.name);

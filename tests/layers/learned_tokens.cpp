@@ -27,16 +27,18 @@ TEMPLATE_TEST_CASE("learned first states have the gradient of their value, dropo
     for (index_t first : {0, 2}) {
       CAPTURE(rate, first);
       gradient_check_options const all{.directions = 3, .elements = test::is_device<TestType> ? 4 : 30};
-      CHECK_GRADIENT(gradient_check(ex, learned_tokens<double>{tokens, positions, extents<dyn>(width), rate, 1e-5, first}, row_dims(6), both(), {6, width}, all));
-      CHECK_GRADIENT(gradient_check(ex, learned_tokens<double, width>{tokens, positions, {}, rate, 0.1, first}, row_dims(6), both(), {6, width}, all));
+      learned_tokens<double> const open{tokens, positions, extents<dyn>(width), rate, 1e-5, first};
+      learned_tokens<double, width> const fixed{tokens, positions, {}, rate, 0.1, first};
+      CHECK_GRADIENT(gradient_check(ex, open, row_dims(6), both(), {6, width}, all));
+      CHECK_GRADIENT(gradient_check(ex, fixed, row_dims(6), both(), {6, width}, all));
     }
 }
 
 TEMPLATE_TEST_CASE("a first state is the normalised sum of a token's, its position's and its type's vector", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   learned_tokens<double> const layer{tokens, positions, extents<dyn>(width), 0.5, 0.02};
-  auto const word = test::random_values(tokens * width, 1), place = test::random_values(positions * width, 2), type = test::random_values(width, 3);
-  auto const gain = test::random_values(width, 4), bias = test::random_values(width, 5);
+  auto const word = test::random_values(tokens * width, 1), place = test::random_values(positions * width, 2);
+  auto const type = test::random_values(width, 3), gain = test::random_values(width, 4), bias = test::random_values(width, 5);
   auto const table = [](std::vector<double> const& v) { return tensor<double const, dyn, dyn>(v.data(), static_cast<index_t>(v.size()) / width, width); };
   auto const row = [](std::vector<double> const& v) { return tensor<double const, dyn>(v.data(), width); };
   learned_tokens<double>::fields<double const> const w{table(word), table(place), table(type), {row(gain), row(bias)}};

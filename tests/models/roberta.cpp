@@ -48,7 +48,8 @@ TEMPLATE_TEST_CASE("a narrow decoder over a wide encoder has the gradient of its
   for (bool fused : {false, true})
     for (auto kept : {keep::everything, keep::inputs}) {
       CAPTURE(fused, kept == keep::inputs);
-      test::check_gradient_of(test::model_use<model, TestType, loader>(roberta_under_decoder<double>(published{}, sizes(fused ? 0.2 : 0, fused)), kept, loaded()));
+      auto const m = roberta_under_decoder<double>(published{}, sizes(fused ? 0.2 : 0, fused));
+      test::check_gradient_of(test::model_use<model, TestType, loader>(m, kept, loaded()));
     }
 }
 
@@ -102,7 +103,8 @@ TEST_CASE("an encoder without waves of its own must be as wide as the decoder, a
   few.positions = 7;
   typename trainer<model, Ex>::settings o;
   o.capacity = capacity;  // six tokens, five positions
-  CHECK_THROWS_WITH((trainer<model, Ex>(ex, roberta_under_decoder<double>(few, sizes(0, false)), o)), test::contains("more tokens than the encoder has positions"));
+  auto const m = roberta_under_decoder<double>(few, sizes(0, false));
+  CHECK_THROWS_WITH((trainer<model, Ex>(ex, m, o)), test::contains("more tokens than the encoder has positions"));
   z.encoder.tied = true;
   CHECK_THROWS_WITH(roberta_under_decoder<double>(published{}, z), test::contains("neither tied"));
 }

@@ -169,7 +169,8 @@ class byte_bpe {
     for (auto const& entry : json.items()) {
       auto const& value = entry.value();
       auto const fail = [&](std::string const& reason) { throw data_error(path + ": token '" + entry.key() + "': " + reason); };
-      if (entry.key().empty() || !value.is_number_integer() || value < 0 || value >= most) fail("a token with a number from 0 up to " + std::to_string(most) + " is expected");
+      if (entry.key().empty() || !value.is_number_integer() || value < 0 || value >= most)
+        fail("a token with a number from 0 up to " + std::to_string(most) + " is expected");
       auto const number = value.get<index_t>();
       if (number >= size()) tokens_.resize(static_cast<std::size_t>(number + 1));
       auto& token = tokens_[static_cast<std::size_t>(number)];

@@ -19,7 +19,8 @@ template <class Json = nlohmann::json>
 Json read_json_file(std::string const& path) {
   std::error_code error;
   std::ifstream in(path, std::ios::binary);
-  if (!std::filesystem::is_regular_file(path, error) || !in) throw data_error(path + ": expected a file of JSON, found none that can be read; give the path of one");
+  if (!std::filesystem::is_regular_file(path, error) || !in)
+    throw data_error(path + ": expected a file of JSON, found none that can be read; give the path of one");
   std::string const text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   try {
     return Json::parse(text);

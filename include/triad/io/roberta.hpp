@@ -15,7 +15,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -46,13 +45,15 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   auto const path = (std::filesystem::path(folder) / "config.json").string();
   auto const json = read_json_file(path);
   auto const refuse = [&](std::string const& name, std::string const& expected) {
-    auto const found = json.is_object() && json.contains(name) ? detail::printable(json.at(name).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)) : "none";
+    bool const known = json.is_object() && json.contains(name);
+    auto const found = known ? detail::printable(json.at(name).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)) : "none";
     throw data_error(path + ": expected " + expected + " as " + name + ", found " + found + "; only encoders of RoBERTa's kind can be read");
   };
   auto const count = [&](char const* name, index_t least) {
     constexpr index_t most = index_t{1} << 31;
     auto const known = json.is_object() ? json.find(name) : json.end();
-    if (known == json.end() || !known->is_number_integer() || *known < least || *known > most) refuse(name, "an integer of " + std::to_string(least) + " or more");
+    if (known == json.end() || !known->is_number_integer() || *known < least || *known > most)
+      refuse(name, "an integer of " + std::to_string(least) + " or more");
     return known->get<index_t>();
   };
   auto const one_of = [&](char const* name, std::vector<std::string> const& good, bool needed) {
@@ -109,8 +110,7 @@ inline std::optional<std::string> roberta_name(std::string const& path) {
   if (!rest.starts_with("encoder.")) return std::nullopt;
   rest.remove_prefix(8);
   auto const dot = rest.find('.');
-  if (dot == std::string_view::npos || dot == 0 || !std::all_of(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(dot), [](unsigned char c) { return std::isdigit(c) != 0; }))
-    return std::nullopt;
+  if (dot == std::string_view::npos || dot == 0 || rest.find_first_not_of("0123456789") != dot) return std::nullopt;
   auto const layer = "encoder.layer." + std::string(rest.substr(0, dot + 1));
   rest.remove_prefix(dot + 1);
   for (auto const& e : norms)
@@ -154,7 +154,8 @@ class roberta_tensors {
   void expect_no_layer(index_t k) const {
     auto const name = prefix_ + "encoder.layer." + std::to_string(k) + ".attention.self.query.weight";
     if (file_.has(name))
-      throw data_error(file_.file() + ": expected " + std::to_string(k) + " layers, found tensor " + printable(name) + " of another; build the model that the config.json beside it describes");
+      throw data_error(file_.file() + ": expected " + std::to_string(k) + " layers, found tensor " + printable(name) +
+                       " of another; build the model that the config.json beside it describes");
   }
 
   safetensors const& file() const { return file_; }

@@ -164,7 +164,8 @@ struct fused_transformer {
       auto const dy = of_target(), dy0 = of_target();
       matmul_add(ex, transposed(d_logits), s.decoder.y(), gradient.projection());
       matmul(ex, d_logits, w.projection(), dy);
-      decoder.backward(ex, c.child(3), w.decoder, target_input(in, tensor<T const, dyn, dyn>(s.encoder.y())), s.decoder, dy, dy0, gradient.decoder, tensor<T, dyn, dyn>(dx));
+      decoder.backward(ex, c.child(3), w.decoder, target_input(in, tensor<T const, dyn, dyn>(s.encoder.y())), s.decoder, dy, dy0, gradient.decoder,
+                       tensor<T, dyn, dyn>(dx));
       target.backward(ex, c.child(2), w.target, target_tokens(in), {}, dy0, gradient.target);
     }
     encoder.backward(ex, c.child(1), w.encoder, source_input(in), s.encoder, dx, dx0, gradient.encoder, tensor<T, dyn, dyn>(nullptr, 0, encoder.width()));
