@@ -15,6 +15,7 @@
 #include "triad/models/graph_loader.hpp"
 #include "triad/models/pair_loader.hpp"
 #include "triad/models/relation_transformer.hpp"
+#include "triad/models/roberta.hpp"
 #include "triad/models/tree_loader.hpp"
 #include "triad/models/tree_machine.hpp"
 #include "triad/reference/reference.hpp"

@@ -147,7 +147,7 @@ struct fused_layer {
     block.forward(ex, c.child(3), w.block, last(s), s.block, y);
   }
 
-  static layer_norm_layer<T, D> norm_of(transformer_options const& o) { return {extents<D>(o.width)}; }
+  static layer_norm_layer<T, D> norm_of(transformer_options const& o) { return {extents<D>(o.width), o.epsilon}; }
   static cross_input<T, D> cross_of(input const& in, saved const& s) { return {s.after_attention, in.sequences, in.source}; }
   fuse_input<T, D> fuse_of(input const& in, saved const& s) const { return {crosses ? s.after_cross : s.after_attention, in.states, in.layers}; }
   const_view<output> last(saved const& s) const { return fuses ? s.after_fuse : crosses ? s.after_cross : s.after_attention; }

@@ -35,7 +35,7 @@ struct neural_tree_agent {
   index_t branching, fillers;
 
   explicit neural_tree_agent(tree_agent_options const& o)
-      : layers{layer_type(o.layer), extents<dyn>(o.layers), false}, norm{extents<D>(o.layer.width)}, branching(o.branching), fillers(o.fillers) {
+      : layers{layer_type(o.layer), extents<dyn>(o.layers), false}, norm{extents<D>(o.layer.width), o.layer.epsilon}, branching(o.branching), fillers(o.fillers) {
     TRIAD_EXPECTS(o.layers > 0 && o.branching >= 2 && o.fillers > 0, "neural_tree_agent: layers, branching and fillers must be positive");
   }
 

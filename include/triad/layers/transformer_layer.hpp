@@ -20,6 +20,7 @@ struct transformer_options {
   norm_place norms = norm_place::after;
   activation between = activation::relu;
   bool causal = false;
+  double epsilon = 1e-5;                     // of every norm
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
@@ -36,6 +37,7 @@ struct transformer_layer {
   explicit transformer_layer(transformer_options const& o)
       : attention{extents<D, H>(o.width, o.heads), o.dropout, o.causal}, block(o.width, o.hidden, o.dropout, o.between), dropout(o.dropout),
         norms(o.norms) {
+    block.norm.epsilon = o.epsilon;
     TRIAD_EXPECTS(o.heads > 0 && o.width % o.heads == 0, "transformer_layer: the width must be a multiple of the heads");
   }
 

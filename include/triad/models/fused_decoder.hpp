@@ -34,7 +34,6 @@ class fused_decoder {
   using T = typename Model::value_type;
   using memory = typename Ex::memory;
   using values = typename Model::template fields<T const>;
-  using stack_type = typename Model::stack_type;
 
   fused_decoder(Ex& ex, Model const& m, decoder_room const& room)
       : ex_(ex), model_(m), room_(room), sizes_(room.sources), constants_(bytes_of_constants(), memory_of(ex)), step_(bytes_of_step(), memory_of(ex)),
@@ -111,7 +110,8 @@ class fused_decoder {
     vec<index_t const> token, parent, position, length;  // (slots)
   };
   struct places {
-    typename stack_type::saved encoder, decoder;
+    typename Model::encoder_saved encoder;
+    typename Model::decoder_type::saved decoder;
     layer_states<T> source;                        // (layers, source rows, 2 d): keys and values of what the encoder made
     tensor<T, dyn, dyn, dyn, dyn, dyn> caches;     // (2, layers, slots, longest, 2 d)
     states logits;                                 // (slots, v)
@@ -120,7 +120,8 @@ class fused_decoder {
   index_t layers() const { return model_.decoder.count; }
   places plan(arena& place, pair_dims const& z) const {
     index_t const d = model_.width(), hypotheses = z.pairs * room_.beam;
-    auto const e = model_.encoder.plan_saved(place, z.source_rows, 0, keep::nothing), t = model_.decoder.plan_saved(place, hypotheses, 0, keep::nothing);
+    auto const e = model_.plan_encoder(place, z, keep::nothing);
+    auto const t = model_.decoder.plan_saved(place, hypotheses, 0, keep::nothing);
     auto const s = place.make<layer_states<T>>(layers(), z.source_rows, 2 * d);
     auto const caches = place.make<tensor<T, dyn, dyn, dyn, dyn, dyn>>(2, layers(), hypotheses, room_.longest, 2 * d);
     return {e, t, s, caches, place.make<states>(hypotheses, model_.vocabulary())};

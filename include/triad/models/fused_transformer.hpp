@@ -5,7 +5,12 @@
 //   target: y_0 = tokens, y_M by the decoder's, over x_L            (target rows, d)      LRF equations 6 to 8
 //   fuse-attention in the layers that the sizes name                                      LRF equations 9 and 10
 //   logits(i) = w_out y_M(i)                                        (target rows, v)      w_out: the decoder's table, or its own
+//
+// The encoder may be wider than the decoder, whose attention over x_L projects it to its own width; and what makes x_0 may be another layer:
+// so a pre-trained encoder stands under a small decoder (models/roberta.hpp).
 #pragma once
+
+#include <concepts>
 
 #include "triad/layers/fused_stack.hpp"
 #include "triad/layers/scaled_tokens.hpp"
@@ -16,47 +21,65 @@ namespace triad {
 
 struct fused_transformer_sizes {
   index_t source_tokens = 0, target_tokens = 0;  // rows of the tables; the second is v
-  fused_stack_options encoder{}, decoder{};      // of one width; causal and source_width are the model's to set
+  fused_stack_options encoder{}, decoder{};      // causal and source_width are the model's to set
   bool tied_output = true;                       // the decoder's table gives the logits
   double dropout = 0;                            // of x_0 and y_0
-  bool positions = true;                         // false: tokens do not know where they stand
+  bool positions = true;                         // false: tokens do not know where they stand, but where Source has positions of its own
   index_t padding = -1;                          // a token whose vectors are looked up without a gradient, or none
   label_smoothing smoothing{};
 };
 
-template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+/// Source: what makes x_0 from a source's tokens, a layer like scaled_tokens with its input; its output is the encoder's state.
+/// D, H, F are the decoder's; an encoder of another shape known at compile time is named by its type.
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, class Source = scaled_tokens<T, D>, class Encoder = fused_stack<T, D, H, F>>
 struct fused_transformer {
+  static_assert(std::same_as<typename Source::output, typename Encoder::state>,
+                "fused_transformer: Source and Encoder need states of one type; name an Encoder of Source's width");
+  static_assert(std::same_as<typename Source::input, placed_tokens<T>>, "fused_transformer: Source's input must be placed_tokens");
+
   using value_type = T;
   using planned_with = pair_dims;
   using input = pair_batch<T>;
   using output = tensor<T, dyn, dyn>;  // (target rows, v): logits
   using answers = pair_answers;
-  using stack_type = fused_stack<T, D, H, F>;
-  using tokens_type = scaled_tokens<T, D>;
-  using state = tensor<T, dyn, D>;  // (rows, d)
+  using source_type = Source;
+  using target_type = scaled_tokens<T, D>;
+  using encoder_type = Encoder;
+  using decoder_type = fused_stack<T, D, H, F>;
+  using source_state = typename Encoder::state;  // (source rows, e)
+  using state = tensor<T, dyn, D>;               // (target rows, d)
 
-  tokens_type source, target;
-  stack_type encoder, decoder;
+  source_type source;
+  target_type target;
+  encoder_type encoder;
+  decoder_type decoder;
   bool tied_output, positions;
   label_smoothing smoothing;
 
   explicit fused_transformer(fused_transformer_sizes const& z)
-      : source{z.source_tokens, extents<D>(z.encoder.layer.width), z.dropout, z.padding},
-        target{z.target_tokens, extents<D>(z.decoder.layer.width), z.dropout, z.padding}, encoder(z.encoder), decoder(as_decoder(z.decoder, z.encoder)),
-        tied_output(z.tied_output), positions(z.positions), smoothing(z.smoothing) {
-    TRIAD_EXPECTS(z.source_tokens > 0 && z.target_tokens > 1, "fused_transformer: there must be tokens");
-    TRIAD_EXPECTS(z.encoder.layer.width == z.decoder.layer.width, "fused_transformer: encoder and decoder need the same width");
+    requires std::same_as<Source, scaled_tokens<T, D>>
+      : fused_transformer(z, Source{z.source_tokens, extents<D>(z.encoder.layer.width), z.dropout, z.padding}) {
+    TRIAD_EXPECTS(z.encoder.layer.width == z.decoder.layer.width || !z.positions,
+                  "fused_transformer: an encoder and a decoder that share waves need the same width");
+  }
+  /// z.source_tokens is not read.
+  fused_transformer(fused_transformer_sizes const& z, Source const& s)
+      : source(s), target{z.target_tokens, extents<D>(z.decoder.layer.width), z.dropout, z.padding}, encoder(z.encoder),
+        decoder(as_decoder(z.decoder, z.encoder)), tied_output(z.tied_output), positions(z.positions), smoothing(z.smoothing) {
+    TRIAD_EXPECTS(source.tokens > 0 && z.target_tokens > 1, "fused_transformer: there must be tokens");
+    TRIAD_EXPECTS(source.width() == encoder.width(), "fused_transformer: the source's tokens and the encoder need the same width");
   }
 
-  constexpr index_t width() const { return encoder.width(); }
+  /// d: of the target's states, of the waves, and of the keys and values of the source's
+  constexpr index_t width() const { return decoder.width(); }
   constexpr index_t vocabulary() const { return target.tokens; }
 
   template <class S>
   struct fields {
-    typename tokens_type::template fields<S> source;
-    typename stack_type::template fields<S> encoder;
-    typename tokens_type::template fields<S> target;
-    typename stack_type::template fields<S> decoder;
+    typename source_type::template fields<S> source;
+    typename encoder_type::template fields<S> encoder;
+    typename target_type::template fields<S> target;
+    typename decoder_type::template fields<S> decoder;
     tensor<S, dyn, D> output;  // (v, d), or (0, d) where it is the decoder's table
     template <class V>
     void each(V&& f) {
@@ -69,8 +92,13 @@ struct fused_transformer {
     /// w_out (v, d)
     tensor<S, dyn, D> projection() const { return output.extent(0) != 0 ? output : target.table; }
   };
+  /// Of the source's half.
+  struct encoder_saved : encoder_type::saved {
+    typename source_type::saved source;
+  };
   struct saved {
-    typename stack_type::saved encoder, decoder;
+    encoder_saved encoder;
+    typename decoder_type::saved decoder;
   };
 
   template <class S = T>
@@ -82,8 +110,12 @@ struct fused_transformer {
     return {s, e, t, d, place.make<tensor<S, dyn, D>>(tied_output ? 0 : vocabulary(), width())};
   }
   saved plan_saved(arena& place, pair_dims const& z, keep kept = keep::everything) const {
-    auto const e = encoder.plan_saved(place, z.source_rows, 0, kept);
+    auto const e = plan_encoder(place, z, kept);
     return {e, decoder.plan_saved(place, z.target_rows, z.source_rows, kept)};
+  }
+  encoder_saved plan_encoder(arena& place, pair_dims const& z, keep kept) const {
+    auto const e = encoder.plan_saved(place, z.source_rows, 0, kept);
+    return {e, source.plan_saved(place, row_dims(z.source_rows), kept)};
   }
   output plan_output(arena& place, pair_dims const& z) const { return place.make<output>(z.target_rows, vocabulary()); }
 
@@ -94,14 +126,16 @@ struct fused_transformer {
   }
   /// The source's half of forward.
   template <backend Ex>
-  void encode(Ex& ex, call const& c, fields<T const> w, input const& in, typename stack_type::saved const& s) const {
-    source.forward(ex, c.child(0), w.source, source_tokens(in), {}, s.x(0));
+  void encode(Ex& ex, call const& c, fields<T const> w, input const& in, encoder_saved const& s) const {
+    if constexpr (requires { source.longest(); })
+      TRIAD_EXPECTS(in.sizes.longest_source <= source.longest(), "fused_transformer: a source may have more tokens than the encoder has positions for");
+    source.forward(ex, c.child(0), w.source, source_tokens(in), s.source, s.x(0));
     encoder.forward(ex, c.child(1), w.encoder, source_input(in), s);
   }
 
   /// The target's half, from what the encoder made.
   template <backend Ex>
-  void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y, typename stack_type::saved const& s,
+  void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y, typename decoder_type::saved const& s,
               output const& logits) const {
     target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.x(0));
     decoder.forward(ex, c.child(3), w.decoder, target_input(in, source_y), s);
@@ -110,7 +144,7 @@ struct fused_transformer {
   /// The target's half for one more token of every target, whose tokens before it are in the caches (fused_stack::extend).  A row of
   /// in.target_token a target, in.target: the targets that share a source;  source_y: what the encoder made.
   template <backend Ex, class Cache, class Projected>
-  void extend(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y, typename stack_type::saved const& s,
+  void extend(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y, typename decoder_type::saved const& s,
               Cache&& cache, Projected&& projected, output const& logits) const {
     target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.x(0));
     decoder.extend(ex, c.child(3), w.decoder, target_input(in, source_y), s, cache, projected);
@@ -121,19 +155,21 @@ struct fused_transformer {
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_logits, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    auto const rows_of = [&](sequence_batch const& q) { return scratch.template make<state>(q.rows, width()); };
-    auto const dx = rows_of(in.source), dx0 = rows_of(in.source);
+    auto const of_source = [&] { return scratch.template make<source_state>(in.source.rows, encoder.width()); };
+    auto const dx = of_source(), dx0 = of_source();
     fill(ex, T(0), dx);
     {
       auto const inner = scratch.open();
-      auto const dy = rows_of(in.target), dy0 = rows_of(in.target);
+      auto const of_target = [&] { return scratch.template make<state>(in.target.rows, width()); };
+      auto const dy = of_target(), dy0 = of_target();
       matmul_add(ex, transposed(d_logits), s.decoder.y(), gradient.projection());
       matmul(ex, d_logits, w.projection(), dy);
-      decoder.backward(ex, c.child(3), w.decoder, target_input(in, tensor<T const, dyn, dyn>(s.encoder.y())), s.decoder, dy, dy0, gradient.decoder, tensor<T, dyn, dyn>(dx));
+      decoder.backward(ex, c.child(3), w.decoder, target_input(in, tensor<T const, dyn, dyn>(s.encoder.y())), s.decoder, dy, dy0, gradient.decoder,
+                       tensor<T, dyn, dyn>(dx));
       target.backward(ex, c.child(2), w.target, target_tokens(in), {}, dy0, gradient.target);
     }
-    encoder.backward(ex, c.child(1), w.encoder, source_input(in), s.encoder, dx, dx0, gradient.encoder, tensor<T, dyn, dyn>(nullptr, 0, width()));
-    source.backward(ex, c.child(0), w.source, source_tokens(in), {}, dx0, gradient.source);
+    encoder.backward(ex, c.child(1), w.encoder, source_input(in), s.encoder, dx, dx0, gradient.encoder, tensor<T, dyn, dyn>(nullptr, 0, encoder.width()));
+    source.backward(ex, c.child(0), w.source, source_tokens(in), s.encoder.source, dx0, gradient.source);
   }
 
   input measured_input(pair_dims const& z) const { return input::measured(z, width()); }
@@ -149,6 +185,8 @@ struct fused_transformer {
   placed_tokens<T> target_tokens(input const& in) const { return {in.target_token, in.target_position, waves_of(in)}; }
 
  private:
+  using source_layer_input = typename Encoder::layer_type::input;
+
   static fused_stack_options as_decoder(fused_stack_options o, fused_stack_options const& encoder) {
     o.layer.causal = true;
     o.source_width = encoder.layer.width;
@@ -156,20 +194,21 @@ struct fused_transformer {
   }
   tensor<T const, dyn, dyn> waves_of(input const& in) const { return positions ? in.waves : tensor<T const, dyn, dyn>(nullptr, 0, width()); }
   /// What all layers of a side are given; the stack fills in the states.
-  static fused_input<T, D> source_input(input const& in) {
-    fused_input<T, D> x = none();
+  static source_layer_input source_input(input const& in) {
+    auto x = none<source_layer_input>();
     x.sequences = in.source;
     x.masked = in.source_masked;
     return x;
   }
   static fused_input<T, D> target_input(input const& in, tensor<T const, dyn, dyn> source_y) {
-    fused_input<T, D> x = none();
+    auto x = none<fused_input<T, D>>();
     x.sequences = in.target;
     x.masked = in.target_masked;
     x.source = {source_y, in.source, in.source_masked};
     return x;
   }
-  static fused_input<T, D> none() { return {}; }
+  template <class Input>
+  static Input none() { return {}; }
 };
 
 }  // namespace triad

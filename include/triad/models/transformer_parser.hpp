@@ -46,7 +46,7 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
 
   explicit transformer_parser(transformer_parser_sizes const& z)
       : encoder{z.tokens, extents<D>(z.layer.width), z.positional_dropout, z.fixed_token}, layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied},
-        norm{extents<D>(z.layer.width)}, heads{z.layer.width, z.labels} {
+        norm{extents<D>(z.layer.width), z.layer.epsilon}, heads{z.layer.width, z.labels} {
     detail::expect_parser(z.layers, z.tokens, z.labels, z.fixed_token);
   }
 

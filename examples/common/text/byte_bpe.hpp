@@ -1,0 +1,225 @@
+// Byte-level byte-pair encoding, as GPT-2 and RoBERTa have it: text in the numbers of a published vocabulary, and back.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   text    is cut into pieces: of letters, of numbers, of other characters, each with the space before it;  's 't 're 've 'm 'll 'd;
+//           and what is left of white space
+//   piece   its bytes, each as one printable character (a space as U+0120)
+//   parts   pairs of neighbours are joined, the pair of the earliest line of merges.txt first, until no pair is in it
+//   numbers of the parts by vocab.json, {part: number ...}
+//
+// No text is refused and none is changed: decode gives back every byte, whether the text is UTF-8 or not, where the vocabulary has the
+// characters of all bytes.  `<s>` and the like in a text are text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "../gz_lines.hpp"
+#include "bpe.hpp"
+#include "characters.hpp"
+#include "triad/core/errors.hpp"
+#include "triad/core/mdspan.hpp"
+#include "triad/io/json_file.hpp"
+#include "unicode_classes.hpp"
+
+namespace triad::examples {
+
+namespace detail {
+
+// The printable bytes of Latin-1 stand for themselves; the others, in their order, are U+0100 and on.
+inline std::array<std::string, 256> characters_of_bytes() {
+  std::array<std::string, 256> all;
+  unsigned next = 0x100;
+  for (unsigned b = 0; b < 256; ++b) {
+    bool const printable = (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b != 0xad);
+    unsigned const code = printable ? b : next++;
+    if (code < 0x80)
+      all[b] = static_cast<char>(code);
+    else
+      all[b] = {static_cast<char>(0xc0U | (code >> 6U)), static_cast<char>(0x80U | (code & 0x3fU))};
+  }
+  return all;
+}
+
+// Unicode's white space; the separators of ASCII, where Python splits, are none.
+constexpr bool is_white(char32_t c) { return is_space(c) && !(c >= 0x1c && c <= 0x1f); }
+
+}  // namespace detail
+
+/// The pieces of a text, in its order; nothing is left out.
+inline std::vector<std::string_view> byte_bpe_pieces(std::string_view text) {
+  enum kind { white, letter, number, other };
+  auto const kind_at = [&](std::size_t at) {
+    auto const c = character_at(text, at).code;
+    return detail::is_white(c) ? white : is_letter(c) ? letter : is_number(c) ? number : other;
+  };
+  std::vector<std::string_view> pieces;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    if (text[at] == '\'')
+      for (std::string_view const s : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
+        if (text.substr(at).starts_with(s)) end = at + s.size();
+    if (end == at) {
+      std::size_t const first = text[at] == ' ' && at + 1 < text.size() && kind_at(at + 1) != white ? at + 1 : at;
+      auto const k = kind_at(first);
+      std::size_t last = first;  // where the last character of the run begins
+      for (end = first; end < text.size() && kind_at(end) == k; end += character_at(text, end).bytes) last = end;
+      // White space leaves its last character to the piece behind it, if it has another.
+      if (k == white && end < text.size() && last > at) end = last;
+    }
+    pieces.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return pieces;
+}
+
+class byte_bpe {
+ public:
+  /// Reads a folder's vocab.json and merges.txt; throws data_error, with file and line or token, where they are none.
+  static byte_bpe read(std::string const& folder) {
+    auto const in = std::filesystem::path(folder);
+    return read((in / "vocab.json").string(), (in / "merges.txt").string());
+  }
+  static byte_bpe read(std::string const& vocabulary, std::string const& merges) {
+    byte_bpe result;
+    result.read_vocabulary(vocabulary);
+    result.read_merges(merges);
+    return result;
+  }
+
+  /// One more than the largest number.
+  [[nodiscard]] index_t size() const { return static_cast<index_t>(tokens_.size()); }
+  // The numbers of <s>, </s>, <pad> and <unk>.
+  [[nodiscard]] index_t begin() const { return begin_; }
+  [[nodiscard]] index_t end() const { return end_; }
+  [[nodiscard]] index_t padding() const { return padding_; }
+  [[nodiscard]] index_t unknown() const { return unknown_; }
+
+  /// The parts of a text, as the vocabulary spells them.
+  [[nodiscard]] std::vector<std::string> parts(std::string_view text) const {
+    std::vector<std::string> all;
+    for (auto const piece : byte_bpe_pieces(text))
+      for (auto& part : parts_of_piece(piece)) all.push_back(std::move(part));
+    return all;
+  }
+
+  /// The numbers of a text's parts, without begin and end.  Remembers the pieces it has seen.
+  std::vector<index_t> numbers(std::string_view text) {
+    std::vector<index_t> all;
+    for (auto const piece : byte_bpe_pieces(text)) {
+      auto known = seen_.find(std::string(piece));
+      if (known == seen_.end()) {
+        std::vector<index_t> found;
+        for (auto const& part : parts_of_piece(piece)) {
+          auto const number = numbers_.find(part);
+          found.push_back(number == numbers_.end() ? unknown_ : number->second);
+        }
+        known = seen_.emplace(piece, std::move(found)).first;
+      }
+      all.insert(all.end(), known->second.begin(), known->second.end());
+    }
+    return all;
+  }
+
+  /// <s> text </s>
+  std::vector<index_t> encode(std::string_view text) {
+    auto all = numbers(text);
+    all.insert(all.begin(), begin_);
+    all.push_back(end_);
+    return all;
+  }
+
+  /// The text of numbers; <s>, </s> and <pad> are left out.
+  [[nodiscard]] std::string decode(std::span<index_t const> numbers) const {
+    std::string text;
+    for (auto const n : numbers) {
+      if (n < 0 || n >= size() || tokens_[static_cast<std::size_t>(n)].empty())
+        throw data_error("there is no token " + std::to_string(n) + " in a vocabulary of " + std::to_string(numbers_.size()) +
+                         "; is it the vocabulary the model was trained with?");
+      if (n == begin_ || n == end_ || n == padding_) continue;
+      for (auto const& c : characters(tokens_[static_cast<std::size_t>(n)])) {
+        auto const byte = bytes_.find(c);
+        if (byte == bytes_.end())
+          text += c;
+        else
+          text += byte->second;
+      }
+    }
+    return text;
+  }
+
+ private:
+  byte_bpe() {
+    for (std::size_t b = 0; b < 256; ++b) bytes_.emplace(letters_[b], static_cast<char>(b));
+  }
+
+  static std::string key(std::string_view left, std::string_view right) { return (std::string(left) += ' ') += right; }
+
+  void read_vocabulary(std::string const& path) {
+    constexpr index_t most = index_t{1} << 24;
+    auto const json = read_json_file(path);
+    if (!json.is_object()) throw data_error(path + ": an object {token: number ...} is expected");
+    for (auto const& entry : json.items()) {
+      auto const& value = entry.value();
+      auto const fail = [&](std::string const& reason) { throw data_error(path + ": token '" + entry.key() + "': " + reason); };
+      if (entry.key().empty() || !value.is_number_integer() || value < 0 || value >= most)
+        fail("a token with a number from 0 up to " + std::to_string(most) + " is expected");
+      auto const number = value.get<index_t>();
+      if (number >= size()) tokens_.resize(static_cast<std::size_t>(number + 1));
+      auto& token = tokens_[static_cast<std::size_t>(number)];
+      if (!token.empty()) fail("its number " + std::to_string(number) + " is that of '" + token + "' already");
+      token = entry.key();
+      numbers_.emplace(token, number);
+    }
+    auto const special = [&](char const* token) {
+      auto const known = numbers_.find(token);
+      if (known == numbers_.end()) throw data_error(path + ": the token " + token + " is expected; is it the vocabulary of a RoBERTa?");
+      return known->second;
+    };
+    begin_ = special("<s>"), end_ = special("</s>"), padding_ = special("<pad>"), unknown_ = special("<unk>");
+  }
+
+  void read_merges(std::string const& path) {
+    gz_lines lines(path);
+    for (std::string line; lines.next(line);) {
+      if (line.empty() || (lines.number() == 1 && line.starts_with("#version"))) continue;
+      auto const space = line.find(' ');
+      if (space == 0 || space == std::string::npos || space + 1 == line.size() || line.find(' ', space + 1) != std::string::npos)
+        throw data_error(path + ":" + std::to_string(lines.number()) + ": two parts with a space between them are expected");
+      ranks_.emplace(line, merges_.size());
+      merges_.emplace_back(line.substr(0, space), line.substr(space + 1));
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> parts_of_piece(std::string_view piece) const {
+    std::vector<std::string> parts;
+    for (char const c : piece) parts.push_back(letters_[static_cast<unsigned char>(c)]);
+    for (;;) {
+      auto best = merges_.size();
+      for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+        auto const rank = ranks_.find(key(parts[i], parts[i + 1]));
+        if (rank != ranks_.end() && rank->second < best) best = rank->second;
+      }
+      if (best == merges_.size()) return parts;
+      detail::merge_all(parts, merges_[best]);
+    }
+  }
+
+  std::array<std::string, 256> letters_ = detail::characters_of_bytes();
+  std::unordered_map<std::string, char> bytes_;  // the other way
+  std::vector<std::string> tokens_;              // by number; empty: none has it
+  std::unordered_map<std::string, index_t> numbers_;
+  std::vector<bpe_merge> merges_;
+  std::unordered_map<std::string, std::size_t> ranks_;  // the earlier of two equal merges
+  std::unordered_map<std::string, std::vector<index_t>> seen_;
+  index_t begin_ = 0, end_ = 0, padding_ = 0, unknown_ = 0;
+};
+
+}  // namespace triad::examples

@@ -1,0 +1,34 @@
+// A file of JSON, or a message with the line at which it is none.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+
+#include "triad/core/errors.hpp"
+
+namespace triad {
+
+/// Json: nlohmann::json, or ordered_json.
+template <class Json = nlohmann::json>
+Json read_json_file(std::string const& path) {
+  std::error_code error;
+  std::ifstream in(path, std::ios::binary);
+  if (!std::filesystem::is_regular_file(path, error) || !in)
+    throw data_error(path + ": expected a file of JSON, found none that can be read; give the path of one");
+  std::string const text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  try {
+    return Json::parse(text);
+  } catch (nlohmann::json::parse_error const& e) {
+    auto const end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte == 0 ? 0 : e.byte - 1, text.size()));
+    throw data_error(path + ":" + std::to_string(1 + std::count(text.begin(), end, '\n')) + ": expected JSON, found none from byte " +
+                     std::to_string(e.byte) + " on; was the file copied whole?");
+  }
+}
+
+}  // namespace triad

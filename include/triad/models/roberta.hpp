@@ -1,0 +1,45 @@
+// A pre-trained RoBERTa encoder under a decoder of any width: what fine-tuning on pairs of sequences begins with.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   source: x_0 = learned_tokens, x_L by L layers with gelu, norms after the sums       (source rows, e)     e = 768 in roberta-base
+//   target: as in models/fused_transformer.hpp; its attention over x_L projects e to d                       (target rows, d)
+//
+// With the published weights (io/roberta.hpp reads them):
+//
+//   auto const config = read_roberta_config(folder);
+//   auto const model = roberta_under_decoder<float>(config, sizes);   // sizes: of the decoder, and who has fuse-attention
+//   parameter_set<roberta_transformer<float>, cpu::backend> parameters(model);
+//   initialize(parameters.mutable_values(), seed);                    // the decoder and the fuse modules keep these values
+//   load_roberta(folder, parameters);
+//
+// RoBERTa has no fuse-attention: layers that are given it begin as something else than what was pre-trained.
+#pragma once
+
+#include "triad/layers/learned_tokens.hpp"
+#include "triad/models/fused_transformer.hpp"
+
+namespace triad {
+
+/// The widths are read from files, so that all are dynamic.
+template <class T>
+using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T>>;
+
+/// The published encoder under the decoder of `z`.  Config: roberta_config, or a struct with its members.
+/// Of z's source side dropouts and fuse-attention are kept, the rest is the config's.
+template <class T, class Config>
+roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_sizes z) {
+  TRIAD_EXPECTS(!z.encoder.tied && z.encoder.link == layer_link::previous, "roberta_under_decoder: its layers are neither tied nor linked to earlier ones");
+  auto& layer = z.encoder.layer;
+  layer.width = config.width;
+  layer.heads = config.heads;
+  layer.hidden = config.hidden;
+  layer.epsilon = config.epsilon;
+  layer.norms = norm_place::after;
+  layer.between = activation::gelu;
+  layer.causal = false;
+  z.encoder.layers = config.layers;
+  z.source_tokens = config.tokens;
+  return roberta_transformer<T>(z, {config.tokens, config.positions, extents<dyn>(config.width), z.dropout, config.epsilon, config.padding + 1});
+}
+
+}  // namespace triad
