@@ -49,6 +49,7 @@ class batch_upload {
   auto operator()(Fill&& fill) {
     auto here = here_.place(), there = there_.place();
     auto const put = [&]<class V>(std::vector<V> const& values, index_t count) {
+      TRIAD_EXPECTS(count >= 0 && count <= static_cast<index_t>(values.size()), "batch_upload: there are not so many values");
       auto const copy = here.template make<vec<V>>(count);
       std::copy_n(values.data(), count, copy.data_handle());
       return vec<V const>(there.template make<vec<V>>(count));
