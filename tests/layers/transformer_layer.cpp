@@ -56,7 +56,7 @@ TEMPLATE_TEST_CASE("a Transformer layer with relative positions has the gradient
   TestType ex;
   sentences const s;
   gradient_check_options const few{.directions = 2, .elements = test::is_device<TestType> ? 2 : 20};
-  for (index_t reach : {1, 3, 5})
+  for (index_t reach : test::is_device<TestType> ? std::vector<index_t>{3} : std::vector<index_t>{1, 3, 5})
     for (bool causal : {false, true}) {
       CAPTURE(reach, causal);
       transformer_options const o{width, heads, hidden, 0.3, causal ? norm_place::after : norm_place::before, activation::relu, causal, reach};
