@@ -3,7 +3,8 @@
 //
 //   [q k v] = x w' + b                  x (rows, d), one product
 //   y = attention(q, k, v) w_o' + b_o   (rows, d); the mathematics of the attention is in ops/attention.hpp, that of relative
-//                                       positions too: two tables (2 reach + 1, d / h), which the heads share
+//                                       positions too: two tables (2 reach + 1, d / h), which the heads share; as matrices
+//                                       they begin xavier_uniform (train/initialize.hpp)
 #pragma once
 
 #include "triad/layers/stacked_linear.hpp"
