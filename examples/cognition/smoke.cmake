@@ -52,7 +52,7 @@ run(0 evaluate ${FOLDER}/run --data ${FOLDER}/data)
 expect("longer +[0-9.]+ +5")
 
 # Models and their options.
-foreach(option "--fuse=source" "--fuse=target" "--fuse=none" --only-top --accumulate --tie-output --norm=before --recompute "--tokens=50;--epochs=1"
+foreach(option "--fuse=source" "--fuse=target" "--fuse=none" --only-top --accumulate --tie-output --relative --norm=before --recompute "--tokens=50;--epochs=1"
         "--validate=loss" "--model=transformer" "--model=universal-transformer" "--model=dlcl")
   run("0|2" train --preset smoke --updates 2 ${option} --out ${FOLDER}/option)
   run(0 predict ${FOLDER}/option --sentence "hop" --longest 3)
@@ -61,8 +61,6 @@ run(1 explain ${FOLDER}/option)
 expect("do not read earlier ones")
 run(1 train --preset smoke --model transformer --fuse both)
 expect("--fuse both is about --model lrf")
-run(1 train --preset smoke --relative)
-expect("--relative is not built yet")
 run(1 train --preset smoke --resume --out ${FOLDER}/option)
 expect("fuse: checkpoint has \"none\", this program wants \"both\"")
 run(1 train --preset smoke --model transformer --resume --out ${FOLDER}/option)

@@ -30,10 +30,11 @@ model model_of(int which) {
   if (which == 3) z.decoder.link = layer_link::sum;
   if (which == 4) z.decoder.link = z.encoder.link = layer_link::weighted;
   if (which == 5) z.decoder.tied = true, z.tied_output = false;
+  if (which == 6) z.encoder.layer.reach = 1, z.decoder.layer.reach = 2, z.positions = false;  // hypotheses become longer than that
   z.padding = 1;
   return model(z);
 }
-constexpr int models = 6;
+constexpr int models = 7;
 
 std::vector<tokens> const sources{{3, 4, 5, 8}, {6}, {7, 7, 3}};
 
@@ -125,7 +126,7 @@ TEMPLATE_TEST_CASE("a beam search with caches finds what one without finds", "",
   beam_options o;
   o.beam = beam, o.n_best = beam, o.longest = longest - 1, o.begin = o.end = end_token, o.length_penalty = 0.6;
   o.forbidden = {0, 1};
-  for (int which : {0, 4}) {
+  for (int which : {0, 4, 6}) {
     decoding<TestType> d(which);
     auto const w = d.net.parameters().values();
     beam_search with(3, vocabulary, o), without(3, vocabulary, o);

@@ -3,6 +3,7 @@
 #include "triad/models/fused_transformer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,14 @@ std::vector<arrangement> arrangements(norm_place norms) {
   weighted.decoder.fused = 0b101;
   all.push_back({"weighted", weighted});
   all.push_back({"weighted, recomputed", weighted, keep::inputs});
+  auto relative = fused(sizes(0.1, norms));
+  relative.encoder.layer.reach = 2;  // shorter than most sequences
+  relative.decoder.layer.reach = 5;
+  relative.decoder.fused = 0b100;
+  relative.positions = false;
+  all.push_back({"relative", relative});
+  relative.encoder.tied = true;
+  all.push_back({"relative, tied and recomputed", relative, keep::inputs});
   return all;
 }
 
@@ -154,6 +163,40 @@ TEST_CASE("what is said of a pair depends on its source and on the tokens so far
     other.source = {5};
     CHECK(logits_of(a.sizes, {other}, 0) != alone);
   }
+}
+
+TEST_CASE("without positions the order of a source says nothing; relative positions tell it") {
+  auto z = sizes();
+  z.positions = false;
+  pair const one{{3, 4, 5, 6, 4}, {7, 3}}, other{{4, 6, 3, 4, 5}, {7, 3}};
+  auto const difference = [&] {
+    auto const a = logits_of(z, {one}, 0), b = logits_of(z, {other}, 0);
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+    return largest;
+  };
+  CHECK(difference() < 1e-13);
+  z.decoder.layer.reach = 3;  // of the target's tokens alone
+  CHECK(difference() < 1e-13);
+  z.encoder.layer.reach = 1;
+  CHECK(difference() > 1e-3);
+}
+
+TEST_CASE("relative positions are parameters of self-attention in either stack, and of no other attention") {
+  auto z = fused(sizes());
+  z.encoder.layer.reach = 2;
+  z.decoder.layer.reach = 3;
+  std::vector<std::string> paths;
+  arena measure;
+  walk(fused_transformer<double>(z).plan_params(measure), [&](std::string const& path, auto view) {
+    if (path.find("relative") == std::string::npos) return;
+    paths.push_back(path);
+    CHECK(view.extent(0) == (path.rfind("encoder.", 0) == 0 ? 5 : 7));
+  });
+  std::vector<std::string> expected;
+  for (auto const* layer : {"encoder.0", "encoder.1", "decoder.0", "decoder.1", "decoder.2"})
+    for (auto const* table : {".attention.relative_key", ".attention.relative_value"}) expected.push_back(std::string(layer) + table);
+  CHECK(paths == expected);
 }
 
 TEMPLATE_TEST_CASE("an encoder-decoder learns three pairs by heart", "", TRIAD_TEST_ONE_BACKEND) {

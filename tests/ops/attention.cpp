@@ -117,7 +117,8 @@ double distance(std::vector<T> const& a, std::vector<double> const& b) {
     auto const x = static_cast<double>(a[i]);
     if (x == b[i]) continue;  // a gap, or minus infinity
     double const e = std::abs(x - b[i]);
-    difference = e <= difference ? difference : e;  // a NaN stays
+    if (std::isnan(e)) return e;
+    difference = std::max(difference, e);
     largest = std::max(largest, std::abs(b[i]));
   }
   return difference / largest;

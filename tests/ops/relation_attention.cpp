@@ -95,7 +95,8 @@ double distance(std::vector<T> const& a, std::vector<double> const& b) {
   for (std::size_t i = 0; i < b.size(); ++i) {
     if (b[i] == problem<double>::gap) continue;
     double const e = std::abs(static_cast<double>(a[i]) - b[i]);
-    difference = e <= difference ? difference : e;  // a NaN stays
+    if (std::isnan(e)) return e;
+    difference = std::max(difference, e);
     largest = std::max(largest, std::abs(b[i]));
   }
   return difference / largest;

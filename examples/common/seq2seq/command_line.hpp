@@ -31,7 +31,7 @@ inline void add_model_options(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"source", "target", "both", "none"}));
   app.add_flag("--only-top", o.only_top, "Of lrf: the last layer alone reads earlier ones");
   app.add_flag("--accumulate", o.accumulate, "Of lrf: sums of earlier layers instead of attention over them");
-  app.add_flag("--relative", o.relative, "Relative positions, clipped at 16 tokens, in self-attention");
+  app.add_flag("--relative", o.relative, "Relative positions, clipped at 16 tokens, in self-attention, instead of sines and cosines");
   app.add_option("--encoder-layers", o.encoder_layers)->check(CLI::Range(1, 63));
   app.add_option("--decoder-layers", o.decoder_layers)->check(CLI::Range(1, 63));
   app.add_option("--width", o.width, "Hidden size")->check(CLI::PositiveNumber);

@@ -11,11 +11,14 @@
 
 namespace seq2seq {
 
+/// --relative clips relative positions at this many tokens.
+inline constexpr triad::index_t reach = 16;
+
 /// One side's layers; `looks_back`: --fuse names it.
 inline triad::fused_stack_options stack_of(options const& o, index_t layers, bool looks_back) {
   triad::fused_stack_options stack{
       .layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden, .dropout = o.dropout,
-                .norms = o.norm == "before" ? triad::norm_place::before : triad::norm_place::after},
+                .norms = o.norm == "before" ? triad::norm_place::before : triad::norm_place::after, .reach = o.relative ? reach : 0},
       .layers = layers, .tied = o.model == "universal-transformer"};
   if (looks_back && o.accumulate) stack.link = triad::layer_link::sum;
   if (looks_back && !o.accumulate) stack.fused = o.only_top ? triad::only_top_fused(layers) : triad::all_fused(layers);
@@ -32,6 +35,7 @@ inline triad::fused_transformer_sizes model_of(options const& o, translator_size
   if (o.model == "dlcl") sizes.encoder.link = triad::layer_link::weighted;
   sizes.tied_output = o.tie_output;
   sizes.dropout = o.dropout;
+  sizes.positions = !o.relative;
   sizes.smoothing = {o.smoothing};
   return sizes;
 }

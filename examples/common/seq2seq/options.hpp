@@ -80,7 +80,6 @@ inline void check(options const& o) {
   if (!looks_back && (o.only_top || o.accumulate))
     refuse("--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
   if (o.only_top && o.accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
-  if (o.relative) refuse("--relative is not built yet: positions are sines and cosines");
   if (o.width % o.heads != 0) refuse("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));
 }
 

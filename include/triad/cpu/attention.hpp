@@ -48,23 +48,29 @@ std::size_t do_attention_grad_workspace(backend& ex, attention_settings const&, 
 }
 
 template <std::floating_point T>
-void do_attention(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T> lse,
-                  matrix<T> context, workspace ws) {
+void do_attention(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
+                  relative_forward<T> const& relative, vec<T> lse, matrix<T> context, workspace ws) {
   attending::each_head<T>(ex, t, s, x.query.extent(1), 1, ws, [&](attending::head<T> const& at, attending::keep_bits& bits, T* scores) {
     backend one(1);
     for (index_t first = 0; first < at.queries; first += attending::tile) {
       index_t const count = std::min(attending::tile, at.queries - first), depth = at.seen(first + count - 1), across = attending::padded<T>(depth);
       auto const p = make_matrix(scores, count, depth, across);
       do_matmul(one, at.of_queries(x.query, first, count), matrix<T const>(transposed(at.of_keys(x.key, depth))), p, false, epilogue<T>{});
-      for (index_t i = 0; i < count; ++i) lse(at.statistic(first + i)) = attending::weigh(at, bits, first + i, across, scores + i * across);
+      for (index_t i = 0; i < count; ++i) {
+        T* const row = scores + i * across;
+        if (t.reach > 0) attending::add_by_offset(at, first + i, relative.bias, row);
+        lse(at.statistic(first + i)) = attending::weigh(at, bits, first + i, across, row);
+        if (t.reach > 0) attending::sum_by_offset(at, first + i, row, relative.shares);
+      }
       do_matmul(one, matrix<T const>(p), at.of_keys(x.value, depth), at.of_queries(context, first, count), false, epilogue<T>{});
     }
   });
 }
 
 template <std::floating_point T>
-void do_attention_grad(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T const> lse,
-                       matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace ws) {
+void do_attention_grad(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
+                       relative_backward<T> const& relative, vec<T const> lse, matrix<T const> context, matrix<T const> dc,
+                       attention_operands<T> const& dx, workspace ws) {
   attending::each_head<T>(ex, t, s, x.query.extent(1), 2, ws, [&](attending::head<T> const& at, attending::keep_bits& bits, T* scores) {
     backend one(1);
     T* const slopes = scores + attending::tile * attending::padded<T>(s.keys.longest);
@@ -76,9 +82,15 @@ void do_attention_grad(backend& ex, attention_settings const& t, attention_seque
       auto const key = at.of_keys(x.key, depth);
       multiply(query, transposed(key), p, false);
       multiply(gradient, transposed(at.of_keys(x.value, depth)), ds, false);
-      for (index_t i = 0; i < count; ++i)
-        attending::slope(at, bits, first + i, across, lse(at.statistic(first + i)), attending::dot(gradient, result, i), scores + i * across,
-                         slopes + i * across);
+      for (index_t i = 0; i < count; ++i) {
+        T *const row = scores + i * across, *const steep = slopes + i * across;
+        if (t.reach > 0) {
+          attending::add_by_offset(at, first + i, relative.bias, row);
+          attending::add_by_offset(at, first + i, relative.d_shares, steep);
+        }
+        attending::slope(at, bits, first + i, across, lse(at.statistic(first + i)), attending::dot(gradient, result, i), row, steep);
+        if (t.reach > 0) attending::sum_by_offset(at, first + i, steep, relative.d_bias);
+      }
       multiply(ds, key, at.of_queries(dx.query, first, count), false);
       multiply(transposed(ds), query, at.of_keys(dx.key, depth), first > 0);
       multiply(transposed(p), gradient, at.of_keys(dx.value, depth), first > 0);

@@ -143,6 +143,47 @@ struct head {
   }
 };
 
+/// The keys that query i sees, by offset: [0, before) and [after, seen) are at the reach or beyond it, and key j between is at j + shift.
+struct offset_ranges {
+  index_t before, after, seen, shift;
+
+  template <class T>
+  offset_ranges(head<T> const& at, index_t i) : seen(at.seen(i)) {
+    index_t const reach = at.t.reach, place = i + at.keys - at.queries;
+    before = std::clamp<index_t>(place - reach + 1, 0, seen);
+    after = std::clamp<index_t>(place + reach, before, seen);
+    shift = reach - place;
+  }
+};
+/// row(j) += m(i, the offset of key j)
+template <class T>
+void add_by_offset(head<T> const& at, index_t i, matrix<T const> m, T* row) {
+  offset_ranges const keys(at, i);
+  index_t const n = relative_offsets(at.t.reach);
+  T const* const by_offset = &m(at.first_query + i, at.c * n);
+  T const first = by_offset[0], last = by_offset[n - 1];
+  for (index_t j = 0; j < keys.before; ++j) row[j] += first;
+  for (index_t j = keys.before; j < keys.after; ++j) row[j] += by_offset[j + keys.shift];
+  for (index_t j = keys.after; j < keys.seen; ++j) row[j] += last;
+}
+/// m(i, r) = the sum of row(j) over the keys at offset r
+template <class T>
+void sum_by_offset(head<T> const& at, index_t i, T const* row, matrix<T> m) {
+  offset_ranges const keys(at, i);
+  index_t const n = relative_offsets(at.t.reach);
+  T* const by_offset = &m(at.first_query + i, at.c * n);
+  auto const sum = [&](index_t first, index_t last) {
+    T total = 0;
+#pragma omp simd reduction(+ : total)
+    for (index_t j = first; j < last; ++j) total += row[j];
+    return total;
+  };
+  std::fill(by_offset, by_offset + n, T(0));
+  by_offset[0] = sum(0, keys.before);
+  for (index_t j = keys.before; j < keys.after; ++j) by_offset[j + keys.shift] = row[j];
+  by_offset[n - 1] = sum(keys.after, keys.seen);
+}
+
 template <class T>
 T dot(matrix<T const> a, matrix<T const> b, index_t row) {
   T sum = 0;

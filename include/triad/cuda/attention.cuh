@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Forward keeps the largest score and the sum so far (Milakov and Gimelshein 2018) and shrinks what it has when a larger comes.
+// Kernels with relative positions are types of their own, so that those without know nothing of them.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -13,16 +14,17 @@ namespace triad::cuda {
 
 namespace detail {
 
-template <class T>
+template <class T, bool Relative>
 struct attention_forward {
-  static constexpr char const* name = "attention";
+  static constexpr char const* name = Relative ? "attention with relative positions" : "attention";
   static constexpr int threads = attention_warps * warp;
   struct shared {
     own_tile<T> query, weight;
     other_tile<T> other;  // keys, then values
   };
 
-  TRIAD_DEVICE void operator()(block const& b, attention_rule<T> rule, attention_operands<T const> in, vec<T> lse, matrix<T> context) const {
+  TRIAD_DEVICE void operator()(block const& b, attention_rule<T> rule, attention_operands<T const> in, relative_forward<T> relative, vec<T> lse,
+                               matrix<T> context) const {
     constexpr T none = -::cuda::std::numeric_limits<T>::infinity();
     attention_place<T> const at(b, rule, rule.sequences.queries.longest);
     if (at.first >= at.queries) return;  // the whole block
@@ -45,6 +47,8 @@ struct attention_forward {
       TRIAD_UNROLL
       for (int r = 0; r < attention_each; ++r) {
         bool const sees = at.sees(own + r, j);
+        if constexpr (Relative)
+          if (sees) score[r] += at.by_offset(relative.bias, own + r, j);
         T const x = sees ? score[r] * rule.scale : none, larger = warp_maximum(b, x > maximum[r] ? x : maximum[r]);
         T const base = larger > none ? larger : T(0);
         T const p = sees ? ::cuda::std::exp(x - base) : T(0);
@@ -65,6 +69,8 @@ struct attention_forward {
           to = begin == 0 ? sum : to * shrink[r] + sum;
         }
       }
+      if constexpr (Relative)
+        for (int r = 0; r < attention_each; ++r) at.sum_by_offset(b, s.weight, r, own + r, begin, shrink[r], relative.shares);
     }
     TRIAD_UNROLL
     for (int r = 0; r < attention_each; ++r) {
@@ -74,15 +80,21 @@ struct attention_forward {
         T& to = context(at.first_query + own + r, f);
         to = blind ? T(0) : to / total[r];
       });
+      if constexpr (Relative)
+        at.each_own_offset(b, [&](index_t u) {
+          T& share = at.offset(relative.shares, own + r, u);
+          share = blind ? T(0) : share / total[r];
+        });
       if (b.lane() == 0) lse(at.statistic(own + r)) = blind ? none : maximum[r] + ::cuda::std::log(total[r]);
     }
   }
 };
 
-template <class T>
+template <class T, bool Relative>
 struct attention_slopes {
   attention_rule<T> rule;
   attention_operands<T const> in;
+  relative_backward<T> relative;
   vec<T const> lse;
   matrix<T const> context, dc;
   attention_operands<T> dx;
@@ -91,6 +103,11 @@ struct attention_slopes {
   /// p~ and ds of query i and key j.
   TRIAD_DEVICE void at(attention_place<T> const& place, index_t i, index_t j, T score, T slope, T offset, T delta_i, T& dropped, T& ds) const {
     bool const sees = place.sees(i, j);
+    if constexpr (Relative)
+      if (sees) {
+        score += place.by_offset(relative.bias, i, j);
+        slope += place.by_offset(relative.d_shares, i, j);
+      }
     T const p = sees ? ::cuda::std::exp(score * rule.scale - offset) : T(0), keep = sees ? place.kept(i, j) : T(0);
     dropped = p * keep;
     ds = sees ? p * (keep * slope - delta_i) * rule.scale : T(0);
@@ -98,16 +115,16 @@ struct attention_slopes {
 };
 
 /// dquery, and delta.
-template <class T>
+template <class T, bool Relative>
 struct attention_backward_to {
-  static constexpr char const* name = "attention_grad of queries";
+  static constexpr char const* name = Relative ? "attention_grad of queries, with relative positions" : "attention_grad of queries";
   static constexpr int threads = attention_warps * warp;
   struct shared {
     own_tile<T> query, gradient, ds;
     other_tile<T> key, value;
   };
 
-  TRIAD_DEVICE void operator()(block const& b, attention_slopes<T> t) const {
+  TRIAD_DEVICE void operator()(block const& b, attention_slopes<T, Relative> t) const {
     auto const& rule = t.rule;
     attention_place<T> const at(b, rule, rule.sequences.queries.longest);
     if (at.first >= at.queries) return;  // the whole block
@@ -124,6 +141,8 @@ struct attention_backward_to {
       offset[r] = live ? t.lse(at.statistic(own + r)) : T(0);
       if (live && b.lane() == 0) t.delta(at.statistic(own + r)) = delta[r];
       if (live && keys == 0) at.each_own_column(b, [&](index_t f) { t.dx.query(row + r, f) = T(0); });
+      if constexpr (Relative)
+        if (live && keys == 0) at.each_own_offset(b, [&](index_t u) { at.offset(t.relative.d_bias, own + r, u) = T(0); });
     }
     for (index_t begin = 0; begin < keys; begin += warp) {
       T score[attention_each] = {}, slope[attention_each] = {};
@@ -155,21 +174,23 @@ struct attention_backward_to {
           to = begin == 0 ? sum : to + sum;
         }
       }
+      if constexpr (Relative)
+        for (int r = 0; r < attention_each; ++r) at.sum_by_offset(b, s.ds, r, own + r, begin, T(1), t.relative.d_bias);
     }
   }
 };
 
 /// dkey and dvalue.
-template <class T>
+template <class T, bool Relative>
 struct attention_backward_from {
-  static constexpr char const* name = "attention_grad of keys and values";
+  static constexpr char const* name = Relative ? "attention_grad of keys and values, with relative positions" : "attention_grad of keys and values";
   static constexpr int threads = attention_warps * warp;
   struct shared {
     own_tile<T> key, value, ds, dropped;
     other_tile<T> query, gradient;
   };
 
-  TRIAD_DEVICE void operator()(block const& b, attention_slopes<T> t) const {
+  TRIAD_DEVICE void operator()(block const& b, attention_slopes<T, Relative> t) const {
     auto const& rule = t.rule;
     attention_place<T> const at(b, rule, rule.sequences.keys.longest);
     if (at.first >= at.keys) return;  // the whole block
@@ -229,19 +250,35 @@ std::size_t do_attention_grad_workspace(backend&, attention_settings const& t, a
 }
 
 template <class T>
-void do_attention(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T> lse,
-                  matrix<T> context, workspace) {
-  launch(ex, detail::attention_forward<T>{}, detail::attention_blocks(s.queries, t.heads), detail::attention_rule<T>(t, s, x.query.extent(1)), x,
-         lse, context);
+void do_attention(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
+                  relative_forward<T> const& relative, vec<T> lse, matrix<T> context, workspace) {
+  auto const run = [&](auto const& kernel) {
+    launch(ex, kernel, detail::attention_blocks(s.queries, t.heads), detail::attention_rule<T>(t, s, x.query.extent(1)), x, relative, lse, context);
+  };
+  if (t.reach > 0)
+    run(detail::attention_forward<T, true>{});
+  else
+    run(detail::attention_forward<T, false>{});
 }
 
+namespace detail {
+template <bool Relative, class T>
+void attention_grad_by(backend& ex, attention_settings const& t, attention_sequences const& s, attention_slopes<T, Relative> const& all) {
+  launch(ex, attention_backward_to<T, Relative>{}, attention_blocks(s.queries, t.heads), all);
+  launch(ex, attention_backward_from<T, Relative>{}, attention_blocks(s.keys, t.heads), all);
+}
+}  // namespace detail
+
 template <class T>
-void do_attention_grad(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T const> lse,
-                       matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace ws) {
+void do_attention_grad(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
+                       relative_backward<T> const& relative, vec<T const> lse, matrix<T const> context, matrix<T const> dc,
+                       attention_operands<T> const& dx, workspace ws) {
   vec<T> const delta(reinterpret_cast<T*>(ws.data), t.heads * s.queries.rows);
-  detail::attention_slopes<T> const all{detail::attention_rule<T>(t, s, x.query.extent(1)), x, lse, context, dc, dx, delta};
-  launch(ex, detail::attention_backward_to<T>{}, detail::attention_blocks(s.queries, t.heads), all);
-  launch(ex, detail::attention_backward_from<T>{}, detail::attention_blocks(s.keys, t.heads), all);
+  detail::attention_rule<T> const rule(t, s, x.query.extent(1));
+  if (t.reach > 0)
+    detail::attention_grad_by<true, T>(ex, t, s, {rule, x, relative, lse, context, dc, dx, delta});
+  else
+    detail::attention_grad_by<false, T>(ex, t, s, {rule, x, relative, lse, context, dc, dx, delta});
 }
 
 }  // namespace triad::cuda

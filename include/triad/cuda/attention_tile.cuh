@@ -70,6 +70,33 @@ struct attention_place {
     return rule.settings.dropout.keeps(static_cast<std::uint64_t>(attention_weight(rule.sequences, head, first_query + i, j))) ? rule.kept : T(0);
   }
 
+  /// Where m (q rows, h (2R + 1)) has offset r of query i, and that of query i to key j.
+  template <class S>
+  TRIAD_DEVICE S& offset(matrix<S> m, index_t i, index_t r) const { return m(first_query + i, head * relative_offsets(rule.settings.reach) + r); }
+  template <class S>
+  TRIAD_DEVICE S& by_offset(matrix<S> m, index_t i, index_t j) const {
+    return offset(m, i, relative_offset(rule.settings.reach, queries, keys, i, j));
+  }
+  /// f(offset) for the offsets of a lane.
+  template <class F>
+  TRIAD_DEVICE void each_own_offset(block const& b, F&& f) const {
+    for (index_t r = b.lane(); r < relative_offsets(rule.settings.reach); r += warp) f(r);
+  }
+  /// to(i, offset) = shrink to(i, offset) + the sum of x over the warp's 32 keys from `begin` on, which are the first where begin = 0.
+  /// i: the query of the warp's own row r, of which x is; a sync() ago x was written.
+  TRIAD_DEVICE void sum_by_offset(block const& b, own_tile<T> const& x, int r, index_t i, index_t begin, T shrink, matrix<T> to) const {
+    T const* const row = x[b.row() * attention_each + r];
+    index_t const reach = rule.settings.reach, place = i + keys - queries, j = begin + b.lane();
+    T const before = warp_sum(b, j <= place - reach ? row[b.lane()] : T(0)), after = warp_sum(b, j >= place + reach ? row[b.lane()] : T(0));
+    if (i >= queries) return;
+    each_own_offset(b, [&](index_t u) {
+      index_t const column = place - reach + u - begin;
+      T const sum = u == 0 ? before : u == 2 * reach ? after : column >= 0 && column < warp ? row[column] : T(0);
+      T& all = offset(to, i, u);
+      all = begin == 0 ? sum : all * shrink + sum;
+    });
+  }
+
   /// tile(r, lane) = m(first row + r, the head's column e + lane), zero beyond `rows` rows and the head.
   template <int Rows>
   TRIAD_DEVICE void stage(block const& b, T (&tile)[Rows][warp + 1], matrix<T const> m, index_t first_row, index_t rows, index_t e) const {

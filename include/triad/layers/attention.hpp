@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [q k v] = x w' + b                  x (rows, d), one product
-//   y = attention(q, k, v) w_o' + b_o   (rows, d); the mathematics of the attention is in ops/attention.hpp
+//   y = attention(q, k, v) w_o' + b_o   (rows, d); the mathematics of the attention is in ops/attention.hpp, that of relative
+//                                       positions too: two tables (2 reach + 1, d / h), which the heads share; as matrices
+//                                       they begin xavier_uniform (train/initialize.hpp)
 #pragma once
 
 #include "triad/layers/stacked_linear.hpp"
@@ -37,9 +39,12 @@ struct self_attention {
   [[no_unique_address]] extents<D, H> shape;  // width, heads
   double dropout = 0;                         // of the weights, after the softmax
   bool causal = false;                        // nobody looks at what comes after
+  index_t reach = 0;                          // of relative positions; 0: none
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }
+  /// Of relative positions.
+  constexpr index_t offsets() const { return reach > 0 ? relative_offsets(reach) : 0; }
   constexpr projection stacked() const { return {extents<D>(width())}; }
   constexpr linear<T, D, D> mixer() const { return {extents<D, D>(width(), width()), true}; }
 
@@ -47,34 +52,47 @@ struct self_attention {
   struct fields {
     typename projection::template fields<S> projections;
     typename linear<T, D, D>::template fields<S> output;
+    tensor<S, dyn, dyn> relative_key, relative_value;  // (2 reach + 1, d / h) each, or (0, d / h)
     template <class F>
     constexpr void each(F&& f) {
       projections.each(f);
       f("output", output);
+      if (relative_key.extent(0) == 0) return;
+      f("relative_key", relative_key);
+      f("relative_value", relative_value);
     }
   };
   struct saved {
-    tensor<T, dyn, dyn> projected;  // (rows, 3 d)
-    vec<T> lse;                     // (h rows)
-    tensor<T, dyn, D> context;      // (rows, d)
+    tensor<T, dyn, dyn> projected;     // (rows, 3 d)
+    vec<T> lse;                        // (h rows)
+    tensor<T, dyn, D> context;         // (rows, d)
+    tensor<T, dyn, dyn> bias, shares;  // (rows, h (2 reach + 1)) each: what relative positions leave; or none
   };
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
     auto const p = stacked().template plan_params<S>(place);
-    return {p, mixer().template plan_params<S>(place)};
+    auto const o = mixer().template plan_params<S>(place);
+    arena none;  // for what the layer has not
+    auto const table = [&] { return (reach > 0 ? place : none).template make<tensor<S, dyn, dyn>>(offsets(), width() / heads()); };
+    auto const a = table();
+    return {p, o, a, table()};
   }
   saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
     auto const projected = place.make<tensor<T, dyn, dyn>>(dims.rows, 3 * width());
     auto const lse = place.make<vec<T>>(heads() * dims.rows);
-    return {projected, lse, place.make<output>(dims.rows, width())};
+    auto const context = place.make<output>(dims.rows, width());
+    arena none;
+    auto const by_offset = [&] { return (reach > 0 ? place : none).template make<tensor<T, dyn, dyn>>(dims.rows, heads() * offsets()); };
+    auto const bias = by_offset();
+    return {projected, lse, context, bias, by_offset()};
   }
 
   /// y is followed by `after`.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after = {}) const {
     stacked().forward(ex, c, w.projections, in.x, {}, s.projected);
-    attention(ex, *c.scratch, settings(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s.lse, as_matrix(s.context));
+    attend(ex, c, w, settings(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
   /// The same for the newest token of every sequence, row s of x that of sequence s: its key and value join the cache, which it then
@@ -92,8 +110,7 @@ struct self_attention {
     auto const all = make_matrix<T const>(memory, count * room, 2 * d, 2 * d);
     attention_settings now = settings(c, in);
     now.causal = false;  // a query sees all keys there are
-    attention(ex, *c.scratch, now, cache.sequences, {column_block(read_only(s.projected), 0, d), column_block(all, 0, d), column_block(all, d, d)}, s.lse,
-              as_matrix(s.context));
+    attend(ex, c, w, now, cache.sequences, {column_block(read_only(s.projected), 0, d), column_block(all, 0, d), column_block(all, d, d)}, s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
@@ -106,13 +123,31 @@ struct self_attention {
     auto const d_context = c.scratch->template make<output>(rows, width());
     auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(rows, 3 * width());
     mixer().backward(ex, c, w.output, s.context, {}, dy, d_context, gradient.output);
-    attention_grad(ex, *c.scratch, settings(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), vec<T const>(s.lse),
-                   as_matrix(read_only(s.context)), as_matrix(read_only(d_context)), split(d_projected));
+    auto const now = settings(c, in);
+    attention_sequences const both{in.sequences, in.sequences};
+    auto const x = split(read_only(s.projected));
+    auto const lse = vec<T const>(s.lse);
+    auto const context = as_matrix(read_only(s.context)), d = as_matrix(read_only(d_context));
+    if (reach > 0)
+      attention_grad(ex, *c.scratch, now, both, x, tables(w), memory(s), lse, context, d, split(d_projected), tables(gradient));
+    else
+      attention_grad(ex, *c.scratch, now, both, x, lse, context, d, split(d_projected));
     stacked().backward(ex, c, w.projections, in.x, {}, d_projected, dx, gradient.projections, after);
   }
 
  private:
-  attention_settings settings(call const& c, input const& in) const { return {heads(), causal, in.masked, c.child(0).dropout(dropout)}; }
+  attention_settings settings(call const& c, input const& in) const { return {heads(), causal, in.masked, c.child(0).dropout(dropout), reach}; }
+  template <class S>
+  static relative_tables<S> tables(fields<S> const& w) { return {as_matrix(w.relative_key), as_matrix(w.relative_value)}; }
+  static relative_memory<T> memory(saved const& s) { return {as_matrix(s.bias), as_matrix(s.shares)}; }
+  template <class Ex>
+  void attend(Ex& ex, call const& c, fields<T const> const& w, attention_settings const& now, attention_sequences const& of,
+              attention_operands<T const> const& x, saved const& s) const {
+    if (reach > 0)
+      attention(ex, *c.scratch, now, of, x, tables(w), memory(s), s.lse, as_matrix(s.context));
+    else
+      attention(ex, *c.scratch, now, of, x, s.lse, as_matrix(s.context));
+  }
   /// projected (rows, 3 d) as the operation's operands.
   template <class S>
   attention_operands<S> split(tensor<S, dyn, dyn> projected) const {

@@ -53,7 +53,7 @@ struct fused_layer {
 
   /// source_width: of the states that a decoder looks at; 0: an encoder.
   fused_layer(transformer_options const& o, index_t source_width, bool has_fuse)
-      : attention{{extents<D, H>(o.width, o.heads), o.dropout, o.causal}, norm_of(o), o.dropout, o.norms},
+      : attention{{extents<D, H>(o.width, o.heads), o.dropout, o.causal, o.reach}, norm_of(o), o.dropout, o.norms},
         cross{{extents<D, H>(o.width, o.heads), source_width, o.dropout}, norm_of(o), o.dropout, o.norms},
         fuse{fuse_attention_layer<T, D, H>(o.width, o.heads, o.dropout), norm_of(o), o.dropout, o.norms},
         block{feed_forward<T, D, F, D>(o.width, o.hidden, o.width, o.dropout, o.between), norm_of(o), o.dropout, o.norms}, crosses(source_width > 0),

@@ -50,6 +50,7 @@ struct fused_stack {
   explicit fused_stack(fused_stack_options const& o)
       : of(o.layer), count(o.layers), tied(o.tied), fused(o.fused), link(o.link), source_width(o.source_width) {
     TRIAD_EXPECTS(of.heads > 0 && of.width > 0 && of.width % of.heads == 0, "fused_stack: the width must be a multiple of the heads");
+    TRIAD_EXPECTS(of.reach >= 0, "fused_stack: the reach of relative positions is 1 or more, or 0 for none");
     TRIAD_EXPECTS(count > 0 && count < 64 && fused >> count == 0, "fused_stack: 1 to 63 layers, and fuse-attention in these alone");
     TRIAD_EXPECTS(!tied || fused == 0 || fused == all_fused(count), "fused_stack: tied layers have fuse-attention all or none");
   }

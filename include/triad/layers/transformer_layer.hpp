@@ -21,6 +21,7 @@ struct transformer_options {
   activation between = activation::relu;
   bool causal = false;
   double epsilon = 1e-5;                     // of every norm
+  index_t reach = 0;                         // of relative positions in self-attention (ops/attention.hpp); 0: none
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
@@ -35,10 +36,11 @@ struct transformer_layer {
   norm_place norms = norm_place::after;
 
   explicit transformer_layer(transformer_options const& o)
-      : attention{extents<D, H>(o.width, o.heads), o.dropout, o.causal}, block(o.width, o.hidden, o.dropout, o.between), dropout(o.dropout),
+      : attention{extents<D, H>(o.width, o.heads), o.dropout, o.causal, o.reach}, block(o.width, o.hidden, o.dropout, o.between), dropout(o.dropout),
         norms(o.norms) {
     block.norm.epsilon = o.epsilon;
     TRIAD_EXPECTS(o.heads > 0 && o.width % o.heads == 0, "transformer_layer: the width must be a multiple of the heads");
+    TRIAD_EXPECTS(o.reach >= 0, "transformer_layer: the reach of relative positions is 1 or more, or 0 for none");
   }
 
   constexpr index_t width() const { return attention.width(); }

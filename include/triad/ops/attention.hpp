@@ -12,12 +12,24 @@
 //   dquery(i) = sum_j ds key(j)     dkey(j) = sum_i ds query(i)     dvalue(j) = sum_i p~ dc(i)
 //
 // Backward keeps lse and makes p again, so nothing of size queries x keys is stored.
+//
+// With relative positions (Shaw et al. 2018) of reach R > 0, every offset of a key from its query has a vector that joins the key and
+// one that joins the value, in tables a, b (2R + 1, k) that the heads share; query i stands at key i + keys - queries of its sequence:
+//
+//   r(i, j) = clip(j - (i + keys - queries), -R, R) + R
+//   s(i, j) = query(i) . (key(j) + a(r)) / sqrt(k),  c(i) = sum_j p~(i, j) (value(j) + b(r)),  r = r(i, j)
+//
+// Kernels see numbers by offset, (q rows, h (2R + 1)), and products do the rest:
+//
+//   bias = query a';  s(i, j) = (query(i) . key(j) + bias(i, r)) / sqrt(k)
+//   shares(i, r) = sum_{j: r(i, j) = r} p~(i, j);  c(i) = sum_j p~(i, j) value(j) + shares(i) b
+//
+//   dshares = dc b';  dp~ = dc(i) . value(j) + dshares(i, r);  delta(i) = dc(i) . c(i), as c is whole
+//   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += shares' dc
 #pragma once
 
-#include "triad/core/backend.hpp"
-#include "triad/core/random.hpp"
 #include "triad/core/sequences.hpp"
-#include "triad/core/views.hpp"
+#include "triad/ops/matmul.hpp"
 
 namespace triad {
 
@@ -27,6 +39,7 @@ struct attention_settings {
   bool causal = false;                         // shut: keys after the query, where the last query stands at the last key
   vec<std::uint8_t const> masked{nullptr, 0};  // (k rows) shut: keys with 1; or (0)
   dropout_mask dropout{};                      // element attention_weight(...) of p
+  index_t reach = 0;                           // R of relative positions; 0: none
 };
 
 /// Both lists have one sequence for each other's.
@@ -40,6 +53,37 @@ struct attention_operands {
   matrix<S> query;       // (q rows, d), heads side by side
   matrix<S> key, value;  // (k rows, d)
 };
+
+/// Vectors of relative positions.  S = T const: inputs; S = T: their gradients.
+template <class S>
+struct relative_tables {
+  matrix<S> key, value;  // (2R + 1, k) each: a and b
+};
+/// What relative positions leave for backward.
+template <class T>
+struct relative_memory {
+  matrix<T> bias, shares;  // (q rows, h (2R + 1)) each, offsets side by side
+};
+
+/// What a kernel reads and writes of relative positions: (q rows, h (2R + 1)) each, offsets side by side; or nothing where reach = 0.
+template <class T>
+struct relative_forward {
+  matrix<T const> bias = no_matrix<T const>();
+  matrix<T> shares = no_matrix<T>();
+};
+template <class T>
+struct relative_backward {
+  matrix<T const> bias = no_matrix<T const>(), d_shares = no_matrix<T const>();
+  matrix<T> d_bias = no_matrix<T>();
+};
+
+/// How many offsets there are: 2R + 1.
+TRIAD_HOST_DEVICE constexpr index_t relative_offsets(index_t reach) { return 2 * reach + 1; }
+/// r(i, j): which offset query i of `queries` has to key j of `keys`.
+TRIAD_HOST_DEVICE constexpr index_t relative_offset(index_t reach, index_t queries, index_t keys, index_t i, index_t j) {
+  index_t const ahead = j - (i + keys - queries);
+  return (ahead < -reach ? -reach : ahead > reach ? reach : ahead) + reach;
+}
 
 /// How many keys of its sequence, from the first, query i may see.
 TRIAD_HOST_DEVICE constexpr index_t keys_before(bool causal, index_t queries, index_t keys, index_t i) {
@@ -63,32 +107,92 @@ void expect_attention(attention_settings const& t, attention_sequences const& s,
                 "attention: keys and values need the rows that their sequences say, and the width of the queries");
   TRIAD_EXPECTS(t.masked.extent(0) == 0 || t.masked.extent(0) == s.keys.rows, "attention: the mask needs one byte a key");
 }
+template <class S, class T>
+void expect_relative(attention_settings const& t, attention_operands<T const> const& x, relative_tables<S> const& tables,
+                     relative_memory<T> const& m) {
+  index_t const offsets = relative_offsets(t.reach), rows = x.query.extent(0), k = x.query.extent(1) / t.heads;
+  auto const fits = [](auto v, index_t n, index_t width) { return v.extent(0) == n && v.extent(1) == width && v.stride(1) == 1; };
+  TRIAD_EXPECTS(t.reach > 0, "attention: tables of relative positions need a reach");
+  TRIAD_EXPECTS(fits(tables.key, offsets, k) && fits(tables.value, offsets, k),
+                "attention: tables of relative positions are (2 reach + 1, width of a head)");
+  TRIAD_EXPECTS(fits(m.bias, rows, t.heads * offsets) && fits(m.shares, rows, t.heads * offsets),
+                "attention: bias and shares of relative positions are (queries, heads (2 reach + 1))");
+}
+
+/// f(x of a head, y of the head) for x (rows, h m) and y (rows, h n); once for all heads, as rows of their own, where that is possible.
+template <class X, class Y, class F>
+void each_pair_of_heads(index_t heads, matrix<X> x, matrix<Y> y, F&& f) {
+  index_t const rows = x.extent(0), m = x.extent(1) / heads, n = y.extent(1) / heads;
+  if (x.stride(0) == x.extent(1) && x.stride(1) == 1 && y.stride(0) == y.extent(1) && y.stride(1) == 1) {
+    f(make_matrix(x.data_handle(), rows * heads, m, m), make_matrix(y.data_handle(), rows * heads, n, n));
+    return;
+  }
+  for (index_t c = 0; c < heads; ++c) f(column_block(x, c * m, m), column_block(y, c * n, n));
+}
+
+template <class Ex, class T>
+void run_attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
+                   relative_forward<T> const& relative, vec<T> lse, matrix<T> c) {
+  expect_attention(t, s, x);
+  TRIAD_EXPECTS(same_shape(c, x.query), "attention: the output needs the shape of the queries");
+  TRIAD_EXPECTS(lse.extent(0) == t.heads * s.queries.rows, "attention: one lse for each head and query is needed");
+  auto const frame = scratch.open();
+  auto const ws = scratch.make_workspace(do_attention_workspace(planning(ex), t, s, x));
+  if constexpr (executes<Ex>) do_attention(ex, t, s, x, relative, lse, c, ws);
+}
+template <class Ex, class T>
+void run_attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
+                        relative_backward<T> const& relative, vec<T const> lse, matrix<T const> c, matrix<T const> dc, attention_operands<T> const& dx) {
+  expect_attention(t, s, x);
+  expect_attention(t, s, dx);
+  TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query) && same_shape(dx.query, x.query),
+                "attention_grad: c and its gradient need the shape of the queries");
+  TRIAD_EXPECTS(lse.extent(0) == t.heads * s.queries.rows, "attention_grad: one lse for each head and query is needed");
+  auto const frame = scratch.open();
+  auto const ws = scratch.make_workspace(do_attention_grad_workspace(planning(ex), t, s, x));
+  if constexpr (executes<Ex>) do_attention_grad(ex, t, s, x, relative, lse, c, dc, dx, ws);
+}
 }  // namespace detail
 
 /// Overwrites c (q rows, d) and lse (h q rows, head by head), which backward needs; rows of no sequence are left alone.
 template <backend Ex, class T>
 void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T> lse,
                matrix<T> c) {
-  detail::expect_attention(t, s, x);
-  TRIAD_EXPECTS(same_shape(c, x.query), "attention: the output needs the shape of the queries");
-  TRIAD_EXPECTS(lse.extent(0) == t.heads * s.queries.rows, "attention: one lse for each head and query is needed");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_attention_workspace(planning(ex), t, s, x));
-  if constexpr (executes<Ex>) do_attention(ex, t, s, x, lse, c, ws);
+  TRIAD_EXPECTS(t.reach == 0, "attention: a reach needs tables of relative positions");
+  detail::run_attention(ex, scratch, t, s, x, relative_forward<T>{}, lse, c);
+}
+/// The same with relative positions; overwrites what backward needs of them too.  Every row of queries belongs to a sequence.
+template <backend Ex, class T>
+void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
+               relative_tables<T const> const& tables, relative_memory<T> const& relative, vec<T> lse, matrix<T> c) {
+  detail::expect_relative(t, x, tables, relative);
+  detail::each_pair_of_heads(t.heads, x.query, relative.bias, [&](auto query, auto bias) { matmul(ex, query, transposed(tables.key), bias); });
+  detail::run_attention(ex, scratch, t, s, x, relative_forward<T>{relative.bias, relative.shares}, lse, c);
+  detail::each_pair_of_heads(t.heads, relative.shares, c, [&](auto shares, auto to) { matmul_add(ex, shares, tables.value, to); });
 }
 
 /// Overwrites every gradient in dx; rows of no sequence are left alone.
 template <backend Ex, class T>
 void attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
                     vec<T const> lse, matrix<T const> c, matrix<T const> dc, attention_operands<T> const& dx) {
-  detail::expect_attention(t, s, x);
-  detail::expect_attention(t, s, dx);
-  TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query) && same_shape(dx.query, x.query),
-                "attention_grad: c and its gradient need the shape of the queries");
-  TRIAD_EXPECTS(lse.extent(0) == t.heads * s.queries.rows, "attention_grad: one lse for each head and query is needed");
+  TRIAD_EXPECTS(t.reach == 0, "attention_grad: a reach needs tables of relative positions");
+  detail::run_attention_grad(ex, scratch, t, s, x, relative_backward<T>{}, lse, c, dc, dx);
+}
+/// The same with relative positions; adds to the gradients of their tables.  Every row of queries belongs to a sequence.
+template <backend Ex, class T>
+void attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
+                    relative_tables<T const> const& tables, relative_memory<T> const& relative, vec<T const> lse, matrix<T const> c,
+                    matrix<T const> dc, attention_operands<T> const& dx, relative_tables<T> const& d_tables) {
+  detail::expect_relative(t, x, tables, relative);
+  detail::expect_relative(t, x, d_tables, relative);
   auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_attention_grad_workspace(planning(ex), t, s, x));
-  if constexpr (executes<Ex>) do_attention_grad(ex, t, s, x, lse, c, dc, dx, ws);
+  auto const by_offset = [&] { return as_matrix(scratch.template make<tensor<T, dyn, dyn>>(x.query.extent(0), t.heads * relative_offsets(t.reach))); };
+  matrix<T> const d_shares = by_offset(), d_bias = by_offset();
+  detail::each_pair_of_heads(t.heads, dc, d_shares, [&](auto d, auto to) { matmul(ex, d, transposed(tables.value), to); });
+  detail::each_pair_of_heads(t.heads, relative.shares, dc, [&](auto shares, auto d) { matmul_add(ex, transposed(shares), d, d_tables.value); });
+  detail::run_attention_grad(ex, scratch, t, s, x, relative_backward<T>{relative.bias, d_shares, d_bias}, lse, c, dc, dx);
+  detail::each_pair_of_heads(t.heads, d_bias, dx.query, [&](auto d, auto to) { matmul_add(ex, d, tables.key, to); });
+  detail::each_pair_of_heads(t.heads, d_bias, x.query, [&](auto d, auto query) { matmul_add(ex, transposed(d), query, d_tables.key); });
 }
 
 }  // namespace triad

@@ -36,9 +36,22 @@ struct attended_head {
     for (index_t f = head * width; f < (head + 1) * width; ++f) sum += a(row_a, f) * b(row_b, f);
     return sum;
   }
+  /// bias: by offset, where there are relative positions.
   template <class T>
-  T score(attention_operands<T const> const& x, index_t i, index_t j) const {
-    return dot(x.query, first_query + i, x.key, first_key + j) / std::sqrt(T(width));
+  T score(attention_operands<T const> const& x, matrix<T const> bias, index_t i, index_t j) const {
+    T const product = dot(x.query, first_query + i, x.key, first_key + j);
+    return (t.reach > 0 ? product + by_offset(bias, i, j) : product) / std::sqrt(T(width));
+  }
+  /// Where m (q rows, h (2R + 1)) has the offset of query i to key j.
+  template <class S>
+  S& by_offset(matrix<S> m, index_t i, index_t j) const {
+    return m(first_query + i, head * relative_offsets(t.reach) + relative_offset(t.reach, queries, keys, i, j));
+  }
+  template <class T>
+  void clear_offsets(matrix<T> m, index_t i) const {
+    if (t.reach == 0) return;
+    index_t const n = relative_offsets(t.reach);
+    for (index_t r = head * n; r < (head + 1) * n; ++r) m(first_query + i, r) = T(0);
   }
 };
 
@@ -58,22 +71,25 @@ template <class T>
 std::size_t do_attention_grad_workspace(backend&, attention_settings const&, attention_sequences const&, attention_operands<T const> const&) { return 0; }
 
 template <class T>
-void do_attention(backend&, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T> lse,
-                  matrix<T> context, workspace) {
+void do_attention(backend&, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
+                  relative_forward<T> const& relative, vec<T> lse, matrix<T> context, workspace) {
   detail::each_attended_head(t, s, x.query.extent(1), [&](detail::attended_head const& at) {
     index_t const first = at.head * at.width, last = first + at.width;
+    auto const score = [&](index_t i, index_t j) { return at.score(x, relative.bias, i, j); };
     for (index_t i = 0; i < at.queries; ++i) {
       T maximum = -std::numeric_limits<T>::infinity(), sum = 0;
       for (index_t j = 0; j < at.keys; ++j)
-        if (at.sees(i, j)) maximum = at.score(x, i, j) > maximum ? at.score(x, i, j) : maximum;
+        if (at.sees(i, j)) maximum = score(i, j) > maximum ? score(i, j) : maximum;
       for (index_t j = 0; j < at.keys; ++j)
-        if (at.sees(i, j)) sum += std::exp(at.score(x, i, j) - maximum);
+        if (at.sees(i, j)) sum += std::exp(score(i, j) - maximum);
       index_t const to = at.first_query + i;
       lse(at.lse_of(i)) = maximum + std::log(sum);
       for (index_t f = first; f < last; ++f) context(to, f) = T(0);
+      at.clear_offsets(relative.shares, i);
       for (index_t j = 0; j < at.keys; ++j) {
         if (!at.sees(i, j)) continue;
-        T const p = std::exp(at.score(x, i, j) - maximum) / sum * at.kept<T>(i, j);
+        T const p = std::exp(score(i, j) - maximum) / sum * at.kept<T>(i, j);
+        if (t.reach > 0) at.by_offset(relative.shares, i, j) += p;
         for (index_t f = first; f < last; ++f) context(to, f) += p * x.value(at.first_key + j, f);
       }
     }
@@ -81,8 +97,9 @@ void do_attention(backend&, attention_settings const& t, attention_sequences con
 }
 
 template <class T>
-void do_attention_grad(backend&, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T const> lse,
-                       matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace) {
+void do_attention_grad(backend&, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
+                       relative_backward<T> const& relative, vec<T const> lse, matrix<T const> context, matrix<T const> dc,
+                       attention_operands<T> const& dx, workspace) {
   detail::each_attended_head(t, s, x.query.extent(1), [&](detail::attended_head const& at) {
     index_t const first = at.head * at.width, last = first + at.width;
     for (index_t f = first; f < last; ++f) {
@@ -92,11 +109,15 @@ void do_attention_grad(backend&, attention_settings const& t, attention_sequence
     for (index_t i = 0; i < at.queries; ++i) {
       index_t const to = at.first_query + i;
       T const delta = at.dot(dc, to, context, to);
+      at.clear_offsets(relative.d_bias, i);
       for (index_t j = 0; j < at.keys; ++j) {
         if (!at.sees(i, j)) continue;
         index_t const from = at.first_key + j;
-        T const p = std::exp(at.score(x, i, j) - lse(at.lse_of(i))), kept = at.kept<T>(i, j);
-        T const ds = p * (kept * at.dot(dc, to, x.value, from) - delta) / std::sqrt(T(at.width));
+        T const p = std::exp(at.score(x, relative.bias, i, j) - lse(at.lse_of(i))), kept = at.kept<T>(i, j);
+        T slope = at.dot(dc, to, x.value, from);
+        if (t.reach > 0) slope += at.by_offset(relative.d_shares, i, j);
+        T const ds = p * (kept * slope - delta) / std::sqrt(T(at.width));
+        if (t.reach > 0) at.by_offset(relative.d_bias, i, j) += ds;
         for (index_t f = first; f < last; ++f) {
           dx.query(to, f) += ds * x.key(from, f);
           dx.key(from, f) += ds * x.query(to, f);
