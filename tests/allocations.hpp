@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 
-namespace triad::test {
-inline std::atomic<long> allocations{0};
+#include "tests/allocation_count.hpp"
 
+namespace triad::test {
 inline void* counted(std::size_t bytes, std::size_t alignment) {
   ++allocations;
   void* const p = alignment <= alignof(std::max_align_t) ? std::malloc(bytes ? bytes : 1)

@@ -59,7 +59,8 @@ TEMPLATE_TEST_CASE("a Transformer layer with relative positions has the gradient
   for (index_t reach : test::is_device<TestType> ? std::vector<index_t>{3} : std::vector<index_t>{1, 3, 5})
     for (bool causal : {false, true}) {
       CAPTURE(reach, causal);
-      transformer_options const o{width, heads, hidden, 0.3, causal ? norm_place::after : norm_place::before, activation::relu, causal, reach};
+      transformer_options o{width, heads, hidden, 0.3, causal ? norm_place::after : norm_place::before, activation::relu, causal};
+      o.reach = reach;
       CHECK_GRADIENT(gradient_check(ex, transformer_layer<double>(o), row_dims(s.rows), s.input(causal), {s.rows, width}, few));
       CHECK_GRADIENT(gradient_check(ex, transformer_layer<double, width, heads, hidden>(o), row_dims(s.rows), s.input<width>(causal), {s.rows, width}, few));
     }

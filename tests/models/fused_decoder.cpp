@@ -150,9 +150,11 @@ TEST_CASE("a decoder refuses what it has no room for") {
   auto const w = d.net.parameters().values();
   fused_decoder<model, Ex> small(d.ex, model_of(0), {{2, 20, 0, 9, 0}, beam, 1});
   using test::contains;
+  tokens const six(6, end_token), self{0, 1, 2, 3, 4, 5};
+  CHECK_THROWS_WITH(small.step(w, six, {}), contains("call begin() first"));
   CHECK_THROWS_WITH(small.begin(w, d.load(3)), contains("larger than the room"));
   small.begin(w, d.load(2));
-  tokens const six(6, end_token), self{0, 1, 2, 3, 4, 5};
+  CHECK_THROWS_WITH(small.step(w, tokens(6, vocabulary), {}), contains("no such token"));
   CHECK_THROWS_WITH(small.step(w, tokens(5, end_token), {}), contains("for every slot"));
   (void)small.step(w, six, {});
   CHECK_THROWS_WITH(small.step(w, six, self), contains("no room for another token"));

@@ -64,10 +64,10 @@ struct model_use {
   }
 };
 
-/// The gradient of the loss, by differences: fewer of them where a stand-in for a device is slow.
+/// The gradient of the loss, by differences: fewer of them where asked, or where a stand-in for a device is slow.
 template <class Model, class Ex, class Loader>
-void check_gradient_of(model_use<Model, Ex, Loader>&& use) {
-  bool const slow = is_device<Ex>;
+void check_gradient_of(model_use<Model, Ex, Loader>&& use, bool few = false) {
+  bool const slow = few || is_device<Ex>;
   CHECK_GRADIENT(gradient_check({{"parameters", use.values()}}, [&](variables const& at) { return use.run(at[0].values, nullptr); },
                                 [&](variables const& at, variables& g) { use.run(at[0].values, &g[0].values); },
                                 {.directions = slow ? 2 : 6, .elements = slow ? 4 : 40}));

@@ -89,7 +89,7 @@ struct cross_attention {
     project(ex, c, w, in.source.x, s.source);
     forward(ex, c, w, in, s, y, after, read_only(s.source));
   }
-  /// Keys and values of a source.
+  /// Keys and values of a source (source rows, e): to (source rows, 2 d).
   template <backend Ex>
   void project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, dyn> source, projected to) const {
     keys_values().forward(ex, c, w.source, source, {}, to);

@@ -110,8 +110,8 @@ struct fused_layer {
     if (crosses) cross.forward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, s.after_cross);
     rest(ex, c, w, in, s, y);
   }
-  /// The same for one more token of every sequence that a decoder makes, row s that of sequence s; source: keys and values of in.source.
-  /// in.sequences: the rows that share a source, as sequences.
+  /// The same for one more token of every sequence that a decoder makes, row s that of sequence s; source (source rows, 2 d): keys
+  /// and values of in.source.  in.sequences: the rows that share a source, as sequences.
   template <backend Ex>
   void extend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, attention_cache<T> const& cache,
               tensor<T const, dyn, dyn> source) const {
@@ -120,7 +120,8 @@ struct fused_layer {
     rest(ex, c, w, in, s, y);
   }
 
-  /// Overwrites dx, which may not be dy; adds to the gradients of the states below and of the source.
+  /// Overwrites dx (rows, d), which may not be dy; adds to the gradients of the states below, d_states (l or more, rows, d), and of the
+  /// source, d_source (source rows, e).
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
                 layer_states<T> d_states, tensor<T, dyn, dyn> d_source) const {

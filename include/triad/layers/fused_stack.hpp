@@ -21,6 +21,9 @@ namespace triad {
 /// Where a layer's input comes from.
 enum class layer_link { previous, sum, weighted };
 
+/// A stack has a bit for each of its layers.
+inline constexpr index_t most_layers = 63;
+
 struct fused_stack_options {
   transformer_options layer{};
   index_t layers = 1;       // L
@@ -51,7 +54,7 @@ struct fused_stack {
       : of(o.layer), count(o.layers), tied(o.tied), fused(o.fused), link(o.link), source_width(o.source_width) {
     TRIAD_EXPECTS(of.heads > 0 && of.width > 0 && of.width % of.heads == 0, "fused_stack: the width must be a multiple of the heads");
     TRIAD_EXPECTS(of.reach >= 0, "fused_stack: the reach of relative positions is 1 or more, or 0 for none");
-    TRIAD_EXPECTS(count > 0 && count < 64 && fused >> count == 0, "fused_stack: 1 to 63 layers, and fuse-attention in these alone");
+    TRIAD_EXPECTS(count > 0 && count <= most_layers && fused >> count == 0, "fused_stack: 1 to 63 layers, and fuse-attention in these alone");
     TRIAD_EXPECTS(!tied || fused == 0 || fused == all_fused(count), "fused_stack: tied layers have fuse-attention all or none");
   }
 
@@ -182,13 +185,14 @@ struct fused_stack {
   void forward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s) const {
     climb(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) { layer(k).forward(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1)); });
   }
-  /// The same for one more token of every sequence that a decoder makes (fused_layer::extend); cache(k), source(k): of layer k + 1.
+  /// The same for one more token of every sequence that a decoder makes (fused_layer::extend).  Of layer k + 1: cache(k), an
+  /// attention_cache; source(k) (source rows, 2 d), keys and values of the source.
   template <backend Ex, class Cache, class Source>
   void extend(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, Cache&& cache, Source&& source) const {
     climb(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) { layer(k).extend(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1), cache(k), source(k)); });
   }
 
-  /// Overwrites dx_0; adds to the gradient of the source.
+  /// Overwrites dx_0 (rows, d); adds to the gradient of the source, d_source (source rows, e).  dy: of s.y().
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, const_view<state> dy, state dx0, fields<T> gradient,
                 tensor<T, dyn, dyn> d_source) const {

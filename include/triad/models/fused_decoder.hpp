@@ -47,6 +47,7 @@ class fused_decoder {
 
   /// Rows of logits: `beam` for each source.
   index_t slots() const { return sizes_.pairs * room_.beam; }
+  /// Of what it holds, but for indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
 
   /// Reads the sources of a batch; `in` must stay until the last step.
@@ -66,16 +67,19 @@ class fused_decoder {
   /// parents[h] was before; the first step needs none.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     auto const count = static_cast<std::size_t>(slots());
+    TRIAD_EXPECTS(tokens_ >= 0, "fused_decoder: sources come before steps: call begin() first");
     TRIAD_EXPECTS(tokens.size() == count && (tokens_ == 0 || parents.size() == count), "fused_decoder: a token and a parent for every slot are needed");
     TRIAD_EXPECTS(tokens_ < room_.longest, "fused_decoder: there is no room for another token");
-    bool moved = false;
+    bool moved = false, known = true;
     for (std::size_t h = 0; h < count; ++h) {
       token_[h] = tokens[h];
       parent_[h] = tokens_ == 0 ? static_cast<index_t>(h) : parents[h];
+      known = known && token_[h] >= 0 && token_[h] < model_.vocabulary() && parent_[h] >= 0 && parent_[h] < slots();
       position_[h] = tokens_;
       length_[h] = tokens_ + 1;
       moved = moved || parent_[h] != static_cast<index_t>(h);
     }
+    TRIAD_EXPECTS(known, "fused_decoder: there is no such token, or no such slot");  // a device would not tell
     newest const now = step_([&](auto const& put) { return put_newest(put); });
     auto const at = placed();
     if (moved) {
@@ -203,7 +207,7 @@ class fused_decoder {
       encode(dry, c, w, at);
       extend(dry, c, w, at, {slot, slot, slot, slot});
     });
-    tokens_ = 0;
+    tokens_ = -1;
     return bytes;
   }
 
@@ -211,7 +215,7 @@ class fused_decoder {
   Model model_;
   decoder_room room_;
   pair_dims sizes_;               // of the batch
-  index_t tokens_ = 0;            // that every hypothesis has been given
+  index_t tokens_ = -1;           // that every hypothesis has been given; negative: nothing was begun
   int current_ = 0;               // which caches hold them
   pair_batch<T> in_;
   constants fixed_;

@@ -65,7 +65,7 @@ struct fused_transformer {
   }
   /// z.source_tokens is not read.
   fused_transformer(fused_transformer_sizes const& z, Source const& s)
-      : source(s), target{z.target_tokens, extents<D>(z.decoder.layer.width), z.dropout, z.padding}, encoder(z.encoder),
+      : source(s), target{z.target_tokens, extents<D>(z.decoder.layer.width), z.dropout, z.padding}, encoder(as_encoder(z.encoder)),
         decoder(as_decoder(z.decoder, z.encoder)), tied_output(z.tied_output), positions(z.positions), smoothing(z.smoothing) {
     TRIAD_EXPECTS(source.tokens > 0 && z.target_tokens > 1, "fused_transformer: there must be tokens");
     TRIAD_EXPECTS(source.width() == encoder.width(), "fused_transformer: the source's tokens and the encoder need the same width");
@@ -143,7 +143,8 @@ struct fused_transformer {
     matmul(ex, s.y(), transposed(w.projection()), logits);
   }
   /// The target's half for one more token of every target, whose tokens before it are in the caches (fused_stack::extend).  A row of
-  /// in.target_token a target, in.target: the targets that share a source;  source_y: what the encoder made.
+  /// in.target_token a target, in.target: the targets that share a source;  source_y (source rows, e): what the
+  /// encoder made;  projected(k) (source rows, 2 d): its keys and values in layer k + 1;  logits (targets, v).
   template <backend Ex, class Cache, class Projected>
   void extend(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y, typename decoder_type::saved const& s,
               Cache&& cache, Projected&& projected, output const& logits) const {
@@ -188,6 +189,11 @@ struct fused_transformer {
  private:
   using source_layer_input = typename Encoder::layer_type::input;
 
+  static fused_stack_options as_encoder(fused_stack_options o) {
+    o.layer.causal = false;
+    o.source_width = 0;
+    return o;
+  }
   static fused_stack_options as_decoder(fused_stack_options o, fused_stack_options const& encoder) {
     o.layer.causal = true;
     o.source_width = encoder.layer.width;

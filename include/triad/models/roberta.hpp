@@ -25,7 +25,7 @@ template <class T>
 using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T>>;
 
 /// The published encoder under the decoder of `z`.  Config: roberta_config, or a struct with its members.
-/// Of z's source side dropouts and fuse-attention are kept, the rest is the config's.
+/// Of z's source side dropouts and fuse-attention are kept, the rest is the config's or RoBERTa's.
 template <class T, class Config>
 roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_sizes z) {
   TRIAD_EXPECTS(!z.encoder.tied && z.encoder.link == layer_link::previous, "roberta_under_decoder: its layers are neither tied nor linked to earlier ones");
@@ -36,7 +36,7 @@ roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transfo
   layer.epsilon = config.epsilon;
   layer.norms = norm_place::after;
   layer.between = activation::gelu;
-  layer.causal = false;
+  layer.reach = 0;
   z.encoder.layers = config.layers;
   z.source_tokens = config.tokens;
   return roberta_transformer<T>(z, {config.tokens, config.positions, extents<dyn>(config.width), z.dropout, config.epsilon, config.padding + 1});

@@ -1,0 +1,9 @@
+// How many allocations a program has made, where one of its sources includes tests/allocations.hpp; else it stays 0.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+namespace triad::test {
+inline std::atomic<long> allocations{0};
+}  // namespace triad::test
