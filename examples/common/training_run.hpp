@@ -126,9 +126,9 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
       if (!std::isfinite(r.loss) || !std::isfinite(r.norm)) {
         auto const at = static_cast<std::int64_t>(r.step);
         shown.finish();
-        std::fprintf(stderr, "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped; the last checkpoint is kept\n",
-                     r.loss, static_cast<long long>(at), static_cast<long long>(at % plan.epoch_updates),
-                     static_cast<long long>(at / plan.epoch_updates + 1), r.norm);
+        std::fprintf(stderr, "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped%s\n", r.loss,
+                     static_cast<long long>(at), static_cast<long long>(at % plan.epoch_updates),
+                     static_cast<long long>(at / plan.epoch_updates + 1), r.norm, checkpoint.empty() ? "" : "; the last checkpoint is kept");
         log.failed = true;
         break;
       }
