@@ -78,7 +78,8 @@ inline void check_data(options const& o) {
          "--task pairs with a file of pairs: give that file with --data; the test parts of a folder are files in it");
   refuse("train-on", published && o.task == "cognition", "--task cognition: give that and its folder with --data, or leave it out");
   refuse("split", published && o.task == "scan", "--task scan: give that and its folder with --data, or leave it out");
-  for (auto const* name : {"sentences", "test-size", "data-seed"}) refuse(name, !published, "generated commands, and --data is given, by the run perhaps: leave it out");
+  for (auto const* name : {"sentences", "test-size", "data-seed"})
+    refuse(name, !published, "generated commands, and --data is given, by the run perhaps: leave it out");
 }
 
 /// What the options ask for.  needs_train: the training part is wanted; else it may be missing, and is left out.  Throws data_error.

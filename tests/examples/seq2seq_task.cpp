@@ -147,7 +147,10 @@ class backwards final : public translator {
     return true;
   }
   double loss() override { return static_cast<double>(targets_.front().size()); }
-  layer_weights read_weights() override { return {{{static_cast<double>(sources_.front().size())}, {0.25, 0.75}}, {{static_cast<double>(targets_.front().size())}}}; }
+  layer_weights read_weights() override {
+    auto const source = static_cast<double>(sources_.front().size()), target = static_cast<double>(targets_.front().size());
+    return {{{source}, {0.25, 0.75}}, {{target}}};
+  }
   std::vector<std::vector<hypothesis>> const& translate(search const&) override {
     batches.push_back(sources_.size());
     found_.clear();
