@@ -29,7 +29,7 @@ triad::examples::series curve(std::string name, std::vector<run_result> const& r
   return s;
 }
 
-/// All runs of one model; none where one was interrupted.
+/// All runs of one model; none where one was interrupted, after that is said.
 std::optional<std::vector<run_result>> train_seeds(options o, task& work, std::string const& folder) {
   std::vector<run_result> runs;
   auto const first = o.seed;
@@ -39,7 +39,10 @@ std::optional<std::vector<run_result>> train_seeds(options o, task& work, std::s
     std::optional<task> own;  // a file is split anew for each seed
     if (i > 0 && !o.data.empty()) own.emplace(o);
     runs.push_back(train_once(o, own ? *own : work, out));
-    if (runs.back().interrupted) return std::nullopt;
+    if (runs.back().interrupted) {
+      triad::examples::report_interrupted(out);
+      return std::nullopt;
+    }
     if (o.seeds > 1) {
       std::printf("seed %llu:", static_cast<unsigned long long>(o.seed));
       for (auto const& [k, a] : runs.back().test) std::printf("  k=%d %.3f", k, a);
@@ -78,7 +81,7 @@ int train(options const& o) {
     other.model = o.compare;
     others = train_seeds(other, work, o.out.empty() ? o.out : o.out + "/" + o.compare);
   }
-  if (!runs || (!o.compare.empty() && !others)) return triad::examples::report_interrupted(o.out);
+  if (!runs || (!o.compare.empty() && !others)) return triad::examples::interrupted_status;
   print_table(*runs, others ? &*others : nullptr, o.compare);
   if (!o.out.empty()) {
     triad::examples::plot accuracy{"CLUTRR: accuracy by chain length", "k (facts in the chain)", "accuracy", {curve(o.model, *runs)}, 0.0, 1.0};

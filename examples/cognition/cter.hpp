@@ -98,29 +98,39 @@ struct cter {
 /// Lines that share a compound, and its contexts.
 inline constexpr std::size_t contexts = 5;
 
-/// Scores translations, line for line with the compounds. Throws data_error where they are not in groups of five with one compound, or not as many.
+/// Throws data_error, with the compound's line, where the compounds are not in groups of five with one compound, or an atom is unknown.
+inline void check_compounds(std::span<std::string const> compounds, lexicon const& known) {
+  if (compounds.size() % contexts != 0)
+    throw triad::data_error("there are " + std::to_string(compounds.size()) + " compounds; expected groups of five lines with one compound each");
+  for (std::size_t i = 0; i < compounds.size(); ++i) {
+    auto const line = "compound " + std::to_string(i + 1) + ", '" + compounds[i] + "': ";
+    auto const first = i - i % contexts;
+    if (compounds[i] != compounds[first])
+      throw triad::data_error(line + "line " + std::to_string(first + 1) + " begins a group of five with '" + compounds[first] +
+                              "'; expected the lines in the order of the test set");
+    if (i != first) continue;
+    try {
+      (void)translates("", compounds[i], known);  // looks every atom up
+    } catch (triad::data_error const& e) {
+      throw triad::data_error(line + e.what());
+    }
+  }
+}
+
+/// Scores translations, line for line with the compounds. Throws data_error as check_compounds does, and where they are not as many.
 inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds, lexicon const& known) {
   if (hypotheses.size() != compounds.size())
     throw triad::data_error("there are " + std::to_string(hypotheses.size()) + " translations but " + std::to_string(compounds.size()) +
                             " compounds; give one line each, in the order of the test set");
-  if (compounds.size() % contexts != 0)
-    throw triad::data_error("there are " + std::to_string(compounds.size()) + " compounds; expected groups of five lines with one compound each");
+  check_compounds(compounds, known);
   cter result;
   for (std::size_t first = 0; first < compounds.size(); first += contexts) {
     bool right = true;
     for (std::size_t i = first; i < first + contexts; ++i) {
-      auto const line = "compound " + std::to_string(i + 1) + ", '" + compounds[i] + "': ";
-      if (compounds[i] != compounds[first])
-        throw triad::data_error(line + "line " + std::to_string(first + 1) + " begins a group of five with '" + compounds[first] +
-                                "'; expected the lines in the order of the test set");
-      try {
-        bool const this_right = translates(hypotheses[i], compounds[i], known);
-        right = right && this_right;
-        ++result.lines;
-        result.wrong_lines += this_right ? 0 : 1;
-      } catch (triad::data_error const& e) {
-        throw triad::data_error(line + e.what());
-      }
+      bool const this_right = translates(hypotheses[i], compounds[i], known);
+      right = right && this_right;
+      ++result.lines;
+      result.wrong_lines += this_right ? 0 : 1;
     }
     ++result.groups;
     result.wrong_groups += right ? 0 : 1;

@@ -18,7 +18,7 @@ options with_published_codes(options o) {
 
 int train(options const& o) { return seq2seq::train(with_published_codes(o), program_of(o, true)); }
 int evaluate(options const& o, seq2seq::query const& q) { return seq2seq::evaluate(o, program_of(o, false), q); }
-int explain(options const& o, seq2seq::query const& q) { return seq2seq::explain(o, program_of(o, false), q); }
+int explain(options const& o, seq2seq::query const& q) { return seq2seq::explain(o, data_program_of(o, false), q); }
 
 int generate(options const& o, seq2seq::query const&) {
   auto const data = generate_data(o);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "../common/seq2seq/options.hpp"
@@ -18,6 +19,8 @@ struct options : seq2seq::options {
   int sentences = 2000;           // generated: for training
   int test_size = 200;            // generated: of each part and kind
   std::uint64_t data_seed = 1;    // generated
+
+  std::set<std::string> given;    // names of options on the command line
 };
 
 inline void apply_preset(options& o) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,14 +31,24 @@ inline std::vector<std::string> configured(CLI::App const& train, std::string co
   return arguments;
 }
 
+/// The names of long options among arguments, without their dashes.
+inline std::set<std::string> option_names(std::vector<std::string> const& arguments) {
+  std::set<std::string> names;
+  for (auto const& argument : arguments)
+    if (argument.starts_with("--") && argument.size() > 2) names.insert(argument.substr(2, argument.find('=') - 2));
+  return names;
+}
+
 }  // namespace detail
 
 /// Parses twice: the preset, model and config file that the first reading finds make the defaults of the second, so that what is
-/// given beside them overrides them.  Options: a struct with preset, model and config; apply_preset(o) is found by its type.
+/// given beside them overrides them.  Options: a struct with preset, model and config; apply_preset(o) is found by its type.  Where it
+/// has a set of texts `given`, that becomes the names of the options on the command line itself, those of a config file not among them.
 template <class Options>
 void parse(CLI::App& app, CLI::App& train, Options& o, int argc, char** argv) {
   app.parse(argc, argv);
   std::vector<std::string> arguments(argv + 1, argv + argc);
+  auto const given = detail::option_names(arguments);
   auto const more = o.config.empty() ? std::vector<std::string>() : detail::configured(train, o.config);
   for (auto const& argument : more) {
     if (argument.starts_with("--preset=")) o.preset = argument.substr(9);
@@ -48,6 +59,7 @@ void parse(CLI::App& app, CLI::App& train, Options& o, int argc, char** argv) {
   fresh.preset = o.preset;
   fresh.model = o.model;
   apply_preset(fresh);
+  if constexpr (requires { fresh.given; }) fresh.given = given;
   o = fresh;
   app.clear();
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
@@ -64,24 +76,30 @@ void add_run_options(CLI::App& app, Options& o) {
       ->check(CLI::IsMember({"float32", "tf32", "bf16"}));
 }
 
-/// Options of training that are the same in all programs.
+/// Options of training that are the same in all programs.  files: what is written to --out.
 template <class Options>
-void add_training_options(CLI::App& app, Options& o) {
+void add_shared_training_options(CLI::App& app, Options& o, std::string const& files = "metrics.csv, config.toml, model.safetensors, plots/") {
   app.add_option("--config", o.config, "Read options from a TOML file, such as the config.toml of a run")->check(CLI::ExistingFile);
   add_run_options(app, o);
-  app.add_option("--layers", o.layers, "How often the layer is applied")->check(CLI::Range(1, 250));
   app.add_option("--width", o.width, "Hidden size")->check(CLI::PositiveNumber);
   app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(CLI::PositiveNumber);
-  app.add_option("--hidden-factor", o.hidden_factor, "Width of the feed-forward block over the hidden size")->check(CLI::PositiveNumber);
-  app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches and feed-forward block")->check(CLI::Range(0.0, 0.95));
-  app.add_option("--rate", o.rate, "Learning rate after warm-up; falls linearly to 0")->check(CLI::PositiveNumber);
   app.add_option("--warmup", o.warmup, "Updates of warm-up")->check(CLI::NonNegativeNumber);
   app.add_option("--clip", o.clip, "Largest norm of a gradient; 0: any")->check(CLI::NonNegativeNumber);
   app.add_option("--seed", o.seed, "Of first values, order and dropout");
   app.add_option("--seeds", o.seeds, "Runs with seed, seed + 1, ...")->check(CLI::PositiveNumber);
   app.add_flag("--recompute", o.recompute, "Run layers again in backward instead of keeping what they computed");
-  app.add_option("--out", o.out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/");
+  app.add_option("--out", o.out, "Folder of the run: " + files);
   app.add_flag("--resume", o.resume, "Go on from the folder's checkpoint");
+}
+
+/// Those, and what programs with one stack of layers have beside them.
+template <class Options>
+void add_training_options(CLI::App& app, Options& o) {
+  add_shared_training_options(app, o);
+  app.add_option("--layers", o.layers, "How often the layer is applied")->check(CLI::Range(1, 250));
+  app.add_option("--hidden-factor", o.hidden_factor, "Width of the feed-forward block over the hidden size")->check(CLI::PositiveNumber);
+  app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches and feed-forward block")->check(CLI::Range(0.0, 0.95));
+  app.add_option("--rate", o.rate, "Learning rate after warm-up; falls linearly to 0")->check(CLI::PositiveNumber);
 }
 
 /// What a verb that uses a trained model is told in all programs.  Query: a struct with checkpoint.
@@ -101,8 +119,8 @@ struct program_texts {
 /// types of o and q, in their namespace:
 ///   train(o), evaluate(o, q), predict(o, q), explain(o, q), generate(o, q)                          the verbs, giving the exit status
 ///   add_train_options(app, o), add_query_options(evaluate, predict, explain, generate, o, q)        the options of the verbs; the first
-/// calls add_training_options, and evaluate, predict and explain have those of add_checkpoint_options already.  A program without
-/// generate(o, q) has four verbs; what it adds to the fifth is lost.
+/// calls add_training_options or add_shared_training_options; evaluate, predict and explain have those of add_checkpoint_options already.
+/// A program without generate(o, q) has four verbs; what it adds to the fifth is lost.
 template <class Options, class Query>
 int run_verbs(program_texts const& say, int argc, char** argv) {
   constexpr bool generates = requires(Options const& made, Query const& asked) { generate(made, asked); };

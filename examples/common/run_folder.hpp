@@ -26,11 +26,16 @@ inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t 
   return folder;
 }
 
+/// The exit status of a program that Ctrl-C ended.
+inline constexpr int interrupted_status = 130;
+
 /// What is said where Ctrl-C ended a run that wrote to `out`; the program's exit status.
 inline int report_interrupted(std::string const& out) {
-  std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n",
-              out.empty() ? "no folder (no --out)" : out.c_str());
-  return 130;
+  if (out.empty())
+    std::printf("interrupted; there was no --out, so nothing of this run is kept\n");
+  else
+    std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.c_str());
+  return interrupted_status;
 }
 
 /// The checkpoint of a run, which is named by its folder or by the file itself.

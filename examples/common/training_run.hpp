@@ -31,7 +31,7 @@ struct run_plan {
 struct run_log {
   std::vector<double> losses, validations;  // mean loss of every epoch, and what its weights were worth
   double seconds = 0;          // of all processes that ran it
-  double validation = 0;       // of the weights at the end
+  double validation = 0;       // of the weights at the end; of a failed run, of its last checkpoint, or 0
   bool interrupted = false;
   bool failed = false;         // the loss was no longer finite
 };
@@ -85,6 +85,7 @@ void announce(learner& net, run_plan const& plan, Fill const& fill) {
   std::printf("%s, %lld parameters; %lld updates of %lld %s; memory %.0f MiB; about %s\n", plan.model.c_str(), static_cast<long long>(net.parameters()),
               static_cast<long long>(plan.updates), static_cast<long long>(plan.batch), plan.example.c_str(),
               static_cast<double>(net.bytes().total()) / 1048576, duration(one * static_cast<double>(plan.updates)).c_str());
+  if (plan.out.empty()) std::printf("no --out: nothing of this run is kept\n");
   std::fflush(stdout);
 }
 
@@ -125,9 +126,9 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
       if (!std::isfinite(r.loss) || !std::isfinite(r.norm)) {
         auto const at = static_cast<std::int64_t>(r.step);
         shown.finish();
-        std::fprintf(stderr, "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped; the last checkpoint is kept\n",
-                     r.loss, static_cast<long long>(at), static_cast<long long>(at % plan.epoch_updates),
-                     static_cast<long long>(at / plan.epoch_updates + 1), r.norm);
+        std::fprintf(stderr, "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped%s\n", r.loss,
+                     static_cast<long long>(at), static_cast<long long>(at % plan.epoch_updates),
+                     static_cast<long long>(at / plan.epoch_updates + 1), r.norm, checkpoint.empty() ? "" : "; the last checkpoint is kept");
         log.failed = true;
         break;
       }
@@ -158,7 +159,7 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
   log.seconds = before + detail::seconds_since(start);
   log.losses = metrics.losses();
   log.validations = metrics.validations();
-  if (!log.interrupted && !validated) log.validation = validate();
+  if (!log.interrupted && !log.failed && !validated) log.validation = validate();  // of weights that are no numbers nothing is asked
   return log;
 }
 

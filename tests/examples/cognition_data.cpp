@@ -131,6 +131,67 @@ TEST_CASE("each form of data is read from its folder, and what is missing is tol
   CHECK_THROWS_WITH(data_of(o, true), contains("--task cognition is about published data"));
 }
 
+TEST_CASE("options about other data than those that are read are refused where the command line itself has them") {
+  triad::test::scratch_folder const folder;
+  std::ofstream(folder / "train.tsv") << "a\tA\n";
+  auto const refused = [&](char const* name, std::string const& data, char const* task) {
+    options o;
+    o.data = data, o.task = task;
+    o.train_on = "valid+test", o.split = "simple", o.test = folder / "train.tsv";  // by a run's config.toml, perhaps
+    CHECK_NOTHROW(check_data(o));
+    o.given = {name};
+    CAPTURE(name, task);
+    CHECK_THROWS_WITH(check_data(o), contains("--" + std::string(name) + " is about"));
+  };
+  auto const file = folder / "train.tsv", all = folder / "";
+  for (char const* name : {"test", "train-on", "split"}) refused(name, "", "pairs");
+  for (char const* name : {"train-on", "split", "sentences", "test-size", "data-seed"}) refused(name, file, "pairs");
+  for (char const* name : {"test", "train-on", "split"}) refused(name, all, "cogs");
+  for (char const* name : {"test", "train-on"}) refused(name, all, "scan");
+  for (char const* name : {"test", "split"}) refused(name, all, "cognition");
+  options o;
+  o.given = {"sentences", "test-size", "data-seed"};
+  CHECK_NOTHROW(check_data(o));
+  o.data = file, o.given = {"test", "beam"};
+  CHECK_NOTHROW(check_data(o));
+  o.data = all, o.task = "scan", o.given = {"split"};
+  CHECK_NOTHROW(check_data(o));
+  o.task = "cognition", o.given = {"train-on"};
+  CHECK_NOTHROW(check_data(o));
+}
+
+TEST_CASE("compounds and lexicon are read with the data, and what does not fit is told with its file") {
+  triad::test::scratch_folder const folder;
+  auto const write = [&](std::string const& name, std::string const& line, int count) {
+    std::ofstream file(folder / name);
+    for (int i = 0; i < count; ++i) file << line << "\n";
+  };
+  for (char const* name : {"valid.en", "test.en"}) write(name, "the dog ran", 1);
+  for (char const* name : {"valid.zh", "test.zh"}) write(name, "狗 跑 了", 1);
+  write("cg-test.en", "every dog ran", 5);
+  write("cg-test.zh", "每只 狗 跑 了", 5);
+  options o;
+  o.data = folder / "", o.task = "cognition", o.train_on = "valid+test";
+  auto const figures = [&] {
+    auto const p = program_of(o, true);
+    return p.figures(p.data.tests.back(), std::vector<std::string>(5, "每只 狗 跑 了")).size();
+  };
+  CHECK(figures() == 2);  // and it is said that CTER is left out
+  write("lexicon", "every\t每", 1);
+  CHECK(figures() == 2);
+  write("cg-test.compound", "every dog", 4);
+  CHECK_THROWS_WITH(program_of(o, true), contains("cg-test.compound: there are 4 compounds, but cg-test has 5 sentences"));
+  write("cg-test.compound", "every dog", 5);
+  CHECK_THROWS_WITH(program_of(o, true),
+                    contains("cg-test.compound, with ") && contains("lexicon: compound 1, 'every dog': the lexicon does not have 'dog'"));
+  write("lexicon", "every\t每\ndog\t狗", 1);
+  CHECK(figures() == 4);
+  write("cg-test.en", "every dog ran", 4);
+  write("cg-test.zh", "每只 狗 跑 了", 4);
+  write("cg-test.compound", "every dog", 4);
+  CHECK_THROWS_WITH(program_of(o, true), contains("groups of five"));
+}
+
 TEST_CASE("the published references, cut into words, score as they should") {
   char const* const given = std::getenv("TRIAD_DATA");
   options o;

@@ -147,7 +147,10 @@ class backwards final : public translator {
     return true;
   }
   double loss() override { return static_cast<double>(targets_.front().size()); }
-  layer_weights read_weights() override { return {{{1}, {0.25, 0.75}}, {{static_cast<double>(targets_.front().size())}}}; }
+  layer_weights read_weights() override {
+    auto const source = static_cast<double>(sources_.front().size()), target = static_cast<double>(targets_.front().size());
+    return {{{source}, {0.25, 0.75}}, {{target}}};
+  }
   std::vector<std::vector<hypothesis>> const& translate(search const&) override {
     batches.push_back(sources_.size());
     found_.clear();
@@ -184,11 +187,12 @@ TEST_CASE("translations come in batches of sentences of like length, and each to
   CHECK_THROWS_WITH(translate_all(net, {{4}, {4, 5, 6, 7, 8}}, {}, [](std::size_t, auto const&) {}), contains("sentence 2 has more tokens"));
 }
 
-TEST_CASE("losses and weights of batches are averaged by their target tokens, ends included") {
+TEST_CASE("losses of batches are averaged by their target tokens, weights by the tokens of their side, ends included") {
   backwards net(2);
-  std::vector<coded_pair> const pairs{{{4}, {4, 4, 4}}, {{4}, {4}}, {{4}, {}}};  // batches of 4 + 2 and 1 tokens
+  std::vector<coded_pair> const pairs{{{4, 5, 6}, {4, 4, 4}}, {{4}, {4}}, {{4, 4}, {}}};  // batches of 4 + 2 and 3 source, 4 + 2 and 1 target tokens
   CHECK_THAT(mean_loss(net, pairs), WithinAbs((3 * 6 + 0 * 1) / 7.0, 1e-12));
   auto const w = mean_weights(net, pairs);
+  CHECK_THAT(w.encoder[0][0], WithinAbs((3 * 6 + 2 * 3) / 9.0, 1e-12));
   CHECK_THAT(w.encoder[1][1], WithinAbs(0.75, 1e-12));
   CHECK_THAT(w.decoder[0][0], WithinAbs(18 / 7.0, 1e-12));
 }
@@ -202,8 +206,8 @@ TEST_CASE("scores are told by kind, and as means over seeds") {
   CHECK_THAT(first.kinds.at("one").percent(), WithinAbs(100, 1e-12));
   CHECK_THAT(first.kinds.at("two").percent(), WithinAbs(50, 1e-12));
   CHECK_THAT(told(first), contains("gen  exact match 75.0  words 4.0\n") && contains("two") && contains("50.0"));
-  CHECK_THAT(means_of({{first}, {second}}), contains("gen  exact match") && contains("50.0") && contains("25.00"));
-  CHECK_THAT(scores_csv({{first}, {second}}, 3), contains("3,gen,exact match,75\n") && contains("4,gen,exact match of two,0\n"));
+  CHECK_THAT(means_of({{3, {first}}, {5, {second}}}), contains("gen  exact match") && contains("50.0") && contains("25.00"));
+  CHECK_THAT(scores_csv({{3, {first}}, {5, {second}}}), contains("3,gen,exact match,75\n") && contains("5,gen,exact match of two,0\n"));
   p.right = [](std::string const&, std::string const&) { return true; };
   CHECK_THAT(score(p, part, {"", "", "", ""}).figures[0].value, WithinAbs(100, 1e-12));
   test_part const alike{"test", {{"a", "A", "one"}}};

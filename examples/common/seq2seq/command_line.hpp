@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -12,6 +13,18 @@
 #include "verbs.hpp"
 
 namespace seq2seq {
+
+/// A number in [low, high]; CLI::Range, as of version 2.1, lets through what is no number at all.
+inline CLI::Validator number_in(int low, int high) {
+  auto const range = "in [" + std::to_string(low) + " - " + std::to_string(high) + "]";
+  return {[low, high, range](std::string& text) {
+            char* end = nullptr;
+            double const value = std::strtod(text.c_str(), &end);
+            bool const fits = end != text.c_str() && *end == '\0' && value >= low && value <= high;
+            return fits ? std::string() : text + " is no number " + range;
+          },
+          "FLOAT " + range};
+}
 
 inline void add_text_options(CLI::App& app, options& o) {
   app.add_option("--source-dictionary", o.source_dictionary, "File of lines `token count`; without it, the words of the training set")
@@ -34,9 +47,7 @@ inline void add_model_options(CLI::App& app, options& o) {
   app.add_flag("--relative", o.relative, "Relative positions, clipped at 16 tokens, in self-attention, instead of sines and cosines");
   app.add_option("--encoder-layers", o.encoder_layers)->check(CLI::Range(1, 63));
   app.add_option("--decoder-layers", o.decoder_layers)->check(CLI::Range(1, 63));
-  app.add_option("--width", o.width, "Hidden size")->check(CLI::PositiveNumber);
   app.add_option("--hidden", o.hidden, "Width of the feed-forward block")->check(CLI::PositiveNumber);
-  app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(CLI::PositiveNumber);
   app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches, feed-forward block and embeddings")->check(CLI::Range(0.0, 0.95));
   app.add_flag("--tie-output", o.tie_output, "The output's matrix is the table of target words");
   app.add_option("--norm", o.norm, "after the sums, or before the blocks")->check(CLI::IsMember({"after", "before"}));
@@ -44,35 +55,27 @@ inline void add_model_options(CLI::App& app, options& o) {
 
 inline void add_search_options(CLI::App& app, options& o) {
   app.add_option("--beam", o.beam, "Hypotheses kept at once; 1: greedy")->check(CLI::Range(1, 64));
-  app.add_option("--length-penalty", o.length_penalty, "Scores are divided by the length to this power");
+  app.add_option("--length-penalty", o.length_penalty, "Scores are divided by the length to this power")->check(number_in(-10, 10));
   app.add_option("--longest", o.longest, "Tokens of a translation at most; 0: three times the longest target of training, and ten more")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--longest-factor", o.longest_factor, "So many more for each token of the source")->check(CLI::NonNegativeNumber);
+  app.add_option("--longest-factor", o.longest_factor, "So many more for each token of the source")->check(number_in(0, 1000));
 }
 
 /// Presets are applied when the command line is read: what is given beside one overrides it.
 inline void add_train_options(CLI::App& app, options& o) {
   app.add_option("--preset", o.preset, "paper, small (the defaults), smoke")->check(CLI::IsMember({"paper", "small", "smoke"}));
-  app.add_option("--config", o.config, "Read options from a TOML file, such as the config.toml of a run")->check(CLI::ExistingFile);
-  triad::examples::add_run_options(app, o);
+  triad::examples::add_shared_training_options(app, o, "metrics.csv, config.toml, model.safetensors, scores.csv, plots/");
   add_text_options(app, o);
   add_model_options(app, o);
   app.add_option("--smoothing", o.smoothing, "Part of the right answer's probability that all answers share")->check(CLI::Range(0.0, 0.95));
   app.add_option("--rate", o.rate, "Learning rate after warm-up; falls as one over the square root")->check(CLI::PositiveNumber);
   app.add_option("--decay", o.decay, "Weight decay of AdamW")->check(CLI::NonNegativeNumber);
-  app.add_option("--warmup", o.warmup, "Updates of warm-up")->check(CLI::NonNegativeNumber);
-  app.add_option("--clip", o.clip, "Largest norm of a gradient; 0: any")->check(CLI::NonNegativeNumber);
   app.add_option("--updates", o.updates)->check(CLI::PositiveNumber);
   app.add_option("--epochs", o.epochs, "Passes over the training set, instead of --updates")->check(CLI::NonNegativeNumber);
   app.add_option("--tokens", o.tokens, "Of a batch, on either side, ends included")->check(CLI::PositiveNumber);
   app.add_option("--evaluate-every", o.evaluate_every, "Updates between two checkpoints")->check(CLI::PositiveNumber);
   app.add_option("--dev-size", o.dev_size, "Pairs that a checkpoint is measured on; 0: all of dev")->check(CLI::NonNegativeNumber);
   app.add_option("--validate", o.validate, "What is measured: exact match of greedy translations, or loss")->check(CLI::IsMember({"exact", "loss"}));
-  app.add_option("--seed", o.seed, "Of first values, order and dropout");
-  app.add_option("--seeds", o.seeds, "Runs with seed, seed + 1, ...")->check(CLI::PositiveNumber);
-  app.add_flag("--recompute", o.recompute, "Run layers again in backward instead of keeping what they computed");
-  app.add_option("--out", o.out, "Folder of the run: metrics.csv, config.toml, model.safetensors, scores.csv, plots/");
-  app.add_flag("--resume", o.resume, "Go on from the folder's checkpoint");
   add_search_options(app, o);
 }
 
@@ -97,7 +100,7 @@ inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& e
   predict.add_option("--n-best", q.n_best, "Translations of a sentence, with their scores; at most --beam")->check(CLI::PositiveNumber);
   predict.add_flag("--unknown", q.unknown, "Translate words that the model does not know as <unk>, instead of refusing them");
   predict.footer("Without --sentence, every line of standard input is one.");
-  explain.add_option("--count", q.count, "Pairs over which weights are averaged")->check(CLI::PositiveNumber);
+  explain.add_option("--count", q.count, "Pairs over whose tokens weights are averaged")->check(CLI::PositiveNumber);
   explain.add_option("--out", o.out, "Folder for layers.csv, encoder.svg and decoder.svg");
 }
 

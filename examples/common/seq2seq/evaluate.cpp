@@ -10,6 +10,7 @@
 namespace seq2seq {
 
 int evaluate(options const& o, program const& p, query const& q) {
+  expect_tests(p);
   trained model(q.checkpoint, o, use::translating, [&](vocabulary& words) { return longest_source(p.data, words); });
   if (!o.out.empty()) triad::examples::make_folder(o.out);
   std::vector<report> reports;
@@ -22,7 +23,7 @@ int evaluate(options const& o, program const& p, query const& q) {
     std::printf("%s\n", told(reports.back()).c_str());
     std::fflush(stdout);
   }
-  if (!o.out.empty()) triad::examples::write_atomically(o.out + "/scores.csv", scores_csv({reports}, o.seed));
+  if (!o.out.empty()) triad::examples::write_atomically(o.out + "/scores.csv", scores_csv({{model.seed, reports}}));
   return 0;
 }
 
@@ -44,6 +45,7 @@ int predict(options const& o, query const& q) {
     if (static_cast<index_t>(numbers.size()) > most)
       throw triad::data_error("the sentence has " + std::to_string(numbers.size()) + " tokens; at most " + std::to_string(most) + " are read");
     translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) {
+      if (found.empty()) std::printf("\n");
       for (auto const& h : found) {
         auto const text = model.words.target.decode(h.tokens);
         if (q.n_best > 1)

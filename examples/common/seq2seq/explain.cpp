@@ -46,6 +46,7 @@ std::string csv_of(std::string const& side, reads const& weights) {
 }  // namespace
 
 int explain(options const& o, program const& p, query const& q) {
+  expect_tests(p);
   std::vector<text_pair> all;
   for (auto const& part : p.data.tests) all.insert(all.end(), part.pairs.begin(), part.pairs.end());
   auto const chosen = sample(all, q.count);
@@ -56,8 +57,9 @@ int explain(options const& o, program const& p, query const& q) {
   });
   auto const weights = mean_weights(*model.net, pairs);
   if (weights.encoder.empty() && weights.decoder.empty())
-    throw triad::data_error(q.checkpoint + ": layers of this model do not read earlier ones; explain is about --model lrf");
-  std::printf("mean over %zu pairs: of a layer, the part of its attention to earlier layers that each of them gets\n\n", pairs.size());
+    throw triad::data_error(q.checkpoint + ": no layer of this model has fuse-attention, which is what explain shows: train --model lrf has it, without --fuse none "
+                            "and --accumulate");
+  std::printf("mean over tokens and heads of %zu pairs: of a layer, the part of its attention to earlier layers that each of them gets\n\n", pairs.size());
   if (!o.out.empty()) triad::examples::make_folder(o.out);
   std::string csv = "side,layer,reads,weight\n";
   for (auto const& [side, values] : {std::pair<std::string, reads const*>("encoder", &weights.encoder), {"decoder", &weights.decoder}}) {

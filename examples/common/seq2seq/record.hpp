@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,13 +55,15 @@ inline index_t sentences_at_once(options const& o, index_t longest) {
   return static_cast<index_t>(std::clamp(5e7 / values, 1.0, 64.0));
 }
 
-/// Room for batches of o.tokens, for sequences as long as those of training and as `longest`, and for translating such sources.
+/// Room for batches of o.tokens, for sequences as long as those of training and as `longest`, and, but where a model explains, for
+/// translating such sources.
 inline translator_sizes sizes_for(options const& o, vocabulary const& words, pair_length longest, use what) {
   auto const how = search_of(o, words);
   auto const source = std::max(words.longest_source, longest.source);
   auto const found = how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(source));
   auto const target = std::max({words.longest_target, longest.target, found});
-  return {words.source.words().size(), words.target.words().size(), o.tokens, source + 1, target + 1, sentences_at_once(o, target + 1), what};
+  auto const sentences = what == use::explaining ? 0 : sentences_at_once(o, target + 1);
+  return {words.source.words().size(), words.target.words().size(), o.tokens, source + 1, target + 1, sentences, what};
 }
 
 /// Of the sources that will be translated.
@@ -84,6 +87,7 @@ inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
 /// A trained model out of a run's folder.
 struct trained {
   options shape;
+  std::uint64_t seed;  // of its run
   vocabulary words;
   std::unique_ptr<translator> net;
 
@@ -92,6 +96,7 @@ struct trained {
   trained(std::string const& run, options const& o, use what, Longest&& longest) {
     auto const path = triad::examples::checkpoint_of(run);
     triad::checkpoint const file(path);
+    seed = file.key();
     words = vocabulary_from(file.vocabulary(), path);
     shape = shaped_as(file, o);
     net = make_translator(shape, sizes_for(shape, words, longest(words), what));

@@ -29,6 +29,12 @@ struct report {
   std::map<std::string, share> kinds;  // empty where there is but one
 };
 
+/// What the translations of one run are worth.
+struct run_scores {
+  std::uint64_t seed;
+  std::vector<report> reports;  // of every part
+};
+
 inline std::string shown(double value, char const* format = "%.1f") {
   char text[32];
   std::snprintf(text, sizeof text, format, value);
@@ -80,28 +86,29 @@ inline std::string told(report const& r) {
 }
 
 /// Mean and standard error of every figure over several runs, which have the same parts.
-inline std::string means_of(std::vector<std::vector<report>> const& runs) {
+inline std::string means_of(std::vector<run_scores> const& runs) {
+  auto const& parts = runs.front().reports;
   triad::examples::text_table table({"mean of " + std::to_string(runs.size()) + " seeds", "", "+-"});
-  for (std::size_t part = 0; part < runs.front().size(); ++part)
-    for (std::size_t f = 0; f < runs.front()[part].figures.size(); ++f) {
+  for (std::size_t part = 0; part < parts.size(); ++part)
+    for (std::size_t f = 0; f < parts[part].figures.size(); ++f) {
       std::vector<double> values;
-      for (auto const& run : runs) values.push_back(run[part].figures[f].value);
+      for (auto const& run : runs) values.push_back(run.reports[part].figures[f].value);
       auto const m = triad::mean_of(values);
-      table.row({runs.front()[part].part + "  " + runs.front()[part].figures[f].name, shown(m.mean), shown(m.standard_error, "%.2f")});
+      table.row({parts[part].part + "  " + parts[part].figures[f].name, shown(m.mean), shown(m.standard_error, "%.2f")});
     }
   return table.text();
 }
 
 /// seed,part,figure,value
-inline std::string scores_csv(std::vector<std::vector<report>> const& runs, std::uint64_t first_seed) {
+inline std::string scores_csv(std::vector<run_scores> const& runs) {
   std::string text = "seed,part,figure,value\n";
-  auto const add = [&](std::size_t run, std::string const& part, std::string const& name, double value) {
-    text += std::to_string(first_seed + run) + "," + part + "," + name + "," + shown(value, "%.6g") + "\n";
+  auto const add = [&](std::uint64_t seed, std::string const& part, std::string const& name, double value) {
+    text += std::to_string(seed) + "," + part + "," + name + "," + shown(value, "%.6g") + "\n";
   };
-  for (std::size_t run = 0; run < runs.size(); ++run)
-    for (auto const& r : runs[run]) {
-      for (auto const& f : r.figures) add(run, r.part, f.name, f.value);
-      for (auto const& [kind, s] : r.kinds) add(run, r.part, "exact match of " + kind, s.percent());
+  for (auto const& run : runs)
+    for (auto const& r : run.reports) {
+      for (auto const& f : r.figures) add(run.seed, r.part, f.name, f.value);
+      for (auto const& [kind, s] : r.kinds) add(run.seed, r.part, "exact match of " + kind, s.percent());
     }
   return text;
 }

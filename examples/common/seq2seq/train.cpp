@@ -39,7 +39,7 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
   try {
     net = make_translator(o, sizes_for(o, words, room, use::learning));
   } catch (std::bad_alloc const&) {
-    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.tokens) + " tokens: take fewer --tokens, or --recompute");
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.tokens) + " tokens: take fewer --tokens, or --recompute, or a smaller --beam");
   }
   auto const fill = [&](std::int64_t update) {
     net->clear();
@@ -76,7 +76,7 @@ int train(options const& o, program const& p) {
   check(o);
   if (!o.out.empty()) triad::examples::make_folder(o.out, "plots");
   std::vector<run_result> runs;
-  std::vector<std::vector<report>> reports;
+  std::vector<run_scores> scores;  // of the runs that did not diverge
   options one = o;
   for (int i = 0; i < o.seeds; ++i) {
     one.seed = o.seed + static_cast<std::uint64_t>(i);
@@ -90,15 +90,15 @@ int train(options const& o, program const& p) {
                 o.validate == "loss" ? "dev loss" : "dev exact match, parts of one,", r.validation, r.seconds, r.failed ? "  failed" : "");
     for (auto const& part : r.reports) std::printf("%s\n", told(part).c_str());
     std::fflush(stdout);
-    if (!r.reports.empty()) reports.push_back(r.reports);
+    if (!r.reports.empty()) scores.push_back({one.seed, r.reports});
   }
-  if (reports.size() > 1) std::printf("%s", means_of(reports).c_str());
+  if (scores.size() > 1) std::printf("%s", means_of(scores).c_str());
   if (!o.out.empty()) {
     triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "cross entropy of a token, smoothed"));
     auto measured = triad::examples::validation_plot(runs, o.seed, o.validate == "loss" ? "cross entropy of a token" : "sentences that are right");
     if (o.validate == "loss") measured.title = "Validation loss", measured.y_to.reset();
     triad::examples::write_svg(o.out + "/plots/validation.svg", measured);
-    triad::examples::write_atomically(o.out + "/scores.csv", scores_csv(reports, o.seed));
+    triad::examples::write_atomically(o.out + "/scores.csv", scores_csv(scores));
     std::printf("metrics, checkpoint, translations, scores and plots are in %s\n", o.out.c_str());
   }
   return std::any_of(runs.begin(), runs.end(), [](run_result const& r) { return r.failed; }) ? 2 : 0;

@@ -55,48 +55,55 @@ inline std::vector<std::string> translations(translator& net, std::vector<text_p
   return result;
 }
 
-/// f(tokens of the batch's targets, ends included) after each batch of the pairs.
+/// f(length) after each batch of the pairs: tokens of its sources and of its targets, ends included.
 template <class F>
 void for_batches(translator& net, std::vector<coded_pair> const& pairs, F&& f) {
   std::vector<std::size_t> order(pairs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   detail::in_batches(net, order, [&](std::size_t i) { return net.add(pairs[i].source, pairs[i].target); }, [&](std::size_t first, std::size_t last) {
-    std::size_t tokens = 0;
-    for (auto i = first; i < last; ++i) tokens += pairs[i].target.size() + 1;
-    f(static_cast<double>(tokens));
+    pair_length sum{0, 0};
+    for (auto i = first; i < last; ++i) {
+      auto const& pair = pairs[order[i]];
+      sum.source += static_cast<index_t>(pair.source.size()) + 1, sum.target += static_cast<index_t>(pair.target.size()) + 1;
+    }
+    f(sum);
   });
 }
 
 /// Mean of -log probability of a target token of all pairs.
 inline double mean_loss(translator& net, std::vector<coded_pair> const& pairs) {
   double sum = 0, all = 0;
-  for_batches(net, pairs, [&](double tokens) {
+  for_batches(net, pairs, [&](pair_length const& length) {
+    auto const tokens = static_cast<double>(length.target);
     sum += net.loss() * tokens;
     all += tokens;
   });
   return all > 0 ? sum / all : 0;
 }
 
-/// Weights of layers, averaged over all pairs, each batch by its target tokens.
+/// Weights of layers, mean over tokens and heads of all pairs: of the encoder over source tokens, of the decoder over target tokens.
 inline layer_weights mean_weights(translator& net, std::vector<coded_pair> const& pairs) {
   layer_weights sum;
-  double all = 0;
-  auto const add = [](auto& to, auto const& from, double times) {
+  pair_length all{0, 0};
+  auto const add = [](auto& to, auto const& from, index_t tokens) {
     to.resize(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) {
       to[i].resize(from[i].size());
-      for (std::size_t j = 0; j < from[i].size(); ++j) to[i][j] += times * from[i][j];
+      for (std::size_t j = 0; j < from[i].size(); ++j) to[i][j] += static_cast<double>(tokens) * from[i][j];
     }
   };
-  for_batches(net, pairs, [&](double tokens) {
+  for_batches(net, pairs, [&](pair_length const& length) {
     auto const here = net.read_weights();
-    add(sum.encoder, here.encoder, tokens);
-    add(sum.decoder, here.decoder, tokens);
-    all += tokens;
+    add(sum.encoder, here.encoder, length.source);
+    add(sum.decoder, here.decoder, length.target);
+    all = {all.source + length.source, all.target + length.target};
   });
-  for (auto* const side : {&sum.encoder, &sum.decoder})
-    for (auto& row : *side)
-      for (auto& weight : row) weight /= all;
+  auto const divide = [](auto& side, index_t tokens) {
+    for (auto& row : side)
+      for (auto& weight : row) weight /= static_cast<double>(tokens);
+  };
+  divide(sum.encoder, all.source);
+  divide(sum.decoder, all.target);
   return sum;
 }
 

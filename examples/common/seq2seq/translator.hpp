@@ -47,7 +47,7 @@ class translator : public triad::examples::learner {
   virtual double loss() = 0;
   /// Of each source of the batch the best translations, best first.
   virtual std::vector<std::vector<hypothesis>> const& translate(search const& how) = 0;
-  /// Mean over the pairs of the batch.
+  /// Mean over tokens and heads of the batch.
   virtual layer_weights read_weights() = 0;
 };
 

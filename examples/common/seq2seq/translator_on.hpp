@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -23,7 +25,9 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
 
  public:
   translator_on(Ex ex, Model const& m, options const& o, translator_sizes const& z)
-      : base(std::move(ex), m, settings(o, z)), sizes_(z), loader_(z.capacity(), m.width(), words::end, words::end, triad::memory_of(ex_)) {}
+      : base(std::move(ex), m, settings(o, z)), sizes_(z), loader_(z.capacity(), m.width(), words::end, words::end, triad::memory_of(ex_)) {
+    if (z.sentences > 0) (void)decoder(o.beam);
+  }
 
   static auto settings(options const& o, translator_sizes const& z) {
     typename triad::trainer<Model, Ex>::settings s;
@@ -35,6 +39,13 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     return s;
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model().width(), path); }
+
+  /// Of all that it will hold at once: of the decoders for two beams, the larger one.
+  triad::trainer_bytes bytes() const override {
+    auto all = base::bytes();
+    all.saved += decoder_bytes_;
+    return all;
+  }
 
   void clear() override { loader_.clear(); }
   bool add(std::span<index_t const> source, std::span<index_t const> target) override {
@@ -56,15 +67,18 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     auto const [in, right] = loader_.upload();
     auto const logits = trainer_.infer(in);
     auto const next = host(right.next.data_handle(), right.next.extent(0));
+    auto const values = host(logits.data_handle(), logits.extent(0) * logits.extent(1));  // one copy: a device is waited for once
     double sum = 0;
-    for (index_t r = 0; r < logits.extent(0); ++r) {
-      auto const row = host(&logits(r, 0), logits.extent(1));
-      double const most = *std::max_element(row.begin(), row.end());
+    auto row = values.begin();
+    for (auto const right_one : next) {
+      auto const end = row + logits.extent(1);
+      double const most = *std::max_element(row, end);
       double total = 0;
-      for (T const x : row) total += std::exp(x - most);
-      sum += most + std::log(total) - static_cast<double>(row[static_cast<std::size_t>(next[static_cast<std::size_t>(r)])]);
+      for (auto x = row; x != end; ++x) total += std::exp(*x - most);
+      sum += most + std::log(total) - static_cast<double>(row[right_one]);
+      row = end;
     }
-    return sum / static_cast<double>(logits.extent(0));
+    return sum / static_cast<double>(next.size());
   }
 
   std::vector<std::vector<hypothesis>> const& translate(search const& how) override {
@@ -92,7 +106,8 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
  private:
   using decoder_type = triad::fused_decoder<Model, Ex>;
 
-  /// Made when it is first asked for, and again for another beam: checkpoints are measured greedily, the last weights as the options say.
+  /// Made by the constructor, so that what does not fit is told before anything is computed; again for another beam: checkpoints are
+  /// measured greedily, the last weights as the options say.
   decoder_type& decoder(int beam) {
     if (!decoder_ || beam != beam_) {
       auto sources = sizes_.capacity();
@@ -100,6 +115,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
       decoder_.reset();  // both may not fit
       decoder_ = std::make_unique<decoder_type>(ex_, trainer_.model(), triad::decoder_room{sources, beam, sizes_.longest_target});
       beam_ = beam;
+      decoder_bytes_ = std::max(decoder_bytes_, decoder_->bytes());
     }
     return *decoder_;
   }
@@ -138,6 +154,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   std::vector<index_t> lengths_;  // of the sources that were added alone
   std::unique_ptr<decoder_type> decoder_;
   int beam_ = 0;
+  std::size_t decoder_bytes_ = 0;
   std::vector<std::vector<hypothesis>> found_;
 };
 

@@ -27,6 +27,13 @@ struct program {
   std::function<std::vector<figure>(test_part const&, std::vector<std::string> const& hypotheses)> figures{};
 };
 
+/// Throws data_error where there is nothing to measure.
+inline void expect_tests(program const& p) {
+  for (auto const& part : p.data.tests)
+    if (!part.pairs.empty()) return;
+  throw triad::data_error("the data have no test part: give others with --data");
+}
+
 /// What verbs other than train are asked.
 struct query {
   std::string checkpoint;  // a run's folder
