@@ -156,7 +156,7 @@ TEST_CASE("an unknown kind fails; a known one that is not built fails unless tha
     CHECK_FALSE(run(o).succeeded);
   }
   SECTION("not built") {
-    std::string const later = "lrf_model";
+    std::string const later = "et_cfq";
     REQUIRE(golden::is_known(later));
     write_changed(folder.where, attention_file, same, later);
     CHECK(run(o).totals.unbuilt == 1);

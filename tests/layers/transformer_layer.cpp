@@ -208,7 +208,9 @@ TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much w
                                           "norm1.gain", "norm1.bias", "feed_forward.inner.weight", "feed_forward.inner.bias",
                                           "feed_forward.outer.weight", "feed_forward.outer.bias", "norm2.gain", "norm2.bias"});
   paths.clear();
-  walk(transformer_layer<double>({width, heads, hidden, 0, norm_place::after, activation::relu, false, 4}).plan_params(measure),
+  transformer_options relative{width, heads, hidden};
+  relative.reach = 4;
+  walk(transformer_layer<double>(relative).plan_params(measure),
        [&](std::string const& path, auto) { paths.push_back(path); });
   CHECK(std::count(paths.begin(), paths.end(), "attention.relative_key") == 1);
   CHECK(std::count(paths.begin(), paths.end(), "attention.relative_value") == 1);

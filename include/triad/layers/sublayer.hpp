@@ -7,6 +7,7 @@
 
 #include "triad/layers/layer_norm.hpp"
 #include "triad/ops/dropout.hpp"
+#include "triad/ops/matmul.hpp"
 
 namespace triad {
 
