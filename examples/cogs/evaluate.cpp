@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 
+#include "../common/answer_lines.hpp"
 #include "../common/atomic_file.hpp"
 #include "../common/run_folder.hpp"
 #include "commands.hpp"
@@ -52,19 +52,7 @@ int predict(options const& o, query const& q) {
     if (s.size() > most) throw triad::data_error("the sentence has " + std::to_string(s.size()) + " tokens; at most " + std::to_string(most) + " are read");
     parse_all(*model.net, {s}, model.words, [&](tagged_sentence const& given, parse const& p) { print(in_words(given, p, model.words, !q.argmax)); });
   };
-  if (!q.sentence.empty()) {
-    answer(q.sentence);
-    return 0;
-  }
-  long number = 0;
-  for (std::string line; std::getline(std::cin, line);) {
-    ++number;
-    try {
-      answer(line);
-    } catch (triad::data_error const& e) {
-      throw triad::data_error("line " + std::to_string(number) + " of standard input: " + e.what());
-    }
-  }
+  triad::examples::answer_lines(q.sentence, answer);
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
+#include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/attention.hpp"
 #include "triad/cpu/cpu.hpp"
@@ -18,6 +19,7 @@
 namespace {
 
 using namespace triad;
+using test::distance;
 
 struct shape {
   std::vector<index_t> queries, keys;  // of each sequence
@@ -109,20 +111,6 @@ struct problem {
   }
   T at(index_t row, index_t f) const { return c[static_cast<std::size_t>(row * d + f)]; }
 };
-
-template <class T>
-double distance(std::vector<T> const& a, std::vector<double> const& b) {
-  double difference = 0, largest = 1e-30;
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    auto const x = static_cast<double>(a[i]);
-    if (x == b[i]) continue;  // a gap, or minus infinity
-    double const e = std::abs(x - b[i]);
-    if (std::isnan(e)) return e;
-    difference = std::max(difference, e);
-    largest = std::max(largest, std::abs(b[i]));
-  }
-  return difference / largest;
-}
 
 // Sums of some dozen products of single-precision numbers; in double, of another order than the reference's.
 template <class T>

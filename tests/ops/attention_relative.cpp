@@ -9,6 +9,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
+#include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/ops/attention.hpp"
@@ -17,6 +18,7 @@
 namespace {
 
 using namespace triad;
+using test::distance;
 
 struct shape {
   std::vector<index_t> queries, keys;  // of each sequence
@@ -147,21 +149,6 @@ std::vector<double> written_out(problem<double> const& p) {
         for (index_t f = 0; f < k; ++f) c[static_cast<std::size_t>(row * p.d + h * k + f)] = total > 0 ? sum[static_cast<std::size_t>(f)] / total : 0;
       }
   return c;
-}
-
-template <class T>
-double distance(std::vector<T> const& a, std::vector<double> const& b) {
-  REQUIRE(a.size() == b.size());
-  double difference = 0, largest = 1e-30;
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    auto const x = static_cast<double>(a[i]);
-    if (x == b[i]) continue;  // a gap, or minus infinity
-    double const e = std::abs(x - b[i]);
-    if (std::isnan(e)) return e;
-    difference = std::max(difference, e);
-    largest = std::max(largest, std::abs(b[i]));
-  }
-  return difference / largest;
 }
 
 // Sums of some dozen products of single-precision numbers; in double, of another order than the reference's.

@@ -1,8 +1,8 @@
 // evaluate and predict, of every sequence-to-sequence program.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
-#include <iostream>
 
+#include "../answer_lines.hpp"
 #include "record.hpp"
 #include "score.hpp"
 #include "translate.hpp"
@@ -56,19 +56,7 @@ int predict(options const& o, query const& q) {
     });
     std::fflush(stdout);
   };
-  if (!q.sentence.empty()) {
-    answer(q.sentence);
-    return 0;
-  }
-  long number = 0;
-  for (std::string line; std::getline(std::cin, line);) {
-    ++number;
-    try {
-      answer(line);
-    } catch (triad::data_error const& e) {
-      throw triad::data_error("line " + std::to_string(number) + " of standard input: " + e.what());
-    }
-  }
+  triad::examples::answer_lines(q.sentence, answer);
   return 0;
 }
 
