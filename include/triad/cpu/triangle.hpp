@@ -231,7 +231,7 @@ inline std::size_t do_triangle_grad_workspace(backend& ex, triangle_settings con
 
 inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
                         triangle_statistics<float> const& statistics, matrix<float> o, workspace ws) {
-  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1)
+  if (t.form == triangle_form::flat || t.causal() || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1)
     return reference::do_triangle(ex, t, x, g, statistics, o, ws);
   auto const width = x.query.extent(1) / t.heads;
   auto const scratch = triangles::forward_parts(ex, t, width, g.dims, ws.data);
@@ -277,7 +277,7 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
 inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
                              triangle_statistics<float const> const& statistics, matrix<float const> o, matrix<float const> d_o,
                              triangle_projections<float> const& dx, workspace ws) {
-  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_contiguous(t.form, dx) ||
+  if (t.form == triangle_form::flat || t.causal() || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_contiguous(t.form, dx) ||
       !triangles::rows_are_alike(statistics) || o.stride(1) != 1 || d_o.stride(1) != 1)
     return reference::do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
   auto const width = x.query.extent(1) / t.heads;

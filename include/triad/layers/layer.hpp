@@ -62,7 +62,8 @@ struct edge_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   graph_batch graphs;
   triangle_mask mask{};
-  vec<index_t const> read{nullptr, 0};  // the edges whose result is wanted, or none: all
+  vec<index_t const> read{nullptr, 0};     // the edges whose result is wanted, or none: all
+  vec<index_t const> sources{nullptr, 0};  // (b) causal: triangle_settings says which middle nodes are left; or none: all
 };
 
 /// The same input with another state.

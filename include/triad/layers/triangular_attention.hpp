@@ -60,7 +60,7 @@ struct triangular_attention {
     return {projected, maximum, inverse_sum, place.make<tensor<T, dyn, D>>(dims.rows, width())};
   }
 
-  triangle_settings settings(call const& c, input const& in) const { return {variant, heads(), in.mask, c.child(0).dropout(dropout)}; }
+  triangle_settings settings(call const& c, input const& in) const { return {variant, heads(), in.mask, in.sources, c.child(0).dropout(dropout)}; }
 
   /// The columns of a stacked projection, (rows, p d), as the operation's operands.
   template <class S>

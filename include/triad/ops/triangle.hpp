@@ -11,6 +11,9 @@
 //   dq(i, l) = sum_j ds k(l, j) / sqrt(k)          dk(l, j) = sum_i ds q(i, l) / sqrt(k)
 //   dv1(i, l) = sum_j p~ do(i, j) * v2(l, j)       dv2(l, j) = sum_i p~ do(i, j) * v1(i, l)
 //
+// Causal (t.sources): of a graph whose first s nodes are sources, a later node l is the middle of (i, j) only where l <= max(i, j):
+//         every sum over l above ends before max(s, i + 1, j + 1), so that an edge does not depend on nodes after both of its ends.
+//
 // Forms:  value_ablation      o = sum_l p~ v1(i, l)                                       (section 4.5 of the paper)
 //         attention_ablation  s = q(i, l) . k(i, j) / sqrt(k)
 //         flat                one softmax over the 2n edges (i, z) and (z, j):
@@ -52,8 +55,17 @@ struct triangle_settings {
   triangle_form form = triangle_form::full;
   index_t heads = 1;
   triangle_mask mask{};
+  vec<index_t const> sources{nullptr, 0};  // (b) causal, with so many sources in each graph; or (0): every node is a middle; not for the flat form
   dropout_mask dropout{};  // element h first + ((c n + l) n + i) n + j of p(i, l, j), head c, first = graphs.triangle[g]; flat: twice as many, z < 2n for l
+
+  TRIAD_HOST_DEVICE constexpr bool causal() const { return sources.extent(0) != 0; }
 };
+
+/// Middle nodes of edge (i, j) are 0 .. causal_end in a causal graph of n nodes, the first `sources` of which are sources.
+TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index_t i, index_t j) {
+  index_t const own = (i > j ? i : j) + 1, end = own > sources ? own : sources;
+  return end < n ? end : n;
+}
 
 /// Queries, keys and values of every edge.  S = T const: inputs; S = T: their gradients.
 template <class S>
@@ -75,6 +87,8 @@ void expect_triangle(triangle_settings const& t, triangle_projections<S> const& 
   TRIAD_EXPECTS(x.query.extent(0) == rows && same_shape(x.key, x.query) && same_shape(x.left_value, x.query),
                 "triangle: query, key and left value need one row an edge and one width");
   TRIAD_EXPECTS(!uses_right_value(t.form) || same_shape(x.right_value, x.query), "triangle: this form needs a right value");
+  TRIAD_EXPECTS(!t.causal() || (t.form != triangle_form::flat && t.sources.extent(0) == g.dims.graphs),
+                "triangle: causal attention needs the number of sources of every graph, and has no flat form");
   TRIAD_EXPECTS(t.mask.empty() || t.mask.masked.extent(0) == g.dims.triangles, "triangle: the mask needs one byte a triangle");
 }
 template <class S>
@@ -112,6 +126,7 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_settings const& t, triangle_
 }
 
 /// weights(c, l) = p(i, l, j) of head c, before dropout, for one edge of graph `graph`, without making the others.
+/// Causal: 0 for nodes that the edge may not pass.
 /// flat: weights(c, z) with z < n for edges (i, z), then n more for edges (z, j).
 template <backend Ex, class T>
 void triangle_weights(Ex& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g, index_t graph,

@@ -14,15 +14,17 @@ template <class T>
 struct triangle_head {
   triangle_settings const& t;
   triangle_projections<T const> const& x;
-  index_t n, first_edge, first_triangle, head, width;
+  index_t n, first_edge, first_triangle, head, width, sources;
 
   triangle_head(triangle_settings const& settings, triangle_projections<T const> const& projections, graph_batch const& g, index_t graph, index_t c)
       : t(settings), x(projections), n(g.size(graph)), first_edge(g.edge(graph)), first_triangle(g.triangle(graph)), head(c),
-        width(projections.query.extent(1) / settings.heads) {}
+        width(projections.query.extent(1) / settings.heads), sources(settings.causal() ? settings.sources(graph) : n) {}
 
   bool flat() const { return t.form == triangle_form::flat; }
   /// How many terms the softmax of one edge has.
   index_t terms() const { return flat() ? 2 * n : n; }
+  /// How many of them are open to edge (i, j).
+  index_t open(index_t i, index_t j) const { return flat() ? 2 * n : causal_end(sources, n, i, j); }
   index_t edge(index_t i, index_t j) const { return first_edge + i * n + j; }
   index_t column(index_t e) const { return head * width + e; }
   /// The middle node of term l (of a flat term: the other end of its edge).
@@ -75,13 +77,13 @@ void do_triangle(backend&, triangle_settings const& t, triangle_projections<T co
       for (index_t i = 0; i < at.n; ++i)
         for (index_t j = 0; j < at.n; ++j) {
           T maximum = at.score(i, 0, j), sum = 0;
-          for (index_t l = 1; l < at.terms(); ++l) {
+          for (index_t l = 1; l < at.open(i, j); ++l) {
             T const s = at.score(i, l, j);
             maximum = s > maximum ? s : maximum;
           }
           auto const row = at.edge(i, j);
           for (index_t e = 0; e < at.width; ++e) o(row, at.column(e)) = T(0);
-          for (index_t l = 0; l < at.terms(); ++l) {
+          for (index_t l = 0; l < at.open(i, j); ++l) {
             T const p = std::exp(at.score(i, l, j) - maximum), kept = p * at.keep(i, l, j);
             sum += p;
             for (index_t e = 0; e < at.width; ++e) o(row, at.column(e)) += kept * at.value(i, l, j, e);
@@ -112,7 +114,7 @@ void do_triangle_grad(backend&, triangle_settings const& t, triangle_projections
           auto const row = at.edge(i, j);
           T delta = 0;
           for (index_t e = 0; e < at.width; ++e) delta += d_o(row, at.column(e)) * o(row, at.column(e));
-          for (index_t l = 0; l < at.terms(); ++l) {
+          for (index_t l = 0; l < at.open(i, j); ++l) {
             T const p = std::exp(at.score(i, l, j) - statistics.maximum(row, c)) * statistics.inverse_sum(row, c);
             T const keep = at.keep(i, l, j);
             auto const left = at.value_edge(i, l, j), right = at.right_value_edge(at.middle(l), j);
@@ -149,12 +151,13 @@ void do_triangle_weights(backend&, triangle_settings const& t, triangle_projecti
     TRIAD_EXPECTS(weights.extent(1) >= at.terms(), "triangle_weights: one column a term is needed");
     TRIAD_EXPECTS(i >= 0 && i < at.n && j >= 0 && j < at.n, "triangle_weights: no such edge");
     T maximum = at.score(i, 0, j), sum = 0;
-    for (index_t l = 1; l < at.terms(); ++l) {
+    for (index_t l = 1; l < at.open(i, j); ++l) {
       T const s = at.score(i, l, j);
       maximum = s > maximum ? s : maximum;
     }
-    for (index_t l = 0; l < at.terms(); ++l) sum += weights(c, l) = std::exp(at.score(i, l, j) - maximum);
-    for (index_t l = 0; l < at.terms(); ++l) weights(c, l) /= sum;
+    for (index_t l = 0; l < at.open(i, j); ++l) sum += weights(c, l) = std::exp(at.score(i, l, j) - maximum);
+    for (index_t l = 0; l < at.open(i, j); ++l) weights(c, l) /= sum;
+    for (index_t l = at.open(i, j); l < at.terms(); ++l) weights(c, l) = T(0);
   }
 }
 
