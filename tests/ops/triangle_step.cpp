@@ -98,11 +98,12 @@ struct decoding {
   edge_shells shells() const { return {graphs.batch(), s.beam, step, tensor<index_t const, dyn, dyn>(owner.data(), slots, step + 1)}; }
 
   template <class Ex>
-  std::vector<T> run(Ex& ex, shell_edges wanted) {
-    auto const at = shells();
+  std::vector<T> run(Ex& ex, shell_edges wanted, index_t skipped = 0) {
+    auto at = shells();
+    at.skipped = skipped;
     std::vector<T> o(static_cast<std::size_t>(at.count(wanted) * d), std::numeric_limits<T>::quiet_NaN());
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      triangle_step<std::remove_reference_t<decltype(backend)>, T>(backend, *c.scratch, s.form, s.heads, split<T const>(cache.data(), at.first_row(step + 1)), at, wanted,
+      triangle_step<std::remove_reference_t<decltype(backend)>, T>(backend, *c.scratch, s.form, s.heads, split<T const>(cache.data() + skipped * parts * d, at.first_row(step + 1) - skipped), at, wanted,
                                                                   make_matrix(o.data(), at.count(wanted), d, d));
     });
     return o;
@@ -155,7 +156,10 @@ void expect_whole(shape const& s) {
       compare(first, h, sources, a);
       REQUIRE(worst < tolerance<T>);
     }
-    REQUIRE(static_cast<index_t>(at) == p.shells().rows(p.step));
+    auto const shells = p.shells();
+    REQUIRE(static_cast<index_t>(at) == shells.rows(p.step));
+    CHECK(p.run(ex, shell_edges::own, shells.first_row(p.step)) == own);
+    CHECK(p.run(ex, shell_edges::first, shells.first_row(0)) == first);
   }
   REQUIRE(p.filled == p.shells().first_row(p.step + 1) * p.parts * p.d);
 }

@@ -29,7 +29,8 @@ struct desk {
   static index_t lanes_count() { return attending::lanes_of<T>::count; }
   static std::size_t bytes(index_t n, index_t heads) {
     auto const across = attending::padded<T>(n);
-    return static_cast<std::size_t>(2 * across) * sizeof(index_t) + static_cast<std::size_t>(heads * (across + lanes_count() * lanes_count())) * sizeof(T);
+    auto const numbers = heads * (across + lanes_count() * lanes_count());
+    return static_cast<std::size_t>(2 * across) * sizeof(index_t) + static_cast<std::size_t>(numbers) * sizeof(T);
   }
   desk(workspace ws, int thread, index_t n, index_t h) : across(attending::padded<T>(n)), heads(h) {
     auto* const begin = ws.data + static_cast<std::size_t>(thread) * bytes(n, h);
@@ -122,8 +123,8 @@ std::size_t do_triangle_step_workspace(backend& ex, index_t heads, edge_shells c
 }
 
 template <std::floating_point T>
-void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_projections<T const> const& x, edge_shells const& at, shell_edges wanted,
-                      matrix<T> o, workspace ws) {
+void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_projections<T const> const& x, edge_shells const& at,
+                      shell_edges wanted, matrix<T> o, workspace ws) {
   bool const contiguous = x.query.stride(1) == 1 && x.key.stride(1) == 1 && x.left_value.stride(1) == 1 && o.stride(1) == 1;
   if (!contiguous || (uses_right_value(form) && x.right_value.stride(1) != 1)) return reference::do_triangle_step(ex, form, heads, x, at, wanted, o, ws);
   index_t const width = o.extent(1) / heads;

@@ -79,9 +79,10 @@ template <class T>
 std::size_t do_triangle_step_workspace(backend const&, index_t, edge_shells const&, matrix<T> const&) { return 0; }
 
 template <class T>
-void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_projections<T const> const& x, edge_shells const& at, shell_edges wanted,
-                      matrix<T> o, workspace) {
-  launch(ex, detail::triangle_step_edges<T>{}, blocks_for(o.extent(0) * heads, row_warps), detail::step_rule<T>(form, heads, o.extent(1)), x, at, wanted, o);
+void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_projections<T const> const& x, edge_shells const& at,
+                      shell_edges wanted, matrix<T> o, workspace) {
+  launch(ex, detail::triangle_step_edges<T>{}, blocks_for(o.extent(0) * heads, row_warps), detail::step_rule<T>(form, heads, o.extent(1)), x, at,
+         wanted, o);
 }
 
 }  // namespace triad::cuda

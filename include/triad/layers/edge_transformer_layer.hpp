@@ -166,7 +166,8 @@ struct edge_transformer_layer {
 
   /// Of the edges between sources, whose rows come first in the cache (rows, kept_of_edge()); x and y (source rows, d).  An empty y is not computed.
   template <backend Ex>
-  void begin(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, graph_batch const& sources, tensor<T, dyn, dyn> cache, output y) const {
+  void begin(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, graph_batch const& sources, tensor<T, dyn, dyn> cache,
+             output y) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const rows = x.extent(0);
@@ -183,8 +184,8 @@ struct edge_transformer_layer {
     }
     finish(ex, c, w, o, goes_on(x, u1), s, y);
   }
-  /// Of the newest shells: x (rows of the step, d), whose projections join the cache.  y: as many rows, or (slots, d) where `wanted` is one
-  /// edge of each slot; read (slots) then says which row of the step each is.
+  /// Of the newest shells: x (rows of the step, d), whose projections join the cache (but the rows that at.skipped).  y: as many rows, or
+  /// (slots, d) where `wanted` is one edge of each slot; read (slots) then says which row of the step each is.
   template <backend Ex>
   void extend(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, edge_shells const& at, shell_edges wanted, vec<index_t const> read,
               tensor<T, dyn, dyn> cache, output y) const {
@@ -192,7 +193,7 @@ struct edge_transformer_layer {
     auto const frame = scratch.open();
     index_t const out = y.extent(0), rows = at.rows(at.step);
     TRIAD_EXPECTS(x.extent(0) == rows, "edge_transformer_layer: one state for each edge of the newest shells is needed");
-    auto const u1 = project(ex, c, w, x, cache, at.first_row(at.step));
+    auto const u1 = project(ex, c, w, x, cache, at.first_row(at.step) - at.skipped);
     auto const o = scratch.make<tensor<T, dyn, D>>(out, width());
     triangle_step(ex, scratch, attention.variant, attention.heads(), attention.split(read_only(cache)), at, wanted, as_matrix(o));
     auto residual = goes_on(x, u1);
@@ -208,15 +209,12 @@ struct edge_transformer_layer {
   /// What o is added to.
   static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) { return Form == form::released ? u1 : x; }
 
-  static tensor<T, dyn, dyn> rows_of(tensor<T, dyn, dyn> cache, index_t first, index_t count) {
-    index_t const columns = cache.extent(1);
-    return tensor<T, dyn, dyn>(cache.data_handle() != nullptr ? cache.data_handle() + first * columns : nullptr, count, columns);
-  }
   /// u1 = norm(x), in scratch memory; its projections become rows `first` and following of the cache.
   template <backend Ex>
   tensor<T const, dyn, D> project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, tensor<T, dyn, dyn> cache, index_t first) const {
     TRIAD_EXPECTS(!c.train, "edge_transformer_layer: what a decoder keeps is without dropout");
-    TRIAD_EXPECTS(cache.extent(1) == kept_of_edge() && cache.extent(0) >= first + x.extent(0), "edge_transformer_layer: the cache has no room for these edges");
+    TRIAD_EXPECTS(cache.extent(1) == kept_of_edge() && cache.extent(0) >= first + x.extent(0),
+                  "edge_transformer_layer: the cache has no room for these edges");
     index_t const rows = x.extent(0);
     auto const u1 = c.scratch->template make<tensor<T, dyn, D>>(rows, width());
     auto const statistics = norm.plan_saved(*c.scratch, row_dims(rows));

@@ -23,6 +23,7 @@
 namespace triad {
 
 /// Which edges of the newest shells are wanted: all of them, or of each slot only (a, a), or only (s, a), from the first node after the sources.
+/// (a, a) reads its own shell alone, and (s, a) shells alone: a cache for these may begin there (edge_shells::skipped).
 enum class shell_edges { all, own, first };
 
 struct shell_edge {
@@ -34,11 +35,12 @@ struct edge_shells {
   graph_batch sources;                      // of the source-source blocks; slot h belongs to graph h / beam
   index_t beam = 1, step = 0;               // slots of a graph; t
   tensor<index_t const, dyn, dyn> owner;    // (slots, t + 1); owner(h, t) = h, and all of a row are slots of one graph
+  index_t skipped = 0;                      // first rows that the cache does not have, since no edge that is wanted reads them
 
   TRIAD_HOST_DEVICE constexpr index_t slots() const { return beam * sources.dims.graphs; }
   /// Nodes of slot h: n.
   TRIAD_HOST_DEVICE constexpr index_t nodes(index_t h) const { return sources.size(h / beam) + step + 1; }
-  /// The first row of step u, and how many it has.
+  /// The first row of step u, counted from the first of the sources, and how many it has.
   TRIAD_HOST_DEVICE constexpr index_t first_row(index_t u) const { return sources.dims.rows + 2 * u * beam * sources.dims.nodes + slots() * u * u; }
   TRIAD_HOST_DEVICE constexpr index_t rows(index_t u) const { return 2 * beam * sources.dims.nodes + slots() * (2 * u + 1); }
   /// Where among them the shell of slot h begins.
@@ -46,11 +48,11 @@ struct edge_shells {
     index_t const g = h / beam;
     return 2 * (beam * sources.node(g) + h % beam * sources.size(g)) + h * (2 * u + 1);
   }
-  /// The row of edge (i, j) of hypothesis h.
+  /// The row of edge (i, j) of hypothesis h in the cache.
   TRIAD_HOST_DEVICE constexpr index_t row(index_t h, index_t i, index_t j) const {
     index_t const g = h / beam, s = sources.size(g), last = i > j ? i : j, u = last - s;
-    if (u < 0) return sources.edge(g) + i * s + j;
-    return first_row(u) + shell(owner(h, u), u) + (j == last ? i : last + 1 + j);
+    if (u < 0) return sources.edge(g) + i * s + j - skipped;
+    return first_row(u) + shell(owner(h, u), u) + (j == last ? i : last + 1 + j) - skipped;
   }
   /// How many edges are wanted, and the r-th of them.
   TRIAD_HOST_DEVICE constexpr index_t count(shell_edges wanted) const { return wanted == shell_edges::all ? rows(step) : slots(); }
@@ -81,7 +83,7 @@ void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads, tr
   TRIAD_EXPECTS(heads > 0 && d % heads == 0, "triangle_step: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(at.beam > 0 && at.step >= 0 && at.owner.extent(0) == at.slots() && at.owner.extent(1) == at.step + 1,
                 "triangle_step: the owners need a row for each slot and a column for each step");
-  TRIAD_EXPECTS(cache.query.extent(0) >= at.first_row(at.step + 1), "triangle_step: the cache has fewer rows than edges");
+  TRIAD_EXPECTS(cache.query.extent(0) >= at.first_row(at.step + 1) - at.skipped, "triangle_step: the cache has fewer rows than edges");
   TRIAD_EXPECTS(same_shape(cache.key, cache.query) && same_shape(cache.left_value, cache.query) &&
                     (!uses_right_value(form) || same_shape(cache.right_value, cache.query)),
                 "triangle_step: query, key and values need one row an edge and one width");
