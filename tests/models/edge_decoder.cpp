@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "tests/allocation_count.hpp"
@@ -63,14 +64,21 @@ struct decoding {
         loader(room_of(3, longest), Model(sizes_of(which)).layout, width, begin_token, end_token),
         decoder(ex, Model(sizes_of(which)), {room_of(3, 0), beam, longest}) {
     initialize(net.parameters().mutable_values(), 5);
-    auto const from = net.parameters().flat_values();  // a bias that begins as zero shows nothing
-    auto const to = parameters.flat_values();
     random_stream random(4, static_cast<std::uint64_t>(which));
-    REQUIRE(from.extent(0) == to.extent(0));
-    for (index_t i = 0; i < from.extent(0); ++i) {
-      from(i) = static_cast<double>(static_cast<float>(from(i) + random.uniform(-0.2, 0.2)));
-      to(i) = static_cast<T>(from(i));
-    }
+    std::vector<double> numbers;  // in the order of the fields: floats lie otherwise
+    walk(net.parameters().mutable_values(), [&](std::string const&, auto view) {
+      auto const v = as_vec(view);
+      for (index_t i = 0; i < v.extent(0); ++i) {
+        v(i) = static_cast<double>(static_cast<float>(v(i) + random.uniform(-0.2, 0.2)));  // a bias that is zero shows nothing
+        numbers.push_back(v(i));
+      }
+    });
+    auto next = numbers.begin();
+    walk(parameters.mutable_values(), [&](std::string const&, auto view) {
+      auto const v = as_vec(view);
+      for (index_t i = 0; i < v.extent(0); ++i) v(i) = static_cast<T>(*next++);
+    });
+    REQUIRE(next == numbers.end());
   }
   static typename reference_trainer::settings settings() {
     typename reference_trainer::settings o;
