@@ -8,6 +8,7 @@
 #include "attention.hpp"
 #include "edge_layer.hpp"
 #include "edge_model.hpp"
+#include "edge_seq2seq.hpp"
 #include "fuse.hpp"
 #include "fused_layer.hpp"
 #include "fused_model.hpp"
@@ -22,7 +23,7 @@
 
 namespace triad::golden {
 
-using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, rat, rrat, optim, clipping, sched, train_clutrr,
+using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, et_cfq, rat, rrat, optim, clipping, sched, train_clutrr,
                             dtm_tpr, dtm_DE, dtm_ops, dtm_data, dtm_interp, dtm_nta, dtm_full, train_dtm, lrf_fuse, lrf_enc_layer, lrf_dec_layer, lrf_model>;
 
 namespace detail {

@@ -69,6 +69,13 @@ constexpr auto slice(::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First,
   return part(v.data_handle() != nullptr ? v.data_handle() + k * v.stride(0) : nullptr, typename part::extents_type(sizes));
 }
 
+/// Rows [first, first + count) of a contiguous view of rank 2, with its static width.  Of a view without memory, one without memory.
+template <class T, std::size_t Rows, std::size_t Columns>
+constexpr auto rows_of(::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rows, Columns>> v, index_t first, index_t count) {
+  using part = ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, ::cuda::std::dynamic_extent, Columns>>;
+  return part(v.data_handle() != nullptr ? v.data_handle() + first * v.extent(1) : nullptr, typename part::extents_type(count, v.extent(1)));
+}
+
 template <class View>
 constexpr matrix<typename View::element_type> transposed(View v) {
   auto const m = as_matrix(v);

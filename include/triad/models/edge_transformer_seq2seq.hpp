@@ -1,0 +1,255 @@
+// The Edge Transformer as encoder and decoder: from a sequence of tokens to another one.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   source: x_0 = pair_edges(source);  x_{k+1} = layer(x_k);  y = x_L                                  (rows of the sources, d)
+//   whole:  z_0 = y between nodes of the source, else pair_edges(whole);  z_{k+1} = layer(z_k)         (rows of the whole, d)
+//           causal: a target's node l is the middle of (i, j) only where l <= max(i, j)
+//   logits(t) = w z_L(t, t), or w z_L(begin, t)                                                        (targets, v)
+//
+// The decoder's layers go on changing the edges of the source, which see no target.  Only one edge of each target's token is read, so the
+// last layer computes its output projection and feed-forward block there alone.
+#pragma once
+
+#include "triad/layers/edge_transformer_layer.hpp"
+#include "triad/layers/repeat.hpp"
+#include "triad/models/edge_pair_batch.hpp"
+#include "triad/ops/cross_entropy.hpp"
+
+namespace triad {
+
+struct edge_transformer_seq2seq_sizes {
+  index_t tokens = 0;  // rows of the one table of tokens, and logits
+  index_t reach = 32;  // at which relative positions are clipped
+  index_t layers = 1;  // of either side
+  bool tied = false;   // one set of parameters for all layers of a side
+  edge_transformer_options layer{};
+  sequence_encoding encoding = sequence_encoding::relational;
+  edge_reading reading = edge_reading::own;
+  double positional_dropout = 0;
+  index_t padding = -1;  // a token whose vector is looked up without a gradient, or none
+  label_smoothing smoothing{};
+  bool prune = true;  // false: the last layer is computed at every edge, as the released program does; the same logits
+};
+
+/// One side: what makes its first states, and its layers.
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
+struct edge_transformer_side {
+  using layer_type = edge_transformer_layer<T, D, H, F, Form>;
+
+  pair_edges<T, D> edges;
+  repeat<T, layer_type> layers;
+
+  explicit edge_transformer_side(edge_transformer_seq2seq_sizes const& z)
+      : edges{z.encoding, edge_places{z.reach}, extents<D>(z.layer.width), z.positional_dropout, z.padding},
+        layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied} {}
+
+  template <class S>
+  struct fields {
+    typename pair_edges<T, D>::template fields<S> edges;
+    typename repeat<T, layer_type>::template fields<S> layers;
+    template <class V>
+    void each(V&& f) {
+      f("edges", edges);
+      f("layers", layers);
+    }
+  };
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const e = edges.template plan_params<S>(place);
+    return {e, layers.template plan_params<S>(place)};
+  }
+};
+
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
+struct edge_transformer_seq2seq {
+  using value_type = T;
+  using planned_with = edge_pair_dims;
+  using input = edge_pair_batch<T>;
+  using output = tensor<T, dyn, dyn>;  // (targets, v): logits
+  using answers = pair_answers;
+  using side = edge_transformer_side<T, D, H, F, Form>;
+  using layer_type = typename side::layer_type;
+  using states = tensor<T, dyn, D>;  // (rows, d)
+
+  index_t tokens;
+  side encoder, decoder;
+  edge_pair_layout layout;  // for a loader
+  label_smoothing smoothing;
+  bool prune;
+
+  explicit edge_transformer_seq2seq(edge_transformer_seq2seq_sizes const& z)
+      : tokens(z.tokens), encoder(z), decoder(z), layout{z.encoding, edge_places{z.reach}, z.reading}, smoothing(z.smoothing), prune(z.prune) {
+    TRIAD_EXPECTS(z.layers > 0 && z.tokens > 1 && z.reach > 0, "edge_transformer_seq2seq: layers, tokens and reach must be positive, and tokens more than one");
+    TRIAD_EXPECTS(z.layer.heads > 0 && z.layer.width % z.layer.heads == 0, "edge_transformer_seq2seq: the width must be a multiple of the heads");
+    TRIAD_EXPECTS(z.layer.variant != triangle_form::flat, "edge_transformer_seq2seq: the flat form of attention is not causal");
+    TRIAD_EXPECTS(z.padding < z.tokens, "edge_transformer_seq2seq: the padding is no token");
+  }
+
+  constexpr index_t width() const { return encoder.layers.layer.width(); }
+  constexpr index_t vocabulary() const { return tokens; }
+  constexpr linear<T, D, dyn> readout() const { return {extents<D, dyn>(width(), vocabulary()), false}; }
+
+  template <class S>
+  struct fields {
+    tensor<S, dyn, D> tokens;  // (v, d): of both sides
+    typename side::template fields<S> encoder, decoder;
+    typename linear<T, D, dyn>::template fields<S> output;
+    template <class V>
+    void each(V&& f) {
+      f("tokens", tokens);
+      f("encoder", encoder);
+      f("decoder", decoder);
+      f("output", output);
+    }
+  };
+  struct encoder_saved {
+    typename pair_edges<T, D>::saved edges;
+    states x0;                                     // (rows of the sources, d)
+    typename repeat<T, layer_type>::saved layers;
+    states y;                                      // (rows of the sources, d): what the decoder is given
+  };
+  struct decoder_saved {
+    typename pair_edges<T, D>::saved edges;
+    states x0;                                     // (rows of the whole, d)
+    typename repeat<T, layer_type>::saved layers;
+    typename layer_type::saved last;               // of the last layer, where it is pruned
+    states final;                                  // (rows of the whole, d), or (targets, d) where pruned
+    states asked;                                  // (targets, d): what the readout sees
+  };
+  struct saved {
+    encoder_saved encoder;
+    decoder_saved decoder;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const table = place.make<tensor<S, dyn, D>>(tokens, width());
+    auto const e = encoder.template plan_params<S>(place);
+    auto const d = decoder.template plan_params<S>(place);
+    return {table, e, d, readout().template plan_params<S>(place)};
+  }
+  saved plan_saved(arena& place, edge_pair_dims const& z, keep kept = keep::everything) const {
+    auto const e = plan_encoder(place, z, kept);
+    return {e, plan_decoder(place, z, kept)};
+  }
+  encoder_saved plan_encoder(arena& place, edge_pair_dims const& z, keep kept) const {
+    auto const state = [&] { return place.make<states>(z.source.rows, width()); };
+    auto const e = encoder.edges.plan_saved(place, z.source, kept);
+    auto const x0 = state();
+    auto const l = encoder.layers.plan_saved(place, z.source, kept);
+    return {e, x0, l, state()};
+  }
+  decoder_saved plan_decoder(arena& place, edge_pair_dims const& z, keep kept) const {
+    index_t const full = decoder.layers.count() - (prune ? 1 : 0);
+    bool const last_used = prune && z.targets > 0;
+    auto const state = [&](index_t rows) { return place.make<states>(rows, width()); };
+    auto const e = decoder.edges.plan_saved(place, z.whole, kept);
+    auto const x0 = state(z.whole.rows);
+    auto const l = decoder.layers.plan_first(place, z.whole, kept, full);
+    auto const last = decoder.layers.layer.plan_saved(place, last_used ? z.whole : graph_dims{}, kept, last_used ? z.targets : 0);
+    auto const final = state(prune ? z.targets : z.whole.rows);
+    return {e, x0, l, last, final, prune ? final : state(z.targets)};
+  }
+  output plan_output(arena& place, edge_pair_dims const& z) const { return place.make<output>(z.targets, vocabulary()); }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& logits) const {
+    encode(ex, c, w, in, s.encoder);
+    decode(ex, c, w, in, s.encoder.y, s.decoder, logits);
+  }
+
+  /// The source's half of forward: its final states are s.y.
+  template <backend Ex>
+  void encode(Ex& ex, call const& c, fields<T const> w, input const& in, encoder_saved const& s) const {
+    encoder.edges.forward(ex, c.child(0), w.encoder.edges, source_edges(in, w.tokens), s.edges, s.x0);
+    encoder.layers.forward(ex, c.child(1), w.encoder.layers, source_input(in, s.x0), s.layers, s.y);
+  }
+
+  /// The target's half, from what the encoder made, y (rows of the sources, d).
+  template <backend Ex>
+  void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, D> y, decoder_saved const& s, output const& logits) const {
+    if (in.sizes.targets == 0) return;
+    index_t const n = decoder.layers.count();
+    auto const x = whole_input(in, s.x0);
+    decoder.edges.forward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, y), s.edges, s.x0);
+    if (prune) {
+      if (n > 1) decoder.layers.forward_to(ex, c.child(3), w.decoder.layers, x, s.layers, s.layers.state(n - 1), n - 1);
+      decoder.layers.layer.forward(ex, c.child(3).child(n - 1), w.decoder.layers.at(n - 1), last_input(in, s), s.last, s.final);
+    } else {
+      decoder.layers.forward(ex, c.child(3), w.decoder.layers, x, s.layers, s.final);
+      gather_rows(ex, s.final, in.read, s.asked);
+    }
+    readout().forward(ex, c, w.output, s.asked, {}, logits);
+  }
+
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_logits, fields<T> gradient) const {
+    if (in.sizes.targets == 0) return;
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    auto const state = [&](index_t rows) { return scratch.make<states>(rows, width()); };
+    auto const dy = state(in.sizes.source.rows), dx0 = state(in.sizes.source.rows);
+    backward_decoder(ex, c, w, in, s, d_logits, dy, gradient);
+    encoder.layers.backward(ex, c.child(1), w.encoder.layers, source_input(in, s.encoder.x0), s.encoder.layers, dy, dx0, gradient.encoder.layers);
+    encoder.edges.backward(ex, c.child(0), w.encoder.edges, source_edges(in, w.tokens), s.encoder.edges, dx0, state(0), gradient.tokens,
+                           gradient.encoder.edges);
+  }
+
+  input measured_input(edge_pair_dims const& z) const { return input::measured(z, width()); }
+  static answers measured_answers(edge_pair_dims const& z) { return input::measured_answers(z); }
+
+  /// Cross entropy, smoothed, of what follows each token.
+  template <backend Ex>
+  void loss(Ex& ex, arena&, input const&, output const& logits, answers const& right, vec<T> loss, output const& d) const {
+    cross_entropy(ex, logits, right.next, loss, d, smoothing);
+  }
+
+  /// What either side's layers are given.
+  edge_input<T, D> source_input(input const& in, tensor<T const, dyn, D> x) const { return {x, in.source.graphs, in.source_mask}; }
+  edge_input<T, D> whole_input(input const& in, tensor<T const, dyn, D> x) const {
+    edge_input<T, D> all{x, in.whole.graphs, in.mask};
+    all.sources = in.sources;
+    return all;
+  }
+
+ private:
+  pair_edges_input<T, D> source_edges(input const& in, tensor<T const, dyn, D> table) const {
+    return {table, tensor<T const, dyn, D>(nullptr, extents<dyn, D>(0, width())), in.source};
+  }
+  pair_edges_input<T, D> whole_edges(input const& in, tensor<T const, dyn, D> table, tensor<T const, dyn, D> y) const {
+    pair_edges_input<T, D> e{table, y, in.whole, in.origin, in.source_row};
+    if (decoder.edges.relational()) e.nodes.token = in.target_token, e.nodes.self = in.target_self;
+    return e;
+  }
+  edge_input<T, D> last_input(input const& in, decoder_saved const& s) const {
+    auto x = decoder.layers.input_at(whole_input(in, s.x0), s.layers, decoder.layers.count() - 1);
+    x.read = in.read;
+    return x;
+  }
+
+  /// Overwrites dy (rows of the sources, d).
+  template <backend Ex>
+  void backward_decoder(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_logits, states dy,
+                        fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    auto const state = [&](index_t rows) { return scratch.make<states>(rows, width()); };
+    auto const& d = s.decoder;
+    index_t const n = decoder.layers.count();
+    auto const asked = state(in.sizes.targets), dx = state(in.sizes.whole.rows), dx0 = state(in.sizes.whole.rows);
+    auto const x = whole_input(in, d.x0);
+    readout().backward(ex, c, w.output, d.asked, {}, d_logits, asked, gradient.output);
+    if (prune) {
+      decoder.layers.layer.backward(ex, c.child(3).child(n - 1), w.decoder.layers.at(n - 1), last_input(in, d), d.last, asked, n > 1 ? dx : dx0,
+                                    gradient.decoder.layers.at(n - 1));
+      if (n > 1) decoder.layers.backward_from(ex, c.child(3), w.decoder.layers, x, d.layers, dx, dx0, gradient.decoder.layers, n - 1);
+    } else {
+      fill(ex, T(0), dx);
+      scatter_add_rows(ex, asked, in.read, dx);
+      decoder.layers.backward(ex, c.child(3), w.decoder.layers, x, d.layers, dx, dx0, gradient.decoder.layers);
+    }
+    decoder.edges.backward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, s.encoder.y), d.edges, dx0, dy, gradient.tokens, gradient.decoder.edges);
+  }
+};
+
+}  // namespace triad
