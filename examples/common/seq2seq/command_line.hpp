@@ -73,6 +73,8 @@ inline void add_train_options(CLI::App& app, options& o) {
   app.add_option("--updates", o.updates)->check(CLI::PositiveNumber);
   app.add_option("--epochs", o.epochs, "Passes over the training set, instead of --updates")->check(CLI::NonNegativeNumber);
   app.add_option("--tokens", o.tokens, "Of a batch, on either side, ends included")->check(CLI::PositiveNumber);
+  app.add_option("--memory", o.memory, "A size, as 900MiB or 24GiB, for parameters, moments, activations and search: batches that need more are cut into parts, whose "
+                                       "gradients add up");
   app.add_option("--evaluate-every", o.evaluate_every, "Updates between two checkpoints")->check(CLI::PositiveNumber);
   app.add_option("--dev-size", o.dev_size, "Pairs that a checkpoint is measured on; 0: all of dev")->check(CLI::NonNegativeNumber);
   app.add_option("--validate", o.validate, "What is measured: exact match of greedy translations, or loss")->check(CLI::IsMember({"exact", "loss"}));

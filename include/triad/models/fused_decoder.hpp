@@ -29,7 +29,7 @@ class fused_decoder {
   fused_decoder(Ex& ex, Model const& m, decoder_room const& room)
       : ex_(ex), model_(m), room_(room), sizes_(room.sources), host_(slots(), m.vocabulary(), room.beam, room.longest),
         constants_(bytes_of_constants(), memory_of(ex)), step_(bytes_of_step(), memory_of(ex)),
-        memory_(planned_bytes([&](arena& a) { (void)plan(a, room.sources); }), memory_of(ex)), scratch_(needed_scratch(), memory_of(ex)),
+        memory_(needed_memory(), memory_of(ex)), scratch_(needed_scratch(), memory_of(ex)),
         position_(host_.token), length_(host_.token) {}
   fused_decoder(fused_decoder const&) = delete;
   fused_decoder& operator=(fused_decoder const&) = delete;
@@ -38,6 +38,11 @@ class fused_decoder {
   index_t slots() const { return sizes_.pairs * room_.beam; }
   /// Of what it holds, but for indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
+  /// The same, known before anything is allocated.
+  static std::size_t planned(Ex& ex, Model const& m, decoder_room const& room) {
+    fused_decoder dry(measuring_tag{}, ex, m, room);
+    return dry.needed_memory() + dry.needed_scratch();
+  }
 
   /// Reads the sources of a batch; `in` must stay until the last step.
   void begin(values const& w, pair_batch<T> const& in) {
@@ -76,6 +81,11 @@ class fused_decoder {
   }
 
  private:
+  struct measuring_tag {};
+  fused_decoder(measuring_tag, Ex& ex, Model const& m, decoder_room const& room)
+      : ex_(ex), model_(m), room_(room), sizes_(room.sources), host_(0, m.vocabulary(), room.beam, room.longest), constants_(0, memory_of(ex)),
+        step_(0, memory_of(ex)) {}
+
   using states = tensor<T, dyn, dyn>;
   /// What does not change from step to step.
   struct constants {
@@ -165,6 +175,9 @@ class fused_decoder {
     return planned_bytes([&](arena& a) {
       for (int i = 0; i < 4; ++i) (void)a.make<vec<index_t>>(slots());
     });
+  }
+  std::size_t needed_memory() const {
+    return planned_bytes([&](arena& a) { (void)plan(a, room_.sources); });
   }
   /// Of the largest batch at its last step.
   std::size_t needed_scratch() {

@@ -40,6 +40,15 @@ struct parse_scores {
     auto const parent = place.make<vec<T>>(dims.rows);
     return {parent, label_views<T>::plan(place, dims.nodes, z)};
   }
+  /// f(view) for each of them.
+  template <class F>
+  void each(F&& f) const {
+    f(parent);
+    f(labels.role);
+    f(labels.category);
+    f(labels.noun_type);
+    f(labels.verb);
+  }
 };
 
 /// What is right, for each token; negative: not asked.
