@@ -11,7 +11,7 @@ namespace cfq {
 
 void add_data_options(CLI::App& app, options& o) {
   app.add_option("--data", o.data, "Folder with train, dev and test .tsv, question and query in columns, gzipped or not");
-  app.add_option("--task", o.task, "semantic, this task: from question to query; parse: to its dependencies, which has options of its own: cfq VERB --task parse --help")
+  app.add_option("--task", o.task, "semantic, this task: from question to query; parse: to its dependencies, with options of its own: cfq VERB --task parse --help")
       ->check(CLI::IsMember({"semantic", "parse"}));
 }
 

@@ -48,8 +48,8 @@ inline std::string to_svg(std::vector<arc_word> const& words) {
       svg << "<path d=\"M " << x(at) << " " << line << " C " << x(at) << " " << top << ", " << x(to) << " " << top << ", " << x(to) << " " << line
           << "\"/><circle cx=\"" << x(to) << "\" cy=\"" << line << "\" r=\"2.5\" fill=\"#336\"/>\n";
     }
-    labels << "<text x=\"" << middle << "\" y=\"" << (root ? top - 3 : line - 0.75 * (line - top) - 3) << "\" text-anchor=\"middle\" fill=\"#336\">" << escaped(word.label)
-           << "</text>\n";
+    labels << "<text x=\"" << middle << "\" y=\"" << (root ? top : line - 0.75 * (line - top)) - 3 << "\" text-anchor=\"middle\" fill=\"#336\">"
+           << escaped(word.label) << "</text>\n";
   }
   svg << "</g>\n" << labels.str() << "</svg>\n";
   return svg.str();

@@ -15,13 +15,13 @@ using namespace triad::examples;
 using triad::test::contains;
 using triad::test::WithinAbs;
 
-// "1 Did 3 aux" as a row of ten columns; a space stands for a tab, and what is missing is _.
+// A row of ten columns.
 std::string row(std::string const& id, std::string const& form, std::string const& head, std::string const& relation, std::string const& deps = "_") {
   return id + "\t" + form + "\t_\tX\t_\tA=b\t" + head + "\t" + relation + "\t" + deps + "\tSpaceAfter=No\n";
 }
 
-std::string const question = "# sent_id = 1\n# text = Don't M0 marry\n" + row("1-2", "Don't", "_", "_") + row("1", "Do", "4", "aux") + row("2", "n't", "4", "advmod") +
-                             row("2.1", "ghost", "_", "_", "4:x") + row("3", "M0", "4", "nsubj:own", "4:nsubj") + row("4", "marry", "0", "root");
+std::string const question = "# sent_id = 1\n# text = Don't M0 marry\n" + row("1-2", "Don't", "_", "_") + row("1", "Do", "4", "aux") +
+                             row("2", "n't", "4", "advmod") + row("2.1", "ghost", "_", "_", "4:x") + row("3", "M0", "4", "nsubj:own", "4:nsubj") + row("4", "marry", "0", "root");
 
 std::string saved(triad::test::scratch_folder const& folder, char const* name, std::string const& content) {
   std::ofstream(folder / name, std::ios::binary) << content;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "../../common/answer_lines.hpp"
 #include "../../common/atomic_file.hpp"
@@ -78,7 +80,8 @@ int predict(options const& o, query const& q) {
   triad::examples::answer_lines(q.sentence, [&](std::string const& line) {
     auto const s = triad::examples::conllu_of(triad::examples::words(line));
     if (s.words.empty()) return;
-    if (s.words.size() > most) throw triad::data_error("the sentence has " + std::to_string(s.words.size()) + " words; at most " + std::to_string(most) + " are read");
+    if (s.words.size() > most)
+      throw triad::data_error("the sentence has " + std::to_string(s.words.size()) + " words; at most " + std::to_string(most) + " are read");
     answer({checked(s, model.words, q)});
   });
   return 0;
@@ -97,7 +100,8 @@ int explain(options const& o, query const& q) {
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return tree.parents[i * n + a] > tree.parents[i * n + b]; });
       std::string likeliest;
-      for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k) likeliest += (k > 0 ? "  " : "") + name(i, order[k]) + " " + share(std::exp(tree.parents[i * n + order[k]]));
+      for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
+        likeliest += (k > 0 ? "  " : "") + name(i, order[k]) + " " + share(std::exp(tree.parents[i * n + order[k]]));
       table.row({std::to_string(i + 1) + " " + s.words[i].form, name(i, static_cast<std::size_t>(tree.parent[i])),
                  model.words.relations()[static_cast<std::size_t>(tree.relation[i])], share(tree.sure[i]), likeliest});
     }

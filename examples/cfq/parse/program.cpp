@@ -11,7 +11,8 @@ namespace dependency {
 namespace {
 
 void add_task(CLI::App& app, options& o) {
-  app.add_option("--task", o.task, "parse, this task; cfq VERB --help is about the other one, semantic: from question to query")->check(CLI::IsMember({"parse"}));
+  app.add_option("--task", o.task, "parse, this task; cfq VERB --help is about the other one, semantic: from question to query")
+      ->check(CLI::IsMember({"parse"}));
 }
 void add_data(CLI::App& app, options& o) {
   app.add_option("--data", o.data, "Folder with train, dev and test .conllu, gzipped or not");

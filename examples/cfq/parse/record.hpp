@@ -15,7 +15,8 @@ namespace dependency {
 
 /// The options that shape the model.
 inline nlohmann::json to_json(options const& o) {
-  return {{"task", o.task}, {"model", o.model}, {"tied", o.tied}, {"layers", o.layers}, {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}};
+  return {{"task", o.task}, {"model", o.model}, {"tied", o.tied}, {"layers", o.layers},
+          {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}};
 }
 
 inline triad::examples::run_record record_of(options const& o, vocabulary const& words) {

@@ -26,7 +26,8 @@ struct data_set {
 
 /// Files NAME.conllu of a folder, gzipped or not.
 inline data_set read_data(options const& o, bool needs_train) {
-  if (o.data.empty()) throw triad::data_error("--task parse needs sentences: give a folder with train, dev and test .conllu with --data; docs/data.md has the format");
+  if (o.data.empty())
+    throw triad::data_error("--task parse needs sentences: give a folder with train, dev and test .conllu with --data; docs/data.md has the format");
   if (!std::filesystem::is_directory(o.data)) throw triad::data_error(o.data + ": a folder with train, dev and test .conllu, gzipped or not, is expected");
   auto const read = [&](char const* name) -> sentences {
     for (auto const* ending : {".conllu.gz", ".conllu"})

@@ -75,7 +75,8 @@ int train(options const& o) {
     runs.push_back(train_once(one, data, work, out));
     auto const& r = runs.back();
     if (r.interrupted) return triad::examples::report_interrupted(out);
-    std::printf("seed %llu: %s LAS %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), work.measured_on_train() ? "training" : "dev", percent(r.validation).c_str(), r.seconds, r.failed ? "  failed" : "");
+    std::printf("seed %llu: %s LAS %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), work.measured_on_train() ? "training" : "dev",
+                percent(r.validation).c_str(), r.seconds, r.failed ? "  failed" : "");
     for (auto const& part : r.parts) std::printf("%s\n", told(part).c_str());
     std::fflush(stdout);
     if (!r.parts.empty()) scores.push_back({one.seed, r.parts});

@@ -98,7 +98,8 @@ class conllu_reader {
     auto const id = columns[0];
     if (auto const dash = id.find('-'); dash != std::string_view::npos) {
       int const first = detail::plain_number(id.substr(0, dash)), last = detail::plain_number(id.substr(dash + 1));
-      if (first != before + 1 || last < first) fail(lines_.number(), "the range " + std::string(id) + " does not begin with the next word, " + std::to_string(before + 1));
+      if (first != before + 1 || last < first)
+        fail(lines_.number(), "the range " + std::string(id) + " does not begin with the next word, " + std::to_string(before + 1));
       promised_ = std::max(promised_, last);
       return;
     }
@@ -107,7 +108,8 @@ class conllu_reader {
         fail(lines_.number(), "the empty node " + std::string(id) + " does not stand behind word " + std::to_string(before));
       return;
     }
-    if (detail::plain_number(id) != before + 1) fail(lines_.number(), "the ID is '" + std::string(id) + "' where word " + std::to_string(before + 1) + " is expected");
+    if (detail::plain_number(id) != before + 1)
+      fail(lines_.number(), "the ID is '" + std::string(id) + "' where word " + std::to_string(before + 1) + " is expected");
     if (columns[1].empty()) fail(lines_.number(), "a word without FORM; give it one, or _");
     conllu_word word{std::string(columns[1]), -1, {}};
     if (heads_ == conllu_heads::checked) {
