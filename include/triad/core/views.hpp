@@ -46,6 +46,12 @@ constexpr vec<typename View::element_type> as_vec(View v) {
   return vec<typename View::element_type>(v.data_handle(), static_cast<index_t>(v.size()));
 }
 
+/// A row of values as a matrix of one column.
+template <class T>
+constexpr tensor<T, dyn, dyn> as_column(vec<T> v) {
+  return tensor<T, dyn, dyn>(v.data_handle(), v.extent(0), index_t{1});
+}
+
 /// Where an element lies; also of a view without memory, as it is while an arena measures.
 template <class View, class... Index>
 constexpr typename View::element_type* address_of(View const& v, Index... at) {
