@@ -27,7 +27,7 @@ seq2seq::program program_of(options const& o, bool needs_train) {
 }
 
 void add_train_options(CLI::App& app, options& o) {
-  seq2seq::add_train_options(app, o);
+  seq2seq::add_train_options(app, o, ", paper-semantic, small-semantic");
   add_data_options(app, o);
 }
 

@@ -15,7 +15,18 @@ struct options : seq2seq::options {
   std::string task = "semantic";  // from question to query
 };
 
-inline void apply_preset(options& o) { seq2seq::apply_preset(o); }
+/// paper-semantic: 6 layers for the Edge Transformer and 4 for the others, as the paper has them.
+inline void apply_preset(options& o) {
+  seq2seq::apply_preset(o);
+  if (o.preset != "paper-semantic" && o.preset != "small-semantic") return;
+  bool const small = o.preset == "small-semantic";
+  o.encoder_layers = o.decoder_layers = !small && seq2seq::of_edges(o) ? 6 : 4;
+  o.width = small ? 128 : 256, o.hidden = 4 * o.width, o.heads = small ? 4 : 8, o.dropout = 0.1;
+  o.pairs = 64, o.tokens = 64 * 128, o.longest_training = 50;
+  o.smoothing = 0, o.rate = 6e-4, o.decay = 0, o.schedule = "linear", o.warmup = 1000, o.clip = 100;
+  o.epochs = small ? 10 : 100, o.evaluate_every = 500;
+  if (small) o.train_size = 20000;
+}
 
 /// The program's own options, as `train --config` reads them back.
 inline std::string data_toml(options const& o) {

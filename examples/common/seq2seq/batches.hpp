@@ -31,8 +31,10 @@ class token_batches {
  public:
   static constexpr index_t batches_of_a_pool = 16;
 
-  /// No batch has more than `tokens` on either side.  Throws data_error where a pair alone has.
-  token_batches(std::vector<pair_length> pairs, index_t tokens, std::uint64_t seed) : pairs_(std::move(pairs)), tokens_(tokens), seed_(seed) {
+  /// No batch has more than `tokens` on either side, nor more than `most` pairs; 0: any number.  Throws data_error where a pair alone
+  /// has too many tokens.
+  token_batches(std::vector<pair_length> pairs, index_t tokens, std::uint64_t seed, index_t most = 0)
+      : pairs_(std::move(pairs)), tokens_(tokens), most_(most), seed_(seed) {
     if (pairs_.empty()) throw triad::data_error("there is no pair to train on");
     for (auto const& p : pairs_)
       if (std::max(p.source, p.target) > tokens_)
@@ -87,7 +89,8 @@ class token_batches {
     pair_length sum{0, 0};
     for (auto i = first; i < last; ++i) {
       sum = {sum.source + of(i).source, sum.target + of(i).target};
-      if (std::max(sum.source, sum.target) <= tokens_) continue;
+      bool const full = most_ > 0 && i - cuts_.back() == static_cast<std::size_t>(most_);
+      if (std::max(sum.source, sum.target) <= tokens_ && !full) continue;
       cuts_.push_back(i);
       sum = of(i);
     }
@@ -97,7 +100,7 @@ class token_batches {
   pair_length const& of(std::size_t place) const { return pairs_[order_[place]]; }
 
   std::vector<pair_length> pairs_;
-  index_t tokens_;
+  index_t tokens_, most_;
   std::uint64_t seed_;
   std::vector<std::int64_t> first_{0};  // updates
   std::int64_t arranged_ = -1;          // the epoch of what follows

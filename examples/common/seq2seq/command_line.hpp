@@ -31,13 +31,16 @@ inline void add_text_options(CLI::App& app, options& o) {
   app.add_option("--source-bpe", o.source_bpe, "File of merges: words of sources become parts")->check(CLI::ExistingFile);
   app.add_option("--target-bpe", o.target_bpe, "The same of targets")->check(CLI::ExistingFile);
   app.add_option("--least-count", o.least_count, "The dictionary has words that the training set has so often")->check(CLI::PositiveNumber);
+  app.add_flag("--joint,!--no-joint", o.joint, "One dictionary for both sides; edge-transformer needs it and has it");
+  app.add_option("--train-size", o.train_size, "Train on so many pairs, spread over the training set; 0: all")->check(CLI::NonNegativeNumber);
   app.add_option("--longest-training", o.longest_training, "Leave pairs with more target tokens out of training; 0: none")->check(CLI::NonNegativeNumber);
 }
 
 inline void add_model_options(CLI::App& app, options& o) {
   app.add_option("--model", o.model,
-                 "lrf: layers read all earlier layers; transformer; universal-transformer: one layer's parameters for all; dlcl: weighted sums of earlier layers")
-      ->check(CLI::IsMember({"lrf", "transformer", "universal-transformer", "dlcl"}));
+                 "lrf: layers read all earlier layers; transformer; universal-transformer: one layer's parameters for all; dlcl: weighted sums of earlier layers; "
+                 "edge-transformer: states of pairs of tokens")
+      ->check(CLI::IsMember({"lrf", "transformer", "universal-transformer", "dlcl", "edge-transformer"}));
   app.add_option("--fuse", o.fuse, "Of lrf, where layers read earlier ones: source, target, both, none")
       ->check(CLI::IsMember({"source", "target", "both", "none"}));
   app.add_flag("--only-top", o.only_top, "Of lrf: the last layer alone reads earlier ones");
@@ -49,6 +52,11 @@ inline void add_model_options(CLI::App& app, options& o) {
   app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches, feed-forward block and embeddings")->check(CLI::Range(0.0, 0.95));
   app.add_flag("--tie-output", o.tie_output, "The output's matrix is the table of target words");
   app.add_option("--norm", o.norm, "after the sums, or before the blocks")->check(CLI::IsMember({"after", "before"}));
+  app.add_flag("--untied", o.untied, "Of edge-transformer: each layer has parameters of its own");
+  app.add_flag("--positional", o.positional, "Of edge-transformer: first states from positions of both tokens, instead of their distance");
+  app.add_flag("--from-begin", o.from_begin, "Of edge-transformer: a token is read from the edge (begin, i) instead of (i, i)");
+  app.add_option("--attention", o.attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations")
+      ->transform(CLI::CheckedTransformer(triad::examples::attention_names()));
 }
 
 inline void add_search_options(CLI::App& app, options& o) {
@@ -60,17 +68,24 @@ inline void add_search_options(CLI::App& app, options& o) {
 }
 
 /// Presets are applied when the command line is read: what is given beside one overrides it.
-inline void add_train_options(CLI::App& app, options& o) {
-  app.add_option("--preset", o.preset, "paper, small (the defaults), smoke")->check(CLI::IsMember({"paper", "small", "smoke"}));
+/// more_presets: a program's own, as ", one, another".
+inline void add_train_options(CLI::App& app, options& o, std::string const& more_presets = {}) {
+  app.add_option("--preset", o.preset, "paper, small (the defaults), smoke" + more_presets)
+      ->check([more_presets](std::string const& name) {
+        return (", paper, small, smoke" + more_presets + ",").find(", " + name + ",") != std::string::npos ? std::string() : "there is no preset " + name;
+      });
   triad::examples::add_shared_training_options(app, o, "metrics.csv, config.toml, model.safetensors, scores.csv, plots/");
   add_text_options(app, o);
   add_model_options(app, o);
   app.add_option("--smoothing", o.smoothing, "Part of the right answer's probability that all answers share")->check(CLI::Range(0.0, 0.95));
-  app.add_option("--rate", o.rate, "Learning rate after warm-up; falls as one over the square root")->check(CLI::PositiveNumber);
+  app.add_option("--rate", o.rate, "Learning rate after warm-up")->check(CLI::PositiveNumber);
+  app.add_option("--schedule", o.schedule, "How it falls: inverse-sqrt, as one over the square root, or linear, to 0 at the last update")
+      ->check(CLI::IsMember({"inverse-sqrt", "linear"}));
   app.add_option("--decay", o.decay, "Weight decay of AdamW")->check(CLI::NonNegativeNumber);
   app.add_option("--updates", o.updates)->check(CLI::PositiveNumber);
   app.add_option("--epochs", o.epochs, "Passes over the training set, instead of --updates")->check(CLI::NonNegativeNumber);
   app.add_option("--tokens", o.tokens, "Of a batch, on either side, ends included")->check(CLI::PositiveNumber);
+  app.add_option("--pairs", o.pairs, "Of a batch at most; 0: as many as --tokens allow")->check(CLI::NonNegativeNumber);
   app.add_option("--memory", o.memory, "A size, as 900MiB or 24GiB, for parameters, moments, activations and search: batches that need more are cut into parts, whose "
                                        "gradients add up");
   app.add_option("--evaluate-every", o.evaluate_every, "Updates between two checkpoints")->check(CLI::PositiveNumber);

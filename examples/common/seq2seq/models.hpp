@@ -6,6 +6,7 @@
 #include <string>
 
 #include "translator.hpp"
+#include "triad/models/edge_transformer_seq2seq.hpp"
 #include "triad/models/fused_transformer.hpp"
 #include "triad/train/initialize.hpp"
 
@@ -40,14 +41,36 @@ inline triad::fused_transformer_sizes model_of(options const& o, translator_size
   return sizes;
 }
 
+inline triad::edge_transformer_seq2seq_sizes edge_model_of(options const& o, translator_sizes const& z) {
+  triad::edge_transformer_seq2seq_sizes sizes;
+  sizes.tokens = z.target_words;
+  sizes.layers = o.encoder_layers;
+  sizes.tied = !o.untied;
+  sizes.layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden, .dropout = o.dropout, .variant = o.attention, .attention_bias = true};
+  if (o.positional) sizes.encoding = triad::sequence_encoding::positional, sizes.positional_dropout = o.dropout;
+  if (o.from_begin) sizes.reading = triad::edge_reading::from_begin;
+  sizes.smoothing = {o.smoothing};
+  return sizes;
+}
+
 /// As fairseq: tables of words and the output normal with deviation d^(-1/2), so that a first state is of size 1; biases at zero; matrices
 /// xavier uniform, those to queries, keys and values with gain 2^(-1/2).
-inline triad::initializer first_values_of(index_t width, std::string const& path) {
-  auto const d = static_cast<double>(width);
+template <class T, index_t D, index_t H, index_t F, class Source, class Encoder>
+triad::initializer first_values_of(triad::fused_transformer<T, D, H, F, Source, Encoder> const& m, std::string const& path) {
+  auto const d = static_cast<double>(m.width());
   if (path.ends_with("table") || path == "output") return triad::initializer::normal(1 / std::sqrt(d));
   for (auto const* map : {".query.weight", ".key.weight", ".value.weight"})
     if (path.ends_with(map)) return triad::initializer::uniform(-std::sqrt(1.5 / d), std::sqrt(1.5 / d));
   return path.ends_with("bias") ? triad::initializer::constant(0) : triad::initializer::by_name();
+}
+
+/// As the released program: words from a normal distribution, nothing that marks the begin, the output as its framework makes it, all else
+/// xavier uniform.
+template <class T, index_t D, index_t H, index_t F, triad::form Form>
+triad::initializer first_values_of(triad::edge_transformer_seq2seq<T, D, H, F, Form> const&, std::string const& path) {
+  if (path == "tokens") return triad::initializer::normal(1);
+  if (path.ends_with("begin")) return triad::initializer::constant(0);
+  return path == "output.weight" ? triad::initializer::linear_uniform() : triad::initializer::by_name();
 }
 
 }  // namespace seq2seq

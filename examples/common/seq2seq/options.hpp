@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "../attention_names.hpp"
 #include "../memory_size.hpp"
 #include "../toml.hpp"
 #include "triad/core/errors.hpp"
@@ -21,24 +22,33 @@ struct options {
   std::string source_dictionary, target_dictionary;  // files of lines `token count`; empty: the words of the training set
   std::string source_bpe, target_bpe;                // files of merges; empty: words stay whole
   int least_count = 1;                               // of a word of the training set, for the dictionary to have it
+  bool joint = false;                                // one dictionary, and one table of vectors, for both sides
   int longest_training = 0;                          // target tokens; longer pairs are left out of training; 0: none is
+  int train_size = 0;                                // pairs, spread over the training set; 0: all
 
   // model
-  std::string model = "lrf";  // lrf, transformer, universal-transformer, dlcl
+  std::string model = "lrf";  // lrf, transformer, universal-transformer, dlcl, edge-transformer
   std::string fuse = "both";  // of lrf, where layers read all earlier ones: source, target, both, none
   bool only_top = false, accumulate = false, relative = false;
   int encoder_layers = 3, decoder_layers = 3, width = 128, hidden = 256, heads = 4;
   double dropout = 0.1;
   bool tie_output = false;
   std::string norm = "after";  // of the sums, or before the blocks
+  // of edge-transformer
+  bool untied = false;                                        // layers with parameters of their own
+  bool positional = false;                                    // sums of positional vectors at both ends of an edge, instead of relative positions
+  bool from_begin = false;                                    // a token is read from the edge (begin, i), not from (i, i)
+  triad::triangle_form attention = triad::triangle_form::full;
 
   // training
   double smoothing = 0.1;
   double rate = 1e-3, decay = 0;
+  std::string schedule = "inverse-sqrt";  // after the warm-up; or linear: down to 0 at the last update
   int warmup = 400;
   double clip = 1;
   int updates = 5000, epochs = 0;  // epochs: if not 0, instead of updates
   int tokens = 1024;               // of a batch, on either side
+  int pairs = 0;                   // of a batch at most; 0: as many as the tokens allow
   int evaluate_every = 500;        // updates
   int dev_size = 200;
   std::string validate = "exact";  // match, or loss
@@ -61,9 +71,13 @@ struct options {
   std::string preset, config;
 };
 
+/// Whether its states are of edges.
+inline bool of_edges(options const& o) { return o.model == "edge-transformer"; }
+
 /// The defaults that o.preset and o.model stand for.
 inline void apply_preset(options& o) {
   o.fuse = o.model == "lrf" ? "both" : "none";
+  o.joint = of_edges(o);
   if (o.preset == "paper") {
     o.encoder_layers = o.decoder_layers = 6, o.width = 512, o.hidden = 1024, o.heads = 4, o.dropout = 0.3;
     o.rate = 5e-4, o.warmup = 4000, o.clip = 0, o.updates = 100000, o.tokens = 4096, o.evaluate_every = 2000, o.validate = "loss", o.beam = 5;
@@ -81,6 +95,15 @@ inline void check(options const& o) {
   if (o.model != "lrf" && o.fuse != "none") refuse("--fuse " + o.fuse + " is about --model lrf; layers of --model " + o.model + " have no fuse-attention");
   if (!looks_back && (o.only_top || o.accumulate))
     refuse("--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
+  if (!of_edges(o) && (o.untied || o.positional || o.from_begin || o.attention != triad::triangle_form::full))
+    refuse("--untied, --positional, --from-begin and --attention are about --model edge-transformer");
+  if (of_edges(o) && (o.relative || o.tie_output || o.norm != "after"))
+    refuse("--relative, --tie-output and --norm are about states of tokens, which --model edge-transformer does not have");
+  if (of_edges(o) && o.encoder_layers != o.decoder_layers) refuse("--model edge-transformer has as many layers on either side: give --encoder-layers and --decoder-layers alike");
+  if (of_edges(o) && o.attention == triad::triangle_form::flat) refuse("--attention flat is not causal: an Edge Transformer that decodes has no such form");
+  if (of_edges(o) && !o.joint) refuse("--model edge-transformer has one table for the words of both sides: leave --joint on");
+  if (o.joint && (!o.target_dictionary.empty() || !o.target_bpe.empty()))
+    refuse("with one dictionary for both sides, --source-dictionary and --source-bpe name the files of both");
   if (o.only_top && o.accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
   if (!o.memory.empty()) (void)triad::examples::bytes_of(o.memory, "--memory");
   if (o.width % o.heads != 0) refuse("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));
@@ -93,12 +116,14 @@ inline std::string to_toml(options const& o) {
   for (auto const& [name, path] : {std::pair("source-dictionary", &o.source_dictionary), {"target-dictionary", &o.target_dictionary},
                                    {"source-bpe", &o.source_bpe}, {"target-bpe", &o.target_bpe}})
     if (!path->empty()) toml.put_path(name, *path);
-  toml.put("least-count", o.least_count).put("longest-training", o.longest_training);
+  toml.put("least-count", o.least_count).put("joint", o.joint).put("longest-training", o.longest_training).put("train-size", o.train_size);
   toml.put("model", o.model).put("fuse", o.fuse).put("only-top", o.only_top).put("accumulate", o.accumulate).put("relative", o.relative);
   toml.put("encoder-layers", o.encoder_layers).put("decoder-layers", o.decoder_layers).put("width", o.width).put("hidden", o.hidden);
   toml.put("heads", o.heads).put("dropout", o.dropout).put("tie-output", o.tie_output).put("norm", o.norm);
-  toml.put("smoothing", o.smoothing).put("rate", o.rate).put("decay", o.decay).put("warmup", o.warmup).put("clip", o.clip);
-  toml.put("updates", o.updates).put("epochs", o.epochs).put("tokens", o.tokens).put("evaluate-every", o.evaluate_every);
+  toml.put("untied", o.untied).put("positional", o.positional).put("from-begin", o.from_begin);
+  toml.put("attention", triad::examples::attention_name(o.attention));
+  toml.put("smoothing", o.smoothing).put("rate", o.rate).put("decay", o.decay).put("schedule", o.schedule).put("warmup", o.warmup).put("clip", o.clip);
+  toml.put("updates", o.updates).put("epochs", o.epochs).put("tokens", o.tokens).put("pairs", o.pairs).put("evaluate-every", o.evaluate_every);
   toml.put("dev-size", o.dev_size).put("validate", o.validate).put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
   toml.put("beam", o.beam).put("length-penalty", o.length_penalty).put("longest-factor", o.longest_factor).put("longest", o.longest);
   if (!o.memory.empty()) toml.put("memory", o.memory);

@@ -18,6 +18,9 @@ namespace seq2seq {
 
 /// The options that shape the model.
 inline nlohmann::json to_json(options const& o) {
+  if (of_edges(o))
+    return {{"model", o.model}, {"layers", o.encoder_layers}, {"width", o.width}, {"hidden", o.hidden}, {"heads", o.heads}, {"untied", o.untied},
+            {"positional", o.positional}, {"from_begin", o.from_begin}, {"attention", triad::examples::attention_name(o.attention)}};
   return {{"model", o.model}, {"fuse", o.fuse}, {"only_top", o.only_top}, {"accumulate", o.accumulate}, {"relative", o.relative},
           {"encoder_layers", o.encoder_layers}, {"decoder_layers", o.decoder_layers}, {"width", o.width}, {"hidden", o.hidden}, {"heads", o.heads},
           {"tie_output", o.tie_output}, {"norm", o.norm}};
@@ -27,21 +30,29 @@ inline triad::examples::run_record record_of(options const& o, program const& p,
   return {to_json(o).dump(), to_json(words).dump(), p.settings + triad::examples::toml_without(to_toml(o), free_settings())};
 }
 
-/// The options of the model in a checkpoint; what does not shape a model is taken from `o`.
-inline options shaped_as(triad::checkpoint const& file, options o) {
+/// The options of the model in a checkpoint at `path`; what does not shape a model is taken from `o`.
+inline options shaped_as(triad::checkpoint const& file, std::string const& path, options o) {
   o.model = file.setting<std::string>("model");
+  o.width = file.setting<int>("width");
+  o.hidden = file.setting<int>("hidden");
+  o.heads = file.setting<int>("heads");
+  o.dropout = 0;
+  if (of_edges(o)) {
+    o.encoder_layers = o.decoder_layers = file.setting<int>("layers");
+    o.untied = file.setting<bool>("untied");
+    o.positional = file.setting<bool>("positional");
+    o.from_begin = file.setting<bool>("from_begin");
+    o.attention = triad::examples::attention_form(file.setting<std::string>("attention"), path);
+    return o;
+  }
   o.fuse = file.setting<std::string>("fuse");
   o.only_top = file.setting<bool>("only_top");
   o.accumulate = file.setting<bool>("accumulate");
   o.relative = file.setting<bool>("relative");
   o.encoder_layers = file.setting<int>("encoder_layers");
   o.decoder_layers = file.setting<int>("decoder_layers");
-  o.width = file.setting<int>("width");
-  o.hidden = file.setting<int>("hidden");
-  o.heads = file.setting<int>("heads");
   o.tie_output = file.setting<bool>("tie_output");
   o.norm = file.setting<std::string>("norm");
-  o.dropout = 0;
   return o;
 }
 
@@ -49,9 +60,11 @@ inline search search_of(options const& o, vocabulary const& words, int n_best = 
   return {o.beam, o.length_penalty, n_best, o.longest_factor, o.longest > 0 ? o.longest : 3 * words.longest_target + 10};
 }
 
-/// Sentences that are translated at once: as many as the keys and values of their hypotheses have room for in some 200 MB, 1 to 64.
-inline index_t sentences_at_once(options const& o, index_t longest) {
-  double const values = 4.0 * o.decoder_layers * o.width * o.beam * static_cast<double>(longest);
+/// Sentences that are translated at once: as many as what is kept of their hypotheses has room for in some 200 MB, 1 to 64: keys and values
+/// of tokens, or the projections of edges, four each.
+inline index_t sentences_at_once(options const& o, index_t source, index_t longest) {
+  auto const kept = static_cast<double>(of_edges(o) ? (source + longest) * (source + longest) : longest);
+  double const values = 4.0 * o.decoder_layers * o.width * o.beam * kept;
   return static_cast<index_t>(std::clamp(5e7 / values, 1.0, 64.0));
 }
 
@@ -62,8 +75,9 @@ inline translator_sizes sizes_for(options const& o, vocabulary const& words, pai
   auto const source = std::max(words.longest_source, longest.source);
   auto const found = how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(source));
   auto const target = std::max({words.longest_target, longest.target, found});
-  auto const sentences = what == use::explaining ? 0 : sentences_at_once(o, target + 1);
-  return {words.source.words().size(), words.target.words().size(), o.tokens, source + 1, target + 1, sentences, what};
+  auto const sentences = what == use::explaining ? 0 : sentences_at_once(o, source + 1, target + 1);
+  auto const given = std::max(words.longest_target, longest.target);
+  return {words.source.words().size(), words.target.words().size(), o.tokens, o.pairs, source + 1, target + 1, given + 1, sentences, what};
 }
 
 /// Of the sources that will be translated.
@@ -98,7 +112,7 @@ struct trained {
     triad::checkpoint const file(path);
     seed = file.key();
     words = vocabulary_from(file.vocabulary(), path);
-    shape = shaped_as(file, o);
+    shape = shaped_as(file, path, o);
     net = make_translator(shape, sizes_for(shape, words, longest(words), what));
     net->load(path, {to_json(shape).dump(), to_json(words).dump(), {}});
   }

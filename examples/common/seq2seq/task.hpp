@@ -78,7 +78,7 @@ class task {
  private:
   task(options const& o, vocabulary words, data_set const& data)
       : options_(o), words_(std::move(words)), train_(kept(o, data.train)), dev_(sample(data.dev.empty() ? data.train : data.dev, o.dev_size)),
-        batches_(lengths(), o.tokens, o.seed) {
+        batches_(lengths(), o.tokens, o.seed, o.pairs) {
     unknown_ = unknown_in(data.train, words_, true);
   }
 

@@ -5,6 +5,7 @@
 
 #include "../loss_plot.hpp"
 #include "../run_folder.hpp"
+#include "../sample.hpp"
 #include "../training_run.hpp"
 #include "record.hpp"
 #include "score.hpp"
@@ -49,7 +50,12 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
         batch, [&] { net->clear(); }, [&](coded_pair const* pair) { return net->add(pair->source, pair->target); },
         [](coded_pair const* pair) { return static_cast<double>(pair->target.size() + 1); }, use);
   };
-  triad::inverse_sqrt const schedule{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
+  triad::inverse_sqrt const root{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
+  triad::linear_warmup const line{o.rate, static_cast<double>(o.warmup), static_cast<double>(work.updates())};
+  auto const rate = [&](std::int64_t update) {
+    auto const u = static_cast<std::uint64_t>(update);
+    return o.schedule == "linear" ? line.rate(u) : root.rate(u);
+  };
   auto greedy = search_of(o, words);
   greedy.beam = 1;
   auto const validate = [&] {
@@ -67,7 +73,7 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
       *net,
       {.model = o.model, .out = out, .config = p.toml + to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
        .epoch_updates = o.evaluate_every, .batch = work.mean_tokens(), .example = "target tokens", .within = within, .record = record_of(o, p, words)},
-      fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
+      fill, rate, validate);
   if (result.interrupted || result.failed) return result;
   for (auto const& part : p.data.tests) {
     auto const found = translations(*net, part.pairs, words, search_of(o, words));
@@ -80,8 +86,10 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
 
 }  // namespace
 
-int train(options const& o, program const& p) {
+int train(options const& o, program const& with) {
   check(o);
+  program p = with;
+  p.data.train = triad::examples::sample(p.data.train, o.train_size);
   if (!o.out.empty()) triad::examples::make_folder(o.out, "plots");
   std::vector<run_result> runs;
   std::vector<run_scores> scores;  // of the runs that did not diverge

@@ -12,6 +12,7 @@
 #include "options.hpp"
 #include "triad/core/mdspan.hpp"
 #include "triad/models/beam_search.hpp"
+#include "triad/models/edge_pair_batch.hpp"
 #include "triad/models/pair_batch.hpp"
 
 namespace seq2seq {
@@ -61,13 +62,25 @@ enum class use { learning, translating, explaining };
 struct translator_sizes {
   index_t source_words, target_words;      // of the dictionaries, with their special tokens
   index_t tokens;                          // rows of a batch on either side
+  index_t pairs;                           // of a batch at most; 0: as many as the tokens allow
   index_t longest_source, longest_target;  // rows of one sequence: its tokens and one end
+  index_t longest_given;                   // the same of targets that are not searched for
   index_t sentences;                       // 0: nothing is searched
   use what;
 
   /// The most pairs that a batch can have: a sequence has one token and its end.
+  index_t most_pairs() const { return std::max<index_t>({1, pairs > 0 ? std::min(pairs, tokens / 2) : tokens / 2, sentences}); }
   triad::pair_dims capacity() const {
-    return {std::max<index_t>({1, tokens / 2, sentences}), std::max(tokens, longest_source), std::max(tokens, longest_target), longest_source, longest_target};
+    return {most_pairs(), std::max(tokens, longest_source), std::max(tokens, longest_target), longest_source, longest_target};
+  }
+  /// The same of graphs: as many edges and triangles as batches of the longest pairs have.
+  triad::edge_pair_dims edge_capacity() const {
+    auto const of = [&](index_t rows, index_t n) {
+      auto const nodes = std::max(rows, n);
+      return triad::graph_dims{most_pairs(), nodes * n, nodes, nodes * n * n, n};
+    };
+    index_t const read = std::max(tokens, longest_source), given = std::max(tokens, longest_given);
+    return {most_pairs(), of(read, longest_source), of(read + given, longest_source + longest_given), given};
   }
 };
 

@@ -10,10 +10,7 @@
 
 #include "../learner_on.hpp"
 #include "../memory_size.hpp"
-#include "../text/dictionary.hpp"
-#include "models.hpp"
-#include "triad/models/fused_decoder.hpp"
-#include "triad/models/pair_loader.hpp"
+#include "parts.hpp"
 
 namespace seq2seq {
 
@@ -21,25 +18,25 @@ template <class Model, class Ex>
 class translator_on final : public triad::examples::learner_on<translator_on<Model, Ex>, translator, Model, Ex> {
   using base = triad::examples::learner_on<translator_on<Model, Ex>, translator, Model, Ex>;
   using base::ex_, base::trainer_;
-  using words = triad::examples::dictionary;
+  using parts = parts_of<Model>;
   using T = typename Model::value_type;
 
  public:
   translator_on(Ex ex, Model const& m, options const& o, translator_sizes const& z)
-      : base(std::move(ex), m, settings(o, z)), sizes_(z), loader_(z.capacity(), m.width(), words::end, words::end, triad::memory_of(ex_)) {
+      : base(std::move(ex), m, settings(o, z)), sizes_(z), loader_(parts::make_loader(ex_, m, z)) {
     if (z.sentences > 0) (void)decoder(o.beam);
   }
 
   static auto settings(options const& o, translator_sizes const& z) {
     typename triad::trainer<Model, Ex>::settings s;
-    s.adam = {.beta2 = 0.98, .weight_decay = o.decay, .decoupled = true};
+    s.adam = {.beta2 = parts::beta2, .weight_decay = o.decay, .decoupled = true};
     s.max_norm = o.clip;
     s.key = o.seed;
     s.memory = z.what == use::translating ? triad::keep::nothing : o.recompute && z.what == use::learning ? triad::keep::inputs : triad::keep::everything;
-    s.capacity = z.capacity();
+    s.capacity = parts::capacity(z);
     return s;
   }
-  triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model().width(), path); }
+  triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
 
   /// Of all that it will hold at once: of the decoders for two beams, the larger one.
   triad::trainer_bytes bytes() const override {
@@ -52,7 +49,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   static std::size_t planned_bytes(Ex& ex, Model const& m, options const& o, translator_sizes const& z) {
     std::size_t search = 0;
     if (z.sentences > 0)
-      for (int const beam : {1, o.beam}) search = std::max(search, decoder_type::planned(ex, m, room_of(z, beam)));
+      for (int const beam : {1, o.beam}) search = std::max(search, decoder_type::planned(ex, m, parts::room(z, beam)));
     return triad::trainer<Model, Ex>::plan(ex, m, settings(o, z)).total() + search;
   }
 
@@ -95,7 +92,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     auto const in = loader_.upload().first;
     auto const longest = [&](index_t tokens) { return how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(tokens)); };
     triad::beam_search search(in.sizes.pairs, trainer_.model().vocabulary(),
-                              {.beam = how.beam, .length_penalty = how.length_penalty, .n_best = how.n_best, .longest = longest(in.sizes.longest_source - 1),
+                              {.beam = how.beam, .length_penalty = how.length_penalty, .n_best = how.n_best, .longest = longest(*std::max_element(lengths_.begin(), lengths_.end())),
                                .shortest = 1, .begin = words::end, .end = words::end, .forbidden = {words::begin, words::padding}});
     for (index_t s = 0; s < in.sizes.pairs; ++s) search.limit(s, longest(lengths_[static_cast<std::size_t>(s)]));
     decoder(how.beam).find(trainer_.parameters().values(), in, search);
@@ -105,6 +102,14 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   }
 
   layer_weights read_weights() override {
+    if constexpr (std::is_same_v<parts, parts_of<triad::fused_transformer<T>>>) return fuse_weights();
+    return {};
+  }
+
+ private:
+  using decoder_type = typename parts::template decoder<Ex>;
+
+  layer_weights fuse_weights() {
     TRIAD_EXPECTS(sizes_.what == use::explaining, "translator: only one that was made to explain keeps what its layers read");
     auto const in = loader_.upload().first;
     (void)trainer_.infer(in);
@@ -113,25 +118,16 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     return {weights_of(m.encoder, kept.encoder), weights_of(m.decoder, kept.decoder)};
   }
 
- private:
-  using decoder_type = triad::fused_decoder<Model, Ex>;
-
   /// Made by the constructor, so that what does not fit is told before anything is computed; again for another beam: checkpoints are
   /// measured greedily, the last weights as the options say.
   decoder_type& decoder(int beam) {
     if (!decoder_ || beam != beam_) {
       decoder_.reset();  // both may not fit
-      decoder_ = std::make_unique<decoder_type>(ex_, trainer_.model(), room_of(sizes_, beam));
+      decoder_ = std::make_unique<decoder_type>(ex_, trainer_.model(), parts::room(sizes_, beam));
       beam_ = beam;
       decoder_bytes_ = std::max(decoder_bytes_, decoder_->bytes());
     }
     return *decoder_;
-  }
-
-  static triad::decoder_room room_of(translator_sizes const& z, int beam) {
-    auto sources = z.capacity();
-    sources.pairs = z.sentences, sources.target_rows = 0, sources.longest_target = 0;
-    return {sources, beam, z.longest_target};
   }
 
   static index_t length(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
@@ -164,7 +160,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   }
 
   translator_sizes sizes_;
-  triad::pair_loader<Ex, T> loader_;
+  typename parts::template loader<Ex> loader_;
   std::vector<index_t> lengths_;  // of the sources that were added alone
   std::unique_ptr<decoder_type> decoder_;
   int beam_ = 0;
@@ -191,11 +187,13 @@ translator_sizes sizes_within(Ex& ex, Model const& m, options const& o, translat
 /// The model that the options describe, on a backend, which moves into it.
 template <class Ex>
 std::unique_ptr<translator> translator_with(Ex ex, options const& o, translator_sizes const& z) {
-  using model = triad::fused_transformer<float>;
-  using made = translator_on<model, Ex>;
-  model const m(model_of(o, z));
-  auto const sizes = sizes_within<made>(ex, m, o, z);
-  return std::make_unique<made>(std::move(ex), m, o, sizes);
+  auto const made_of = [&](auto const& m) -> std::unique_ptr<translator> {
+    using made = translator_on<std::remove_cvref_t<decltype(m)>, Ex>;
+    auto const sizes = sizes_within<made>(ex, m, o, z);
+    return std::make_unique<made>(std::move(ex), m, o, sizes);
+  };
+  if (of_edges(o)) return made_of(triad::edge_transformer_seq2seq<float>(edge_model_of(o, z)));
+  return made_of(triad::fused_transformer<float>(model_of(o, z)));
 }
 
 }  // namespace seq2seq

@@ -80,6 +80,11 @@ struct vocabulary {
       sources.push_back(pair.source);
       targets.push_back(pair.target);
     }
+    if (o.joint) {
+      sources.insert(sources.end(), targets.begin(), targets.end());
+      auto const both = language::of(sources, o.source_dictionary, o.source_bpe, o.least_count);
+      return {both, both};
+    }
     return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count), language::of(targets, o.target_dictionary, o.target_bpe, o.least_count)};
   }
 };
