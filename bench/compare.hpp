@@ -81,13 +81,14 @@ class sampled_triangle {
  private:
   using head = triad::reference::triangle_head<float>;
 
-  /// p(i, l, j) for all l.
+  /// p(i, l, j) for all l; zero for those that are no middle of the edge.
   static std::vector<double> weights(head const& at, index_t i, index_t j) {
     std::vector<double> p;
     double maximum = -1e300, sum = 0;
-    for (index_t l = 0; l < at.terms(); ++l) maximum = std::max(maximum, p.emplace_back(at.score(i, l, j)));
+    for (index_t l = 0; l < at.open(i, j); ++l) maximum = std::max(maximum, p.emplace_back(at.score(i, l, j)));
     for (auto& v : p) sum += v = std::exp(v - maximum);
     for (auto& v : p) v /= sum;
+    p.resize(static_cast<std::size_t>(at.terms()));
     return p;
   }
   /// ds(i, l, j) / sqrt(k) for the weight p(i, l, j).

@@ -37,7 +37,8 @@ class triangle_problem {
 
  public:
   triangle_problem(Ex& ex, triad::triangle_form form, shape const& z)
-      : ex_(ex), graphs_(z.b, z.n), layer_(attention<float>(form, z)), settings_{form, z.h}, filled_(ex, layer_, graphs_, false) {
+      : ex_(ex), graphs_(z.b, z.n, z.sources), layer_(attention<float>(form, z)), settings_{form, z.h}, filled_(ex, layer_, graphs_, false) {
+    settings_.sources = filled_.sources();
     filled_.run(false);
     index_t const columns = layer_.projections() * z.d;
     gradients_ = triad::buffer<memory>(static_cast<std::size_t>(4 * z.rows() * columns) + triad::arena_slack, triad::memory_of(ex));
@@ -68,7 +69,9 @@ class triangle_problem {
     get(o, s.mixed.data_handle()), get(d_o, filled_.y().data_handle());
     using matrix = triad::tensor<float, triad::dyn, triad::dyn>;
     auto const x = layer_.split(triad::read_only(matrix(projected.data(), rows, columns)));
-    return sampled_triangle(settings_, x, graphs_.view(), triad::as_matrix(triad::read_only(matrix(o.data(), rows, d))),
+    auto settings = settings_;
+    settings.sources = graphs_.sources();
+    return sampled_triangle(settings, x, graphs_.view(), triad::as_matrix(triad::read_only(matrix(o.data(), rows, d))),
                             triad::as_matrix(triad::read_only(matrix(d_o.data(), rows, d))))
         .check(layer_.split(matrix(d_projected.data(), rows, columns)), 6);
   }

@@ -15,10 +15,11 @@
 
 namespace bench {
 
-/// b graphs of n nodes each.
+/// b graphs of n nodes each, the first `sources` of which are sources of a causal graph where that is not negative.
 class equal_graphs {
  public:
-  equal_graphs(index_t b, index_t n) : dims_{b, b * n * n, b * n, b * n * n * n, n} {
+  equal_graphs(index_t b, index_t n, index_t sources = -1)
+      : dims_{b, b * n * n, b * n, b * n * n * n, n}, sources_(static_cast<std::size_t>(sources < 0 ? 0 : b), sources) {
     for (index_t power = 0, step = 1; power < 4; ++power, step *= n)
       for (index_t g = 0; g < b; ++g) offsets_[power].push_back(power == 0 ? n : g * step);
   }
@@ -27,10 +28,12 @@ class equal_graphs {
     return {dims_, of(offsets_[0]), of(offsets_[1]), of(offsets_[2]), of(offsets_[3])};
   }
   triad::graph_dims const& dims() const { return dims_; }
+  triad::vec<index_t const> sources() const { return triad::vec<index_t const>(sources_.data(), static_cast<index_t>(sources_.size())); }
 
  private:
   triad::graph_dims dims_;
   std::vector<index_t> offsets_[4];  // n; first node; first edge; first triangle
+  std::vector<index_t> sources_;     // or none
 };
 
 /// Uniform in (-a, a), the same for float and double.
@@ -73,7 +76,7 @@ class layer_problem {
   using fields = typename Layer::template fields<S>;
 
   layer_problem(Ex& ex, Layer const& layer, equal_graphs const& graphs, bool train, bool planned_only = false)
-      : ex_(ex), layer_(layer), given_(graphs.view()), graphs_(given_) {
+      : ex_(ex), layer_(layer), given_(graphs.view()), graphs_(given_), given_sources_(graphs.sources()), sources_(given_sources_) {
     auto const own = triad::planned_bytes([&](triad::arena& a) { at_ = plan(a); });
     saved_bytes_ = triad::planned_bytes([&](triad::arena& a) { saved_ = layer.plan_saved(a, graphs_.dims); });
     scratch_bytes_ = triad::planned_scratch(ex, {}, [&](auto& planner, triad::call const& c) { run(planner, c, train); });
@@ -95,6 +98,7 @@ class layer_problem {
     }
     auto const offsets = [&](int i) { return triad::vec<index_t const>(at_.offsets[i], graphs_.dims.graphs); };
     graphs_ = {graphs_.dims, offsets(0), offsets(1), offsets(2), offsets(3)};
+    sources_ = triad::vec<index_t const>(at_.sources, given_sources_.extent(0));
   }
 
   /// y, and where `train`: dx overwritten, gradients added to.
@@ -121,6 +125,7 @@ class layer_problem {
   states y() const { return at_.y; }
   auto const& saved() const { return saved_; }
   triad::graph_batch const& graphs() const { return graphs_; }
+  triad::vec<index_t const> sources() const { return sources_; }
 
   /// What the layer asks for beyond inputs, outputs and parameters.
   std::size_t planned_bytes() const { return saved_bytes_ + scratch_bytes_; }
@@ -134,17 +139,20 @@ class layer_problem {
   struct placed {
     fields<T> values, gradient;
     states x{nullptr, 0, 0}, y{nullptr, 0, 0}, dy{nullptr, 0, 0}, dx{nullptr, 0, 0};
-    index_t* offsets[4] = {};  // (b) each, as equal_graphs has them
+    index_t* offsets[4] = {};    // (b) each, as equal_graphs has them
+    index_t* sources = nullptr;  // (b) or none
   };
   placed plan(triad::arena& place) const {
     placed p{layer_.template plan_params<T>(place), layer_.template plan_params<T>(place)};
     for (auto* s : {&p.x, &p.y, &p.dy, &p.dx}) *s = place.make<states>(graphs_.dims.rows, layer_.width());
     for (auto& o : p.offsets) o = place.make<triad::vec<index_t>>(graphs_.dims.graphs).data_handle();
+    p.sources = place.make<triad::vec<index_t>>(given_sources_.extent(0)).data_handle();
     return p;
   }
   void set_values(placed const& p) const {
     triad::vec<index_t const> const from[4] = {given_.size, given_.node, given_.edge, given_.triangle};
     for (int i = 0; i < 4; ++i) std::copy_n(from[i].data_handle(), from[i].extent(0), p.offsets[i]);
+    std::copy_n(given_sources_.data_handle(), given_sources_.extent(0), p.sources);
     set_parameters(p.values);
     fill_random(p.x, 1);
     fill_random(p.dy, 2);
@@ -154,7 +162,8 @@ class layer_problem {
   void run(Any& ex, triad::call const& c, bool train) {
     triad::arena again(memory_.data(), memory_.bytes());
     auto const w = layer_.template plan_params<T const>(again);
-    triad::edge_input<T, triad::dyn> const in{at_.x, graphs_};
+    triad::edge_input<T, triad::dyn> in{at_.x, graphs_};
+    in.sources = sources_;
     layer_.forward(ex, c, w, in, saved_, at_.y);
     if (train) layer_.backward(ex, c, w, in, saved_, at_.dy, at_.dx, at_.gradient);
   }
@@ -162,6 +171,7 @@ class layer_problem {
   Ex& ex_;
   Layer layer_;
   triad::graph_batch given_, graphs_;  // offsets as given, and where the backend computes
+  triad::vec<index_t const> given_sources_, sources_;  // the same
   triad::buffer<memory> memory_, saved_memory_, scratch_memory_;
   triad::buffer<> fetched_;
   placed at_{};

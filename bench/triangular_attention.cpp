@@ -1,4 +1,5 @@
-// Triangular attention with its projections, forward and training, and the same computed the papers' way.
+// Triangular attention with its projections, forward and training, and the same computed the papers' way; the causal form beside the plain
+// one, and the operation of both alone.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "check.hpp"
@@ -15,8 +16,8 @@ using triad::triangle_form;
 template <class Layer>
 verdict check(Layer const& layer, triangle_form form, shape const& z) {
   checker judge;
-  if (z.b * z.n * z.n * z.n * z.d <= 100'000'000) return check_layer(machine(), judge, layer, attention<double>(form, z), {z.b, z.n});
-  if (auto wrong = check_layer(machine(), judge, layer, attention<double>(form, z), {1, 45})) return wrong;
+  if (z.b * z.n * z.n * z.n * z.d <= 100'000'000) return check_layer(machine(), judge, layer, attention<double>(form, z), {z.b, z.n, z.sources});
+  if (auto wrong = check_layer(machine(), judge, layer, attention<double>(form, z), {1, 45, z.sources})) return wrong;
   if constexpr (std::is_same_v<Layer, triad::triangular_attention<float>>) return triangle_problem(machine(), form, z).check();
   return std::nullopt;
 }
@@ -24,12 +25,12 @@ verdict check(Layer const& layer, triangle_form form, shape const& z) {
 template <class Layer>
 void run(benchmark::State& state, std::string const& name, Layer const& layer, triangle_form form, shape const& z, bool train, bool with_floor) {
   using problem = layer_problem<float, Layer, triad::cpu::backend>;
-  equal_graphs const graphs(z.b, z.n);
+  equal_graphs const graphs(z.b, z.n, z.sources);
   auto const bytes = problem(machine(), layer, graphs, train, true).bytes();
   if (!may_time(state, name + z.name(), bytes + bytes / 16, [&] { return check(layer, form, z); })) return;
   work_model model;
   model.projections(form, z.rows(), z.d, train);
-  model.triangle(form, z.b, z.n, z.d, z.h, train);
+  model.triangle(form, z.b, z.n, z.d, z.h, train, 1, z.share_of_triples());
   problem p(machine(), layer, graphs, train);
   time_work(state, {.model = model, .planned = p.planned_bytes(), .total = p.bytes(), .floor = with_floor}, [&] { p.run(train); });
 }
@@ -39,6 +40,22 @@ void add(std::string const& name, triangle_form form, shape const& z) {
     benchmark::RegisterBenchmark((name + (train ? "/train/" : "/forward/") + z.name()).c_str(), [=](benchmark::State& state) {
       run(state, name, attention<float>(form, z), form, z, train, true);
     })->Unit(benchmark::kMillisecond);
+}
+
+/// The operation alone: projections would hide what the causal form saves.
+void add_alone(shape const& z) {
+  for (bool const train : {false, true}) {
+    std::string const name = "triangle" + std::string(train ? "/train/" : "/forward/") + z.name();
+    benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+      auto const bytes = static_cast<std::size_t>(z.rows() * z.d) * 4 * 24;  // with those of its projections
+      if (!may_time(state, name, bytes, [&] { return triangle_problem(machine(), triangle_form::full, z).check(); })) return;
+      work_model model;
+      model.triangle(triangle_form::full, z.b, z.n, z.d, z.h, train, 1, z.share_of_triples());
+      triangle_problem p(machine(), triangle_form::full, z);
+      time_work(state, {.model = model}, [&] { p.run(train); });
+      state.counters["share_of_triples"] = z.share_of_triples();
+    })->Unit(benchmark::kMillisecond);
+  }
 }
 
 void add_materialising(shape const& z) {
@@ -65,6 +82,15 @@ void add_materialising(shape const& z) {
   for (auto const& s : {sizes[0], sizes[4], sizes[5]}) {
     add("triangular_attention_value_ablation", triangle_form::value_ablation, {s.b, s.n, 200, 4});
     add("triangular_attention_attention_ablation", triangle_form::attention_ablation, {s.b, s.n, 200, 4});
+  }
+  struct {
+    index_t n, sources;
+  } const causal[] = {{65, 15}, {128, 30}};
+  add("triangular_attention", triangle_form::full, {1, 65, 256, 8});
+  for (auto const& c : causal) {
+    add("triangular_attention", triangle_form::full, {1, c.n, 256, 8, c.sources});
+    add_alone({1, c.n, 256, 8});
+    add_alone({1, c.n, 256, 8, c.sources});
   }
   return true;
 }();

@@ -17,12 +17,20 @@ namespace bench {
 
 using triad::index_t;
 
-/// B graphs of n nodes, width d, h heads.
+/// B graphs of n nodes, width d, h heads; causal, with so many sources in each graph, where `sources` is not negative.
 struct shape {
-  index_t b, n, d, h;
+  index_t b, n, d, h, sources = -1;
   index_t rows() const { return b * n * n; }
   std::string name() const {
-    return "b:" + std::to_string(b) + "/n:" + std::to_string(n) + "/d:" + std::to_string(d) + "/h:" + std::to_string(h);
+    return "b:" + std::to_string(b) + "/n:" + std::to_string(n) + "/d:" + std::to_string(d) + "/h:" + std::to_string(h) +
+           (sources < 0 ? "" : "/sources:" + std::to_string(sources));
+  }
+  /// Of the n^3 triples (i, l, j), those whose l is a middle of (i, j), counted.
+  double share_of_triples() const {
+    index_t sum = 0;
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < n; ++j) sum += sources < 0 ? n : triad::causal_end(sources, n, i, j);
+    return static_cast<double>(sum) / static_cast<double>(n * n * n);
   }
 };
 
@@ -55,10 +63,10 @@ struct work_model {
     if (train) add({out, in, rows, true, false}, times);      // dw = dy' x
   }
 
-  /// The triangle of `b` graphs of n nodes, `times` times.
-  void triangle(triad::triangle_form form, index_t b, index_t n, index_t d, index_t h, bool train, double times = 1) {
+  /// The triangle of `b` graphs of n nodes, `times` times, of which a share of the triples is to be computed.
+  void triangle(triad::triangle_form form, index_t b, index_t n, index_t d, index_t h, bool train, double times = 1, double share = 1) {
     bool const right = triad::uses_right_value(form);
-    double const graphs = static_cast<double>(b) * times, cube = static_cast<double>(n * n * n), width = static_cast<double>(d);
+    double const graphs = static_cast<double>(b) * times, cube = static_cast<double>(n * n * n) * share, width = static_cast<double>(d);
     slots += graphs * cube * width * ((right ? 3 : 2) + (train ? (right ? 8 : 5) : 0));
     triangle_flops += graphs * cube * width * ((right ? 5 : 4) + (train ? (right ? 14 : 10) : 0));  // a product alone is one
     exps += graphs * cube * static_cast<double>(h) * (train ? 2 : 1);
