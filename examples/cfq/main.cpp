@@ -1,20 +1,21 @@
-// cfq: train, evaluate, predict, explain; from a question to a query.
+// cfq: train, evaluate, predict, explain; from a question to a query, or (parse/) to its dependencies.
 // SPDX-License-Identifier: Apache-2.0
 #include "../common/seq2seq/command_line.hpp"
 #include "../common/seq2seq/score.hpp"
 #include "conjuncts.hpp"
 #include "options.hpp"
+#include "parse/program.hpp"
+#include "task_of.hpp"
 
 namespace cfq {
 
 void add_data_options(CLI::App& app, options& o) {
   app.add_option("--data", o.data, "Folder with train, dev and test .tsv, question and query in columns, gzipped or not");
-  app.add_option("--task", o.task, "semantic: from question to query; parse: dependencies of questions, not built yet")
+  app.add_option("--task", o.task, "semantic, this task: from question to query; parse: to its dependencies, with options of its own: cfq VERB --task parse --help")
       ->check(CLI::IsMember({"semantic", "parse"}));
 }
 
 seq2seq::program program_of(options const& o, bool needs_train) {
-  if (o.task == "parse") throw triad::data_error("--task parse is not built yet; --task semantic is");
   if (o.data.empty()) throw triad::data_error("there are no generated questions: give a folder with --data; docs/data.md says where the data come from");
   seq2seq::program p{data_toml(o), "task = \"" + o.task + "\"\n", seq2seq::read_columns(o.data, needs_train, "docs/data.md says where the data come from")};
   p.figures = [](seq2seq::test_part const& part, std::vector<std::string> const& found) {
@@ -43,10 +44,11 @@ int explain(options const& o, seq2seq::query const& q) { return seq2seq::explain
 }  // namespace cfq
 
 int main(int argc, char** argv) {
+  if (cfq::task_of({argv + 1, argv + argc}) == "parse") return dependency::run(argc, argv);
   return triad::examples::run_verbs<cfq::options, seq2seq::query>(
       {.name = "cfq",
        .about = "CFQ: from a question to the query that answers it.  A Transformer whose layers read all earlier layers, or a plain one, learns it, and is "
-                "tested on questions whose parts are known and whose compounds are not.",
+                "tested on questions whose parts are known and whose compounds are not.  With --task parse: from a question to its dependencies.",
        .train = "Train, and translate the questions of dev and test",
        .evaluate = "Exact match of a trained model, strict and up to the order of conjuncts",
        .predict = "The query of a question, or of each line of standard input",

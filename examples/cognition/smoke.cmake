@@ -100,6 +100,26 @@ foreach(verb evaluate explain)
   expect("the data have no test part")
 endforeach()
 
+# Batches in parts that fit a memory: the losses of whole batches, for any number of threads; a run may go on with another memory.
+set(arguments train --preset smoke --longest 8 --test-size 1)
+run(2 ${arguments} --out ${FOLDER}/plain)
+needed_memory(memory ${arguments})
+run(2 ${arguments} --memory ${memory} --threads 1 --out ${FOLDER}/parts)
+expect("MiB of --memory ${memory}, batches of 64 tokens in parts of [0-9]+, at most ([2-9]|[1-9][0-9]) in the first epoch")
+expect_close(parts)
+run(2 ${arguments} --memory ${memory} --threads 2 --out ${FOLDER}/threads)
+run(2 ${arguments} --memory 1GiB --out ${FOLDER}/roomy)
+expect("MiB of --memory 1GiB, batches of 64 tokens in one part")
+foreach(folder plain roomy parts threads)
+  file(SHA256 ${FOLDER}/${folder}/model.safetensors hash_of_${folder})
+endforeach()
+if(NOT hash_of_roomy STREQUAL hash_of_plain OR NOT hash_of_threads STREQUAL hash_of_parts)
+  message(FATAL_ERROR "--memory with room for whole batches, or --threads beside it, makes another model")
+endif()
+run(2 ${arguments} --updates 30 --memory 1GiB --resume --out ${FOLDER}/parts)
+run(1 ${arguments} --memory 24GB)
+expect("--memory 24GB: a size is a number above 0 and KiB, MiB, GiB or TiB")
+
 # Models and their options.
 foreach(option "--fuse=source" "--fuse=target" --only-top --tie-output --relative --norm=before --recompute "--tokens=50;--epochs=1"
         "--validate=loss" "--model=transformer" "--model=universal-transformer")

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <sstream>
+#include <string>
+#include <vector>
 
 #include "../common/atomic_file.hpp"
 #include "../common/run_folder.hpp"
+#include "../common/svg_arcs.hpp"
 #include "commands.hpp"
 #include "record.hpp"
 #include "score.hpp"
@@ -23,42 +25,18 @@ double probability(parse const& p, std::size_t n, std::size_t i, std::size_t j) 
   return std::exp(row[j] - most) / sum;
 }
 
-std::string escaped(std::string const& text) {
-  std::string result;
-  for (char const c : text) result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-  return result;
-}
-
-/// Words in a row, an arc from each word to its parent, labelled with the role and the parent's probability.
+/// Each word's arc has the role and the parent's probability.
 std::string picture(tagged_sentence const& s, parse const& p) {
-  constexpr double step = 86, left = 50;
-  auto const n = s.tokens.size();
-  double highest = 1;
-  for (std::size_t i = 0; i < n; ++i)
-    if (s.parent[i] >= 0) highest = std::max(highest, std::abs(s.parent[i] - static_cast<double>(i)));
-  double const line = 40 + 26 * highest, width = 2 * left + step * static_cast<double>(n - 1);
-  auto const x = [&](double i) { return left + step * i; };
-  std::ostringstream svg;
-  svg << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << width << "\" height=\"" << line + 50 << "\" font-family=\"sans-serif\" font-size=\"12\">\n"
-      << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<g fill=\"none\" stroke=\"#336\">\n";
-  std::ostringstream labels;
-  for (std::size_t i = 0; i < n; ++i) {
-    auto const at = static_cast<double>(i);
-    svg << "</g><text x=\"" << x(at) << "\" y=\"" << line + 20 << "\" text-anchor=\"middle\">" << escaped(s.tokens[i]) << "</text>\n";
+  std::vector<triad::examples::arc_word> words;
+  for (std::size_t i = 0; i < s.tokens.size(); ++i) {
     auto const& kind = s.verb_name[i].empty() ? s.noun_type[i].empty() ? s.category[i] : s.noun_type[i] : s.verb_name[i];
-    svg << "<text x=\"" << x(at) << "\" y=\"" << line + 36 << "\" text-anchor=\"middle\" fill=\"#777\" font-size=\"10\">" << escaped(kind)
-        << "</text><g fill=\"none\" stroke=\"#336\">\n";
+    auto& word = words.emplace_back(triad::examples::arc_word{s.tokens[i], kind, s.parent[i]});
     if (s.parent[i] < 0) continue;
-    double const to = s.parent[i], top = line - 26 * std::abs(to - at);
-    svg << "<path d=\"M " << x(at) << " " << line << " C " << x(at) << " " << top << ", " << x(to) << " " << top << ", " << x(to) << " " << line
-        << "\"/><circle cx=\"" << x(to) << "\" cy=\"" << line << "\" r=\"2.5\" fill=\"#336\"/>\n";
     char share[16];
-    std::snprintf(share, sizeof share, "%.2f", probability(p, n, i, static_cast<std::size_t>(s.parent[i])));
-    labels << "<text x=\"" << (x(at) + x(to)) / 2 << "\" y=\"" << line - 0.75 * (line - top) - 3 << "\" text-anchor=\"middle\" fill=\"#336\">" << escaped(s.role[i])
-           << " " << share << "</text>\n";
+    std::snprintf(share, sizeof share, "%.2f", probability(p, s.tokens.size(), i, static_cast<std::size_t>(s.parent[i])));
+    word.label = s.role[i] + " " + share;
   }
-  svg << "</g>\n" << labels.str() << "</svg>\n";
-  return svg.str();
+  return triad::examples::to_svg(words);
 }
 
 }  // namespace

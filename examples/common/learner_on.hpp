@@ -25,6 +25,11 @@ class learner_on : public Interface {
     auto const [in, right] = self().upload();
     trainer_.update(in, right, rate);
   }
+  void accumulate(double share) override {
+    auto const [in, right] = self().upload();
+    trainer_.accumulate(in, right, share);
+  }
+  void finish(double rate) override { trainer_.finish(rate); }
   void rehearse() override {
     auto const [in, right] = self().upload();
     trainer_.compute_gradient(in, right);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -107,6 +108,20 @@ template <class Options, class Query>
 void add_checkpoint_options(CLI::App& app, Options& o, Query& q) {
   app.add_option("run", q.checkpoint, "A run's folder, or a model.safetensors")->required();
   add_run_options(app, o);
+}
+
+/// The options of the run that is asked about, its data above all, where the command line does not give others.
+template <class Query>
+void take_from_run(CLI::App& verb, Query const& q) {
+  auto const file = q.checkpoint + "/config.toml";
+  if (!std::filesystem::is_regular_file(file)) return;
+  static std::set<std::string> const of_the_machine{"backend", "arithmetic", "threads", "out"};
+  for (auto const& item : CLI::ConfigTOML().from_file(file)) {
+    auto* const option = verb.get_option_no_throw("--" + item.name);
+    if (option == nullptr || option->count() > 0 || of_the_machine.contains(item.name)) continue;
+    for (auto const& value : item.inputs) option->add_result(value);
+    option->run_callback();
+  }
 }
 
 /// A program's name, and what --help says of it and of its verbs.

@@ -13,6 +13,15 @@ function(expect what)
   endif()
 endfunction()
 
+# What the program says that it needs where --memory is too little: "need SIZE", in `result`.
+function(needed_memory result)  # ARGUMENTS...
+  run(1 ${ARGN} --memory 1KiB)
+  if(NOT output MATCHES "--memory 1KiB is too little: .* need ([0-9]+[KMG]iB)")
+    message(FATAL_ERROR "it is not said how much memory is needed:\n${output}")
+  endif()
+  set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()
+
 # The run has these files, and its resolved options are enough to make the same model again, in folder `again`.
 function(expect_run folder expected)  # STATUS FILES...
   foreach(file IN LISTS ARGN)

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "batch_parts.hpp"
 #include "learner.hpp"
 #include "metrics_file.hpp"
 #include "progress.hpp"
@@ -25,6 +26,7 @@ struct run_plan {
   bool resume = false;
   std::int64_t updates = 0, epoch_updates = 1, batch = 1;  // the last epoch may be shorter; batch: examples of an update
   std::string example = "examples";       // what a batch is made of
+  std::string within{};                   // of the memory: what it was to fit, and what follows
   run_record record{};
 };
 
@@ -77,22 +79,22 @@ inline double resumed(learner& net, run_plan const& plan, run_record record, std
 /// Says what the run will take, from the planned memory and one rehearsed update.
 template <class Fill>
 void announce(learner& net, run_plan const& plan, Fill const& fill) {
-  fill(std::int64_t{0});
-  net.rehearse();
+  auto const rehearse = [&] { each_part(fill, 0, [&](batch_part const&) { net.rehearse(); }); };
+  rehearse();
   auto const start = std::chrono::steady_clock::now();
-  net.rehearse();
+  rehearse();
   auto const one = seconds_since(start);
-  std::printf("%s, %lld parameters; %lld updates of %lld %s; memory %.0f MiB; about %s\n", plan.model.c_str(), static_cast<long long>(net.parameters()),
+  std::printf("%s, %lld parameters; %lld updates of %lld %s; memory %.0f MiB%s; about %s\n", plan.model.c_str(), static_cast<long long>(net.parameters()),
               static_cast<long long>(plan.updates), static_cast<long long>(plan.batch), plan.example.c_str(),
-              static_cast<double>(net.bytes().total()) / 1048576, duration(one * static_cast<double>(plan.updates)).c_str());
+              static_cast<double>(net.bytes().total()) / 1048576, plan.within.c_str(), duration(one * static_cast<double>(plan.updates)).c_str());
   if (plan.out.empty()) std::printf("no --out: nothing of this run is kept\n");
   std::fflush(stdout);
 }
 
 }  // namespace detail
 
-/// Trains.  fill(update) fills the learner's batch of that number, rate(update) is its learning rate, validate() what a checkpoint
-/// is worth; nothing is written where there is no folder.
+/// Trains.  fill(update) fills the learner's batch of that number (or fill(update, use) does so in parts: batch_parts.hpp), rate(update) is
+/// its learning rate, validate() what a checkpoint is worth; nothing is written where there is no folder.
 template <class Fill, class Rate, class Validate>
 run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& rate, Validate const& validate) {
   using clock = std::chrono::steady_clock;
@@ -117,8 +119,7 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
   update_record last{};
   bool validated = false;  // since the last update
   for (std::int64_t update = begin; update < plan.updates; ++update) {
-    fill(update);
-    net.update(rate(update));
+    make_update(net, fill, update, rate(update));
     validated = false;
     bool const epoch_ends = (update + 1) % plan.epoch_updates == 0 || update + 1 == plan.updates;
     if (!epoch_ends && !detail::interrupted && (update + 1) % net.patience() != 0) continue;

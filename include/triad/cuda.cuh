@@ -24,3 +24,4 @@
 #include "triad/cuda/tree_loss.cuh"
 #include "triad/cuda/tree_shift.cuh"
 #include "triad/cuda/triangle.cuh"
+#include "triad/cuda/triangle_step.cuh"

@@ -9,6 +9,7 @@
 #include "triad/layers/residual.hpp"
 #include "triad/layers/transformer_layer.hpp"
 #include "triad/models/beam_search.hpp"
+#include "triad/models/edge_decoder.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/fused_decoder.hpp"
 #include "triad/models/fused_transformer.hpp"

@@ -107,6 +107,9 @@ TEST_CASE("a mask is the same every time, and another for every step, path and k
   CHECK_THAT(agreement({0.5, 1, (std::uint64_t{1} << 32) + 2, &first}), WithinAbs(0.5, noise));
   CHECK_THAT(agreement({0.5, 2, 2, &first}), WithinAbs(0.5, noise));
   CHECK_THAT(agreement({0.5, (std::uint64_t{1} << 32) + 1, 2, &first}), WithinAbs(0.5, noise));
+  // So have the parts of one step.
+  std::uint64_t const part = std::uint64_t{1} << 32 | first, later = std::uint64_t{300} << 32 | first;
+  for (auto const* step : {&part, &later}) CHECK_THAT(agreement({0.5, 1, 2, step}), WithinAbs(0.5, noise));
   // Neighbouring elements, rows and blocks are independent.
   for (std::uint64_t shift : {1, 16, 64, 1024}) {
     int same = 0;
@@ -128,7 +131,7 @@ TEST_CASE("rows of a matrix begin new blocks of dropout, so that no element is d
 }
 
 TEST_CASE("sixteen counters at once keep what one at a time keeps") {
-  std::uint64_t const step = 77;
+  std::uint64_t const step = 3 * (std::uint64_t{1} << 32) + 77;
   for (double rate : {0.2, 0.5, 1.0}) {
     dropout_mask const m{rate, 0x123456789abcdef0, 0xfedcba9876543210, &step};
     cpu::keep_source const fast(m);

@@ -68,6 +68,17 @@ struct training {
     auto const in = loader.upload();
     train.update(in, loader.uploaded_answers(), 0.01 / static_cast<double>(drawn));
   }
+  /// An update of the whole batch in parts of these shapes.
+  void update_in_parts(std::vector<nodes> const& parts) {
+    std::size_t all = 0;
+    for (auto const& part : parts) all += part.size();
+    for (auto const& part : parts) {
+      load(part);
+      auto const in = loader.upload();
+      train.accumulate(in, loader.uploaded_answers(), static_cast<double>(part.size()) / static_cast<double>(all));
+    }
+    train.finish(0.01 / static_cast<double>(drawn));
+  }
   /// Values and both moments, behind each other.
   std::vector<float> state() {
     std::vector<float> all;
@@ -115,6 +126,26 @@ TEST_CASE("replayed training makes the bits of training that is not recorded, fr
     CHECK(plain.ex.recordings().replayed() == 0);
     CHECK(replayed.state() == plain.state());
   }
+}
+
+TEST_CASE("updates in parts are replayed part by part, whatever their shares, and make the bits of those that are not recorded") {
+  training plain(false), replayed(true);
+  nodes const a{3, 2}, b{4}, c{2, 2, 3};
+  std::vector<std::vector<nodes>> const updates{{a, b}, {a, b, b}, {c, b}, {a, c, b}, {b, b, c}, {c, b, a, b}};
+  for (auto const& parts : updates) {
+    for (auto* t : {&plain, &replayed}) t->update_in_parts(parts);
+    for (auto* t : {&plain, &replayed}) {  // in between, an update of a whole batch
+      t->load(a);
+      t->update();
+    }
+    REQUIRE(std::isfinite(replayed.train.loss()));
+    CHECK(replayed.train.loss() == plain.train.loss());
+    CHECK(replayed.train.norm() == plain.train.norm());
+  }
+  // Of 17 parts, 6 finishes and 6 whole batches: what is met for the first time are a, b and c as a first part, three as a later one,
+  // one finish and one whole batch.
+  CHECK(replayed.ex.recordings().replayed() == 29 - 8);
+  CHECK(replayed.state() == plain.state());
 }
 
 TEST_CASE("batches of the same size whose graphs come in another order are never taken for each other") {

@@ -3,6 +3,7 @@
 #include "triad/cuda/triangle.cuh"
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "session.hpp"
@@ -24,6 +25,7 @@ struct shape {
   double rate = 0;  // of dropout
   lying how = lying::rows;
   triad::cuda::arithmetic factors = triad::cuda::arithmetic::float32;  // q and k have no more digits than these
+  std::vector<index_t> sources = {};  // of each graph; or none: not causal
 
   index_t d() const { return width * heads; }
 };
@@ -31,8 +33,10 @@ struct shape {
 std::ostream& operator<<(std::ostream& out, shape const& s) {
   out << "n =";
   for (auto n : s.sizes) out << ' ' << n;
-  return out << ", k = " << s.width << ", h = " << s.heads << ", form " << static_cast<int>(s.form) << ", masked " << s.shut << ", fill " << s.fill
-             << ", dropout " << s.rate << ", lying " << static_cast<int>(s.how);
+  out << ", k = " << s.width << ", h = " << s.heads << ", form " << static_cast<int>(s.form) << ", masked " << s.shut << ", fill " << s.fill
+      << ", dropout " << s.rate << ", lying " << static_cast<int>(s.how) << (s.sources.empty() ? "" : ", sources");
+  for (auto n : s.sources) out << ' ' << n;
+  return out;
 }
 
 // The operands of one use, projections side by side in one matrix as one product makes them.
@@ -56,6 +60,7 @@ struct use {
       for (auto& m : masked) m = random.uniform() < z.shut;
       t.mask = {s.put(masked), z.fill};
     }
+    if (!z.sources.empty()) t.sources = s.put(z.sources);
     auto projections = values(4, 1, 1.5);
     for (std::size_t e = 0; e < projections.size(); ++e)
       if (static_cast<index_t>(e) % (4 * z.d()) < 2 * z.d())
@@ -153,6 +158,24 @@ TEMPLATE_TEST_CASE("wide heads on a device are those of the reference", "", floa
   }
 }
 
+shape causal(shape z, std::vector<index_t> sources) {
+  z.sources = std::move(sources);
+  return z;
+}
+
+TEMPLATE_TEST_CASE("causal graphs on a device are those of the reference", "", float, double) {
+  for (auto form : all_forms) {
+    if (form == triangle_form::flat) continue;
+    expect_right_in_all_ways<TestType>(causal({{3, 1, 5, 2, 8}, 5, 3, form}, {1, 0, 2, 2, 3}));
+    expect_right<TestType>(causal({{6, 16, 9}, 16, 1, form, 0.2, -9, 0.2}, {0, 4, 9}));
+    expect_right<TestType>(causal({{17, 3, 34}, 5, 1, form, 0.2, -9, 0.2}, {0, 1, 9}));
+    expect_right<TestType>(causal({{33}, 30, 1, form}, {20}));
+    if (form != triangle_form::value_ablation) expect_right<TestType>(causal({{17, 2}, 131, 1, form, 0.2, -9, 0.2}, {5, 1}));
+  }
+  if (sizeof(TestType) == 4) expect_right<TestType>(causal({{19}, 70, 1}, {3}));  // tiles of 128 columns
+  expect_right<TestType>(causal({{40}, 50, 1}, {10}));
+}
+
 TEMPLATE_TEST_CASE("the flat form on a device is that of the reference", "", float, double) {
   expect_right<TestType>({{13}, 3, 1, triangle_form::flat, 0.2, -9, 0.2});
 }
@@ -198,6 +221,7 @@ TEST_CASE("scores of rounded factors have the error of their factors", "") {
   for (auto form : {triangle_form::full, triangle_form::value_ablation})
     for (index_t width : {9, 16, 30, 50}) {
       shape z{{18, 5, 33}, width, 1, form, 0.2, -9, 0.2};
+      if (width == 16 || width == 50) z.sources = {0, 2, 11};
       index_t const parts = form == triangle_form::full ? 5 : 4;
       for (auto how : {tf32, bf16}) {
         CAPTURE(z, static_cast<int>(how));
@@ -251,9 +275,10 @@ std::vector<double> made_on(shape const& z, triad::cuda::arithmetic how) {
 }
 
 template <int Width, bool RightValue>
-void expect_twins(index_t width) {
+void expect_twins(index_t width, std::vector<index_t> sources = {}) {
   using triad::cuda::product_path;
-  shape const z{{37, 20}, width, 2, RightValue ? triangle_form::full : triangle_form::value_ablation, 0.2, -9, 0.2};
+  shape z{{37, 20}, width, 2, RightValue ? triangle_form::full : triangle_form::value_ablation, 0.2, -9, 0.2};
+  z.sources = std::move(sources);
   CAPTURE(Width, RightValue, width);
   for (auto how : {triad::cuda::arithmetic::tf32, triad::cuda::arithmetic::bf16}) {
     auto const plain = made_on<Width, RightValue, product_path::plain>(z, how);
@@ -266,6 +291,7 @@ void expect_twins(index_t width) {
 TEST_CASE("products on tensor cores are those of their plain twin", "") {
   expect_twins<16, true>(13);
   expect_twins<32, true>(30);
+  expect_twins<32, true>(22, {7, 2});
   expect_twins<64, false>(50);
 }
 

@@ -146,6 +146,7 @@ class backwards final : public translator {
     targets_.emplace_back(target.begin(), target.end());
     return true;
   }
+  index_t room() const override { return 8; }
   double loss() override { return static_cast<double>(targets_.front().size()); }
   layer_weights read_weights() override {
     auto const source = static_cast<double>(sources_.front().size()), target = static_cast<double>(targets_.front().size());
@@ -159,6 +160,8 @@ class backwards final : public translator {
   }
 
   void update(double) override {}
+  void accumulate(double) override {}
+  void finish(double) override {}
   void rehearse() override {}
   std::vector<triad::update_record> const& records() override { return records_; }
   int patience() const override { return 1; }

@@ -181,9 +181,9 @@ struct et_cogs {
   static void check_way(Ex& ex, golden_file const& file, report& r, std::string const& label, keep kept) {
     auto const z = sizes(file);
     check_parser<T>(ex, file, r, label, kept, edge_transformer_parser<T>(z), names(file), as_listed{}, [&](auto const& bench, auto const& saved) {
-      r.output("hidden_0", bench.read(saved.x0), label);
+      r.output("hidden_0", bench.read(saved.trunk.x0), label);
       for (index_t k = 1; k <= z.layers; ++k)
-        r.output("hidden_" + std::to_string(k), bench.read(k == z.layers ? saved.final : saved.layers.state(k)), label);
+        r.output("hidden_" + std::to_string(k), bench.read(k == z.layers ? saved.trunk.y : saved.trunk.layers.state(k)), label);
     });
   }
 };
@@ -197,7 +197,7 @@ struct cogs_transformer {
     for (auto const& [label, kept] : {std::pair("", keep::everything), {"recomputed", keep::inputs}}) {
       std::string const said = label;
       check_parser<T>(ex, file, r, said, kept, transformer_parser<T>(sizes(file)), names(file), packed_attention{},
-                      [&](auto const& bench, auto const& saved) { r.output("encoder_out", bench.read(saved.y), said); });
+                      [&](auto const& bench, auto const& saved) { r.output("encoder_out", bench.read(saved.trunk.y), said); });
     }
   }
 

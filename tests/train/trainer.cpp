@@ -53,13 +53,14 @@ edge_transformer_sizes sizes(double dropout, bool prune = true) {
   return z;
 }
 
-using model = edge_transformer<float>;
+template <class T>
+using model = edge_transformer<T>;
 
 // A model in training on batches of graphs that the whole-graph kernels take and that the tiled ones take.
-template <class Ex>
+template <class Ex, class T = float>
 struct run {
   Ex ex;
-  trainer<model, Ex> train;
+  trainer<model<T>, Ex> train;
   graph_loader<Ex> loader;
 
   static trainer_options options(keep kept) {
@@ -71,7 +72,7 @@ struct run {
     return o;
   }
   explicit run(int threads, edge_transformer_sizes const& z, keep kept = keep::everything)
-      : ex(threads), train(ex, model(z), options(kept)), loader(options(kept).capacity) {
+      : ex(threads), train(ex, model<T>(z), options(kept)), loader(options(kept).capacity) {
     initialize(train.parameters().mutable_values(), 3);
   }
   run(run const&) = delete;
@@ -90,21 +91,37 @@ struct run {
     static std::vector<index_t> const batches[] = {{5, 3, 17, 20, 1, 4}, {34, 2, 12, 13}, {6}, {3, 4, 5, 6, 7, 8, 9, 10}};
     load(number, batches[number % 4]);
   }
-  float update(double rate = 0.01) {
+  T update(double rate = 0.01) {
     auto const in = loader.upload();
     train.update(in, loader.uploaded_answers(), rate);
     return train.loss();
+  }
+  /// Batch `number` in parts, each of these nodes.
+  T update_in_parts(std::uint64_t number, std::vector<std::vector<index_t>> const& parts, double rate = 0.01) {
+    std::size_t all = 0;
+    for (auto const& nodes : parts) all += nodes.size();
+    for (auto const& nodes : parts) {
+      load(number, nodes);
+      accumulate(static_cast<double>(nodes.size()) / static_cast<double>(all));
+    }
+    train.finish(rate);
+    return train.loss();
+  }
+  /// The loaded graphs.
+  void accumulate(double share) {
+    auto const in = loader.upload();
+    train.accumulate(in, loader.uploaded_answers(), share);
   }
   /// Of the loaded batch; no step.
   void gradient() {
     auto const in = loader.upload();
     train.compute_gradient(in, loader.uploaded_answers());
   }
-  std::vector<float> flat(vec<float> v) const { return {v.data_handle(), v.data_handle() + v.extent(0)}; }
+  std::vector<T> flat(vec<T> v) const { return {v.data_handle(), v.data_handle() + v.extent(0)}; }
 
   /// Loss and norm of each update in [first, last), and at the end every parameter.
-  std::vector<float> trace(std::uint64_t first, std::uint64_t last) {
-    std::vector<float> all;
+  std::vector<T> trace(std::uint64_t first, std::uint64_t last) {
+    std::vector<T> all;
     for (auto u = first; u < last; ++u) {
       load(u);
       all.push_back(update());
@@ -186,6 +203,103 @@ TEST_CASE("a pruned last layer, and another order of the graphs, give the same l
   expect_same_gradient(plain, turned);
 }
 
+using parts = std::vector<std::vector<index_t>>;
+
+TEST_CASE("an update in parts of any size is the update of the whole batch, clipped by the norm of the whole gradient") {
+  for (auto kept : {keep::everything, keep::inputs}) {
+    run<cpu::backend, double> whole(2, sizes(0), kept), split(2, sizes(0), kept), wrong(2, sizes(0), kept);
+    parts const some{{5, 3, 17}, {4}, {34, 2}};
+    auto const expect_same = [](double a, double b) { CHECK_THAT(a, test::WithinRel(b, 1e-12)); };
+    for (std::uint64_t u = 0; u < 3; ++u) {
+      whole.load(u, {5, 3, 17, 4, 34, 2});
+      whole.update();
+      split.update_in_parts(u, some);
+      expect_same(split.train.loss(), whole.train.loss());
+      expect_same(split.train.norm(), whole.train.norm());
+      CHECK(whole.train.norm() > 1);  // so it is clipped
+    }
+    CHECK(split.train.step() == 3);
+    auto const values = whole.flat(whole.train.parameters().flat_values()), found = split.flat(split.train.parameters().flat_values());
+    double worst = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) worst = std::max(worst, std::abs(values[i] - found[i]));
+    CHECK(worst < 1e-9);  // steps of 0.01, of gradients that differ in their last bits
+    std::vector<update_record> of_whole, of_parts;
+    whole.train.records(of_whole);
+    split.train.records(of_parts);
+    REQUIRE(of_parts.size() == 3);
+    for (std::size_t u = 0; u < 3; ++u) {
+      CHECK(of_parts[u].step == u);
+      expect_same(of_parts[u].loss, of_whole[u].loss);
+      expect_same(of_parts[u].norm, of_whole[u].norm);
+    }
+    // Parts that count for equally much are another update.
+    for (auto const& nodes : some) {
+      wrong.load(0, nodes);
+      wrong.accumulate(1.0 / 3);
+    }
+    wrong.train.finish(0.01);
+    CHECK(std::abs(wrong.train.loss() - of_parts[0].loss) > 1e-3);
+  }
+}
+
+TEST_CASE("every part has dropout of its own, and one part is the whole batch") {
+  run<cpu::backend> one(1, sizes(0.2)), part(2, sizes(0.2)), twice(1, sizes(0.2)), again(3, sizes(0.2), keep::inputs);
+  for (std::uint64_t u = 0; u < 3; ++u) {
+    one.load(0, {5, 17});
+    one.update();
+    CHECK(part.update_in_parts(0, {{5, 17}}) == one.train.loss());
+    CHECK(part.train.norm() == one.train.norm());
+    // The same graphs twice: with the same masks the loss would be that of the graphs once.
+    auto const loss = twice.update_in_parts(0, {{5, 17}, {5, 17}});
+    if (u == 0) CHECK(std::abs(loss - one.train.loss()) > 1e-3f);
+    CHECK(again.update_in_parts(0, {{5, 17}, {5, 17}}) == loss);
+  }
+  CHECK(part.flat(part.train.parameters().flat_values()) == one.flat(one.train.parameters().flat_values()));
+  CHECK(again.flat(again.train.parameters().flat_values()) == twice.flat(twice.train.parameters().flat_values()));
+}
+
+TEST_CASE("the gradient of parts with dropout is that of their loss") {
+  // Along the gradient itself: (loss(w + h g) - loss(w - h g)) / 2 h = |g|^2, with the masks of both parts.
+  run<cpu::backend, double> r(1, sizes(0.3));
+  auto const loss_at = [&](std::vector<double> const& values) {
+    r.train.set_step(7);  // the masks' update
+    std::copy(values.begin(), values.end(), r.train.parameters().flat_values().data_handle());
+    r.load(0, {5, 3});
+    r.accumulate(0.5);
+    r.load(0, {4, 6});
+    r.accumulate(0.5);
+    return r.train.loss();
+  };
+  auto const values = r.flat(r.train.parameters().flat_values());
+  loss_at(values);
+  auto const gradient = r.flat(r.train.parameters().flat_gradients());
+  double square = 0;
+  for (double g : gradient) square += g * g;
+  double const h = 1e-5 / std::sqrt(square);
+  auto const moved = [&](double by) {
+    auto there = values;
+    for (std::size_t i = 0; i < there.size(); ++i) there[i] += by * gradient[i];
+    return loss_at(there);
+  };
+  CHECK_THAT((moved(h) - moved(-h)) / (2 * h), test::WithinRel(square, 1e-5));
+}
+
+TEST_CASE("an update in parts that has begun is finished, or forgotten, before anything else is computed") {
+  run<cpu::backend> r(1, sizes(0.2));
+  r.load(2);
+  CHECK_THROWS_WITH(r.train.finish(0.01), test::contains("accumulate() has begun"));
+  CHECK_THROWS_WITH(r.accumulate(1.5), test::contains("at most 1"));
+  r.accumulate(0.5);
+  CHECK_THROWS_WITH(r.update(), test::contains("finish() it first"));
+  CHECK_THROWS_WITH(r.gradient(), test::contains("finish() it first"));
+  r.accumulate(0.5);
+  r.train.finish(0.01);
+  r.accumulate(0.5);
+  r.train.set_step(1);
+  r.update();
+  CHECK(r.train.step() == 2);
+}
+
 TEST_CASE("a training step allocates nothing") {
   for (auto kept : {keep::everything, keep::inputs}) {
     run<cpu::backend> r(2, sizes(0.2), kept);
@@ -196,6 +310,9 @@ TEST_CASE("a training step allocates nothing") {
       r.load(u);
       loss += r.update();
     }
+    r.load(12);
+    for (int p = 0; p < 3; ++p) r.accumulate(1.0 / 3);
+    r.train.finish(0.01);
     r.train.infer(r.loader.upload());
     auto const after = allocations.load();
     CHECK(after - before == 0);

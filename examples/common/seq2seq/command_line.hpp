@@ -5,8 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
-#include <filesystem>
-#include <set>
 #include <string>
 
 #include "../program.hpp"
@@ -73,27 +71,16 @@ inline void add_train_options(CLI::App& app, options& o) {
   app.add_option("--updates", o.updates)->check(CLI::PositiveNumber);
   app.add_option("--epochs", o.epochs, "Passes over the training set, instead of --updates")->check(CLI::NonNegativeNumber);
   app.add_option("--tokens", o.tokens, "Of a batch, on either side, ends included")->check(CLI::PositiveNumber);
+  app.add_option("--memory", o.memory, "A size, as 900MiB or 24GiB, for parameters, moments, activations and search: batches that need more are cut into parts, whose "
+                                       "gradients add up");
   app.add_option("--evaluate-every", o.evaluate_every, "Updates between two checkpoints")->check(CLI::PositiveNumber);
   app.add_option("--dev-size", o.dev_size, "Pairs that a checkpoint is measured on; 0: all of dev")->check(CLI::NonNegativeNumber);
   app.add_option("--validate", o.validate, "What is measured: exact match of greedy translations, or loss")->check(CLI::IsMember({"exact", "loss"}));
   add_search_options(app, o);
 }
 
-/// The options of the run that is asked about, its data above all, where the command line does not give others.
-inline void take_from_run(CLI::App& verb, query const& q) {
-  auto const file = q.checkpoint + "/config.toml";
-  if (!std::filesystem::is_regular_file(file)) return;
-  static std::set<std::string> const of_the_machine{"backend", "arithmetic", "threads", "out"};
-  for (auto const& item : CLI::ConfigTOML().from_file(file)) {
-    auto* const option = verb.get_option_no_throw("--" + item.name);
-    if (option == nullptr || option->count() > 0 || of_the_machine.contains(item.name)) continue;
-    for (auto const& value : item.inputs) option->add_result(value);
-    option->run_callback();
-  }
-}
-
 inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, options& o, query& q) {
-  for (auto* const verb : {&evaluate, &predict, &explain}) verb->callback([verb, &q] { take_from_run(*verb, q); });
+  for (auto* const verb : {&evaluate, &predict, &explain}) verb->callback([verb, &q] { triad::examples::take_from_run(*verb, q); });
   for (auto* const verb : {&evaluate, &predict}) add_search_options(*verb, o);
   evaluate.add_option("--out", o.out, "Folder for scores.csv and the translations, a file for each part");
   predict.add_option("--sentence", q.sentence, "Words separated by spaces");

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "../memory_size.hpp"
 #include "../toml.hpp"
 #include "triad/core/errors.hpp"
 
@@ -44,6 +45,7 @@ struct options {
   std::uint64_t seed = 1;
   int seeds = 1;
   bool recompute = false;
+  std::string memory;              // a size: the batch of an update is cut into parts that fit; empty: it is never cut
 
   // search
   int beam = 1;
@@ -80,6 +82,7 @@ inline void check(options const& o) {
   if (!looks_back && (o.only_top || o.accumulate))
     refuse("--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
   if (o.only_top && o.accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
+  if (!o.memory.empty()) (void)triad::examples::bytes_of(o.memory, "--memory");
   if (o.width % o.heads != 0) refuse("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));
 }
 
@@ -98,13 +101,15 @@ inline std::string to_toml(options const& o) {
   toml.put("updates", o.updates).put("epochs", o.epochs).put("tokens", o.tokens).put("evaluate-every", o.evaluate_every);
   toml.put("dev-size", o.dev_size).put("validate", o.validate).put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
   toml.put("beam", o.beam).put("length-penalty", o.length_penalty).put("longest-factor", o.longest_factor).put("longest", o.longest);
+  if (!o.memory.empty()) toml.put("memory", o.memory);
   toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
   return toml.text();
 }
 
-/// Names of to_toml() that do not decide what training computes; a resumed run may have others.
+/// Names of to_toml() that do not decide what training computes; a resumed run may have others.  memory is one of them: a run may go on
+/// where there is less.  Parts of a batch round otherwise than the whole and draw dropout anew, as another backend or another draw would.
 inline std::set<std::string> free_settings() {
-  return {"preset", "source-dictionary", "target-dictionary", "source-bpe", "target-bpe", "updates", "epochs", "dev-size", "seeds", "recompute",
+  return {"preset", "source-dictionary", "target-dictionary", "source-bpe", "target-bpe", "updates", "epochs", "dev-size", "seeds", "recompute", "memory",
           "beam", "length-penalty", "longest-factor", "longest", "backend", "arithmetic", "threads"};
 }
 

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "../sample.hpp"
 #include "batches.hpp"
 #include "vocabulary.hpp"
 
 namespace seq2seq {
+
+using triad::examples::sample;
 
 struct coded_pair {
   std::vector<index_t> source, target;  // without begin and end
@@ -45,16 +48,6 @@ inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& w
     if (targets) target.add(words.target.unknown(pair.target));
   }
   return told(source, "source") + told(target, "target");
-}
-
-/// The same ones in every call: `most` of the pairs, evenly spread; all where that is 0.
-template <class Pair>
-std::vector<Pair> sample(std::vector<Pair> const& pairs, int most) {
-  auto const n = pairs.size(), wanted = static_cast<std::size_t>(most);
-  if (most == 0 || n <= wanted) return pairs;
-  std::vector<Pair> result;
-  for (std::size_t i = 0; i < wanted; ++i) result.push_back(pairs[i * n / wanted]);
-  return result;
 }
 
 class task {

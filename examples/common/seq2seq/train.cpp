@@ -39,13 +39,15 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
   try {
     net = make_translator(o, sizes_for(o, words, room, use::learning));
   } catch (std::bad_alloc const&) {
-    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.tokens) + " tokens: take fewer --tokens, or --recompute, or a smaller --beam");
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.tokens) + " tokens: say with --memory how much there is, or take --recompute, or a smaller --beam");
   }
-  auto const fill = [&](std::int64_t update) {
-    net->clear();
-    work.batch(update, [&](coded_pair const& pair) {
-      if (!net->add(pair.source, pair.target)) throw std::logic_error("a batch within its bounds has no room");
-    });
+  std::vector<coded_pair const*> batch;
+  auto const fill = [&](std::int64_t update, auto const& use) {
+    batch.clear();
+    work.batch(update, [&](coded_pair const& pair) { batch.push_back(&pair); });
+    triad::examples::cut_batch(
+        batch, [&] { net->clear(); }, [&](coded_pair const* pair) { return net->add(pair->source, pair->target); },
+        [](coded_pair const* pair) { return static_cast<double>(pair->target.size() + 1); }, use);
   };
   triad::inverse_sqrt const schedule{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
   auto greedy = search_of(o, words);
@@ -54,11 +56,17 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
     if (o.validate == "loss") return mean_loss(*net, dev);
     return right_ones(p, work.dev(), translations(*net, work.dev(), words, greedy)).percent() / 100;
   };
+  std::string within;
+  if (!o.memory.empty()) {
+    auto const parts = triad::examples::most_parts(fill, 0, std::min(work.updates(), work.epoch_updates()));
+    within = " of --memory " + o.memory + ", batches of " + std::to_string(o.tokens) + " tokens " +
+             (parts > 1 ? "in parts of " + std::to_string(net->room()) + ", at most " + std::to_string(parts) + " in the first epoch" : "in one part");
+  }
   run_result result;
   static_cast<triad::examples::run_log&>(result) = triad::examples::train(
       *net,
       {.model = o.model, .out = out, .config = p.toml + to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
-       .epoch_updates = o.evaluate_every, .batch = work.mean_tokens(), .example = "target tokens", .record = record_of(o, p, words)},
+       .epoch_updates = o.evaluate_every, .batch = work.mean_tokens(), .example = "target tokens", .within = within, .record = record_of(o, p, words)},
       fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
   if (result.interrupted || result.failed) return result;
   for (auto const& part : p.data.tests) {

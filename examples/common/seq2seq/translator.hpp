@@ -43,6 +43,9 @@ class translator : public triad::examples::learner {
   virtual bool add(std::span<index_t const> source, std::span<index_t const> target) = 0;
   virtual bool add(std::span<index_t const> source) = 0;
 
+  /// Tokens, on either side, that a batch has room for.
+  virtual index_t room() const = 0;
+
   /// Mean of -log probability of a target token of the batch, ends included, without dropout and smoothing.
   virtual double loss() = 0;
   /// Of each source of the batch the best translations, best first.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../learner_on.hpp"
+#include "../memory_size.hpp"
 #include "../text/dictionary.hpp"
 #include "models.hpp"
 #include "triad/models/fused_decoder.hpp"
@@ -47,6 +48,15 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     return all;
   }
 
+  /// The same before anything is allocated.
+  static std::size_t planned_bytes(Ex& ex, Model const& m, options const& o, translator_sizes const& z) {
+    std::size_t search = 0;
+    if (z.sentences > 0)
+      for (int const beam : {1, o.beam}) search = std::max(search, decoder_type::planned(ex, m, room_of(z, beam)));
+    return triad::trainer<Model, Ex>::plan(ex, m, settings(o, z)).total() + search;
+  }
+
+  index_t room() const override { return sizes_.tokens; }
   void clear() override { loader_.clear(); }
   bool add(std::span<index_t const> source, std::span<index_t const> target) override {
     if (!loader_.has_room(length(source), length(target))) return false;
@@ -110,14 +120,18 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   /// measured greedily, the last weights as the options say.
   decoder_type& decoder(int beam) {
     if (!decoder_ || beam != beam_) {
-      auto sources = sizes_.capacity();
-      sources.pairs = sizes_.sentences, sources.target_rows = 0, sources.longest_target = 0;
       decoder_.reset();  // both may not fit
-      decoder_ = std::make_unique<decoder_type>(ex_, trainer_.model(), triad::decoder_room{sources, beam, sizes_.longest_target});
+      decoder_ = std::make_unique<decoder_type>(ex_, trainer_.model(), room_of(sizes_, beam));
       beam_ = beam;
       decoder_bytes_ = std::max(decoder_bytes_, decoder_->bytes());
     }
     return *decoder_;
+  }
+
+  static triad::decoder_room room_of(translator_sizes const& z, int beam) {
+    auto sources = z.capacity();
+    sources.pairs = z.sentences, sources.target_rows = 0, sources.longest_target = 0;
+    return {sources, beam, z.longest_target};
   }
 
   static index_t length(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
@@ -158,11 +172,30 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   std::vector<std::vector<hypothesis>> found_;
 };
 
+/// The sizes with as many tokens, up to those asked for, as o.memory holds.  Throws data_error where it does not hold a single pair.
+template <class Translator, class Ex, class Model>
+translator_sizes sizes_within(Ex& ex, Model const& m, options const& o, translator_sizes z) {
+  if (o.memory.empty() || z.what != use::learning) return z;
+  auto const bytes = [&](index_t tokens) {
+    auto fewer = z;
+    fewer.tokens = tokens;
+    return triad::examples::planning_alike(ex, [&](Ex& planner) { return Translator::planned_bytes(planner, m, o, fewer); });
+  };
+  z.tokens = triad::examples::largest_within(triad::examples::bytes_of(o.memory, "--memory"), z.tokens, bytes);
+  if (z.tokens == 0)
+    throw triad::data_error("--memory " + o.memory + " is too little: a batch of one pair, and search, need " + triad::examples::told_size(bytes(1)) +
+                            "; give as much, or " + (o.recompute ? "" : "--recompute, ") + "a smaller --beam or --longest, or a smaller model");
+  return z;
+}
+
 /// The model that the options describe, on a backend, which moves into it.
 template <class Ex>
 std::unique_ptr<translator> translator_with(Ex ex, options const& o, translator_sizes const& z) {
   using model = triad::fused_transformer<float>;
-  return std::make_unique<translator_on<model, Ex>>(std::move(ex), model(model_of(o, z)), o, z);
+  using made = translator_on<model, Ex>;
+  model const m(model_of(o, z));
+  auto const sizes = sizes_within<made>(ex, m, o, z);
+  return std::make_unique<made>(std::move(ex), m, o, sizes);
 }
 
 }  // namespace seq2seq

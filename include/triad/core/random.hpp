@@ -34,6 +34,7 @@ TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) 
 inline constexpr index_t dropout_block = 64;
 
 /// Which elements of one tensor a dropout keeps in one step.  rate 0 keeps all.
+/// A step that comes in parts has the part's number in the upper half of *step: no two parts share a mask.
 struct dropout_mask {
   double rate = 0;
   philox_key key = 0;
@@ -48,8 +49,9 @@ struct dropout_mask {
 
   TRIAD_HOST_DEVICE constexpr philox_words counter(std::uint64_t block) const {
     auto const s = step ? *step : 0;
+    auto const part = static_cast<std::uint32_t>(s >> 32) * 0x9E3779B9u;  // odd: another number for every part
     return {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(path),
-            static_cast<std::uint32_t>(path >> 32)};
+            static_cast<std::uint32_t>(path >> 32) ^ part};
   }
 
   TRIAD_HOST_DEVICE constexpr bool keeps(std::uint64_t element) const {

@@ -46,6 +46,12 @@ constexpr vec<typename View::element_type> as_vec(View v) {
   return vec<typename View::element_type>(v.data_handle(), static_cast<index_t>(v.size()));
 }
 
+/// A row of values as a matrix of one column.
+template <class T>
+constexpr tensor<T, dyn, dyn> as_column(vec<T> v) {
+  return tensor<T, dyn, dyn>(v.data_handle(), v.extent(0), index_t{1});
+}
+
 /// Where an element lies; also of a view without memory, as it is while an arena measures.
 template <class View, class... Index>
 constexpr typename View::element_type* address_of(View const& v, Index... at) {
@@ -67,6 +73,13 @@ constexpr auto slice(::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First,
   ::cuda::std::array<index_t, sizeof...(Rest)> sizes{};
   for (std::size_t r = 0; r < sizes.size(); ++r) sizes[r] = v.extent(r + 1);
   return part(v.data_handle() != nullptr ? v.data_handle() + k * v.stride(0) : nullptr, typename part::extents_type(sizes));
+}
+
+/// Rows [first, first + count) of a contiguous view of rank 2, with its static width.  Of a view without memory, one without memory.
+template <class T, std::size_t Rows, std::size_t Columns>
+constexpr auto rows_of(::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rows, Columns>> v, index_t first, index_t count) {
+  using part = ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, ::cuda::std::dynamic_extent, Columns>>;
+  return part(v.data_handle() != nullptr ? v.data_handle() + first * v.extent(1) : nullptr, typename part::extents_type(count, v.extent(1)));
 }
 
 template <class View>

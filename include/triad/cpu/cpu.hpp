@@ -19,4 +19,5 @@
 #include "triad/cpu/tree_loss.hpp"
 #include "triad/cpu/tree_shift.hpp"
 #include "triad/cpu/triangle.hpp"
+#include "triad/cpu/triangle_step.hpp"
 #include "triad/reference/reference.hpp"

@@ -116,7 +116,8 @@ inline head make_head(triangle_settings const& t, triangle_projections<float con
                       index_t stat_stride, std::uint64_t const* bits) {
   auto const n = g.size(graph), width = x.query.extent(1) / t.heads, edge = g.edge(graph);
   head h{n, width, head_rows(x.query, edge, c, width), head_rows(x.key, edge, c, width), head_rows(x.left_value, edge, c, width), {nullptr, 0},
-         1 / std::sqrt(static_cast<float>(width)), nullptr, static_cast<float>(t.mask.fill), nullptr, 0, 1, stat_stride};
+         1 / std::sqrt(static_cast<float>(width)), nullptr, static_cast<float>(t.mask.fill), nullptr, 0, 1, stat_stride,
+         t.causal() ? t.sources(graph) : n};
   if (uses_right_value(t.form)) h.right = head_rows(x.right_value, edge, c, width);
   if (!t.mask.empty()) h.masked = t.mask.masked.data_handle() + g.triangle(graph);
   if (t.dropout.active()) {
@@ -231,7 +232,7 @@ inline std::size_t do_triangle_grad_workspace(backend& ex, triangle_settings con
 
 inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
                         triangle_statistics<float> const& statistics, matrix<float> o, workspace ws) {
-  if (t.form == triangle_form::flat || t.causal() || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1)
+  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1)
     return reference::do_triangle(ex, t, x, g, statistics, o, ws);
   auto const width = x.query.extent(1) / t.heads;
   auto const scratch = triangles::forward_parts(ex, t, width, g.dims, ws.data);
@@ -277,7 +278,7 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
 inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
                              triangle_statistics<float const> const& statistics, matrix<float const> o, matrix<float const> d_o,
                              triangle_projections<float> const& dx, workspace ws) {
-  if (t.form == triangle_form::flat || t.causal() || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_contiguous(t.form, dx) ||
+  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_contiguous(t.form, dx) ||
       !triangles::rows_are_alike(statistics) || o.stride(1) != 1 || d_o.stride(1) != 1)
     return reference::do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
   auto const width = x.query.extent(1) / t.heads;

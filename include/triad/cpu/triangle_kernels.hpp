@@ -108,12 +108,12 @@ struct tile {
   index_t layer, row;
 };
 
-/// o(i, j) = sum over l < n of p(i, l, j) v1(i, l) * v2(l, j).  Rows: v1 and o [i, .] are n apart, v2 [l, .] too.
+/// o(i, j) = sum over l < count of p(i, l, j) v1(i, l) * v2(l, j).  Rows: v1 and o [i, .] are n apart, v2 [l, .] too.
 template <int I, int J>
-[[gnu::noinline]] inline void values(tile p, in_rows v1, in_rows v2, index_t n, index_t k, out_rows o) {
+[[gnu::noinline]] inline void values(tile p, in_rows v1, in_rows v2, index_t n, index_t count, index_t k, out_rows o) {
   simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
     floats acc[I][J] = {};
-    for (index_t l = 0; l < n; ++l) {
+    for (index_t l = 0; l < count; ++l) {
       float const* const pl = p.data + l * p.layer;
       floats b[J];
 #pragma GCC unroll 8

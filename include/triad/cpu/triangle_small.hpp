@@ -4,11 +4,15 @@
 // Dot products leave one vector of partial sums each, which are then added sixteen at a time.  Forward keeps the scores of all
 // l of a block of rows i; backward takes one l after the other, since everything that belongs to one l,
 // dq(., l), dv1(., l), dk(l, .), dv2(l, .), is complete from that l alone.
+//
+// Causal: a later node l is shut to the square of edges i, j < l.  Blocks of edges inside it are skipped; where it cuts a block, weights are zero.
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "triad/cpu/triangle_kernels.hpp"
+#include "triad/ops/triangle.hpp"
 
 namespace triad::cpu::triangles {
 
@@ -23,7 +27,21 @@ struct head {
   std::uint64_t first;
   float kept;           // what kept probabilities are multiplied by
   index_t stat_stride;  // between the edges of `maximum` and `inverse_sum`
+  index_t sources;      // n; causal: middle nodes from here on are open to edge (i, j) only up to max(i, j)
+
+  /// Middle nodes of the edges up to (i, j) are 0 .. end.
+  index_t end(index_t i, index_t j) const { return causal_end(sources, n, i, j); }
+  /// Whether l is open to any edge up to (i, j).
+  bool open(index_t l, index_t i, index_t j) const { return l < sources || l <= i || l <= j; }
+  /// Of edges with one end at `last` or before: where the other ends begin for which l is open to some of them.
+  index_t begin(index_t l, index_t last) const { return open(l, last, last) ? 0 : l; }
 };
+
+/// Rows i0 .. i0 + height, columns j0 .. j0 + columns of one l become `value` where l is shut to the edge.
+inline void shut(head const& x, index_t l, index_t i0, index_t height, index_t j0, index_t columns, float* s, index_t ld, float value) {
+  if (l < x.sources || l <= j0) return;
+  for (index_t i = 0; i < std::min(height, l - i0); ++i) std::fill_n(s + i * ld, std::min(columns, l - j0), value);
+}
 
 /// Up to this many nodes all rows i are one block.  With AVX-512, one thread and four heads of width 50 the gradients then take
 /// 0.7 of the tiles' time at n = 20, and as long at n = 28.
@@ -82,12 +100,15 @@ inline void score_rows(head const& x, index_t l, index_t i0, index_t height, flo
   if constexpr (OwnKey) {
     for (index_t i = 0; i < height; ++i)
       each_run(n, [&](index_t j, auto w) {
-        dots<1, decltype(w)::value>(x.query.from((i0 + i) * n + l), x.key.from((i0 + i) * n + j), x.width, partial + (i * n + j) * lanes, n);
+        constexpr int J = decltype(w)::value;
+        if (!x.open(l, i0 + i, j + J - 1)) return;
+        dots<1, J>(x.query.from((i0 + i) * n + l), x.key.from((i0 + i) * n + j), x.width, partial + (i * n + j) * lanes, n);
       });
   } else {
     each_block(height, n, [&](index_t i, auto h, index_t j, auto w) {
-      dots<decltype(h)::value, decltype(w)::value>(x.query.from((i0 + i) * n + l).every(n), x.key.from(l * n + j), x.width,
-                                                   partial + (i * n + j) * lanes, n);
+      constexpr int I = decltype(h)::value, J = decltype(w)::value;
+      if (!x.open(l, i0 + i + I - 1, j + J - 1)) return;
+      dots<I, J>(x.query.from((i0 + i) * n + l).every(n), x.key.from(l * n + j), x.width, partial + (i * n + j) * lanes, n);
     });
   }
   for (index_t t = 0; t < height * n; t += lanes) simd::store(s + t, simd::sums(partial + t * lanes) * x.scale);
@@ -95,6 +116,7 @@ inline void score_rows(head const& x, index_t l, index_t i0, index_t height, flo
     for (index_t i = 0; i < height; ++i)
       for (index_t j = 0; j < n; ++j)
         if (x.masked[((i0 + i) * n + l) * n + j] != 0) s[i * n + j] = x.fill;
+  shut(x, l, i0, height, 0, n, s, n, -std::numeric_limits<float>::infinity());
 }
 
 /// s[l][t] becomes the softmax over l, with dropout; the statistics are stored.
@@ -143,13 +165,15 @@ void small_forward(head const& scattered, out_rows o, float* out_maximum, float*
     softmax_rows(x, i0, height, layer, s, maximum, inverse_sum, out_maximum, out_inverse_sum);
     if constexpr (RightValue) {
       each_block(height, n, [&](index_t i, auto h, index_t j, auto w) {
-        values<decltype(h)::value, decltype(w)::value>({s + i * n + j, layer, n}, x.left.from((i0 + i) * n), x.right.from(j), n, x.width,
-                                                       o.from((i0 + i) * n + j));
+        constexpr int I = decltype(h)::value, J = decltype(w)::value;
+        values<I, J>({s + i * n + j, layer, n}, x.left.from((i0 + i) * n), x.right.from(j), n, x.end(i0 + i + I - 1, j + J - 1), x.width,
+                     o.from((i0 + i) * n + j));
       });
     } else {
       for (index_t i = 0; i < height; ++i)
         each_run(n, [&](index_t j, auto w) {
-          mix<decltype(w)::value>({s + i * n + j, 1, layer}, n, x.left.from((i0 + i) * n), x.width, o.from((i0 + i) * n + j), false);
+          constexpr int J = decltype(w)::value;
+          mix<J>({s + i * n + j, 1, layer}, x.end(i0 + i, j + J - 1), x.left.from((i0 + i) * n), x.width, o.from((i0 + i) * n + j), false);
         });
     }
   };
@@ -202,14 +226,17 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
         if (x.bits != nullptr)
           simd::store(dropped + t, simd::keep(probability * x.kept, x.bits, x.first + static_cast<std::uint64_t>(l * n * n + t)));
       }
-      float const* const weight = x.bits != nullptr ? dropped : p;
+      float* const weight = x.bits != nullptr ? dropped : p;
+      shut(x, l, i0, height, 0, n, weight + begin, n, 0);
       each_block(height, n, [&](index_t i, auto h, index_t j, auto w) {
         constexpr int J = decltype(w)::value;
         auto const part = [&](index_t r, auto tall) {
-          auto const row = i0 + r;
-          gradients<decltype(tall)::value, J, RightValue>(
-              weight + row * n + j, n, gradient.from(row * n + j), n, width, x.left.from(row * n + l).every(n), x.right.from(l * n + j),
-              dv1.from(row * n + l).every(n), j > 0, dv2.from(l * n + j), row > 0, partial + (r * n + j) * lanes);
+          constexpr int I = decltype(tall)::value;
+          auto const row = i0 + r, last_row = row + I - 1, last = j + J - 1;
+          if (!x.open(l, last_row, last)) return;
+          gradients<I, J, RightValue>(weight + row * n + j, n, gradient.from(row * n + j), n, width, x.left.from(row * n + l).every(n),
+                                      x.right.from(l * n + j), dv1.from(row * n + l).every(n), j > x.begin(l, last_row), dv2.from(l * n + j),
+                                      row > x.begin(l, last), partial + (r * n + j) * lanes);
         };
         if constexpr (decltype(h)::value == 5) {  // 5 x 5 accumulators of dP would not fit the registers
           part(i, size<3>());
@@ -227,6 +254,7 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
         for (index_t i = i0; i < i0 + height; ++i)
           for (index_t j = 0; j < n; ++j)
             if (x.masked[(i * n + l) * n + j] != 0) ds[i * n + j] = 0;
+      shut(x, l, i0, height, 0, n, ds + begin, n, 0);
     };
     if (height_limit == n) {
       block(0, n);
@@ -235,15 +263,20 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
     }
     if constexpr (OwnKey) {
       for (index_t i = 0; i < n; ++i) {
-        mix<1>({ds + i * n, 0, 1}, n, x.key.from(i * n), width, dq.from(i * n + l), false);
+        index_t const from = x.begin(l, i);
+        mix<1>({ds + i * n + from, 0, 1}, n - from, x.key.from(i * n + from), width, dq.from(i * n + l), false);
         each_run(n, [&](index_t j, auto w) {
-          mix<decltype(w)::value>({ds + i * n + j, 1, 0}, 1, x.query.from(i * n + l), width, dk.from(i * n + j), l > 0);
+          constexpr int J = decltype(w)::value;
+          if (!x.open(l, i, j + J - 1)) return;
+          mix<J>({ds + i * n + j, 1, 0}, 1, x.query.from(i * n + l), width, dk.from(i * n + j), l > 0);
         });
       }
     } else {
       each_run(n, [&](index_t i, auto h) {
-        mix<decltype(h)::value>({ds + i * n, n, 1}, n, x.key.from(l * n), width, dq.from(i * n + l).every(n), false);
-        mix<decltype(h)::value>({ds + i, 1, n}, n, x.query.from(l).every(n), width, dk.from(l * n + i), false);
+        constexpr int I = decltype(h)::value;
+        index_t const from = x.begin(l, i + I - 1);
+        mix<I>({ds + i * n + from, n, 1}, n - from, x.key.from(l * n + from), width, dq.from(i * n + l).every(n), false);
+        mix<I>({ds + from * n + i, 1, n}, n - from, x.query.from(from * n + l).every(n), width, dk.from(l * n + i), false);
       });
     }
   }

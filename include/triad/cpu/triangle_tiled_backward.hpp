@@ -7,6 +7,9 @@
 //
 //   for a block of rows i, for a tile of columns j:
 //     p = exp(s - m) / z;  dP = sum_c do v1 v2;  dS = p (dP - delta) / sqrt(k);  dv1, dv2 from p;  dq, dk from dS
+//
+// Causal: a later l is shut to the square of edges i, j < l.  Tiles inside it are skipped, as are rows and columns of a register kernel;
+// what is left of it in a tile has p and dS of zero.
 #pragma once
 
 #include "triad/cpu/triangle_tiled_forward.hpp"
@@ -72,7 +75,8 @@ struct edge_statistics {
   float const *maximum, *inverse_sum, *delta;
 };
 
-/// p: scores become dropped probabilities;  ds: gradients of those become gradients of the scores.  Rows past `height` become zero.
+/// p: scores become dropped probabilities;  ds: gradients of those become gradients of the scores.  Rows past `height` become zero, and so
+/// does what is shut, whatever was there.
 inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height, index_t padded_height, index_t j0,
                             index_t columns, index_t width, float* p, float* ds) {
   auto const n = x.n;
@@ -91,6 +95,8 @@ inline void score_gradients(head const& x, edge_statistics const& e, index_t l, 
       simd::store(ds + t, probability * (dp - simd::load(e.delta + edge)) * x.scale);
     }
   if (x.masked != nullptr) mask_scores(x, l, i0, height, j0, columns, ds, width, 0);
+  shut(x, l, i0, height, j0, columns, p, width, 0);
+  shut(x, l, i0, height, j0, columns, ds, width, 0);
   for (index_t t = height * width; t < padded_height * width; t += lanes) {
     simd::store(p + t, floats{});
     simd::store(ds + t, floats{});
@@ -181,6 +187,9 @@ class backward_block {
 
   float const* gradient_of(index_t i0, index_t j0) const { return d_o + (i0 / block_rows * size_of.tiles() + j0 / tile) * size_of.gradient(); }
 
+  /// From which row or column, counted from `begin`, l of the block is open to edges whose other end is up to `last`.
+  index_t first_of(index_t l, index_t last, index_t begin) const { return std::max<index_t>(0, x.begin(l0 + l, last) - begin); }
+
   /// Asks, at each l of a tile, for a part of what the next tile and the next block of rows will read, and of what this block writes.
   void prefetch_next(index_t i0, index_t j0, index_t l) {
     bool const last_tile = j0 + tile >= n;
@@ -205,46 +214,56 @@ class backward_block {
   void one_tile(index_t i0, index_t j0) {
     constexpr index_t width = V * lanes;
     index_t const columns = std::min(width, n - j0), layer = block_rows * width, rows_of_l = size_of.rows_of_one();
+    index_t const last_row = i0 + height - 1, last_column = j0 + columns - 1;
+    index_t open = x.end(last_row, last_column) - l0;  // middle nodes of the block that are open to some edge of the tile
+    if (open <= 0) return;
+    if constexpr (!RightValue) open = (open + group - 1) / group * group;  // `accumulate` adds those of so many l, whatever they are
+    index_t const here = std::min(count, open);
     float const* const gradient_turned = gradient_of(i0, j0);
     float const* const gradient = gradient_turned + block_rows * tile * k;
-    for (index_t l = 0; l < count; ++l) {
+    for (index_t l = 0; l < here; ++l) {
       prefetch_next(i0, j0, l);
       each_group(padded_height, [&](index_t i, auto r) {
-        scores<decltype(r)::value, V>({query + l * rows_of_l + i * lanes, lanes}, block_rows * lanes, turned(key_turned, l, j0), k, x.scale,
-                                      p + l * layer + i * width, width);
+        constexpr int R = decltype(r)::value;
+        if (!x.open(l0 + l, i0 + i + R - 1, last_column)) return;
+        scores<R, V>({query + l * rows_of_l + i * lanes, lanes}, block_rows * lanes, turned(key_turned, l, j0), k, x.scale,
+                     p + l * layer + i * width, width);
       });
     }
     if constexpr (RightValue) {
       for (index_t i = 0; i < padded_height; i += half)
-        each_pair(count, [&](index_t l, auto two) {
+        each_pair(here, [&](index_t l, auto two) {
+          if (!x.open(l0 + l, i0 + i + half - 1, last_column)) return;
           weight_gradients<decltype(two)::value, V>(gradient_turned + i * k * width, left + l * rows_of_l + i * lanes, rows_of_l, block_rows,
                                                     turned(right_turned, l, j0), size_of.turned(), k,
                                                     ds + l * layer + i * width, layer, width);
         });
     } else {
       for (index_t i = 0; i < height; ++i)
-        each_group(count, [&](index_t l, auto r) {
+        each_group(here, [&](index_t l, auto r) {
           scores<decltype(r)::value, V>({left + l * rows_of_l + i * lanes, rows_of_l}, block_rows * lanes, gradient_turned + i * k * width, k, 1.0f,
                                         ds + l * layer + i * width, layer);
         });
     }
-    for (index_t l = 0; l < count; ++l)
+    for (index_t l = 0; l < here; ++l)
       score_gradients(x, e, l0 + l, i0, height, padded_height, j0, columns, width, p + l * layer, ds + l * layer);
 
     if constexpr (RightValue) {
       for (index_t v = 0; v < vectors; ++v)
         each_group(padded_height, [&](index_t i, auto r) {
-          for (index_t l = 0; l < count; ++l) {
-            auto const rows_at = l * rows_of_l + (v * block_rows + i) * lanes;
-            value_gradients<decltype(r)::value>(p + l * layer + i * width, width, gradient + (v * block_rows + i) * width * lanes, width * lanes,
-                                                left + rows_at, panel(right, l, j0) + v * width * lanes, columns, dv1 + rows_at,
-                                                panel(dv2, l, j0) + v * width * lanes);
+          constexpr int R = decltype(r)::value;
+          for (index_t l = 0; l < here; ++l) {
+            index_t const from = first_of(l, i0 + i + R - 1, j0), at_row = l * rows_of_l + (v * block_rows + i) * lanes,
+                          at_column = (v * width + from) * lanes;
+            if (from >= columns) break;
+            value_gradients<R>(p + l * layer + i * width + from, width, gradient + ((v * block_rows + i) * width + from) * lanes, width * lanes,
+                               left + at_row, panel(right, l, j0) + at_column, columns - from, dv1 + at_row, panel(dv2, l, j0) + at_column);
           }
         });
     } else {
       for (index_t i = 0; i < height; ++i)
         each_pair(vectors, [&](index_t v, auto pair) {
-          each_group(count, [&](index_t l, auto r) {
+          each_group(here, [&](index_t l, auto r) {
             accumulate<decltype(r)::value, decltype(pair)::value>({p + l * layer + i * width, layer, 1}, columns,
                                                                   gradient + (v * block_rows + i) * width * lanes, block_rows * width * lanes,
                                                                   dv1 + l * rows_of_l + (v * block_rows + i) * lanes, rows_of_l,
@@ -252,16 +271,22 @@ class backward_block {
           });
         });
     }
-    for (index_t l = 0; l < count; ++l)
+    for (index_t l = 0; l < here; ++l)
       each_pair(vectors, [&](index_t v, auto pair) {
         constexpr int W = decltype(pair)::value;
         each_group(padded_height, [&](index_t i, auto r) {
-          accumulate<decltype(r)::value, W>({ds + l * layer + i * width, width, 1}, columns, panel(key, l, j0) + v * width * lanes, width * lanes,
-                                            dq + l * rows_of_l + (v * block_rows + i) * lanes, lanes, block_rows * lanes);
+          constexpr int R = decltype(r)::value;
+          index_t const from = first_of(l, i0 + i + R - 1, j0);
+          if (from >= columns) return;
+          accumulate<R, W>({ds + l * layer + i * width + from, width, 1}, columns - from, panel(key, l, j0) + (v * width + from) * lanes,
+                           width * lanes, dq + l * rows_of_l + (v * block_rows + i) * lanes, lanes, block_rows * lanes);
         });
         each_group(columns, [&](index_t j, auto r) {
-          accumulate<decltype(r)::value, W>({ds + l * layer + j, 1, width}, height, query + l * rows_of_l + v * block_rows * lanes,
-                                            block_rows * lanes, panel(dk, l, j0) + (v * width + j) * lanes, lanes, width * lanes);
+          constexpr int R = decltype(r)::value;
+          index_t const from = first_of(l, j0 + j + R - 1, i0);
+          if (from >= height) return;
+          accumulate<R, W>({ds + l * layer + from * width + j, 1, width}, height - from, query + l * rows_of_l + (v * block_rows + from) * lanes,
+                           block_rows * lanes, panel(dk, l, j0) + (v * width + j) * lanes, lanes, width * lanes);
         });
       });
   }

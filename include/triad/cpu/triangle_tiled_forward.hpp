@@ -4,7 +4,8 @@
 //   pack k(., j) turned and v2(., j), once for all i: they stay in the second-level cache while rows i stream past
 //   for every block of rows i:  scores of all l;  exp(s - max) and its sum;  o += p v1 v2;  o / sum
 //
-// The last block of rows is moved up so that it ends with the graph; what it computes again, it writes again.
+// The last block of rows is moved up so that it ends with the graph; what it computes again, it writes again.  Causal: a block takes the
+// middle nodes that are open to any of its edges, with scores of -infinity where they are shut to some.
 #pragma once
 
 #include <limits>
@@ -44,12 +45,12 @@ struct forward_tiles {
   index_t floats() const { return keys() + right() + left() + probabilities() + statistics() + sums(); }
 };
 
-/// Softmax of `height` rows and the vectors of one tile: s holds the scores and becomes exp(s - maximum), with dropout but neither
-/// divided by the sum nor multiplied by 1 / (1 - rate).
-inline void exponentials(head const& x, float* s, index_t layer, index_t i0, index_t height, index_t j0, index_t width, float const* maximum,
-                         float* sum) {
+/// Softmax of `height` rows and the vectors of one tile: s holds the scores of middle nodes 0 .. end and becomes exp(s - maximum), with
+/// dropout but neither divided by the sum nor multiplied by 1 / (1 - rate).
+inline void exponentials(head const& x, float* s, index_t layer, index_t end, index_t i0, index_t height, index_t j0, index_t width,
+                         float const* maximum, float* sum) {
   for (index_t t = 0; t < height * width; t += lanes) simd::store(sum + t, floats{});
-  for (index_t l = 0; l < x.n; ++l, s += layer)
+  for (index_t l = 0; l < end; ++l, s += layer)
     for (index_t i = 0; i < height; ++i)
       for (index_t j = 0; j < width; j += lanes) {
         index_t const t = i * width + j;
@@ -93,26 +94,27 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
 
   each_group(n, [&](index_t begin, auto rows_here) {
     constexpr int R = decltype(rows_here)::value;
-    index_t const i0 = std::min<index_t>(begin, n - R), next = std::min<index_t>(i0 + R, n - R);
+    index_t const i0 = std::min<index_t>(begin, n - R), next = std::min<index_t>(i0 + R, n - R), end = x.end(i0 + R - 1, j0 + columns - 1);
 
     for (index_t t = 0; t < R * width; t += lanes) simd::store(maximum + t, simd::broadcast(-std::numeric_limits<float>::infinity()));
     if constexpr (OwnKey) {
       for (index_t i = 0; i < R; ++i) {
         turn(x.key.from((i0 + i) * n + j0), columns, k, keys, width);
-        each_group(n, [&](index_t l, auto h) {
-          index_t const first = std::min<index_t>(l, n - decltype(h)::value);
+        each_group(end, [&](index_t l, auto h) {
+          index_t const first = std::min<index_t>(l, end - decltype(h)::value);  // `end` is R at least, and n in the block of fewer rows
           scores<decltype(h)::value, V>(x.query.from((i0 + i) * n + first), lanes, keys, k, x.scale, p + first * layer + i * width, layer);
         });
       }
     }
-    for (index_t l = 0; l < n; ++l) {
+    for (index_t l = 0; l < end; ++l) {
       float* const s = p + l * layer;
       if constexpr (!OwnKey) scores<R, V>(x.query.from(i0 * n + l).every(n), lanes, keys + l * k * width, k, x.scale, s, width);
       if (x.masked != nullptr) mask_scores(x, l, i0, R, j0, columns, s, width, x.fill);
+      shut(x, l, i0, R, j0, columns, s, width, -std::numeric_limits<float>::infinity());
       for (index_t t = 0; t < R * width; t += lanes) simd::store(maximum + t, simd::max(simd::load(maximum + t), simd::load(s + t)));
       prefetch_rows(x.left.from(i0 * n + l).every(n), R, k);
     }
-    exponentials(x, p, layer, i0, R, j0, width, maximum, sum);
+    exponentials(x, p, layer, end, i0, R, j0, width, maximum, sum);
     for (index_t i = 0; i < R; ++i)
       for (index_t j = 0; j < columns; ++j) {
         float const inverse = 1 / sum[i * width + j];
@@ -123,7 +125,7 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
       }
 
     if constexpr (RightValue) {
-      for (index_t l = 0; l < n; ++l) {
+      for (index_t l = 0; l < end; ++l) {
         pack_pairs<half>(x.left.from(i0 * n + l).every(n), R, R, k, l, n, left);
         prefetch_rows(x.query.from(next * n + l).every(n), R, k);
       }
@@ -131,11 +133,14 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
         each_pair(vectors, [&](index_t v, auto pair) {
           constexpr int W = decltype(pair)::value;
           auto const block = h * vectors + v;
-          for (index_t l = 0; l < n; l += chunk)
-            for (index_t j = 0; j < pairs_j; ++j)
+          for (index_t l = 0; l < end; l += chunk)
+            for (index_t j = 0; j < pairs_j; ++j) {
+              index_t const here = std::min(chunk, x.end(i0 + h * half + half - 1, j0 + 2 * j + 1) - l);
+              if (here <= 0) continue;
               outputs<W>(p + l * layer + h * half * width + 2 * j, layer, width, left + (block * n + l * W) * half * lanes,
-                         right + ((j * vectors + v) * n + l * W) * 2 * lanes, std::min(chunk, n - l), l == 0,
+                         right + ((j * vectors + v) * n + l * W) * 2 * lanes, here, l == 0,
                          sums + (block * pairs_j + j * W) * half * 2 * lanes);
+            }
           for (index_t i = 0; i < half; ++i)
             for (index_t j = 0; j < columns; ++j) {
               float const scale = sum[(h * half + i) * width + j];
@@ -154,11 +159,12 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
             }
         });
     } else {
-      for (index_t l = 0; l < n; ++l)
+      for (index_t l = 0; l < end; ++l)
         for (index_t t = 0; t < R * width; t += lanes) simd::store(p + l * layer + t, simd::load(p + l * layer + t) * simd::load(sum + t));
       for (index_t i = 0; i < R; ++i)
         each_run(columns, [&](index_t j, auto w) {
-          mix<decltype(w)::value>({p + i * width + j, 1, layer}, n, x.left.from((i0 + i) * n), k, o.from((i0 + i) * n + j0 + j), false);
+          constexpr int J = decltype(w)::value;
+          mix<J>({p + i * width + j, 1, layer}, x.end(i0 + i, j0 + j + J - 1), x.left.from((i0 + i) * n), k, o.from((i0 + i) * n + j0 + j), false);
         });
     }
   });

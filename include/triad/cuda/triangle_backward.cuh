@@ -10,6 +10,8 @@
 // The two halves form w do twice, 9 multiplications and additions an element instead of 8, which saves the sums that one half
 // would have to keep in shared memory.  A key of its own, k(i, j), is not owned by l: own_key_kernel has its gradient.
 //
+// Causal: a later l is shut to the square of edges i, j < l; tiles inside it are skipped, and w and ds are zero in the rest of it.
+//
 // Where the policy is not exact float32, dq and dk are products of tiles of all warps: 16 (i) by 16 (j) by the channels, for each l.
 #pragma once
 
@@ -48,13 +50,15 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
     for (int i0 = 0; i0 < n; i0 += tile) {
       clear(value, score);
       [[maybe_unused]] tile_sums dq_sums{};  // ds k, where it is a product of tiles
-      for (int j0 = 0; j0 < n; j0 += tile) {
+      int const first_column = first_tile(at, l0, i0);
+      for (int j0 = first_column; j0 < n; j0 += tile) {
+        bool const more = i0 > first_tile(at, l0, j0);  // rows before these had something for dk and dv2
         b.sync();
-        if (j0 == 0) base::copy_left(b, s, at, i0, l0);
+        if (j0 == first_column) base::copy_left(b, s, at, i0, l0);
         base::copy_right(b, s, at, l0, j0);
         base::copy_pairs(b, s, at, gradient, statistics, i0, j0);
         b.end_copies();
-        if (live && !of_rows) resume(at, l0 + mine.l, j0 + mine.first, mine.c, i0 == 0, dv2, dk, value, score);
+        if (live && !of_rows) resume(at, l0 + mine.l, j0 + mine.first, mine.c, more, dv2, dk, value, score);
         b.wait_for_copies<0>();
         b.sync();
         if constexpr (of_tiles) {
@@ -63,7 +67,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
         }
         base::make_weights(b, s, p, at, i0, l0, j0);
         b.sync();
-        if constexpr (of_tiles) score_gradients(b, s, p, at, i0, l0, j0, dk, dq_sums);
+        if constexpr (of_tiles) score_gradients(b, s, p, at, l0, j0, more, dk, dq_sums);
         if (live && of_rows) {
           accumulate<true>(s, mine, n - j0 < tile ? n - j0 : tile, value, score);
         } else if (live && (sums_value || sums_key)) {
@@ -90,6 +94,9 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
   }
 
  private:
+  /// Where the first tile begins that has an edge to which some l from l0 on is open, of those beside the tile from `begin` on.
+  TRIAD_DEVICE static int first_tile(one_head<T> const& at, int l0, int begin) { return at.begin(l0, begin + tile - 1) / tile * tile; }
+
   /// What a thread of either half owns: `own` rows i or columns j from `first`, one l, four channels.
   struct place {
     int c, l, first;
@@ -190,8 +197,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
     }
   }
   /// dq(i, l) += ds k(l, j) in registers, dk(l, j) += ds q(i, l) in this block's rows of dk.
-  TRIAD_DEVICE static void score_gradients(block const& b, shared const& s, problem<T> const& p, one_head<T> const& at, int i0, int l0, int j0,
-                                           columns<T> const& dk, tile_sums& of_queries) {
+  TRIAD_DEVICE static void score_gradients(block const& b, shared const& s, problem<T> const& p, one_head<T> const& at, int l0, int j0,
+                                           bool more, columns<T> const& dk, tile_sums& of_queries) {
     tile_lane const lane(b);
     each_group(b, p.width, [&](int group, int l, int c) {
       add_tile_product<Path, tiles>(p.factors, lane, tile, [&](int i, int j) { return s.ds[l][i * weight_stride + j]; },
@@ -199,7 +206,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
       T of_keys[tiles][4] = {};
       add_tile_product<Path, tiles>(p.factors, lane, tile, [&](int j, int i) { return s.ds[l][i * weight_stride + j]; },
                                     [&](int i, int e) { return s.query[l][i * stride + c + e]; }, of_keys);
-      store_tiles(lane, of_keys, c, p.width, dk, i0 > 0, [&](int j) { return l0 + l < at.n ? at.edge(l0 + l, j0 + j) : -1; });
+      store_tiles(lane, of_keys, c, p.width, dk, more, [&](int j) { return l0 + l < at.n ? at.edge(l0 + l, j0 + j) : -1; });
     });
   }
   TRIAD_DEVICE static void store_queries(block const& b, one_head<T> const& at, int i0, int l0, int width, columns<T> const& dq,
@@ -226,13 +233,13 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
     for (int r = 0; r < own; ++r) value[r] = score[r] = quad<T>{};
   }
   /// What the tiles of rows before this one summed; it arrives while the weights are made.
-  TRIAD_DEVICE static void resume(one_head<T> const& at, int l, int j, int c, bool first, columns<T> const& dv2, columns<T> const& dk,
+  TRIAD_DEVICE static void resume(one_head<T> const& at, int l, int j, int c, bool more, columns<T> const& dv2, columns<T> const& dk,
                                   quad<T> (&value)[own], quad<T> (&score)[own]) {
     clear(value, score);
     TRIAD_UNROLL
     for (int r = 0; r < own; ++r) {
       int const row = at.edge(l, j + r);
-      if (row < 0 || first) continue;
+      if (row < 0 || !more) continue;
       if constexpr (sums_value) value[r] = dv2.load(row, c, at.width);
       if constexpr (sums_key) score[r] = dk.load(row, c, at.width);
     }
@@ -265,7 +272,8 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
     bool const live = c < width && i0 + i < n && j0 + j < n;
     quad<T> sum[own] = {};
     base::copy_pairs(b, s, at, at.part(d_o), statistics, i0, j0);
-    for (int l0 = 0; l0 < n; l0 += middles) {
+    int const end = at.end(i0 + tile - 1, j0 + tile - 1);
+    for (int l0 = 0; l0 < end; l0 += middles) {
       base::copy_left(b, s, at, i0, l0);
       base::copy_right(b, s, at, l0, j0);
       b.end_copies();
@@ -274,7 +282,7 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
       base::make_weights(b, s, p, at, i0, l0, j0);
       b.sync();
       if (live)
-        for (int l = 0; l < middles && l0 + l < n; ++l) {
+        for (int l = 0; l < middles && l0 + l < end; ++l) {
           quad<T> const query = quad_at(&s.query[l][i * stride + c]);
           TRIAD_UNROLL
           for (int r = 0; r < own; ++r) add(sum[r], s.ds[l][i * base::weight_stride + j + r], query);

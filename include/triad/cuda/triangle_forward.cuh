@@ -6,6 +6,8 @@
 //                           o(i, j) += p v1(i, l) * v2(l, j)     64 accumulators a thread: 4 i, 4 j, 4 columns
 //   o / sum and the statistics
 //
+// Causal: l ends with the last that is open to an edge of the tile; scores of those that are shut to some are -infinity.
+//
 // Shared memory serves 16 bytes a thread in 4 cycles of a processor, in which it could start 16 multiplications a thread; half as long
 // where threads whose numbers differ in the lowest or second bit read the same.  So threads have blocks of outputs in registers, and
 // digits of rows and columns alternate in their numbers.
@@ -84,9 +86,10 @@ struct forward_kernel {
     if constexpr (OwnKey)
       start_rows<threads, Width, rows * tile_columns>(b, at.key, width, width, [&](int r) { return at.edge(i0 + r / tile_columns, j0 + r % tile_columns); },
                                                   [&](int r) { return s.own[r / tile_columns][r % tile_columns]; });
-    start_scored(b, s, at, i0, 0, j0);
-    for (int l0 = 0; l0 < n; l0 += chunk) {
-      int const count = n - l0 < chunk ? n - l0 : chunk;
+    int const end = at.end(i0 + rows - 1, j0 + tile_columns - 1);
+    start_scored(b, s, at, i0, 0, j0, end);
+    for (int l0 = 0; l0 < end; l0 += chunk) {
+      int const count = end - l0 < chunk ? end - l0 : chunk;
       start_values(b, s, at, i0, l0, j0);
       b.wait_for_copies<1>();  // values may be late
       b.sync();
@@ -97,7 +100,7 @@ struct forward_kernel {
       else
         score_tile(b, s, count, width);
       b.sync();
-      start_scored(b, s, at, i0, l0 + chunk, j0);
+      start_scored(b, s, at, i0, l0 + chunk, j0, end);
       follow_softmax(b, s, p, at, i0, l0, j0, count, state);
       b.wait_for_copies<1>();  // queries and keys may be late
       b.sync();
@@ -161,9 +164,9 @@ struct forward_kernel {
     }
   };
 
-  // One group of copies each, of nothing where the chunk is beyond the graph.
-  TRIAD_DEVICE static void start_scored(block const& b, shared& s, one_head<T> const& at, int i0, int l0, int j0) {
-    if (l0 < at.n) {
+  // One group of copies each, of nothing where the chunk is beyond the end.
+  TRIAD_DEVICE static void start_scored(block const& b, shared& s, one_head<T> const& at, int i0, int l0, int j0, int end) {
+    if (l0 < end) {
       int const filled = of_tiles ? terms_of(at.width) : at.width;
       start_left(b, s.query, at.query, at, i0, l0, filled);
       if constexpr (!OwnKey) start_right(b, s.key, at.key, at, l0, j0, filled);
@@ -272,6 +275,7 @@ struct forward_kernel {
       for (int l = 0; l < chunk; ++l) {
         score[l] = l < count ? s.p[l][i][j] * p.scale : -::cuda::std::numeric_limits<T>::infinity();
         if (l < count && inside && at.masked(i0 + i, l0 + l, j0 + j)) score[l] = p.fill;
+        if (!at.open(i0 + i, l0 + l, j0 + j)) score[l] = -::cuda::std::numeric_limits<T>::infinity();
         top = score[l] > top ? score[l] : top;
       }
       state.maximum[r] = top > state.maximum[r] ? top : state.maximum[r];

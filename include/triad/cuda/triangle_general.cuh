@@ -34,14 +34,17 @@ struct general_head : one_head<T> {
   TRIAD_DEVICE int right_row(int l, int j) const { return this->row(middle(l), j); }
   TRIAD_DEVICE bool has_own_key() const { return ablates_attention(form); }
   TRIAD_DEVICE bool has_right() const { return uses_right_value(form); }
-  TRIAD_DEVICE bool shut(int i, int l, int j) const { return this->masked(i, middle(l), j); }
+  TRIAD_DEVICE bool is_masked(int i, int l, int j) const { return this->masked(i, middle(l), j); }
+  TRIAD_DEVICE bool has_term(int i, int l, int j) const { return this->open(i, middle(l), j); }
+  /// Terms of edge (i, j) are 0 .. end_of_terms.
+  TRIAD_DEVICE int end_of_terms(int i, int j) const { return flat() ? terms : this->end(i, j); }
 
   TRIAD_DEVICE T score(block const& b, int i, int l, int j) const {
     auto const q = query_row(i, l, j), k = key_row(i, l, j);
     T sum = 0;
     for (int c = b.lane(); c < width; c += warp) sum += this->query.at(q, c) * this->key.at(k, c);
     sum = warp_sum(b, sum);
-    return shut(i, l, j) ? fill : sum * scale;
+    return is_masked(i, l, j) ? fill : sum * scale;
   }
   TRIAD_DEVICE T value(int i, int l, int j, int c) const {
     T const one = this->left.at(value_row(i, l, j), c);
@@ -53,7 +56,7 @@ struct general_head : one_head<T> {
   };
   TRIAD_DEVICE softmax over_terms(block const& b, int i, int j) const {
     softmax x{score(b, i, 0, j), 1};
-    for (int l = 1; l < terms; ++l) {
+    for (int l = 1; l < end_of_terms(i, j); ++l) {
       T const s = score(b, i, l, j);
       if (s > x.maximum) {
         x.sum = x.sum * exponential(x.maximum - s) + 1;
@@ -104,7 +107,7 @@ struct general_forward {
     auto const out = at.part(o);
     for (int c0 = 0; c0 < p.width; c0 += held * warp) {
       T sum[held] = {};
-      for (int l = 0; l < at.terms; ++l) {
+      for (int l = 0; l < at.end_of_terms(i, j); ++l) {
         T const e = exponential(at.score(b, i, l, j) - x.maximum);
         if (!keep.keeps(at.element(i, l, j))) continue;
         TRIAD_UNROLL
@@ -164,6 +167,7 @@ struct general_backward {
         } else if (role == general_role::flat_key && step >= n) {
           i = step - n, l = n + u, j = v;
         }
+        if (!at.has_term(i, l, j)) continue;  // the whole warp
         auto const edge = at.row(i, j);
         T const s = at.score(b, i, l, j);
         T dp = 0;
@@ -172,7 +176,7 @@ struct general_backward {
         T const probability = exponential(s - at.number(statistics.maximum, edge)) * at.number(statistics.inverse_sum, edge);
         T const kept = keep.keeps(at.element(i, l, j)) ? p.kept : T(0);
         T const w = probability * kept;
-        T const ds = at.shut(i, l, j) ? T(0) : probability * (dp * kept - at.number(statistics.delta, edge)) * p.scale;
+        T const ds = at.is_masked(i, l, j) ? T(0) : probability * (dp * kept - at.number(statistics.delta, edge)) * p.scale;
         auto const query = at.query_row(i, l, j), key = at.key_row(i, l, j);
         TRIAD_UNROLL
         for (int r = 0; r < held; ++r) {
@@ -211,9 +215,10 @@ struct weights_kernel {
     if (i < 0 || j < 0 || i >= at.n || j >= at.n) return;  // the whole block
     int const row = static_cast<int>(i), column = static_cast<int>(j);
     auto const x = at.over_terms(b, row, column);
+    int const end = at.end_of_terms(row, column);
     for (int l = 0; l < at.terms; ++l) {
-      T const s = at.score(b, row, l, column);
-      if (b.lane() == 0 && l < weights.extent(1)) weights(at.head, l) = exponential(s - x.maximum) / x.sum;
+      T const weight = l < end ? exponential(at.score(b, row, l, column) - x.maximum) / x.sum : T(0);
+      if (b.lane() == 0 && l < weights.extent(1)) weights(at.head, l) = weight;
     }
   }
 };

@@ -207,6 +207,7 @@ template <class T>
 struct problem {
   columns<T const> query, key, left, right;         // (rows, d) each; right: nothing where the form has none
   index_t const *size, *first_edge, *first_triangle;  // (b) each
+  index_t const* sources;                           // (b), or null where every node is a middle of every edge
   std::uint8_t const* masked;                       // (triangles), or null
   dropout_mask dropout;
   std::uint64_t threshold;  // of its words, made by the host, since a device is slow in double; 0 where all are kept
@@ -221,7 +222,8 @@ problem<T> make_problem(triangle_settings const& t, triangle_projections<T const
                         arithmetic factors = arithmetic::float32) {
   auto const width = x.query.extent(1) / t.heads;
   return {make_columns(x.query, width), make_columns(x.key, width), make_columns(x.left_value, width), make_columns(x.right_value, width),
-          g.size.data_handle(), g.edge.data_handle(), g.triangle.data_handle(), t.mask.empty() ? nullptr : t.mask.masked.data_handle(), t.dropout,
+          g.size.data_handle(), g.edge.data_handle(), g.triangle.data_handle(), t.causal() ? t.sources.data_handle() : nullptr,
+          t.mask.empty() ? nullptr : t.mask.masked.data_handle(), t.dropout,
           t.dropout.active() ? t.dropout.threshold() : 0, static_cast<T>(t.mask.fill), static_cast<T>(1 / std::sqrt(static_cast<double>(width))),
           t.dropout.active() ? static_cast<T>(t.dropout.scale()) : T(1), t.heads, static_cast<int>(width), factors};
 }
@@ -275,14 +277,15 @@ class keeper {
 template <class T>
 struct one_head {
   index_t first_row, first_element, head;
-  int width, n;
+  int width, n, sources;  // sources: n unless causal
   columns<T const> query, key, left, right;
   std::uint8_t const* mask;  // of this graph, or null
 
   /// Terms: n, or 2 n where the form is flat.
   TRIAD_DEVICE one_head(problem<T> const& p, index_t graph, index_t c, int terms_per_node = 1)
-      : first_row(p.first_edge[graph]), first_element(0), head(c), width(p.width), n(static_cast<int>(p.size[graph])), query(part(p.query)),
-        key(part(p.key)), left(part(p.left)), right(part(p.right)), mask(p.masked == nullptr ? nullptr : p.masked + p.first_triangle[graph]) {
+      : first_row(p.first_edge[graph]), first_element(0), head(c), width(p.width), n(static_cast<int>(p.size[graph])),
+        sources(p.sources == nullptr ? n : static_cast<int>(p.sources[graph])), query(part(p.query)), key(part(p.key)),
+        left(part(p.left)), right(part(p.right)), mask(p.masked == nullptr ? nullptr : p.masked + p.first_triangle[graph]) {
     auto const cube = index_t(n) * n * n;
     first_element = terms_per_node * (p.first_triangle[graph] * p.heads + c * cube);
   }
@@ -294,6 +297,12 @@ struct one_head {
   /// The same, or -1 outside the graph.
   TRIAD_DEVICE int edge(int i, int j) const { return i < n && j < n ? row(i, j) : -1; }
   TRIAD_DEVICE bool masked(int i, int l, int j) const { return mask != nullptr && mask[(index_t(i) * n + l) * n + j] != 0; }
+  /// Middle nodes of the edges up to (i, j) are 0 .. end.
+  TRIAD_DEVICE int end(int i, int j) const { return static_cast<int>(causal_end(sources, n, i, j)); }
+  /// Whether l is open to any edge up to (i, j).
+  TRIAD_DEVICE bool open(int i, int l, int j) const { return l < sources || l <= i || l <= j; }
+  /// Of edges with one end at `last` or before: where the other ends begin for which l is open to some of them.
+  TRIAD_DEVICE int begin(int l, int last) const { return open(last, l, last) ? 0 : l; }
   /// The number of p(i, l, j) among the elements that dropout numbers.
   TRIAD_DEVICE index_t element(int i, int l, int j) const { return first_element + (index_t(l) * n + i) * n + j; }
   /// What a matrix of one number an edge and head has for an edge of this graph.

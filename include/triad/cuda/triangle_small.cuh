@@ -137,7 +137,8 @@ struct small_forward {
         typename team::task const my(with.thread() + r * team::size, n);
         T const* const query = left + at.row(my.i, my.l);
         T const* const key = right + at.row(OwnKey ? my.i : my.l, my.first);
-        for (int c = 0; my.first < my.last && c < 4 * at.here(c0, width); c += 4) {
+        bool const some = my.first < my.last && of.open(my.i, my.l, my.last - 1);
+        for (int c = 0; some && c < 4 * at.here(c0, width); c += 4) {
           quad<T> const q = quad_at(query + c);
           TRIAD_UNROLL
           for (int e = 0; e < team::part; ++e)
@@ -168,18 +169,19 @@ struct small_forward {
   }
 
  private:
-  /// Scores of edge (i, j) to weights, as they are where all are kept.
+  /// Scores of edge (i, j) to weights, as they are where all are kept; zeros of what is shut.
   TRIAD_DEVICE static void softmax(layout const& at, T* weights, problem<T> const& p, one_head<T> const& of, int i, int j, matrix<T> maximum,
                                    matrix<T> inverse_sum) {
-    int const n = at.n;
+    int const end = of.end(i, j);
     T top = weights[at.triangle(0, i, j)], sum = 0;
-    for (int l = 1; l < n; ++l) {
+    for (int l = 1; l < end; ++l) {
       T const s = weights[at.triangle(l, i, j)];
       top = s > top ? s : top;
     }
-    for (int l = 0; l < n; ++l) sum += weights[at.triangle(l, i, j)] = exponential(weights[at.triangle(l, i, j)] - top);
+    for (int l = 0; l < end; ++l) sum += weights[at.triangle(l, i, j)] = exponential(weights[at.triangle(l, i, j)] - top);
     T const inverse = T(1) / sum;
-    for (int l = 0; l < n; ++l) weights[at.triangle(l, i, j)] *= inverse * p.kept;
+    for (int l = 0; l < end; ++l) weights[at.triangle(l, i, j)] *= inverse * p.kept;
+    for (int l = end; l < at.n; ++l) weights[at.triangle(l, i, j)] = 0;
     of.number(maximum, of.row(i, j)) = top;
     of.number(inverse_sum, of.row(i, j)) = inverse;
   }
@@ -198,7 +200,8 @@ struct small_forward {
         j[r] = inside(j0 + r, n);
       }
       quad<T> sum[own][own] = {};
-      for (int l = 0; l < n; ++l) {
+      int const end = of.end(i[own - 1], j[own - 1]);
+      for (int l = 0; l < end; ++l) {
         quad<T> v2[own] = {};
         if constexpr (RightValue) {
           TRIAD_UNROLL

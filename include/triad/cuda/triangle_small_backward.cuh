@@ -40,7 +40,7 @@ struct small_backward {
       with.wait();
       TRIAD_UNROLL
       for (int r = 0; r < team::tasks; ++r)
-        add_scores(at, s, typename team::task(with.thread() + r * team::size, n), 4 * at.here(c0, width), score[r], dp[r]);
+        add_scores(at, s, of, typename team::task(with.thread() + r * team::size, n), 4 * at.here(c0, width), score[r], dp[r]);
       with.sync();
     }
     TRIAD_UNROLL
@@ -85,9 +85,9 @@ struct small_backward {
     with.start(at, gradient, c0, width, s.d_o);
   }
 
-  TRIAD_DEVICE static void add_scores(layout const& at, parts const& s, typename team::task const& my, int here, T (&score)[team::part],
-                                      T (&dp)[team::part]) {
-    if (my.first >= my.last) return;
+  TRIAD_DEVICE static void add_scores(layout const& at, parts const& s, one_head<T> const& of, typename team::task const& my, int here,
+                                      T (&score)[team::part], T (&dp)[team::part]) {
+    if (my.first >= my.last || !of.open(my.i, my.l, my.last - 1)) return;
     int const row = at.row(my.i, my.l), pairs = at.row(my.i, my.first), others = at.row(my.l, my.first);
     for (int c = 0; c < here; c += 4) {
       quad<T> const query = quad_at(s.query + row + c), left = quad_at(s.left + row + c);
@@ -106,25 +106,26 @@ struct small_backward {
   }
 
   /// Of edge (i, j): w holds the products q . k and becomes p as it is where all are kept; ds holds dp, zeros where it was dropped, and
-  /// becomes ds.
+  /// becomes ds.  Both are zero where l is shut.
   TRIAD_DEVICE static void weigh(layout const& at, parts const& s, problem<T> const& p, one_head<T> const& of, int i, int j,
                                  matrix<T const> maximum, matrix<T const> inverse_sum) {
-    int const n = at.n;
+    int const end = of.end(i, j);
     T const top = of.number(maximum, of.row(i, j)), inverse = of.number(inverse_sum, of.row(i, j));
     T delta = 0;
-    unsigned shut = 0;  // a bit for each l
-    for (int l = 0; l < n; ++l) {
+    unsigned masked = 0;  // a bit for each l
+    for (int l = 0; l < end; ++l) {
       int const t = at.triangle(l, i, j);
-      if (of.masked(i, l, j)) shut |= 1u << l;
-      s.w[t] = exponential(((shut >> l & 1u) != 0 ? p.fill : s.w[t] * p.scale) - top) * inverse;
+      if (of.masked(i, l, j)) masked |= 1u << l;
+      s.w[t] = exponential(((masked >> l & 1u) != 0 ? p.fill : s.w[t] * p.scale) - top) * inverse;
       s.ds[t] *= p.kept;
       delta += s.w[t] * s.ds[t];
     }
-    for (int l = 0; l < n; ++l) {
+    for (int l = 0; l < end; ++l) {
       int const t = at.triangle(l, i, j);
-      s.ds[t] = (shut >> l & 1u) != 0 ? T(0) : s.w[t] * (s.ds[t] - delta) * p.scale;
+      s.ds[t] = (masked >> l & 1u) != 0 ? T(0) : s.w[t] * (s.ds[t] - delta) * p.scale;
       s.w[t] *= p.kept;
     }
+    for (int l = end; l < at.n; ++l) s.w[at.triangle(l, i, j)] = s.ds[at.triangle(l, i, j)] = 0;
   }
 
   /// A thread sums over j for own rows i of one l, or over i for own columns j of one l, four channels; own keys: over l for own
@@ -150,7 +151,7 @@ struct small_backward {
                                        int width, gradients<T> const& out) {
     int const n = at.n;
     quad<T> dq[own] = {}, dv[own] = {};
-    for (int j = 0; j < n; ++j) {
+    for (int j = of.begin(l, i[own - 1]); j < n; ++j) {
       quad<T> key{}, right{};
       if constexpr (!OwnKey) key = quad_at(s.key + at.row(l, j) + c);
       if constexpr (RightValue) right = quad_at(s.right + at.row(l, j) + c);
@@ -177,7 +178,7 @@ struct small_backward {
     if constexpr (!OwnKey || RightValue) {
       int const n = at.n;
       quad<T> dk[own] = {}, dv[own] = {};
-      for (int i = 0; i < n; ++i) {
+      for (int i = of.begin(l, j[own - 1]); i < n; ++i) {
         quad<T> const query = quad_at(s.query + at.row(i, l) + c), left = quad_at(s.left + at.row(i, l) + c);
         TRIAD_UNROLL
         for (int r = 0; r < own; ++r) {
@@ -195,9 +196,9 @@ struct small_backward {
   }
   TRIAD_DEVICE static void sum_of_own_keys(layout const& at, parts const& s, one_head<T> const& of, int i, int first, int const (&j)[own], int c0,
                                            int c, int width, gradients<T> const& out) {
-    int const n = at.n;
+    int const n = at.n, end = of.end(i, j[own - 1]);
     quad<T> dk[own] = {};
-    for (int l = 0; l < n; ++l) {
+    for (int l = 0; l < end; ++l) {
       quad<T> const query = quad_at(s.query + at.row(i, l) + c);
       TRIAD_UNROLL
       for (int r = 0; r < own; ++r) add(dk[r], s.ds[at.triangle(l, i, j[r])], query);

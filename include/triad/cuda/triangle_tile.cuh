@@ -105,7 +105,7 @@ struct backward_tile {
     }
   }
 
-  /// w and ds of the whole tile; zeros outside the graph.  Threads that differ in the lowest bit alone read the same do, and those that
+  /// w and ds of the whole tile; zeros outside the graph and where l is shut to the edge.  Threads that differ in the lowest bit alone read the same do, and those that
   /// differ in the second alone the same q and v1.
   TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0, int l0, int j0) {
     keeper const keep(p);  // made for each tile: kept, it would take registers from the sums
@@ -155,13 +155,13 @@ struct backward_tile {
           int const row = i + r * down, column = j + e * across, gi = i0 + row, gl = l0 + l, gj = j0 + column;
           T w = 0, ds = 0;
           if constexpr (of_tiles) score[r][e] = s.ds[l][row * weight_stride + column];
-          if (gi < at.n && gl < at.n && gj < at.n) {
-            bool const shut = at.masked(gi, gl, gj);
+          if (gi < at.n && gl < at.n && gj < at.n && at.open(gi, gl, gj)) {
+            bool const masked = at.masked(gi, gl, gj);
             T const probability =
-                exponential((shut ? p.fill : score[r][e] * p.scale) - s.maximum[row][column]) * s.inverse_sum[row][column];
+                exponential((masked ? p.fill : score[r][e] * p.scale) - s.maximum[row][column]) * s.inverse_sum[row][column];
             T const kept = keep.keeps(at.element(gi, gl, gj)) ? p.kept : T(0);
             w = probability * kept;
-            if (!shut) ds = probability * (dp[r][e] * kept - s.delta[row][column]) * p.scale;
+            if (!masked) ds = probability * (dp[r][e] * kept - s.delta[row][column]) * p.scale;
           }
           s.w[l][row * weight_stride + column] = w;
           s.ds[l][row * weight_stride + column] = ds;

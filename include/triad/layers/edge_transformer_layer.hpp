@@ -5,6 +5,10 @@
 //   u3 = norm(u2); f = drop(feed_forward(u3));  y = u3 + f (released)  or  f (paper)         all (rows, d)
 //
 // Where in.read lists edges, everything after the triangle is computed for them alone, and y has one row for each.
+//
+// A causal graph that grows node by node, as a decoder's does, keeps of its finished edges their projections (ops/triangle_step.hpp):
+//   begin    the source-source blocks, whole
+//   extend   the shells of the newest nodes, or of each only the edge that is read          both value only, without dropout
 #pragma once
 
 #include "triad/layers/feed_forward.hpp"
@@ -13,6 +17,7 @@
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
+#include "triad/ops/triangle_step.hpp"
 
 namespace triad {
 
@@ -54,15 +59,18 @@ struct edge_transformer_layer {
       f("feed_forward", feed_forward);
     }
   };
-  struct saved {
+  /// Of what follows the triangle.
+  struct rest {
+    tensor<T, dyn, D> u2;  // (rows or reads, d)
+    typename layer_norm_layer<T, D>::saved norm2;
+    tensor<T, dyn, D> u3;  // (rows or reads, d)
+    typename triad::feed_forward<T, D, F, D>::saved block;
+  };
+  struct saved : rest {
     typename layer_norm_layer<T, D>::saved norm1;
     tensor<T, dyn, D> u1;  // (rows, d)
     typename triangular_attention<T, D, H>::saved attention;
     tensor<T, dyn, D> kept_o, kept_u;  // (reads, d): the rows of o and of the residual that are read, or (0, d)
-    tensor<T, dyn, D> u2;              // (rows or reads, d)
-    typename layer_norm_layer<T, D>::saved norm2;
-    tensor<T, dyn, D> u3;  // (rows or reads, d)
-    typename triad::feed_forward<T, D, F, D>::saved block;
   };
 
   template <class S = T>
@@ -80,24 +88,33 @@ struct edge_transformer_layer {
     auto const norm1 = norm.plan_saved(place, dims);
     auto const u1 = state(dims.rows);
     auto const a = attention.plan_saved(place, dims, kept);
-    auto const kept_o = state(reads), kept_u = state(reads), u2 = state(out);
-    auto const norm2 = norm.plan_saved(place, row_dims(out));
-    auto const u3 = state(out);
-    return {norm1, u1, a, kept_o, kept_u, u2, norm2, u3, block.plan_saved(place, row_dims(out), kept)};
+    auto const kept_o = state(reads), kept_u = state(reads);
+    return {plan_rest(place, out, kept), norm1, u1, a, kept_o, kept_u};
+  }
+  rest plan_rest(arena& place, index_t rows, keep kept = keep::everything) const {
+    auto const u2 = place.make<tensor<T, dyn, D>>(rows, width());
+    auto const norm2 = norm.plan_saved(place, row_dims(rows));
+    auto const u3 = place.make<tensor<T, dyn, D>>(rows, width());
+    return {u2, norm2, u3, block.plan_saved(place, row_dims(rows), kept)};
   }
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
     norm.forward(ex, c, w.norm1, in.x, s.norm1, s.u1);
     attention.mix(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention);
-    auto o = s.attention.mixed;
-    tensor<T const, dyn, D> residual = Form == form::released ? tensor<T const, dyn, D>(s.u1) : in.x;
+    tensor<T const, dyn, D> o = s.attention.mixed;
+    auto residual = goes_on(in.x, s.u1);
     if (in.read.extent(0) != 0) {
       gather_rows(ex, o, in.read, s.kept_o);
       gather_rows(ex, residual, in.read, s.kept_u);
       o = s.kept_o;
       residual = s.kept_u;
     }
+    finish(ex, c, w, o, residual, s, y);
+  }
+  /// What follows the triangle.
+  template <backend Ex>
+  void finish(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> o, tensor<T const, dyn, D> residual, rest const& s, output y) const {
     epilogue<T> add;
     add.dropout = c.child(1).dropout(dropout);
     add.residual = as_matrix(residual);
@@ -142,6 +159,68 @@ struct edge_transformer_layer {
     attention.mix_backward(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention, d_o, du1, gradient.attention, from_residual);
     norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1,
                   Form == form::paper ? matrix<T const>(as_matrix(d_residual)) : no_matrix<T const>());
+  }
+
+  /// Numbers that a decoder keeps of a finished edge.
+  constexpr index_t kept_of_edge() const { return attention.projections() * width(); }
+
+  /// Of the edges between sources, whose rows come first in the cache (rows, kept_of_edge()); x and y (source rows, d).  An empty y is not computed.
+  template <backend Ex>
+  void begin(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, graph_batch const& sources, tensor<T, dyn, dyn> cache,
+             output y) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const rows = x.extent(0);
+    auto const u1 = project(ex, c, w, x, cache, 0);
+    if (y.extent(0) == 0) return;
+    auto const o = scratch.make<tensor<T, dyn, D>>(rows, width());
+    auto const s = plan_rest(scratch, rows, keep::nothing);
+    {
+      auto const inner = scratch.open();
+      auto const statistic = [&] { return as_matrix(scratch.make<tensor<T, dyn, H>>(rows, attention.heads())); };
+      auto const maximum = statistic(), inverse_sum = statistic();
+      triangle(ex, scratch, {attention.variant, attention.heads()}, attention.split(read_only(rows_of(cache, 0, rows))), sources,
+               triangle_statistics<T>{maximum, inverse_sum}, as_matrix(o));
+    }
+    finish(ex, c, w, o, goes_on(x, u1), s, y);
+  }
+  /// Of the newest shells: x (rows of the step, d), whose projections join the cache (but the rows that at.skipped).  y: as many rows, or
+  /// (slots, d) where `wanted` is one edge of each slot; read (slots) then says which row of the step each is.
+  template <backend Ex>
+  void extend(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, edge_shells const& at, shell_edges wanted, vec<index_t const> read,
+              tensor<T, dyn, dyn> cache, output y) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const out = y.extent(0), rows = at.rows(at.step);
+    TRIAD_EXPECTS(x.extent(0) == rows, "edge_transformer_layer: one state for each edge of the newest shells is needed");
+    auto const u1 = project(ex, c, w, x, cache, at.first_row(at.step) - at.skipped);
+    auto const o = scratch.make<tensor<T, dyn, D>>(out, width());
+    triangle_step(ex, scratch, attention.variant, attention.heads(), attention.split(read_only(cache)), at, wanted, as_matrix(o));
+    auto residual = goes_on(x, u1);
+    if (wanted != shell_edges::all) {
+      auto const kept = scratch.make<tensor<T, dyn, D>>(out, width());
+      gather_rows(ex, residual, read, kept);
+      residual = kept;
+    }
+    finish(ex, c, w, o, residual, plan_rest(scratch, out, keep::nothing), y);
+  }
+
+ private:
+  /// What o is added to.
+  static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) { return Form == form::released ? u1 : x; }
+
+  /// u1 = norm(x), in scratch memory; its projections become rows `first` and following of the cache.
+  template <backend Ex>
+  tensor<T const, dyn, D> project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, tensor<T, dyn, dyn> cache, index_t first) const {
+    TRIAD_EXPECTS(!c.train, "edge_transformer_layer: what a decoder keeps is without dropout");
+    TRIAD_EXPECTS(cache.extent(1) == kept_of_edge() && cache.extent(0) >= first + x.extent(0),
+                  "edge_transformer_layer: the cache has no room for these edges");
+    index_t const rows = x.extent(0);
+    auto const u1 = c.scratch->template make<tensor<T, dyn, D>>(rows, width());
+    auto const statistics = norm.plan_saved(*c.scratch, row_dims(rows));
+    norm.forward(ex, c, w.norm1, x, statistics, u1);
+    attention.stacked().forward(ex, c, w.attention.stacked, u1, {}, rows_of(cache, first, rows));
+    return u1;
   }
 };
 

@@ -8,24 +8,15 @@
 // A token of a hypothesis of length n costs as much as a pass over its n tokens, divided by n, but for attention over them.
 #pragma once
 
-#include <algorithm>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "triad/core/scratch.hpp"
 #include "triad/models/batch_upload.hpp"
-#include "triad/models/beam_search.hpp"
+#include "triad/models/decoding.hpp"
 #include "triad/models/fused_transformer.hpp"
 
 namespace triad {
-
-/// What a decoder has room for.
-struct decoder_room {
-  pair_dims sources;    // the largest batch; of its targets nothing is read
-  index_t beam = 1;     // hypotheses of each source
-  index_t longest = 1;  // tokens that a hypothesis is given, the begin among them
-};
 
 /// Allocates once.  The parameters are given to every call, so that they may change in between.
 template <class Model, backend Ex>
@@ -36,12 +27,10 @@ class fused_decoder {
   using values = typename Model::template fields<T const>;
 
   fused_decoder(Ex& ex, Model const& m, decoder_room const& room)
-      : ex_(ex), model_(m), room_(room), sizes_(room.sources), constants_(bytes_of_constants(), memory_of(ex)), step_(bytes_of_step(), memory_of(ex)),
-        memory_(planned_bytes([&](arena& a) { (void)plan(a, room.sources); }), memory_of(ex)), scratch_(needed_scratch(), memory_of(ex)),
-        logits_(static_cast<std::size_t>(slots() * m.vocabulary())) {
-    TRIAD_EXPECTS(room.beam > 0 && room.longest > 0, "fused_decoder: a hypothesis and a token of it at least need room");
-    for (auto* v : {&token_, &parent_, &position_, &length_}) v->resize(static_cast<std::size_t>(slots()));
-  }
+      : ex_(ex), model_(m), room_(room), sizes_(room.sources), host_(slots(), m.vocabulary(), room.beam, room.longest),
+        constants_(bytes_of_constants(), memory_of(ex)), step_(bytes_of_step(), memory_of(ex)),
+        memory_(needed_memory(), memory_of(ex)), scratch_(needed_scratch(), memory_of(ex)),
+        position_(host_.token), length_(host_.token) {}
   fused_decoder(fused_decoder const&) = delete;
   fused_decoder& operator=(fused_decoder const&) = delete;
 
@@ -49,6 +38,11 @@ class fused_decoder {
   index_t slots() const { return sizes_.pairs * room_.beam; }
   /// Of what it holds, but for indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
+  /// The same, known before anything is allocated.
+  static std::size_t planned(Ex& ex, Model const& m, decoder_room const& room) {
+    fused_decoder dry(measuring_tag{}, ex, m, room);
+    return dry.needed_memory() + dry.needed_scratch();
+  }
 
   /// Reads the sources of a batch; `in` must stay until the last step.
   void begin(values const& w, pair_batch<T> const& in) {
@@ -57,7 +51,7 @@ class fused_decoder {
     TRIAD_EXPECTS(in.waves.extent(0) >= room_.longest || !model_.positions, "fused_decoder: the batch has waves for fewer positions than hypotheses may have");
     in_ = in;
     sizes_ = in.sizes;
-    tokens_ = 0;
+    host_.begin(slots());
     fixed_ = constants_([&](auto const& put) { return put_constants(put); });
     auto scratch = scratch_.place();
     encode(ex_, use(scratch), w, placed());
@@ -66,27 +60,15 @@ class fused_decoder {
   /// One more token of every hypothesis: (slots, v) of what follows, until the next step.  Hypothesis h goes on from what hypothesis
   /// parents[h] was before; the first step needs none.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
-    auto const count = static_cast<std::size_t>(slots());
-    TRIAD_EXPECTS(tokens_ >= 0, "fused_decoder: sources come before steps: call begin() first");
-    TRIAD_EXPECTS(tokens.size() == count && (tokens_ == 0 || parents.size() == count), "fused_decoder: a token and a parent for every slot are needed");
-    TRIAD_EXPECTS(tokens_ < room_.longest, "fused_decoder: there is no room for another token");
-    bool moved = false, known = true;
-    for (std::size_t h = 0; h < count; ++h) {
-      token_[h] = tokens[h];
-      parent_[h] = tokens_ == 0 ? static_cast<index_t>(h) : parents[h];
-      known = known && token_[h] >= 0 && token_[h] < model_.vocabulary() && parent_[h] >= 0 && parent_[h] < slots();
-      position_[h] = tokens_;
-      length_[h] = tokens_ + 1;
-      moved = moved || parent_[h] != static_cast<index_t>(h);
-    }
-    TRIAD_EXPECTS(known, "fused_decoder: there is no such token, or no such slot");  // a device would not tell
+    bool const moved = host_.take(tokens, parents);
+    for (std::size_t h = 0; h < tokens.size(); ++h) position_[h] = host_.tokens, length_[h] = host_.tokens + 1;
     newest const now = step_([&](auto const& put) { return put_newest(put); });
     auto const at = placed();
     if (moved) {
       for (index_t k = 0; k < model_.decoder.count; ++k) gather_rows(ex_, grown(at, current_, k), now.parent, grown(at, 1 - current_, k));
       current_ = 1 - current_;
     }
-    ++tokens_;
+    ++host_.tokens;
     auto scratch = scratch_.place();
     extend(ex_, use(scratch), w, at, now);
     return as_matrix(read_only(at.logits));
@@ -95,15 +77,15 @@ class fused_decoder {
   /// Looks for the best hypotheses of a batch.  The search has its beam, and no more sentences than there is room for.
   void find(values const& w, pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
-    TRIAD_EXPECTS(search.rows() == slots(), "fused_decoder: the search has another beam, or another number of sentences, than the room and the batch");
-    while (!search.done()) {
-      auto const found = step(w, search.last_tokens(), search.parents());
-      memory_.memory().to_host(logits_.data(), found.data_handle(), static_cast<std::size_t>(slots() * model_.vocabulary()) * sizeof(T));
-      search.advance(make_matrix<T const>(logits_.data(), slots(), model_.vocabulary(), model_.vocabulary()));
-    }
+    host_.find(search, memory_.memory(), [&](auto tokens, auto parents) { return step(w, tokens, parents); });
   }
 
  private:
+  struct measuring_tag {};
+  fused_decoder(measuring_tag, Ex& ex, Model const& m, decoder_room const& room)
+      : ex_(ex), model_(m), room_(room), sizes_(room.sources), host_(0, m.vocabulary(), room.beam, room.longest), constants_(0, memory_of(ex)),
+        step_(0, memory_of(ex)) {}
+
   using states = tensor<T, dyn, dyn>;
   /// What does not change from step to step.
   struct constants {
@@ -142,14 +124,14 @@ class fused_decoder {
 
   attention_cache<T> cache(places const& at, newest const& now, index_t k) const {
     sequence_batch const queries{slots(), slots(), 1, fixed_.one, fixed_.each};
-    sequence_batch const keys{slots(), slots() * room_.longest, tokens_, now.length, fixed_.first};
-    return {slice(slice(at.caches, current_), k), tokens_, {queries, keys}};
+    sequence_batch const keys{slots(), slots() * room_.longest, host_.tokens, now.length, fixed_.first};
+    return {slice(slice(at.caches, current_), k), host_.tokens, {queries, keys}};
   }
   /// What is there of the caches of layer k + 1, a hypothesis a row: (slots, tokens 2 d).
   matrix<T> grown(places const& at, int which, index_t k) const {
     auto const c = slice(slice(at.caches, which), k);
     index_t const width = c.extent(2);
-    return make_matrix(c.data_handle(), slots(), tokens_ * width, room_.longest * width);
+    return make_matrix(c.data_handle(), slots(), host_.tokens * width, room_.longest * width);
   }
 
   template <class Any>
@@ -180,7 +162,7 @@ class fused_decoder {
   }
   template <class Put>
   newest put_newest(Put const& put) const {
-    auto const a = put(token_, slots()), b = put(parent_, slots()), c = put(position_, slots());
+    auto const a = put(host_.token, slots()), b = put(host_.parent, slots()), c = put(position_, slots());
     return {a, b, c, put(length_, slots())};
   }
   std::size_t bytes_of_constants() const {
@@ -194,6 +176,9 @@ class fused_decoder {
       for (int i = 0; i < 4; ++i) (void)a.make<vec<index_t>>(slots());
     });
   }
+  std::size_t needed_memory() const {
+    return planned_bytes([&](arena& a) { (void)plan(a, room_.sources); });
+  }
   /// Of the largest batch at its last step.
   std::size_t needed_scratch() {
     arena parameters, kept;
@@ -202,12 +187,12 @@ class fused_decoder {
     vec<index_t const> const slot(nullptr, slots()), pair(nullptr, sizes_.pairs);
     in_ = model_.measured_input(room_.sources);
     fixed_ = {slot, slot, slot, pair, pair};
-    tokens_ = room_.longest;
+    host_.tokens = room_.longest;
     auto const bytes = planned_scratch(ex_, call{}, [&](auto& dry, call const& c) {
       encode(dry, c, w, at);
       extend(dry, c, w, at, {slot, slot, slot, slot});
     });
-    tokens_ = -1;
+    host_.tokens = -1;
     return bytes;
   }
 
@@ -215,14 +200,13 @@ class fused_decoder {
   Model model_;
   decoder_room room_;
   pair_dims sizes_;               // of the batch
-  index_t tokens_ = -1;           // that every hypothesis has been given; negative: nothing was begun
+  decoding_steps<T> host_;
   int current_ = 0;               // which caches hold them
   pair_batch<T> in_;
   constants fixed_;
   batch_upload<Ex> constants_, step_;
   buffer<memory> memory_, scratch_;
-  std::vector<T> logits_;         // on the host
-  std::vector<index_t> token_, parent_, position_, length_;  // (slots)
+  std::vector<index_t> position_, length_;  // (slots)
 };
 
 }  // namespace triad

@@ -40,6 +40,15 @@ struct parse_scores {
     auto const parent = place.make<vec<T>>(dims.rows);
     return {parent, label_views<T>::plan(place, dims.nodes, z)};
   }
+  /// f(view) for each of them.
+  template <class F>
+  void each(F&& f) const {
+    f(parent);
+    f(labels.role);
+    f(labels.category);
+    f(labels.noun_type);
+    f(labels.verb);
+  }
 };
 
 /// What is right, for each token; negative: not asked.
@@ -97,10 +106,12 @@ struct parses_sentences {
 };
 
 namespace detail {
-inline void expect_parser(index_t layers, index_t tokens, label_counts const& z, index_t fixed) {
+inline void expect_trunk(index_t layers, index_t tokens, index_t fixed) {
   TRIAD_EXPECTS(layers > 0 && tokens > 0, "a parser's layers and tokens must be positive");
-  TRIAD_EXPECTS(z.role > 0 && z.category > 0 && z.noun_type > 0 && z.verb > 0, "a parser needs one label at least of each kind");
   TRIAD_EXPECTS(fixed < tokens, "a parser's fixed token is none");
+}
+inline void expect_labels(label_counts const& z) {
+  TRIAD_EXPECTS(z.role > 0 && z.category > 0 && z.noun_type > 0 && z.verb > 0, "a parser needs one label at least of each kind");
 }
 }  // namespace detail
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "triad/models/batch_upload.hpp"
 #include "triad/models/sentence_batch.hpp"
+#include "triad/models/sentence_columns.hpp"
 
 namespace triad {
 
@@ -26,63 +26,40 @@ class sentence_loader {
   /// Room for batches up to these dims.  Relative positions are clipped at `reach`; `width` of the position waves: the model's.
   /// where: memory_of(ex) of a device's backend; hosts need none.
   sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
-      : reach_(reach), width_(width), most_(capacity.max_nodes), graphs_(capacity), upload_(bytes(capacity), where),
-        waves_(static_cast<std::size_t>(capacity.max_nodes * width) * sizeof(T) + arena_slack, where) {
-    for (auto* v : {&token_, &position_, &self_, &parent_, &role_, &category_, &noun_type_, &verb_}) v->resize(size(capacity.nodes));
-    relation_.resize(size(capacity.rows));
-    std::vector<T> waves;
-    for (float const v : position_waves(most_, width)) waves.push_back(static_cast<T>(v));
-    waves_.memory().from_host(waves_.data(), waves.data(), waves.size() * sizeof(T));
+      : sentences_(capacity, reach, width, where), upload_(sentence_columns<Ex, T>::bytes(capacity, 5), where) {
+    for (auto* v : {&parent_, &role_, &category_, &noun_type_, &verb_}) v->resize(static_cast<std::size_t>(capacity.nodes));
   }
 
-  void clear() { graphs_.clear(); }
-  bool has_room(index_t n) const { return graphs_.has_room(n); }
+  void clear() { sentences_.clear(); }
+  bool has_room(index_t n) const { return sentences_.has_room(n); }
 
   void add(std::span<labelled_token const> sentence) {
+    auto const word = [&](index_t i) -> labelled_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
-    auto const first = graphs_.add(n);
+    auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
     for (index_t i = 0; i < n; ++i) {
-      auto const& word = sentence[size(i)];
-      auto const at = size(first.nodes + i);
-      token_[at] = word.token;
-      position_[at] = i;
-      self_[at] = first.rows + i * n + i;
-      parent_[at] = word.parent;
-      role_[at] = word.role, category_[at] = word.category, noun_type_[at] = word.noun_type, verb_[at] = word.verb;
-      for (index_t j = 0; j < n; ++j) relation_[size(first.rows + i * n + j)] = relative_position(i, j, reach_);
+      auto const at = static_cast<std::size_t>(first.nodes + i);
+      parent_[at] = word(i).parent;
+      role_[at] = word(i).role, category_[at] = word(i).category, noun_type_[at] = word(i).noun_type, verb_[at] = word(i).verb;
     }
   }
 
-  graph_dims const& dims() const { return graphs_.dims(); }
+  graph_dims const& dims() const { return sentences_.dims(); }
 
   /// The batch and what is right, in the backend's memory, until the next call.
   std::pair<sentence_batch<T>, parse_answers> upload() {
     return upload_([&](auto const& put) {
       index_t const nodes = dims().nodes;
-      auto const graphs = graphs_.upload(put);
-      auto const token = put(token_, nodes), relation = put(relation_, dims().rows), position = put(position_, nodes), self = put(self_, nodes);
+      auto const sentences = sentences_.upload(put);
       auto const parent = put(parent_, nodes), role = put(role_, nodes), category = put(category_, nodes), noun_type = put(noun_type_, nodes);
-      tensor<T const, dyn, dyn> const waves(static_cast<T const*>(waves_.data()), most_, width_);
-      return std::pair(sentence_batch<T>{{graphs, token, relation, position, self, waves}},
-                       parse_answers{parent, role, category, noun_type, put(verb_, nodes)});
+      return std::pair(sentence_batch<T>{sentences}, parse_answers{parent, role, category, noun_type, put(verb_, nodes)});
     });
   }
 
  private:
-  static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
-  static std::size_t bytes(graph_dims const& d) {
-    return planned_bytes([&](arena& a) {
-      graph_offsets::plan(a, d);
-      a.make<vec<index_t>>(d.rows);
-      for (int i = 0; i < 8; ++i) a.make<vec<index_t>>(d.nodes);
-    });
-  }
-
-  index_t reach_, width_, most_;
-  graph_offsets graphs_;
-  std::vector<index_t> token_, relation_, position_, self_, parent_, role_, category_, noun_type_, verb_;
+  sentence_columns<Ex, T> sentences_;
+  std::vector<index_t> parent_, role_, category_, noun_type_, verb_;
   batch_upload<Ex> upload_;
-  buffer<memory> waves_;
 };
 
 }  // namespace triad

@@ -23,3 +23,4 @@
 #include "triad/reference/tree_loss.hpp"
 #include "triad/reference/tree_shift.hpp"
 #include "triad/reference/triangle.hpp"
+#include "triad/reference/triangle_step.hpp"

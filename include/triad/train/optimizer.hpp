@@ -1,4 +1,4 @@
-// Adam and AdamW over a parameter_set, and the two numbers of a training run that kernels read.
+// Adam and AdamW over a parameter_set, and the few numbers of a training run that kernels read.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The mathematics is in ops/adam.hpp.  One loop over the flat buffers, or one for each stretch between parameters that
@@ -15,31 +15,34 @@
 
 namespace triad {
 
-/// Which update this is, from 0, and its learning rate, in a backend's memory: dropout, Adam and captured graphs read them there.
+/// Which update this is, from 0, its learning rate, and the share of a part of it, in a backend's memory: dropout, Adam and captured
+/// graphs read them there.
 template <backend Ex>
 class training_clock {
   using memory = typename Ex::memory;
 
  public:
   /// where: memory_of(ex) of a device's backend; hosts need none.
-  explicit training_clock(memory where = {}) : memory_(2 * sizeof(std::uint64_t), where) {}
+  explicit training_clock(memory where = {}) : memory_(sizeof(numbers), where) {}
 
   /// Before each update; allocates nothing.
-  void set(std::uint64_t update, double rate) {
-    struct {
-      std::uint64_t update;
-      double rate;
-    } const now{update, rate};
-    memory_.memory().from_host(memory_.data(), &now, sizeof now);
-  }
+  void set(std::uint64_t update, double rate) { write({update, rate, 1}); }
+  /// Before part `part`, from 0, of an update that comes in parts; before Adam's step set() is called.
+  void set_part(std::uint64_t update, std::uint32_t part, double share) { write({update | std::uint64_t{part} << 32, 0, share}); }
 
-  std::uint64_t const* step() const { return static_cast<std::uint64_t const*>(memory_.data()); }
-  vec<double const> rate() const {
-    return make_vec(reinterpret_cast<double const*>(static_cast<std::byte const*>(memory_.data()) + sizeof(std::uint64_t)), 1);
-  }
+  /// The update; in parts of it, their number in the upper half.
+  std::uint64_t const* step() const { return &held()->step; }
+  vec<double const> rate() const { return make_vec(&held()->rate, 1); }
+  double const* share() const { return &held()->share; }
 
  private:
-  static_assert(sizeof(double) == sizeof(std::uint64_t));
+  struct numbers {
+    std::uint64_t step;
+    double rate, share;
+  };
+  numbers const* held() const { return static_cast<numbers const*>(memory_.data()); }
+  void write(numbers const& now) { memory_.memory().from_host(memory_.data(), &now, sizeof now); }
+
   buffer<memory> memory_;
 };
 

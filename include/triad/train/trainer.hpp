@@ -1,5 +1,9 @@
 // One model in training: its parameters, its memory, and the update; allocates at construction and never again.
 // SPDX-License-Identifier: Apache-2.0
+//
+// A batch that is too large for the memory comes in parts p = 1 .. P, each with the share s_p of all answers that are asked for:
+//
+//   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p          where loss_p is a mean over answers, that of the whole batch
 #pragma once
 
 #include <array>
@@ -38,6 +42,33 @@ auto const& dims_of_batch(Input const& in) {
   else
     return in.graphs.dims;
 }
+
+/// sum + share x, with a share that lies where the data lives.
+template <class T>
+struct add_share {
+  double const* share;
+  TRIAD_HOST_DEVICE T operator()(T sum, T x) const { return sum + static_cast<T>(*share) * x; }
+};
+/// share x
+template <class T>
+struct take_share {
+  double const* share;
+  TRIAD_HOST_DEVICE T operator()(T x) const { return static_cast<T>(*share) * x; }
+};
+/// d *= share, of a view, or of each view of a struct that has several.
+template <class T, backend Ex>
+struct weigh {
+  Ex& ex;
+  double const* share;
+
+  template <class D>
+  void operator()(D const& d) const {
+    if constexpr (requires { d.each(*this); })
+      d.each(*this);
+    else
+      transform(ex, take_share<T>{share}, d, d);
+  }
+};
 }  // namespace detail
 
 /// What one update found: the loss of its batch, and its gradient's norm before it was clipped.
@@ -73,6 +104,7 @@ class trainer {
     auto place = scalars_.place();
     loss_ = place.template make<vec<T>>(1);
     norm_ = place.template make<vec<T>>(1);
+    part_loss_ = place.template make<vec<T>>(1);
     history_ = as_matrix(place.template make<tensor<T, dyn, dyn>>(history_rows, 2));
   }
   trainer(trainer const&) = delete;
@@ -94,12 +126,43 @@ class trainer {
   /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  A device is not
   /// waited for; records() asks it.
   void update(typename Model::input const& in, answers const& right, double rate) {
+    expect_no_parts();
     clock_.set(step_, rate);
-    replay(ex_, key_of(in, right), [&] {
+    replay(ex_, key_of(in, right, use_of_batch::update), [&] {
       compute_gradient(in, right, options_.max_norm);
-      optimizer_.update(ex_, parameters_, clock_);
-      note(ex_, clock_.step(), vec<T const>(loss_), vec<T const>(norm_), history_);
+      step_parameters();
     });
+    ++step_;
+  }
+
+  /// The same step on a batch that comes in parts, so that memory for the largest part is enough: accumulate() for each, then finish().
+  /// share: the answers that are asked for in this part, over those in the whole batch; the shares of an update sum to 1.  Up to rounding
+  /// it is update() of the whole batch where the model's loss is a mean over answers (a parser's five: where every token is asked for all);
+  /// dropout draws anew for every part.
+  void accumulate(typename Model::input const& in, answers const& right, double share) {
+    TRIAD_EXPECTS(share >= 0 && share <= 1, "trainer: the share of a part is at least 0 and at most 1");
+    clock_.set_part(step_, parts_, share);
+    replay(ex_, key_of(in, right, parts_ == 0 ? use_of_batch::first_part : use_of_batch::later_part), [&] {
+      if (parts_ == 0) {
+        parameters_.zero_gradients(ex_);
+        fill(ex_, T(0), loss_);
+      }
+      add_gradient(in, right, part_loss_, detail::weigh<T, Ex>{ex_, clock_.share()});
+      transform(ex_, detail::add_share<T>{clock_.share()}, loss_, part_loss_, loss_);
+    });
+    ++parts_;
+  }
+  /// Adam's step on what the parts' gradients sum to.  Afterwards loss() and norm() are of the whole batch.
+  void finish(double rate) {
+    TRIAD_EXPECTS(parts_ > 0, "trainer: finish() ends an update that accumulate() has begun");
+    clock_.set(step_, rate);
+    identity id;
+    id.add(scratch_.data());
+    replay(ex_, id.value(), [&] {
+      clip_summed(options_.max_norm);
+      step_parameters();
+    });
+    parts_ = 0;
     ++step_;
   }
 
@@ -120,14 +183,10 @@ class trainer {
 
   /// The gradient of the loss, the loss, and the gradient's norm before it is clipped; no step.
   void compute_gradient(typename Model::input const& in, answers const& right, double max_norm = 0) {
-    auto const place = prepare(detail::dims_of_batch(in));
-    auto scratch = scratch_.place();
-    auto const c = use(scratch, true);
+    expect_no_parts();
     parameters_.zero_gradients(ex_);
-    model_.forward(ex_, c, parameters_.values(), in, place.saved, place.scores);
-    model_.loss(ex_, scratch, in, place.scores, right, loss_, place.d_scores);
-    model_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
-    clip_gradient(ex_, scratch, max_norm, parameters_.flat_gradients(), norm_);
+    add_gradient(in, right, loss_, [](output const&) {});
+    clip_summed(max_norm);
   }
 
   /// What the model says of a batch, without dropout, until the next call.
@@ -142,7 +201,11 @@ class trainer {
   T norm() const { return read(norm_); }
   /// Updates made so far.
   std::uint64_t step() const { return step_; }
-  void set_step(std::uint64_t step) { step_ = told_ = step; }
+  /// Parts of an update that is not finished are forgotten.
+  void set_step(std::uint64_t step) {
+    step_ = told_ = step;
+    parts_ = 0;
+  }
 
   Model const& model() const { return model_; }
   parameter_set<Model, Ex>& parameters() { return parameters_; }
@@ -163,8 +226,11 @@ class trainer {
         return false;
     }
   };
-  std::uint64_t key_of(typename Model::input const& in, answers const& right) const {
+  enum class use_of_batch : std::uint64_t { update, first_part, later_part };
+  /// What replayed work is known by.
+  std::uint64_t key_of(typename Model::input const& in, answers const& right, use_of_batch what) const {
     identity id;
+    id.add(static_cast<std::uint64_t>(what));
     in.identify(id);
     if constexpr (requires { right.identify(id); })
       right.identify(id);
@@ -178,6 +244,28 @@ class trainer {
     typename Model::saved saved;
     output scores, d_scores;
   };
+  void expect_no_parts() const { TRIAD_EXPECTS(parts_ == 0, "trainer: an update in parts has begun: finish() it first"); }
+
+  /// Adds to the gradients; between loss and backward, weigh(d_scores).
+  template <class Weigh>
+  void add_gradient(typename Model::input const& in, answers const& right, vec<T> loss, Weigh&& weigh) {
+    auto const place = prepare(detail::dims_of_batch(in));
+    auto scratch = scratch_.place();
+    auto const c = use(scratch, true);
+    model_.forward(ex_, c, parameters_.values(), in, place.saved, place.scores);
+    model_.loss(ex_, scratch, in, place.scores, right, loss, place.d_scores);
+    weigh(place.d_scores);
+    model_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
+  }
+  void clip_summed(double max_norm) {
+    auto scratch = scratch_.place();
+    clip_gradient(ex_, scratch, max_norm, parameters_.flat_gradients(), norm_);
+  }
+  void step_parameters() {
+    optimizer_.update(ex_, parameters_, clock_);
+    note(ex_, clock_.step(), vec<T const>(loss_), vec<T const>(norm_), history_);
+  }
+
   placed prepare(dims const& d) {
     auto place = saved_.place();
     auto const s = model_.plan_saved(place, d, options_.memory);
@@ -209,7 +297,7 @@ class trainer {
   }
   static std::size_t scalar_bytes() {
     return planned_bytes([](arena& a) {
-      for (int i = 0; i < 2; ++i) (void)a.make<vec<T>>(1);
+      for (int i = 0; i < 3; ++i) (void)a.make<vec<T>>(1);
       (void)a.make<tensor<T, dyn, dyn>>(history_rows, 2);
     });
   }
@@ -221,9 +309,10 @@ class trainer {
   adam_optimizer<Model, Ex> optimizer_;
   training_clock<Ex> clock_;
   buffer<memory> saved_, scratch_, scalars_;
-  vec<T> loss_{nullptr, 0}, norm_{nullptr, 0};
+  vec<T> loss_{nullptr, 0}, norm_{nullptr, 0}, part_loss_{nullptr, 0};
   matrix<T> history_ = make_matrix<T>(nullptr, 0, 0, 0);  // (history_rows, 2)
   std::uint64_t step_ = 0, told_ = 0;                     // told_: the first that records() has not given
+  std::uint32_t parts_ = 0;                               // accumulated, of an update that is not finished
 };
 
 }  // namespace triad

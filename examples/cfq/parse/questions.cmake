@@ -1,0 +1,17 @@
+# A few questions with their trees, for tests: folder/train.conllu, dev.conllu, test.conllu.
+function(write_questions folder)
+  file(MAKE_DIRECTORY ${folder})
+  set(train "")
+  set(test "")
+  foreach(m RANGE 0 3)
+    foreach(n RANGE 0 3)
+      string(CONCAT begin "1\tDid\t_\t_\t_\t_\t3\taux\t_\t_\n2\tM${m}\t_\t_\t_\t_\t3\tnsubj\t_\t_\n3\tmarry\t_\t_\t_\t_\t0\troot\t_\t_\n"
+        "4\tM${n}\t_\t_\t_\t_\t3\tobj\t_\t_\n")
+      string(APPEND train "# text = Did M${m} marry M${n} ?\n${begin}5\t?\t_\t_\t_\t_\t3\tpunct\t_\t_\n\n")
+      string(APPEND test "${begin}5\tand\t_\t_\t_\t_\t6\tcc\t_\t_\n6\tM1\t_\t_\t_\t_\t4\tconj\t_\t_\n7\t?\t_\t_\t_\t_\t3\tpunct\t_\t_\n\n")
+    endforeach()
+  endforeach()
+  file(WRITE ${folder}/train.conllu "${train}${test}")
+  file(WRITE ${folder}/dev.conllu "${train}")
+  file(WRITE ${folder}/test.conllu "${test}")
+endfunction()

@@ -1,0 +1,231 @@
+// Sentences with dependencies in CoNLL-U: read, checked, and written with other heads and relations.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   # a comment, before the first word of a sentence
+//   1-2  don't  _ ...                                            several words that are written as one: no word, kept and not looked at
+//   1    do     do   AUX ...  0  root  _  _                      ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, separated by tabs
+//   2.1  ...                                                     an empty node: no word, kept and not looked at
+//   an empty line ends a sentence; so does the end of the file
+//
+// What counts as a word is what the evaluation of the CoNLL 2018 shared task counts.  universaldependencies.org/format.html
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "../gz_lines.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::examples {
+
+struct conllu_word {
+  std::string form;
+  int head = -1;         // 1 .. n; 0: the root of the sentence; -1: not read
+  std::string relation;  // the whole DEPREL, subtypes included
+
+  friend bool operator==(conllu_word const&, conllu_word const&) = default;
+};
+
+/// A sentence, and its lines as they were read.
+struct conllu_sentence {
+  std::vector<conllu_word> words;
+  std::vector<std::string> lines;   // without the empty one behind them
+  std::vector<std::size_t> places;  // of the words among the lines
+};
+
+enum class conllu_heads { checked, ignored };  // a tree is wanted; or HEAD and DEPREL may be anything, as in what is to be parsed
+
+namespace detail {
+
+inline std::vector<std::string_view> columns_of(std::string_view line) {
+  std::vector<std::string_view> columns;
+  for (std::size_t at = 0;;) {
+    auto const end = line.find('\t', at);
+    columns.push_back(line.substr(at, end == std::string_view::npos ? end : end - at));
+    if (end == std::string_view::npos) return columns;
+    at = end + 1;
+  }
+}
+
+/// -1: no number.
+inline int plain_number(std::string_view text) {
+  int value = -1;
+  auto const* const end = text.data() + text.size();
+  auto const read = std::from_chars(text.data(), end, value);
+  return read.ec == std::errc() && read.ptr == end && value >= 0 ? value : -1;
+}
+
+}  // namespace detail
+
+/// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error with file and line for what is no CoNLL-U and, where heads
+/// are checked, for what is no tree with one root.
+class conllu_reader {
+ public:
+  explicit conllu_reader(std::string const& path, conllu_heads heads = conllu_heads::checked) : lines_(path), heads_(heads) {}
+
+  /// The next sentence; false at the end of the file.
+  bool next(conllu_sentence& s) {
+    s = {};
+    numbers_.clear();
+    promised_ = 0;
+    for (std::string line; lines_.next(line);) {
+      if (line.empty()) {
+        if (s.lines.empty()) continue;  // several empty lines
+        finish(s);
+        return true;
+      }
+      if (!(line[0] == '#' && s.words.empty() && !began_)) read_row(s, line);
+      s.lines.push_back(std::move(line));
+    }
+    if (s.lines.empty()) return false;
+    finish(s);
+    return true;
+  }
+
+ private:
+  void read_row(conllu_sentence& s, std::string const& line) {
+    began_ = true;
+    auto const columns = detail::columns_of(line);
+    if (columns.size() != 10) fail(lines_.number(), std::to_string(columns.size()) + " columns where CoNLL-U has 10, separated by tabs");
+    int const before = static_cast<int>(s.words.size());
+    auto const id = columns[0];
+    if (auto const dash = id.find('-'); dash != std::string_view::npos) {
+      int const first = detail::plain_number(id.substr(0, dash)), last = detail::plain_number(id.substr(dash + 1));
+      if (first != before + 1 || last < first)
+        fail(lines_.number(), "the range " + std::string(id) + " does not begin with the next word, " + std::to_string(before + 1));
+      promised_ = std::max(promised_, last);
+      return;
+    }
+    if (auto const dot = id.find('.'); dot != std::string_view::npos) {
+      if (detail::plain_number(id.substr(0, dot)) != before || detail::plain_number(id.substr(dot + 1)) < 1)
+        fail(lines_.number(), "the empty node " + std::string(id) + " does not stand behind word " + std::to_string(before));
+      return;
+    }
+    if (detail::plain_number(id) != before + 1)
+      fail(lines_.number(), "the ID is '" + std::string(id) + "' where word " + std::to_string(before + 1) + " is expected");
+    if (columns[1].empty()) fail(lines_.number(), "a word without FORM; give it one, or _");
+    conllu_word word{std::string(columns[1]), -1, {}};
+    if (heads_ == conllu_heads::checked) {
+      word.head = detail::plain_number(columns[6]);
+      if (word.head < 0) fail(lines_.number(), "HEAD is '" + std::string(columns[6]) + "', not the number of a word, or 0 for the root");
+      if (word.head == before + 1) fail(lines_.number(), "a word is its own head; give the root head 0");
+      if (columns[7].empty() || columns[7] == "_") fail(lines_.number(), "a word without DEPREL");
+      word.relation = columns[7];
+    }
+    s.words.push_back(std::move(word));
+    s.places.push_back(s.lines.size());
+    numbers_.push_back(lines_.number());
+  }
+
+  void finish(conllu_sentence const& s) {
+    began_ = false;
+    int const n = static_cast<int>(s.words.size());
+    if (n == 0) fail(lines_.number(), "a sentence without a word; remove its lines");
+    if (promised_ > n) fail(numbers_.back(), "a range ends with word " + std::to_string(promised_) + ", and the sentence has " + std::to_string(n));
+    if (heads_ == conllu_heads::checked) expect_tree(s, n);
+  }
+
+  void expect_tree(conllu_sentence const& s, int n) const {
+    auto const head = [&](int i) { return s.words[static_cast<std::size_t>(i - 1)].head; };
+    auto const line = [&](int i) { return numbers_[static_cast<std::size_t>(i - 1)]; };
+    int root = 0;
+    for (int i = 1; i <= n; ++i) {
+      if (head(i) > n) fail(line(i), "HEAD is " + std::to_string(head(i)) + " in a sentence of " + std::to_string(n) + " words");
+      if (head(i) != 0) continue;
+      if (root != 0) fail(line(i), "a second root: the head of word " + std::to_string(root) + " is 0 already; a sentence has one root");
+      root = i;
+    }
+    std::vector<int> seen(static_cast<std::size_t>(n) + 1, 0);  // the word from which each was reached first
+    for (int i = 1; i <= n; ++i) {
+      int at = i;
+      while (at != 0 && seen[static_cast<std::size_t>(at)] == 0) seen[static_cast<std::size_t>(at)] = i, at = head(at);
+      if (at != 0 && seen[static_cast<std::size_t>(at)] == i) fail(line(at), "the heads from word " + std::to_string(at) + " upward come back to it: no tree");
+    }
+  }
+
+  [[noreturn]] void fail(long line, std::string const& reason) const {
+    throw data_error(lines_.path() + ":" + std::to_string(line) + ": " + reason + "; docs/data.md has the format");
+  }
+
+  gz_lines lines_;
+  conllu_heads heads_;
+  bool began_ = false;         // a row of this sentence was read
+  std::vector<long> numbers_;  // lines of the words
+  int promised_ = 0;           // the last word of a range
+};
+
+inline std::vector<conllu_sentence> read_conllu(std::string const& path, conllu_heads heads = conllu_heads::checked) {
+  std::vector<conllu_sentence> all;
+  conllu_reader reader(path, heads);
+  for (conllu_sentence s; reader.next(s);) all.push_back(std::move(s));
+  return all;
+}
+
+/// A sentence of words alone, which have no tab in them.
+inline conllu_sentence conllu_of(std::vector<std::string> const& words) {
+  conllu_sentence s;
+  for (auto const& word : words) {
+    s.places.push_back(s.lines.size());
+    s.words.push_back({word, -1, {}});
+    s.lines.push_back(std::to_string(s.words.size()) + "\t" + word + "\t_\t_\t_\t_\t_\t_\t_\t_");
+  }
+  return s;
+}
+
+/// The sentence's lines with its words' heads and relations, and the empty line that ends it.  All else is as it was read, DEPS too.
+inline std::string to_conllu(conllu_sentence const& s) {
+  auto lines = s.lines;
+  for (std::size_t i = 0; i < s.words.size(); ++i) {
+    auto const& was = s.lines[s.places[i]];
+    auto const columns = detail::columns_of(was);
+    auto const& word = s.words[i];
+    std::string line;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (c > 0) line += '\t';
+      if (c == 6) line += word.head < 0 ? "_" : std::to_string(word.head);
+      else if (c == 7) line += word.relation.empty() ? "_" : word.relation;
+      else line += columns[c];
+    }
+    lines[s.places[i]] = line;
+  }
+  std::string text;
+  for (auto const& line : lines) text += line + '\n';
+  return text + '\n';
+}
+
+/// How many heads and relations are right.  Words are those of the gold tokenisation and all count, punctuation too; a relation is right
+/// where the whole DEPREL is, with its subtype: the evaluation of CoNLL 2018 compares what stands before `:`, and is never lower.
+struct attachment_scores {
+  std::int64_t words = 0, heads = 0, relations = 0;  // relations: of words whose head is right too
+  std::int64_t sentences = 0, exact = 0;             // exact: every word's head and relation
+
+  void add(std::vector<conllu_word> const& gold, std::vector<conllu_word> const& found) {
+    if (gold.size() != found.size()) throw data_error("a sentence and its parse have different words");
+    std::int64_t right = 0;
+    for (std::size_t i = 0; i < gold.size(); ++i) {
+      if (found[i].head != gold[i].head) continue;
+      ++heads;
+      right += found[i].relation == gold[i].relation ? 1 : 0;
+    }
+    auto const n = static_cast<std::int64_t>(gold.size());
+    words += n, relations += right;
+    ++sentences, exact += right == n ? 1 : 0;
+  }
+
+  /// Unlabelled and labelled attachment score, and exact match of whole labelled trees, from 0 to 1.
+  double uas() const { return part(heads, words); }
+  double las() const { return part(relations, words); }
+  double exact_match() const { return part(exact, sentences); }
+
+ private:
+  static double part(std::int64_t right, std::int64_t all) { return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all); }
+};
+
+}  // namespace triad::examples

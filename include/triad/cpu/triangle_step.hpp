@@ -1,0 +1,140 @@
+// One step of causal triangular attention, some edges of a slot at a time; rows of the cache are read whole, all heads together.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every q, k, v1, v2 of a graph is read once a step and multiplied once, so that memory decides: the rows of the cache are walked
+// along their memory, first for the scores of all heads, then for the values.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+
+#include "triad/cpu/attention_rows.hpp"
+#include "triad/cpu/backend.hpp"
+#include "triad/reference/triangle_step.hpp"
+
+namespace triad::cpu {
+
+namespace stepping {
+
+inline constexpr index_t edges = 4;  // of a task
+
+/// The memory of a thread: where the edges (i, l) and (l, j) of one edge lie, its scores, and vectors whose lanes are still to be added up.
+template <class T>
+struct desk {
+  index_t across, heads;  // scores of a head, whole registers of them
+  index_t *left, *right;  // (across)
+  T *scores, *partial;    // (heads, across), (heads, lanes, lanes)
+
+  static index_t lanes_count() { return attending::lanes_of<T>::count; }
+  static std::size_t bytes(index_t n, index_t heads) {
+    auto const across = attending::padded<T>(n);
+    auto const numbers = heads * (across + lanes_count() * lanes_count());
+    return static_cast<std::size_t>(2 * across) * sizeof(index_t) + static_cast<std::size_t>(numbers) * sizeof(T);
+  }
+  desk(workspace ws, int thread, index_t n, index_t h) : across(attending::padded<T>(n)), heads(h) {
+    auto* const begin = ws.data + static_cast<std::size_t>(thread) * bytes(n, h);
+    left = reinterpret_cast<index_t*>(begin);
+    right = left + across;
+    scores = reinterpret_cast<T*>(right + across);
+    partial = scores + heads * across;
+  }
+};
+
+/// to[0 .. lanes) = products a[e] b[e] of one head, added up in as many lanes.
+template <class T>
+[[gnu::always_inline]] inline void multiply(T const* a, T const* b, index_t width, T* to) {
+  if constexpr (std::same_as<T, float>) {
+    simd::floats sum{};
+    simd::each_vector(width, [&](index_t e, auto part) { sum += part.load(a + e) * part.load(b + e); });
+    simd::store(to, sum);
+  } else {
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (index_t e = 0; e < width; ++e) sum += a[e] * b[e];
+    to[0] = sum;
+  }
+}
+
+/// The sums of so many vectors of a head, one after the other.
+template <class T>
+[[gnu::always_inline]] inline void add_up(T const* partial, T* to) {
+  constexpr index_t count = attending::lanes_of<T>::count;
+  if constexpr (std::same_as<T, float>)
+    simd::store(to, simd::sums(partial));
+  else
+    for (index_t l = 0; l < count; ++l) to[l] = partial[l * count];
+}
+
+/// Scores become weights, zero from the n-th on.
+template <class T>
+void weigh(T* row, index_t n, index_t across, T scale) {
+  using attending::lanes;
+  constexpr index_t count = attending::lanes_of<T>::count;
+  std::fill(row + n, row + across, -std::numeric_limits<T>::infinity());
+  lanes<T> most = attending::load(row), total{};
+  for (index_t l = count; l < across; l += count) {
+    lanes<T> const x = attending::load(row + l);
+    most = x > most ? x : most;
+  }
+  T const maximum = attending::across_lanes<T>(most, [](T a, T b) { return a > b ? a : b; });
+  for (index_t l = 0; l < across; l += count) {
+    lanes<T> const p = attending::exponential((attending::load(row + l) - maximum) * scale);
+    total += p;
+    attending::store(row + l, p);
+  }
+  T const inverse = T(1) / attending::across_lanes<T>(total, plus{});
+  for (index_t l = 0; l < across; l += count) attending::store(row + l, attending::load(row + l) * inverse);
+}
+
+/// One edge (i, j): its row of o.
+template <bool OwnKey, bool RightValue, class T>
+void attend(desk<T> const& mine, triangle_projections<T const> const& x, edge_shells const& at, shell_edge const& e, index_t width, T* to) {
+  constexpr index_t count = attending::lanes_of<T>::count;
+  index_t const n = at.nodes(e.slot), heads = mine.heads, across = attending::padded<T>(n), own = at.row(e.slot, e.i, e.j);
+  for (index_t l = 0; l < n; ++l) mine.left[l] = at.row(e.slot, e.i, l), mine.right[l] = at.row(e.slot, l, e.j);
+  for (index_t first = 0; first < n; first += count) {
+    index_t const some = std::min(count, n - first);
+    for (index_t l = 0; l < some; ++l) {
+      T const *const q = &x.query(mine.left[first + l], 0), *const k = &x.key(OwnKey ? own : mine.right[first + l], 0);
+      for (index_t c = 0; c < heads; ++c) multiply(q + c * width, k + c * width, width, mine.partial + (c * count + l) * count);
+    }
+    for (index_t c = 0; c < heads; ++c) add_up(mine.partial + c * count * count, mine.scores + c * across + first);
+  }
+  T const scale = T(1) / std::sqrt(T(width));
+  for (index_t c = 0; c < heads; ++c) weigh(mine.scores + c * across, n, across, scale);
+  std::fill_n(to, heads * width, T(0));
+  for (index_t l = 0; l < n; ++l) {
+    T const* const v1 = &x.left_value(mine.left[l], 0);
+    T const* const v2 = RightValue ? &x.right_value(mine.right[l], 0) : v1;
+    for (index_t c = 0; c < heads; ++c) {
+      T const p = mine.scores[c * across + l];
+#pragma omp simd
+      for (index_t f = c * width; f < (c + 1) * width; ++f) to[f] += RightValue ? p * v1[f] * v2[f] : p * v1[f];
+    }
+  }
+}
+
+}  // namespace stepping
+
+template <class T>
+std::size_t do_triangle_step_workspace(backend& ex, index_t heads, edge_shells const& at, matrix<T> const&) {
+  return static_cast<std::size_t>(ex.threads) * stepping::desk<T>::bytes(at.sources.dims.max_nodes + at.step + 1, heads);
+}
+
+template <std::floating_point T>
+void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_projections<T const> const& x, edge_shells const& at,
+                      shell_edges wanted, matrix<T> o, workspace ws) {
+  bool const contiguous = x.query.stride(1) == 1 && x.key.stride(1) == 1 && x.left_value.stride(1) == 1 && o.stride(1) == 1;
+  if (!contiguous || (uses_right_value(form) && x.right_value.stride(1) != 1)) return reference::do_triangle_step(ex, form, heads, x, at, wanted, o, ws);
+  index_t const width = o.extent(1) / heads;
+  with_triangle_form(form, [&](auto own_key, auto right_value) {
+    parallel_rows(ex, o.extent(0), stepping::edges, [&](index_t first, index_t count, int thread) {
+      stepping::desk<T> const mine(ws, thread, at.sources.dims.max_nodes + at.step + 1, heads);
+      for (index_t r = first; r < first + count; ++r)
+        stepping::attend<decltype(own_key)::value, decltype(right_value)::value>(mine, x, at, at.edge(wanted, r), width, &o(r, 0));
+    });
+  });
+}
+
+}  // namespace triad::cpu

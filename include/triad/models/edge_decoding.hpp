@@ -1,0 +1,184 @@
+// What decoding with an encoder-decoder Edge Transformer computes token by token, in memory that somebody else owns.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   begin    the encoder, and the decoder's layers over the edges between sources, which see no target; but the last, and all of the last
+//            but one after its projections
+//   extend   of every hypothesis the 2 a + 1 edges of its newest node a; in the last layer, of the triangle too, only the edge that is read
+//
+// Of every finished edge each layer keeps its projections, where ops/triangle_step.hpp says.  The last layer's read edge reads no edge between
+// sources, and where it is (a, a) none of an earlier shell: so it keeps less.
+#pragma once
+
+#include <algorithm>
+
+#include "triad/core/scratch.hpp"
+#include "triad/models/edge_transformer_seq2seq.hpp"
+
+namespace triad {
+
+/// Triangles that each way of decoding computes in the decoder's layers, for one hypothesis of so many source and target tokens.
+struct decoding_triples {
+  index_t incremental;  // what edge_decoder computes
+  index_t masked;       // a pass over all tokens at every step, of triangles that the causal mask leaves open
+  index_t published;    // a pass over all tokens at every step, of all triangles: n^3, as the released program has it
+
+  static constexpr decoding_triples of(index_t sources, index_t targets, index_t layers) {
+    index_t const block = sources * sources * sources;
+    decoding_triples all{(layers > 1 ? layers - 2 : 0) * block, 0, 0};
+    index_t open = block;
+    for (index_t t = 0; t < targets; ++t) {
+      index_t const n = sources + t + 1, shell = (2 * n - 1) * n;
+      open += shell;
+      all.incremental += (layers - 1) * shell + n;
+      all.masked += layers * open;
+      all.published += layers * n * n * n;
+    }
+    return all;
+  }
+};
+
+template <class Model>
+struct edge_decoding {
+  using T = typename Model::value_type;
+  using values = typename Model::template fields<T const>;
+  using states = typename Model::states;  // (rows, d)
+  using cache = tensor<T, dyn, dyn>;      // (rows, projections of an edge)
+
+  Model model;
+  index_t beam, longest;  // hypotheses of each source; tokens of each
+
+  /// What changes from step to step.
+  struct newest {
+    index_t step = 0;
+    vec<index_t const> token, position;     // (slots)
+    tensor<index_t const, dyn, dyn> owner;  // (slots, step + 1) edge_shells::owner
+    vec<index_t const> self, read;          // (slots) which row of the step is the edge (a, a), and which is read
+    vec<index_t const> left, right;         // (rows) relational: an edge's place, and none;  positional: the rows of both its nodes among the ends
+  };
+  struct places {
+    typename Model::encoder_saved encoder;
+    tensor<T, dyn, dyn, dyn> caches;  // (layers - 1, rows, projections of an edge)
+    cache last;                       // (fewer rows, projections of an edge): of the last layer
+    states x[2];                      // (rows, d): of the edges at work, before and after a layer
+    states table;                     // (places, d) what relational edges begin with, or (0, d)
+    states left, right;               // (source nodes + slots longest, d) wl u + bl and wr u + br of every node, or (0, d)
+    states final;                     // (slots, d)
+    typename Model::output logits;    // (slots, v)
+  };
+
+  index_t layers() const { return model.decoder.layers.count(); }
+  bool relational() const { return model.decoder.edges.relational(); }
+  shell_edges read() const { return model.layout.reading == edge_reading::own ? shell_edges::own : shell_edges::first; }
+
+  edge_shells shells(graph_batch const& sources, index_t step, tensor<index_t const, dyn, dyn> owner = empty()) const {
+    return {sources, beam, step, owner};
+  }
+  /// Rows of a step.
+  index_t rows(edge_pair_dims const& z, index_t step) const { return of_dims(z).rows(step); }
+
+  places plan(arena& place, edge_pair_dims const& z) const {
+    index_t const d = model.width(), kept = model.decoder.layers.layer.kept_of_edge(), slots = z.pairs * beam;
+    auto const all = of_dims(z);
+    index_t const shells_alone = all.first_row(longest) - all.first_row(0), most = std::max(z.source.rows, all.rows(longest - 1));
+    auto const state = [&](index_t n) { return place.make<states>(n, d); };
+    auto const encoder = model.plan_encoder(place, z, keep::nothing);
+    auto const caches = place.make<tensor<T, dyn, dyn, dyn>>(layers() - 1, all.first_row(longest), kept);
+    auto const last = place.make<cache>(read() == shell_edges::own ? all.rows(longest - 1) : shells_alone, kept);
+    auto const x = state(most), y = state(most), table = state(relational() ? model.decoder.edges.places.count() : 0);
+    index_t const ends = relational() ? 0 : z.source.nodes + slots * longest;
+    auto const left = state(ends), right = state(ends), final = state(slots);
+    return {encoder, caches, last, {x, y}, table, left, right, final, place.make<typename Model::output>(slots, model.vocabulary())};
+  }
+
+  template <backend Ex>
+  void begin(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, places const& at) const {
+    auto const& edges = model.decoder.edges;
+    index_t const rows = in.sizes.source.rows, nodes = in.sizes.source.nodes;
+    model.encode(ex, c, w, in, at.encoder);
+    if (relational())
+      edges.place_vectors(ex, w.decoder.edges, at.table);
+    else
+      ends(ex, c, w, in.source, at, 0, nodes);
+    tensor<T const, dyn, D> x = at.encoder.y;
+    for (index_t k = 0; k + 1 < layers(); ++k) {
+      bool const done = k + 2 == layers();  // the last layer reads no edge between sources
+      auto const y = rows_of(at.x[k % 2], 0, done ? 0 : rows);
+      model.decoder.layers.layer.begin(ex, c, w.decoder.layers.at(k), x, in.source.graphs, slice(at.caches, k), y);
+      x = y;
+    }
+  }
+
+  /// logits of what follows each hypothesis
+  template <backend Ex>
+  void extend(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, newest const& now, places const& at) const {
+    auto const& layer = model.decoder.layers.layer;
+    auto of = shells(in.source.graphs, now.step, now.owner);
+    index_t const rows = of.rows(now.step), last = layers() - 1;
+    first_states(ex, c, w, in, now, at, rows_of(at.x[0], 0, rows));
+    for (index_t k = 0; k < last; ++k)
+      layer.extend(ex, c, w.decoder.layers.at(k), rows_of(at.x[k % 2], 0, rows), of, shell_edges::all, now.read, slice(at.caches, k),
+                   rows_of(at.x[(k + 1) % 2], 0, rows));
+    of.skipped = of.first_row(read() == shell_edges::own ? now.step : 0);
+    layer.extend(ex, c, w.decoder.layers.at(last), rows_of(at.x[last % 2], 0, rows), of, read(), now.read, at.last, at.final);
+    model.readout().forward(ex, c, w.output, at.final, {}, at.logits);
+  }
+
+  /// Of the largest batch, `z`, at its last step.
+  template <backend Ex>
+  std::size_t scratch(Ex& ex, edge_pair_dims const& z) const {
+    arena parameters, kept;
+    auto const w = model.template plan_params<T const>(parameters);
+    auto const at = plan(kept, z);
+    auto const in = model.measured_input(z);
+    index_t const slots = z.pairs * beam, rows = of_dims(z).rows(longest - 1);
+    vec<index_t const> const slot(nullptr, slots), row(nullptr, rows), none(nullptr, 0);
+    newest const now{longest - 1, slot, slot, tensor<index_t const, dyn, dyn>(nullptr, slots, longest), slot, slot, row, relational() ? none : row};
+    return planned_scratch(ex, call{}, [&](auto& dry, call const& c) {
+      begin(dry, c, w, in, at);
+      extend(dry, c, w, in, now, at);
+    });
+  }
+
+ private:
+  static constexpr index_t D = static_cast<index_t>(states::static_extent(1));
+
+  static tensor<index_t const, dyn, dyn> empty() { return tensor<index_t const, dyn, dyn>(nullptr, 0, 0); }
+  edge_shells of_dims(edge_pair_dims const& z) const {
+    vec<index_t const> const none(nullptr, 0);
+    return shells({z.source, none, none, none, none}, 0);
+  }
+
+  /// wl u + bl and wr u + br of some nodes, as rows `first` and following.
+  template <backend Ex>
+  void ends(Ex& ex, call const& c, values const& w, token_sequences<T> const& nodes, places const& at, index_t first, index_t count) const {
+    auto const& edges = model.decoder.edges;
+    auto const frame = c.scratch->open();
+    auto const u = c.scratch->template make<states>(count, model.width());
+    edges.words(model.vocabulary()).forward(ex, c, {w.tokens}, nodes, {}, u);
+    edges.map().forward(ex, c, w.decoder.edges.left, u, {}, rows_of(at.left, first, count));
+    edges.map().forward(ex, c, w.decoder.edges.right, u, {}, rows_of(at.right, first, count));
+  }
+  /// x (rows of the step, d) as pair_edges has it.
+  template <backend Ex>
+  void first_states(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, newest const& now, places const& at, states x) const {
+    auto const frame = c.scratch->open();
+    index_t const slots = now.token.extent(0), d = model.width();
+    if (relational()) {
+      auto const e = c.scratch->template make<states>(slots, d);
+      gather_rows(ex, at.table, now.left, x);
+      gather_rows(ex, w.tokens, now.token, e);
+      scatter_add_rows(ex, e, now.self, x);
+      return;
+    }
+    auto nodes = in.source;
+    nodes.token = now.token;
+    nodes.position = now.position;
+    ends(ex, c, w, nodes, at, in.sizes.source.nodes + now.step * slots, slots);
+    auto const other = c.scratch->template make<states>(x.extent(0), d);
+    gather_rows(ex, at.left, now.left, x);
+    gather_rows(ex, at.right, now.right, other);
+    transform(ex, plus{}, x, other, x);
+  }
+};
+
+}  // namespace triad

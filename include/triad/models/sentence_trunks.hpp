@@ -1,0 +1,189 @@
+// What parsers have in common below their heads: from a sentence to states of its edges, or of its tokens.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L                (rows, d): a state of every ordered pair
+//   token_trunk   x_0 = sequence_tokens(tokens);  x_{k+1} = layer(x_k);  y = norm(x_L)          (nodes, d): a state of every token
+//
+// A trunk is part of a model: its dropout counts from the model's own call, whose children 0 and 2 it takes, and its parameters are
+// listed among the model's.
+#pragma once
+
+#include "triad/layers/edge_transformer_layer.hpp"
+#include "triad/layers/repeat.hpp"
+#include "triad/layers/transformer_layer.hpp"
+#include "triad/models/sentence_batch.hpp"
+
+namespace triad {
+
+struct edge_trunk_sizes {
+  index_t tokens = 0;      // rows of the table of tokens
+  index_t relations = 33;  // rows of the table of relative positions
+  index_t layers = 1;
+  bool tied = false;
+  edge_transformer_options layer{};
+  sequence_encoding encoding = sequence_encoding::relational;
+  double positional_dropout = 0;
+  index_t fixed_token = -1;  // a token whose vector is not learned, or none
+};
+
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
+struct edge_trunk {
+  using layer_type = edge_transformer_layer<T, D, H, F, Form>;
+  using sizes = edge_trunk_sizes;
+  using input = sentence_batch<T>;
+  using states = tensor<T, dyn, D>;  // (rows, d)
+
+  sequence_edges<T, D> encoder;
+  repeat<T, layer_type> layers;
+
+  explicit edge_trunk(sizes const& z)
+      : encoder{z.encoding, z.tokens, z.relations, extents<D>(z.layer.width), z.positional_dropout, z.fixed_token},
+        layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied} {
+    detail::expect_trunk(z.layers, z.tokens, z.fixed_token);
+    TRIAD_EXPECTS(z.layer.heads > 0 && z.layer.width % z.layer.heads == 0, "edge_trunk: the width must be a multiple of the heads");
+  }
+
+  constexpr index_t width() const { return layers.layer.width(); }
+  /// How many states a batch has.
+  static constexpr index_t count(graph_dims const& dims) { return dims.rows; }
+
+  template <class S>
+  struct fields {
+    typename sequence_edges<T, D>::template fields<S> encoder;
+    typename repeat<T, layer_type>::template fields<S> layers;
+    template <class V>
+    void each(V&& f) {
+      f("encoder", encoder);
+      f("layers", layers);
+    }
+  };
+  struct saved {
+    typename sequence_edges<T, D>::saved encoder;
+    states x0;                                     // (rows, d)
+    typename repeat<T, layer_type>::saved layers;
+    states y;                                      // (rows, d): the result
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const e = encoder.template plan_params<S>(place);
+    return {e, layers.template plan_params<S>(place)};
+  }
+  saved plan_saved(arena& place, graph_dims const& dims, keep kept = keep::everything) const {
+    auto const state = [&] { return place.make<states>(dims.rows, width()); };
+    auto const e = encoder.plan_saved(place, dims, kept);
+    auto const x0 = state();
+    auto const l = layers.plan_saved(place, dims, kept);
+    return {e, x0, l, state()};
+  }
+
+  /// The result is s.y.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
+    encoder.forward(ex, c.child(2), w.encoder, in, s.encoder, s.x0);
+    layers.forward(ex, c.child(0), w.layers, first_input(in, s), s.layers, s.y);
+  }
+
+  /// dy may be overwritten.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, states dy, fields<T> gradient) const {
+    auto const frame = c.scratch->open();
+    auto const dx = c.scratch->template make<states>(in.graphs.dims.rows, width());
+    layers.backward(ex, c.child(0), w.layers, first_input(in, s), s.layers, dy, dx, gradient.layers);
+    encoder.backward(ex, c.child(2), w.encoder, in, s.encoder, dx, gradient.encoder);
+  }
+
+ private:
+  edge_input<T, D> first_input(input const& in, saved const& s) const { return {s.x0, in.graphs, in.mask}; }
+};
+
+struct token_trunk_sizes {
+  index_t tokens = 0;  // rows of the table of tokens
+  index_t layers = 1;
+  bool tied = false;
+  transformer_options layer{};
+  double positional_dropout = 0;
+  index_t fixed_token = -1;  // a token whose vector is not learned, or none
+};
+
+/// Tied layers make it a universal Transformer (Dehghani et al. 2019) of fixed depth.
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+struct token_trunk {
+  using layer_type = transformer_layer<T, D, H, F>;
+  using sizes = token_trunk_sizes;
+  using input = sentence_batch<T>;
+  using states = tensor<T, dyn, D>;  // (nodes, d)
+
+  sequence_tokens<T, D> encoder;
+  repeat<T, layer_type> layers;
+  layer_norm_layer<T, D> norm;
+
+  explicit token_trunk(sizes const& z)
+      : encoder{z.tokens, extents<D>(z.layer.width), z.positional_dropout, z.fixed_token}, layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied},
+        norm{extents<D>(z.layer.width), z.layer.epsilon} {
+    detail::expect_trunk(z.layers, z.tokens, z.fixed_token);
+  }
+
+  constexpr index_t width() const { return layers.layer.width(); }
+  /// How many states a batch has.
+  static constexpr index_t count(graph_dims const& dims) { return dims.nodes; }
+
+  template <class S>
+  struct fields {
+    typename sequence_tokens<T, D>::template fields<S> encoder;
+    typename repeat<T, layer_type>::template fields<S> layers;
+    typename layer_norm_layer<T, D>::template fields<S> norm;
+    template <class V>
+    void each(V&& f) {
+      f("encoder", encoder);
+      f("layers", layers);
+      f("norm", norm);
+    }
+  };
+  struct saved {
+    states x0;                                     // (nodes, d)
+    typename repeat<T, layer_type>::saved layers;
+    states final;                                  // (nodes, d): x_L
+    typename layer_norm_layer<T, D>::saved norm;
+    states y;                                      // (nodes, d): the result
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const e = encoder.template plan_params<S>(place);
+    auto const l = layers.template plan_params<S>(place);
+    return {e, l, norm.template plan_params<S>(place)};
+  }
+  saved plan_saved(arena& place, graph_dims const& dims, keep kept = keep::everything) const {
+    row_dims const nodes(dims.nodes);
+    auto const state = [&] { return place.make<states>(dims.nodes, width()); };
+    auto const x0 = state();
+    auto const l = layers.plan_saved(place, nodes, kept);
+    auto const final = state();
+    auto const n = norm.plan_saved(place, nodes);
+    return {x0, l, final, n, state()};
+  }
+
+  /// The result is s.y.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
+    encoder.forward(ex, c.child(2), w.encoder, in, {}, s.x0);
+    layers.forward(ex, c.child(0), w.layers, first_input(in, s), s.layers, s.final);
+    norm.forward(ex, c, w.norm, s.final, s.norm, s.y);
+  }
+
+  /// dy is overwritten.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, states dy, fields<T> gradient) const {
+    auto const frame = c.scratch->open();
+    auto const dx = c.scratch->template make<states>(in.graphs.dims.nodes, width());
+    norm.backward(ex, c, w.norm, s.final, s.norm, dy, dy, gradient.norm);
+    layers.backward(ex, c.child(0), w.layers, first_input(in, s), s.layers, dy, dx, gradient.layers);
+    encoder.backward(ex, c.child(2), w.encoder, in, {}, dx, gradient.encoder);
+  }
+
+ private:
+  static sequence_input<T, D> first_input(input const& in, saved const& s) { return {s.x0, nodes_of(in.graphs)}; }
+};
+
+}  // namespace triad

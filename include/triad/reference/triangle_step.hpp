@@ -1,0 +1,48 @@
+// One step of causal triangular attention by its definition.  The mathematics is in ops/triangle_step.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+#include "triad/ops/triangle_step.hpp"
+#include "triad/reference/backend.hpp"
+
+namespace triad::reference {
+
+template <class T>
+std::size_t do_triangle_step_workspace(backend&, index_t, edge_shells const&, matrix<T> const&) { return 0; }
+
+template <class T>
+void do_triangle_step(backend&, triangle_form form, index_t heads, triangle_projections<T const> const& x, edge_shells const& at, shell_edges wanted,
+                      matrix<T> o, workspace) {
+  index_t const width = o.extent(1) / heads;
+  for (index_t r = 0; r < o.extent(0); ++r) {
+    shell_edge const e = at.edge(wanted, r);
+    index_t const h = e.slot, i = e.i, j = e.j;
+    index_t const n = at.nodes(h);
+    for (index_t c = 0; c < heads; ++c) {
+      auto const score = [&](index_t l) {
+        index_t const q = at.row(h, i, l), k = ablates_attention(form) ? at.row(h, i, j) : at.row(h, l, j);
+        T dot = 0;
+        for (index_t f = c * width; f < (c + 1) * width; ++f) dot += x.query(q, f) * x.key(k, f);
+        return dot / std::sqrt(T(width));
+      };
+      T maximum = score(0), sum = 0;
+      for (index_t l = 1; l < n; ++l) {
+        T const s = score(l);
+        maximum = s > maximum ? s : maximum;
+      }
+      for (index_t f = c * width; f < (c + 1) * width; ++f) o(r, f) = T(0);
+      for (index_t l = 0; l < n; ++l) {
+        index_t const left = at.row(h, i, l), right = at.row(h, l, j);
+        T const p = std::exp(score(l) - maximum);
+        sum += p;
+        for (index_t f = c * width; f < (c + 1) * width; ++f)
+          o(r, f) += p * (uses_right_value(form) ? x.left_value(left, f) * x.right_value(right, f) : x.left_value(left, f));
+      }
+      for (index_t f = c * width; f < (c + 1) * width; ++f) o(r, f) /= sum;
+    }
+  }
+}
+
+}  // namespace triad::reference
