@@ -1,0 +1,146 @@
+// The encoder-decoder Edge Transformer in training: threads change no bit, a step allocates nothing, its plan is what it holds.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "tests/allocation_count.hpp"
+#include "tests/catch.hpp"
+#include "triad/core/random.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/models/edge_pair_loader.hpp"
+#include "triad/models/edge_transformer_seq2seq.hpp"
+#include "triad/train/initialize.hpp"
+#include "triad/train/trainer.hpp"
+
+namespace {
+
+using namespace triad;
+using test::allocations;
+
+using model = edge_transformer_seq2seq<float>;
+using pair_trainer = trainer<model, cpu::backend>;
+
+constexpr index_t width = 16, heads = 2, words = 11, begin_token = 1, end_token = 2;
+constexpr auto relational = sequence_encoding::relational, positional = sequence_encoding::positional;
+
+edge_transformer_seq2seq_sizes sizes(sequence_encoding encoding) {
+  edge_transformer_seq2seq_sizes z;
+  z.tokens = words;
+  z.reach = 3;
+  z.layers = 3;
+  z.layer = {width, heads, 4 * width, 0.2, triangle_form::full, true};
+  z.encoding = encoding;
+  z.positional_dropout = 0.2;
+  z.smoothing = {0.1};
+  return z;
+}
+
+struct run {
+  cpu::backend ex;
+  pair_trainer train;
+  edge_pair_loader<cpu::backend, float> loader;
+
+  static pair_trainer::settings options(keep kept) {
+    pair_trainer::settings o;
+    o.max_norm = 1;
+    o.key = 5;
+    o.memory = kept;
+    for (int p = 0; p < 6; ++p) o.capacity = o.capacity + edge_pair_dims_of(9, 5);
+    return o;
+  }
+  run(int threads, sequence_encoding encoding, keep kept = keep::everything)
+      : ex(threads), train(ex, model(sizes(encoding)), options(kept)), loader(options(kept).capacity, train.model().layout, width, begin_token, end_token) {
+    initialize(train.parameters().mutable_values(), 3);
+  }
+  run(run const&) = delete;
+  run& operator=(run const&) = delete;
+
+  /// Batch `number`: always the same pairs, of which there are fewer where the number is odd.
+  float update(std::uint64_t number) {
+    random_stream random(7, number);
+    index_t tokens[8];
+    loader.clear();
+    for (int p = 0; p < (number % 2 == 0 ? 6 : 3); ++p) {
+      auto const n = random.below(9);
+      for (index_t i = 0; i < n; ++i) tokens[i] = 3 + random.below(8);
+      std::span<index_t const> const one(tokens, n);
+      loader.add(one, one.first(n / 2));
+    }
+    auto const both = loader.upload();
+    train.update(both.first, both.second, 0.003);
+    return train.loss();
+  }
+  /// Loss and norm of each update, and at the end every parameter.
+  std::vector<float> trace() {
+    std::vector<float> all;
+    for (std::uint64_t u = 0; u < 4; ++u) {
+      all.push_back(update(u));
+      all.push_back(train.norm());
+    }
+    auto const values = train.parameters().flat_values();
+    all.insert(all.end(), values.data_handle(), values.data_handle() + values.size());
+    return all;
+  }
+};
+
+TEST_CASE("an encoder and decoder of edges train to the same bits on one, two and three threads, whatever they keep") {
+  for (auto encoding : {relational, positional}) {
+    CAPTURE(static_cast<int>(encoding));
+    auto const one = run(1, encoding).trace();
+    for (float v : one) REQUIRE(std::isfinite(v));
+    CHECK(one == run(2, encoding).trace());
+    CHECK(one == run(3, encoding).trace());
+    CHECK(one == run(2, encoding, keep::inputs).trace());
+  }
+}
+
+TEST_CASE("a training step of an encoder and decoder of edges allocates nothing, nor does its loader") {
+  REQUIRE(allocations.load() > 0);  // they are counted
+  for (auto encoding : {relational, positional}) {
+    run r(2, encoding);
+    for (std::uint64_t u = 0; u < 4; ++u) r.update(u);  // threads start, BLAS takes its buffers
+    auto const before = allocations.load();
+    float loss = 0;
+    for (std::uint64_t u = 0; u < 4; ++u) loss += r.update(u);
+    auto const after = allocations.load();
+    CHECK(after - before == 0);
+    CHECK(loss > 0);
+  }
+}
+
+TEST_CASE("the plan of an encoder and decoder of edges is what they hold, and a larger batch is refused") {
+  run r(1, relational);
+  CHECK(r.train.bytes().parameters == r.train.parameters().bytes());
+  std::vector<index_t> const long_one(20, 4);
+  CHECK_FALSE(r.loader.has_room(20, 3));
+  edge_pair_dims wide;
+  for (int p = 0; p < 6; ++p) wide = wide + edge_pair_dims_of(21, 21);
+  edge_pair_loader<cpu::backend, float> wider(wide, r.train.model().layout, width, begin_token, end_token);
+  for (int p = 0; p < 6; ++p) wider.add(long_one, long_one);
+  auto const both = wider.upload();
+  CHECK_THROWS_WITH(r.train.update(both.first, both.second, 0.1), test::contains("more was asked for than was measured"));
+}
+
+TEST_CASE("either side keeps thirteen values a column of an edge in each layer, and of what is not read no more than up to the triangle") {
+  // Each view of a plan ends with slack and begins on a cache line.
+  constexpr std::size_t per_view = arena_slack + arena_alignment;
+  constexpr index_t layers = 3, layer = 12 * width + 2 * heads + 4, below_the_triangle = 6 * width + 2 * heads + 2, read = 8 * width + 2;
+  for (auto encoding : {relational, positional})
+    for (auto const& z : {edge_pair_dims_of(40, 30), edge_pair_dims_of(9, 5) + edge_pair_dims_of(5, 1)}) {
+      index_t const s = z.source.rows, n = z.whole.rows, t = z.targets, ends = encoding == relational ? 0 : (z.source.nodes + z.whole.nodes) * width;
+      auto const expect = [&](keep kept, bool prune, index_t floats) {
+        auto one = sizes(encoding);
+        one.prune = prune;
+        auto const bytes = planned_bytes([&](arena& a) { (void)model(one).plan_saved(a, z, kept); }), exact = static_cast<std::size_t>(floats) * sizeof(float);
+        CHECK(bytes >= exact);
+        CHECK(bytes <= exact + 15 * (2 * layers + 1) * per_view);
+      };
+      index_t const states = (s + n) * (1 + layers) * width;  // what each layer is given or gives
+      expect(keep::everything, false, ends + states + s * width + n * width + t * width + layers * (s + n) * layer);
+      expect(keep::everything, true, ends + states - n * width + s * width + t * width + layers * s * layer + (layers - 1) * n * layer + n * below_the_triangle + t * read);
+      expect(keep::inputs, true, ends + states - n * width + s * width + t * width + (s + n) * layer + n * below_the_triangle + t * read);
+    }
+}
+
+}  // namespace
