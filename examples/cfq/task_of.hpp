@@ -2,23 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace cfq {
 
-/// The `task` of a config file, or nothing where there is none to read.
+/// The `task` of a config file, a line `task = "NAME"`, or nothing.
 inline std::string task_in(std::string const& config) {
+  auto const bare = [](std::string const& text) {
+    auto const first = text.find_first_not_of(" \t\"'"), last = text.find_last_not_of(" \t\r\"'");
+    return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
+  };
   std::error_code none;
   if (!std::filesystem::is_regular_file(config, none)) return {};
-  try {
-    for (auto const& item : CLI::ConfigTOML().from_file(config))
-      if (item.name == "task" && item.inputs.size() == 1) return item.inputs.front();
-  } catch (CLI::Error const&) {  // the command line that reads it will say so
-  }
+  std::ifstream lines(config);
+  for (std::string line; std::getline(lines, line);)
+    if (auto const equals = line.find('='); equals != std::string::npos && bare(line.substr(0, equals)) == "task") return bare(line.substr(equals + 1));
   return {};
 }
 
