@@ -1,8 +1,8 @@
 // One step of causal triangular attention, some edges of a slot at a time; rows of the cache are read whole, all heads together.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every q, k, v1, v2 of a graph is read once a step and multiplied once, so that memory decides: the rows of the cache are walked
-// along their memory, first for the scores of all heads, then for the values.
+// Every q, k, v1, v2 of a graph is read once a step and multiplied once, so that memory decides: each row is read whole, first for the
+// scores of all heads, then for the values.  (Rows asked for before their turn, by prefetching, took longer.)
 #pragma once
 
 #include <algorithm>
@@ -87,12 +87,27 @@ void weigh(T* row, index_t n, index_t across, T scale) {
   for (index_t l = 0; l < across; l += count) attending::store(row + l, attending::load(row + l) * inverse);
 }
 
+/// to += p a * b, or p a, of one head.
+template <bool Both, class T>
+[[gnu::always_inline]] inline void add_product(T p, T const* a, T const* b, index_t width, T* to) {
+  if constexpr (std::same_as<T, float>) {
+    simd::each_vector(width, [&](index_t e, auto part) {
+      simd::floats const x = p * part.load(a + e);
+      part.store(to + e, part.load(to + e) + (Both ? x * part.load(b + e) : x));
+    });
+  } else {
+#pragma omp simd
+    for (index_t e = 0; e < width; ++e) to[e] += Both ? p * a[e] * b[e] : p * a[e];
+  }
+}
+
 /// One edge (i, j): its row of o.
 template <bool OwnKey, bool RightValue, class T>
 void attend(desk<T> const& mine, triangle_projections<T const> const& x, edge_shells const& at, shell_edge const& e, index_t width, T* to) {
   constexpr index_t count = attending::lanes_of<T>::count;
-  index_t const n = at.nodes(e.slot), heads = mine.heads, across = attending::padded<T>(n), own = at.row(e.slot, e.i, e.j);
-  for (index_t l = 0; l < n; ++l) mine.left[l] = at.row(e.slot, e.i, l), mine.right[l] = at.row(e.slot, l, e.j);
+  shell_graph const g = at.graph(e.slot);
+  index_t const n = g.nodes, heads = mine.heads, across = attending::padded<T>(n), own = g.row(e.i, e.j);
+  for (index_t l = 0; l < n; ++l) mine.left[l] = g.row(e.i, l), mine.right[l] = g.row(l, e.j);
   for (index_t first = 0; first < n; first += count) {
     index_t const some = std::min(count, n - first);
     for (index_t l = 0; l < some; ++l) {
@@ -108,9 +123,8 @@ void attend(desk<T> const& mine, triangle_projections<T const> const& x, edge_sh
     T const* const v1 = &x.left_value(mine.left[l], 0);
     T const* const v2 = RightValue ? &x.right_value(mine.right[l], 0) : v1;
     for (index_t c = 0; c < heads; ++c) {
-      T const p = mine.scores[c * across + l];
-#pragma omp simd
-      for (index_t f = c * width; f < (c + 1) * width; ++f) to[f] += RightValue ? p * v1[f] * v2[f] : p * v1[f];
+      index_t const first = c * width;
+      add_product<RightValue>(mine.scores[c * across + l], v1 + first, v2 + first, width, to + first);
     }
   }
 }
@@ -126,7 +140,8 @@ template <std::floating_point T>
 void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_projections<T const> const& x, edge_shells const& at,
                       shell_edges wanted, matrix<T> o, workspace ws) {
   bool const contiguous = x.query.stride(1) == 1 && x.key.stride(1) == 1 && x.left_value.stride(1) == 1 && o.stride(1) == 1;
-  if (!contiguous || (uses_right_value(form) && x.right_value.stride(1) != 1)) return reference::do_triangle_step(ex, form, heads, x, at, wanted, o, ws);
+  if (!contiguous || (uses_right_value(form) && x.right_value.stride(1) != 1))
+    return reference::do_triangle_step(ex, form, heads, x, at, wanted, o, ws);
   index_t const width = o.extent(1) / heads;
   with_triangle_form(form, [&](auto own_key, auto right_value) {
     parallel_rows(ex, o.extent(0), stepping::edges, [&](index_t first, index_t count, int thread) {

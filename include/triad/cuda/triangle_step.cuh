@@ -36,12 +36,13 @@ struct triangle_step_edges {
     bool const live = item < o.extent(0) * t.heads;  // a warp past the end has no nodes, so that it takes part in everything and writes nothing
     index_t const r = live ? item / t.heads : 0, column = live ? item % t.heads * t.width : 0;
     shell_edge const e = at.edge(wanted, r);
-    index_t const n = live ? at.nodes(e.slot) : 0, own = at.row(e.slot, e.i, e.j);
+    shell_graph const g = at.graph(e.slot);
+    index_t const n = live ? g.nodes : 0, own = g.row(e.i, e.j);
     T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes the total one
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = static_cast<int>(n - begin < warp ? n - begin : warp);
       index_t const l = begin + b.lane() < n ? begin + b.lane() : begin;
-      index_t const left = at.row(e.slot, e.i, l), right = at.row(e.slot, l, e.j);
+      index_t const left = g.row(e.i, l), right = g.row(l, e.j);
       T mine = 0, most = maximum;
       for (int k = 0; k < count; ++k) {
         index_t const q = b.shuffle(left, k), key = t.own_key ? own : b.shuffle(right, k);

@@ -30,6 +30,21 @@ struct shell_edge {
   index_t slot, i, j;
 };
 
+/// One hypothesis: where its edges lie in the cache.
+struct shell_graph {
+  index_t sources, nodes;                   // s, n
+  index_t block, shells;                    // the row of edge (0, 0) between sources; what is the same in the rows of all its shells
+  index_t twice_all_sources, slots;         // 2 S, H
+  index_t const* owner;                     // (t + 1)
+
+  /// The row of edge (i, j).
+  TRIAD_HOST_DEVICE constexpr index_t row(index_t i, index_t j) const {
+    index_t const last = i > j ? i : j, u = last - sources;
+    if (u < 0) return block + i * sources + j;
+    return shells + u * (twice_all_sources + slots * u) + owner[u] * (2 * last + 1) + (j == last ? i : last + 1 + j);
+  }
+};
+
 /// Whose edges lie where.
 struct edge_shells {
   graph_batch sources;                      // of the source-source blocks; slot h belongs to graph h / beam
@@ -48,11 +63,11 @@ struct edge_shells {
     index_t const g = h / beam;
     return 2 * (beam * sources.node(g) + h % beam * sources.size(g)) + h * (2 * u + 1);
   }
-  /// The row of edge (i, j) of hypothesis h in the cache.
-  TRIAD_HOST_DEVICE constexpr index_t row(index_t h, index_t i, index_t j) const {
-    index_t const g = h / beam, s = sources.size(g), last = i > j ? i : j, u = last - s;
-    if (u < 0) return sources.edge(g) + i * s + j - skipped;
-    return first_row(u) + shell(owner(h, u), u) + (j == last ? i : last + 1 + j) - skipped;
+  /// The graph of hypothesis h.
+  TRIAD_HOST_DEVICE constexpr shell_graph graph(index_t h) const {
+    index_t const g = h / beam, s = sources.size(g);
+    return {s, s + step + 1, sources.edge(g) - skipped, sources.dims.rows + 2 * beam * (sources.node(g) - g * s) - skipped, 2 * beam * sources.dims.nodes,
+            slots(), owner.data_handle() + h * (step + 1)};
   }
   /// How many edges are wanted, and the r-th of them.
   TRIAD_HOST_DEVICE constexpr index_t count(shell_edges wanted) const { return wanted == shell_edges::all ? rows(step) : slots(); }

@@ -18,11 +18,11 @@ void do_triangle_step(backend&, triangle_form form, index_t heads, triangle_proj
   index_t const width = o.extent(1) / heads;
   for (index_t r = 0; r < o.extent(0); ++r) {
     shell_edge const e = at.edge(wanted, r);
-    index_t const h = e.slot, i = e.i, j = e.j;
-    index_t const n = at.nodes(h);
+    shell_graph const g = at.graph(e.slot);
+    index_t const i = e.i, j = e.j, n = g.nodes;
     for (index_t c = 0; c < heads; ++c) {
       auto const score = [&](index_t l) {
-        index_t const q = at.row(h, i, l), k = ablates_attention(form) ? at.row(h, i, j) : at.row(h, l, j);
+        index_t const q = g.row(i, l), k = ablates_attention(form) ? g.row(i, j) : g.row(l, j);
         T dot = 0;
         for (index_t f = c * width; f < (c + 1) * width; ++f) dot += x.query(q, f) * x.key(k, f);
         return dot / std::sqrt(T(width));
@@ -34,7 +34,7 @@ void do_triangle_step(backend&, triangle_form form, index_t heads, triangle_proj
       }
       for (index_t f = c * width; f < (c + 1) * width; ++f) o(r, f) = T(0);
       for (index_t l = 0; l < n; ++l) {
-        index_t const left = at.row(h, i, l), right = at.row(h, l, j);
+        index_t const left = g.row(i, l), right = g.row(l, j);
         T const p = std::exp(score(l) - maximum);
         sum += p;
         for (index_t f = c * width; f < (c + 1) * width; ++f)
