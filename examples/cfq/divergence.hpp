@@ -57,6 +57,14 @@ class divergence {
     return of(sum, total_[0] + (train ? more : 0), total_[1] + (train ? 0 : more));
   }
 
+  /// The same sets by another alpha.
+  void weigh_by(double alpha) {
+    alpha_ = alpha;
+    for (auto& c : cells_)
+      for (int k = 0; k < 2; ++k) c.power[k] = c.count[k] > 0 ? power(c.count[k], k == 0) : 0;
+    refresh();
+  }
+
   /// Forgets what rounding has added up in many changes.
   void refresh() {
     sum_ = 0;
