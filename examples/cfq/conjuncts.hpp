@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,15 @@ inline bool same_conjuncts(std::string const& a, std::string const& b) {
   if (a == b) return true;
   auto const ours = parts_of(a), theirs = parts_of(b);
   return ours && theirs && *ours == *theirs;
+}
+
+/// The query with its conjuncts in the order of bytes; what is no query of this form stays as it is.
+inline std::string sorted_conjuncts(std::string const& query) {
+  auto const parts = parts_of(query);
+  if (!parts) return query;
+  std::string sorted = parts->head + " {";
+  for (std::size_t i = 0; i < parts->conjuncts.size(); ++i) sorted += (i == 0 ? " " : " . ") + parts->conjuncts[i];
+  return sorted + " }";
 }
 
 }  // namespace cfq

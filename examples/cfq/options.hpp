@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "../common/seq2seq/options.hpp"
@@ -11,13 +13,18 @@ namespace cfq {
 struct options : seq2seq::options {
   options() { program = "cfq"; }
 
-  std::string data;               // a folder with train, dev and test .tsv
+  std::string data;               // a folder with train, dev and test .tsv, or CFQ's dataset.json; empty: generated questions
+  std::string split;              // of dataset.json: a file, or the name of one in splits/
+  bool sort_conjuncts = false;    // of all queries
+  int questions = 8000;           // generated, half of which are used
+  std::uint64_t data_seed = 1;    // of generated questions and their split
   std::string task = "semantic";  // from question to query
 };
 
 /// paper-semantic: 6 layers for the Edge Transformer and 4 for the others, as the paper has them.
 inline void apply_preset(options& o) {
   seq2seq::apply_preset(o);
+  if (o.preset == "smoke") o.questions = 200;
   if (o.preset != "paper-semantic" && o.preset != "small-semantic") return;
   bool const small = o.preset == "small-semantic";
   o.encoder_layers = o.decoder_layers = !small && seq2seq::of_edges(o) ? 6 : 4;
@@ -32,7 +39,19 @@ inline void apply_preset(options& o) {
 inline std::string data_toml(options const& o) {
   triad::examples::toml_writer toml;
   if (!o.data.empty()) toml.put_path("data", o.data);
+  if (std::filesystem::is_regular_file(o.split)) toml.put_path("split", o.split);
+  else if (!o.split.empty()) toml.put("split", o.split);
+  if (o.data.empty()) toml.put("questions", o.questions).put("data-seed", o.data_seed);
+  if (o.sort_conjuncts) toml.put("sort-conjuncts", true);
   return toml.put("task", o.task).text();
+}
+
+/// What decides which pairs there are, beside where they lie.
+inline std::string data_settings(options const& o) {
+  triad::examples::toml_writer toml;
+  if (o.data.empty()) toml.put("questions", o.questions).put("data-seed", o.data_seed);
+  if (o.sort_conjuncts) toml.put("sort-conjuncts", true);
+  return toml.text();
 }
 
 }  // namespace cfq

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -130,12 +131,19 @@ struct program_texts {
   char const *train, *evaluate, *predict, *explain, *generate = nullptr;
 };
 
+/// A verb of one program alone.
+struct more_verb {
+  CLI::App* called;
+  std::function<int()> run;  // its exit status
+};
+
 /// All of main(): the exit status of the verb that the command line names, or of what went wrong, told in one line.  Found by the
 /// types of o and q, in their namespace:
 ///   train(o), evaluate(o, q), predict(o, q), explain(o, q), generate(o, q)                          the verbs, giving the exit status
 ///   add_train_options(app, o), add_query_options(evaluate, predict, explain, generate, o, q)        the options of the verbs; the first
 /// calls add_training_options or add_shared_training_options; evaluate, predict and explain have those of add_checkpoint_options already.
-/// A program without generate(o, q) has four verbs; what it adds to the fifth is lost.
+/// A program without generate(o, q) has four verbs; what it adds to the fifth is lost.  more_verbs(app, o), where there is such a function,
+/// adds verbs of its own and gives them as more_verb.
 template <class Options, class Query>
 int run_verbs(program_texts const& say, int argc, char** argv) {
   constexpr bool generates = requires(Options const& made, Query const& asked) { generate(made, asked); };
@@ -150,12 +158,16 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
   add_train_options(to_train, o);
   for (auto* const of_a_run : {&to_evaluate, &to_predict, &to_explain}) add_checkpoint_options(*of_a_run, o, q);
   add_query_options(to_evaluate, to_predict, to_explain, to_generate, o, q);
+  std::vector<more_verb> more;
+  if constexpr (requires { more_verbs(app, o); }) more = more_verbs(app, o);
   try {
     parse(app, to_train, o, argc, argv);
     if (to_train.parsed()) return train(o);
     if (to_evaluate.parsed()) return evaluate(o, q);
     if (to_predict.parsed()) return predict(o, q);
     if (to_explain.parsed()) return explain(o, q);
+    for (auto const& its_own : more)
+      if (its_own.called->parsed()) return its_own.run();
     if constexpr (generates) return generate(o, q);
     return 0;
   } catch (CLI::ParseError const& e) {

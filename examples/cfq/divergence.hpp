@@ -1,0 +1,104 @@
+// How differently two sets of questions are made: one less the Chernoff coefficient of their distributions.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   D(P || Q) = 1 - C,   C = sum over x of P(x)^alpha Q(x)^(1 - alpha),   P: of the training set, Q: of the test set
+//   alpha = 0.5 for atoms: both are to have them equally often.  alpha = 0.1 for compounds: that P has them matters more than how often
+// (Keysers et al. 2020, section 2.1).  P(x) = n(x) / N, so C = S / (N_P^alpha N_Q^(1 - alpha)) with S = sum of n_P(x)^alpha n_Q(x)^(1 - alpha):
+// a question that comes or goes changes the terms of its own items alone.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "compounds.hpp"
+
+namespace cfq {
+
+inline constexpr double alpha_of_atoms = 0.5, alpha_of_compounds = 0.1;
+
+enum class side { train, test };
+
+/// Two growing and shrinking sets of questions, and their divergence at any time.
+class divergence {
+ public:
+  divergence(int kinds, double alpha) : alpha_(alpha), cells_(static_cast<std::size_t>(kinds)) {}
+
+  /// Questions' items come to a side (sign 1) or leave it (-1).
+  void change(side where, std::vector<item> const& items, int sign = 1) {
+    bool const train = where == side::train;
+    for (auto const& i : items) {
+      auto& c = cells_[static_cast<std::size_t>(i.what)];
+      auto const before = c.power[0] * c.power[1];
+      auto& n = c.count[train ? 0 : 1];
+      n += sign * i.amount;
+      c.power[train ? 0 : 1] = n > 0 ? power(n, train) : 0;
+      sum_ += c.power[0] * c.power[1] - before;
+      total_[train ? 0 : 1] += sign * i.amount;
+    }
+  }
+
+  double value() const { return of(sum_, total_[0], total_[1]); }
+
+  /// What it would be with these items more on a side.
+  double value_with(side where, std::vector<item> const& items) const {
+    bool const train = where == side::train;
+    auto sum = sum_;
+    std::int64_t more = 0;
+    for (auto const& i : items) {
+      auto const& c = cells_[static_cast<std::size_t>(i.what)];
+      more += i.amount;
+      auto const other = c.power[train ? 1 : 0];
+      if (other > 0) sum += (power(c.count[train ? 0 : 1] + i.amount, train) - c.power[train ? 0 : 1]) * other;
+    }
+    return of(sum, total_[0] + (train ? more : 0), total_[1] + (train ? 0 : more));
+  }
+
+  /// The same sets by another alpha.
+  void weigh_by(double alpha) {
+    alpha_ = alpha;
+    for (auto& c : cells_)
+      for (int k = 0; k < 2; ++k) c.power[k] = c.count[k] > 0 ? power(c.count[k], k == 0) : 0;
+    refresh();
+  }
+
+  /// Forgets what rounding has added up in many changes.
+  void refresh() {
+    sum_ = 0;
+    for (auto const& c : cells_) sum_ += c.power[0] * c.power[1];
+  }
+
+ private:
+  struct cell {
+    std::int64_t count[2] = {0, 0};  // train, test
+    double power[2] = {0, 0};        // of these, to alpha and to 1 - alpha
+  };
+
+  double power(std::int64_t n, bool train) const {
+    auto const x = static_cast<double>(n);
+    return alpha_ == 0.5 ? std::sqrt(x) : std::pow(x, train ? alpha_ : 1 - alpha_);
+  }
+  /// 1 where a side is empty.
+  double of(double sum, std::int64_t train, std::int64_t test) const {
+    if (train == 0 || test == 0) return 1;
+    return std::clamp(1 - sum / (power(train, true) * power(test, false)), 0.0, 1.0);
+  }
+
+  double alpha_, sum_ = 0;
+  std::int64_t total_[2] = {0, 0};
+  std::vector<cell> cells_;
+};
+
+/// Of two sets of questions, by their numbers.
+inline double divergence_of(item_table const& table, std::vector<int> const& train, std::vector<int> const& test, double alpha) {
+  divergence d(table.kinds, alpha);
+  for (int const q : train) d.change(side::train, table.of[static_cast<std::size_t>(q)]);
+  for (int const q : test) d.change(side::test, table.of[static_cast<std::size_t>(q)]);
+  d.refresh();
+  return d.value();
+}
+
+}  // namespace cfq

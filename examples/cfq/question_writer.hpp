@@ -1,0 +1,81 @@
+// Writes a question from left to right: its words and their dependencies, the rules that are applied, and what its query requires.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../common/text/characters.hpp"
+#include "rule_tree.hpp"
+
+namespace cfq {
+
+/// One question while it is written, from left to right.
+class question_writer {
+ public:
+  explicit question_writer(rule_names& names) : names_(&names) {}
+
+  /// A rule is applied while an object of this type lives: rules applied meanwhile are its children.
+  class applied {
+   public:
+    applied(question_writer& w, std::string const& rule) : w_(&w), before_(w.node_), slot_(w.slot_) {
+      w.node_ = w.rules_.add(w.names_->number(rule), before_, slot_);
+      w.slot_ = 0;
+    }
+    ~applied() { w_->node_ = before_, w_->slot_ = slot_ + 1; }
+    applied(applied const&) = delete;
+    applied& operator=(applied const&) = delete;
+
+   private:
+    question_writer* w_;
+    int before_, slot_;
+  };
+
+  void leaf(std::string const& rule) { applied const here(*this, rule); }
+
+  /// The token's number; it hangs below the root until it is attached.
+  int put(std::string word) {
+    tokens_.push_back(std::move(word)), heads_.push_back(0), labels_.emplace_back("root");
+    return static_cast<int>(tokens_.size()) - 1;
+  }
+  void attach(int token, int head, char const* label) {
+    heads_[static_cast<std::size_t>(token)] = head + 1;
+    labels_[static_cast<std::size_t>(token)] = label;
+  }
+  void replace(int token, std::string word) { tokens_[static_cast<std::size_t>(token)] = std::move(word); }
+  /// "a" becomes "an" where the next word wants it.
+  void inflect_article(int token) {
+    if (std::string("aeiouAEIOU").find(tokens_[static_cast<std::size_t>(token) + 1][0]) != std::string::npos) replace(token, "an");
+  }
+
+  std::string variable() { return "?x" + std::to_string(variables_++); }
+  std::string entity() { return "M" + std::to_string(entities_++); }
+  void require(std::string const& a, std::string const& relation, std::string const& b, bool irreflexive = false) {
+    conjuncts_.insert(a + " " + relation + " " + b);
+    if (irreflexive) conjuncts_.insert("FILTER ( " + a + " != " + b + " )");
+  }
+
+  annotated_question finish(bool counts) const {
+    std::string query = counts ? "SELECT count ( * ) WHERE {" : "SELECT DISTINCT ?x0 WHERE {";
+    for (bool first = true; auto const& conjunct : conjuncts_) {
+      query += (first ? " " : " . ") + conjunct;
+      first = false;
+    }
+    return {triad::examples::joined(tokens_), query + " }", rules_, heads_, labels_};
+  }
+  std::size_t length() const { return tokens_.size(); }
+
+ private:
+  rule_names* names_;
+  int node_ = -1, slot_ = 0, variables_ = 0, entities_ = 0;
+  rule_tree rules_;
+  std::vector<std::string> tokens_;
+  std::vector<int> heads_;
+  std::vector<std::string> labels_;
+  std::set<std::string> conjuncts_;
+};
+
+}  // namespace cfq
