@@ -144,7 +144,8 @@ struct et_cfq {
     auto const table = bench.template make_from<tensor<T const, dyn, dyn>>(waves, positions, d);
     auto const side = [&](int k, graph_dims const& dims) {
       graph_batch const graphs{dims, bench.make_vec(l.sizes[k]), bench.make_vec(l.node[k]), bench.make_vec(l.edge[k]), bench.make_vec(l.triangle[k])};
-      return token_sequences<T>{graphs, bench.make_vec(l.token[k]), bench.make_vec(l.relation[k]), bench.make_vec(l.position[k]), vec<index_t const>(nullptr, 0), table};
+      return token_sequences<T>{graphs, bench.make_vec(l.token[k]), bench.make_vec(l.relation[k]), bench.make_vec(l.position[k]),
+                                vec<index_t const>(nullptr, 0), table};
     };
     edge_pair_batch<T> in;
     in.sizes = l.dims;

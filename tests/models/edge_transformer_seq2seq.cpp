@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("an encoder and decoder of edges have the gradient of their l
 
 // The same pairs in graphs of one size, whose unused nodes are masked, and so is the future.
 struct padded_pairs {
-  static constexpr index_t s = 5, t = 5, n = s + t;
+  static constexpr index_t s = 5, t = 5, n = s + t, filler = 3;
   edge_pair_layout layout;
   test::ragged source{list(three.size(), s)}, whole{list(three.size(), n)};
   list source_token, source_position, source_self, source_relation, source_row, token, position, relation, origin, target_token, target_self, read, next;
@@ -115,7 +115,8 @@ struct padded_pairs {
       auto const is_padding = [&](index_t i) { return i < s && i >= given; };
       for (index_t i = 0; i < n; ++i) {
         index_t const k = i - s;  // among the target's
-        index_t const word = i < given - 1 ? three[p].source[at(i)] : i == given - 1 ? end_token : i == s ? begin_token : i > s && k <= asked ? three[p].target[at(k - 1)] : 3;
+        index_t const from = i < given - 1 ? three[p].source[at(i)] : i == given - 1 ? end_token : filler;
+        index_t const word = i < s ? from : k == 0 ? begin_token : k <= asked ? three[p].target[at(k - 1)] : filler;
         token.push_back(word);
         position.push_back(i < s ? i : k);
         if (i < s) {
