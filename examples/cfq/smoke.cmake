@@ -27,5 +27,41 @@ run(0 explain ${FOLDER}/run)
 expect("encoder +embedding +layer 1")
 run(1 train --task parse --data ${FOLDER}/data)
 expect("--task parse is not built yet")
-run(1 train --preset smoke)
-expect("give a folder with --data")
+run("0|2" train --preset smoke --updates 2 --out ${FOLDER}/own)  # questions of our own
+expect("200 generated questions; divergence of atoms")
+run(0 evaluate ${FOLDER}/own)
+run(1 train --preset smoke --questions 150 --resume --out ${FOLDER}/own)
+
+# Questions that are written, taken apart, and trained on.
+run(0 generate --out ${FOLDER}/made --count 400 --seed 3)
+expect("rules.jsonl  400 questions")
+run(0 generate --out ${FOLDER}/again-made --count 400 --seed 3)
+run(0 split --data ${FOLDER}/made/rules.jsonl --out ${FOLDER}/mcd --train 120 --dev-and-test 20 --atom-limit 0.2)
+expect("400 questions, [0-9]+ rules, [0-9]+ compounds of 2 to 5 rules")
+expect("this split +120 +10 +10 +0[.][0-9]+ +0[.][0-9]+\nby chance +120 +10 +10 ")
+run(0 split --data ${FOLDER}/again-made/rules.jsonl --out ${FOLDER}/again-mcd --train 120 --dev-and-test 20 --atom-limit 0.2)
+foreach(file made/all.tsv made/all.conllu made/rules.jsonl mcd/train.tsv mcd/dev.tsv mcd/test.tsv mcd/train.conllu mcd/dev.conllu mcd/test.conllu mcd/split.json)
+  file(SHA256 ${FOLDER}/${file} first)
+  file(SHA256 ${FOLDER}/again-${file} second)
+  if(NOT first STREQUAL second)
+    message(FATAL_ERROR "${file} is another the second time")
+  endif()
+endforeach()
+run(2 split --data ${FOLDER}/made/rules.jsonl --out ${FOLDER}/apart --train 120 --dev-and-test 20 --atom-limit 0)
+expect("the atoms are further apart than 0")
+run("0|2" train --preset smoke --updates 2 --data ${FOLDER}/mcd)
+run(1 split --data ${FOLDER}/made/all.tsv --out ${FOLDER}/none)
+expect("all.tsv:1: not an annotated question")
+
+# The published form.
+file(WRITE ${FOLDER}/archive/dataset.json [=[[
+  {"questionPatternModEntities": "Did M0 marry M1", "sparqlPatternModEntities": "SELECT count(*) WHERE {\nM0 ns:a.b M1\n}"},
+  {"questionPatternModEntities": "Did M1 marry M0", "sparqlPatternModEntities": "SELECT count(*) WHERE {\nM1 ns:a.b M0\n}"}
+]]=])
+file(WRITE ${FOLDER}/archive/splits/mine.json [=[{"trainIdxs": [1], "devIdxs": [], "testIdxs": [0]}]=])
+run("0|2" train --preset smoke --updates 2 --data ${FOLDER}/archive --split mine --sort-conjuncts --out ${FOLDER}/published)
+run(0 evaluate ${FOLDER}/published)
+run(1 train --preset smoke --data ${FOLDER}/archive)
+expect("give its split beside it")
+run(1 train --preset smoke --split mine)
+expect("--split is about CFQ's dataset.json")
