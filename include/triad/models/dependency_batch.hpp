@@ -33,6 +33,12 @@ struct dependency_scores {
     auto const arc = place.make<vec<T>>(dims.rows);
     return {arc, place.make<tensor<T, dyn, dyn>>(dims.nodes, relations)};
   }
+  /// f(view) for each of them.
+  template <class F>
+  void each(F&& f) const {
+    f(arc);
+    f(relation);
+  }
 };
 
 /// What is right, for each token; negative: not asked.
