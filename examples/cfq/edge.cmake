@@ -1,4 +1,4 @@
-# The Edge Transformer from question to query: it learns, in one part or in several, goes on where it was, and is asked.
+# The Edge Transformer from question to query: batches in one part or in several, its forms, and what it is asked and refuses.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER}/data)
 include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)

@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   if (cfq::task_of({argv + 1, argv + argc}) == "parse") return dependency::run(argc, argv);
   return triad::examples::run_verbs<cfq::options, seq2seq::query>(
       {.name = "cfq",
-       .about = "CFQ: from a question to the query that answers it.  A Transformer whose layers read all earlier layers, or a plain one, learns it, and is "
+       .about = "CFQ: from a question to the query that answers it.  An Edge Transformer, a Transformer whose layers read all earlier layers, or a plain one, learns it, and is "
                 "tested on questions whose parts are known and whose compounds are not.  With --task parse: from a question to its dependencies.",
        .train = "Train, and translate the questions of dev and test",
        .evaluate = "Exact match of a trained model, strict and up to the order of conjuncts",

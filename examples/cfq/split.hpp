@@ -143,7 +143,7 @@ class split_search {
         swap_sides(other, test_[i]);
         done = true;
       }
-      if (!done) throw triad::data_error("so few training questions cannot have all words: ask for more with --train");
+      if (!done) throw triad::data_error("so few training questions cannot have all words: there must be more (split: --train; train: --questions)");
     }
   }
   void swap_sides(int& of_train, int& of_test) {

@@ -20,7 +20,6 @@ struct options : seq2seq::options {
   int test_size = 200;            // generated: of each part and kind
   std::uint64_t data_seed = 1;    // generated
 
-  std::set<std::string> given;    // names of options on the command line
 };
 
 inline void apply_preset(options& o) {

@@ -51,13 +51,13 @@ index_t largest_within(std::size_t limit, index_t most, Bytes const& bytes) {
   return fits;
 }
 
-/// f(ex) with a backend that plans for as many threads on every machine, or, where it has more, for those: how a batch is cut, and with it
-/// the last bits of a run, then do not depend on --threads.
+/// f(ex) with a backend that plans for 16 threads on every machine: how a batch is cut, and with it what parts draw and how they round, then
+/// does not depend on --threads.  More threads need somewhat more than was planned, a desk for each; the memory that is said counts them.
 template <class Ex, class F>
 auto planning_alike(Ex& ex, F&& f) {
   if constexpr (requires { ex.threads; }) {
     Ex alike = ex;
-    alike.threads = std::max(alike.threads, 16);
+    alike.threads = 16;
     return std::forward<F>(f)(alike);
   } else {
     return std::forward<F>(f)(ex);

@@ -62,7 +62,7 @@ TEST_CASE("backends with threads plan for the same number of them") {
   };
   CHECK(planned(1) == 16);
   CHECK(planned(16) == 16);
-  CHECK(planned(40) == 40);
+  CHECK(planned(40) == 16);
 }
 
 // A learner that says what it was asked to do, with room for examples of 10 in all.

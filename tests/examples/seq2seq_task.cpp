@@ -116,6 +116,20 @@ TEST_CASE("options that do not go together are refused, and the model in a check
   refused([](options& o) { o.only_top = o.accumulate = true; }, "give one");
   refused([](options& o) { o.fuse = "none", o.accumulate = true; }, "layers that look back");
   refused([](options& o) { o.heads = 3; }, "no multiple of --heads 3");
+  auto const refused_of_edges = [&](auto&& change, char const* reason) {
+    options o;
+    o.model = "edge-transformer";
+    apply_preset(o);
+    CHECK_NOTHROW(check(o));
+    change(o);
+    CHECK_THROWS_WITH(check(o), contains(reason));
+  };
+  refused([](options& o) { o.untied = true; }, "are about --model edge-transformer");
+  refused([](options& o) { o.joint = true, o.target_bpe = "file"; }, "--source-dictionary and --source-bpe name the files of both");
+  refused_of_edges([](options& o) { o.relative = true; }, "states of tokens");
+  refused_of_edges([](options& o) { o.decoder_layers = 5; }, "as many layers on either side");
+  refused_of_edges([](options& o) { o.attention = triad::triangle_form::flat; }, "is not causal");
+  refused_of_edges([](options& o) { o.joint = false; }, "one table for the words of both sides");
   options plain;
   plain.model = "transformer";
   apply_preset(plain);
@@ -127,6 +141,15 @@ TEST_CASE("options that do not go together are refused, and the model in a check
   CHECK(settings(other) == settings(plain));
   other.rate = 1;
   CHECK(settings(other) != settings(plain));
+  for (auto const change : {+[](options& o) { o.schedule = "linear"; }, +[](options& o) { o.pairs = 3; }, +[](options& o) { o.train_size = 3; },
+                            +[](options& o) { o.joint = true; }}) {
+    auto changed = plain;
+    change(changed);
+    CHECK(settings(changed) != settings(plain));
+  }
+  auto linear = plain, longer = plain;
+  linear.schedule = longer.schedule = "linear", longer.updates = 7;  // its rates are others from the beginning
+  CHECK(settings(linear) != settings(longer));
 }
 
 /// Says the source backwards, worth less than another hypothesis; has room for `room` sentences of up to 4 tokens.

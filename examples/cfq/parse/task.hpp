@@ -30,7 +30,7 @@ inline data_set read_data(options const& o, bool needs_train) {
     throw triad::data_error("--task parse needs sentences: give a folder with train, dev and test .conllu with --data; docs/data.md has the format");
   if (!std::filesystem::is_directory(o.data)) throw triad::data_error(o.data + ": a folder with train, dev and test .conllu, gzipped or not, is expected");
   auto const read = [&](char const* name) -> sentences {
-    for (auto const* ending : {".conllu.gz", ".conllu"})
+    for (auto const* ending : {".conllu", ".conllu.gz"})
       if (auto const path = o.data + "/" + name + ending; std::filesystem::exists(path)) return triad::examples::read_conllu(path);
     return {};
   };

@@ -11,7 +11,7 @@ namespace seq2seq {
 
 int evaluate(options const& o, program const& p, query const& q) {
   expect_tests(p);
-  trained model(q.checkpoint, o, use::translating, [&](vocabulary& words) { return longest_source(p.data, words); });
+  trained model(q.checkpoint, o, use::translating, [&](vocabulary& words, options const&) { return longest_source(p.data, words); });
   if (!o.out.empty()) triad::examples::make_folder(o.out);
   std::vector<report> reports;
   for (auto const& part : p.data.tests) {
@@ -28,9 +28,13 @@ int evaluate(options const& o, program const& p, query const& q) {
 }
 
 int predict(options const& o, query const& q) {
-  constexpr index_t most = 256;  // tokens of a sentence
+  index_t most = 0;  // tokens of a sentence
   if (q.n_best > o.beam) throw triad::data_error("--n-best " + std::to_string(q.n_best) + " needs a --beam of as many");
-  trained model(q.checkpoint, o, use::translating, [](vocabulary&) { return pair_length{most, 0}; });
+  trained model(q.checkpoint, o, use::translating, [&](vocabulary& words, options const& shape) {
+    most = most_of_unknown(shape, words);
+    if (!q.sentence.empty()) most = std::min(most, std::max<index_t>(1, static_cast<index_t>(words.source.encode(q.sentence).size())));
+    return pair_length{most, 0};
+  });
   auto const how = search_of(o, model.words, q.n_best);
   auto const answer = [&](std::string const& line) {
     auto const numbers = model.words.source.encode(line);

@@ -69,6 +69,7 @@ struct options {
   std::string out;
   bool resume = false;
   std::string preset, config;
+  std::set<std::string> given;  // names of options on the command line
 };
 
 /// Whether its states are of edges.
@@ -133,9 +134,12 @@ inline std::string to_toml(options const& o) {
 
 /// Names of to_toml() that do not decide what training computes; a resumed run may have others.  memory is one of them: a run may go on
 /// where there is less.  Parts of a batch round otherwise than the whole and draw dropout anew, as another backend or another draw would.
-inline std::set<std::string> free_settings() {
-  return {"preset", "source-dictionary", "target-dictionary", "source-bpe", "target-bpe", "updates", "epochs", "dev-size", "seeds", "recompute", "memory",
-          "beam", "length-penalty", "longest-factor", "longest", "backend", "arithmetic", "threads"};
+/// How long a run is decides the rates of a linear schedule.
+inline std::set<std::string> free_settings(options const& o) {
+  std::set<std::string> names{"preset", "source-dictionary", "target-dictionary", "source-bpe", "target-bpe", "updates", "epochs", "dev-size", "seeds", "recompute", "memory",
+                              "beam", "length-penalty", "longest-factor", "longest", "backend", "arithmetic", "threads"};
+  if (o.schedule == "linear") names.erase("updates"), names.erase("epochs");
+  return names;
 }
 
 }  // namespace seq2seq

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ inline nlohmann::json to_json(options const& o) {
 }
 
 inline triad::examples::run_record record_of(options const& o, program const& p, vocabulary const& words) {
-  return {to_json(o).dump(), to_json(words).dump(), p.settings + triad::examples::toml_without(to_toml(o), free_settings())};
+  return {to_json(o).dump(), to_json(words).dump(), p.settings + triad::examples::toml_without(to_toml(o), free_settings(o))};
 }
 
 /// The options of the model in a checkpoint at `path`; what does not shape a model is taken from `o`.
@@ -60,7 +61,7 @@ inline search search_of(options const& o, vocabulary const& words, int n_best = 
   return {o.beam, o.length_penalty, n_best, o.longest_factor, o.longest > 0 ? o.longest : 3 * words.longest_target + 10};
 }
 
-/// Sentences that are translated at once: as many as what is kept of their hypotheses has room for in some 200 MB, 1 to 64: keys and values
+/// Sentences that are translated at once: as many as what is kept of their hypotheses has room for in some 200 MB, 1 to 64 (one sentence may need more): keys and values
 /// of tokens, or the projections of edges, four each.
 inline index_t sentences_at_once(options const& o, index_t source, index_t longest) {
   auto const kept = static_cast<double>(of_edges(o) ? (source + longest) * (source + longest) : longest);
@@ -98,6 +99,11 @@ inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
   return {static_cast<index_t>(source), static_cast<index_t>(target)};
 }
 
+/// Tokens of a source that is not known yet.
+inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
+  return of_edges(shape) ? std::max<index_t>(32, 2 * words.longest_source) : 256;  // of edges there are as many as its square
+}
+
 /// A trained model out of a run's folder.
 struct trained {
   options shape;
@@ -105,7 +111,7 @@ struct trained {
   vocabulary words;
   std::unique_ptr<translator> net;
 
-  /// Reads run/model.safetensors (or a file itself).  longest(words): of what it is to be given.  Throws data_error.
+  /// Reads run/model.safetensors (or a file itself).  longest(words, shape): of what it is to be given.  Throws data_error.
   template <class Longest>
   trained(std::string const& run, options const& o, use what, Longest&& longest) {
     auto const path = triad::examples::checkpoint_of(run);
@@ -113,7 +119,15 @@ struct trained {
     seed = file.key();
     words = vocabulary_from(file.vocabulary(), path);
     shape = shaped_as(file, path, o);
-    net = make_translator(shape, sizes_for(shape, words, longest(words), what));
+    if (of_edges(shape) && to_json(words.source) != to_json(words.target))
+      throw triad::data_error(path + ": an Edge Transformer has one dictionary for both sides; this one has two");
+    if (of_edges(shape) && what == use::explaining)
+      throw triad::data_error(path + ": no layer of this model has fuse-attention, which is what explain shows: train --model lrf has it");
+    try {
+      net = make_translator(shape, sizes_for(shape, words, longest(words, shape), what));
+    } catch (std::bad_alloc const&) {
+      throw triad::data_error(path + ": there is not enough memory to translate with it; give a smaller --beam or --longest");
+    }
     net->load(path, {to_json(shape).dump(), to_json(words).dump(), {}});
   }
 };

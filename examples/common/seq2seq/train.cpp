@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <new>
+#include <stdexcept>
 
 #include "../loss_plot.hpp"
 #include "../run_folder.hpp"
@@ -35,12 +36,13 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
   auto& words = work.words();
   auto const dev = coded(work.dev(), words);
   auto const tests = longest_source(p.data, words), measured = longest_of(dev);
-  pair_length const room{std::max(tests.source, measured.source), std::max(tests.target, measured.target)};
+  pair_length const room{std::max(tests.source, measured.source), std::max(tests.target, o.validate == "loss" ? measured.target : 0)};
   std::unique_ptr<translator> net;
   try {
     net = make_translator(o, sizes_for(o, words, room, use::learning));
   } catch (std::bad_alloc const&) {
-    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.tokens) + " tokens: say with --memory how much there is, or take --recompute, or a smaller --beam");
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.tokens) +
+                            " tokens: say with --memory how much there is, or take --recompute, or a smaller --beam");
   }
   std::vector<coded_pair const*> batch;
   auto const fill = [&](std::int64_t update, auto const& use) {
@@ -48,7 +50,11 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
     work.batch(update, [&](coded_pair const& pair) { batch.push_back(&pair); });
     triad::examples::cut_batch(
         batch, [&] { net->clear(); }, [&](coded_pair const* pair) { return net->add(pair->source, pair->target); },
-        [](coded_pair const* pair) { return static_cast<double>(pair->target.size() + 1); }, use);
+        [](coded_pair const* pair) { return static_cast<double>(pair->target.size() + 1); },
+        [&](triad::examples::batch_part const& part) {
+          if (!part.whole && o.memory.empty()) throw std::logic_error("a batch within its bounds has no room");
+          use(part);
+        });
   };
   triad::inverse_sqrt const root{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
   triad::linear_warmup const line{o.rate, static_cast<double>(o.warmup), static_cast<double>(work.updates())};
@@ -86,7 +92,9 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
 
 }  // namespace
 
-int train(options const& o, program const& with) {
+int train(options const& asked, program const& with) {
+  options o = asked;
+  if (o.given.contains("updates") && !o.given.contains("epochs")) o.epochs = 0;  // a preset's epochs are no answer to that
   check(o);
   program p = with;
   p.data.train = triad::examples::sample(p.data.train, o.train_size);

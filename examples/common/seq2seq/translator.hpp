@@ -76,9 +76,13 @@ struct translator_sizes {
   /// The same of graphs: as many edges and triangles as batches of the longest pairs have.
   triad::edge_pair_dims edge_capacity() const {
     auto const of = [&](index_t rows, index_t n) {
-      auto const nodes = std::max(rows, n);
+      auto const nodes = std::min(std::max(rows, n), most_pairs() * n);
       return triad::graph_dims{most_pairs(), nodes * n, nodes, nodes * n * n, n};
     };
+    if (what == use::translating) {  // sources alone
+      auto const sources = of(sentences * longest_source, longest_source);
+      return {most_pairs(), sources, sources, 0};
+    }
     index_t const read = std::max(tokens, longest_source), given = std::max(tokens, longest_given);
     return {most_pairs(), of(read, longest_source), of(read + given, longest_source + longest_given), given};
   }

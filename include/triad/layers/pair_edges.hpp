@@ -168,12 +168,6 @@ struct pair_edges {
   /// The row behind the last place.
   index_t place_count(input const& in) const { return relational() ? places.count() : in.nodes.graphs.dims.rows; }
 
-  /// Rows [first, first + count); of a view without memory, as it is while an arena measures, one without memory.
-  template <class S>
-  static tensor<S, dyn, D> rows_of(tensor<S, dyn, D> table, index_t first, index_t count) {
-    return tensor<S, dyn, D>(table.data_handle() ? table.data_handle() + first * table.extent(1) : nullptr, extents<dyn, D>(count, table.extent(1)));
-  }
-
   /// Runs add(), which adds to d_table; the fixed token's row stays what it was.
   template <backend Ex, class Add>
   void add_but_fixed(Ex& ex, call const& c, output d_table, Add&& add) const {
