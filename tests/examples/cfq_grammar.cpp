@@ -29,7 +29,7 @@ TEST_CASE("the same seed gives the same questions, and none twice") {
   }
   CHECK(texts.size() == 3000);
   CHECK(other > 2500);
-  CHECK_THROWS_WITH(generate_questions(100000, 1, 0), contains("ask for fewer"));
+  CHECK_THROWS_WITH(generate_questions(100000, 1, 0, 4), contains("ask for fewer"));
 }
 
 TEST_CASE("whatever way a text is derived, it has the same query") {
