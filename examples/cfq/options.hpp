@@ -24,7 +24,7 @@ struct options : seq2seq::options {
 /// paper-semantic: 6 layers for the Edge Transformer and 4 for the others, as the paper has them.
 inline void apply_preset(options& o) {
   seq2seq::apply_preset(o);
-  if (o.preset == "smoke") o.questions = 200;
+  if (o.preset == "smoke") o.questions = 200, o.tokens = 256;
   if (o.preset != "paper-semantic" && o.preset != "small-semantic") return;
   bool const small = o.preset == "small-semantic";
   o.encoder_layers = o.decoder_layers = !small && seq2seq::of_edges(o) ? 6 : 4;
