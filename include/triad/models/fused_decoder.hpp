@@ -77,7 +77,7 @@ class fused_decoder {
   /// Looks for the best hypotheses of a batch.  The search has its beam, and no more sentences than there is room for.
   void find(values const& w, pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
-    host_.find(search, memory_.memory(), [&](auto tokens, auto parents) { return step(w, tokens, parents); });
+    host_.find(search, memory_.memory(), [&](auto newest_tokens, auto before) { return step(w, newest_tokens, before); });
   }
 
  private:
