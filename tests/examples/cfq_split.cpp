@@ -195,7 +195,7 @@ TEST_CASE("all questions may be used, and held-out words are given to training")
   CHECK(d.dev.size() + d.test.size() == 20);
 
   CHECK_THROWS_WITH(make_split(c, {.train = 55, .held_out = 6}, 3), contains("there are 60"));
-  CHECK_THROWS_WITH(make_split(c, {.train = 10, .held_out = 50}, 3), contains("ask for more with --train"));
+  CHECK_THROWS_WITH(make_split(c, {.train = 10, .held_out = 50}, 3), contains("there must be more"));
   CHECK_THROWS_WITH(make_split(c, {.train = 10, .held_out = 0}, 3), contains("two others"));
 }
 

@@ -224,7 +224,7 @@ TEMPLATE_TEST_CASE("what nobody reads may be left out: loss and gradient are the
   }
 }
 
-TEST_CASE("widths known at compile time change nothing") {
+TEST_CASE("widths known at compile time change nothing between edges of pairs") {
   using open = edge_transformer_seq2seq<double>;
   using fixed = edge_transformer_seq2seq<double, width, heads, hidden>;
   for (auto const& a : arrangements()) {
@@ -259,7 +259,7 @@ std::vector<double> rows_of(std::vector<double> const& logits, index_t first, in
   return {at, at + count * tokens};
 }
 
-TEMPLATE_TEST_CASE("what is said of a pair depends on its source and on the tokens so far, and on nothing beside it", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("what edges say of a pair depends on its source and on the tokens so far, and on nothing beside it", "", TRIAD_TEST_BACKENDS) {
   for (auto const& a : arrangements()) {
     CAPTURE(a.name);
     auto const& one = three[1];           // of three tokens, so four are asked
