@@ -7,6 +7,7 @@
 
 #include "triad/core/mdspan.hpp"
 #include "triad/cpu/backend.hpp"
+#include "triad/cpu/denormals.hpp"
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -23,28 +24,31 @@ inline int hardware_threads() {
 }
 
 /// f(task, thread) for every task in [0, tasks), thread < ex.threads.  Tasks may not depend on each other, and what one
-/// computes may not depend on its thread.  Without OpenMP, one after the other.
+/// computes may not depend on its thread.  Denormal numbers are zero in all of them.  Without OpenMP, one after the other.
 template <class F>
 void parallel_for(backend& ex, index_t tasks, F&& f) {
-  if (tasks <= 1 || ex.threads <= 1) {
-    for (index_t task = 0; task < tasks; ++task) f(task, 0);
+#if defined(_OPENMP)
+  if (tasks > 1 && ex.threads > 1) {
+    std::exception_ptr failure;
+#pragma omp parallel num_threads(ex.threads)
+    {
+      without_denormals const here;
+#pragma omp for schedule(dynamic)
+      for (index_t task = 0; task < tasks; ++task) {
+        try {
+          f(task, omp_get_thread_num());
+        } catch (...) {
+#pragma omp critical(triad_parallel_failure)
+          if (!failure) failure = std::current_exception();
+        }
+      }
+    }
+    if (failure) std::rethrow_exception(failure);
     return;
   }
-#if defined(_OPENMP)
-  std::exception_ptr failure;
-#pragma omp parallel for schedule(dynamic) num_threads(ex.threads)
-  for (index_t task = 0; task < tasks; ++task) {
-    try {
-      f(task, omp_get_thread_num());
-    } catch (...) {
-#pragma omp critical(triad_parallel_failure)
-      if (!failure) failure = std::current_exception();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
-#else
-  for (index_t task = 0; task < tasks; ++task) f(task, 0);
 #endif
+  without_denormals const here;
+  for (index_t task = 0; task < tasks; ++task) f(task, 0);
 }
 
 /// Rows in equal parts of `block`: f(first, count, thread).

@@ -1,0 +1,51 @@
+// Arithmetic without denormal numbers, for as long as an object lives.
+// SPDX-License-Identifier: Apache-2.0
+//
+// An operation on a denormal number takes a processor a hundred cycles or more, and training makes them by the million: the squares of
+// small gradients, and the first moment of a parameter that gets none any more, which falls by a tenth at every update and then, for
+// rounding, never leaves the smallest denormals.  Adam adds epsilon to what would come of them, so they change no result worth having.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+namespace triad::cpu {
+
+/// On this thread, until the end of the scope, denormal operands and results are zero.  Other settings of the processor, and the
+/// exceptions that it has noted, stay; a processor without such a setting computes as ever.
+class without_denormals {
+ public:
+  without_denormals() : before_(control() & flushing) { set(control() | flushing); }
+  ~without_denormals() { set((control() & ~flushing) | before_); }
+  without_denormals(without_denormals const&) = delete;
+  without_denormals& operator=(without_denormals const&) = delete;
+
+ private:
+#if defined(__SSE__)
+  using word = std::uint32_t;
+  static constexpr word flushing = 0x8040;  // flush to zero, and denormals are zero
+  static word control() { return _mm_getcsr(); }
+  static void set(word w) { _mm_setcsr(w); }
+#elif defined(__aarch64__)
+  using word = std::uint64_t;
+  static constexpr word flushing = word{1} << 24;
+  static word control() {
+    word w;
+    asm volatile("mrs %0, fpcr" : "=r"(w));
+    return w;
+  }
+  static void set(word w) { asm volatile("msr fpcr, %0" : : "r"(w)); }
+#else
+  using word = std::uint32_t;
+  static constexpr word flushing = 0;
+  static word control() { return 0; }
+  static void set(word) {}
+#endif
+
+  word before_;
+};
+
+}  // namespace triad::cpu
