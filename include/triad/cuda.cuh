@@ -25,3 +25,4 @@
 #include "triad/cuda/tree_shift.cuh"
 #include "triad/cuda/triangle.cuh"
 #include "triad/cuda/triangle_step.cuh"
+#include "triad/cuda/wide_matmul.cuh"

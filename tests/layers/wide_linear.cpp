@@ -17,7 +17,7 @@ namespace {
 
 using namespace triad;
 
-constexpr index_t chunk = wide_linear<double>::chunk, out = 3;
+constexpr index_t chunk = wide_chunk, out = 3;
 
 /// wide_linear as a layer: its rows are used once, up to column `used`.
 template <index_t Out>
@@ -35,12 +35,16 @@ struct used_once {
   saved plan_saved(arena&, row_dims, keep) const { return {}; }
 
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<double const> w, input x, saved const&, output y) const { map.forward(ex, c, w, x, used, y); }
+  void forward(Ex& ex, call const& c, fields<double const> w, input x, saved const&, output y) const {
+    auto const frame = c.scratch->open();
+    map.forward(ex, c, w, map.lay_out(ex, *c.scratch, w, used), x, used, y);
+  }
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<double const> w, input x, saved const&, const_view<output> dy, tensor<double, dyn, dyn> dx,
                 fields<double> gradient) const {
     fill(ex, 0.0, dx);
-    map.backward_input(ex, w, dy, used, dx);
+    auto const frame = c.scratch->open();
+    map.backward_input(ex, map.lay_out(ex, *c.scratch, w, used), dy, used, dx);
     map.backward_params(ex, c, x, dy, gradient);
   }
 };
@@ -76,7 +80,8 @@ std::vector<T> result(Ex& ex, index_t rows, index_t in, index_t used, T behind) 
   std::vector<T> y(static_cast<std::size_t>(rows * out), std::numeric_limits<T>::quiet_NaN());
   typename wide_linear<T>::template fields<T const> const w{tensor<T const, dyn, dyn>(weight.data(), out, in), tensor<T const, dyn>(bias.data(), out)};
   test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-    map.forward(backend, c, w, tensor<T const, dyn, dyn>(x.data(), rows, in), used, tensor<T, dyn, dyn>(y.data(), rows, out));
+    auto const frame = c.scratch->open();
+    map.forward(backend, c, w, map.lay_out(backend, *c.scratch, w, used), tensor<T const, dyn, dyn>(x.data(), rows, in), used, tensor<T, dyn, dyn>(y.data(), rows, out));
   });
   return y;
 }
@@ -111,8 +116,8 @@ TEST_CASE("wide rows give the same bits whatever the threads") {
 TEST_CASE("columns that wide rows do not have are refused with a sentence") {
   reference::backend ex;
   CHECK_NOTHROW(result<double>(ex, 1, 4, 4, 0));
-  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 5, 0), test::contains("wide_linear: rows have another width"));
-  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 0, 0), test::contains("wide_linear: rows have another width"));
+  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 5, 0), test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
+  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 0, 0), test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
 }
 
 }  // namespace

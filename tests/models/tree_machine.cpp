@@ -228,7 +228,7 @@ TEST_CASE("a tree machine lists its parameters by name") {
   CHECK(paths(matrices_of(trees, maps, layer(norm_place::after), false, 1)).size() == 4 + 2 * (16 + 6));
 }
 
-TEST_CASE("a tree machine keeps its trees, and of each step what the tokens are; the way back as many trees again") {
+TEST_CASE("a tree machine keeps its trees, and of each step what the tokens are; the way back as many trees again, and W_shrink laid out") {
   index_t const depth = 9, steps = 12, batch = 4, symbols = 40, tree = ((index_t{1} << depth) - 1) * symbols;
   tree_positions<> const where(2, depth);
   tree_machine_sizes const z{steps, symbols, true, {{16, 4, 32, 0.1, norm_place::before, activation::gelu}, 1, 2, symbols}};
@@ -252,7 +252,8 @@ TEST_CASE("a tree machine keeps its trees, and of each step what the tokens are;
     model.backward(dry, c, w, model.measured_input({batch}), s, scores, model.plan_params(gradients));
   });
   CHECK(scratch >= trees);
-  CHECK(scratch <= trees + trees / 8);
+  auto const shrink = static_cast<std::size_t>(16 * tree) * sizeof(float);
+  CHECK(scratch <= trees + trees / 8 + shrink + shrink / 4);  // laid out it has some rows more
 }
 
 TEST_CASE("a tree machine of impossible sizes is refused with a sentence") {

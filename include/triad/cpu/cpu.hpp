@@ -20,4 +20,5 @@
 #include "triad/cpu/tree_shift.hpp"
 #include "triad/cpu/triangle.hpp"
 #include "triad/cpu/triangle_step.hpp"
+#include "triad/cpu/wide_matmul.hpp"
 #include "triad/reference/reference.hpp"

@@ -4,11 +4,12 @@
 //   y = x w' + b                       x (rows, in), w (out, in), b (out), y (rows, out);  in much larger than rows and out
 //   dx = dy w,  dw += dy' x,  db += column sums of dy
 //
-// The sum over `in` is cut into chunks, which are as many independent products, and these are added in order.  Columns from `used` on
-// are known to be zero and are not read, nor is their gradient made.
+// Columns from `used` on are known to be zero and are not read, nor is their gradient made.  The weight is laid out once for all uses
+// (ops/wide_matmul.hpp).
 #pragma once
 
 #include "triad/layers/linear.hpp"
+#include "triad/ops/wide_matmul.hpp"
 
 namespace triad {
 
@@ -16,7 +17,6 @@ template <class T, index_t Out = dyn>
 struct wide_linear {
   using map = linear<T, dyn, Out>;
   using output = tensor<T, dyn, Out>;  // (rows, out)
-  static constexpr index_t chunk = 4096;  // columns
 
   index_t in;
   [[no_unique_address]] extents<Out> shape;
@@ -29,27 +29,20 @@ struct wide_linear {
   template <class S = T>
   fields<S> plan_params(arena& place) const { return whole().template plan_params<S>(place); }
 
+  /// The weight for uses of up to `used` columns, until the scratch memory is given back.
+  template <backend Ex>
+  wide_factor<T> lay_out(Ex& ex, arena& scratch, fields<T const> w, index_t used) const { return lay_out_wide(ex, scratch, as_matrix(w.weight), used); }
+
   /// Overwrites y.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, dyn> x, index_t used, output y) const {
-    TRIAD_EXPECTS(used > 0 && used <= in && x.extent(1) == in, "wide_linear: rows have another width");
-    index_t const rows = x.extent(0), chunks = used / chunk, rest = used - chunks * chunk, done = rest > 0 ? chunks : chunks - 1;
-    auto const frame = c.scratch->open();
-    auto const partial = c.scratch->template make<tensor<T, dyn, dyn, dyn>>(done, rows, out());
-    index_t const last = done * chunk;  // the columns of the product that takes the bias
-    epilogue<T> add;
-    add.bias = w.bias;
-    matmul(ex, column_block(x, last, used - last), transposed(column_block(w.weight, last, used - last)), y, add);
-    if (done == 0) return;
-    batched_matmul(ex, make_matrices(x.data_handle(), done, rows, chunk, chunk, in), make_matrices(w.weight.data_handle(), done, chunk, out(), chunk, 1, in),
-                   make_matrices(partial.data_handle(), done, rows, out(), rows * out(), out()));
-    column_sums_add(ex, *c.scratch, make_matrix<T const>(partial.data_handle(), done, rows * out(), rows * out()), as_vec(y));
+  void forward(Ex& ex, call const& c, fields<T const> w, wide_factor<T> const& factor, tensor<T const, dyn, dyn> x, index_t used, output y) const {
+    wide_matmul(ex, *c.scratch, as_matrix(x), factor, used, vec<T const>(w.bias), tensor<T, dyn, dyn>(y.data_handle(), y.extent(0), y.extent(1)));
   }
 
   /// Adds to the first `used` columns of dx (rows, in).
   template <backend Ex>
-  void backward_input(Ex& ex, fields<T const> w, const_view<output> dy, index_t used, tensor<T, dyn, dyn> dx) const {
-    matmul_add(ex, dy, column_block(w.weight, 0, used), column_block(dx, 0, used));
+  void backward_input(Ex& ex, wide_factor<T> const& factor, const_view<output> dy, index_t used, tensor<T, dyn, dyn> dx) const {
+    wide_matmul_back(ex, as_matrix(dy), factor, used, as_matrix(dx));
   }
   /// Adds to the gradient, for the rows of any number of uses: x (rows, in) zero where it was not used.
   template <backend Ex>

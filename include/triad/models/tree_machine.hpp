@@ -10,6 +10,8 @@
 // all later ones are.
 #pragma once
 
+#include <algorithm>
+
 #include "triad/layers/neural_tree_agent.hpp"
 #include "triad/layers/tree_interpreter.hpp"
 #include "triad/layers/wide_linear.hpp"
@@ -126,6 +128,7 @@ struct tree_machine {
     auto const frame = scratch.open();
     index_t const batch = in.sizes.batch;
     auto const pass = pass_of(in, s);
+    auto const weight = shrink.lay_out(ex, scratch, w.shrink, most_used(in));
     interpreter.bind(ex, w.interpreter, in.fillers, in.symbols, scratch, pass);
     for (index_t k = 0; k < steps; ++k) {
       auto const step = scratch.open();
@@ -133,7 +136,7 @@ struct tree_machine {
       index_t const tokens = tokens_at(k);
       gather_tokens(ex, w, in, s, k, now.in);
       auto const fresh = scratch.make<states>(batch, width());
-      shrink.forward(ex, c, w.shrink, flat(read_only(tree_slot(s.memory, k))), used(in, k), fresh);
+      shrink.forward(ex, c, w.shrink, weight, flat(read_only(tree_slot(s.memory, k))), used(in, k), fresh);
       gather_rows(ex, fresh, in.sample, agent_type::token(now.in, tokens, tokens - 1));
 
       auto const operation = scratch.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
@@ -174,6 +177,7 @@ struct tree_machine {
       }
       interpreter.unbind_grad(ex, w.interpreter, d, tree_slot(d_memory, steps));
     }
+    auto const weight = shrink.lay_out(ex, scratch, w.shrink, most_used(in));
     interpreter.begin_backward(ex, d_memory);
     fill(ex, T(0), d_out);
     for (index_t k = steps - 1; k >= 0; --k) {
@@ -182,7 +186,7 @@ struct tree_machine {
       index_t const tokens = tokens_at(k);
       if (k + 1 < steps) {  // slot k + 1 is read by later steps, and by the token made of it
         interpreter.complete(ex, pass, k + 1, d_memory);
-        shrink.backward_input(ex, w.shrink, read_only(slice(d_fresh, k + 1)), used(in, k + 1), flat(tree_slot(d_memory, k + 1)));
+        shrink.backward_input(ex, weight, read_only(slice(d_fresh, k + 1)), used(in, k + 1), flat(tree_slot(d_memory, k + 1)));
       }
       auto const d_weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers()), d_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
       auto const d_operation = scratch.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
@@ -234,6 +238,8 @@ struct tree_machine {
   constexpr index_t used(input const& in, index_t k) const {
     return Interpreter::rows_are_positions && in.bounds != nullptr ? in.bound(k) * fillers() : shrink.in;
   }
+  /// The same of all slots that are shrunk.
+  constexpr index_t most_used(input const& in) const { return std::max(used(in, 0), used(in, steps - 1)); }
 
   template <class S>
   static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) { return tensor<S, dyn, dyn>(t.data_handle(), t.extent(0), t.extent(1) * t.extent(2)); }

@@ -24,3 +24,4 @@
 #include "triad/reference/tree_shift.hpp"
 #include "triad/reference/triangle.hpp"
 #include "triad/reference/triangle_step.hpp"
+#include "triad/reference/wide_matmul.hpp"

@@ -1,0 +1,36 @@
+// Products with one very wide matrix by their definition.  The mathematics is in ops/wide_matmul.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/ops/wide_matmul.hpp"
+#include "triad/reference/backend.hpp"
+
+namespace triad::reference {
+
+template <class T>
+std::size_t do_wide_factor_workspace(backend&, matrix<T const>, index_t) { return 0; }
+
+template <class T>
+void do_wide_factor(backend&, wide_factor<T> const&) {}
+
+template <class T>
+std::size_t do_wide_matmul_workspace(backend&, wide_factor<T> const&, index_t, tensor<T, dyn, dyn>) { return 0; }
+
+template <class T>
+void do_wide_matmul(backend&, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias, tensor<T, dyn, dyn> y, workspace) {
+  for (index_t r = 0; r < y.extent(0); ++r)
+    for (index_t o = 0; o < y.extent(1); ++o) {
+      T sum = bias(o);
+      for (index_t i = 0; i < used; ++i) sum += x(r, i) * factor.w(o, i);
+      y(r, o) = sum;
+    }
+}
+
+template <class T>
+void do_wide_matmul_back(backend&, matrix<T const> dy, wide_factor<T> const& factor, index_t used, matrix<T> dx) {
+  for (index_t r = 0; r < dx.extent(0); ++r)
+    for (index_t o = 0; o < dy.extent(1); ++o)
+      for (index_t i = 0; i < used; ++i) dx(r, i) += dy(r, o) * factor.w(o, i);
+}
+
+}  // namespace triad::reference
