@@ -102,7 +102,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   }
 
   layer_weights read_weights() override {
-    if constexpr (std::is_same_v<parts, parts_of<triad::fused_transformer<T>>>) return fuse_weights();
+    if constexpr (requires(Model const& m) { m.encoder.fused; }) return fuse_weights();
     return {};
   }
 

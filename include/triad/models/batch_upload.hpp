@@ -1,4 +1,4 @@
-// What loaders of batches share: sizes and offsets of graphs, and one copy that takes everything to a backend's memory.
+// What loaders of batches share: sizes and offsets of graphs, one copy that takes everything to a backend's memory, and what stays there.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -62,6 +62,24 @@ class batch_upload {
  private:
   buffer<> here_;
   buffer<memory> there_;
+};
+
+/// Numbers in a backend's memory that no batch changes: copied once.
+template <class T, class Memory>
+class constant_table {
+ public:
+  /// values: row by row, `columns` a row; kept as T.
+  template <class V>
+  constant_table(std::vector<V> const& values, index_t columns, Memory where)
+      : rows_(columns > 0 ? static_cast<index_t>(values.size()) / columns : 0), columns_(columns), memory_(values.size() * sizeof(T) + arena_slack, where) {
+    std::vector<T> const kept(values.begin(), values.end());
+    memory_.memory().from_host(memory_.data(), kept.data(), kept.size() * sizeof(T));
+  }
+  tensor<T const, dyn, dyn> view() const { return tensor<T const, dyn, dyn>(static_cast<T const*>(memory_.data()), rows_, columns_); }
+
+ private:
+  index_t rows_, columns_;
+  buffer<Memory> memory_;
 };
 
 /// Sizes and offsets of graphs as they are added.

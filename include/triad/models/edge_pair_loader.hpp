@@ -23,9 +23,8 @@ class edge_pair_loader {
   /// where a decoder will go beyond the targets that are added here.
   edge_pair_loader(edge_pair_dims const& capacity, edge_pair_layout const& layout, index_t width, index_t begin_token, index_t end_token, memory where = {},
                    index_t positions = 0)
-      : capacity_(capacity), layout_(layout), width_(width), begin_(begin_token), end_(end_token), positions_(std::max(capacity.whole.max_nodes, positions)),
-        source_(capacity.source), whole_(capacity.whole),
-        upload_(bytes(capacity), where), waves_(size(positions_ * width) * sizeof(T) + arena_slack, where) {
+      : capacity_(capacity), layout_(layout), begin_(begin_token), end_(end_token), source_(capacity.source), whole_(capacity.whole),
+        upload_(bytes(capacity), where), waves_(position_waves(std::max(capacity.whole.max_nodes, positions), width), width, where) {
     TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "edge_pair_loader: the tokens of the begin and of the end must be some");
     sources_.resize(size(capacity.pairs));
     for (auto* v : {&source_token_, &source_position_, &source_self_}) v->resize(size(capacity.source.nodes));
@@ -33,9 +32,6 @@ class edge_pair_loader {
     for (auto* v : {&token_, &position_}) v->resize(size(capacity.whole.nodes));
     for (auto* v : {&place_, &known_, &relation_, &origin_}) v->resize(size(capacity.whole.rows));
     for (auto* v : {&target_token_, &target_self_, &read_, &next_}) v->resize(size(capacity.targets));
-    std::vector<T> waves;
-    for (float const v : position_waves(positions_, width)) waves.push_back(static_cast<T>(v));
-    waves_.memory().from_host(waves_.data(), waves.data(), waves.size() * sizeof(T));
   }
 
   void clear() {
@@ -81,7 +77,7 @@ class edge_pair_loader {
     return upload_([&](auto const& put) {
       edge_pair_batch<T> in;
       in.sizes = z;
-      tensor<T const, dyn, dyn> const waves(static_cast<T const*>(waves_.data()), positions_, width_);
+      auto const waves = waves_.view();
       auto const graphs = source_.upload(put), whole = whole_.upload(put);
       in.source = {graphs, put(source_token_, z.source.nodes), put(source_relation_, z.source.rows), put(source_position_, z.source.nodes),
                    put(source_self_, z.source.nodes), waves};
@@ -154,14 +150,14 @@ class edge_pair_loader {
 
   edge_pair_dims capacity_;
   edge_pair_layout layout_;
-  index_t width_, begin_, end_, positions_, targets_ = 0;
+  index_t begin_, end_, targets_ = 0;
   graph_offsets source_, whole_;
   std::vector<index_t> sources_;
   std::vector<index_t> source_token_, source_position_, source_self_, source_relation_, source_row_;
   std::vector<index_t> token_, position_, place_, known_, relation_, origin_;  // known_: the row among the sources' edges, or -1
   std::vector<index_t> target_token_, target_self_, read_, next_;
   batch_upload<Ex> upload_;
-  buffer<memory> waves_;
+  constant_table<T, memory> waves_;
 };
 
 }  // namespace triad

@@ -21,14 +21,10 @@ class pair_loader {
   /// Room for batches up to these dims, in which every sequence has one token more than is given.  `width` of the position waves: the
   /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
   pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {})
-      : capacity_(capacity), width_(width), positions_(std::max(capacity.longest_source, capacity.longest_target)), begin_(begin_token),
-        end_(end_token), source_(capacity.pairs, capacity.source_rows), target_(capacity.pairs, capacity.target_rows),
-        next_(size(capacity.target_rows)), upload_(bytes(capacity), where),
-        waves_(size(positions_ * width) * sizeof(T) + arena_slack, where) {
+      : capacity_(capacity), begin_(begin_token), end_(end_token), source_(capacity.pairs, capacity.source_rows),
+        target_(capacity.pairs, capacity.target_rows), next_(size(capacity.target_rows)), upload_(bytes(capacity), where),
+        waves_(half_waves(std::max(capacity.longest_source, capacity.longest_target), width), width, where) {
     TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "pair_loader: the tokens of the begin and of the end must be some");
-    std::vector<T> waves;
-    for (double const v : half_waves(positions_, width)) waves.push_back(static_cast<T>(v));
-    waves_.memory().from_host(waves_.data(), waves.data(), waves.size() * sizeof(T));
   }
 
   void clear() { dims_ = {}; }
@@ -69,7 +65,7 @@ class pair_loader {
       in.source_position = put(source_.position, dims_.source_rows);
       in.target_token = put(target_.token, dims_.target_rows);
       in.target_position = put(target_.position, dims_.target_rows);
-      in.waves = tensor<T const, dyn, dyn>(static_cast<T const*>(waves_.data()), positions_, width_);
+      in.waves = waves_.view();
       return std::pair(in, pair_answers{put(next_, dims_.target_rows)});
     });
   }
@@ -106,11 +102,11 @@ class pair_loader {
   };
 
   pair_dims capacity_, dims_{};
-  index_t width_, positions_, begin_, end_;
+  index_t begin_, end_;
   side source_, target_;
   std::vector<index_t> next_;
   batch_upload<Ex> upload_;
-  buffer<memory> waves_;
+  constant_table<T, memory> waves_;
 };
 
 }  // namespace triad

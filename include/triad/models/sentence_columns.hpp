@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "triad/core/buffer.hpp"
 #include "triad/layers/sequence_edges.hpp"
 #include "triad/models/batch_upload.hpp"
 
@@ -17,13 +16,9 @@ class sentence_columns {
 
   /// Relative positions are clipped at `reach`; `width` of the position waves: the model's.
   sentence_columns(graph_dims const& capacity, index_t reach, index_t width, memory where)
-      : reach_(reach), width_(width), most_(capacity.max_nodes), graphs_(capacity),
-        waves_(static_cast<std::size_t>(capacity.max_nodes * width) * sizeof(T) + arena_slack, where) {
+      : reach_(reach), graphs_(capacity), waves_(position_waves(capacity.max_nodes, width), width, where) {
     for (auto* v : {&token_, &position_, &self_}) v->resize(static_cast<std::size_t>(capacity.nodes));
     relation_.resize(static_cast<std::size_t>(capacity.rows));
-    std::vector<T> waves;
-    for (float const v : position_waves(most_, width)) waves.push_back(static_cast<T>(v));
-    waves_.memory().from_host(waves_.data(), waves.data(), waves.size() * sizeof(T));
   }
 
   void clear() { graphs_.clear(); }
@@ -50,7 +45,7 @@ class sentence_columns {
     index_t const nodes = dims().nodes;
     auto const graphs = graphs_.upload(put);
     auto const token = put(token_, nodes), relation = put(relation_, dims().rows), position = put(position_, nodes), self = put(self_, nodes);
-    return {graphs, token, relation, position, self, tensor<T const, dyn, dyn>(static_cast<T const*>(waves_.data()), most_, width_)};
+    return {graphs, token, relation, position, self, waves_.view()};
   }
 
   /// Bytes of what upload() puts, and of `columns` more columns of nodes.
@@ -63,10 +58,10 @@ class sentence_columns {
   }
 
  private:
-  index_t reach_, width_, most_;
+  index_t reach_;
   graph_offsets graphs_;
   std::vector<index_t> token_, relation_, position_, self_;
-  buffer<memory> waves_;
+  constant_table<T, memory> waves_;
 };
 
 }  // namespace triad

@@ -80,11 +80,8 @@ class tree_loader {
   explicit tree_loader(tree_loader_sizes const& z, memory where = {})
       : z_(z), symbols_(size(z.batch * z.where.count())), right_(symbols_.size()), sample_(size(z.batch)), zero_(size(z.batch)),
         size_(size(z.steps * z.batch)), begin_(size_.size()), reachable_(z.where, z.steps), upload_(bytes(z), where),
-        fillers_(size(z.symbols * z.symbols) * sizeof(T), where) {
+        fillers_(unit_fillers(z.symbols), z.symbols, where) {
     for (index_t b = 0; b < z.batch; ++b) sample_[size(b)] = b;
-    std::vector<T> unit(size(z.symbols * z.symbols));
-    for (index_t v = 1; v < z.symbols; ++v) unit[size(v * z.symbols + v)] = T(1);
-    fillers_.memory().from_host(fillers_.data(), unit.data(), unit.size() * sizeof(T));
     clear();
   }
 
@@ -130,7 +127,7 @@ class tree_loader {
       in.sizes.batch = batch_;
       in.positions = count;
       in.symbols = put(symbols_, batch_ * count);
-      in.fillers = tensor<T const, dyn, dyn>(static_cast<T const*>(fillers_.data()), z_.symbols, z_.symbols);
+      in.fillers = fillers_.view();
       in.sample = put(sample_, batch_);
       in.zero = put(zero_, batch_);
       in.size = put(size_, z_.steps * batch_);
@@ -145,6 +142,11 @@ class tree_loader {
 
  private:
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
+  static std::vector<T> unit_fillers(index_t symbols) {
+    std::vector<T> unit(size(symbols * symbols));
+    for (index_t v = 1; v < symbols; ++v) unit[size(v * symbols + v)] = T(1);
+    return unit;
+  }
   static std::size_t bytes(tree_loader_sizes const& z) {
     return planned_bytes([&](arena& a) {
       for (int i = 0; i < 2; ++i) a.make<vec<index_t>>(z.batch * z.where.count());
@@ -160,7 +162,7 @@ class tree_loader {
   std::vector<index_t> symbols_, right_, sample_, zero_, size_, begin_;
   reachable_positions reachable_;
   batch_upload<Ex> upload_;
-  buffer<memory> fillers_;
+  constant_table<T, memory> fillers_;
 };
 
 }  // namespace triad
