@@ -83,14 +83,12 @@ void add_materialising(shape const& z) {
     add("triangular_attention_value_ablation", triangle_form::value_ablation, {s.b, s.n, 200, 4});
     add("triangular_attention_attention_ablation", triangle_form::attention_ablation, {s.b, s.n, 200, 4});
   }
-  struct {
-    index_t n, sources;
-  } const causal[] = {{65, 15}, {128, 30}};
+  shape const causal[] = {{1, 65, 256, 8, 15}, {1, 128, 256, 8, 30}, {1, 16, 200, 4, 4}, {40, 16, 200, 4, 4}, {400, 5, 200, 4, 1}};
   add("triangular_attention", triangle_form::full, {1, 65, 256, 8});
   for (auto const& c : causal) {
-    add("triangular_attention", triangle_form::full, {1, c.n, 256, 8, c.sources});
-    add_alone({1, c.n, 256, 8});
-    add_alone({1, c.n, 256, 8, c.sources});
+    if (c.n > 16) add("triangular_attention", triangle_form::full, c);
+    add_alone({c.b, c.n, c.d, c.h});
+    add_alone(c);
   }
   return true;
 }();
