@@ -1,4 +1,4 @@
-// Owned memory of a backend, aligned to a cache line, and the arena over it.
+// Owned memory of a backend, on the host aligned to a page, and the arena over it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
