@@ -4,7 +4,7 @@
 
 Independent of the library twice over: the models are written here from their formulas, and gradients are not derived
 but taken by the complex step, df/dx = Im f(x + ih) / h, which has no cancellation and so is exact to rounding (own_files.py).
-Edge Transformers and optimisers are here, trees and the tree machine in own_trees.py.
+Edge Transformers (own_edges.py) and optimisers are here, encoders and decoders in own_sequences.py, trees and the tree machine in own_trees.py.
 """
 # SPDX-License-Identifier: Apache-2.0
 import json, sys
@@ -12,50 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
+import own_sequences
 import own_trees
-from own_files import NOTE, draw, layer_norm, linear, relu, save, softmax, write
-
-FILL = {"clutrr": -1e9, "cogs": -1e3, "cfq": -1e3}
-
+from own_edges import attention, attention_params, layer, layer_params, pad_mask4, padding, settings
+from own_files import NOTE, draw, linear, relu, save, write
 
 # ---- the models, over real or complex numbers -------------------------------------------------------------------------
-def attention(p, prefix, x, config, mask4):
-    B, n, _, d = x.shape
-    h = config["heads"]
-    project = lambda k: linear(p, f"{prefix}linears.{k}", x).reshape(B, n, n, h, d // h)
-    fill = FILL[config.get("variant", "clutrr")]
-    masked = lambda s: s if mask4 is None else np.where(mask4[..., None] == 1, fill, s)
-    if config["flat"]:
-        k, v, q = project(0), project(1), project(2)
-        leaving = masked(np.einsum("bxyhe,bxzhe->bxyzh", q, k) / np.sqrt(d // h))
-        entering = masked(np.einsum("bxyhe,bzyhe->bxyzh", q, k) / np.sqrt(d // h))
-        w = softmax(np.concatenate([leaving, entering], 3), 3)
-        o = np.einsum("bxyzh,bxzhe->bxyhe", w[:, :, :, :n], v) + np.einsum("bxyzh,bzyhe->bxyhe", w[:, :, :, n:], v)
-        last = 3
-    else:
-        q, k, left, right = project(0), project(1), project(2), project(3)
-        s = np.einsum("bxahe,bxyhe->bxayh" if config["attention_ablation"] else "bxahe,bayhe->bxayh", q, k)
-        w = softmax(masked(s / np.sqrt(d // h)), 2)
-        if config["value_ablation"]:
-            o = np.einsum("bxayh,bxahe->bxyhe", w, left)
-        else:
-            o = np.einsum("bxayh,bxahe,bayhe->bxyhe", w, left, right)
-        last = 4 if config.get("variant") == "cfq" else 5
-    return linear(p, f"{prefix}linears.{last}", o.reshape(B, n, n, d))
-
-
-def layer(p, prefix, x, config, mask4):
-    out = {"ln1": layer_norm(p, prefix + "norm1", x)}
-    out["attn"] = attention(p, prefix + "edge_attention.", out["ln1"], config, mask4)
-    out["ln2"] = u = layer_norm(p, prefix + "norm2", out["ln1"] + out["attn"])
-    out["y"] = u + linear(p, prefix + "linear2", relu(linear(p, prefix + "linear1", u)))
-    return out
-
-
-def pad_mask4(pad):
-    return ((pad[:, :, None, None] + pad[:, None, :, None] + pad[:, None, None, :]) > 0).astype(np.int64)
-
-
 def run_attention(p, i, config):
     return {"y": attention(p, "", i["x"], config, i.get("mask4"))}
 
@@ -115,36 +77,6 @@ def save_updates(folder, case, random, optimizer, args, clip, schedule, without,
         write(folder / f"optim__{case}.{dtype}.safetensors", {"kind": "optim", "config": json.dumps(config), "note": NOTE}, tensors)
 
 
-def attention_params(random, prefix, d, config, bias):
-    last = 3 if config["flat"] else 4 if config["variant"] == "cfq" else 5
-    p = {}
-    for k in range(last + 1):
-        p[f"{prefix}linears.{k}.weight"] = draw(random, d, d, scale=d ** -0.5)
-        if bias:
-            p[f"{prefix}linears.{k}.bias"] = draw(random, d, scale=0.3)
-    used = {0, 1, 2, last} | (set() if config["value_ablation"] else {3})
-    return p, [k for k in p if int(k.split("linears.")[1].split(".")[0]) not in used]
-
-
-def layer_params(random, prefix, d, hidden, config, bias):
-    p, unused = attention_params(random, prefix + "edge_attention.", d, config, bias)
-    for norm in ("norm1", "norm2"):
-        p |= {f"{prefix}{norm}.weight": draw(random, d, scale=0.2, around=1), f"{prefix}{norm}.bias": draw(random, d, scale=0.2)}
-    p |= {prefix + "linear1.weight": draw(random, hidden, d, scale=d ** -0.5), prefix + "linear1.bias": draw(random, hidden, scale=0.2)}
-    p |= {prefix + "linear2.weight": draw(random, d, hidden, scale=hidden ** -0.5), prefix + "linear2.bias": draw(random, d, scale=0.2)}
-    return p, unused
-
-
-def settings(variant="clutrr", heads=1, value=False, attention=False, flat=False, **more):
-    return {"variant": variant, "heads": heads, "value_ablation": value, "attention_ablation": attention, "flat": flat} | more
-
-
-def padding(random, B, n):
-    """The last node of the first graph, and what is drawn of the others."""
-    real = np.concatenate([[n - 1], random.integers(n - 2, n + 1, B - 1)])
-    return (np.arange(n)[None] >= real[:, None]).astype(np.int64)
-
-
 def main(folder):
     random = np.random.default_rng(20)
 
@@ -191,6 +123,7 @@ def main(folder):
     save_updates(folder, "adam_decay", random, "Adam", {"lr": 0.01, "eps": 1e-3, "weight_decay": 0.2}, None, None, None, 3)
 
     own_trees.main(folder)
+    own_sequences.main(folder)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What make_own.py and own_trees.py share: pieces of models over real or complex numbers, gradients by the complex step, files."""
+"""What make_own.py, own_sequences.py and own_trees.py share: pieces of models over real or complex numbers, gradients by the complex step, files."""
 # SPDX-License-Identifier: Apache-2.0
 import json, struct
 
@@ -83,10 +83,16 @@ def write(path, metadata, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def save(folder, kind, case, run, params, inputs, cotangents, config, unused=(), constants={}, more={}):
-    """constants: parameters without gradients; more: inputs that the outputs do not depend on smoothly."""
-    exact = evaluate(run, params, inputs, cotangents, config, np.float64)
-    error = largest_error(exact, evaluate(run, params, inputs, cotangents, config, np.float32))
+def save(folder, kind, case, run, params, inputs, cotangents, config, unused=(), constants={}, more={}, search=None):
+    """constants: parameters without gradients; more: inputs that the outputs do not depend on smoothly; search: makes outputs without gradients."""
+    def results(real):
+        of = lambda values: {k: v.astype(real) if v.dtype.kind == "f" else v for k, v in values.items()}
+        found = search(of(params), of(inputs), config) if search else {}
+        return evaluate(run, params, inputs, cotangents, config, real) | {"out/" + k: np.asarray(v) for k, v in found.items()}
+
+    exact, rough = results(np.float64), results(np.float32)
+    assert all((v == rough[k]).all() for k, v in exact.items() if v.dtype.kind == "i"), "float32 decides otherwise: draw other numbers"
+    error = largest_error(exact, rough)
     for dtype, real in (("f64", np.float64), ("f32", np.float32)):
         tensors = {"param/" + k: v for k, v in (params | constants).items()} | {"in/" + k: v for k, v in (inputs | more).items()}
         tensors |= {"cotangent/" + k: v for k, v in cotangents.items()} | exact
