@@ -1,14 +1,18 @@
-// How far results of attention are apart.
+// How far results are apart, where NaN is as far as can be.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "tests/catch.hpp"
 
 namespace triad::test {
+
+/// The larger of two errors.  NaN counts as infinite: a maximum by comparison forgets it at the next number.
+inline double worse(double worst, double error) { return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error); }
 
 /// The largest difference over the largest expected value; NaN where one is met.
 template <class T>

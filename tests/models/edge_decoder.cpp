@@ -10,6 +10,7 @@
 #include "tests/allocation_count.hpp"
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/models/edge_pair_loader.hpp"
 #include "triad/train/initialize.hpp"
@@ -129,7 +130,7 @@ void expect_whole(Decoding& d, int which, double tolerance) {
         double worst = 0, largest = 0;
         for (index_t c = 0; c < vocabulary; ++c) {
           double const e = std::abs(static_cast<double>(found(h, c)) - expected[static_cast<std::size_t>(c)]);
-          worst = e <= worst ? worst : e;  // NaN is worst
+          worst = test::worse(worst, e);
           largest = std::max(largest, std::abs(expected[static_cast<std::size_t>(c)]));
         }
         CAPTURE(count, t, h);

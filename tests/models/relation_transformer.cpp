@@ -9,6 +9,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
+#include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/graph_loader.hpp"
@@ -147,7 +148,7 @@ double largest_difference(std::vector<T> const& a, std::vector<T> const& b) {
   double worst = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     double const e = std::abs(static_cast<double>(a[i] - b[i]));
-    worst = e <= worst ? worst : e;
+    worst = test::worse(worst, e);
   }
   return worst;
 }

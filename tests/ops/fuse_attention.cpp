@@ -8,6 +8,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
+#include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 
 namespace {
@@ -113,9 +114,9 @@ TEST_CASE("fuse-attention in float on the cpu equals the reference in double, wh
       CHECK(one.du == two.du);
       CHECK(one.d_states == two.d_states);
       double worst = 0;
-      for (std::size_t i = 0; i < exact.mixed.size(); ++i) worst = std::max(worst, std::abs(exact.mixed[i] - static_cast<double>(one.mixed[i])));
-      for (std::size_t i = 0; i < exact.du.size(); ++i) worst = std::max(worst, std::abs(exact.du[i] - static_cast<double>(one.du[i])));
-      for (std::size_t i = 0; i < exact.d_states.size(); ++i) worst = std::max(worst, std::abs(exact.d_states[i] - static_cast<double>(one.d_states[i])));
+      for (std::size_t i = 0; i < exact.mixed.size(); ++i) worst = test::worse(worst, std::abs(exact.mixed[i] - static_cast<double>(one.mixed[i])));
+      for (std::size_t i = 0; i < exact.du.size(); ++i) worst = test::worse(worst, std::abs(exact.du[i] - static_cast<double>(one.du[i])));
+      for (std::size_t i = 0; i < exact.d_states.size(); ++i) worst = test::worse(worst, std::abs(exact.d_states[i] - static_cast<double>(one.d_states[i])));
       CHECK(worst < 2e-5);  // sums of 40 numbers of size one, over up to 24 weights
     }
 }

@@ -9,6 +9,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/matmul.hpp"
 #include "triad/reference/matmul.hpp"
@@ -71,7 +72,7 @@ double error_of(matrix<T const> a, matrix<T const> b, matrix<T const> before, bo
       if (e.dropout.active()) v = e.dropout.keeps(dropout_element(i, j, c.extent(1))) ? v * static_cast<long double>(e.dropout.scale()) : 0;
       if (e.residual.extent(0) != 0) v += static_cast<long double>(e.residual(i, j));
       double const difference = std::abs(static_cast<double>(static_cast<long double>(c(i, j)) - v));
-      worst = difference <= worst ? worst : difference;
+      worst = test::worse(worst, difference);
       if (std::isnan(difference)) return difference;
     }
   return worst;

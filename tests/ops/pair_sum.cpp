@@ -7,6 +7,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/pair_sum.hpp"
 
@@ -72,8 +73,8 @@ TEMPLATE_TEST_CASE("pair sums on the cpu equal the reference, whatever the threa
         one.run(cpu::backend(1), residual);
         two.run(cpu::backend(2), residual);
         double worst = 0;
-        for (std::size_t i = 0; i < exact.y.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(exact.y[i] - one.y[i])));
-        for (std::size_t i = 0; i < exact.d_ends.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(exact.d_ends[i] - one.d_ends[i])));
+        for (std::size_t i = 0; i < exact.y.size(); ++i) worst = test::worse(worst, std::abs(static_cast<double>(exact.y[i] - one.y[i])));
+        for (std::size_t i = 0; i < exact.d_ends.size(); ++i) worst = test::worse(worst, std::abs(static_cast<double>(exact.d_ends[i] - one.d_ends[i])));
         CHECK(worst < tolerance);
         CHECK(one.y == two.y);
         CHECK(one.d_ends == two.d_ends);

@@ -9,6 +9,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/triangle.hpp"
 #include "triad/reference/triangle.hpp"
@@ -79,7 +80,7 @@ double difference(use<T> const& p, index_t a, use<T> const& q, index_t b) {
   double worst = 0;
   auto const compare = [&](T u, T v) {
     double const e = std::abs(static_cast<double>(u) - static_cast<double>(v));
-    worst = e <= worst ? worst : e;
+    worst = test::worse(worst, e);
   };
   index_t const parts = uses_right_value(p.form) ? 4 : 3, d = p.d;
   for (index_t f = 0; f < d; ++f) compare(p.edges(p.o)(a, f), q.edges(q.o)(b, f));
@@ -212,7 +213,7 @@ TEST_CASE("graphs that are cut into larger and into smaller blocks share a batch
   u.run(ex);
   exact.run(plain);
   double worst = 0;
-  for (std::size_t i = 0; i < exact.dx.size(); ++i) worst = std::max(worst, std::abs(static_cast<double>(u.dx[i]) - exact.dx[i]));
+  for (std::size_t i = 0; i < exact.dx.size(); ++i) worst = test::worse(worst, std::abs(static_cast<double>(u.dx[i]) - exact.dx[i]));
   CHECK(worst <= 10 * tolerance<float>);
   use<float> alone({64}, 1, 50, triangle_form::full);
   std::copy_n(u.x.end() - 16 - 64 * 64 * 200, 64 * 64 * 200, alone.x.begin());
