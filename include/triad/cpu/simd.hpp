@@ -1,17 +1,18 @@
 // Vectors of floats as wide as the machine's registers: arithmetic, rows with a ragged end, exp, sums across lanes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiler's vector extensions do almost everything; intrinsics appear only where AVX-512 masks a load or a store.
+// The compiler's vector extensions do almost everything; intrinsics appear only where AVX-512 masks a load or a store, and for square roots.
 // Without AVX-512 a masked load reads a whole vector: arenas leave 64 readable bytes after every view for it.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "triad/core/mdspan.hpp"
 
-#if defined(__AVX512F__)
+#if defined(__SSE__)
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // gcc 12's own intrinsics start from undefined registers
@@ -103,6 +104,20 @@ template <class F>
 }
 
 [[gnu::always_inline]] inline floats max(floats a, floats b) { return a > b ? a : b; }
+
+/// As std::sqrt of every lane, but that nobody asks for errno: compilers make no vectors of a loop that does.
+[[gnu::always_inline]] inline floats sqrt(floats v) {
+#if defined(__AVX512F__)
+  return (floats)_mm512_sqrt_ps((__m512)v);
+#elif defined(__AVX__)
+  return (floats)_mm256_sqrt_ps((__m256)v);
+#elif defined(__SSE__)
+  return (floats)_mm_sqrt_ps((__m128)v);
+#else
+  for (int i = 0; i < lanes; ++i) v[i] = std::sqrt(v[i]);
+  return v;
+#endif
+}
 
 /// Lanes of v whose bits in `word` are set; the others become zero.
 [[gnu::always_inline]] inline floats keep(floats v, std::uint32_t word) {
