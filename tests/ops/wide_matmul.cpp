@@ -8,6 +8,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 
@@ -42,10 +43,7 @@ template <class T>
 void check(problem<T> const& before, problem<T> const& after, index_t used, double tolerance) {
   auto const at = [](std::vector<T> const& v, index_t i) { return static_cast<double>(v[static_cast<std::size_t>(i)]); };
   double worst = 0;
-  auto const see = [&](double found, double expected, double size) {
-    double const error = std::abs(found - expected) / size;
-    if (!(error <= worst)) worst = error;  // NaN counts
-  };
+  auto const see = [&](double found, double expected, double size) { worst = test::worse(worst, std::abs(found - expected) / size); };
   for (index_t r = 0; r < before.m; ++r) {
     for (index_t o = 0; o < before.n; ++o) {
       double sum = at(before.bias, o), size = std::abs(sum);

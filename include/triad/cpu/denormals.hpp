@@ -23,6 +23,9 @@ class without_denormals {
   without_denormals(without_denormals const&) = delete;
   without_denormals& operator=(without_denormals const&) = delete;
 
+  /// Whether this processor is known to have such a setting.
+  static constexpr bool possible() { return flushing != 0; }
+
  private:
 #if defined(__SSE__)
   using word = std::uint32_t;

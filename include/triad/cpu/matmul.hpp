@@ -156,6 +156,7 @@ template <std::floating_point T>
 void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
   auto const product = [&](backend& on, index_t i) { do_matmul(on, matrix_of(a, i), matrix_of(b, i), matrix_of(c, i), false, epilogue<T>{}); };
   backend one(1);
+  without_denormals const here;  // whoever runs the products
   if (c.extent(0) < ex.threads) {  // few large products: the threads share each
     for (index_t i = 0; i < c.extent(0); ++i) product(ex, i);
     return;

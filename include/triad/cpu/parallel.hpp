@@ -26,14 +26,14 @@ inline int hardware_threads() {
 /// f(task, thread) for every task in [0, tasks), thread < ex.threads.  Tasks may not depend on each other, and what one
 /// computes may not depend on its thread.  Denormal numbers are zero in all of them.  Without OpenMP, one after the other.
 template <class F>
-void parallel_for(backend& ex, index_t tasks, F&& f) {
+void parallel_for([[maybe_unused]] backend& ex, index_t tasks, F&& f) {
 #if defined(_OPENMP)
   if (tasks > 1 && ex.threads > 1) {
     std::exception_ptr failure;
 #pragma omp parallel num_threads(ex.threads)
     {
       without_denormals const here;
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic) nowait
       for (index_t task = 0; task < tasks; ++task) {
         try {
           f(task, omp_get_thread_num());

@@ -128,7 +128,7 @@ struct tree_machine {
     auto const frame = scratch.open();
     index_t const batch = in.sizes.batch;
     auto const pass = pass_of(in, s);
-    auto const weight = shrink.lay_out(ex, scratch, w.shrink, most_used(in));
+    auto const weight = shrink.lay_out(ex, scratch, w.shrink, most_used(in, 0));
     interpreter.bind(ex, w.interpreter, in.fillers, in.symbols, scratch, pass);
     for (index_t k = 0; k < steps; ++k) {
       auto const step = scratch.open();
@@ -177,7 +177,7 @@ struct tree_machine {
       }
       interpreter.unbind_grad(ex, w.interpreter, d, tree_slot(d_memory, steps));
     }
-    auto const weight = shrink.lay_out(ex, scratch, w.shrink, most_used(in));
+    auto const weight = steps > 1 ? shrink.lay_out(ex, scratch, w.shrink, most_used(in, 1)) : wide_factor<T>{};
     interpreter.begin_backward(ex, d_memory);
     fill(ex, T(0), d_out);
     for (index_t k = steps - 1; k >= 0; --k) {
@@ -238,8 +238,12 @@ struct tree_machine {
   constexpr index_t used(input const& in, index_t k) const {
     return Interpreter::rows_are_positions && in.bounds != nullptr ? in.bound(k) * fillers() : shrink.in;
   }
-  /// The same of all slots that are shrunk.
-  constexpr index_t most_used(input const& in) const { return std::max(used(in, 0), used(in, steps - 1)); }
+  /// The same of all slots that are shrunk, from `first` on.
+  constexpr index_t most_used(input const& in, index_t first) const {
+    index_t most = 0;
+    for (index_t k = first; k < steps; ++k) most = std::max(most, used(in, k));
+    return most;
+  }
 
   template <class S>
   static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) { return tensor<S, dyn, dyn>(t.data_handle(), t.extent(0), t.extent(1) * t.extent(2)); }

@@ -14,15 +14,15 @@
 
 namespace triad {
 
-/// Columns of one of the independent sums that backends cut a sum over k into; these are added in order.
+/// Columns of one of the sums that a sum over k is cut into, which are added in order: they are independent, and their error is small.
 inline constexpr index_t wide_chunk = 4096;
 
 /// w, and beside it what a backend makes of its first `used` columns.
 template <class T>
 struct wide_factor {
-  matrix<T const> w;
-  index_t used;
-  workspace laid_out;
+  matrix<T const> w{};
+  index_t used = 0;
+  workspace laid_out{};
 };
 
 /// w (n, k) for any number of products with x whose columns from `used` on are zero.  In the scratch memory, of w as it is now.

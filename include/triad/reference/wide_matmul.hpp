@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "triad/ops/wide_matmul.hpp"
 #include "triad/reference/backend.hpp"
 
@@ -20,9 +22,12 @@ template <class T>
 void do_wide_matmul(backend&, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias, tensor<T, dyn, dyn> y, workspace) {
   for (index_t r = 0; r < y.extent(0); ++r)
     for (index_t o = 0; o < y.extent(1); ++o) {
-      T sum = bias(o);
-      for (index_t i = 0; i < used; ++i) sum += x(r, i) * factor.w(o, i);
-      y(r, o) = sum;
+      y(r, o) = bias(o);
+      for (index_t first = 0; first < used; first += wide_chunk) {
+        T sum = 0;
+        for (index_t i = first; i < std::min(first + wide_chunk, used); ++i) sum += x(r, i) * factor.w(o, i);
+        y(r, o) += sum;
+      }
     }
 }
 
