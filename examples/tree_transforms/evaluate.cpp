@@ -34,7 +34,7 @@ void add_programs(triad::examples::text_table& table, split s, program_tally con
 
 int evaluate(options const& o, query const& q) {
   trained model(q.checkpoint, o, batch_rows);
-  auto const data = load_data(model.shape, true);
+  auto const data = model.rows();
   split_tallies found{};
   bool const programs = q.programs || q.discrete;
   triad::examples::text_table of_programs({"", "likeliest choices", "programs", "least weight", "agree", "right", "distinct", "rows"});

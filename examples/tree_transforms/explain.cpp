@@ -20,7 +20,7 @@ split split_called(std::string const& name) {
 /// The row's source, and its target to compare with.
 row chosen_row(trained const& model, query const& q) {
   if (!q.tree.empty()) return {triad::parse_tree(q.tree), {}};
-  auto const data = load_data(model.shape, true);
+  auto const data = model.rows();
   auto const& rows = data[split_called(q.split)].rows;
   if (static_cast<std::size_t>(q.row) > rows.size())
     throw triad::data_error("there is no row " + std::to_string(q.row) + " in " + q.split + ": it has " + std::to_string(rows.size()));
@@ -51,7 +51,7 @@ void explain_one(trained& model, query const& q) {
 void explain_split(trained& model, query const& q) {
   constexpr std::size_t most_shown = 20;
   auto const s = split_called(q.split);
-  auto const rows = model.placed(load_data(model.shape, true)[s], s);
+  auto const rows = model.placed(model.rows()[s], s);
   if (rows.size() == 0) throw triad::data_error("there is no row in " + q.split);
   tally own;
   auto const t = score_programs(*model.net, rows, model.labels, q.threshold, own);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -76,6 +77,12 @@ struct trained {
     auto numbers = labels.number(tree);
     triad::expect_fits(numbers, 2, net->positions().depth(), labels.size());
     return numbers;
+  }
+
+  /// The rows of the command line, and says which where they are generated: a run may have been trained on others.
+  data_set rows() const {
+    if (shape.data.empty()) std::printf("rows are generated; --data takes a folder\n");
+    return load_data(shape, true);
   }
 
   /// All rows by numbers.  Throws data_error that names the split and the row that does not fit.

@@ -22,6 +22,7 @@ if(NOT count EQUAL 3)
 endif()
 
 run(0 evaluate ${FOLDER}/run --test-size 4)
+expect("rows are generated; --data takes a folder")
 expect("OOD structural +[0-9.]+ +[0-9.]+ +4")
 run(0 evaluate ${FOLDER}/run --test-size 4 --discrete --programs --threshold 0)
 expect("likeliest choices")
