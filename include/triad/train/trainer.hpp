@@ -137,8 +137,8 @@ class trainer {
 
   /// The same step on a batch that comes in parts, so that memory for the largest part is enough: accumulate() for each, then finish().
   /// share: the answers that are asked for in this part, over those in the whole batch; the shares of an update sum to 1.  Up to rounding
-  /// it is update() of the whole batch where the model's loss is a mean over answers (a parser's five, a dependency parser's two: where every token is asked for all);
-  /// dropout draws anew for every part.
+  /// it is update() of the whole batch where the model's loss is a mean over answers (a parser's five, a dependency parser's two: where
+  /// every token is asked for all); dropout draws anew for every part.
   void accumulate(typename Model::input const& in, answers const& right, double share) {
     TRIAD_EXPECTS(share >= 0 && share <= 1, "trainer: the share of a part is at least 0 and at most 1");
     clock_.set_part(step_, parts_, share);
