@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "triad/cpu/backend.hpp"
+#include "triad/cpu/constant.hpp"
 #include "triad/cpu/simd.hpp"
 #include "triad/reference/tree_shift.hpp"
 
@@ -49,26 +50,6 @@ void each_block(tree_positions<> const& where, F&& f) {
       if (part.targets > 0) f(part);
     }
   }
-}
-
-template <int N>
-using size = std::integral_constant<int, N>;
-
-/// f(number of targets as a constant)
-template <class F>
-void with_targets(int targets, F&& f) {
-  if (targets == 1) return f(size<1>());
-  if (targets == 2) return f(size<2>());
-  f(size<3>());
-}
-
-/// f(count as a constant), 1 to 4
-template <class F>
-void with_count(index_t count, F&& f) {
-  if (count == 4) return f(size<4>());
-  if (count == 3) return f(size<3>());
-  if (count == 2) return f(size<2>());
-  f(size<1>());
 }
 
 /// The slots that a position has: maybe the first, and those from `since` on.
@@ -201,7 +182,7 @@ inline void do_tree_shift(backend& ex, tree_positions<> const& where, tree_suppo
     std::copy_n(&root(b, 0), fillers, y);
     float const* const m = memory.data_handle() + b * tree;
     shifts::each_block(where, [&](shifts::block const& at) {
-      shifts::with_targets(at.targets, [&](auto targets) {
+      with_constant<shifts::most_targets>(at.targets, [&](auto targets) {
         for (index_t offset = 0; offset < at.size; ++offset) {
           index_t const q = at.begin + offset;
           if (shifts::slots const which(support, q, step + 1); !which.empty())
@@ -228,13 +209,13 @@ inline void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_
     float const* const m = memory.data_handle() + first * stride + b * tree;
     auto const has = [&](index_t q) { return support.has(first, q) || support.has(first + count - 1, q); };
     shifts::each_block(where, [&](shifts::block const& at) {
-      shifts::with_targets(at.targets, [&](auto targets) {
+      with_constant<shifts::most_targets>(at.targets, [&](auto targets) {
         constexpr int Targets = decltype(targets)::value;
         simd::floats part[together][shifts::most_targets] = {};
         shifts::each_run(at, has, [&](index_t q, index_t rows) {
           float const* from[Targets];
           for (int t = 0; t < Targets; ++t) from[t] = d + (at.to[t] + q - at.begin) * fillers;
-          shifts::with_count(count, [&](auto some) {
+          with_constant<together>(count, [&](auto some) {
             shifts::dot_rows<Targets, decltype(some)::value>(m + q * fillers, stride, from, rows * fillers, part);
           });
         });
@@ -267,12 +248,12 @@ inline void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_
       shifts::each_block(where, [&](shifts::block const& at) {
         bool const add = k > slot || at.begin == done;
         done = at.begin;
-        shifts::with_targets(at.targets, [&](auto targets) {
+        with_constant<shifts::most_targets>(at.targets, [&](auto targets) {
           constexpr int Targets = decltype(targets)::value;
           shifts::each_run(at, has, [&](index_t q, index_t rows) {
             float const* from[Targets];
             for (int t = 0; t < Targets; ++t) from[t] = y + (at.to[t] + q - at.begin) * fillers;
-            shifts::with_count(count, [&](auto some) {
+            with_constant<together>(count, [&](auto some) {
               shifts::gather_rows_back<Targets, decltype(some)::value>(from, stride, weights, at, rows * fillers, d + q * fillers, add);
             });
           });

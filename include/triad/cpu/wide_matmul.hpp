@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "triad/cpu/constant.hpp"
 #include "triad/cpu/matmul.hpp"
 #include "triad/cpu/reduce.hpp"
 #include "triad/cpu/simd.hpp"
@@ -38,14 +39,6 @@ constexpr index_t padded_rows(index_t n) { return (n + tile_columns - 1) / tile_
 constexpr index_t pitch(index_t n) { return (padded_rows(n) + 1) * lanes; }
 /// Numbers that the sums of a row of x take, as vectors.
 constexpr index_t sums_row(index_t n) { return simd::padded(padded_rows(n)) * lanes; }
-
-/// f(count as a constant), at most Most
-template <int Most, class F>
-void with_rows(index_t count, F&& f) {
-  if constexpr (Most > 1)
-    if (count < Most) return with_rows<Most - 1>(count, f);
-  f(std::integral_constant<int, Most>());
-}
 
 /// sums(r, c) += lanes of x(r, .) w(c, .) over `panels` panels, the last of them `last` wide; calls for lines from `ahead` to `ahead_end`.
 template <int R>
@@ -146,7 +139,7 @@ inline void do_wide_matmul(backend& ex, matrix<float const> x, wide_factor<float
       auto const* const ahead_end = reinterpret_cast<char const*>(w + std::min(q + count + span, panels) * step);
       for (index_t c = 0; c < padded_rows(n); c += tile_columns)
         for (index_t r = 0; r < m; r += tile_rows)
-          with_rows<tile_rows>(m - r, [&](auto some) {
+          with_constant<tile_rows>(m - r, [&](auto some) {
             dots<decltype(some)::value>(&x(r, q * lanes), x.stride(0), w + q * step + c * lanes, step, count, last, mine + r * row + c * lanes, row, ahead, ahead_end);
             ahead += count * lines_ahead * line;
           });
@@ -169,7 +162,7 @@ inline void do_wide_matmul_back(backend& ex, matrix<float const> dy, wide_factor
   index_t const m = dy.extent(0), n = dy.extent(1), step = pitch(n), whole = used / lanes, rest = used % lanes;
   auto const* const w = reinterpret_cast<float const*>(factor.laid_out.data);
   auto const each_tile = [&](auto&& f) {  // f(row, rows as a constant)
-    for (index_t r = 0; r < m; r += back_rows) with_rows<back_rows>(m - r, [&](auto some) { f(r, some); });
+    for (index_t r = 0; r < m; r += back_rows) with_constant<back_rows>(m - r, [&](auto some) { f(r, some); });
   };
   parallel_rows(ex, whole, chunk_panels, [&](index_t first, index_t count, int) {
     auto const panels = [&](index_t q, auto some_panels) {

@@ -1,0 +1,20 @@
+// A number that is known when the program runs, as a constant of the types it chooses among.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "triad/core/mdspan.hpp"
+
+namespace triad::cpu {
+
+/// f(std::integral_constant<int, N>()) with N = count, 1 to Most; Most where count is more.
+template <int Most, class F>
+void with_constant(index_t count, F&& f) {
+  if constexpr (Most > 1)
+    if (count < Most) return with_constant<Most - 1>(count, std::forward<F>(f));
+  f(std::integral_constant<int, Most>());
+}
+
+}  // namespace triad::cpu
