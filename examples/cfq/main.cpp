@@ -30,7 +30,7 @@ seq2seq::program program_of(options const& o, bool needs_train) {
 }
 
 void add_train_options(CLI::App& app, options& o) {
-  seq2seq::add_train_options(app, o, ", paper-semantic, small-semantic");
+  seq2seq::add_train_options(app, o, ", paper-semantic, small-semantic, roberta");
   add_data_options(app, o);
 }
 
@@ -40,7 +40,10 @@ void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain,
   add_data_options(explain, o);
 }
 
-int train(options const& o) { return seq2seq::train(o, program_of(o, true)); }
+int train(options const& o) {
+  if (o.preset == "roberta" && o.roberta.empty()) throw triad::data_error("--preset roberta needs --roberta FOLDER, the pre-trained encoder");
+  return seq2seq::train(o, program_of(o, true));
+}
 int evaluate(options const& o, seq2seq::query const& q) { return seq2seq::evaluate(o, program_of(o, false), q); }
 int explain(options const& o, seq2seq::query const& q) { return seq2seq::explain(o, program_of(o, false), q); }
 

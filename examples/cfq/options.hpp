@@ -21,10 +21,16 @@ struct options : seq2seq::options {
   std::string task = "semantic";  // from question to query
 };
 
+/// roberta: the sizes of LRF's decoder under roberta-base; its training is our guess.
 /// paper-semantic: 6 layers for the Edge Transformer and 4 for the others, as the paper has them.
 inline void apply_preset(options& o) {
   seq2seq::apply_preset(o);
   if (o.preset == "smoke") o.questions = 200, o.tokens = 256;
+  if (o.preset == "roberta") {
+    o.decoder_layers = 2, o.width = 256, o.hidden = 512, o.heads = 4, o.dropout = 0.1;
+    o.pairs = 64, o.tokens = 64 * 128, o.longest_training = 100;
+    o.rate = 1e-4, o.schedule = "linear", o.warmup = 4000, o.clip = 1, o.epochs = 10, o.evaluate_every = 1000;
+  }
   if (o.preset != "paper-semantic" && o.preset != "small-semantic") return;
   bool const small = o.preset == "small-semantic";
   o.encoder_layers = o.decoder_layers = !small && seq2seq::of_edges(o) ? 6 : 4;

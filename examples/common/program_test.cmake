@@ -7,6 +7,12 @@ function(run expected)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+# A small published RoBERTa in the folder of that name, which is there.
+function(make_roberta name seed)
+  cmake_path(GET PROGRAM PARENT_PATH bin)
+  execute_process(COMMAND ${bin}/triad-make-roberta ${FOLDER}/${name} ${seed} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
 function(expect what)
   if(NOT output MATCHES "${what}")
     message(FATAL_ERROR "\"${what}\" is not in the output:\n${output}")

@@ -105,6 +105,41 @@ TEST_CASE("files give dictionaries and merges; unknown words of a given dictiona
   CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("file: its vocabulary"));
 }
 
+TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoint keeps") {
+  triad::test::scratch_folder const folder;
+  nlohmann::json tokens{{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}};
+  for (auto const* token : {"a", "b", "ab", "\u0120", "\u0120a"}) tokens[token] = tokens.size();
+  std::ofstream(folder / "vocab.json") << tokens.dump();
+  std::ofstream(folder / "merges.txt") << "a b\n\u0120 a\n";
+  auto o = few_tokens();
+  o.roberta = folder / "";
+  data_set d;
+  d.train = {{"ab aab", "X Y", ""}, {"abc", "Y", ""}};
+  task work(o, d);
+  auto& words = work.words();
+  CHECK(words.source.size() == 9);
+  CHECK(words.source.ordinary() == 5);
+  CHECK(words.source.encode("ab aab") == std::vector<index_t>{0, 6, 8, 6});
+  CHECK(words.source.decode({0, 6, 8, 6}) == "ab aab");
+  CHECK(words.source.encode(" ").empty());
+  CHECK(words.longest_source == 4);
+  CHECK(words.target.words().contains("X"));
+  CHECK(work.unknown() == "; 1 unknown source words, such as 'c'");
+
+  auto const json = to_json(words);
+  auto back = vocabulary_from(json, "file");
+  CHECK(to_json(back) == json);
+  CHECK(back.source.encode("ab aab") == words.source.encode("ab aab"));
+  auto broken = json;
+  broken["source"]["merges"][0] = "ab";
+  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("file: its vocabulary is not one of this program's: a merge without a space"));
+
+  tokens["</s>"] = 9;
+  tokens["c"] = 2;
+  std::ofstream(folder / "vocab.json") << tokens.dump();
+  CHECK_THROWS_WITH(task(o, d), contains("the number of </s> is 9, and 2 is expected"));
+}
+
 TEST_CASE("options that do not go together are refused, and the model in a checkpoint's options is the one that was written") {
   auto const refused = [](auto&& change, char const* reason) {
     options o;

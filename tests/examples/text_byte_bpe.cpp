@@ -83,6 +83,14 @@ TEST_CASE("parts are joined by rank and numbered by the vocabulary") {
   CHECK_THROWS_WITH(code.decode(numbers{31}), contains("no token 31"));
   CHECK_THROWS_WITH(code.decode(numbers{-1}), contains("no token -1"));
   CHECK_THROWS_WITH(code.decode(numbers{21}), contains("no token 21"));  // a gap
+
+  auto same = byte_bpe::of(code.tokens(), code.merges(), "file");
+  CHECK(same.encode("low lower's\u00e9") == code.encode("low lower's\u00e9"));
+  CHECK((same.contains("lo") && !same.contains("wo") && same.size() == 31));
+  auto twice = code.tokens();
+  twice[22] = "lo";
+  CHECK_THROWS_WITH(byte_bpe::of(twice, code.merges(), "file"), contains("file: the token 'lo' has two numbers"));
+  CHECK_THROWS_WITH(byte_bpe::of({"a"}, {}, "file"), contains("file: the token <s> is expected"));
 }
 
 TEST_CASE("the earliest line of the merges comes first, wherever its pair stands") {

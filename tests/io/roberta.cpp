@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/io/published_roberta.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "tests/ragged.hpp"
 #include "triad/models/pair_loader.hpp"
@@ -25,61 +26,13 @@ using namespace triad;
 using triad::test::contains;
 using triad::test::scratch_folder;
 
-constexpr index_t width = 8, layers = 2, heads = 2, hidden = 12, words = 11, positions = 9, end_token = 2;
+constexpr test::roberta_sizes sizes;
+constexpr index_t width = sizes.width, layers = sizes.layers, heads = sizes.heads, hidden = sizes.hidden, words = sizes.tokens, positions = sizes.positions;
+constexpr index_t end_token = 2;
 
-/// The tensors of a published file, by their names.
-struct weights {
-  struct entry {
-    std::vector<index_t> shape;
-    std::vector<float> values;
-  };
-  std::map<std::string, entry> all;
-
-  explicit weights(std::string const& prefix = "roberta.") {
-    auto const add = [&](std::string const& name, std::vector<index_t> shape) {
-      index_t count = 1;
-      for (auto e : shape) count *= e;
-      auto values = test::random_values<float>(count, 100 + all.size());
-      all[prefix + name] = {std::move(shape), std::move(values)};
-    };
-    auto const map = [&](std::string const& name, index_t in, index_t out) {
-      add(name + ".weight", {out, in});
-      add(name + ".bias", {out});
-    };
-    auto const norm = [&](std::string const& name) {
-      add(name + ".weight", {width});
-      add(name + ".bias", {width});
-    };
-    add("embeddings.word_embeddings.weight", {words, width});
-    add("embeddings.position_embeddings.weight", {positions, width});
-    add("embeddings.token_type_embeddings.weight", {1, width});
-    norm("embeddings.LayerNorm");
-    for (index_t k = 0; k < layers; ++k) {
-      auto const layer = "encoder.layer." + std::to_string(k) + ".";
-      for (auto const* part : {"query", "key", "value"}) map(layer + "attention.self." + part, width, width);
-      map(layer + "attention.output.dense", width, width);
-      norm(layer + "attention.output.LayerNorm");
-      map(layer + "intermediate.dense", width, hidden);
-      map(layer + "output.dense", hidden, width);
-      norm(layer + "output.LayerNorm");
-    }
-    map("pooler.dense", width, width);  // not read
-  }
-  std::vector<float> const& operator()(std::string const& name) const { return all.at("roberta." + name).values; }
-};
-
-nlohmann::json config() {
-  return {{"model_type", "roberta"},    {"hidden_size", width},        {"num_hidden_layers", layers},  {"num_attention_heads", heads},
-          {"intermediate_size", hidden}, {"vocab_size", words},         {"max_position_embeddings", positions}, {"type_vocab_size", 1},
-          {"layer_norm_eps", 1e-3},      {"hidden_act", "gelu"},        {"pad_token_id", 1},            {"architectures", {"RobertaForMaskedLM"}}};
-}
-void write(scratch_folder const& folder, weights const& w, nlohmann::json const& json = config()) {
-  std::ofstream(folder / "config.json") << json.dump(2);
-  safetensors_writer file;
-  file.text("format", "pt");
-  for (auto const& [name, e] : w.all) file.add(name, e.shape, e.values);
-  file.write(folder / "model.safetensors");
-}
+using weights = test::roberta_weights;
+nlohmann::json config() { return test::roberta_json(); }
+void write(scratch_folder const& folder, weights const& w, nlohmann::json const& json = config()) { test::write_roberta(folder / "", w, json); }
 
 template <class T>
 using set = parameter_set<roberta_transformer<T>, reference::backend>;

@@ -52,6 +52,9 @@ inline void add_model_options(CLI::App& app, options& o) {
   app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches, feed-forward block and embeddings")->check(CLI::Range(0.0, 0.95));
   app.add_flag("--tie-output", o.tie_output, "The output's matrix is the table of target words");
   app.add_option("--norm", o.norm, "after the sums, or before the blocks")->check(CLI::IsMember({"after", "before"}));
+  app.add_option("--roberta", o.roberta, "Of lrf and transformer: folder of a published RoBERTa (config.json, vocab.json, merges.txt, model.safetensors), which is "
+                                         "fine-tuned as the encoder")
+      ->check(CLI::ExistingDirectory);
   app.add_flag("--untied", o.untied, "Of edge-transformer: each layer has parameters of its own");
   app.add_flag("--positional", o.positional, "Of edge-transformer: first states from positions of both tokens, instead of their distance");
   app.add_flag("--from-begin", o.from_begin, "Of edge-transformer: a token is read from the edge (begin, i) instead of (i, i)");

@@ -44,7 +44,7 @@ int predict(options const& o, query const& q) {
     }
     if (auto const missing = model.words.source.unknown(line); !q.unknown && !missing.empty())
       throw triad::data_error("\"" + missing.front() + "\" is none of the " +
-                              std::to_string(model.words.source.words().size() - triad::examples::dictionary::specials) +
+                              std::to_string(model.words.source.ordinary()) +
                               " words that the model knows; --unknown translates it as <unk>");
     if (static_cast<index_t>(numbers.size()) > most)
       throw triad::data_error("the sentence has " + std::to_string(numbers.size()) + " tokens; at most " + std::to_string(most) + " are read");

@@ -4,10 +4,12 @@
 
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 #include "translator.hpp"
 #include "triad/models/edge_transformer_seq2seq.hpp"
 #include "triad/models/fused_transformer.hpp"
+#include "triad/models/roberta.hpp"
 #include "triad/train/initialize.hpp"
 
 namespace seq2seq {
@@ -40,6 +42,10 @@ inline triad::fused_transformer_sizes model_of(options const& o, translator_size
   sizes.smoothing = {o.smoothing};
   return sizes;
 }
+
+/// Whether its encoder's first values are published ones.
+template <class Model>
+inline constexpr bool has_published_encoder = std::is_same_v<Model, triad::roberta_transformer<typename Model::value_type>>;
 
 inline triad::edge_transformer_seq2seq_sizes edge_model_of(options const& o, translator_sizes const& z) {
   triad::edge_transformer_seq2seq_sizes sizes;

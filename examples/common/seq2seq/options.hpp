@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "../memory_size.hpp"
 #include "../toml.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/roberta.hpp"
 
 namespace seq2seq {
 
@@ -34,6 +36,9 @@ struct options {
   double dropout = 0.1;
   bool tie_output = false;
   std::string norm = "after";  // of the sums, or before the blocks
+  // of lrf and transformer: a folder of a published RoBERTa, whose encoder, in its own tokens, reads the sources; empty: none
+  std::string roberta;
+  std::optional<triad::roberta_config> published;  // its shape, or that of a checkpoint made with one
   // of edge-transformer
   bool untied = false;                                        // layers with parameters of their own
   bool positional = false;                                    // sums of positional vectors at both ends of an edge, instead of relative positions
@@ -105,9 +110,22 @@ inline void check(options const& o) {
   if (of_edges(o) && !o.joint) refuse("--model edge-transformer has one table for the words of both sides: leave --joint on");
   if (o.joint && (!o.target_dictionary.empty() || !o.target_bpe.empty()))
     refuse("with one dictionary for both sides, --source-dictionary and --source-bpe name the files of both");
+  if (!o.roberta.empty()) {
+    if (o.model != "lrf" && o.model != "transformer") refuse("--roberta is an encoder of --model lrf or transformer, not of " + o.model);
+    if (o.joint || !o.source_dictionary.empty() || !o.source_bpe.empty())
+      refuse("--roberta brings its own tokens: leave --joint, --source-dictionary and --source-bpe out");
+    if (o.given.contains("encoder-layers")) refuse("--roberta has as many layers as its config.json says: leave --encoder-layers out");
+    if (o.accumulate && o.fuse != "target") refuse("--accumulate adds layers up, which the layers of --roberta were not trained with: give --fuse target beside it");
+  }
   if (o.only_top && o.accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
   if (!o.memory.empty()) (void)triad::examples::bytes_of(o.memory, "--memory");
   if (o.width % o.heads != 0) refuse("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));
+}
+
+/// What --roberta says of the encoder.  Throws data_error.
+inline void read_published(options& o) {
+  o.published = triad::read_roberta_config(o.roberta);
+  o.encoder_layers = static_cast<int>(o.published->layers);
 }
 
 /// Every option of a training run with the value it has, as `train --config` reads it back.
@@ -115,7 +133,7 @@ inline std::string to_toml(options const& o) {
   triad::examples::toml_writer toml;
   if (!o.preset.empty()) toml.put("preset", o.preset);
   for (auto const& [name, path] : {std::pair("source-dictionary", &o.source_dictionary), {"target-dictionary", &o.target_dictionary},
-                                   {"source-bpe", &o.source_bpe}, {"target-bpe", &o.target_bpe}})
+                                   {"source-bpe", &o.source_bpe}, {"target-bpe", &o.target_bpe}, {"roberta", &o.roberta}})
     if (!path->empty()) toml.put_path(name, *path);
   toml.put("least-count", o.least_count).put("joint", o.joint).put("longest-training", o.longest_training).put("train-size", o.train_size);
   toml.put("model", o.model).put("fuse", o.fuse).put("only-top", o.only_top).put("accumulate", o.accumulate).put("relative", o.relative);
@@ -136,7 +154,7 @@ inline std::string to_toml(options const& o) {
 /// where there is less.  Parts of a batch round otherwise than the whole and draw dropout anew, as another backend or another draw would.
 /// How long a run is decides the rates of a linear schedule.
 inline std::set<std::string> free_settings(options const& o) {
-  std::set<std::string> names{"preset", "source-dictionary", "target-dictionary", "source-bpe", "target-bpe", "updates", "epochs", "dev-size", "seeds", "recompute", "memory",
+  std::set<std::string> names{"preset", "source-dictionary", "target-dictionary", "source-bpe", "target-bpe", "roberta", "updates", "epochs", "dev-size", "seeds", "recompute", "memory",
                               "beam", "length-penalty", "longest-factor", "longest", "backend", "arithmetic", "threads"};
   if (o.schedule == "linear") names.erase("updates"), names.erase("epochs");
   return names;

@@ -24,8 +24,8 @@ void describe(task& work, data_set const& data) {
   auto& words = work.words();
   std::printf("%zu training pairs%s, %lld source and %lld target words; %lld updates an epoch%s\n", work.pairs(),
               work.left_out() > 0 ? (" (" + std::to_string(work.left_out()) + " longer ones left out)").c_str() : "",
-              static_cast<long long>(words.source.words().size() - triad::examples::dictionary::specials),
-              static_cast<long long>(words.target.words().size() - triad::examples::dictionary::specials), static_cast<long long>(work.epoch_updates()),
+              static_cast<long long>(words.source.ordinary()),
+              static_cast<long long>(words.target.ordinary()), static_cast<long long>(work.epoch_updates()),
               work.unknown().c_str());
   for (auto const& part : data.tests) std::printf("  %s: %zu pairs%s\n", part.name.c_str(), part.pairs.size(), unknown_in(part.pairs, words, false).c_str());
   if (data.dev.empty()) std::printf("  no dev part: checkpoints are measured on %zu of the training pairs\n", work.dev().size());
@@ -96,6 +96,7 @@ int train(options const& asked, program const& with) {
   options o = asked;
   if (o.given.contains("updates") && !o.given.contains("epochs")) o.epochs = 0;  // a preset's epochs are no answer to that
   check(o);
+  if (!o.roberta.empty()) read_published(o);
   program p = with;
   p.data.train = triad::examples::sample(p.data.train, o.train_size);
   if (!o.out.empty()) triad::examples::make_folder(o.out, "plots");

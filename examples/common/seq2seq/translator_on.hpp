@@ -23,7 +23,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
 
  public:
   translator_on(Ex ex, Model const& m, options const& o, translator_sizes const& z)
-      : base(std::move(ex), m, settings(o, z)), sizes_(z), loader_(parts::make_loader(ex_, m, z)) {
+      : base(std::move(ex), m, settings(o, z)), roberta_(o.roberta), sizes_(z), loader_(parts::make_loader(ex_, m, z)) {
     if (z.sentences > 0) (void)decoder(o.beam);
   }
 
@@ -37,6 +37,12 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     return s;
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
+
+  /// A published encoder begins as it was trained.
+  void initialize(std::uint64_t seed) override {
+    base::initialize(seed);
+    if constexpr (has_published_encoder<Model>) triad::load_roberta(roberta_, trainer_.parameters());
+  }
 
   /// Of all that it will hold at once: of the decoders for two beams, the larger one.
   triad::trainer_bytes bytes() const override {
@@ -159,6 +165,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     return all;
   }
 
+  std::string roberta_;
   translator_sizes sizes_;
   typename parts::template loader<Ex> loader_;
   std::vector<index_t> lengths_;  // of the sources that were added alone
@@ -193,6 +200,7 @@ std::unique_ptr<translator> translator_with(Ex ex, options const& o, translator_
     return std::make_unique<made>(std::move(ex), m, o, sizes);
   };
   if (of_edges(o)) return made_of(triad::edge_transformer_seq2seq<float>(edge_model_of(o, z)));
+  if (o.published) return made_of(triad::roberta_under_decoder<float>(*o.published, model_of(o, z)));
   return made_of(triad::fused_transformer<float>(model_of(o, z)));
 }
 

@@ -1,4 +1,5 @@
-// The numbers of words on both sides, the merges that cut words into parts, and both as a checkpoint keeps them.
+// The numbers of words on both sides, the merges that cut words into parts, and both as a checkpoint keeps them; or, of sources for a
+// pre-trained encoder, its own tokens.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,11 +7,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../text/bpe.hpp"
+#include "../text/byte_bpe.hpp"
 #include "../text/dictionary.hpp"
 #include "data.hpp"
 #include "options.hpp"
@@ -19,6 +22,7 @@ namespace seq2seq {
 
 using triad::index_t;
 using triad::examples::bpe;
+using triad::examples::byte_bpe;
 using triad::examples::dictionary;
 
 /// One language of a model.
@@ -26,6 +30,12 @@ class language {
  public:
   language() = default;
   language(dictionary words, std::optional<bpe> parts) : words_(std::move(words)), parts_(std::move(parts)) {}
+  /// That of a published encoder; `file`: where it is from, for messages.
+  language(byte_bpe published, std::string const& file) : published_(std::move(published)) {
+    if (published_->end() != dictionary::end)
+      throw triad::data_error(file + ": the number of </s> is " + std::to_string(published_->end()) + ", and " + std::to_string(dictionary::end) +
+                              " is expected, as in every RoBERTa");
+  }
 
   /// The words of the lines, or those of a file where one is named.
   template <class Lines>
@@ -44,20 +54,39 @@ class language {
 
   dictionary const& words() const { return words_; }
   std::optional<bpe> const& merges() const { return parts_; }
+  /// The published tokens that take the dictionary's place; or none.
+  std::optional<byte_bpe> const& published() const { return published_; }
 
-  /// The numbers of a line's tokens, without begin and end.
+  /// Numbers of tokens, special ones among them.
+  index_t size() const { return published_ ? published_->size() : words_.size(); }
+  /// Tokens that texts are made of.
+  index_t ordinary() const { return size() - dictionary::specials; }
+
+  /// The numbers of a line's tokens, without begin and end; those of a published encoder begin with <s>, as it was trained to see them.
   std::vector<index_t> encode(std::string const& line) {
+    if (published_) {
+      if (triad::examples::words(line).empty()) return {};
+      auto numbers = published_->encode(line);
+      numbers.pop_back();
+      return numbers;
+    }
     auto numbers = words_.encode(parts(line));
     numbers.pop_back();
     return numbers;
   }
   std::string decode(std::vector<index_t> const& numbers) const {
+    if (published_) return published_->decode(numbers);
     auto const line = words_.decode(numbers);
     return parts_ ? bpe::undo(line) : line;
   }
   /// The words of a line that the dictionary does not have, as it would have them.
   std::vector<std::string> unknown(std::string const& line) {
     std::vector<std::string> missing;
+    if (published_) {
+      for (auto& part : published_->parts(line))
+        if (!published_->contains(part)) missing.push_back(std::move(part));
+      return missing;
+    }
     for (auto& word : triad::examples::words(parts(line)))
       if (!words_.contains(word)) missing.push_back(std::move(word));
     return missing;
@@ -66,8 +95,9 @@ class language {
  private:
   std::string parts(std::string const& line) { return parts_ ? parts_->apply(line) : line; }
 
-  dictionary words_;
+  dictionary words_;  // empty where there are published ones
   std::optional<bpe> parts_;
+  std::optional<byte_bpe> published_;
 };
 
 struct vocabulary {
@@ -85,18 +115,27 @@ struct vocabulary {
       auto const both = language::of(sources, o.source_dictionary, o.source_bpe, o.least_count);
       return {both, both};
     }
-    return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count), language::of(targets, o.target_dictionary, o.target_bpe, o.least_count)};
+    auto target = language::of(targets, o.target_dictionary, o.target_bpe, o.least_count);
+    if (!o.roberta.empty()) return {language(byte_bpe::read(o.roberta), o.roberta), std::move(target)};
+    return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count), std::move(target)};
   }
 };
 
 inline nlohmann::json to_json(language const& l) {
   nlohmann::json tokens = nlohmann::json::array(), counts = tokens, merges = tokens;
+  auto const put_merges = [&](std::span<triad::examples::bpe_merge const> all) {
+    for (auto const& [left, right] : all) merges.push_back(left + " " + right);
+  };
+  if (auto const& p = l.published()) {
+    put_merges(p->merges());
+    return {{"published", p->tokens()}, {"merges", merges}};
+  }
   for (auto n = dictionary::specials; n < l.words().size(); ++n) {
     tokens.push_back(l.words().token(n));
     counts.push_back(l.words().count(n));
   }
   if (!l.merges()) return {{"tokens", tokens}, {"counts", counts}};
-  for (auto const& [left, right] : l.merges()->merges()) merges.push_back(left + " " + right);
+  put_merges(l.merges()->merges());
   return {{"tokens", tokens}, {"counts", counts}, {"merges", merges}};
 }
 
@@ -106,22 +145,26 @@ inline nlohmann::json to_json(vocabulary const& v) {
 
 namespace detail {
 
+inline std::vector<triad::examples::bpe_merge> merges_from(nlohmann::json const& json) {
+  std::vector<triad::examples::bpe_merge> merges;
+  for (auto const& merge : json.get<std::vector<std::string>>()) {
+    auto const space = merge.find(' ');
+    if (space == std::string::npos) throw triad::data_error("a merge without a space");
+    merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
+  }
+  return merges;
+}
+
 inline language language_from(nlohmann::json const& json) {
+  if (json.contains("published"))
+    return {byte_bpe::of(json.at("published").get<std::vector<std::string>>(), merges_from(json.at("merges")), "a checkpoint"), "a checkpoint"};
   auto const tokens = json.at("tokens").get<std::vector<std::string>>();
   auto const counts = json.at("counts").get<std::vector<long long>>();
   if (tokens.size() != counts.size()) throw triad::data_error("tokens and counts of a dictionary differ in number");
   std::vector<std::pair<std::string, long long>> entries;
   for (std::size_t i = 0; i < tokens.size(); ++i) entries.emplace_back(tokens[i], counts[i]);
   std::optional<bpe> parts;
-  if (json.contains("merges")) {
-    std::vector<triad::examples::bpe_merge> merges;
-    for (auto const& merge : json.at("merges").get<std::vector<std::string>>()) {
-      auto const space = merge.find(' ');
-      if (space == std::string::npos) throw triad::data_error("a merge without a space");
-      merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
-    }
-    parts = bpe(std::move(merges));
-  }
+  if (json.contains("merges")) parts = bpe(merges_from(json.at("merges")));
   return {dictionary::of(entries), std::move(parts)};
 }
 

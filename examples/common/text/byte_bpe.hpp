@@ -93,6 +93,15 @@ class byte_bpe {
     result.read_merges(merges);
     return result;
   }
+  /// Of tokens by their numbers, where "" is none, and of merges in their order; `file`: where they are from, for messages.
+  static byte_bpe of(std::vector<std::string> const& tokens, std::vector<bpe_merge> const& merges, std::string const& file) {
+    byte_bpe result;
+    for (std::size_t n = 0; n < tokens.size(); ++n)
+      if (!tokens[n].empty() && !result.enter(tokens[n], static_cast<index_t>(n))) throw data_error(file + ": the token '" + tokens[n] + "' has two numbers");
+    result.find_specials(file);
+    for (auto const& merge : merges) result.enter(merge);
+    return result;
+  }
 
   /// One more than the largest number.
   [[nodiscard]] index_t size() const { return static_cast<index_t>(tokens_.size()); }
@@ -101,6 +110,10 @@ class byte_bpe {
   [[nodiscard]] index_t end() const { return end_; }
   [[nodiscard]] index_t padding() const { return padding_; }
   [[nodiscard]] index_t unknown() const { return unknown_; }
+  [[nodiscard]] bool contains(std::string const& token) const { return numbers_.contains(token); }
+  /// By their numbers; "": none has it.
+  [[nodiscard]] std::vector<std::string> const& tokens() const { return tokens_; }
+  [[nodiscard]] std::vector<bpe_merge> const& merges() const { return merges_; }
 
   /// The parts of a text, as the vocabulary spells them.
   [[nodiscard]] std::vector<std::string> parts(std::string_view text) const {
@@ -172,15 +185,28 @@ class byte_bpe {
       if (entry.key().empty() || !value.is_number_integer() || value < 0 || value >= most)
         fail("a token with a number from 0 up to " + std::to_string(most) + " is expected");
       auto const number = value.get<index_t>();
-      if (number >= size()) tokens_.resize(static_cast<std::size_t>(number + 1));
-      auto& token = tokens_[static_cast<std::size_t>(number)];
-      if (!token.empty()) fail("its number " + std::to_string(number) + " is that of '" + token + "' already");
-      token = entry.key();
-      numbers_.emplace(token, number);
+      if (number < size() && !tokens_[static_cast<std::size_t>(number)].empty())
+        fail("its number " + std::to_string(number) + " is that of '" + tokens_[static_cast<std::size_t>(number)] + "' already");
+      enter(entry.key(), number);
     }
+    find_specials(path);
+  }
+
+  /// False: it has a number already.
+  bool enter(std::string const& token, index_t number) {
+    if (number >= size()) tokens_.resize(static_cast<std::size_t>(number + 1));
+    tokens_[static_cast<std::size_t>(number)] = token;
+    return numbers_.emplace(token, number).second;
+  }
+  void enter(bpe_merge const& merge) {
+    ranks_.emplace(key(merge.first, merge.second), merges_.size());
+    merges_.push_back(merge);
+  }
+
+  void find_specials(std::string const& file) {
     auto const special = [&](char const* token) {
       auto const known = numbers_.find(token);
-      if (known == numbers_.end()) throw data_error(path + ": the token " + token + " is expected; is it the vocabulary of a RoBERTa?");
+      if (known == numbers_.end()) throw data_error(file + ": the token " + token + " is expected; is it the vocabulary of a RoBERTa?");
       return known->second;
     };
     begin_ = special("<s>"), end_ = special("</s>"), padding_ = special("<pad>"), unknown_ = special("<unk>");
@@ -193,8 +219,7 @@ class byte_bpe {
       auto const space = line.find(' ');
       if (space == 0 || space == std::string::npos || space + 1 == line.size() || line.find(' ', space + 1) != std::string::npos)
         throw data_error(path + ":" + std::to_string(lines.number()) + ": two parts with a space between them are expected");
-      ranks_.emplace(line, merges_.size());
-      merges_.emplace_back(line.substr(0, space), line.substr(space + 1));
+      enter(bpe_merge(line.substr(0, space), line.substr(space + 1)));
     }
   }
 

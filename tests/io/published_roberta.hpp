@@ -1,0 +1,78 @@
+// A small RoBERTa of random values, written as one is published.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/ragged.hpp"
+#include "triad/io/safetensors.hpp"
+
+namespace triad::test {
+
+struct roberta_sizes {
+  index_t width = 8, layers = 2, heads = 2, hidden = 12, tokens = 11, positions = 9;
+};
+
+/// The tensors of a published file, by their names.
+struct roberta_weights {
+  struct entry {
+    std::vector<index_t> shape;
+    std::vector<float> values;
+  };
+  std::map<std::string, entry> all;
+
+  explicit roberta_weights(std::string const& prefix = "roberta.", roberta_sizes const& z = {}, std::uint64_t seed = 100) {
+    auto const add = [&](std::string const& name, std::vector<index_t> shape) {
+      index_t count = 1;
+      for (auto e : shape) count *= e;
+      auto values = random_values<float>(count, seed + all.size());
+      all[prefix + name] = {std::move(shape), std::move(values)};
+    };
+    auto const map = [&](std::string const& name, index_t in, index_t out) {
+      add(name + ".weight", {out, in});
+      add(name + ".bias", {out});
+    };
+    auto const norm = [&](std::string const& name) {
+      add(name + ".weight", {z.width});
+      add(name + ".bias", {z.width});
+    };
+    add("embeddings.word_embeddings.weight", {z.tokens, z.width});
+    add("embeddings.position_embeddings.weight", {z.positions, z.width});
+    add("embeddings.token_type_embeddings.weight", {1, z.width});
+    norm("embeddings.LayerNorm");
+    for (index_t k = 0; k < z.layers; ++k) {
+      auto const layer = "encoder.layer." + std::to_string(k) + ".";
+      for (auto const* part : {"query", "key", "value"}) map(layer + "attention.self." + part, z.width, z.width);
+      map(layer + "attention.output.dense", z.width, z.width);
+      norm(layer + "attention.output.LayerNorm");
+      map(layer + "intermediate.dense", z.width, z.hidden);
+      map(layer + "output.dense", z.hidden, z.width);
+      norm(layer + "output.LayerNorm");
+    }
+    map("pooler.dense", z.width, z.width);  // not read
+  }
+  std::vector<float> const& operator()(std::string const& name) const { return all.at("roberta." + name).values; }
+};
+
+/// What its config.json says.
+inline nlohmann::json roberta_json(roberta_sizes const& z = {}) {
+  return {{"model_type", "roberta"},     {"hidden_size", z.width}, {"num_hidden_layers", z.layers},           {"num_attention_heads", z.heads},
+          {"intermediate_size", z.hidden}, {"vocab_size", z.tokens}, {"max_position_embeddings", z.positions}, {"type_vocab_size", 1},
+          {"layer_norm_eps", 1e-3},      {"hidden_act", "gelu"},   {"pad_token_id", 1},                       {"architectures", {"RobertaForMaskedLM"}}};
+}
+
+inline void write_roberta(std::filesystem::path const& folder, roberta_weights const& w, nlohmann::json const& json) {
+  std::ofstream(folder / "config.json") << json.dump(2);
+  safetensors_writer file;
+  file.text("format", "pt");
+  for (auto const& [name, e] : w.all) file.add(name, e.shape, e.values);
+  file.write((folder / "model.safetensors").string());
+}
+
+}  // namespace triad::test
