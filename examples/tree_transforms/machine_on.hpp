@@ -69,10 +69,8 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
   /// The batch as an update sees it.
   auto upload() {
     auto batch = plain();
-    if (noise_) {
-      noise_->add(batch.first, trainer_.step());
-      batch.first.temperature = temperature_at(trainer_.step(), options_.updates);
-    }
+    if (noise_) noise_->add(batch.first, trainer_.step());
+    batch.first.temperature = temperature_at(options_, trainer_.step());
     return batch;
   }
 

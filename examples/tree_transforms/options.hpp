@@ -29,6 +29,8 @@ struct options {
   int width = 64, heads = 4, hidden_factor = 4;
   double dropout = 0.1;
   std::string choice = "softmax";    // or gumbel: noise and a falling temperature in training; gumbel-released: the released program's of it
+  double temperature = 1;            // of softmax in training, at first; it falls to 1
+  int cooling = 0;                   // updates until it is there
   std::string interpreter = "rows";  // or matrices: over random orthonormal roles; learned: by matrices that are parameters
   std::uint64_t role_seed = 1;       // of those roles
 
@@ -55,7 +57,7 @@ struct options {
 
 /// The defaults that o.preset stands for.  Without one they are the paper's for the task: preset paper.
 inline void apply_preset(options& o) {
-  if (o.preset == "small") o.one_way = true, o.steps = 8, o.depth = 10;  // training as in the paper
+  if (o.preset == "small") o.one_way = true, o.steps = 8, o.depth = 10, o.temperature = 10, o.cooling = 8000, o.updates = 12000;  // all else as in the paper
   if (o.preset == "smoke") {
     o.one_way = true, o.steps = 3, o.width = 16, o.heads = 2, o.dropout = 0;
     o.rows = 24, o.test_size = 4, o.batch = 4, o.updates = 12, o.warmup = 0;
@@ -67,6 +69,8 @@ inline void settle(options& o) {
   auto const& facts = facts_of(o.task);
   if (o.steps == 0) o.steps = facts.steps;
   if (o.batch == 0) o.batch = facts.batch;
+  if (o.choice != "softmax" && o.cooling > 0) throw triad::data_error("--temperature and --cooling are about --choice softmax; that of gumbel falls as the released program's: give --temperature 1 --cooling 0");
+  if ((o.temperature > 1) != (o.cooling > 0)) throw triad::data_error("--temperature above 1 and --cooling, the updates until it is 1, go together");
 }
 
 /// Every option of a training run with the value it has, as `tree-transforms train --config` reads it back.
@@ -79,6 +83,7 @@ inline std::string to_toml(options const& o) {
   toml.put("model", o.model).put("steps", o.steps).put("depth", o.depth).put("role-depth", o.role_depth).put("layers", o.layers);
   toml.put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("dropout", o.dropout);
   toml.put("choice", o.choice).put("interpreter", o.interpreter).put("role-seed", o.role_seed);
+  if (o.cooling > 0) toml.put("temperature", o.temperature).put("cooling", o.cooling);
   toml.put("updates", o.updates).put("batch", o.batch).put("rate", o.rate).put("decay", o.decay).put("beta1", o.beta1).put("beta2", o.beta2);
   toml.put("warmup", o.warmup).put("clip", o.clip).put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
   toml.put("train-sample", o.train_sample);

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
 #include "tree_transforms/drawing.hpp"
+#include "tree_transforms/noise.hpp"
 #include "tree_transforms/score.hpp"
 #include "triad/tree/s_expression.hpp"
 
@@ -125,6 +127,22 @@ TEST_CASE("a program is as certain as the least certain choice that its result d
   shared[2].arguments[2][0] = 0.25;
   shared[2].arguments[0][0] = 0.25;
   CHECK(certainty(shared, twice, execute(twice, source, 8)) == 0.75);
+}
+
+TEST_CASE("softmax cools down by the same factor every update, and gumbel's temperature falls as the released program's") {
+  options o;
+  CHECK(temperature_at(o, 0) == 1);
+  o.temperature = 16, o.cooling = 4, o.updates = 100;
+  for (auto const& [update, expected] : {std::pair(0, 16.0), {1, 8.0}, {3, 2.0}, {4, 1.0}, {99, 1.0}})
+    CHECK_THAT(temperature_at(o, static_cast<std::uint64_t>(update)), triad::test::WithinAbs(expected, 1e-12));
+  CHECK_NOTHROW(settle(o));
+  CHECK(training_settings(o).find("cooling = 4") != std::string::npos);
+  o.choice = "gumbel";
+  CHECK_THROWS_WITH(settle(o), triad::test::contains("are about --choice softmax"));
+  CHECK(temperature_at(o, 20) == 0.8);
+  CHECK(temperature_at(o, 70) == 0.5);
+  o.choice = "softmax", o.cooling = 0;
+  CHECK_THROWS_WITH(settle(o), triad::test::contains("go together"));
 }
 
 TEST_CASE("a tree is right where every position is, and partly right by its nodes") {
