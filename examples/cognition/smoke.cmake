@@ -144,3 +144,10 @@ run(1 train --preset paper --task cognition)
 expect("give its folder with --data")
 run(1 train --preset smoke --task scan --data ${FOLDER}/data)
 expect("there is no tasks_train_length.txt")
+
+# Plain text.
+file(WRITE ${FOLDER}/plain.tsv "It's late.\tC'est tard.\nWhere is it?\tOu est-il?\n")
+run("0|2" train --preset smoke --updates 2 --data ${FOLDER}/plain.tsv --tokenise both --out ${FOLDER}/plain)
+expect("2 training pairs, 8 source and 7 target words")
+run(0 evaluate ${FOLDER}/plain)
+run(0 predict ${FOLDER}/plain --sentence "Where's it?" --longest 3)

@@ -105,6 +105,27 @@ TEST_CASE("files give dictionaries and merges; unknown words of a given dictiona
   CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("file: its vocabulary"));
 }
 
+TEST_CASE("plain text is cut into words and marks, on the sides that are said to be plain") {
+  auto o = few_tokens();
+  o.tokenise = "target";
+  data_set d;
+  d.train = {{"it's", "It's a cat.", ""}, {"it's so", "No.", ""}};
+  task work(o, d);
+  auto& words = work.words();
+  CHECK(words.source.encode("it's so").size() == 2);
+  CHECK(words.source.tokens("it's so") == "it's so");
+  CHECK(words.target.encode("It's a cat.").size() == 5);
+  CHECK(words.target.decode(words.target.encode("It's a cat.")) == "It 's a cat .");
+  CHECK(with_tokens(d.train, words.target)[0].target == "It 's a cat .");
+  CHECK(words.target.unknown("a dog.") == list{"dog"});
+  auto const json = to_json(words);
+  auto back = vocabulary_from(json, "file");
+  CHECK(to_json(back) == json);
+  CHECK((!back.source.plain() && back.target.plain()));
+  o.tokenise = "both", o.joint = true;
+  CHECK(task(o, d).words().source.plain());
+}
+
 TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoint keeps") {
   triad::test::scratch_folder const folder;
   nlohmann::json tokens{{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}};
@@ -151,6 +172,8 @@ TEST_CASE("options that do not go together are refused, and the model in a check
   refused([](options& o) { o.only_top = o.accumulate = true; }, "give one");
   refused([](options& o) { o.fuse = "none", o.accumulate = true; }, "layers that look back");
   refused([](options& o) { o.heads = 3; }, "no multiple of --heads 3");
+  refused([](options& o) { o.joint = true, o.tokenise = "source"; }, "give --tokenise both");
+  refused([](options& o) { o.roberta = "folder", o.tokenise = "both"; }, "--roberta cuts sources itself");
   auto const refused_of_edges = [&](auto&& change, char const* reason) {
     options o;
     o.model = "edge-transformer";

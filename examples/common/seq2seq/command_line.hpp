@@ -30,6 +30,8 @@ inline void add_text_options(CLI::App& app, options& o) {
   app.add_option("--target-dictionary", o.target_dictionary, "The same of targets")->check(CLI::ExistingFile);
   app.add_option("--source-bpe", o.source_bpe, "File of merges: words of sources become parts")->check(CLI::ExistingFile);
   app.add_option("--target-bpe", o.target_bpe, "The same of targets")->check(CLI::ExistingFile);
+  app.add_option("--tokenise", o.tokenise, "Sides that are plain text, and are cut into words and punctuation marks: none, source, target, both; translations stay cut")
+      ->check(CLI::IsMember({"none", "source", "target", "both"}));
   app.add_option("--least-count", o.least_count, "The dictionary has words that the training set has so often")->check(CLI::PositiveNumber);
   app.add_flag("--joint,!--no-joint", o.joint, "One dictionary for both sides; edge-transformer needs it and has it");
   app.add_option("--train-size", o.train_size, "Train on so many pairs, spread over the training set; 0: all")->check(CLI::NonNegativeNumber);

@@ -19,7 +19,7 @@ int evaluate(options const& o, program const& p, query const& q) {
     if (!missing.empty()) std::printf("%s%s\n", part.name.c_str(), missing.c_str());
     auto const found = translations(*model.net, part.pairs, model.words, search_of(o, model.words));
     write_lines(o.out, part.name, found);
-    reports.push_back(score(p, part, found));
+    reports.push_back(score(p, {part.name, with_tokens(part.pairs, model.words.target)}, found));
     std::printf("%s\n", told(reports.back()).c_str());
     std::fflush(stdout);
   }

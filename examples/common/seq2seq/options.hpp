@@ -23,6 +23,7 @@ struct options {
   // text
   std::string source_dictionary, target_dictionary;  // files of lines `token count`; empty: the words of the training set
   std::string source_bpe, target_bpe;                // files of merges; empty: words stay whole
+  std::string tokenise = "none";                     // source, target, both: plain text, which is cut into words and marks
   int least_count = 1;                               // of a word of the training set, for the dictionary to have it
   bool joint = false;                                // one dictionary, and one table of vectors, for both sides
   int longest_training = 0;                          // target tokens; longer pairs are left out of training; 0: none is
@@ -110,6 +111,8 @@ inline void check(options const& o) {
   if (of_edges(o) && !o.joint) refuse("--model edge-transformer has one table for the words of both sides: leave --joint on");
   if (o.joint && (!o.target_dictionary.empty() || !o.target_bpe.empty()))
     refuse("with one dictionary for both sides, --source-dictionary and --source-bpe name the files of both");
+  if (o.joint && o.tokenise != "none" && o.tokenise != "both") refuse("--joint is one dictionary for both sides: give --tokenise both");
+  if (!o.roberta.empty() && o.tokenise != "none" && o.tokenise != "target") refuse("--roberta cuts sources itself: give --tokenise target, or leave it out");
   if (!o.roberta.empty()) {
     if (o.model != "lrf" && o.model != "transformer") refuse("--roberta is an encoder of --model lrf or transformer, not of " + o.model);
     if (o.joint || !o.source_dictionary.empty() || !o.source_bpe.empty())
@@ -135,6 +138,7 @@ inline std::string to_toml(options const& o) {
   for (auto const& [name, path] : {std::pair("source-dictionary", &o.source_dictionary), {"target-dictionary", &o.target_dictionary},
                                    {"source-bpe", &o.source_bpe}, {"target-bpe", &o.target_bpe}, {"roberta", &o.roberta}})
     if (!path->empty()) toml.put_path(name, *path);
+  if (o.tokenise != "none") toml.put("tokenise", o.tokenise);
   toml.put("least-count", o.least_count).put("joint", o.joint).put("longest-training", o.longest_training).put("train-size", o.train_size);
   toml.put("model", o.model).put("fuse", o.fuse).put("only-top", o.only_top).put("accumulate", o.accumulate).put("relative", o.relative);
   toml.put("encoder-layers", o.encoder_layers).put("decoder-layers", o.decoder_layers).put("width", o.width).put("hidden", o.hidden);

@@ -64,9 +64,10 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
   };
   auto greedy = search_of(o, words);
   greedy.beam = 1;
+  auto const references = with_tokens(work.dev(), words.target);
   auto const validate = [&] {
     if (o.validate == "loss") return mean_loss(*net, dev);
-    return right_ones(p, work.dev(), translations(*net, work.dev(), words, greedy)).percent() / 100;
+    return right_ones(p, references, translations(*net, work.dev(), words, greedy)).percent() / 100;
   };
   std::string within;
   if (!o.memory.empty()) {
@@ -84,7 +85,7 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
   for (auto const& part : p.data.tests) {
     auto const found = translations(*net, part.pairs, words, search_of(o, words));
     write_lines(out, part.name, found);
-    result.reports.push_back(score(p, part, found));
+    result.reports.push_back(score(p, {part.name, with_tokens(part.pairs, words.target)}, found));
   }
   result.failed = o.validate == "exact" && result.validation < 0.5;  // it has not learned its own task
   return result;

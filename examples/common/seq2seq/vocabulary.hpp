@@ -15,6 +15,7 @@
 #include "../text/bpe.hpp"
 #include "../text/byte_bpe.hpp"
 #include "../text/dictionary.hpp"
+#include "../text/tokeniser.hpp"
 #include "data.hpp"
 #include "options.hpp"
 
@@ -29,7 +30,8 @@ using triad::examples::dictionary;
 class language {
  public:
   language() = default;
-  language(dictionary words, std::optional<bpe> parts) : words_(std::move(words)), parts_(std::move(parts)) {}
+  /// plain: texts are cut into words and marks before anything else.
+  language(dictionary words, std::optional<bpe> parts, bool plain) : words_(std::move(words)), parts_(std::move(parts)), plain_(plain) {}
   /// That of a published encoder; `file`: where it is from, for messages.
   language(byte_bpe published, std::string const& file) : published_(std::move(published)) {
     if (published_->end() != dictionary::end)
@@ -39,8 +41,9 @@ class language {
 
   /// The words of the lines, or those of a file where one is named.
   template <class Lines>
-  static language of(Lines const& lines, std::string const& dictionary_file, std::string const& merges_file, int least_count) {
+  static language of(Lines const& lines, std::string const& dictionary_file, std::string const& merges_file, int least_count, bool plain) {
     language made;
+    made.plain_ = plain;
     if (!merges_file.empty()) made.parts_ = bpe::read(merges_file);
     if (!dictionary_file.empty()) {
       made.words_ = dictionary::read(dictionary_file);
@@ -54,6 +57,9 @@ class language {
 
   dictionary const& words() const { return words_; }
   std::optional<bpe> const& merges() const { return parts_; }
+  bool plain() const { return plain_; }
+  /// A line as decode() writes it: plain text as its tokens, other text as it is.
+  std::string tokens(std::string const& line) const { return plain_ ? triad::examples::joined(triad::examples::tokens_of(line)) : line; }
   /// The published tokens that take the dictionary's place; or none.
   std::optional<byte_bpe> const& published() const { return published_; }
 
@@ -93,18 +99,26 @@ class language {
   }
 
  private:
-  std::string parts(std::string const& line) { return parts_ ? parts_->apply(line) : line; }
+  std::string parts(std::string const& line) { return parts_ ? parts_->apply(tokens(line)) : tokens(line); }
 
   dictionary words_;  // empty where there are published ones
   std::optional<bpe> parts_;
   std::optional<byte_bpe> published_;
+  bool plain_ = false;
 };
+
+/// Pairs with targets as a model writes them, to compare with.
+inline std::vector<text_pair> with_tokens(std::vector<text_pair> pairs, language const& target) {
+  for (auto& pair : pairs) pair.target = target.tokens(pair.target);
+  return pairs;
+}
 
 struct vocabulary {
   language source, target;
   index_t longest_source = 1, longest_target = 1;  // tokens of a sentence of the training set
 
   static vocabulary of(std::vector<text_pair> const& train, options const& o) {
+    bool const both_plain = o.tokenise == "both", source_plain = both_plain || o.tokenise == "source", target_plain = both_plain || o.tokenise == "target";
     std::vector<std::string> sources, targets;
     for (auto const& pair : train) {
       sources.push_back(pair.source);
@@ -112,12 +126,12 @@ struct vocabulary {
     }
     if (o.joint) {
       sources.insert(sources.end(), targets.begin(), targets.end());
-      auto const both = language::of(sources, o.source_dictionary, o.source_bpe, o.least_count);
+      auto const both = language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, both_plain);
       return {both, both};
     }
-    auto target = language::of(targets, o.target_dictionary, o.target_bpe, o.least_count);
+    auto target = language::of(targets, o.target_dictionary, o.target_bpe, o.least_count, target_plain);
     if (!o.roberta.empty()) return {language(byte_bpe::read(o.roberta), o.roberta), std::move(target)};
-    return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count), std::move(target)};
+    return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, source_plain), std::move(target)};
   }
 };
 
@@ -134,9 +148,12 @@ inline nlohmann::json to_json(language const& l) {
     tokens.push_back(l.words().token(n));
     counts.push_back(l.words().count(n));
   }
-  if (!l.merges()) return {{"tokens", tokens}, {"counts", counts}};
+  nlohmann::json json{{"tokens", tokens}, {"counts", counts}};
+  if (l.plain()) json["plain"] = true;
+  if (!l.merges()) return json;
   put_merges(l.merges()->merges());
-  return {{"tokens", tokens}, {"counts", counts}, {"merges", merges}};
+  json["merges"] = merges;
+  return json;
 }
 
 inline nlohmann::json to_json(vocabulary const& v) {
@@ -165,7 +182,7 @@ inline language language_from(nlohmann::json const& json) {
   for (std::size_t i = 0; i < tokens.size(); ++i) entries.emplace_back(tokens[i], counts[i]);
   std::optional<bpe> parts;
   if (json.contains("merges")) parts = bpe(merges_from(json.at("merges")));
-  return {dictionary::of(entries), std::move(parts)};
+  return {dictionary::of(entries), std::move(parts), json.value("plain", false)};
 }
 
 }  // namespace detail
