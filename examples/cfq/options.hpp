@@ -28,7 +28,7 @@ inline void apply_preset(options& o) {
   if (o.preset == "smoke") o.questions = 200, o.tokens = 256;
   if (o.preset == "roberta") {
     o.decoder_layers = 2, o.width = 256, o.hidden = 512, o.heads = 4, o.dropout = 0.1;
-    o.pairs = 64, o.tokens = 64 * 128, o.longest_training = 100;
+    o.pairs = 64, o.tokens = 64 * 128, o.longest_training = 100, o.recompute = true, o.memory = "8GiB";
     o.rate = 1e-4, o.schedule = "linear", o.warmup = 4000, o.clip = 1, o.epochs = 10, o.evaluate_every = 1000;
   }
   if (o.preset != "paper-semantic" && o.preset != "small-semantic") return;

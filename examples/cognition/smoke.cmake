@@ -145,9 +145,15 @@ expect("give its folder with --data")
 run(1 train --preset smoke --task scan --data ${FOLDER}/data)
 expect("there is no tasks_train_length.txt")
 
-# Plain text.
+# Plain text: what is right is compared as it is cut.
 file(WRITE ${FOLDER}/plain.tsv "It's late.\tC'est tard.\nWhere is it?\tOu est-il?\n")
-run("0|2" train --preset smoke --updates 2 --data ${FOLDER}/plain.tsv --tokenise both --out ${FOLDER}/plain)
+run(0 train --preset smoke --updates 200 --evaluate-every 100 --rate 0.01 --data ${FOLDER}/plain.tsv --test ${FOLDER}/plain.tsv --tokenise both --out ${FOLDER}/plain)
 expect("2 training pairs, 8 source and 7 target words")
+expect("exact match 100.0")
+expect_run(plain 0 scores.csv)
 run(0 evaluate ${FOLDER}/plain)
-run(0 predict ${FOLDER}/plain --sentence "Where's it?" --longest 3)
+expect("exact match 100.0")
+run(0 predict ${FOLDER}/plain --sentence "Where is it?")
+expect("Ou est-il [?]")
+run(1 train --preset smoke --updates 200 --evaluate-every 100 --rate 0.01 --data ${FOLDER}/plain.tsv --resume --out ${FOLDER}/plain)
+expect("tokenise: checkpoint has \"both\"")

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <sstream>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -79,13 +81,21 @@ class learner_on : public Interface {
 
   /// A resumed run must be the run that was begun.
   static void expect_same_settings(std::string const& path, checkpoint const& file, std::string const& settings) {
-    std::istringstream was(extra(file, "settings")), is(settings);
-    for (std::string old, now; std::getline(is, now);) {
-      std::getline(was, old);
-      if (old != now)
-        throw data_error(path + " was trained with " + (old.empty() ? "no record of its settings" : old) + ", this run has " + now +
-                         "; give the same options to go on from it");
-    }
+    auto const by_name = [](std::string const& text) {
+      std::map<std::string, std::string> lines;
+      std::istringstream all(text);
+      for (std::string line; std::getline(all, line);) lines[line.substr(0, line.find(' '))] = line;
+      return lines;
+    };
+    auto const was = by_name(extra(file, "settings")), is = by_name(settings);
+    auto const refuse = [&](std::string const& old, std::string const& now) {
+      throw data_error(path + " was trained with " + old + ", this run has " + now + "; give the same options to go on from it");
+    };
+    for (auto const& [name, now] : is)
+      if (auto const old = was.find(name); old == was.end() || old->second != now)
+        refuse(was.empty() ? "no record of its settings" : old == was.end() ? "no " + name : old->second, now);
+    for (auto const& [name, old] : was)
+      if (!is.contains(name)) refuse(old, "no " + name);
   }
 
   std::vector<update_record> records_;

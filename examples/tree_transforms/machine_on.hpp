@@ -14,6 +14,7 @@
 #include "../common/learner_on.hpp"
 #include "models.hpp"
 #include "noise.hpp"
+#include "temperature.hpp"
 #include "triad/models/tree_loader.hpp"
 #include "triad/tree/bind.hpp"
 #include "triad/tree/placement.hpp"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "../common/toml.hpp"
@@ -70,6 +71,9 @@ inline void settle(options& o) {
   if (o.steps == 0) o.steps = facts.steps;
   if (o.batch == 0) o.batch = facts.batch;
   if (o.choice != "softmax" && o.cooling > 0) throw triad::data_error("--temperature and --cooling are about --choice softmax; that of gumbel falls as the released program's: give --temperature 1 --cooling 0");
+  if (o.cooling > o.updates)
+    throw triad::data_error("--cooling " + std::to_string(o.cooling) + " is longer than the run of --updates " + std::to_string(o.updates) +
+                            ", which would end with choices that are softer than those of an evaluation: give a smaller --cooling");
   if ((o.temperature > 1) != (o.cooling > 0)) throw triad::data_error("--temperature above 1 and --cooling, the updates until it is 1, go together");
 }
 
@@ -83,7 +87,7 @@ inline std::string to_toml(options const& o) {
   toml.put("model", o.model).put("steps", o.steps).put("depth", o.depth).put("role-depth", o.role_depth).put("layers", o.layers);
   toml.put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("dropout", o.dropout);
   toml.put("choice", o.choice).put("interpreter", o.interpreter).put("role-seed", o.role_seed);
-  if (o.cooling > 0) toml.put("temperature", o.temperature).put("cooling", o.cooling);
+  toml.put("temperature", o.temperature).put("cooling", o.cooling);
   toml.put("updates", o.updates).put("batch", o.batch).put("rate", o.rate).put("decay", o.decay).put("beta1", o.beta1).put("beta2", o.beta2);
   toml.put("warmup", o.warmup).put("clip", o.clip).put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
   toml.put("train-sample", o.train_sample);
@@ -93,7 +97,9 @@ inline std::string to_toml(options const& o) {
 
 /// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
-  return triad::examples::toml_without(to_toml(o), {"preset", "data", "test-size", "seeds", "recompute", "train-sample", "backend", "arithmetic", "threads"});
+  std::set<std::string> names{"preset", "data", "test-size", "seeds", "recompute", "train-sample", "backend", "arithmetic", "threads"};
+  if (o.cooling == 0) names.insert({"temperature", "cooling"});  // nothing cools: the same run as one that did not know of it
+  return triad::examples::toml_without(to_toml(o), names);
 }
 
 }  // namespace tree_transforms

@@ -1,10 +1,12 @@
 // Sequence to sequence: dictionaries of a training set, what is left out and unknown, translations in batches, and scores.
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "common/seq2seq/models.hpp"
 #include "common/seq2seq/record.hpp"
 #include "common/seq2seq/score.hpp"
 #include "common/seq2seq/translate.hpp"
@@ -159,6 +161,27 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   tokens["c"] = 2;
   std::ofstream(folder / "vocab.json") << tokens.dump();
   CHECK_THROWS_WITH(task(o, d), contains("the number of </s> is 9, and 2 is expected"));
+}
+
+TEST_CASE("first values are as wide as a matrix's own sides ask for, under a wider encoder too") {
+  options o;
+  o.published = triad::roberta_config{.width = 48, .layers = 2, .heads = 4, .hidden = 64, .tokens = 9, .positions = 20};
+  o.encoder_layers = 2, o.width = 16;
+  translator_sizes const z{9, 7, 64, 0, 8, 8, 8, 0, use::learning};
+  auto const m = triad::roberta_under_decoder<float>(*o.published, model_of(o, z));
+  int seen = 0;
+  triad::arena measure;
+  triad::walk(m.plan_params(measure), [&](std::string const& path, auto view) {
+    if (!path.ends_with(".query.weight") && !path.ends_with(".key.weight") && !path.ends_with(".value.weight")) return;
+    CAPTURE(path);
+    // fairseq: xavier uniform with gain 2^(-1/2); heads side by side, if apart, count as one
+    double const values = static_cast<double>(view.size()), out = path.starts_with("encoder.") ? 48 : 16, in = values / out;
+    auto const rule = first_values_of(m, path);
+    CHECK_THAT(rule.high, WithinAbs(std::sqrt(3 / (in + out)), 1e-12));
+    CHECK(rule.low == -rule.high);
+    ++seen;
+  });
+  CHECK(seen == 2 * 2 * 3 + 3 * 3 * 3);
 }
 
 TEST_CASE("options that do not go together are refused, and the model in a checkpoint's options is the one that was written") {

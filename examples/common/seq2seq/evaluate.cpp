@@ -11,7 +11,10 @@ namespace seq2seq {
 
 int evaluate(options const& o, program const& p, query const& q) {
   expect_tests(p);
-  trained model(q.checkpoint, o, use::translating, [&](vocabulary& words, options const&) { return longest_source(p.data, words); });
+  trained model(q.checkpoint, o, use::translating, [&](vocabulary& words, options const& shape) {
+    for (auto const& part : p.data.tests) expect_readable(shape, words, part.name, part.pairs);
+    return longest_source(p.data, words);
+  });
   if (!o.out.empty()) triad::examples::make_folder(o.out);
   std::vector<report> reports;
   for (auto const& part : p.data.tests) {

@@ -51,7 +51,8 @@ int explain(options const& o, program const& p, query const& q) {
   for (auto const& part : p.data.tests) all.insert(all.end(), part.pairs.begin(), part.pairs.end());
   auto const chosen = sample(all, q.count);
   std::vector<coded_pair> pairs;
-  trained model(q.checkpoint, o, use::explaining, [&](vocabulary& words, options const&) {
+  trained model(q.checkpoint, o, use::explaining, [&](vocabulary& words, options const& shape) {
+    expect_readable(shape, words, "the chosen pairs", chosen);
     pairs = coded(chosen, words);
     return longest_of(pairs);
   });

@@ -63,10 +63,12 @@ inline triad::edge_transformer_seq2seq_sizes edge_model_of(options const& o, tra
 /// xavier uniform, those to queries, keys and values with gain 2^(-1/2).
 template <class T, index_t D, index_t H, index_t F, class Source, class Encoder>
 triad::initializer first_values_of(triad::fused_transformer<T, D, H, F, Source, Encoder> const& m, std::string const& path) {
-  auto const d = static_cast<double>(m.width());
+  auto const d = static_cast<double>(m.width()), e = static_cast<double>(m.encoder.width());  // of a published encoder another
   if (path.ends_with("table") || path == "output") return triad::initializer::normal(1 / std::sqrt(d));
+  bool const encodes = path.starts_with("encoder."), crosses = path.find(".cross.") != std::string::npos && !path.ends_with(".query.weight");
+  double const bound = std::sqrt(3 / ((encodes ? e : d) + (encodes || crosses ? e : d)));
   for (auto const* map : {".query.weight", ".key.weight", ".value.weight"})
-    if (path.ends_with(map)) return triad::initializer::uniform(-std::sqrt(1.5 / d), std::sqrt(1.5 / d));
+    if (path.ends_with(map)) return triad::initializer::uniform(-bound, bound);
   return path.ends_with("bias") ? triad::initializer::constant(0) : triad::initializer::by_name();
 }
 

@@ -40,6 +40,7 @@ struct options {
   // of lrf and transformer: a folder of a published RoBERTa, whose encoder, in its own tokens, reads the sources; empty: none
   std::string roberta;
   std::optional<triad::roberta_config> published;  // its shape, or that of a checkpoint made with one
+  std::string published_weights;                   // a digest of its weights, where a run begins with them
   // of edge-transformer
   bool untied = false;                                        // layers with parameters of their own
   bool positional = false;                                    // sums of positional vectors at both ends of an edge, instead of relative positions
@@ -118,17 +119,12 @@ inline void check(options const& o) {
     if (o.joint || !o.source_dictionary.empty() || !o.source_bpe.empty())
       refuse("--roberta brings its own tokens: leave --joint, --source-dictionary and --source-bpe out");
     if (o.given.contains("encoder-layers")) refuse("--roberta has as many layers as its config.json says: leave --encoder-layers out");
+    if (o.relative || o.norm != "after") refuse("--relative and --norm are not RoBERTa's: leave them out beside --roberta");
     if (o.accumulate && o.fuse != "target") refuse("--accumulate adds layers up, which the layers of --roberta were not trained with: give --fuse target beside it");
   }
   if (o.only_top && o.accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
   if (!o.memory.empty()) (void)triad::examples::bytes_of(o.memory, "--memory");
   if (o.width % o.heads != 0) refuse("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));
-}
-
-/// What --roberta says of the encoder.  Throws data_error.
-inline void read_published(options& o) {
-  o.published = triad::read_roberta_config(o.roberta);
-  o.encoder_layers = static_cast<int>(o.published->layers);
 }
 
 /// Every option of a training run with the value it has, as `train --config` reads it back.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../run_folder.hpp"
+#include "published.hpp"
 #include "task.hpp"
 #include "translator.hpp"
 #include "triad/io/checkpoint.hpp"
@@ -17,35 +18,24 @@
 
 namespace seq2seq {
 
-/// The options that shape the model.
+/// The options that shape the model, and how its texts are cut.
 inline nlohmann::json to_json(options const& o) {
+  nlohmann::json shape;
   if (of_edges(o))
-    return {{"model", o.model}, {"layers", o.encoder_layers}, {"width", o.width}, {"hidden", o.hidden}, {"heads", o.heads}, {"untied", o.untied},
-            {"positional", o.positional}, {"from_begin", o.from_begin}, {"attention", triad::examples::attention_name(o.attention)}};
-  nlohmann::json shape{{"model", o.model}, {"fuse", o.fuse}, {"only_top", o.only_top}, {"accumulate", o.accumulate}, {"relative", o.relative},
-                       {"encoder_layers", o.encoder_layers}, {"decoder_layers", o.decoder_layers}, {"width", o.width}, {"hidden", o.hidden}, {"heads", o.heads},
-                       {"tie_output", o.tie_output}, {"norm", o.norm}};
-  if (auto const& p = o.published)
-    shape["published"] = {{"width", p->width}, {"layers", p->layers}, {"heads", p->heads}, {"hidden", p->hidden},
-                          {"tokens", p->tokens}, {"positions", p->positions}, {"padding", p->padding}, {"epsilon", p->epsilon}};
+    shape = {{"model", o.model}, {"layers", o.encoder_layers}, {"width", o.width}, {"hidden", o.hidden}, {"heads", o.heads}, {"untied", o.untied},
+             {"positional", o.positional}, {"from_begin", o.from_begin}, {"attention", triad::examples::attention_name(o.attention)}};
+  else
+    shape = {{"model", o.model}, {"fuse", o.fuse}, {"only_top", o.only_top}, {"accumulate", o.accumulate}, {"relative", o.relative},
+             {"encoder_layers", o.encoder_layers}, {"decoder_layers", o.decoder_layers}, {"width", o.width}, {"hidden", o.hidden}, {"heads", o.heads},
+             {"tie_output", o.tie_output}, {"norm", o.norm}};
+  if (o.published) shape["published"] = to_json(*o.published);
+  if (o.tokenise != "none") shape["tokenise"] = o.tokenise;
   return shape;
 }
 
 inline triad::examples::run_record record_of(options const& o, program const& p, vocabulary const& words) {
-  return {to_json(o).dump(), to_json(words).dump(), p.settings + triad::examples::toml_without(to_toml(o), free_settings(o))};
-}
-
-inline triad::roberta_config published_from(nlohmann::json const& json, std::string const& path) {
-  try {
-    auto const count = [&](char const* name) {
-      auto const n = json.at(name).get<index_t>();
-      if (n < (std::string_view(name) == "padding" ? 0 : 1)) throw triad::data_error(path + ": its encoder's " + name + " is " + std::to_string(n));
-      return n;
-    };
-    return {count("width"), count("layers"), count("heads"), count("hidden"), count("tokens"), count("positions"), count("padding"), json.at("epsilon").get<double>()};
-  } catch (nlohmann::json::exception const& e) {
-    throw triad::data_error(path + ": the shape of its pre-trained encoder cannot be read: " + e.what());
-  }
+  auto const weights = o.published ? "roberta-weights = \"" + o.published_weights + "\"\n" : std::string();
+  return {to_json(o).dump(), to_json(words).dump(), p.settings + weights + triad::examples::toml_without(to_toml(o), free_settings(o))};
 }
 
 /// The options of the model in a checkpoint at `path`; what does not shape a model is taken from `o`.
@@ -55,6 +45,7 @@ inline options shaped_as(triad::checkpoint const& file, std::string const& path,
   o.hidden = file.setting<int>("hidden");
   o.heads = file.setting<int>("heads");
   o.dropout = 0;
+  o.tokenise = file.state().configuration.value("tokenise", "none");
   if (of_edges(o)) {
     o.encoder_layers = o.decoder_layers = file.setting<int>("layers");
     o.untied = file.setting<bool>("untied");
@@ -97,15 +88,6 @@ inline translator_sizes sizes_for(options const& o, vocabulary const& words, pai
   auto const target = std::max({words.longest_target, longest.target, found});
   auto const sentences = what == use::explaining ? 0 : sentences_at_once(o, source + 1, target + 1);
   auto const given = std::max(words.longest_target, longest.target);
-  if (o.published) {
-    auto const most = o.published->positions - o.published->padding - 1;
-    if (source + 1 > most)
-      throw triad::data_error("a source has " + std::to_string(source + 1) + " tokens, <s> and </s> among them; the pre-trained encoder has positions for " +
-                              std::to_string(most) + ": leave it out of the data");
-    if (words.source.size() > o.published->tokens)
-      throw triad::data_error("the published vocabulary has " + std::to_string(words.source.size()) + " tokens, and the encoder vectors of " +
-                              std::to_string(o.published->tokens) + " only: they are not of one model");
-  }
   return {words.source.size(), words.target.size(), o.tokens, o.pairs, source + 1, target + 1, given + 1, sentences, what};
 }
 
@@ -129,7 +111,7 @@ inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
 
 /// Tokens of a source that is not known yet.
 inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
-  if (shape.published) return std::min<index_t>(256, shape.published->positions - shape.published->padding - 2);
+  if (shape.published) return std::min<index_t>(256, most_of_published(*shape.published));
   return of_edges(shape) ? std::max<index_t>(32, 2 * words.longest_source) : 256;  // of edges there are as many as its square
 }
 

@@ -34,6 +34,9 @@ void describe(task& work, data_set const& data) {
 
 run_result train_once(options const& o, program const& p, task& work, std::string const& out) {
   auto& words = work.words();
+  expect_readable(o, words, "the training set", p.data.train);
+  expect_readable(o, words, "dev", work.dev());
+  for (auto const& part : p.data.tests) expect_readable(o, words, part.name, part.pairs);
   auto const dev = coded(work.dev(), words);
   auto const tests = longest_source(p.data, words), measured = longest_of(dev);
   pair_length const room{std::max(tests.source, measured.source), std::max(tests.target, o.validate == "loss" ? measured.target : 0)};

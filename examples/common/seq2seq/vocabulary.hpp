@@ -71,8 +71,9 @@ class language {
   /// The numbers of a line's tokens, without begin and end; those of a published encoder begin with <s>, as it was trained to see them.
   std::vector<index_t> encode(std::string const& line) {
     if (published_) {
-      if (triad::examples::words(line).empty()) return {};
-      auto numbers = published_->encode(line);
+      auto const text = spaced(line);
+      if (text.empty()) return {};
+      auto numbers = published_->encode(text);
       numbers.pop_back();
       return numbers;
     }
@@ -89,7 +90,10 @@ class language {
   std::vector<std::string> unknown(std::string const& line) {
     std::vector<std::string> missing;
     if (published_) {
-      for (auto& part : published_->parts(line))
+      auto const text = spaced(line);
+      auto const numbers = published_->numbers(text);
+      if (std::find(numbers.begin(), numbers.end(), published_->unknown()) == numbers.end()) return {};
+      for (auto& part : published_->parts(text))
         if (!published_->contains(part)) missing.push_back(std::move(part));
       return missing;
     }
@@ -99,6 +103,8 @@ class language {
   }
 
  private:
+  /// Byte-level tokens keep white space: of that, a line has what a file of pairs has.
+  static std::string spaced(std::string const& line) { return triad::examples::joined(triad::examples::words(line)); }
   std::string parts(std::string const& line) { return parts_ ? parts_->apply(tokens(line)) : tokens(line); }
 
   dictionary words_;  // empty where there are published ones

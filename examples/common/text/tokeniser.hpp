@@ -8,6 +8,7 @@
 //   .      stays inside a word: 3.14, U.S; behind one it stands alone, unless the word has another full stop and a letter (U.S.), is a
 //          common abbreviation (Mr., Prof., e.g.; No. before a number) or a single capital, or a small letter follows
 //
+// For text whose letters carry no marks of their own: a combining accent, or a vowel sign of Devanagari, would stand alone.
 // Nothing is escaped and no case is changed, so the text is the tokens without some of the spaces.
 #pragma once
 
@@ -33,8 +34,8 @@ constexpr bool is_small(char32_t c) {
 /// Words that have a full stop of their own.
 inline bool is_abbreviation(std::string_view word) {
   static constexpr std::array known{"Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Sr", "Jr", "Gen", "Col", "Lt", "Capt", "Sgt", "Rev", "Hon", "Gov", "Sen", "Rep", "Pres",
-                                    "vs", "etc", "cf", "al", "approx", "ca", "Co", "Corp", "Inc", "Ltd", "Bros", "Dept", "Univ", "Assn", "Mt", "Ft", "Ave", "Blvd", "Rd",
-                                    "Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec", "vol", "ed", "eds", "Fig", "fig", "Eq", "eq"};
+                                    "vs", "etc", "cf", "al", "approx", "Corp", "Inc", "Ltd", "Bros", "Dept", "Univ", "Assn", "Mt", "Ft", "Ave", "Blvd", "Rd",
+                                    "Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec", "vol", "Fig", "Eq"};
   return (word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z') || std::find(known.begin(), known.end(), word) != known.end();
 }
 /// Words that have one before numbers.
