@@ -70,7 +70,9 @@ inline void settle(options& o) {
   auto const& facts = facts_of(o.task);
   if (o.steps == 0) o.steps = facts.steps;
   if (o.batch == 0) o.batch = facts.batch;
-  if (o.choice != "softmax" && o.cooling > 0) throw triad::data_error("--temperature and --cooling are about --choice softmax; that of gumbel falls as the released program's: give --temperature 1 --cooling 0");
+  if (o.choice != "softmax" && o.cooling > 0)
+    throw triad::data_error("--temperature and --cooling are about --choice softmax; that of gumbel falls as the released program's: "
+                            "give --temperature 1 --cooling 0");
   if (o.cooling > o.updates)
     throw triad::data_error("--cooling " + std::to_string(o.cooling) + " is longer than the run of --updates " + std::to_string(o.updates) +
                             ", which would end with choices that are softer than those of an evaluation: give a smaller --cooling");

@@ -154,7 +154,8 @@ inline std::string to_toml(options const& o) {
 /// where there is less.  Parts of a batch round otherwise than the whole and draw dropout anew, as another backend or another draw would.
 /// How long a run is decides the rates of a linear schedule.
 inline std::set<std::string> free_settings(options const& o) {
-  std::set<std::string> names{"preset", "source-dictionary", "target-dictionary", "source-bpe", "target-bpe", "roberta", "updates", "epochs", "dev-size", "seeds", "recompute", "memory",
+  std::set<std::string> names{"preset", "source-dictionary", "target-dictionary", "source-bpe", "target-bpe", "roberta", "updates", "epochs", "dev-size", "seeds",
+                              "recompute", "memory",
                               "beam", "length-penalty", "longest-factor", "longest", "backend", "arithmetic", "threads"};
   if (o.schedule == "linear") names.erase("updates"), names.erase("epochs");
   return names;

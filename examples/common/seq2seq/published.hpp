@@ -49,7 +49,8 @@ inline triad::roberta_config published_from(nlohmann::json const& json, std::str
       if (n < (std::string_view(name) == "padding" ? 0 : 1)) throw triad::data_error(path + ": its encoder's " + name + " is " + std::to_string(n));
       return n;
     };
-    return {count("width"), count("layers"), count("heads"), count("hidden"), count("tokens"), count("positions"), count("padding"), json.at("epsilon").get<double>()};
+    return {count("width"), count("layers"), count("heads"), count("hidden"), count("tokens"), count("positions"), count("padding"),
+            json.at("epsilon").get<double>()};
   } catch (nlohmann::json::exception const& e) {
     throw triad::data_error(path + ": the shape of its pre-trained encoder cannot be read: " + e.what());
   }
@@ -67,8 +68,9 @@ inline void expect_readable(options const& o, vocabulary& words, std::string con
   auto const most = most_of_published(*o.published);
   for (std::size_t i = 0; i < pairs.size(); ++i)
     if (auto const n = static_cast<index_t>(words.source.encode(pairs[i].source).size()); n > most)
-      throw triad::data_error(part + ", pair " + std::to_string(i + 1) + ": its source has " + std::to_string(n + 1) + " tokens, <s> and </s> among them, and the encoder positions for " +
-                              std::to_string(most + 1) + ": leave it out of the data: " + pairs[i].source.substr(0, 60));
+      throw triad::data_error(part + ", pair " + std::to_string(i + 1) + ": its source has " + std::to_string(n + 1) +
+                              " tokens, <s> and </s> among them, and the encoder positions for " + std::to_string(most + 1) +
+                              ": leave it out of the data: " + pairs[i].source.substr(0, 60));
 }
 
 }  // namespace seq2seq
