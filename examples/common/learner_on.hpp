@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "learner.hpp"
+#include "toml.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/initialize.hpp"
 
@@ -84,7 +85,7 @@ class learner_on : public Interface {
     auto const by_name = [](std::string const& text) {
       std::map<std::string, std::string> lines;
       std::istringstream all(text);
-      for (std::string line; std::getline(all, line);) lines[line.substr(0, line.find(' '))] = line;
+      for (std::string line; std::getline(all, line);) lines[toml_name(line)] = line;
       return lines;
     };
     auto const was = by_name(extra(file, "settings")), is = by_name(settings);

@@ -46,12 +46,15 @@ class toml_writer {
   std::ostringstream text_;
 };
 
+/// What a line `name = value` sets.
+inline std::string toml_name(std::string const& line) { return line.substr(0, line.find(' ')); }
+
 /// The lines of a TOML text but for those of these names.
 inline std::string toml_without(std::string const& toml, std::set<std::string> const& names) {
   std::istringstream lines(toml);
   std::string rest;
   for (std::string line; std::getline(lines, line);)
-    if (!names.contains(line.substr(0, line.find(' ')))) rest += line + "\n";
+    if (!names.contains(toml_name(line))) rest += line + "\n";
   return rest;
 }
 

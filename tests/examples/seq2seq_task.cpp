@@ -34,6 +34,13 @@ options few_tokens() {
   return o;
 }
 
+/// What a checkpoint gives back, which is the same.
+vocabulary reread(nlohmann::json const& json) {
+  auto back = vocabulary_from(json, "file");
+  CHECK(to_json(back) == json);
+  return back;
+}
+
 TEST_CASE("words of the training set are numbered, the most frequent first, and texts come back") {
   task work(few_tokens(), small());
   auto& words = work.words();
@@ -93,8 +100,7 @@ TEST_CASE("files give dictionaries and merges; unknown words of a given dictiona
   CHECK(work.unknown() == "; 1 unknown target words, such as 'Z'");
 
   auto const json = to_json(words);
-  auto back = vocabulary_from(json, "file");
-  CHECK(to_json(back) == json);
+  auto back = reread(json);
   CHECK(back.source.encode("cab ab") == words.source.encode("cab ab"));
   auto broken = json;
   broken["source"]["counts"].erase(0);
@@ -120,9 +126,7 @@ TEST_CASE("plain text is cut into words and marks, on the sides that are said to
   CHECK(words.target.decode(words.target.encode("It's a cat.")) == "It 's a cat .");
   CHECK(with_tokens(d.train, words.target)[0].target == "It 's a cat .");
   CHECK(words.target.unknown("a dog.") == list{"dog"});
-  auto const json = to_json(words);
-  auto back = vocabulary_from(json, "file");
-  CHECK(to_json(back) == json);
+  auto const back = reread(to_json(words));
   CHECK((!back.source.plain() && back.target.plain()));
   o.tokenise = "both", o.joint = true;
   CHECK(task(o, d).words().source.plain());
@@ -150,8 +154,7 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   CHECK(work.unknown() == "; 1 unknown source words, such as 'c'");
 
   auto const json = to_json(words);
-  auto back = vocabulary_from(json, "file");
-  CHECK(to_json(back) == json);
+  auto back = reread(json);
   CHECK(back.source.encode("ab aab") == words.source.encode("ab aab"));
   auto broken = json;
   broken["source"]["merges"][0] = "ab";

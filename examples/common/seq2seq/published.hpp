@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "options.hpp"
+#include "triad/train/initialize.hpp"
 #include "vocabulary.hpp"
 
 namespace seq2seq {
@@ -21,9 +22,9 @@ inline std::string digest_of(std::string const& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw triad::data_error(path + ": cannot be opened");
   std::vector<char> block(std::size_t{1} << 20);
-  std::uint64_t hash = 0xcbf29ce484222325u;
+  auto hash = triad::path_hash({});
   while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0)
-    for (auto i = std::streamsize{0}; i < file.gcount(); ++i) hash = (hash ^ static_cast<unsigned char>(block[static_cast<std::size_t>(i)])) * 0x100000001b3u;
+    hash = triad::path_hash({block.data(), static_cast<std::size_t>(file.gcount())}, hash);
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
   return text;

@@ -124,7 +124,7 @@ struct vocabulary {
   index_t longest_source = 1, longest_target = 1;  // tokens of a sentence of the training set
 
   static vocabulary of(std::vector<text_pair> const& train, options const& o) {
-    bool const both_plain = o.tokenise == "both", source_plain = both_plain || o.tokenise == "source", target_plain = both_plain || o.tokenise == "target";
+    auto const plain = [&](char const* side) { return o.tokenise == "both" || o.tokenise == side; };
     std::vector<std::string> sources, targets;
     for (auto const& pair : train) {
       sources.push_back(pair.source);
@@ -132,12 +132,12 @@ struct vocabulary {
     }
     if (o.joint) {
       sources.insert(sources.end(), targets.begin(), targets.end());
-      auto const both = language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, both_plain);
+      auto const both = language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, plain("both"));
       return {both, both};
     }
-    auto target = language::of(targets, o.target_dictionary, o.target_bpe, o.least_count, target_plain);
+    auto target = language::of(targets, o.target_dictionary, o.target_bpe, o.least_count, plain("target"));
     if (!o.roberta.empty()) return {language(byte_bpe::read(o.roberta), o.roberta), std::move(target)};
-    return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, source_plain), std::move(target)};
+    return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, plain("source")), std::move(target)};
   }
 };
 

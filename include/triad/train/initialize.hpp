@@ -36,9 +36,8 @@ struct initializer {
   static constexpr initializer constant(double value) { return {kind::constant, value, value}; }
 };
 
-/// The same on every machine: FNV-1a, 64 bits.
-constexpr std::uint64_t path_hash(std::string_view path) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
+/// The same on every machine: FNV-1a, 64 bits.  hash: of what stands before.
+constexpr std::uint64_t path_hash(std::string_view path, std::uint64_t hash = 0xcbf29ce484222325u) {
   for (char const c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
 }
