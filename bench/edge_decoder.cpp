@@ -6,36 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "cfq_tasks.hpp"
 #include "session.hpp"
-#include "triad/models/edge_pair_loader.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/parameters.hpp"
 
 namespace bench {
 namespace {
 
-/// Sentences of one length, the end among it; every hypothesis is given `target` tokens, the begin among them.
-struct edge_task {
-  index_t sentences = 1, source = 15, target = 50, layers = 6, width = 256, heads = 8, words = 100, beam = 1;
-  static constexpr index_t begin = 0, end = 2;
+/// Every hypothesis is given `target` tokens, the begin among them.
+struct edge_decoding_task : edge_pair_task {
+  index_t beam = 1;
 
-  std::string name() const {
-    auto const part = [](char const* label, index_t n) { return std::string("/") + label + ":" + std::to_string(n); };
-    return part("b", sentences) + part("beam", beam) + part("s", source) + part("t", target) + part("l", layers) + part("d", width) + part("h", heads);
-  }
-  triad::edge_transformer_seq2seq<float> model() const {
-    triad::edge_transformer_seq2seq_sizes z;
-    z.tokens = words;
-    z.layers = layers;
-    z.layer = {width, heads, 4 * width, 0.1, triad::triangle_form::full, true};
-    return triad::edge_transformer_seq2seq<float>(z);
-  }
-  /// Of `copies` of every sentence, with so many tokens of their targets.
-  triad::edge_pair_dims dims(index_t copies, index_t tokens) const {
-    triad::edge_pair_dims z;
-    for (index_t b = 0; b < sentences * copies; ++b) z = z + triad::edge_pair_dims_of(source, tokens);
-    return z;
-  }
+  std::string name() const { return "/beam:" + std::to_string(beam) + edge_pair_task::name(); }
   triad::beam_options options() const {
     triad::beam_options o;
     o.beam = beam;
@@ -45,11 +28,7 @@ struct edge_task {
     o.forbidden = {0, 1};
     return o;
   }
-  edge_task small() const {
-    edge_task t = *this;
-    t.sentences = 2, t.source = 4, t.target = 7, t.layers = 3, t.width = 32, t.heads = 4, t.words = 20;
-    return t;
-  }
+  edge_decoding_task small() const { return {edge_pair_task::small(), beam}; }
 };
 
 class edge_translating {
@@ -57,16 +36,14 @@ class edge_translating {
   using model_type = triad::edge_transformer_seq2seq<float>;
   using loader_type = triad::edge_pair_loader<triad::cpu::backend, float>;
 
-  explicit edge_translating(edge_task const& task)
-      : task_(task), model_(task.model()), parameters_(model_, triad::holding::values),
+  explicit edge_translating(edge_decoding_task const& task)
+      : task_(task), model_(task.model<float>()), parameters_(model_, triad::holding::values),
         loader_(task.dims(1, 0), model_.layout, task.width, task.begin, task.end), search_(task.sentences, task.words, task.options()),
         decoder_(machine(), model_, {task.dims(1, 0), task.beam, task.target}) {
     triad::initialize(parameters_.mutable_values(), 3);
     triad::random_stream random(5, 0);
-    std::vector<index_t> source;
     for (index_t b = 0; b < task.sentences; ++b) {
-      source.clear();
-      for (index_t i = 1; i < task.source; ++i) source.push_back(4 + static_cast<index_t>(random.below(static_cast<std::uint32_t>(task.words - 4))));
+      auto const source = task.sequence(random, task.source);
       loader_.add_source(source);
       for (index_t h = 0; h < task.beam; ++h) sources_.push_back(source);
     }
@@ -137,7 +114,7 @@ class edge_translating {
     return {saved, model_.plan_output(place, z)};
   }
 
-  edge_task task_;
+  edge_decoding_task task_;
   model_type model_;
   triad::parameter_set<model_type, triad::cpu::backend> parameters_;
   loader_type loader_;
@@ -148,7 +125,7 @@ class edge_translating {
 };
 
 /// Both ways find the same.
-verdict check_decoding(edge_task const& task) {
+verdict check_decoding(edge_decoding_task const& task) {
   edge_translating t(task);
   t.by_edges();
   std::vector<std::vector<triad::hypothesis>> kept;
@@ -164,7 +141,7 @@ verdict check_decoding(edge_task const& task) {
   return std::nullopt;
 }
 
-void run(benchmark::State& state, std::string const& name, edge_task const& task, bool edges) {
+void run(benchmark::State& state, std::string const& name, edge_decoding_task const& task, bool edges) {
   if (!may_time(state, name, std::size_t{2} << 30, [&] { return check_decoding(task.small()); })) return;
   edge_translating t(task);
   double const seconds =
@@ -178,7 +155,7 @@ void run(benchmark::State& state, std::string const& name, edge_task const& task
 }
 
 [[maybe_unused]] bool const registered = [] {
-  edge_task paper, small;
+  edge_decoding_task paper, small;
   small.layers = 4, small.width = 128;
   for (auto task : {small, paper})
     for (index_t const beam : {1, 5}) {

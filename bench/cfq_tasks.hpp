@@ -1,0 +1,171 @@
+// The models of CFQ in training, with their work counted: dependency parsers, and the Edge Transformer that decodes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "training_tasks.hpp"
+#include "triad/models/dependency_loader.hpp"
+#include "triad/models/dependency_parser.hpp"
+#include "triad/models/edge_pair_loader.hpp"
+#include "triad/models/edge_transformer_seq2seq.hpp"
+
+namespace bench {
+
+/// Parents of the tokens of sentences and the relations between the two; tokens are counted as words of a batch.
+struct dependency_task : graph_sizes {
+  static constexpr index_t vocabulary = 100, relations = 12, reach = 16;
+  index_t layers = 7, width = 360, heads = 4;
+  bool tied = false;
+  triad::keep memory = triad::keep::everything;
+
+  index_t tokens() const { return dims().nodes; }
+  std::string name() const { return "/words:" + std::to_string(tokens()) + "/l:" + std::to_string(layers) + "/d:" + std::to_string(width) + "/h:" + std::to_string(heads); }
+
+  template <class T, class Ex>
+  auto loader(Ex& ex) const { return triad::dependency_loader<Ex, T>(dims(), reach, width, triad::memory_of(ex)); }
+  template <class Loader>
+  void fill(Loader& loader) const {
+    triad::random_stream random(5, 0);
+    auto const below = [&](index_t count) { return static_cast<index_t>(random.below(static_cast<std::uint32_t>(count))); };
+    std::vector<triad::attached_token> sentence;
+    for (auto const n : nodes) {
+      sentence.clear();
+      for (index_t i = 0; i < n; ++i) {
+        auto const token = below(vocabulary), parent = below(n);
+        sentence.push_back({token, parent, below(relations)});
+      }
+      loader.add(sentence);
+    }
+  }
+  template <class Loader>
+  static auto upload(Loader& loader) { return loader.upload(); }
+};
+
+/// From a state of every ordered pair.
+struct edge_dependency_task : dependency_task {
+  triad::edge_transformer_options layer() const { return {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1, .attention_bias = true}; }
+  template <class T>
+  auto model() const {
+    triad::edge_trunk_sizes const trunk{.tokens = vocabulary, .relations = 2 * reach + 1, .layers = layers, .tied = tied, .layer = layer()};
+    return triad::edge_dependency_parser<T>(trunk, {.relations = relations});
+  }
+  work_model count_work() const {
+    work_model work;
+    count_layers(work, layer(), true, static_cast<double>(layers));
+    work.linear(dims().rows, width, 1, true);
+    work.linear(dims().nodes, width, relations, true);
+    return work;
+  }
+};
+
+/// From a Transformer's states of tokens; attention and the products of pairs are not counted.
+struct biaffine_dependency_task : dependency_task {
+  template <class T>
+  auto model() const {
+    triad::token_trunk_sizes const trunk{
+        .tokens = vocabulary, .layers = layers, .tied = tied, .layer = {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1}, .positional_dropout = 0.1};
+    return triad::biaffine_dependency_parser<T>(trunk, {.relations = relations, .inner = width, .dropout = 0.1});
+  }
+  work_model count_work() const {
+    work_model work;
+    index_t const rows = dims().nodes, d = width;
+    auto const depth = static_cast<double>(layers);
+    work.linear(rows, d, 3 * d, true, depth);  // query, key, value
+    work.linear(rows, d, d, true, depth);
+    work.feed_forward(rows, d, 4 * d, d, true, depth);
+    work.linear(rows, d, 4 * d, true);  // both ends of arcs and relations
+    work.linear(rows, d, d, true, 3);
+    work.linear(rows, d, 1, true);
+    work.linear(rows, d, relations, true);
+    return work;
+  }
+};
+
+/// Pairs of sequences of one length, begin and end among it.
+struct edge_pair_task {
+  index_t sentences = 1, source = 15, target = 50, layers = 6, width = 256, heads = 8, words = 100;
+  triad::keep memory = triad::keep::everything;
+  static constexpr index_t begin = 0, end = 2;
+
+  index_t examples() const { return sentences; }
+  /// Of the targets.
+  index_t tokens() const { return sentences * target; }
+  std::string name() const {
+    auto const part = [](char const* label, index_t n) { return std::string("/") + label + ":" + std::to_string(n); };
+    return part("b", sentences) + part("s", source) + part("t", target) + part("l", layers) + part("d", width) + part("h", heads);
+  }
+  triad::edge_transformer_options layer() const { return {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1, .attention_bias = true}; }
+  template <class T>
+  auto model() const {
+    triad::edge_transformer_seq2seq_sizes z;
+    z.tokens = words;
+    z.layers = layers;
+    z.layer = layer();
+    return triad::edge_transformer_seq2seq<T>(z);
+  }
+  /// Of `copies` of every sentence, with so many tokens of their targets.
+  triad::edge_pair_dims dims(index_t copies, index_t of_target) const {
+    triad::edge_pair_dims z;
+    for (index_t b = 0; b < sentences * copies; ++b) z = z + triad::edge_pair_dims_of(source, of_target);
+    return z;
+  }
+  triad::edge_pair_dims dims() const { return dims(1, target); }
+
+  template <class T, class Ex>
+  auto loader(Ex& ex) const { return triad::edge_pair_loader<Ex, T>(dims(), model<T>().layout, width, begin, end, triad::memory_of(ex)); }
+  /// The tokens of one sequence but its end.
+  std::vector<index_t> sequence(triad::random_stream& random, index_t length) const {
+    std::vector<index_t> all;
+    for (index_t i = 1; i < length; ++i) all.push_back(4 + static_cast<index_t>(random.below(static_cast<std::uint32_t>(words - 4))));
+    return all;
+  }
+  template <class Loader>
+  void fill(Loader& loader) const {
+    triad::random_stream random(5, 0);
+    for (index_t b = 0; b < sentences; ++b) {
+      auto const from = sequence(random, source);
+      loader.add(from, sequence(random, target));
+    }
+  }
+  template <class Loader>
+  static auto upload(Loader& loader) { return loader.upload(); }
+
+  /// The same model at a size that the reference can do.
+  edge_pair_task small() const {
+    edge_pair_task t = *this;
+    t.sentences = 2, t.source = 4, t.target = 7, t.layers = 3, t.width = 32, t.heads = 4, t.words = 20;
+    return t;
+  }
+
+  /// The decoder's last layer is read at one edge of each token of a target.
+  work_model count_work() const {
+    auto const z = dims();
+    auto const o = layer();
+    double const share = shape{1, source + target, width, heads, source}.share_of_triples();
+    work_model work;
+    auto const layers_of = [&](index_t rows, index_t n, double causal, double times, index_t reads) {
+      work.projections(o.variant, rows, width, true, times, reads);
+      work.feed_forward(reads, width, o.hidden, width, true, times);
+      work.triangle(o.variant, sentences, n, width, heads, true, times, causal);
+    };
+    layers_of(z.source.rows, source, 1, static_cast<double>(layers), z.source.rows);
+    layers_of(z.whole.rows, source + target, share, static_cast<double>(layers - 1), z.whole.rows);
+    layers_of(z.whole.rows, source + target, share, 1, z.targets);
+    work.linear(z.targets, width, words, true);
+    return work;
+  }
+};
+
+/// About so many words of sentences of 8 to 19, in turn, as CFQ's questions have them.
+inline std::vector<index_t> questions(index_t words) {
+  std::vector<index_t> nodes;
+  for (index_t n = 8, sum = 0; sum + n <= words; n = n < 19 ? n + 1 : 8) {
+    nodes.push_back(n);
+    sum += n;
+  }
+  return nodes;
+}
+
+}  // namespace bench
