@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "attention.hpp"
+#include "dependency_heads.hpp"
 #include "edge_layer.hpp"
 #include "edge_model.hpp"
 #include "edge_seq2seq.hpp"
@@ -23,8 +24,9 @@
 
 namespace triad::golden {
 
-using families = std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, et_cfq, rat, rrat, optim, clipping, sched, train_clutrr,
-                            dtm_tpr, dtm_DE, dtm_ops, dtm_data, dtm_interp, dtm_nta, dtm_full, train_dtm, lrf_fuse, lrf_enc_layer, lrf_dec_layer, lrf_model>;
+using families =
+    std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, et_cfq, dep_heads, rat, rrat, optim, clipping, sched, train_clutrr,
+               dtm_tpr, dtm_DE, dtm_ops, dtm_data, dtm_interp, dtm_nta, dtm_full, train_dtm, lrf_fuse, lrf_enc_layer, lrf_dec_layer, lrf_model>;
 
 namespace detail {
 template <class F>

@@ -1,4 +1,4 @@
-// Every kind of the published golden files, built here or not.
+// Every kind of golden file, built here or not: the published ones, and ours of what has no released program (dep_heads).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace triad::golden {
 
 inline constexpr std::string_view known_kinds[] = {
-    "tri_attn", "tri_attn_flat", "et_layer", "et_clutrr", "et_cogs", "cogs_transformer", "et_cfq", "rat", "rrat",
+    "tri_attn", "tri_attn_flat", "et_layer", "et_clutrr", "et_cogs", "cogs_transformer", "et_cfq", "dep_heads", "rat", "rrat",
     "dtm_tpr", "dtm_DE", "dtm_ops", "dtm_interp", "dtm_nta", "dtm_full", "dtm_data",
     "lrf_fuse", "lrf_enc_layer", "lrf_dec_layer", "lrf_model", "optim", "clip", "sched", "train_clutrr", "train_dtm"};
 

@@ -4,7 +4,7 @@
 
 Independent of the library twice over: the models are written here from their formulas, and gradients are not derived
 but taken by the complex step, df/dx = Im f(x + ih) / h, which has no cancellation and so is exact to rounding (own_files.py).
-Edge Transformers (own_edges.py) and optimisers are here, encoders and decoders in own_sequences.py, trees and the tree machine in own_trees.py.
+Edge Transformers (own_edges.py) and optimisers are here, heads of dependency parsers in own_parsers.py, encoders and decoders in own_sequences.py, trees and the tree machine in own_trees.py.
 """
 # SPDX-License-Identifier: Apache-2.0
 import json, sys
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+import own_parsers
 import own_sequences
 import own_trees
 from own_edges import attention, attention_params, layer, layer_params, pad_mask4, padding, settings
@@ -122,6 +123,7 @@ def main(folder):
                  {"num_warmup_steps": 2, "num_training_steps": 5.5}, "b", 7)
     save_updates(folder, "adam_decay", random, "Adam", {"lr": 0.01, "eps": 1e-3, "weight_decay": 0.2}, None, None, None, 3)
 
+    own_parsers.main(folder)
     own_trees.main(folder)
     own_sequences.main(folder)
 

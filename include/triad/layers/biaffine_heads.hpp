@@ -39,6 +39,7 @@ template <class T, index_t D = dyn>
 struct biaffine_heads {
   using options = biaffine_options;
   using states = tensor<T, dyn, D>;    // (nodes, d)
+  using output = vec<T>;               // (rows): scores of arcs
   using values = tensor<T, dyn, dyn>;
   using ends_type = stacked_linear<T, biaffine_ends, dyn, D>;
   using map = linear<T, dyn, dyn>;
@@ -90,7 +91,7 @@ struct biaffine_heads {
 
   /// Overwrites score (rows), and in s what relate() reads.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const& in, const_view<states> y, saved const& s, vec<T> score) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const& in, const_view<states> y, saved const& s, output score) const {
     auto const frame = c.scratch->open();
     auto const root = c.scratch->template make<values>(y.extent(0), index_t{1});
     epilogue<T> activate;

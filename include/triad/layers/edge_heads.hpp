@@ -23,6 +23,7 @@ template <class T, index_t D = dyn>
 struct edge_heads {
   using options = edge_head_options;
   using states = tensor<T, dyn, D>;  // (rows, d)
+  using output = vec<T>;             // (rows): scores of arcs
   using map = linear<T, D, dyn>;
 
   [[no_unique_address]] extents<D> shape;
@@ -56,7 +57,7 @@ struct edge_heads {
 
   /// Overwrites score (rows).
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const&, const_view<states> x, saved const&, vec<T> score) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const&, const_view<states> x, saved const&, output score) const {
     arc().forward(ex, c, w.arc, x, {}, as_column(score));
   }
   /// Overwrites logits (pairs, r); after forward.
