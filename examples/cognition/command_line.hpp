@@ -7,6 +7,8 @@
 
 namespace cognition {
 
+using triad::examples::positive;
+
 inline void add_data_options(CLI::App& app, options& o) {
   app.add_option("--data", o.data, "Folder of a data set, or a file of pairs; without it, commands of our own grammar");
   app.add_option("--task", o.task, "What --data has: cognition, scan, cogs (sentence to logical form), pairs")
@@ -15,8 +17,8 @@ inline void add_data_options(CLI::App& app, options& o) {
   app.add_option("--train-on", o.train_on, "Of cognition: train, as in the paper; or valid+test, a smaller task of our own that is not the paper's")
       ->check(CLI::IsMember({"train", "valid+test"}));
   app.add_option("--test", o.test, "Of pairs: a file to test on, where --data is a file")->check(CLI::ExistingFile);
-  app.add_option("--sentences", o.sentences, "Generated commands to train on")->check(CLI::PositiveNumber);
-  app.add_option("--test-size", o.test_size, "Generated commands of each part and kind")->check(CLI::PositiveNumber);
+  app.add_option("--sentences", o.sentences, "Generated commands to train on")->check(positive);
+  app.add_option("--test-size", o.test_size, "Generated commands of each part and kind")->check(positive);
   app.add_option("--data-seed", o.data_seed, "Of generated commands");
 }
 
@@ -32,8 +34,8 @@ inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& e
   add_data_options(evaluate, o);
   add_data_options(explain, o);
   generate.add_option("--out", o.out, "Folder of the new data set")->required();
-  generate.add_option("--sentences", o.sentences, "Training commands")->check(CLI::PositiveNumber);
-  generate.add_option("--test-size", o.test_size, "Commands of each other part and kind")->check(CLI::PositiveNumber);
+  generate.add_option("--sentences", o.sentences, "Training commands")->check(positive);
+  generate.add_option("--test-size", o.test_size, "Commands of each other part and kind")->check(positive);
   generate.add_option("--data-seed", o.data_seed);
 }
 

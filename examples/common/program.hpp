@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "number_checks.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::examples {
@@ -71,7 +72,7 @@ void parse(CLI::App& app, CLI::App& train, Options& o, int argc, char** argv) {
 /// Options that say where a run computes, common to all verbs of all programs.
 template <class Options>
 void add_run_options(CLI::App& app, Options& o) {
-  app.add_option("--threads", o.threads, "Threads; 0: one for each processor.  Results do not depend on it")->check(CLI::NonNegativeNumber);
+  app.add_option("--threads", o.threads, "Threads; 0: one for each processor.  Results do not depend on it")->check(not_negative);
   app.add_option("--backend", o.backend, "cpu; cuda: an NVIDIA GPU, where the program was built for it; reference: plain loops, slow")
       ->check(CLI::IsMember({"cpu", "cuda", "reference"}));
   app.add_option("--arithmetic", o.arithmetic, "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits")
@@ -83,12 +84,12 @@ template <class Options>
 void add_shared_training_options(CLI::App& app, Options& o, std::string const& files = "metrics.csv, config.toml, model.safetensors, plots/") {
   app.add_option("--config", o.config, "Read options from a TOML file, such as the config.toml of a run")->check(CLI::ExistingFile);
   add_run_options(app, o);
-  app.add_option("--width", o.width, "Hidden size")->check(CLI::PositiveNumber);
-  app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(CLI::PositiveNumber);
-  app.add_option("--warmup", o.warmup, "Updates of warm-up")->check(CLI::NonNegativeNumber);
-  app.add_option("--clip", o.clip, "Largest norm of a gradient; 0: any")->check(CLI::NonNegativeNumber);
+  app.add_option("--width", o.width, "Hidden size")->check(positive);
+  app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(positive);
+  app.add_option("--warmup", o.warmup, "Updates of warm-up")->check(not_negative);
+  app.add_option("--clip", o.clip, "Largest norm of a gradient; 0: any")->check(not_negative);
   app.add_option("--seed", o.seed, "Of first values, order and dropout");
-  app.add_option("--seeds", o.seeds, "Runs with seed, seed + 1, ...")->check(CLI::PositiveNumber);
+  app.add_option("--seeds", o.seeds, "Runs with seed, seed + 1, ...")->check(positive);
   app.add_flag("--recompute", o.recompute, "Run layers again in backward instead of keeping what they computed");
   app.add_option("--out", o.out, "Folder of the run: " + files);
   app.add_flag("--resume", o.resume, "Go on from the folder's checkpoint");
@@ -98,10 +99,10 @@ void add_shared_training_options(CLI::App& app, Options& o, std::string const& f
 template <class Options>
 void add_training_options(CLI::App& app, Options& o) {
   add_shared_training_options(app, o);
-  app.add_option("--layers", o.layers, "How often the layer is applied")->check(CLI::Range(1, 250));
-  app.add_option("--hidden-factor", o.hidden_factor, "Width of the feed-forward block over the hidden size")->check(CLI::PositiveNumber);
-  app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches and feed-forward block")->check(CLI::Range(0.0, 0.95));
-  app.add_option("--rate", o.rate, "Learning rate after warm-up; falls linearly to 0")->check(CLI::PositiveNumber);
+  app.add_option("--layers", o.layers, "How often the layer is applied")->check(between(1, 250));
+  app.add_option("--hidden-factor", o.hidden_factor, "Width of the feed-forward block over the hidden size")->check(positive);
+  app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches and feed-forward block")->check(between(0.0, 0.95));
+  app.add_option("--rate", o.rate, "Learning rate after warm-up; falls linearly to 0")->check(positive);
 }
 
 /// What a verb that uses a trained model is told in all programs.  Query: a struct with checkpoint.

@@ -10,6 +10,8 @@
 namespace dependency {
 namespace {
 
+using triad::examples::not_negative, triad::examples::positive;
+
 void add_task(CLI::App& app, options& o) {
   app.add_option("--task", o.task, "parse, this task; cfq VERB --help is about the other one, semantic: from question to query")
       ->check(CLI::IsMember({"parse"}));
@@ -27,15 +29,15 @@ void add_train_options(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"paper-dependency", "small-dependency", "smoke"}));
   add_data(app, o);
   triad::examples::add_training_options(app, o);
-  app.add_option("--least-count", o.least_count, "The dictionary has words that the training set has so often")->check(CLI::PositiveNumber);
+  app.add_option("--least-count", o.least_count, "The dictionary has words that the training set has so often")->check(positive);
   app.add_option("--model", o.model, "edge-transformer; transformer or universal-transformer, with biaffine heads")
       ->check(CLI::IsMember({"edge-transformer", "transformer", "universal-transformer"}));
   app.add_flag("--tied", o.tied, "One layer's parameters for all; else each its own");
-  app.add_option("--words", o.words, "Of a batch, at most")->check(CLI::PositiveNumber);
-  app.add_option("--updates", o.updates)->check(CLI::PositiveNumber);
-  app.add_option("--evaluate-every", o.evaluate_every, "Updates between two checkpoints")->check(CLI::PositiveNumber);
-  app.add_option("--dev-size", o.dev_size, "Sentences that a checkpoint is measured on; 0: all of dev")->check(CLI::NonNegativeNumber);
-  app.add_option("--decay", o.decay, "Weight decay of AdamW")->check(CLI::NonNegativeNumber);
+  app.add_option("--words", o.words, "Of a batch, at most")->check(positive);
+  app.add_option("--updates", o.updates)->check(positive);
+  app.add_option("--evaluate-every", o.evaluate_every, "Updates between two checkpoints")->check(positive);
+  app.add_option("--dev-size", o.dev_size, "Sentences that a checkpoint is measured on; 0: all of dev")->check(not_negative);
+  app.add_option("--decay", o.decay, "Weight decay of AdamW")->check(not_negative);
 }
 
 void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App&, options& o, query& q) {

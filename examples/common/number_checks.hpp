@@ -1,0 +1,35 @@
+// Checks of numbers on a command line, with messages that say what is wanted; NaN and infinity are never.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <sstream>
+#include <string>
+
+namespace triad::examples {
+
+/// Numbers that accepts(double) takes.  kind: in --help; wanted: in the message to the others.
+template <class Accepts>
+CLI::Validator number_check(std::string const& kind, std::string const& wanted, Accepts const& accepts) {
+  return {[=](std::string& text) {
+            bool const number = CLI::Number(text).empty();
+            double const value = number ? std::stod(text) : 0;
+            return number && std::isfinite(value) && accepts(value) ? std::string() : text + " is not " + wanted;
+          },
+          kind};
+}
+
+inline CLI::Validator const positive = number_check("POSITIVE", "a number above 0", [](double x) { return x > 0; });
+inline CLI::Validator const not_negative = number_check("NONNEGATIVE", "a number of 0 or more", [](double x) { return x >= 0; });
+
+/// Both ends included.
+template <class T>
+CLI::Validator between(T least, T most) {
+  std::ostringstream range;
+  range << least << " to " << most;
+  return number_check(range.str(), "a number from " + range.str(), [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
+}
+
+}  // namespace triad::examples
