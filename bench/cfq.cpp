@@ -1,5 +1,7 @@
 // Whole training steps of CFQ's models: dependency parsers with the paper's settings and small ones, and the Edge Transformer that decodes.
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+
 #include "cfq_tasks.hpp"
 #include "run_training.hpp"
 

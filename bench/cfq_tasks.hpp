@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "sequences.hpp"
 #include "training_tasks.hpp"
 #include "triad/models/dependency_loader.hpp"
 #include "triad/models/dependency_parser.hpp"
@@ -13,15 +15,20 @@
 
 namespace bench {
 
+/// As both tasks have it.
+inline triad::edge_transformer_options edge_layer(index_t width, index_t heads) {
+  return {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1, .attention_bias = true};
+}
+
 /// Parents of the tokens of sentences and the relations between the two; tokens are counted as words of a batch.
 struct dependency_task : graph_sizes {
   static constexpr index_t vocabulary = 100, relations = 12, reach = 16;
   index_t layers = 7, width = 360, heads = 4;
   bool tied = false;
-  triad::keep memory = triad::keep::everything;
+  static constexpr triad::keep memory = triad::keep::everything;
 
   index_t tokens() const { return dims().nodes; }
-  std::string name() const { return "/words:" + std::to_string(tokens()) + "/l:" + std::to_string(layers) + "/d:" + std::to_string(width) + "/h:" + std::to_string(heads); }
+  std::string name() const { return name_of({{"words", tokens()}, {"l", layers}, {"d", width}, {"h", heads}}); }
 
   template <class T, class Ex>
   auto loader(Ex& ex) const { return triad::dependency_loader<Ex, T>(dims(), reach, width, triad::memory_of(ex)); }
@@ -45,15 +52,15 @@ struct dependency_task : graph_sizes {
 
 /// From a state of every ordered pair.
 struct edge_dependency_task : dependency_task {
-  triad::edge_transformer_options layer() const { return {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1, .attention_bias = true}; }
   template <class T>
   auto model() const {
-    triad::edge_trunk_sizes const trunk{.tokens = vocabulary, .relations = 2 * reach + 1, .layers = layers, .tied = tied, .layer = layer()};
+    triad::edge_trunk_sizes const trunk{
+        .tokens = vocabulary, .relations = 2 * reach + 1, .layers = layers, .tied = tied, .layer = edge_layer(width, heads)};
     return triad::edge_dependency_parser<T>(trunk, {.relations = relations});
   }
   work_model count_work() const {
     work_model work;
-    count_layers(work, layer(), true, static_cast<double>(layers));
+    count_layers(work, edge_layer(width, heads), true, static_cast<double>(layers));
     work.linear(dims().rows, width, 1, true);
     work.linear(dims().nodes, width, relations, true);
     return work;
@@ -64,17 +71,14 @@ struct edge_dependency_task : dependency_task {
 struct biaffine_dependency_task : dependency_task {
   template <class T>
   auto model() const {
-    triad::token_trunk_sizes const trunk{
-        .tokens = vocabulary, .layers = layers, .tied = tied, .layer = {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1}, .positional_dropout = 0.1};
+    triad::transformer_options const layer{.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1};
+    triad::token_trunk_sizes const trunk{.tokens = vocabulary, .layers = layers, .tied = tied, .layer = layer, .positional_dropout = 0.1};
     return triad::biaffine_dependency_parser<T>(trunk, {.relations = relations, .inner = width, .dropout = 0.1});
   }
   work_model count_work() const {
     work_model work;
     index_t const rows = dims().nodes, d = width;
-    auto const depth = static_cast<double>(layers);
-    work.linear(rows, d, 3 * d, true, depth);  // query, key, value
-    work.linear(rows, d, d, true, depth);
-    work.feed_forward(rows, d, 4 * d, d, true, depth);
+    work.transformer_layer(rows, d, 4 * d, true, static_cast<double>(layers));
     work.linear(rows, d, 4 * d, true);  // both ends of arcs and relations
     work.linear(rows, d, d, true, 3);
     work.linear(rows, d, 1, true);
@@ -86,23 +90,21 @@ struct biaffine_dependency_task : dependency_task {
 /// Pairs of sequences of one length, begin and end among it.
 struct edge_pair_task {
   index_t sentences = 1, source = 15, target = 50, layers = 6, width = 256, heads = 8, words = 100;
-  triad::keep memory = triad::keep::everything;
+  static constexpr triad::keep memory = triad::keep::everything;
   static constexpr index_t begin = 0, end = 2;
 
   index_t examples() const { return sentences; }
   /// Of the targets.
   index_t tokens() const { return sentences * target; }
   std::string name() const {
-    auto const part = [](char const* label, index_t n) { return std::string("/") + label + ":" + std::to_string(n); };
-    return part("b", sentences) + part("s", source) + part("t", target) + part("l", layers) + part("d", width) + part("h", heads);
+    return name_of({{"b", sentences}, {"s", source}, {"t", target}, {"l", layers}, {"d", width}, {"h", heads}});
   }
-  triad::edge_transformer_options layer() const { return {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1, .attention_bias = true}; }
   template <class T>
   auto model() const {
     triad::edge_transformer_seq2seq_sizes z;
     z.tokens = words;
     z.layers = layers;
-    z.layer = layer();
+    z.layer = edge_layer(width, heads);
     return triad::edge_transformer_seq2seq<T>(z);
   }
   /// Of `copies` of every sentence, with so many tokens of their targets.
@@ -115,18 +117,12 @@ struct edge_pair_task {
 
   template <class T, class Ex>
   auto loader(Ex& ex) const { return triad::edge_pair_loader<Ex, T>(dims(), model<T>().layout, width, begin, end, triad::memory_of(ex)); }
-  /// The tokens of one sequence but its end.
-  std::vector<index_t> sequence(triad::random_stream& random, index_t length) const {
-    std::vector<index_t> all;
-    for (index_t i = 1; i < length; ++i) all.push_back(4 + static_cast<index_t>(random.below(static_cast<std::uint32_t>(words - 4))));
-    return all;
-  }
   template <class Loader>
   void fill(Loader& loader) const {
     triad::random_stream random(5, 0);
     for (index_t b = 0; b < sentences; ++b) {
-      auto const from = sequence(random, source);
-      loader.add(from, sequence(random, target));
+      auto const from = random_sentence(random, source, words);
+      loader.add(from, random_sentence(random, target, words));
     }
   }
   template <class Loader>
@@ -142,13 +138,13 @@ struct edge_pair_task {
   /// The decoder's last layer is read at one edge of each token of a target.
   work_model count_work() const {
     auto const z = dims();
-    auto const o = layer();
+    auto const o = edge_layer(width, heads);
     double const share = shape{1, source + target, width, heads, source}.share_of_triples();
     work_model work;
-    auto const layers_of = [&](index_t rows, index_t n, double causal, double times, index_t reads) {
+    auto const layers_of = [&](index_t rows, index_t n, double share_of_triples, double times, index_t reads) {
       work.projections(o.variant, rows, width, true, times, reads);
       work.feed_forward(reads, width, o.hidden, width, true, times);
-      work.triangle(o.variant, sentences, n, width, heads, true, times, causal);
+      work.triangle(o.variant, sentences, n, width, heads, true, times, share_of_triples);
     };
     layers_of(z.source.rows, source, 1, static_cast<double>(layers), z.source.rows);
     layers_of(z.whole.rows, source + target, share, static_cast<double>(layers - 1), z.whole.rows);

@@ -8,6 +8,7 @@
 
 #include "cfq_tasks.hpp"
 #include "session.hpp"
+#include "triad/models/edge_pair_loader.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/parameters.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 struct edge_decoding_task : edge_pair_task {
   index_t beam = 1;
 
-  std::string name() const { return "/beam:" + std::to_string(beam) + edge_pair_task::name(); }
+  std::string name() const { return name_of({{"beam", beam}}) + edge_pair_task::name(); }
   triad::beam_options options() const {
     triad::beam_options o;
     o.beam = beam;
@@ -43,7 +44,7 @@ class edge_translating {
     triad::initialize(parameters_.mutable_values(), 3);
     triad::random_stream random(5, 0);
     for (index_t b = 0; b < task.sentences; ++b) {
-      auto const source = task.sequence(random, task.source);
+      auto const source = random_sentence(random, task.source, task.words);
       loader_.add_source(source);
       for (index_t h = 0; h < task.beam; ++h) sources_.push_back(source);
     }

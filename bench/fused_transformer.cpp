@@ -21,10 +21,8 @@ class translating {
         search_(task.sentences, task.words, options(width)), decoder_(machine(), model_, {room_, width, longest + 1}) {
     triad::initialize(parameters_.mutable_values(), 3);
     triad::random_stream random(5, 0);
-    std::vector<index_t> source;
     for (index_t b = 0; b < task.sentences; ++b) {
-      source.clear();
-      for (index_t i = 1; i < task.length; ++i) source.push_back(4 + static_cast<index_t>(random.below(static_cast<std::uint32_t>(task.words - 4))));
+      auto const source = random_sentence(random, task.length, task.words);
       loader_.add_source(source);
       for (index_t h = 0; h < beam_; ++h) sources_.push_back(source);
     }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "triad/core/random.hpp"
+#include "sequences.hpp"
 #include "triad/models/fused_transformer.hpp"
 #include "triad/models/pair_loader.hpp"
 #include "work.hpp"
@@ -25,8 +25,7 @@ struct seq2seq_task {
   index_t tokens() const { return sentences * length; }
   triad::pair_dims dims() const { return {sentences, tokens(), tokens(), length, length}; }
   std::string name() const {
-    auto const part = [](char const* label, index_t n) { return std::string("/") + label + ":" + std::to_string(n); };
-    return part("b", sentences) + part("s", length) + part("l", layers) + part("d", width) + part("ff", hidden) + part("h", heads) + part("v", words);
+    return name_of({{"b", sentences}, {"s", length}, {"l", layers}, {"d", width}, {"ff", hidden}, {"h", heads}, {"v", words}});
   }
 
   triad::fused_transformer_sizes sizes() const {
@@ -46,14 +45,9 @@ struct seq2seq_task {
   template <class Loader>
   void fill(Loader& loader) const {
     triad::random_stream random(5, 0);
-    auto const sentence = [&] {
-      std::vector<index_t> all;
-      for (index_t i = 1; i < length; ++i) all.push_back(4 + static_cast<index_t>(random.below(static_cast<std::uint32_t>(words - 4))));
-      return all;
-    };
     for (index_t b = 0; b < sentences; ++b) {
-      auto const source = sentence();
-      loader.add(source, sentence());
+      auto const source = random_sentence(random, length, words);
+      loader.add(source, random_sentence(random, length, words));
     }
   }
   template <class Loader>
@@ -71,9 +65,7 @@ struct seq2seq_task {
     index_t const rows = tokens(), d = width, k = width / heads;
     auto const depth = static_cast<double>(layers), of_heads = depth * static_cast<double>(heads);
     for (int side = 0; side < 2; ++side) {
-      work.linear(rows, d, 3 * d, true, depth);  // query, key, value
-      work.linear(rows, d, d, true, depth);
-      work.feed_forward(rows, d, hidden, d, true, depth);
+      work.transformer_layer(rows, d, hidden, true, depth);
       if (!fused) continue;
       work.linear(rows, d, d, true, 2 * depth);  // query and output
       for (int map = 0; map < 2; ++map) {        // keys and values, a head at a time

@@ -88,6 +88,13 @@ struct work_model {
     linear(rows, hidden, out, train, times);
   }
 
+  /// A layer of a Transformer but for attention itself.
+  void transformer_layer(index_t rows, index_t d, index_t hidden, bool train, double times = 1) {
+    linear(rows, d, 3 * d, train, times);  // query, key, value
+    linear(rows, d, d, train, times);
+    feed_forward(rows, d, hidden, d, train, times);
+  }
+
   /// One more product, `times` times.
   void add(product const& p, double times) {
     auto const same = std::find_if(products.begin(), products.end(), [&](auto const& known) { return known.first == p; });

@@ -9,8 +9,6 @@
 
 namespace cfq {
 
-using triad::examples::between;
-
 void add_data_options(CLI::App& app, options& o) {
   app.add_option("--data", o.data, "Folder with train, dev and test .tsv, question and query in columns, or CFQ's dataset.json; without it, questions of our own grammar");
   app.add_option("--split", o.split, "Of dataset.json: a file such as splits/mcd1.json, or its name, mcd1");

@@ -1,10 +1,11 @@
-// Checks of numbers on a command line, with messages that say what is wanted; NaN and infinity are never.
+// Checks of numbers on a command line, with messages that say what is wanted; NaN and infinity never pass.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 #include <cmath>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 
@@ -14,9 +15,10 @@ namespace triad::examples {
 template <class Accepts>
 CLI::Validator number_check(std::string const& kind, std::string const& wanted, Accepts const& accepts) {
   return {[=](std::string& text) {
-            bool const number = CLI::Number(text).empty();
-            double const value = number ? std::stod(text) : 0;
-            return number && std::isfinite(value) && accepts(value) ? std::string() : text + " is not " + wanted;
+            char* end = nullptr;
+            double const value = std::strtod(text.c_str(), &end);
+            bool const number = end != text.c_str() && *end == '\0' && std::isfinite(value);
+            return number && accepts(value) ? std::string() : text + " is not " + wanted;
           },
           kind};
 }

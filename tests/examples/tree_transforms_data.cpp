@@ -214,6 +214,10 @@ TEST_CASE("the paper's settings are the defaults, by task, and given ones stay")
   CHECK(o.steps == 8);
   CHECK(o.depth == 10);
   CHECK(o.one_way);
+  CHECK(o.temperature == 10);
+  CHECK(o.cooling == 8000);
+  CHECK(o.updates == 12000);
+  CHECK(o.seed == 3);
   CHECK(o.batch == 3);
   o.task = "active";
   CHECK_THROWS_WITH(settle(o), contains("there is no task 'active': it is one of car-cdr-seq, active-logical, passive-logical, active-passive-logical"));

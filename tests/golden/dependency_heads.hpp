@@ -14,10 +14,10 @@ struct dep_heads {
   template <class T, backend Ex>
   static void check(Ex& ex, golden_file const& file, report& r) {
     index_t const d = file.size("d"), relations = file.size("relations");
-    if (file.config.at("heads") == "edge")
-      check_heads<T>(ex, file, r, edge_heads<T>(d, {relations}));
-    else
-      check_heads<T>(ex, file, r, biaffine_heads<T>(d, {relations, file.size("inner")}));
+    auto const heads = file.config.at("heads").get<std::string>();
+    if (heads == "edge") return check_heads<T>(ex, file, r, edge_heads<T>(d, {relations}));
+    if (heads == "biaffine") return check_heads<T>(ex, file, r, biaffine_heads<T>(d, {relations, file.size("inner")}));
+    throw data_error("heads is " + heads + "; edge and biaffine are known");
   }
 
  private:

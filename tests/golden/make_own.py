@@ -4,7 +4,8 @@
 
 Independent of the library twice over: the models are written here from their formulas, and gradients are not derived
 but taken by the complex step, df/dx = Im f(x + ih) / h, which has no cancellation and so is exact to rounding (own_files.py).
-Edge Transformers (own_edges.py) and optimisers are here, heads of dependency parsers in own_parsers.py, encoders and decoders in own_sequences.py, trees and the tree machine in own_trees.py.
+Edge Transformers (own_edges.py) and optimisers are here, heads of dependency parsers in own_parsers.py, encoders and decoders in
+own_sequences.py, trees and the tree machine in own_trees.py.
 """
 # SPDX-License-Identifier: Apache-2.0
 import json, sys

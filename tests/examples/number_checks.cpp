@@ -1,0 +1,31 @@
+// Checks of numbers on a command line.
+// SPDX-License-Identifier: Apache-2.0
+#include "../../examples/common/number_checks.hpp"
+
+#include <string>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace triad::examples;
+
+/// What the check says to a text; nothing: it takes it.
+std::string said(CLI::Validator const& check, std::string text) { return check(text); }
+
+TEST_CASE("numbers in range pass, the ends of a range among them") {
+  for (auto const* text : {"1", "0.5", "1e-300", "1e6", "+2"}) CHECK(said(positive, text).empty());
+  for (auto const* text : {"0", "-0", "0.0", "3"}) CHECK(said(not_negative, text).empty());
+  for (auto const* text : {"-2", "0", "7"}) CHECK(said(between(-2, 7), text).empty());
+  for (auto const* text : {"0", "0.95"}) CHECK(said(between(0.0, 0.95), text).empty());
+}
+
+TEST_CASE("numbers out of range, and what is no number, are told what is wanted") {
+  for (auto const* text : {"0", "-1", "1e-400", "nan", "inf", "1e400", "", "5x", "fast"}) CHECK(said(positive, text) == std::string(text) + " is not a number above 0");
+  for (auto const* text : {"-1", "-1e-9", "nan", "-inf"}) CHECK(said(not_negative, text) == std::string(text) + " is not a number of 0 or more");
+  for (auto const* text : {"-3", "8", "7.01", "nan"}) CHECK(said(between(-2, 7), text) == std::string(text) + " is not a number from -2 to 7");
+  CHECK(said(between(1, 1000000), "0") == "0 is not a number from 1 to 1000000");
+  CHECK(positive.get_description() == "POSITIVE");
+}
+
+}  // namespace
