@@ -9,12 +9,6 @@ namespace bench {
 namespace {
 
 template <class Task>
-void add(std::string const& name, Task const& task, Task const& checked, training_options const& o = {}) {
-  auto const timed = [=](benchmark::State& state) { run_training(state, name, task, checked, o); };
-  benchmark::RegisterBenchmark((name + task.name()).c_str(), timed)->Unit(benchmark::kMillisecond);
-}
-
-template <class Task>
 void add_parser(std::string const& name, index_t words, index_t layers, index_t width, bool tied) {
   Task task;
   task.nodes = questions(words);
@@ -22,7 +16,7 @@ void add_parser(std::string const& name, index_t words, index_t layers, index_t 
   Task checked = task;
   checked.nodes = {1, 3, 6};
   checked.layers = 3, checked.width = 24;
-  add(name, task, checked);
+  register_training(name, task.name(), task, checked);
 }
 
 [[maybe_unused]] bool const registered = [] {
@@ -35,7 +29,7 @@ void add_parser(std::string const& name, index_t words, index_t layers, index_t 
   edge_pair_task small, paper;
   small.sentences = 16, small.target = 30, small.layers = 4, small.width = 128, small.heads = 4;
   paper.sentences = 4, paper.target = 30;
-  for (auto const& task : {small, paper}) add("edge_seq2seq_step", task, task.small());
+  for (auto const& task : {small, paper}) register_training("edge_seq2seq_step", task.name(), task, task.small());
   return true;
 }();
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,17 +33,10 @@ struct dependency_task : graph_sizes {
   auto loader(Ex& ex) const { return triad::dependency_loader<Ex, T>(dims(), reach, width, triad::memory_of(ex)); }
   template <class Loader>
   void fill(Loader& loader) const {
-    triad::random_stream random(5, 0);
-    auto const below = [&](index_t count) { return static_cast<index_t>(random.below(static_cast<std::uint32_t>(count))); };
-    std::vector<triad::attached_token> sentence;
-    for (auto const n : nodes) {
-      sentence.clear();
-      for (index_t i = 0; i < n; ++i) {
-        auto const token = below(vocabulary), parent = below(n);
-        sentence.push_back({token, parent, below(relations)});
-      }
-      loader.add(sentence);
-    }
+    fill_sentences(loader, [](index_t n, auto const& below) {
+      auto const token = below(vocabulary), parent = below(n);
+      return triad::attached_token{token, parent, below(relations)};
+    });
   }
   template <class Loader>
   static auto upload(Loader& loader) { return loader.upload(); }
@@ -118,13 +110,7 @@ struct edge_pair_task {
   template <class T, class Ex>
   auto loader(Ex& ex) const { return triad::edge_pair_loader<Ex, T>(dims(), model<T>().layout, width, begin, end, triad::memory_of(ex)); }
   template <class Loader>
-  void fill(Loader& loader) const {
-    triad::random_stream random(5, 0);
-    for (index_t b = 0; b < sentences; ++b) {
-      auto const from = random_sentence(random, source, words);
-      loader.add(from, random_sentence(random, target, words));
-    }
-  }
+  void fill(Loader& loader) const { fill_pairs(loader, sentences, source, target, words); }
   template <class Loader>
   static auto upload(Loader& loader) { return loader.upload(); }
 

@@ -9,11 +9,9 @@ namespace bench {
 namespace {
 
 [[maybe_unused]] bool const registered = [] {
-  auto const add = [](std::string const& name, auto f) { benchmark::RegisterBenchmark(name.c_str(), f)->Unit(benchmark::kMillisecond); };
-  add("clutrr_step/b:400/l:8/d:200/h:4", [](benchmark::State& state) { run_training(state, "clutrr_step", clutrr(400), clutrr(100)); });
-  add("cogs_step/b:100/l:3/d:64/h:4", [](benchmark::State& state) { run_training(state, "cogs_step", cogs(), cogs()); });
-  add("edge_transformer/train/l:8/b:1/n:512/d:128/h:4",
-      [](benchmark::State& state) { run_training(state, "edge_transformer", large(512), large(40), {.warm = false}); });
+  register_training("clutrr_step", "/b:400/l:8/d:200/h:4", clutrr(400), clutrr(100));
+  register_training("cogs_step", "/b:100/l:3/d:64/h:4", cogs(), cogs());
+  register_training("edge_transformer", "/train/l:8/b:1/n:512/d:128/h:4", large(512), large(40), {.warm = false});
   return true;
 }();
 

@@ -131,20 +131,19 @@ void run_decoding(benchmark::State& state, std::string const& name, seq2seq_task
       seq2seq_task t;
       t.sentences = z.sentences, t.length = z.length, t.layers = z.layers, t.width = z.width, t.hidden = z.hidden, t.heads = z.heads, t.words = z.words;
       t.fused = fused;
-      std::string const name = fused ? "lrf_step" : "transformer_step";
-      add(name + t.name(), [=](benchmark::State& state) { run_training(state, name, t, t.small()); });
+      register_training(fused ? "lrf_step" : "transformer_step", t.name(), t, t.small());
     }
   for (bool const fused : {false, true}) {
     seq2seq_task t;
     t.sentences = 16;
     t.fused = fused;
     std::string const name = fused ? "lrf_decoding" : "transformer_decoding";
-    auto const rest = "/beam:" + std::to_string(beam) + "/t:" + std::to_string(longest) + t.name();
+    auto const rest = name_of({{"beam", beam}, {"t", longest}}) + t.name();
     add(name + rest, [=](benchmark::State& state) { run_decoding(state, name, t, beam, true); });
     add(name + "_by_passes" + rest, [=](benchmark::State& state) { run_decoding(state, name + "_by_passes", t, beam, false); });
     seq2seq_task one = t;
     one.sentences = 1;
-    auto const alone = "/beam:" + std::to_string(beam) + "/t:" + std::to_string(longest) + one.name();
+    auto const alone = name_of({{"beam", beam}, {"t", longest}}) + one.name();
     add(name + alone, [=](benchmark::State& state) { run_decoding(state, name, one, beam, true); });
     add(name + "_by_passes" + alone, [=](benchmark::State& state) { run_decoding(state, name + "_by_passes", one, beam, false); });
   }

@@ -28,4 +28,11 @@ void run_training(benchmark::State& state, std::string const& name, Task const& 
   if constexpr (requires { task.tokens(); }) state.counters["tokens/s"] = static_cast<double>(task.tokens()) / seconds;
 }
 
+/// The same as a benchmark of its own, called by name and shape.
+template <class Task, class Checked>
+void register_training(std::string const& name, std::string const& shape, Task const& task, Checked const& checked, training_options const& o = {}) {
+  auto const timed = [=](benchmark::State& state) { run_training(state, name, task, checked, o); };
+  benchmark::RegisterBenchmark((name + shape).c_str(), timed)->Unit(benchmark::kMillisecond);
+}
+
 }  // namespace bench

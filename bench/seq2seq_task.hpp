@@ -43,13 +43,7 @@ struct seq2seq_task {
   auto loader(Ex& ex) const { return triad::pair_loader<Ex, T>(dims(), width, end, end, triad::memory_of(ex)); }
 
   template <class Loader>
-  void fill(Loader& loader) const {
-    triad::random_stream random(5, 0);
-    for (index_t b = 0; b < sentences; ++b) {
-      auto const source = random_sentence(random, length, words);
-      loader.add(source, random_sentence(random, length, words));
-    }
-  }
+  void fill(Loader& loader) const { fill_pairs(loader, sentences, length, length, words); }
   template <class Loader>
   static auto upload(Loader& loader) { return loader.upload(); }
 

@@ -1,4 +1,4 @@
-// What benchmarks of sequences share: random sentences, and names of sizes.
+// What benchmarks share: random indices and sentences, and names of sizes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,11 +15,24 @@ namespace bench {
 
 using triad::index_t;
 
+/// 0 to count - 1.
+inline index_t random_index(triad::random_stream& random, index_t count) { return static_cast<index_t>(random.below(static_cast<std::uint32_t>(count))); }
+
 /// The tokens of a sentence of `length` but its end; the first four of `words` are special ones.
 inline std::vector<index_t> random_sentence(triad::random_stream& random, index_t length, index_t words) {
   std::vector<index_t> all;
-  for (index_t i = 1; i < length; ++i) all.push_back(4 + static_cast<index_t>(random.below(static_cast<std::uint32_t>(words - 4))));
+  for (index_t i = 1; i < length; ++i) all.push_back(4 + random_index(random, words - 4));
   return all;
+}
+
+/// So many pairs of sentences.
+template <class Loader>
+void fill_pairs(Loader& loader, index_t count, index_t source, index_t target, index_t words) {
+  triad::random_stream random(5, 0);
+  for (index_t b = 0; b < count; ++b) {
+    auto const from = random_sentence(random, source, words);
+    loader.add(from, random_sentence(random, target, words));
+  }
 }
 
 /// {"b", 32}, {"d", 512}: /b:32/d:512.

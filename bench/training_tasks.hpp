@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "triad/core/random.hpp"
+#include "sequences.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/edge_transformer_parser.hpp"
 #include "triad/models/graph_loader.hpp"
@@ -24,6 +24,17 @@ struct graph_sizes {
     triad::graph_dims all;
     for (auto const n : nodes) all = all + triad::dims_of(n);
     return all;
+  }
+  /// A sentence for each graph; draw(n, below): a token of a sentence of n, made of random numbers below(count).
+  template <class Loader, class Draw>
+  void fill_sentences(Loader& loader, Draw const& draw) const {
+    triad::random_stream random(5, 0);
+    auto const below = [&](index_t count) { return random_index(random, count); };
+    for (auto const n : nodes) {
+      std::vector<decltype(draw(n, below))> sentence;
+      for (index_t i = 0; i < n; ++i) sentence.push_back(draw(n, below));
+      loader.add(sentence);
+    }
   }
   void count_triangles(work_model& work, triad::edge_transformer_options const& layer, bool train, double times) const {
     std::map<index_t, index_t> graphs;  // of n nodes
@@ -54,11 +65,11 @@ struct graph_task : graph_sizes {
   void fill(Loader& loader) const {
     triad::random_stream random(5, 0);
     for (auto const n : nodes) {
-      auto const answer = random.below(static_cast<std::uint32_t>(sizes.targets));
-      auto* const label = loader.add(n, 0, n - 1, static_cast<index_t>(answer));
+      auto const answer = random_index(random, sizes.targets);
+      auto* const label = loader.add(n, 0, n - 1, answer);
       for (index_t i = 0; i < n; ++i)
         for (index_t j = 0; j < n; ++j)
-          if (!chains || j == i + 1) label[i * n + j] = 1 + random.below(static_cast<std::uint32_t>(sizes.labels) - 1);
+          if (!chains || j == i + 1) label[i * n + j] = 1 + random_index(random, sizes.labels - 1);
     }
   }
   template <class Loader>
@@ -97,18 +108,11 @@ struct parser_task : graph_sizes {
 
   template <class Loader>
   void fill(Loader& loader) const {
-    triad::random_stream random(5, 0);
-    auto const below = [&](index_t count) { return static_cast<index_t>(random.below(static_cast<std::uint32_t>(count))); };
-    std::vector<triad::labelled_token> sentence;
-    for (auto const n : nodes) {
-      sentence.clear();
-      for (index_t i = 0; i < n; ++i) {
-        auto const token = below(sizes.tokens), parent = below(n), role = below(sizes.labels.role), category = below(sizes.labels.category);
-        auto const noun_type = below(sizes.labels.noun_type);
-        sentence.push_back({token, parent, role, category, noun_type, below(sizes.labels.verb)});
-      }
-      loader.add(sentence);
-    }
+    fill_sentences(loader, [&](index_t n, auto const& below) {
+      auto const token = below(sizes.tokens), parent = below(n), role = below(sizes.labels.role), category = below(sizes.labels.category);
+      auto const noun_type = below(sizes.labels.noun_type);
+      return triad::labelled_token{token, parent, role, category, noun_type, below(sizes.labels.verb)};
+    });
   }
   template <class Loader>
   static auto upload(Loader& loader) { return loader.upload(); }

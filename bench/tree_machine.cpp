@@ -9,16 +9,14 @@ namespace {
 
 [[maybe_unused]] bool const registered = [] {
   for (auto const& [depth, steps] : {std::pair<index_t, index_t>{8, 8}, {10, 16}, {12, 16}}) {
-    std::string const shape = "/depth:" + std::to_string(depth) + "/steps:" + std::to_string(steps) + "/b:16/f:101/d:64";
     tree_task t;
     t.depth = depth, t.steps = steps;
-    benchmark::RegisterBenchmark(("tree_machine_step" + shape).c_str(), [t](benchmark::State& state) { run_training(state, "tree_machine_step", t, t.small()); })
-        ->Unit(benchmark::kMillisecond);
+    auto const shape = name_of({{"depth", depth}, {"steps", steps}, {"b", t.batch}, {"f", t.symbols}, {"d", t.width}});
+    register_training("tree_machine_step", shape, t, t.small());
     if (depth > 10) continue;  // the matrices' set-up alone takes minutes
     matrix_tree_task m;
     m.depth = depth, m.steps = steps;
-    benchmark::RegisterBenchmark(("tree_machine_by_matrices_step" + shape).c_str(), [m](benchmark::State& state) { run_training(state, "tree_machine_by_matrices_step", m, m.small(), {.floor = false}); })
-        ->Unit(benchmark::kMillisecond);
+    register_training("tree_machine_by_matrices_step", shape, m, m.small(), {.floor = false});
   }
   return true;
 }();

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "triad/core/random.hpp"
+#include "sequences.hpp"
 #include "triad/models/tree_loader.hpp"
 #include "triad/models/tree_machine.hpp"
 #include "triad/tree/shift.hpp"
@@ -49,7 +49,7 @@ struct tree_task {
     triad::random_stream random(5, 0);
     auto const tree = [&] {
       std::vector<node> all;
-      for (index_t q = 0; q < std::min(nodes, where().count()); ++q) all.push_back({q, 1 + static_cast<index_t>(random.below(static_cast<std::uint32_t>(symbols - 1)))});
+      for (index_t q = 0; q < std::min(nodes, where().count()); ++q) all.push_back({q, 1 + random_index(random, symbols - 1)});
       return all;
     };
     for (index_t b = 0; b < batch; ++b) {

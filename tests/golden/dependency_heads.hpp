@@ -30,9 +30,7 @@ struct dep_heads {
 
     token_sequences<T> in{};
     in.graphs = bench.complete_graphs(graphs, n);
-    std::vector<index_t> self;
-    for (index_t i = 0; i < graphs * n; ++i) self.push_back(i * n + i % n);
-    in.self = bench.make_vec(self);
+    in.self = bench.self_edges(graphs, n);
     token_pairs const pairs{bench.make_vec(file.integers("in/edge")), bench.make_vec(file.integers("in/child")), bench.make_vec(file.integers("in/parent"))};
 
     auto const values = file.values("in/x");

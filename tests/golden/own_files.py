@@ -1,4 +1,5 @@
-"""What make_own.py, own_parsers.py, own_sequences.py and own_trees.py share: pieces of models over real or complex numbers, gradients by the complex step, files."""
+"""What make_own.py, own_parsers.py, own_sequences.py and own_trees.py share: pieces of models over real or complex numbers,
+gradients by the complex step, files."""
 # SPDX-License-Identifier: Apache-2.0
 import json, struct
 

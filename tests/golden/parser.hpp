@@ -24,14 +24,13 @@ template <class T, backend Ex>
 parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, index_t reach) {
   auto const shape = file.shape("in/tokens", 2);  // (b, n)
   index_t const graphs = shape[0], n = shape[1], d = file.size("d");
-  std::vector<index_t> relation, position, self, padding = file.integers("in/mask");
+  std::vector<index_t> relation, position, padding = file.integers("in/mask");
   std::vector<std::uint8_t> shut;
   bool padded = false;
   for (auto const p : padding) padded = padded || p != 0;
   for (index_t b = 0; b < graphs; ++b)
     for (index_t i = 0; i < n; ++i) {
       position.push_back(i);
-      self.push_back((b * n + i) * n + i);
       for (index_t j = 0; j < n; ++j) {
         relation.push_back(relative_position(i, j, reach));
         shut.push_back(padding.at(static_cast<std::size_t>(b * n + i)) != 0 || padding.at(static_cast<std::size_t>(b * n + j)) != 0);
@@ -46,7 +45,7 @@ parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, in
   };
   auto const waves = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("buffer/encoder.pe.pe"), n, d);
   sentence_batch<T> const sentences{{bench.complete_graphs(graphs, n), bench.make_vec(file.integers("in/tokens")), bench.make_vec(relation),
-                                     bench.make_vec(position), bench.make_vec(self), waves},
+                                     bench.make_vec(position), bench.self_edges(graphs, n), waves},
                                     padded ? bench.mask_of_padding(padding, graphs, n, -1e3) : triangle_mask{}, bench.make_vec(shut)};
   return {sentences, {asked("in/parent"), asked("in/role"), asked("in/category"), asked("in/noun_type"), asked("in/verb")}};
 }

@@ -96,6 +96,12 @@ class workbench {
     }
     return {{graphs, graphs * n * n, graphs * n, graphs * n * n * n, n}, make_vec(size), make_vec(node), make_vec(edge), make_vec(triangle)};
   }
+  /// The rows of their edges (i, i).
+  vec<index_t const> self_edges(index_t graphs, index_t n) {
+    std::vector<index_t> rows;
+    for (index_t i = 0; i < graphs * n; ++i) rows.push_back(i * n + i % n);
+    return make_vec(rows);
+  }
   /// mask4[b, x, a, y] as our triangles (x, a, y); the flat form's mask4[b, x, y, z] is our triangle (x, z, y).
   triangle_mask mask_of(std::vector<index_t> const& mask4, index_t graphs, index_t n, bool flat, double fill) {
     std::vector<std::uint8_t> masked(mask4.size());
