@@ -1,19 +1,28 @@
 // The least time that a piece of work can take on this machine, from rates measured just before it is timed.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   floor = products + triangle + exp + stream
+//   floor = products + kernels + exp + stream
 //
 //   products   every matrix product with a weight, at the speed BLAS has for exactly that shape (arrays of the real size, so their
 //              own traffic is in it; no bias, activation or dropout)
-//   triangle   n^3 d multiply-add slots a graph, at the rate of multiply-adds that touch no memory:
+//   kernels    multiply-add slots of what is no product with a weight, at the rate of multiply-adds that touch no memory:
+//              the triangle, n^3 d a graph times
 //                forward  3 = score 1, output 2                          (value ablation 2: output 1)
 //                backward 8 = score again 1, dp 2, dv1 and dv2 3, dq 1, dk 1   (value ablation 5: dp 1, dv1 1)
-//   exp        h n^3 a graph forward, and again backward where the weights are made anew, at the rate of a vector exp in L1
+//              attention, d a pair of query and key times
+//                forward  2 = score 1, output 1
+//                backward 5 = score again 1, dp 1, dq, dk and dv 3
+//              fuse-attention, h d a token and layer below times
+//                forward  2 = score 1, mixed states 1
+//                backward 4 = dp 1, du 1, dx 2
+//   exp        a head of each of those forward, and again backward where the weights are made anew, at the rate of a vector exp in L1
 //   stream     bytes of the triangle's arrays that cannot stay in cache, at the speed of a copy of that many bytes.  Where all ten
 //              arrays of a graph fit in one core's second-level cache, projections and triangle can run graph by graph, and only what
 //              was saved for backward (q, k, v1, v2, softmax statistics) comes from memory a second time; nothing where the whole
 //              batch fits.  Larger graphs: every input and output of the triangle once, forward 5 arrays of (rows, d), backward 10.
+//              Attention and fuse-attention, which are timed alone: every input and output once, unless all of them fit.
 //
+// Of whole steps of Transformers the two are left out: there the floor is products with weights.
 // Not in it, so that the floor stays below what can be reached: norms, dropout, embedding, loss, clipping, Adam, packing.
 #pragma once
 
@@ -24,8 +33,8 @@ namespace bench {
 
 /// Seconds of each part.
 struct floor_seconds {
-  double products = 0, triangle = 0, exp = 0, stream = 0;
-  double total() const { return products + triangle + exp + stream; }
+  double products = 0, kernels = 0, exp = 0, stream = 0;
+  double total() const { return products + kernels + exp + stream; }
 };
 
 inline floor_seconds measure_floor(triad::cpu::backend& ex, work_model const& model) {
@@ -33,7 +42,7 @@ inline floor_seconds measure_floor(triad::cpu::backend& ex, work_model const& mo
   for (auto const& [p, times] : model.products) f.products += times * product_seconds(ex, p);
   if (model.stream > 0) f.stream = model.stream / copy_rate(ex, model.stream);
   if (model.exps > 0) f.exp = model.exps / exp_rate(ex);
-  if (model.slots > 0) f.triangle = model.slots / multiply_add_rate(ex);
+  if (model.slots > 0) f.kernels = model.slots / multiply_add_rate(ex);
   return f;
 }
 

@@ -67,7 +67,7 @@ double time_work(benchmark::State& state, timing const& t, std::function<void()>
   if (t.floor) {
     counter["floor_ms"] = floor.total() * 1e3;
     counter["floor_products_ms"] = floor.products * 1e3;
-    counter["floor_triangle_ms"] = floor.triangle * 1e3;
+    counter["floor_kernels_ms"] = floor.kernels * 1e3;
     counter["floor_exp_ms"] = floor.exp * 1e3;
     counter["floor_stream_ms"] = floor.stream * 1e3;
     counter["floor_ratio"] = middle / floor.total();

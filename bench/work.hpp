@@ -54,7 +54,7 @@ struct product {
 struct work_model {
   std::vector<std::pair<product, double>> products;  // and how often
   double slots = 0, exps = 0, stream = 0;            // multiply-adds, exponentials, bytes
-  double triangle_flops = 0;
+  double kernel_flops = 0;                           // of what is no product with a weight
 
   /// times products with a weight (out, in) over `rows` rows: forward, and both gradients where `train`.
   void linear(index_t rows, index_t in, index_t out, bool train, double times = 1) {
@@ -68,7 +68,7 @@ struct work_model {
     bool const right = triad::uses_right_value(form);
     double const graphs = static_cast<double>(b) * times, cube = static_cast<double>(n * n * n) * share, width = static_cast<double>(d);
     slots += graphs * cube * width * ((right ? 3 : 2) + (train ? (right ? 8 : 5) : 0));
-    triangle_flops += graphs * cube * width * ((right ? 5 : 4) + (train ? (right ? 14 : 10) : 0));  // a product alone is one
+    kernel_flops += graphs * cube * width * ((right ? 5 : 4) + (train ? (right ? 14 : 10) : 0));  // a product alone is one
     exps += graphs * cube * static_cast<double>(h) * (train ? 2 : 1);
 
     double const array = 4.0 * static_cast<double>(n * n * d), statistics = 8.0 * static_cast<double>(n * n * h), inputs = right ? 4 : 3;
@@ -88,6 +88,20 @@ struct work_model {
     linear(rows, hidden, out, train, times);
   }
 
+  /// Attention alone, of `rows` queries and as many keys, `pairs` of which see each other.
+  void attention(index_t rows, double pairs, index_t d, index_t h, bool train) {
+    multiply_adds(pairs * static_cast<double>(d) * (train ? 7 : 2));
+    exps += pairs * static_cast<double>(h) * (train ? 2 : 1);
+    arrays(static_cast<double>(rows * d) * (train ? 12 : 4));
+  }
+  /// Fuse-attention alone, of `rows` tokens over the states of `layers` layers.
+  void fuse_attention(index_t rows, index_t layers, index_t d, index_t h, bool train) {
+    auto const terms = static_cast<double>(rows * layers * h);
+    multiply_adds(terms * static_cast<double>(d) * (train ? 6 : 2));
+    exps += terms;
+    arrays(static_cast<double>(rows * d * (train ? 4 * layers + 5 * h : layers + 2 * h)));
+  }
+
   /// A layer of a Transformer but for attention itself.
   void transformer_layer(index_t rows, index_t d, index_t hidden, bool train, double times = 1) {
     linear(rows, d, 3 * d, train, times);  // query, key, value
@@ -104,8 +118,13 @@ struct work_model {
       products.emplace_back(p, times);
   }
 
+  /// By a kernel of ours that does nothing else.
+  void multiply_adds(double count) { slots += count, kernel_flops += 2 * count; }
+  /// So many floats, each read or written once.
+  void arrays(double floats) { stream += 4 * floats > second_level_cache() ? 4 * floats : 0; }
+
   double flops() const {
-    double sum = triangle_flops;
+    double sum = kernel_flops;
     for (auto const& [p, times] : products) sum += p.flops() * times;
     return sum;
   }

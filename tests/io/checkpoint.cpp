@@ -143,6 +143,25 @@ TEST_CASE("a checkpoint of another configuration or vocabulary is refused with t
   CHECK_THROWS_WITH(file.setting<index_t>("name"), contains("another type"));
 }
 
+TEST_CASE("a setting that is no integer of the type asked for is refused, and text that is no UTF-8 is not written") {
+  scratch_folder const folder;
+  auto const path = folder / "model.safetensors";
+  auto state = example_state();
+  state.configuration["part"] = 64.9;
+  state.configuration["huge"] = 18446744073709551615u;
+  state.configuration["below"] = -1;
+  save_checkpoint(path, state, trained<float>());
+  checkpoint const file(path);
+  for (auto const* name : {"part", "huge"}) CHECK_THROWS_WITH(file.setting<index_t>(name), contains("another type"));
+  CHECK_THROWS_WITH(file.setting<std::uint64_t>("below"), contains("another type"));
+  CHECK(file.setting<std::uint64_t>("huge") == 18446744073709551615u);
+  CHECK(file.setting<int>("below") == -1);
+  CHECK(file.setting<double>("part") == 64.9);
+  state.vocabulary.push_back("caf\xe9");
+  CHECK_THROWS_WITH(save_checkpoint(path, state, trained<float>()), contains("the vocabulary cannot be written") && contains("convert the data to UTF-8"));
+  CHECK_NOTHROW(checkpoint(path));  // the file is the old one
+}
+
 TEST_CASE("a file that is no checkpoint, or a damaged one, is refused") {
   scratch_folder const folder;
   auto const path = folder / "file";

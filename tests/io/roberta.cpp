@@ -306,6 +306,8 @@ TEST_CASE("a config that is damaged, or of another kind of encoder, is refused w
   CHECK_THROWS_WITH(read_roberta_config(folder / ""), contains("as hidden_size, found none"));
   std::ofstream(folder / "config.json") << "{\n \"hidden_size\": 8,\n }";
   CHECK_THROWS_WITH(read_roberta_config(folder / ""), contains("config.json:3: expected JSON"));
+  std::ofstream(folder / "config.json") << "{\"layer_norm_eps\": 1e999}";
+  CHECK_THROWS_WITH(read_roberta_config(folder / ""), contains("config.json: there is a value that cannot be read"));
   CHECK_THROWS_WITH(read_roberta_config(folder / "nowhere"), contains("expected a file of JSON"));
 }
 

@@ -151,6 +151,17 @@ TEMPLATE_TEST_CASE("chains carry graphs to the layers that need them, and repeat
   }
 }
 
+TEST_CASE("no layers at all are refused with a sentence, not passed through") {
+  reference::backend ex;
+  using stack = repeat<double, linear<double>>;
+  stack const none{linear<double>{extents<dyn, dyn>(d, d)}, extents<dyn>(0), true};
+  parameter_set<stack, reference::backend> parameters(none, holding::values);
+  arena place;
+  std::vector<double> x(rows * d);
+  auto const states = tensor<double, dyn, dyn>(x.data(), rows, d);
+  CHECK_THROWS_WITH(none.forward(ex, call{}, parameters.values(), {states}, none.plan_saved(place, graph_dims{0, rows, 0, 0, 0}), states), contains("at least one layer is needed"));
+}
+
 TEST_CASE("layers whose widths do not meet are refused with a sentence when they are put together") {
   linear<double> const narrow{extents<dyn, dyn>(3, 4)}, wide{extents<dyn, dyn>(5, 3)};
   CHECK_THROWS_WITH(chain(narrow, wide), contains("chain: the first layer's output and the second's input differ in columns"));

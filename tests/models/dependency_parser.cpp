@@ -13,6 +13,7 @@
 #include "tests/models/model_use.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/dependency_loader.hpp"
+#include "triad/models/sentence_loader.hpp"
 #include "triad/train/trainer.hpp"
 
 namespace {
@@ -42,6 +43,17 @@ Loader filled(sentences const& all) {
   Loader loader({3, 26, 8, 92, 4}, reach, width);
   for (auto const& s : all) loader.add(s);
   return loader;
+}
+
+TEST_CASE("a sentence with a parent that is none of its tokens is refused, and changes nothing") {
+  loader_type loader({3, 26, 8, 92, 4}, reach, width);
+  std::vector<attached_token> const good{{1, 0, 0}, {2, 0, 1}}, bad{{1, 0, 0}, {2, 2, 1}};
+  loader.add(good);
+  CHECK_THROWS_WITH(loader.add(bad), test::contains("a parent is no token of its sentence"));
+  CHECK(loader.dims().nodes == 2);
+  sentence_loader<reference::backend, double> graphs({3, 26, 8, 92, 4}, reach, width);
+  CHECK_THROWS_WITH(graphs.add(std::vector<labelled_token>{{1, 0}, {2, 2}}), test::contains("a parent is no token of its sentence"));
+  CHECK(graphs.dims().nodes == 0);
 }
 
 edge_trunk_sizes edge_sizes(bool tied, double dropout) {

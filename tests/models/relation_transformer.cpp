@@ -308,6 +308,21 @@ TEMPLATE_TEST_CASE("a relation-aware Transformer learns eight graphs by heart", 
   CHECK(training.loss() < 0.05f);
 }
 
+TEST_CASE("first states are a part of what a recorded step is known by") {
+  using queries = relation_queries<double, dyn>;
+  std::vector<double> states(8);
+  auto const value = [](queries const& q) {
+    identity id;
+    q.identify(id);
+    return id.value();
+  };
+  graph_queries const asked{};
+  auto const from = [&](std::size_t at) { return queries(asked, tensor<double const, dyn, dyn>(states.data() + at, 2, 2)); };
+  CHECK(value(queries(asked)) != value(from(0)));
+  CHECK(value(from(0)) != value(from(4)));
+  CHECK(value(from(0)) == value(from(0)));
+}
+
 TEST_CASE("a relation-aware Transformer without layers, or that is asked for what it did not keep, is refused with a sentence") {
   CHECK_THROWS_WITH(rat(sizes(0, true)), test::contains("must be positive"));
   bench<rat> b(sizes(2, true));

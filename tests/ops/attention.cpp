@@ -295,4 +295,11 @@ TEST_CASE("attention refuses shapes that do not fit, with a sentence") {
   CHECK_THROWS_WITH(p.forward(ex), test::contains("as many sequences of keys as of queries"));
 }
 
+TEST_CASE("the cpu refuses sequences that are longer than was said when memory was measured") {
+  cpu::backend ex(1);
+  problem<double> p({{3}, {3}, 3, 2});
+  p.keys.batch.longest = 2;
+  CHECK_THROWS_WITH(p.forward(ex), test::contains("longer than its batch's `longest` says"));
+}
+
 }  // namespace

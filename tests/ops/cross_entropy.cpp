@@ -189,6 +189,7 @@ TEST_CASE("losses of what does not fit are refused with a sentence") {
   auto const l = make_vec(&loss, 1);
   CHECK_THROWS_WITH(cross_entropy(ex, m(2, 3), i(2), l, m(3, 2)), contains("different shapes"));
   CHECK_THROWS_WITH(cross_entropy(ex, m(2, 3), i(3), l, m(2, 3)), contains("one target a row"));
+  CHECK_THROWS_WITH(cross_entropy(ex, m(2, 3), i(2), make_vec(&loss, 0), m(2, 3)), contains("the loss is one number"));
   for (double epsilon : {-0.1, 1.0, std::nan("")})
     CHECK_THROWS_WITH(cross_entropy(ex, m(2, 3), i(2), l, m(2, 3), {epsilon}), contains("label smoothing is at least 0 and below 1"));
   CHECK_THROWS_WITH(cross_entropy(ex, m(3, 1), i(3), l, m(3, 1), {0.1}), contains("label smoothing needs two classes at least"));

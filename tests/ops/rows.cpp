@@ -303,6 +303,10 @@ TEST_CASE("operations on rows that do not fit are refused with a sentence") {
   CHECK_THROWS_WITH(column_sums_add(ex, scratch, m(2, 3), n(2)), contains("one sum a column"));
   double const rate = 1;
   CHECK_THROWS_WITH(adam(ex, {}, make_vec(&rate, 1), nullptr, n(3), n(3), n(4), n(3)), contains("adam: parameters, gradient and moments differ in size"));
+  CHECK_THROWS_WITH(adam(ex, {}, make_vec(&rate, 0), nullptr, n(3), n(3), n(3), n(3)), contains("the rate is one number"));
+  CHECK_THROWS_WITH(clip(ex, 1, n(0), n(3)), contains("the norm is one number"));
+  CHECK_THROWS_WITH(sum(ex, scratch, n(3), n(0)), contains("the total is one number"));
+  CHECK_THROWS_WITH(norm(ex, scratch, n(3), n(2)), contains("the length is one number"));
 }
 
 }  // namespace

@@ -172,6 +172,16 @@ TEST_CASE("soft steps in float on the cpu equal the reference in double, whateve
         }
 }
 
+TEMPLATE_TEST_CASE("anything anywhere, from the first slot on, is no restriction", "", TRIAD_TEST_BACKENDS) {
+  problem<double> all(2, 4, 2, 3, 5), anywhere = all;
+  anywhere.first.assign(static_cast<std::size_t>(all.where.count()), 1);
+  anywhere.since.assign(anywhere.first.size(), 0);
+  for (auto* p : {&all, &anywhere}) p->run(std::remove_cvref_t<TestType>());
+  CHECK(test::distance(anywhere.memory, all.memory) < 1e-14);
+  CHECK(test::distance(anywhere.dw, all.dw) < 1e-14);
+  CHECK(test::distance(anywhere.d_memory, all.d_memory) < 1e-14);
+}
+
 TEST_CASE("a soft step without room for its tree is refused with a sentence") {
   problem<double> p(2, 3, 1, 2, 3);
   reference::backend ex;

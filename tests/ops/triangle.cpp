@@ -239,6 +239,20 @@ TEST_CASE("the cpu takes its own kernels for what layers hand it, and the refere
     }
 }
 
+TEST_CASE("the cpu refuses graphs that are larger than was said when memory was measured") {
+  cpu::backend ex(1);
+  use<float> u({3, 2}, 2, 4, triangle_form::full);
+  triangle_statistics<float> const statistics{make_matrix(u.maximum.data(), 13, 2, 2), make_matrix(u.inverse_sum.data(), 13, 2, 2)};
+  auto const forward = [&](index_t max_nodes, index_t triangles) {
+    auto g = u.shape.batch();
+    g.dims.max_nodes = max_nodes, g.dims.triangles = triangles;
+    test::with_scratch(ex, {}, [&](auto& backend, call const& c) { triangle(backend, *c.scratch, u.settings(), u.inputs(), g, statistics, u.edges(u.o)); });
+  };
+  CHECK_NOTHROW(forward(3, 35));
+  CHECK_THROWS_WITH(forward(2, 35), contains("larger than its batch's `max_nodes` says"));
+  CHECK_THROWS_WITH(forward(3, 34), contains("more triangles than their batch says"));
+}
+
 TEST_CASE("a triangle that does not fit is refused with a sentence") {
   reference::backend ex;
   use<double> u({3, 2}, 2, 4, triangle_form::full);

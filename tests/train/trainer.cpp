@@ -379,6 +379,18 @@ TEST_CASE("a trainer's plan is what it holds, and a batch larger than the capaci
   CHECK_THROWS_WITH(r.train.compute_gradient(in, wide.uploaded_answers()), test::contains("more was asked for than was measured"));
 }
 
+TEST_CASE("answers that were uploaded stay so while the next batch is filled") {
+  graph_loader<reference::backend> loader({4, 40, 10, 100, 4});
+  loader.add(3, 0, 2, 5);
+  loader.add(2, 0, 1, 7);
+  (void)loader.upload();
+  loader.clear();
+  loader.add(4, 0, 3, 9);
+  auto const answers = loader.uploaded_answers();
+  REQUIRE(answers.extent(0) == 2);
+  CHECK((answers(0) == 5 && answers(1) == 7));
+}
+
 TEST_CASE("a trainer for inference holds values alone") {
   run<cpu::backend> r(1, sizes(0.2), keep::nothing);
   run<cpu::backend> learner(1, sizes(0.2));

@@ -290,6 +290,11 @@ TEST_CASE("misuse says what was expected") {
   CHECK_THROWS_WITH(child(a, 2, x, x), contains("there is no such child"));
   CHECK_THROWS_WITH(plant(a, vec<double const>(other.data(), 5), x), contains("another width"));
   std::array<tensor<double const, dyn, dyn>, 3> const three{x, x, x};
+  tensor<double, dyn, dyn, dyn> const slots(numbers.data(), 1, 7, 4);
+  vec<double> const weights(other.data(), 2), weight(other.data(), 1);
+  CHECK_THROWS_WITH(blend(a, weights, slots, x), contains("one weight a slot"));
+  CHECK_THROWS_WITH(blend_grad(a, weights, slots, x, weights, slots), contains("blend_grad: there is not one weight a slot"));
+  CHECK_THROWS_WITH(blend_grad(a, weight, slots, x, weights, slots), contains("gradients have as many slots"));
   CHECK_THROWS_WITH(cons(a, three, vec<double const>(other.data(), 4), x), contains("more children than the branching"));
 }
 

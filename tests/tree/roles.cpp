@@ -73,6 +73,10 @@ TEST_CASE("fillers leave row 0 empty; one-hot fillers are unit vectors") {
   for (index_t j = 0; j < 6; ++j) CHECK(f.view()(0, j) == 0);
   CHECK_NOTHROW(expect_orthonormal(f.read(), "fillers", 1));
   CHECK(hot.values == std::vector<double>{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1});
+  rows<double> one_more{7, 6}, too_many{8, 6};  // six labels and the empty one
+  random_fillers(1, one_more.view());
+  CHECK_NOTHROW(expect_orthonormal(one_more.read(), "fillers", 1));
+  CHECK_THROWS_WITH(random_fillers(1, too_many.view()), contains("7 labels can be orthonormal in as many dimensions, not in 6"));
 }
 
 }  // namespace

@@ -24,9 +24,15 @@ std::size_t tile_bytes(attention_sequences const& s, index_t tiles) {
   return static_cast<std::size_t>(tiles * tile * padded<T>(s.keys.longest)) * sizeof(T);
 }
 
+/// Memory was measured with what a batch says of itself.
+inline void expect_measured(sequence_batch const& keys) {
+  for (index_t b = 0; b < keys.count; ++b) TRIAD_EXPECTS(keys.size(b) <= keys.longest, "attention: a sequence is longer than its batch's `longest` says");
+}
+
 /// f(head, bits of dropout, memory of the thread) for every head of every sequence.
 template <class T, class F>
 void each_head(backend& ex, attention_settings const& t, attention_sequences const& s, index_t d, index_t tiles, workspace ws, F&& f) {
+  expect_measured(s.keys);
   keep_source const source(t.dropout);
   parallel_for(ex, s.queries.count * t.heads, [&](index_t task, int thread) {
     index_t const b = task / t.heads;

@@ -1,8 +1,7 @@
 // Vectors of floats as wide as the machine's registers: arithmetic, rows with a ragged end, exp, sums across lanes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiler's vector extensions do almost everything; intrinsics appear only where AVX-512 masks a load or a store, and for square roots.
-// Without AVX-512 a masked load reads a whole vector: arenas leave 64 readable bytes after every view for it.
+// The compiler's vector extensions do almost everything; intrinsics appear only where AVX masks a load or a store, and for square roots.
 #pragma once
 
 #include <cmath>
@@ -55,20 +54,28 @@ constexpr index_t padded(index_t count) { return vectors(count) * lanes; }
 
 [[gnu::always_inline]] inline void store(float* p, floats v) { std::memcpy(p, &v, sizeof v); }
 
-/// The first `count` lanes, 0 <= count <= lanes, of a row's last vector.  The others are neither stored nor, where they are loaded, seen.
+/// The first `count` lanes, 0 <= count <= lanes, of a row's last vector.  The others are neither loaded nor stored.
 struct tail {
 #if defined(__AVX512F__)
   __mmask16 mask;
   [[gnu::always_inline]] explicit tail(index_t count) : mask(static_cast<__mmask16>((1u << count) - 1)) {}
   [[gnu::always_inline]] floats load(float const* p) const { return (floats)_mm512_maskz_loadu_ps(mask, p); }
   [[gnu::always_inline]] void store(float* p, floats v) const { _mm512_mask_storeu_ps(p, mask, (__m512)v); }
-#else
+#elif defined(__AVX__)
   ints mask;
-  index_t count;
-  [[gnu::always_inline]] explicit tail(index_t n) : count(n) {
-    for (int i = 0; i < lanes; ++i) mask[i] = i < n ? -1 : 0;
+  [[gnu::always_inline]] explicit tail(index_t count) {
+    for (int i = 0; i < lanes; ++i) mask[i] = i < count ? -1 : 0;
   }
-  [[gnu::always_inline]] floats load(float const* p) const { return (floats)((ints)simd::load(p) & mask); }
+  [[gnu::always_inline]] floats load(float const* p) const { return (floats)_mm256_maskload_ps(p, (__m256i)mask); }
+  [[gnu::always_inline]] void store(float* p, floats v) const { _mm256_maskstore_ps(p, (__m256i)mask, (__m256)v); }
+#else
+  index_t count;
+  [[gnu::always_inline]] explicit tail(index_t n) : count(n) {}
+  [[gnu::always_inline]] floats load(float const* p) const {
+    floats v{};
+    for (index_t i = 0; i < count; ++i) v[i] = p[i];
+    return v;
+  }
   [[gnu::always_inline]] void store(float* p, floats v) const {
     for (index_t i = 0; i < count; ++i) p[i] = v[i];
   }

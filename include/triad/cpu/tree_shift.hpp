@@ -56,7 +56,7 @@ void each_block(tree_positions<> const& where, F&& f) {
 struct slots {
   index_t first, since, end;
   slots(tree_support const& support, index_t position, index_t count)
-      : first(support.has(0, position) ? 1 : 0), since(support.empty() ? 1 : std::min(support.since(position), count)), end(count) {}
+      : first(support.has(0, position) ? 1 : 0), since(support.empty() ? 1 : std::clamp<index_t>(support.since(position), 1, std::max<index_t>(count, 1))), end(count) {}
   bool empty() const { return first == 0 && since >= end; }
   /// f(slot)
   template <class F>

@@ -194,6 +194,17 @@ void each_portion(index_t heads, index_t width, graph_batch const& g, index_t ro
   }
 }
 
+/// Memory was measured with what a batch says of itself.
+inline void expect_measured(graph_batch const& g) {
+  index_t triangles = 0;
+  for (index_t b = 0; b < g.dims.graphs; ++b) {
+    auto const n = g.size(b);
+    TRIAD_EXPECTS(n <= g.dims.max_nodes, "triangle: a graph is larger than its batch's `max_nodes` says");
+    triangles += n * n * n;
+  }
+  TRIAD_EXPECTS(triangles <= g.dims.triangles, "triangle: the graphs have more triangles than their batch says");
+}
+
 /// Statistics by heads instead of by edges, and delta = sum over the head of do o.
 inline void gather_statistics(backend& ex, index_t heads, index_t width, triangle_statistics<float const> const& s, matrix<float const> o,
                               matrix<float const> d_o, index_t rows_there, float* to) {
@@ -234,6 +245,7 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
                         triangle_statistics<float> const& statistics, matrix<float> o, workspace ws) {
   if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1)
     return reference::do_triangle(ex, t, x, g, statistics, o, ws);
+  triangles::expect_measured(g);
   auto const width = x.query.extent(1) / t.heads;
   auto const scratch = triangles::forward_parts(ex, t, width, g.dims, ws.data);
   triangles::make_bits(ex, t, g.dims, scratch.bits);
@@ -281,6 +293,7 @@ inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_p
   if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_contiguous(t.form, dx) ||
       !triangles::rows_are_alike(statistics) || o.stride(1) != 1 || d_o.stride(1) != 1)
     return reference::do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
+  triangles::expect_measured(g);
   auto const width = x.query.extent(1) / t.heads;
   auto const scratch = triangles::backward_parts(ex, t, width, g.dims, ws.data);
   triangles::make_bits(ex, t, g.dims, scratch.bits);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -87,6 +88,14 @@ inline std::string json_difference(nlohmann::json const& has, nlohmann::json con
   }
   return where + "checkpoint has " + text(has) + ", this program wants " + text(wants);
 }
+/// JSON as text; what is no UTF-8 cannot be written.
+inline std::string dumped(std::string const& path, char const* what, nlohmann::json const& value) {
+  try {
+    return value.dump();
+  } catch (nlohmann::json::exception const& e) {
+    throw data_error(path + ": the " + what + " cannot be written: " + e.what() + "; convert the data to UTF-8");
+  }
+}
 }  // namespace detail
 
 /// A set of parameters that knows its memory and may hold moments, such as train/parameters.hpp's.
@@ -106,8 +115,8 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Fie
   file.text("format", detail::checkpoint_format);
   file.text("step", std::to_string(state.step));
   file.text("random_key", std::to_string(state.key));
-  file.text("configuration", state.configuration.dump());
-  file.text("vocabulary", state.vocabulary.dump());
+  file.text("configuration", detail::dumped(path, "configuration", state.configuration));
+  file.text("vocabulary", detail::dumped(path, "vocabulary", state.vocabulary));
   for (auto const& [name, value] : state.extra) file.text("extra." + name, value);
   detail::store_fields(file, values, "", where);
   more(file);
@@ -165,10 +174,18 @@ class checkpoint {
     auto const found = state_.configuration.find(name);
     if (found == state_.configuration.end())
       throw data_error(file_.file() + ": expected a setting " + detail::printable(name) + " in its configuration, found none; it was written by another program");
+    auto const refuse = [&]() -> data_error {
+      return data_error(file_.file() + ": setting " + detail::printable(name) + " is " + detail::printable(found->dump()) + ", which is of another type than expected");
+    };
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) {  // get<T>() would cut off what does not fit
+      bool const fits = found->is_number_unsigned() ? std::in_range<T>(found->template get<std::uint64_t>())
+                                                    : found->is_number_integer() && std::in_range<T>(found->template get<std::int64_t>());
+      if (!fits) throw refuse();
+    }
     try {
       return found->template get<T>();
     } catch (nlohmann::json::exception const&) {
-      throw data_error(file_.file() + ": setting " + detail::printable(name) + " is " + detail::printable(found->dump()) + ", which is of another type than expected");
+      throw refuse();
     }
   }
 

@@ -21,7 +21,7 @@ struct attention_cache {
   attention_sequences sequences;    // of one query each, that of sequence s in row s; and of `length` keys
 };
 
-/// The states of a batch of sequences.
+/// The states of a batch of sequences.  Every row belongs to one: maps and their gradients are over all rows.
 template <class T, index_t D>
 struct sequence_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient

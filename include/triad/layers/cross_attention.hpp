@@ -19,7 +19,7 @@ struct source_states {
   vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: nobody looks at it; or (0)
 };
 
-/// Sequence s of x looks at sequence s of the source.
+/// Sequence s of x looks at sequence s of the source.  Every row of either belongs to a sequence.
 template <class T, index_t D = dyn>
 struct cross_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient

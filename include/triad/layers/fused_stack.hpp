@@ -117,7 +117,7 @@ struct fused_stack {
   };
 
   struct saved {
-    fused_stack const* stack;
+    fused_stack const* stack;  // must outlive this
     fused_dims dims;
     keep kept;
     layer_states<T> states;  // (L + 1, rows, d): x_0 .. x_L

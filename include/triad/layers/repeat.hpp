@@ -99,6 +99,7 @@ struct repeat {
   /// The first `last` layers; y = x_last.
   template <backend Ex>
   void forward_to(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, output y, index_t last) const {
+    TRIAD_EXPECTS(last > 0, "repeat: at least one layer is needed");
     for (index_t k = 0; k < last; ++k)
       layer.forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), k + 1 == last ? y : s.state(k + 1));
   }

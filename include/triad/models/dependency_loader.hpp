@@ -36,10 +36,10 @@ class dependency_loader {
   void add(std::span<attached_token const> sentence) {
     auto const word = [&](index_t i) -> attached_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
+    for (auto const& token : sentence) TRIAD_EXPECTS(token.parent < n, "dependency_loader: a parent is no token of its sentence");
     auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
     for (index_t i = 0; i < n; ++i) {
       auto const at = static_cast<std::size_t>(first.nodes + i);
-      TRIAD_EXPECTS(word(i).parent < n, "dependency_loader: a parent is no token of its sentence");
       index_t const p = word(i).parent >= 0 ? word(i).parent : i;  // a token of unknown parent has a pair that nothing is asked about
       parent_[at] = word(i).parent;
       relation_[at] = word(i).parent >= 0 ? word(i).relation : -1;

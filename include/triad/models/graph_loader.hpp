@@ -53,14 +53,14 @@ class graph_loader {
       auto const graphs = graphs_.upload(put);
       auto const label = put(label_, dims().rows);
       auto const query = put(query_edge_, b), source = put(query_source_, b), target = put(query_target_, b);
-      answer_ = put(target_, b).data_handle();
+      answer_ = put(target_, b);
       return graph_queries{graphs, label, query, source, target};
     });
   }
   /// The answers of the uploaded batch.
   vec<index_t const> uploaded_answers() const {
-    TRIAD_EXPECTS(answer_ != nullptr, "graph_loader: upload() comes before uploaded_answers(), also among the arguments of one call");
-    return make_vec(answer_, dims().graphs);
+    TRIAD_EXPECTS(answer_.data_handle() != nullptr, "graph_loader: upload() comes before uploaded_answers(), also among the arguments of one call");
+    return answer_;
   }
 
  private:
@@ -76,7 +76,7 @@ class graph_loader {
   graph_offsets graphs_;
   std::vector<index_t> label_, query_edge_, query_source_, query_target_, target_;
   batch_upload<Ex> upload_;
-  index_t const* answer_ = nullptr;
+  vec<index_t const> answer_{nullptr, 0};
 };
 
 }  // namespace triad

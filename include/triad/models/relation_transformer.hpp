@@ -43,6 +43,10 @@ struct relation_queries : graph_queries {
   relation_queries(graph_queries const& q, tensor<T const, dyn, D> start = no_rows<T const, D>()) : graph_queries(q), x0(start) {}
 
   static relation_queries measured(graph_dims dims, index_t b) { return graph_queries::measured(dims, b); }
+  void identify(identity& id) const {
+    graph_queries::identify(id);
+    id.add_views(x0);
+  }
 };
 
 namespace detail {

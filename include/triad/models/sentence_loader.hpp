@@ -36,6 +36,7 @@ class sentence_loader {
   void add(std::span<labelled_token const> sentence) {
     auto const word = [&](index_t i) -> labelled_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
+    for (auto const& token : sentence) TRIAD_EXPECTS(token.parent < n, "sentence_loader: a parent is no token of its sentence");
     auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
     for (index_t i = 0; i < n; ++i) {
       auto const at = static_cast<std::size_t>(first.nodes + i);

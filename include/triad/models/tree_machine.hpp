@@ -80,7 +80,7 @@ struct tree_machine {
     typename agent_type::saved agent;
   };
   struct saved {
-    tree_machine const* model;
+    tree_machine const* model;  // must outlive this
     index_t batch;
     keep kept;
     tree_memory_view<T> memory;                 // (steps + 1, batch, rows, f)

@@ -22,6 +22,7 @@ struct adam_settings {
 template <backend Ex, class P, class G, class M, class V>
 void adam(Ex& ex, adam_settings const& settings, vec<double const> rate, std::uint64_t const* step, P p, G g, M m, V v) {
   using T = element_t<P>;
+  TRIAD_EXPECTS(rate.extent(0) == 1, "adam: the rate is one number");
   TRIAD_EXPECTS(p.size() == g.size() && p.size() == m.size() && p.size() == v.size(), "adam: parameters, gradient and moments differ in size");
   if constexpr (executes<Ex>) do_adam(ex, settings, rate, step, as_vec(p), vec<T const>(as_vec(g)), as_vec(m), as_vec(v));
 }
@@ -30,6 +31,7 @@ void adam(Ex& ex, adam_settings const& settings, vec<double const> rate, std::ui
 template <backend Ex, class Norm, class G>
 void clip(Ex& ex, double max_norm, Norm norm, G g) {
   using T = element_t<G>;
+  TRIAD_EXPECTS(as_vec(norm).extent(0) == 1, "clip: the norm is one number");
   if constexpr (executes<Ex>) do_clip(ex, T(max_norm), vec<T const>(as_vec(norm)), as_vec(g));
 }
 

@@ -14,6 +14,7 @@ namespace triad {
 template <backend Ex, class X, class Y>
 void sum(Ex& ex, arena& scratch, X x, Y total) {
   using T = element_t<Y>;
+  TRIAD_EXPECTS(as_vec(total).extent(0) == 1, "sum: the total is one number");
   auto const frame = scratch.open();
   auto const ws = scratch.make_workspace(do_sum_workspace(planning(ex), vec<T const>(as_vec(x))));
   if constexpr (executes<Ex>) do_sum(ex, vec<T const>(as_vec(x)), as_vec(total), ws);
@@ -23,6 +24,7 @@ void sum(Ex& ex, arena& scratch, X x, Y total) {
 template <backend Ex, class X, class Y>
 void norm(Ex& ex, arena& scratch, X x, Y length) {
   using T = element_t<Y>;
+  TRIAD_EXPECTS(as_vec(length).extent(0) == 1, "norm: the length is one number");
   auto const frame = scratch.open();
   auto const ws = scratch.make_workspace(do_sum_workspace(planning(ex), vec<T const>(as_vec(x))));
   if constexpr (executes<Ex>) do_norm(ex, vec<T const>(as_vec(x)), as_vec(length), ws);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <span>
 
+#include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
 
 namespace triad {
@@ -19,6 +20,7 @@ struct accuracy {
 
   /// Rows with a negative target do not count.  Both lie on the host.
   void add(vec<index_t const> predicted, vec<index_t const> target) {
+    TRIAD_EXPECTS(predicted.extent(0) == target.extent(0), "accuracy: one prediction a target is needed");
     for (index_t r = 0; r < target.extent(0); ++r) {
       if (target(r) < 0) continue;
       ++total;

@@ -150,6 +150,9 @@ void blend(A const& a, W const& w, M const& memory, Y&& y) {
 template <tree_algebra A, class W, class M, class Y, class DW, class DM>
 void blend_grad(A const& a, W const& w, M const& memory, Y const& dy, DW&& dw, DM&& dmemory) {
   detail::each_tree<A>([&](auto const& from, auto const& weights, auto const& slots, auto&& dweights, auto&& dslots) {
+    TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend_grad: there is not one weight a slot");
+    TRIAD_EXPECTS(dweights.extent(0) == weights.extent(0) && detail::items(dslots) == detail::items(slots),
+                  "blend_grad: gradients have as many slots as what they belong to");
     for (index_t l = 0; l < weights.extent(0); ++l) {
       dweights(l) += a.inner_product(detail::item(slots, l), from);
       a.add(weights(l), from, detail::item(dslots, l));

@@ -87,11 +87,14 @@ void random_orthonormal(philox_key seed, matrix<T> rows) {
     for (index_t j = 0; j < width; ++j) rows(i, j) = static_cast<T>(values[static_cast<std::size_t>(i * width + j)]);
 }
 
-/// Fillers drawn at random: orthonormal, but for row 0, which is set to zero.
+/// Fillers (V, f) drawn at random: row 0 is zero, the others are orthonormal.  Throws data_error where V - 1 > f.
 template <class T>
 void random_fillers(philox_key seed, matrix<T> fillers) {
-  random_orthonormal(seed, fillers);
-  for (index_t j = 0; fillers.extent(0) > 0 && j < fillers.extent(1); ++j) fillers(0, j) = T(0);
+  index_t const labels = fillers.extent(0) - 1, width = fillers.extent(1);
+  if (labels > width)
+    throw data_error("fillers: " + std::to_string(labels) + " labels can be orthonormal in as many dimensions, not in " + std::to_string(width) + "; make them wider");
+  for (index_t j = 0; labels >= 0 && j < width; ++j) fillers(0, j) = T(0);
+  if (labels > 0) random_orthonormal(seed, row_block(fillers, 1, labels));
 }
 
 /// Filler of number v is unit vector v - 1: as wide as there are labels.
