@@ -8,6 +8,8 @@
 #include <system_error>
 #include <vector>
 
+#include "../common/run_folder.hpp"
+
 namespace cfq {
 
 /// The `task` of a config file, a line `task = "NAME"`, or nothing.
@@ -39,9 +41,7 @@ inline std::string task_of(std::vector<std::string> const& arguments) {
   bool const of_a_run = !arguments.empty() && (arguments[0] == "evaluate" || arguments[0] == "predict" || arguments[0] == "explain");
   for (std::size_t i = 1; of_a_run && i < arguments.size(); ++i) {
     if (arguments[i].starts_with("-") || arguments[i - 1] == "--out" || arguments[i - 1] == "--data") continue;
-    std::filesystem::path const run(arguments[i]);
-    auto const folder = run.extension() == ".safetensors" ? run.parent_path() : run;
-    if (auto const task = task_in((folder / "config.toml").string()); !task.empty()) return task;
+    if (auto const task = task_in(triad::examples::config_of(arguments[i])); !task.empty()) return task;
   }
   return value_of("--preset").ends_with("-dependency") ? "parse" : "semantic";
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <vector>
 
+#include "../common/digest.hpp"
 #include "../common/permute.hpp"
 #include "data.hpp"
 #include "generate.hpp"
@@ -28,6 +30,18 @@ class task {
   std::map<int, std::vector<kinship_graph>> const& test() const { return test_; }
   int max_nodes() const { return max_nodes_; }
   int max_training_nodes() const { return max_training_nodes_; }
+
+  /// What the graphs add to the settings that a resumed run must have.
+  std::string data_setting() const {
+    if (options_.data.empty()) return triad::examples::example_digest::generated();
+    triad::examples::example_digest digest;
+    for (auto const& g : train_) {
+      digest.begin();
+      digest.add({g.nodes, g.query.from, g.query.to, g.target});
+      for (auto const& e : g.edges) digest.add({e.from, e.to, e.label});
+    }
+    return digest.setting();
+  }
 
   /// Updates of the whole run, and of one epoch; the last batch of a file's epoch may be smaller.
   std::int64_t updates() const { return epoch_updates() * options_.epochs; }

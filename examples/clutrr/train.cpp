@@ -30,21 +30,22 @@ triad::examples::series curve(std::string name, std::vector<run_result> const& r
 }
 
 /// All runs of one model; none where one was interrupted, after that is said.
-std::optional<std::vector<run_result>> train_seeds(options o, task& work, std::string const& folder) {
+std::optional<std::vector<run_result>> train_seeds(options const& o, task& work, std::string const& folder) {
   std::vector<run_result> runs;
-  auto const first = o.seed;
+  options one = o;
+  one.seeds = 1;
   for (int i = 0; i < o.seeds; ++i) {
-    o.seed = first + static_cast<std::uint64_t>(i);
-    auto const out = triad::examples::seed_folder(folder, o.seeds, o.seed);
+    one.seed = o.seed + static_cast<std::uint64_t>(i);
+    auto const out = triad::examples::seed_folder(folder, o.seeds, one.seed);
     std::optional<task> own;  // a file is split anew for each seed
-    if (i > 0 && !o.data.empty()) own.emplace(o);
-    runs.push_back(train_once(o, own ? *own : work, out));
+    if (i > 0 && !o.data.empty()) own.emplace(one);
+    runs.push_back(train_once(one, own ? *own : work, out));
     if (runs.back().interrupted) {
       triad::examples::report_interrupted(out);
       return std::nullopt;
     }
     if (o.seeds > 1) {
-      std::printf("seed %llu:", static_cast<unsigned long long>(o.seed));
+      std::printf("seed %llu:", static_cast<unsigned long long>(one.seed));
       for (auto const& [k, a] : runs.back().test) std::printf("  k=%d %.3f", k, a);
       std::printf("  (%.0f s)\n", runs.back().seconds);
       std::fflush(stdout);
@@ -79,6 +80,7 @@ int train(options const& o) {
   if (runs && !o.compare.empty()) {
     options other = o;
     other.model = o.compare;
+    other.compare.clear();
     others = train_seeds(other, work, o.out.empty() ? o.out : o.out + "/" + o.compare);
   }
   if (!runs || (!o.compare.empty() && !others)) return triad::examples::interrupted_status;

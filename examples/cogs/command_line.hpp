@@ -40,7 +40,7 @@ inline void add_train_options(CLI::App& app, options& o) {
 inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, query& q) {
   add_data_options(evaluate, o);
   for (auto* const verb : {&predict, &explain}) {
-    verb->add_option("--sentence", q.sentence, "Words and signs separated by spaces: \"A rose was helped by a dog .\"");
+    verb->add_option("--sentence", q.sentence, "Words and signs separated by spaces: \"A rose was helped by a dog .\"")->check(triad::examples::not_blank);
     verb->add_flag("--argmax", q.argmax, "Each word's own best parent, as published; else the best parents without a cycle");
   }
   predict.footer("Without --sentence, every line of standard input is one.");

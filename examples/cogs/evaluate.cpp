@@ -34,8 +34,7 @@ void print(tagged_sentence const& s) {
 }  // namespace
 
 int evaluate(options const& o, query const& q) {
-  auto const data = o.data.empty() ? generate_data(o) : data_set{{}, read_split(o.data, "dev", false), read_split(o.data, "test", false),
-                                                                 read_split(o.data, o.labels == "2022" ? "gen_2022fix" : "gen", false)};
+  auto const data = o.data.empty() ? generate_data(o) : read_data(o, false);
   trained model(q.checkpoint, o, std::max({longest_of(data.dev), longest_of(data.test), longest_of(data.gen)}));
   for (auto const& [name, part] : {std::pair("dev", &data.dev), {"test", &data.test}})
     if (!part->empty()) std::printf("%s  %s\n", name, percent(accuracy(*model.net, *part, model.words)).c_str());

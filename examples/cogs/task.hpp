@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "../common/digest.hpp"
 #include "../common/permute.hpp"
 #include "grammar.hpp"
 #include "options.hpp"
@@ -31,9 +32,15 @@ struct data_set {
   sentences train, dev, test, gen;
 };
 
-inline data_set read_data(options const& o) {
+/// The splits of a folder.  Training needs train and dev, anything else one that is not train; labels of 2022 need their file.
+inline data_set read_data(options const& o, bool training) {
   if (!std::filesystem::is_directory(o.data)) throw triad::data_error(o.data + ": a folder with train, dev, test and gen is expected");
-  return {read_split(o.data, "train"), read_split(o.data, "dev"), read_split(o.data, "test", false), read_split(o.data, o.labels == "2022" ? "gen_2022fix" : "gen", false)};
+  bool const corrected = o.labels == "2022";
+  data_set d{training ? read_split(o.data, "train") : sentences(), read_split(o.data, "dev", training), read_split(o.data, "test", false),
+             read_split(o.data, corrected ? "gen_2022fix" : "gen", corrected)};
+  if (!training && d.dev.empty() && d.test.empty() && d.gen.empty())
+    throw triad::data_error(o.data + ": there is no sentence of dev, test or gen; docs/data.md says where they come from");
+  return d;
 }
 
 inline data_set generate_data(options const& o) {
@@ -49,7 +56,7 @@ inline data_set generate_data(options const& o) {
 
 class task {
  public:
-  explicit task(options const& o) : options_(o), data_(o.data.empty() ? generate_data(o) : read_data(o)) {
+  explicit task(options const& o) : options_(o), data_(o.data.empty() ? generate_data(o) : read_data(o, true)) {
     // The released program numbers the words of all files.
     for (auto const* part : {&data_.train, &data_.test, &data_.dev, &data_.gen})
       for (auto const& s : *part) words_.add(s);
@@ -66,6 +73,17 @@ class task {
   vocabulary const& words() const { return words_; }
   int longest() const { return longest_; }
   int longest_training() const { return longest_training_; }
+
+  /// What the sentences add to the settings that a resumed run must have.
+  std::string data_setting() const {
+    if (options_.data.empty()) return triad::examples::example_digest::generated();
+    triad::examples::example_digest digest;
+    for (auto const& sentence : numbered_) {
+      digest.begin();
+      for (auto const& t : sentence) digest.add({t.token, t.parent, t.role, t.category, t.noun_type, t.verb});
+    }
+    return digest.setting();
+  }
 
   /// Updates of the whole run, and of one epoch; the last batch of an epoch may be smaller.
   std::int64_t updates() const { return epoch_updates() * options_.epochs; }

@@ -17,9 +17,12 @@ namespace cogs {
 namespace {
 
 struct run_result : triad::examples::run_log {
-  double test = 0;
-  std::map<std::string, tally> gen;
+  std::optional<double> test;        // none where there is no such part, or the run diverged
+  std::map<std::string, tally> gen;  // the same
 };
+
+/// What was not measured has no number.
+std::string shown(std::optional<double> part) { return part ? percent(*part) : "-"; }
 
 run_result train_once(options const& o, task& work, std::string const& out) {
   std::unique_ptr<parser> net;
@@ -35,16 +38,18 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   };
   triad::linear_warmup const schedule{o.rate, static_cast<double>(o.warmup), static_cast<double>(work.updates())};
   auto const validate = [&] { return accuracy(*net, work.data().dev, work.words()); };
+  auto record = record_of(o, work.words());
+  record.settings += work.data_setting();
   run_result result;
   static_cast<triad::examples::run_log&>(result) = triad::examples::train(
       *net,
       {.model = o.model, .out = out, .config = to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
-       .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "sentences", .record = record_of(o, work.words())},
+       .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "sentences", .record = record},
       fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
-  if (result.interrupted) return result;
-  result.test = accuracy(*net, work.data().test, work.words());
+  if (result.interrupted || result.failed) return result;
+  if (!work.data().test.empty()) result.test = accuracy(*net, work.data().test, work.words());
   result.gen = score(*net, work.data().gen, work.words());
-  result.failed = result.failed || result.validation < 0.5;  // it has not learned its own task
+  result.failed = result.validation < 0.5;  // it has not learned its own task
   return result;
 }
 
@@ -58,6 +63,7 @@ int train(options const& o) {
   std::map<std::string, tally> gen;
   std::vector<double> accuracies, trees;
   options one = o;
+  one.seeds = 1;
   for (int i = 0; i < o.seeds; ++i) {
     one.seed = o.seed + static_cast<std::uint64_t>(i);
     task work(one);
@@ -66,23 +72,27 @@ int train(options const& o) {
     auto const& r = runs.back();
     if (r.interrupted) return triad::examples::report_interrupted(out);
     auto const all = total(r.gen);
+    std::optional<double> graphs, as_trees;
+    if (!r.gen.empty()) graphs = all.part(all.graphs), as_trees = all.part(all.trees);
     std::printf("seed %llu: dev %s  test %s  generalisation %s  as trees %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), percent(r.validation).c_str(),
-                percent(r.test).c_str(), percent(all.part(all.graphs)).c_str(), percent(all.part(all.trees)).c_str(), r.seconds, r.failed ? "  failed" : "");
+                shown(r.test).c_str(), shown(graphs).c_str(), shown(as_trees).c_str(), r.seconds, r.failed ? "  failed" : "");
     std::fflush(stdout);
-    accuracies.push_back(all.part(all.graphs));
-    trees.push_back(all.part(all.trees));
+    if (graphs) accuracies.push_back(*graphs);
+    if (as_trees) trees.push_back(*as_trees);
     for (auto const& [kind, t] : r.gen) gen[kind] += t;
   }
   if (!gen.empty()) std::printf("\n%s", table_of(gen).c_str());
-  if (o.seeds > 1) {
+  if (accuracies.size() > 1) {
     auto const a = triad::mean_of(accuracies), t = triad::mean_of(trees);
     std::printf("generalisation %s +- %s, as trees %s +- %s\n", percent(a.mean).c_str(), percent(a.standard_error).c_str(), percent(t.mean).c_str(),
                 percent(t.standard_error).c_str());
   }
   if (!o.out.empty()) {
     triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "sum of five cross entropies"));
-    triad::examples::write_svg(o.out + "/plots/generalisation.svg", chart_of(gen));
-    triad::examples::write_atomically(o.out + "/generalisation.txt", table_of(gen));
+    if (!gen.empty()) {
+      triad::examples::write_svg(o.out + "/plots/generalisation.svg", chart_of(gen));
+      triad::examples::write_atomically(o.out + "/generalisation.txt", table_of(gen));
+    }
     std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
   }
   for (auto const& r : runs)

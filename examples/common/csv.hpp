@@ -104,7 +104,6 @@ class csv_file {
     fields_.clear();
     do {
       if (!lines_.next(line_)) return false;
-      if (lines_.number() == 1 && line_.starts_with("\xef\xbb\xbf")) line_.erase(0, 3);  // byte order mark
     } while (line_.empty());
     for (std::size_t at = 0;;) {
       if (fields_.size() == most_columns) fail(here(at), "more than 4096 fields in one row", "is this a CSV file?");

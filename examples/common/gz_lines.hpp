@@ -17,8 +17,10 @@
 
 namespace triad::examples {
 
-/// The lines of a file, without their ends (LF or CRLF). Whether it is gzipped is seen from its first bytes, not its
-/// name.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // that of UTF-8
+
+/// The lines of a file, without their ends (LF or CRLF) and without a byte order mark. Whether it is gzipped is seen
+/// from its first bytes, not its name.
 class gz_lines {
  public:
   static constexpr std::size_t longest_line = std::size_t{1} << 24U;  // bytes; a small .gz can hold an endless line
@@ -48,6 +50,7 @@ class gz_lines {
     }
     ++number_;
     if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (number_ == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
     return true;
   }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "number_checks.hpp"
+#include "run_folder.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::examples {
@@ -46,7 +47,8 @@ inline std::set<std::string> option_names(std::vector<std::string> const& argume
 
 /// Parses twice: the preset, model and config file that the first reading finds make the defaults of the second, so that what is
 /// given beside them overrides them.  Options: a struct with preset, model and config; apply_preset(o) is found by its type.  Where it
-/// has a set of texts `given`, that becomes the names of the options on the command line itself, those of a config file not among them.
+/// has sets of texts `given` and `configured`, these become the names of the options on the command line, and of those that only the config
+/// file has.
 template <class Options>
 void parse(CLI::App& app, CLI::App& train, Options& o, int argc, char** argv) {
   app.parse(argc, argv);
@@ -62,7 +64,7 @@ void parse(CLI::App& app, CLI::App& train, Options& o, int argc, char** argv) {
   fresh.preset = o.preset;
   fresh.model = o.model;
   apply_preset(fresh);
-  if constexpr (requires { fresh.given; }) fresh.given = given;
+  if constexpr (requires { fresh.given; }) fresh.given = given, fresh.configured = detail::option_names(more);
   o = fresh;
   app.clear();
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
@@ -115,7 +117,7 @@ void add_checkpoint_options(CLI::App& app, Options& o, Query& q) {
 /// The options of the run that is asked about, its data above all, where the command line does not give others.
 template <class Query>
 void take_from_run(CLI::App& verb, Query const& q) {
-  auto const file = q.checkpoint + "/config.toml";
+  auto const file = config_of(q.checkpoint);
   if (!std::filesystem::is_regular_file(file)) return;
   static std::set<std::string> const of_the_machine{"backend", "arithmetic", "threads", "out"};
   for (auto const& item : CLI::ConfigTOML().from_file(file)) {
@@ -125,6 +127,17 @@ void take_from_run(CLI::App& verb, Query const& q) {
     option->run_callback();
   }
 }
+
+/// Throws data_error where what a program printed did not arrive, as on a full disk.
+inline void expect_all_printed() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw data_error("the output could not be written, not all of it is there: is the disk full?");
+}
+
+/// Of an option that asks something: what was forgotten is not what was left out.
+inline CLI::Validator const not_blank([](std::string const& text) {
+  return text.find_first_not_of(" \t\r\n") == std::string::npos ? std::string("is empty: give a question, or leave the option out and write questions to the standard input")
+                                                               : std::string();
+}, "");
 
 /// A program's name, and what --help says of it and of its verbs.
 struct program_texts {
@@ -161,8 +174,7 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
   add_query_options(to_evaluate, to_predict, to_explain, to_generate, o, q);
   std::vector<more_verb> more;
   if constexpr (requires { more_verbs(app, o); }) more = more_verbs(app, o);
-  try {
-    parse(app, to_train, o, argc, argv);
+  auto const run = [&] {
     if (to_train.parsed()) return train(o);
     if (to_evaluate.parsed()) return evaluate(o, q);
     if (to_predict.parsed()) return predict(o, q);
@@ -171,6 +183,12 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
       if (its_own.called->parsed()) return its_own.run();
     if constexpr (generates) return generate(o, q);
     return 0;
+  };
+  try {
+    parse(app, to_train, o, argc, argv);
+    int const status = run();
+    expect_all_printed();
+    return status;
   } catch (CLI::ParseError const& e) {
     return app.exit(e);
   } catch (std::exception const& e) {

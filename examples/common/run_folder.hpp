@@ -43,5 +43,9 @@ inline std::string checkpoint_of(std::string const& run) {
   std::error_code none;
   return std::filesystem::is_directory(run, none) ? run + "/model.safetensors" : run;
 }
+/// The options that it was trained with, beside the checkpoint.
+inline std::string config_of(std::string const& run) {
+  return (std::filesystem::path(checkpoint_of(run)).parent_path() / "config.toml").string();
+}
 
 }  // namespace triad::examples

@@ -9,6 +9,8 @@
 #include <string>
 #include <type_traits>
 
+#include "triad/core/errors.hpp"
+
 namespace triad::examples {
 
 class toml_writer {
@@ -23,14 +25,12 @@ class toml_writer {
       text_ << name << " = " << value << "\n";
     return *this;
   }
-  /// The same from every folder.
+  /// The same from every folder.  Throws data_error for a path that CLI11 would read back as another.
   toml_writer& put_path(char const* name, std::string const& path) {
-    std::string escaped;
-    for (char const c : std::filesystem::absolute(path).string()) {
-      if (c == '"' || c == '\\') escaped += '\\';
-      escaped += c;
-    }
-    return put(name, escaped);
+    auto const whole = std::filesystem::absolute(path).string();
+    if (whole.find_first_of("#\"'\\\n") != std::string::npos)
+      throw data_error(whole + ": a path with #, a quote, \\ or a line end cannot be kept in config.toml; rename it, or make a link to it");
+    return put(name, whole);
   }
   template <class List>
   toml_writer& put_list(char const* name, List const& values) {

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -60,20 +61,49 @@ inline std::string line_of(char const* format, auto... values) {
   return text;
 }
 
-/// What an earlier process left of the loss of its last, unfinished epoch.  Begins anew where there is nothing to go on from.
-inline double resumed(learner& net, run_plan const& plan, run_record record, std::string const& checkpoint) {
+/// What a process that was interrupted within an epoch leaves to the next: the losses of its updates, and the seconds of the run so far.
+struct unfinished_epoch {
+  double loss_sum = 0;
+  long long updates = 0;
+  double seconds = 0;
+
+  std::string text() const { return line_of("%a %lld %.2f", loss_sum, updates, seconds); }
+  static unfinished_epoch from(std::string const& text) {
+    unfinished_epoch e;
+    std::sscanf(text.c_str(), "%lf %lld %lf", &e.loss_sum, &e.updates, &e.seconds);
+    return e;
+  }
+};
+
+/// An earlier run's files in a folder where another begins get names that no file has.
+inline void set_aside(std::string const& folder) {
+  namespace fs = std::filesystem;
+  char const* const files[] = {"model.safetensors", "metrics.csv", "config.toml"};
+  auto const name = [&](char const* file, int number) { return folder + "/" + file + ".old" + (number > 1 ? std::to_string(number) : ""); };
+  int number = 1;
+  while (std::any_of(std::begin(files), std::end(files), [&](char const* file) { return fs::exists(name(file, number)); })) ++number;
+  for (auto const* file : files)
+    if (fs::exists(folder + "/" + file)) fs::rename(folder + "/" + file, name(file, number));
+  std::printf("%s had a run already: its checkpoint is now %s, metrics.csv and config.toml beside it are called so too\n", folder.c_str(),
+              name(files[0], number).c_str());
+}
+
+/// Goes on from the checkpoint where that is asked for.
+inline unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, std::string const& checkpoint) {
   bool const there = !checkpoint.empty() && std::filesystem::exists(checkpoint);
   if (there && plan.resume) {
     record.resumes = true;
-    return std::strtod(net.load(checkpoint, record).c_str(), nullptr);
+    auto const left = unfinished_epoch::from(net.load(checkpoint, record));
+    if (static_cast<std::int64_t>(net.step()) > plan.updates)
+      throw data_error(checkpoint + " has " + std::to_string(net.step()) + " updates, more than the " + std::to_string(plan.updates) +
+                       " of this run: leave --resume out, or let the run be longer");
+    return left;
   }
-  if (there) {
-    std::filesystem::rename(checkpoint, checkpoint + ".old");
-    std::printf("%s was there already and is now %s.old; --resume goes on from it\n", checkpoint.c_str(), checkpoint.c_str());
-  } else if (plan.resume) {
+  if (there)
+    set_aside(plan.out);
+  else if (plan.resume)
     std::printf("no checkpoint in %s: this run begins at the beginning\n", plan.out.empty() ? "(no --out)" : plan.out.c_str());
-  }
-  return 0;
+  return {};
 }
 
 /// Says what the run will take, from the planned memory and one rehearsed update.
@@ -101,12 +131,12 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
   net.initialize(plan.seed);
   auto const checkpoint = plan.out.empty() ? std::string() : plan.out + "/model.safetensors";
   run_record record = plan.record;
-  double loss_sum = detail::resumed(net, plan, record, checkpoint);
+  auto epoch_so_far = detail::resumed(net, plan, record, checkpoint);
   if (!plan.out.empty()) write_atomically(plan.out + "/config.toml", plan.config);
   auto const begin = static_cast<std::int64_t>(net.step());
   metrics_file metrics(plan.out.empty() ? std::string() : plan.out + "/metrics.csv", net.step());
-  auto const save = [&](double sum) {
-    record.notes = detail::line_of("%a", sum);
+  auto const save = [&] {
+    record.notes = epoch_so_far.text();
     if (!checkpoint.empty()) net.save(checkpoint, record);
   };
   detail::announce(net, plan, fill);
@@ -114,8 +144,9 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
   run_log log;
   progress shown(plan.model + " seed " + std::to_string(plan.seed), plan.updates * plan.batch, plan.example, begin * plan.batch);
   auto const start = clock::now();
-  double const before = metrics.seconds();
+  double const before = std::max(metrics.seconds(), epoch_so_far.seconds);
   auto epoch_start = start;
+  std::int64_t epoch_begin = begin;  // of this process
   update_record last{};
   bool validated = false;  // since the last update
   for (std::int64_t update = begin; update < plan.updates; ++update) {
@@ -133,25 +164,30 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
         log.failed = true;
         break;
       }
-      loss_sum += r.loss;
+      epoch_so_far.loss_sum += r.loss;
+      ++epoch_so_far.updates;
       last = r;
     }
     if (log.failed) break;
     shown.update((update + 1) * plan.batch, detail::line_of("loss %.4f", last.loss));
     if (epoch_ends) {
-      auto const epoch = update / plan.epoch_updates + 1, of_epoch = update % plan.epoch_updates + 1;
-      double const seconds = detail::seconds_since(epoch_start), mean = loss_sum / static_cast<double>(of_epoch);
+      auto const epoch = update / plan.epoch_updates + 1;
+      double const seconds = detail::seconds_since(epoch_start), mean = epoch_so_far.loss_sum / static_cast<double>(epoch_so_far.updates);
       log.validation = validate();
       validated = true;
       metrics.add(detail::line_of("%lld,%lld,%.6g,%.6g,%.6g,%.4f,%.2f,%.0f", static_cast<long long>(epoch), static_cast<long long>(update + 1), mean,
                                   rate(update), last.norm, log.validation, before + detail::seconds_since(start),
-                                  static_cast<double>(of_epoch * plan.batch) / seconds));
-      loss_sum = 0;
-      save(loss_sum);
+                                  static_cast<double>((update + 1 - epoch_begin) * plan.batch) / seconds));
+      epoch_so_far = {};
+      save();
       epoch_start = clock::now();
+      epoch_begin = update + 1;
     }
     if (detail::interrupted) {
-      save(loss_sum);
+      if (!epoch_ends) {
+        epoch_so_far.seconds = before + detail::seconds_since(start);
+        save();
+      }
       log.interrupted = true;
       break;
     }

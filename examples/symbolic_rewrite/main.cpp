@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct options {
   index_t depth = 0, steps = 1000;
   std::vector<std::string> own_rules;
   bool only_given = false, quiet = false, list = false, help = false;
-  std::string expression;
+  std::optional<std::string> expression;
 };
 
 index_t number(std::string const& name, std::string const& text) {
@@ -63,7 +64,7 @@ options read_options(std::vector<std::string> const& arguments) {
     else if (name == "--list") o.list = true;
     else if (name == "--help") o.help = true;
     else if (name.starts_with("--")) throw misuse("there is no option " + name + "; an expression that begins so goes in parentheses");
-    else if (!o.expression.empty()) throw misuse("one expression at a time, with quotes around it");
+    else if (o.expression) throw misuse("one expression at a time, with quotes around it");
     else o.expression = name;
   }
   if (o.representation != "dense" && o.representation != "gather" && o.representation != "sparse")
@@ -119,23 +120,22 @@ void simplify(rewrite::symbol_tree const& expression, std::vector<rewrite::rule>
   }
 }
 
-int run(options const& o) {
+void run(options const& o) {
   std::vector<rewrite::rule> rules;
   for (auto const& text : o.own_rules) rules.push_back(rewrite::parse_rule(text));
   if (!o.only_given)
     for (auto const& text : rewrite::school_rules()) rules.push_back(rewrite::parse_rule(text));
   if (o.list) {
     for (auto const& r : rules) std::printf("%s\n", r.text.c_str());
-    return 0;
+    return;
   }
-  if (!o.expression.empty()) {
-    simplify(rewrite::parse(o.expression), rules, o);
-    return 0;
+  if (o.expression) {
+    simplify(rewrite::parse(*o.expression), rules, o);
+    return;
   }
   std::string line;
   for (index_t n = 1; std::getline(std::cin, line); ++n)
     if (line.find_first_not_of(" \t\r") != std::string::npos) simplify(rewrite::parse(line, {{}, n, 1}), rules, o);
-  return 0;
 }
 
 }  // namespace
@@ -143,8 +143,11 @@ int run(options const& o) {
 int main(int argc, char** argv) {
   try {
     auto const o = read_options({argv + 1, argv + argc});
-    if (!o.help) return run(o);
-    std::fputs(usage, stdout);
+    if (o.help)
+      std::fputs(usage, stdout);
+    else
+      run(o);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw triad::data_error("the output could not be written, not all of it is there: is the disk full?");
     return 0;
   } catch (misuse const& e) {
     std::fprintf(stderr, "symbolic-rewrite: %s\n\n%s", e.what(), usage);

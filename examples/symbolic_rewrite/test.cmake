@@ -84,6 +84,8 @@ run(2 x y)
 expect("one expression at a time")
 run(2 --depth)
 expect("--depth takes a value")
+run(1 " ")
+expect("expected|expression")
 
 # It needs no library but the language's.
 find_program(LDD ldd)

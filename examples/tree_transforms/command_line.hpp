@@ -60,7 +60,7 @@ inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& e
   }
   evaluate.add_flag("--discrete", q.discrete, "Also run each step's likeliest choices on trees of symbols");
   evaluate.add_flag("--programs", q.programs, "Also extract programs, run them, and count where they agree with the machine");
-  predict.add_option("--tree", q.tree, "( LABEL child child )");
+  predict.add_option("--tree", q.tree, "( LABEL child child )")->check(triad::examples::not_blank);
   predict.add_flag("--json", q.as_json, "One JSON object a line");
   predict.footer("Without --tree, every line of standard input is one.");
   auto* const tree = explain.add_option("--tree", q.tree, "( LABEL child child ): what the machine does with it");

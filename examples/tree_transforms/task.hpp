@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "../common/digest.hpp"
 #include "../common/permute.hpp"
 #include "generate.hpp"
 #include "options.hpp"
@@ -76,6 +77,21 @@ class task {
     index_t all = 0;
     for (auto const s : splits) all += data_[s].skipped;
     return all;
+  }
+
+  /// What the rows add to the settings that a resumed run must have.
+  std::string data_setting() const {
+    if (options_.data.empty()) return triad::examples::example_digest::generated();
+    triad::examples::example_digest digest;
+    for (index_t i = 0; i < training_rows(); ++i) {
+      auto const row = placed(split::train)[i];
+      digest.begin();
+      for (auto const& tree : {row.source, row.target}) {
+        digest.add({static_cast<std::int64_t>(tree.size())});
+        for (auto const& node : tree) digest.add({node.position, node.filler});
+      }
+    }
+    return digest.setting();
   }
 
   /// Updates of the whole run, and of one epoch; the last batch of an epoch may be smaller, and the last epoch shorter.

@@ -19,6 +19,7 @@
 #include "../../examples/common/svg_bars.hpp"
 #include "../../examples/common/svg_plot.hpp"
 #include "../../examples/common/table.hpp"
+#include "../../examples/common/toml.hpp"
 #include "tests/catch.hpp"
 #include "triad/core/errors.hpp"
 
@@ -93,6 +94,27 @@ TEST_CASE("writing replaces a file whole") {
   triad::examples::write_atomically(file.path, "new\n");
   CHECK(file.content() == "new\n");
   CHECK_THROWS_AS(triad::examples::write_atomically("/proc/no-such-folder/a", "x"), triad::data_error);
+}
+
+TEST_CASE("lines of a file have neither their ends nor a byte order mark, which is one at the beginning alone") {
+  scratch_file const file("\xef\xbb\xbfone\r\n\xef\xbb\xbftwo\n");
+  CHECK(file.content() == "one\n\xef\xbb\xbftwo\n");
+}
+
+TEST_CASE("a run's checkpoint and options are found by its folder and by the checkpoint") {
+  using triad::examples::checkpoint_of, triad::examples::config_of;
+  scratch_file const taken;
+  std::filesystem::remove(taken.path);
+  triad::examples::make_folder(taken.path);
+  CHECK(checkpoint_of(taken.path) == taken.path + "/model.safetensors");
+  for (auto const& run : {taken.path, taken.path + "/model.safetensors"}) CHECK(config_of(run) == taken.path + "/config.toml");
+  std::filesystem::remove_all(taken.path);
+}
+
+TEST_CASE("a path that config.toml cannot keep is refused") {
+  triad::examples::toml_writer toml;
+  CHECK(toml.put_path("data", "/a b/c").text() == "data = \"/a b/c\"\n");
+  for (auto const* path : {"/set#2", "/a\"b", "/a\\b", "/a'b"}) CHECK_THROWS_AS(toml.put_path("data", path), triad::data_error);
 }
 
 TEST_CASE("a seed's run has the folder itself where there is one seed, one below it where there are several, and none without a folder") {

@@ -46,7 +46,7 @@ void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain,
   evaluate.callback([&evaluate, &q] { triad::examples::take_from_run(evaluate, q); });
   evaluate.add_option("--out", o.out, "Folder for the parses, dev.conllu and test.conllu");
   for (auto* const verb : {&predict, &explain}) {
-    verb->add_option("--sentence", q.sentence, "Words separated by spaces: \"Did M0 marry M1\"");
+    verb->add_option("--sentence", q.sentence, "Words separated by spaces: \"Did M0 marry M1\"")->check(triad::examples::not_blank);
     verb->add_flag("--unknown", q.unknown, "Parse words that the model does not know as <unk>, instead of refusing them");
   }
   predict.add_option("--file", q.file, "CoNLL-U, gzipped or not: its words are parsed, its heads not looked at")->check(CLI::ExistingFile);

@@ -92,7 +92,7 @@ inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& e
   for (auto* const verb : {&evaluate, &predict, &explain}) verb->callback([verb, &q] { triad::examples::take_from_run(*verb, q); });
   for (auto* const verb : {&evaluate, &predict}) add_search_options(*verb, o);
   evaluate.add_option("--out", o.out, "Folder for scores.csv and the translations, a file for each part");
-  predict.add_option("--sentence", q.sentence, "Words separated by spaces");
+  predict.add_option("--sentence", q.sentence, "Words separated by spaces")->check(triad::examples::not_blank);
   predict.add_option("--n-best", q.n_best, "Translations of a sentence, with their scores; at most --beam")->check(positive);
   predict.add_flag("--unknown", q.unknown, "Translate words that the model does not know as <unk>, instead of refusing them");
   predict.footer("Without --sentence, every line of standard input is one.");

@@ -76,7 +76,7 @@ struct options {
   std::string out;
   bool resume = false;
   std::string preset, config;
-  std::set<std::string> given;  // names of options on the command line
+  std::set<std::string> given, configured;  // names of options on the command line, and of others in the config file
 };
 
 /// Whether its states are of edges.

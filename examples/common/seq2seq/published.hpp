@@ -2,38 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "../digest.hpp"
 #include "options.hpp"
-#include "triad/train/initialize.hpp"
 #include "vocabulary.hpp"
 
 namespace seq2seq {
 
-/// What is in a file, told by a number: FNV-1a, 64 bits, as hexadecimal digits.
-inline std::string digest_of(std::string const& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw triad::data_error(path + ": cannot be opened");
-  std::vector<char> block(std::size_t{1} << 20);
-  auto hash = triad::path_hash({});
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0)
-    hash = triad::path_hash({block.data(), static_cast<std::size_t>(file.gcount())}, hash);
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
-}
-
 /// What --roberta says of the encoder.  Throws data_error.
 inline void read_published(options& o) {
   o.published = triad::read_roberta_config(o.roberta);
-  o.published_weights = digest_of((std::filesystem::path(o.roberta) / "model.safetensors").string());
+  o.published_weights = triad::examples::digest_of((std::filesystem::path(o.roberta) / "model.safetensors").string());
   o.encoder_layers = static_cast<int>(o.published->layers);
 }
 

@@ -98,7 +98,11 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
 
 int train(options const& asked, program const& with) {
   options o = asked;
-  if (o.given.contains("updates") && !o.given.contains("epochs")) o.epochs = 0;  // a preset's epochs are no answer to that
+  auto const only_updates = [](std::set<std::string> const& names) { return names.contains("updates") && !names.contains("epochs"); };
+  if (o.given.contains("updates") && o.given.contains("epochs") && o.epochs > 0)
+    throw triad::data_error("--updates and --epochs are two ways to say how long the run is: give one");
+  // A preset's epochs are no answer to updates that were asked for, nor are those of a config file to the command line.
+  if (only_updates(o.given) || (!o.given.contains("epochs") && only_updates(o.configured))) o.epochs = 0;
   check(o);
   if (!o.roberta.empty()) read_published(o);
   program p = with;
@@ -107,6 +111,7 @@ int train(options const& asked, program const& with) {
   std::vector<run_result> runs;
   std::vector<run_scores> scores;  // of the runs that did not diverge
   options one = o;
+  one.seeds = 1;
   for (int i = 0; i < o.seeds; ++i) {
     one.seed = o.seed + static_cast<std::uint64_t>(i);
     task work(one, p.data);
@@ -116,7 +121,8 @@ int train(options const& asked, program const& with) {
     auto const& r = runs.back();
     if (r.interrupted) return triad::examples::report_interrupted(out);
     std::printf("seed %llu: %s %.4f  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed),
-                o.validate == "loss" ? "dev loss" : "dev exact match, parts of one,", r.validation, r.seconds, r.failed ? "  failed" : "");
+                o.validate == "loss" ? "dev loss" : "dev exact match, parts of one,", r.validation, r.seconds,
+                !r.failed ? "" : r.reports.empty() ? "  failed" : "  failed: below 0.5");
     for (auto const& part : r.reports) std::printf("%s\n", told(part).c_str());
     std::fflush(stdout);
     if (!r.reports.empty()) scores.push_back({one.seed, r.reports});
