@@ -51,7 +51,7 @@ int main() {
   auto const [trees, right] = load();
   auto const scores = learner.infer(trees);
   std::vector<index_t> found(static_cast<std::size_t>(scores.extent(0)));
-  decode_rows(ex, as_matrix(read_only(scores)), 0.1, make_vec(found.data(), scores.extent(0)));
+  decode_rows(ex, as_matrix(read_only(scores)), decode_threshold, make_vec(found.data(), scores.extent(0)));
   index_t whole_trees = 0;
   for (index_t b = 0; b < batch; ++b) {
     bool all = true;
