@@ -72,19 +72,18 @@ int train(options const& o) {
     auto const& r = runs.back();
     if (r.interrupted) return triad::examples::report_interrupted(out);
     auto const all = total(r.gen);
-    std::optional<double> graphs, as_trees;
-    if (!r.gen.empty()) graphs = all.part(all.graphs), as_trees = all.part(all.trees);
+    bool const measured = !r.gen.empty();
     std::printf("seed %llu: dev %s  test %s  generalisation %s  as trees %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), percent(r.validation).c_str(),
-                shown(r.test).c_str(), shown(graphs).c_str(), shown(as_trees).c_str(), r.seconds, r.failed ? "  failed" : "");
+                shown(r.test).c_str(), measured ? percent(all.part(all.graphs)).c_str() : "-", measured ? percent(all.part(all.trees)).c_str() : "-", r.seconds,
+                r.diverged ? "  failed" : r.failed ? "  failed: dev is below 50" : "");
     std::fflush(stdout);
-    if (graphs) accuracies.push_back(*graphs);
-    if (as_trees) trees.push_back(*as_trees);
+    if (measured) accuracies.push_back(all.part(all.graphs)), trees.push_back(all.part(all.trees));
     for (auto const& [kind, t] : r.gen) gen[kind] += t;
   }
   if (!gen.empty()) std::printf("\n%s", table_of(gen).c_str());
   if (accuracies.size() > 1) {
     auto const a = triad::mean_of(accuracies), t = triad::mean_of(trees);
-    std::printf("generalisation %s +- %s, as trees %s +- %s\n", percent(a.mean).c_str(), percent(a.standard_error).c_str(), percent(t.mean).c_str(),
+    std::printf("mean of %zu seeds: generalisation %s +- %s, as trees %s +- %s\n", accuracies.size(), percent(a.mean).c_str(), percent(a.standard_error).c_str(), percent(t.mean).c_str(),
                 percent(t.standard_error).c_str());
   }
   if (!o.out.empty()) {

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "gz_lines.hpp"
+#include "text_line.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::examples {
@@ -17,8 +17,7 @@ void answer_lines(std::string const& sentence, Answer const& answer) {
   long number = 0;
   for (std::string line; std::getline(std::cin, line);) {
     ++number;
-    if (line.ends_with('\r')) line.pop_back();
-    if (number == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
+    trim_line(line, number == 1);
     try {
       answer(line);
     } catch (data_error const& e) {

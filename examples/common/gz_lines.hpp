@@ -13,11 +13,10 @@
 #include <string_view>
 #include <utility>
 
+#include "text_line.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::examples {
-
-inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // that of UTF-8
 
 /// The lines of a file, without their ends (LF or CRLF) and without a byte order mark. Whether it is gzipped is seen
 /// from its first bytes, not its name.
@@ -49,8 +48,7 @@ class gz_lines {
       if (end != std::string_view::npos) break;
     }
     ++number_;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (number_ == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
+    trim_line(line, number_ == 1);
     return true;
   }
 

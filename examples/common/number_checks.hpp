@@ -1,4 +1,4 @@
-// Checks of numbers on a command line, with messages that say what is wanted; NaN and infinity never pass.
+// Checks of numbers and questions on a command line, with messages that say what is wanted; NaN and infinity never pass.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,5 +33,9 @@ CLI::Validator between(T least, T most) {
   range << least << " to " << most;
   return number_check(range.str(), "a number from " + range.str(), [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
 }
+
+/// For an option that asks something: blanks alone are refused.
+inline CLI::Validator const not_blank(
+    [](std::string const& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos ? std::string("is empty: give what is asked about") : std::string(); }, "");
 
 }  // namespace triad::examples

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "number_checks.hpp"
+#include "printed.hpp"
 #include "run_folder.hpp"
 #include "triad/core/errors.hpp"
 
@@ -128,17 +129,6 @@ void take_from_run(CLI::App& verb, Query const& q) {
   }
 }
 
-/// Throws data_error where what a program printed did not arrive, as on a full disk.
-inline void expect_all_printed() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw data_error("the output could not be written, not all of it is there: is the disk full?");
-}
-
-/// Of an option that asks something: what was forgotten is not what was left out.
-inline CLI::Validator const not_blank([](std::string const& text) {
-  return text.find_first_not_of(" \t\r\n") == std::string::npos ? std::string("is empty: give a question, or leave the option out and write questions to the standard input")
-                                                               : std::string();
-}, "");
-
 /// A program's name, and what --help says of it and of its verbs.
 struct program_texts {
   char const *name, *about;
@@ -190,7 +180,8 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
     expect_all_printed();
     return status;
   } catch (CLI::ParseError const& e) {
-    return app.exit(e);
+    int const status = app.exit(e);
+    return status == 0 && std::fflush(stdout) != 0 ? 1 : status;  // --help
   } catch (std::exception const& e) {
     std::fprintf(stderr, "%s: %s\n", say.name, e.what());
     return 1;

@@ -36,7 +36,8 @@ struct run_log {
   double seconds = 0;          // of all processes that ran it
   double validation = 0;       // of the weights at the end; of a failed run, of its last checkpoint, or 0
   bool interrupted = false;
-  bool failed = false;         // the loss was no longer finite
+  bool diverged = false;       // the loss was no longer finite
+  bool failed = false;         // that, or what a program says of what was learned
 };
 
 namespace detail {
@@ -84,8 +85,8 @@ inline void set_aside(std::string const& folder) {
   while (std::any_of(std::begin(files), std::end(files), [&](char const* file) { return fs::exists(name(file, number)); })) ++number;
   for (auto const* file : files)
     if (fs::exists(folder + "/" + file)) fs::rename(folder + "/" + file, name(file, number));
-  std::printf("%s had a run already: its checkpoint is now %s, metrics.csv and config.toml beside it are called so too\n", folder.c_str(),
-              name(files[0], number).c_str());
+  std::printf("%s had a run already, which --resume would have gone on with: its checkpoint is now %s, metrics.csv and config.toml are called so too\n",
+              folder.c_str(), name(files[0], number).c_str());
 }
 
 /// Goes on from the checkpoint where that is asked for.
@@ -161,14 +162,14 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
         std::fprintf(stderr, "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped%s\n", r.loss,
                      static_cast<long long>(at), static_cast<long long>(at % plan.epoch_updates),
                      static_cast<long long>(at / plan.epoch_updates + 1), r.norm, checkpoint.empty() ? "" : "; the last checkpoint is kept");
-        log.failed = true;
+        log.diverged = log.failed = true;
         break;
       }
       epoch_so_far.loss_sum += r.loss;
       ++epoch_so_far.updates;
       last = r;
     }
-    if (log.failed) break;
+    if (log.diverged) break;
     shown.update((update + 1) * plan.batch, detail::line_of("loss %.4f", last.loss));
     if (epoch_ends) {
       auto const epoch = update / plan.epoch_updates + 1;
@@ -196,7 +197,7 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
   log.seconds = before + detail::seconds_since(start);
   log.losses = metrics.losses();
   log.validations = metrics.validations();
-  if (!log.interrupted && !log.failed && !validated) log.validation = validate();  // of weights that are no numbers nothing is asked
+  if (!log.interrupted && !log.diverged && !validated) log.validation = validate();  // of weights that are no numbers nothing is asked
   return log;
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "../common/printed.hpp"
+#include "../common/text_line.hpp"
 #include "rewriter.hpp"
 #include "triad/core/buffer.hpp"
 
@@ -134,8 +136,10 @@ void run(options const& o) {
     return;
   }
   std::string line;
-  for (index_t n = 1; std::getline(std::cin, line); ++n)
+  for (index_t n = 1; std::getline(std::cin, line); ++n) {
+    triad::examples::trim_line(line, n == 1);
     if (line.find_first_not_of(" \t\r") != std::string::npos) simplify(rewrite::parse(line, {{}, n, 1}), rules, o);
+  }
 }
 
 }  // namespace
@@ -147,7 +151,7 @@ int main(int argc, char** argv) {
       std::fputs(usage, stdout);
     else
       run(o);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw triad::data_error("the output could not be written, not all of it is there: is the disk full?");
+    triad::examples::expect_all_printed();
     return 0;
   } catch (misuse const& e) {
     std::fprintf(stderr, "symbolic-rewrite: %s\n\n%s", e.what(), usage);

@@ -84,8 +84,11 @@ run(2 x y)
 expect("one expression at a time")
 run(2 --depth)
 expect("--depth takes a value")
-run(1 " ")
-expect("expected|expression")
+execute_process(COMMAND ${PROGRAM} "" RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output INPUT_FILE /dev/null)
+if(NOT status EQUAL 1)
+  message(FATAL_ERROR "an empty expression: status ${status}\n${output}")
+endif()
+expect("expected a number, a name")
 
 # It needs no library but the language's.
 find_program(LDD ldd)

@@ -63,7 +63,7 @@ inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& e
   predict.add_option("--tree", q.tree, "( LABEL child child )")->check(triad::examples::not_blank);
   predict.add_flag("--json", q.as_json, "One JSON object a line");
   predict.footer("Without --tree, every line of standard input is one.");
-  auto* const tree = explain.add_option("--tree", q.tree, "( LABEL child child ): what the machine does with it");
+  auto* const tree = explain.add_option("--tree", q.tree, "( LABEL child child ): what the machine does with it")->check(triad::examples::not_blank);
   explain.add_option("--split", q.split, "Of the data: train, validation, test, ood_new, ood_long")
       ->check(CLI::IsMember({"train", "validation", "test", "ood_new", "ood_long"}))->excludes(tree);
   explain.add_option("--row", q.row, "What the machine does with this row of the split, from 1; without it, the programs of all")

@@ -17,7 +17,6 @@ namespace {
 
 struct run_result : triad::examples::run_log {
   split_tallies found{};
-  bool diverged = false;  // the loss was no longer finite
 };
 
 run_result train_once(options const& o, task& work, std::string const& out) {
@@ -46,7 +45,6 @@ run_result train_once(options const& o, task& work, std::string const& out) {
       fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
   if (result.interrupted) return result;
   for (auto const s : splits) result.found[static_cast<std::size_t>(s)] = score(*net, work.placed(s), s == split::train ? o.train_sample : 0);
-  result.diverged = result.failed;
   result.failed = result.diverged || has_failed(result.found);
   return result;
 }

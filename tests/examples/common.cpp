@@ -108,6 +108,8 @@ TEST_CASE("a run's checkpoint and options are found by its folder and by the che
   triad::examples::make_folder(taken.path);
   CHECK(checkpoint_of(taken.path) == taken.path + "/model.safetensors");
   for (auto const& run : {taken.path, taken.path + "/model.safetensors"}) CHECK(config_of(run) == taken.path + "/config.toml");
+  CHECK(config_of(taken.path + "/model.safetensors.old2") == taken.path + "/config.toml.old2");
+  CHECK(config_of("Did M0 marry M1").empty());
   std::filesystem::remove_all(taken.path);
 }
 

@@ -182,6 +182,14 @@ TEMPLATE_TEST_CASE("anything anywhere, from the first slot on, is no restriction
   CHECK(test::distance(anywhere.d_memory, all.d_memory) < 1e-14);
 }
 
+TEST_CASE("in float on the cpu, too, anything anywhere is no restriction") {
+  problem<float> all(2, 4, 2, 3, 5), anywhere = all;
+  anywhere.first.assign(static_cast<std::size_t>(all.where.count()), 1);
+  anywhere.since.assign(anywhere.first.size(), 0);
+  for (auto* p : {&all, &anywhere}) p->run(cpu::backend(1));
+  CHECK((anywhere.memory == all.memory && anywhere.dw == all.dw && anywhere.d_memory == all.d_memory));
+}
+
 TEST_CASE("a soft step without room for its tree is refused with a sentence") {
   problem<double> p(2, 3, 1, 2, 3);
   reference::backend ex;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../common/digest.hpp"
 #include "../../common/sample.hpp"
 #include "../../common/seq2seq/batches.hpp"
 #include "options.hpp"
@@ -64,6 +65,16 @@ class task {
   /// What a checkpoint is measured on: sentences of dev, or of the training set where there is no dev.
   sentences const& dev() const { return dev_; }
   bool measured_on_train() const { return measured_on_train_; }
+
+  /// What the sentences add to the settings that a resumed run must have.
+  std::string data_setting() const {
+    triad::examples::example_digest digest;
+    for (auto const& sentence : numbered_) {
+      digest.begin();
+      for (auto const& word : sentence) digest.add({word.token, word.parent, word.relation});
+    }
+    return digest.setting();
+  }
 
   std::int64_t epoch_updates() { return batches_.first_of(1); }
   /// Words of a batch on the average.

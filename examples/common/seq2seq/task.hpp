@@ -64,6 +64,19 @@ class task {
   /// What its dictionaries do not have of the training set.
   std::string const& unknown() const { return unknown_; }
 
+  /// What the pairs add to the settings that a resumed run must have.
+  std::string data_setting() const {
+    triad::examples::example_digest digest;
+    for (auto const& p : train_) {
+      digest.begin();
+      for (auto const* side : {&p.source, &p.target}) {
+        digest.add({static_cast<std::int64_t>(side->size())});
+        for (auto const token : *side) digest.add({token});
+      }
+    }
+    return digest.setting();
+  }
+
   std::int64_t updates() { return options_.epochs > 0 ? batches_.first_of(options_.epochs) : options_.updates; }
   std::int64_t epoch_updates() { return batches_.first_of(1); }
   /// Target tokens of a batch, ends included, on the average.

@@ -1,0 +1,18 @@
+// A line of a text as people write it: without its end, and without a byte order mark at the beginning of the text.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace triad::examples {
+
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // that of UTF-8
+
+/// Cuts off what is left of a CRLF, and of the first line the mark.
+inline void trim_line(std::string& line, bool first) {
+  if (line.ends_with('\r')) line.pop_back();
+  if (first && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
+}
+
+}  // namespace triad::examples
