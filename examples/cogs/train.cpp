@@ -38,13 +38,11 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   };
   triad::linear_warmup const schedule{o.rate, static_cast<double>(o.warmup), static_cast<double>(work.updates())};
   auto const validate = [&] { return accuracy(*net, work.data().dev, work.words()); };
-  auto record = record_of(o, work.words());
-  record.settings += work.data_setting();
   run_result result;
   static_cast<triad::examples::run_log&>(result) = triad::examples::train(
       *net,
       {.model = o.model, .out = out, .config = to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
-       .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "sentences", .record = record},
+       .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "sentences", .record = record_of(o, work.words()), .data = work.data_setting()},
       fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
   if (result.interrupted || result.failed) return result;
   if (!work.data().test.empty()) result.test = accuracy(*net, work.data().test, work.words());
@@ -75,7 +73,7 @@ int train(options const& o) {
     bool const measured = !r.gen.empty();
     std::printf("seed %llu: dev %s  test %s  generalisation %s  as trees %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), percent(r.validation).c_str(),
                 shown(r.test).c_str(), measured ? percent(all.part(all.graphs)).c_str() : "-", measured ? percent(all.part(all.trees)).c_str() : "-", r.seconds,
-                r.diverged ? "  failed" : r.failed ? "  failed: dev is below 50" : "");
+                failure_of(r, "  failed: dev is below 50"));
     std::fflush(stdout);
     if (measured) accuracies.push_back(all.part(all.graphs)), trees.push_back(all.part(all.trees));
     for (auto const& [kind, t] : r.gen) gen[kind] += t;

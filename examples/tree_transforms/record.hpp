@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "../common/json_text.hpp"
 #include "../common/run_folder.hpp"
 #include "machine.hpp"
 #include "task.hpp"
@@ -23,7 +22,7 @@ inline nlohmann::json to_json(options const& o, index_t depth) {
 }
 
 inline triad::examples::run_record record_of(options const& o, index_t depth, triad::vocabulary const& labels) {
-  return {to_json(o, depth).dump(), triad::examples::json_text(labels.labels()), training_settings(o)};
+  return {to_json(o, depth).dump(), triad::json_text(labels.labels(), "the vocabulary"), training_settings(o)};
 }
 
 /// The options of the machine in a checkpoint; what does not shape a machine is taken from `o`.

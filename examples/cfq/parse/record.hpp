@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "../../common/json_text.hpp"
 #include "../../common/run_folder.hpp"
 #include "parser.hpp"
 #include "triad/io/checkpoint.hpp"
@@ -21,7 +20,7 @@ inline nlohmann::json to_json(options const& o) {
 }
 
 inline triad::examples::run_record record_of(options const& o, vocabulary const& words) {
-  return {to_json(o).dump(), triad::examples::json_text(to_json(words)), training_settings(o)};
+  return {to_json(o).dump(), triad::json_text(to_json(words), "the vocabulary"), training_settings(o)};
 }
 
 /// The options of the model in a checkpoint; what does not shape a model is taken from `o`.

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "../json_text.hpp"
 #include "../run_folder.hpp"
 #include "published.hpp"
 #include "task.hpp"
@@ -36,7 +35,7 @@ inline nlohmann::json to_json(options const& o) {
 
 inline triad::examples::run_record record_of(options const& o, program const& p, vocabulary const& words) {
   auto const weights = o.published ? "roberta-weights = \"" + o.published_weights + "\"\n" : std::string();
-  return {to_json(o).dump(), triad::examples::json_text(to_json(words)), p.settings + weights + triad::examples::toml_without(to_toml(o), free_settings(o))};
+  return {to_json(o).dump(), triad::json_text(to_json(words), "the vocabulary"), p.settings + weights + triad::examples::toml_without(to_toml(o), free_settings(o))};
 }
 
 /// The options of the model in a checkpoint at `path`; what does not shape a model is taken from `o`.

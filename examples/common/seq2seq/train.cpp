@@ -78,13 +78,11 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
     within = " of --memory " + o.memory + ", batches of " + std::to_string(o.tokens) + " tokens " +
              (parts > 1 ? "in parts of " + std::to_string(net->room()) + ", at most " + std::to_string(parts) + " in the first epoch" : "in one part");
   }
-  auto record = record_of(o, p, words);
-  record.settings += work.data_setting();
   run_result result;
   static_cast<triad::examples::run_log&>(result) = triad::examples::train(
       *net,
       {.model = o.model, .out = out, .config = p.toml + to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
-       .epoch_updates = o.evaluate_every, .batch = work.mean_tokens(), .example = "target tokens", .within = within, .record = record},
+       .epoch_updates = o.evaluate_every, .batch = work.mean_tokens(), .example = "target tokens", .within = within, .record = record_of(o, p, words), .data = work.data_setting()},
       fill, rate, validate);
   if (result.interrupted || result.failed) return result;
   for (auto const& part : p.data.tests) {
@@ -124,7 +122,7 @@ int train(options const& asked, program const& with) {
     if (r.interrupted) return triad::examples::report_interrupted(out);
     std::printf("seed %llu: %s %.4f  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed),
                 o.validate == "loss" ? "dev loss" : "dev exact match, parts of one,", r.validation, r.seconds,
-                r.diverged ? "  failed" : r.failed ? "  failed: below 0.5" : "");
+                failure_of(r, "  failed: below 0.5"));
     for (auto const& part : r.reports) std::printf("%s\n", told(part).c_str());
     std::fflush(stdout);
     if (!r.diverged) scores.push_back({one.seed, r.reports});

@@ -29,6 +29,7 @@
 #include "triad/core/buffer.hpp"
 #include "triad/core/fields.hpp"
 #include "triad/core/random.hpp"
+#include "triad/io/json_text.hpp"
 #include "triad/io/safetensors.hpp"
 
 namespace triad {
@@ -88,14 +89,6 @@ inline std::string json_difference(nlohmann::json const& has, nlohmann::json con
   }
   return where + "checkpoint has " + text(has) + ", this program wants " + text(wants);
 }
-/// JSON as text; what is no UTF-8 cannot be written.
-inline std::string dumped(std::string const& path, char const* what, nlohmann::json const& value) {
-  try {
-    return value.dump();
-  } catch (nlohmann::json::exception const& e) {
-    throw data_error(path + ": the " + what + " cannot be written: " + e.what() + "; convert the data to UTF-8");
-  }
-}
 }  // namespace detail
 
 /// A set of parameters that knows its memory and may hold moments, such as train/parameters.hpp's.
@@ -115,8 +108,8 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Fie
   file.text("format", detail::checkpoint_format);
   file.text("step", std::to_string(state.step));
   file.text("random_key", std::to_string(state.key));
-  file.text("configuration", detail::dumped(path, "configuration", state.configuration));
-  file.text("vocabulary", detail::dumped(path, "vocabulary", state.vocabulary));
+  file.text("configuration", json_text(state.configuration, path + ": the configuration"));
+  file.text("vocabulary", json_text(state.vocabulary, path + ": the vocabulary"));
   for (auto const& [name, value] : state.extra) file.text("extra." + name, value);
   detail::store_fields(file, values, "", where);
   more(file);
