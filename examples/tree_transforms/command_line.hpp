@@ -40,6 +40,11 @@ inline void add_train_options(CLI::App& app, options& o) {
   app.add_option("--role-depth", o.role_depth, "Levels of roles, where that is more than the data's deepest tree")->check(between(0, 24));
   app.add_option("--choice", o.choice, "softmax; gumbel: with noise and a falling temperature in training; gumbel-released: that over arguments, not trees")
       ->check(CLI::IsMember({"softmax", "gumbel", "gumbel-released"}));
+  app.add_option("--operation-choice", o.operation_choice, "Of operations alone: softmax, gumbel; without it, as --choice says")
+      ->check(CLI::IsMember({"softmax", "gumbel"}));
+  app.add_option("--argument-choice", o.argument_choice,
+                 "Of arguments alone: softmax, gumbel, gumbel-released; without it, as --choice says")
+      ->check(CLI::IsMember({"softmax", "gumbel", "gumbel-released"}));
   app.add_option("--temperature", o.temperature, "Of softmax in training: scores are divided by it; it falls from this to 1")->check(between(1, 1000000));
   app.add_option("--cooling", o.cooling, "Updates until the temperature is 1; 0: it always is")->check(not_negative);
   app.add_option("--interpreter", o.interpreter, "rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are learned")

@@ -34,7 +34,7 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
         loader_({positions, m.steps, z.symbols, z.batch}, triad::memory_of(ex_)),
         symbols_there_(static_cast<std::size_t>(z.batch * positions.count()) * sizeof(index_t), triad::memory_of(ex_)),
         symbols_(static_cast<std::size_t>(z.batch * positions.count())) {
-    if (z.learns && o.choice != "softmax") noise_.emplace(m.steps, z.batch, o.seed, triad::memory_of(ex_));
+    if (z.learns && choice_of_both(o) != "softmax") noise_.emplace(m.steps, z.batch, o, triad::memory_of(ex_));
   }
 
   static typename triad::trainer<Model, Ex>::settings settings(options const& o, machine_sizes const& z) {
@@ -71,7 +71,8 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
   auto upload() {
     auto batch = plain();
     if (noise_) noise_->add(batch.first, trainer_.step());
-    batch.first.temperature = temperature_at(options_, trainer_.step());
+    batch.first.operation_temperature = temperature_at(options_, choice_of_operations(options_), trainer_.step());
+    batch.first.argument_temperature = temperature_at(options_, choice_of_arguments(options_), trainer_.step());
     return batch;
   }
 
@@ -108,7 +109,7 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
  private:
   std::pair<batch_type, triad::tree_answers> plain() {
     auto batch = loader_.upload();
-    if (options_.choice == "gumbel-released") batch.first.over = triad::choice_over::arguments;
+    if (choice_of_arguments(options_) == "gumbel-released") batch.first.over = triad::choice_over::arguments;
     if constexpr (!std::is_same_v<Roles, std::monostate>) {  // over such roles, a tree of few positions has values everywhere
       batch.first.support = {};
       batch.first.bounds = nullptr;

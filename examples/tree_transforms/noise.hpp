@@ -25,11 +25,13 @@ class gumbel_noise {
  public:
   using index_t = triad::index_t;
 
-  gumbel_noise(index_t steps, index_t batch, std::uint64_t seed, typename Ex::memory where)
-      : steps_(steps), key_(seed + 0x9e3779b97f4a7c15u), operations_(static_cast<std::size_t>(steps * batch * 3)),
+  gumbel_noise(index_t steps, index_t batch, options const& o, typename Ex::memory where)
+      : steps_(steps), key_(o.seed + 0x9e3779b97f4a7c15u), on_operations_(choice_of_operations(o) != "softmax"),
+        on_arguments_(choice_of_arguments(o) != "softmax"), operations_(static_cast<std::size_t>(steps * batch * 3)),
         arguments_(static_cast<std::size_t>(steps * batch * steps * 4)), upload_(bytes(steps, batch), where) {}
 
-  /// Gives a batch the noise of an update, until the next call.
+  /// Gives a batch the noise of an update, until the next call.  It is drawn for operations and arguments alike, so that
+  /// what the one have does not depend on whether the other are chosen with noise.
   void add(triad::tree_batch<float>& in, std::uint64_t update) {
     using triad::dyn;
     index_t const batch = in.sizes.batch;
@@ -43,8 +45,9 @@ class gumbel_noise {
       }
     upload_([&](auto const& put) {
       auto const o = put(operations_, steps_ * batch * 3), a = put(arguments_, steps_ * batch * steps_ * 4);
-      in.operation_noise = triad::tensor<float const, dyn, dyn, dyn>(o.data_handle(), steps_, batch, 3);
-      in.argument_noise = triad::tensor<float const, dyn, dyn, dyn>(a.data_handle(), steps_, batch, steps_ * 4);
+      using noise = triad::tensor<float const, dyn, dyn, dyn>;
+      if (on_operations_) in.operation_noise = noise(o.data_handle(), steps_, batch, 3);
+      if (on_arguments_) in.argument_noise = noise(a.data_handle(), steps_, batch, steps_ * 4);
       return 0;
     });
   }
@@ -59,6 +62,7 @@ class gumbel_noise {
 
   index_t steps_;
   std::uint64_t key_;
+  bool on_operations_, on_arguments_;
   std::vector<float> operations_, arguments_;
   triad::batch_upload<Ex> upload_;
 };

@@ -30,6 +30,8 @@ struct options {
   int width = 64, heads = 4, hidden_factor = 4;
   double dropout = 0.1;
   std::string choice = "softmax";    // or gumbel: noise and a falling temperature in training; gumbel-released: the released program's of it
+  std::string operation_choice;      // of operations alone: softmax or gumbel; empty: as choice says
+  std::string argument_choice;       // of arguments alone: softmax, gumbel or gumbel-released; empty: as choice says
   double temperature = 1;            // of softmax in training, at first; it falls to 1
   int cooling = 0;                   // updates until it is there
   std::string interpreter = "rows";  // or matrices: over random orthonormal roles; learned: by matrices that are parameters
@@ -54,7 +56,24 @@ struct options {
   std::string out;
   bool resume = false;
   std::string preset, config;
+  std::set<std::string> given, configured;  // options of the command line, and those that only the config file has
 };
+
+/// How operations are chosen: softmax or gumbel.  They have one axis, so the released program's gumbel is gumbel.
+inline std::string choice_of_operations(options const& o) {
+  auto const& named = o.operation_choice.empty() ? o.choice : o.operation_choice;
+  return named == "gumbel-released" ? "gumbel" : named;
+}
+/// How arguments are chosen: softmax, gumbel or gumbel-released.
+inline std::string choice_of_arguments(options const& o) {
+  return o.argument_choice.empty() ? o.choice : o.argument_choice;
+}
+/// What --choice calls both; empty where it has no name for them.
+inline std::string choice_of_both(options const& o) {
+  auto const operations = choice_of_operations(o), arguments = choice_of_arguments(o);
+  if (operations == arguments) return arguments;
+  return operations == "gumbel" && arguments == "gumbel-released" ? arguments : std::string();
+}
 
 /// The defaults that o.preset stands for.  Without one they are the paper's for the task: preset paper.
 inline void apply_preset(options& o) {
@@ -73,7 +92,12 @@ inline void settle(options& o) {
   auto const& facts = facts_of(o.task);
   if (o.steps == 0) o.steps = facts.steps;
   if (o.batch == 0) o.batch = facts.batch;
-  if (o.choice != "softmax" && o.cooling > 0)
+  // --choice on the command line is about both: a config file's line about one of them gives way to it.
+  if (o.given.contains("choice")) {
+    if (o.configured.contains("operation-choice")) o.operation_choice.clear();
+    if (o.configured.contains("argument-choice")) o.argument_choice.clear();
+  }
+  if (o.cooling > 0 && choice_of_operations(o) != "softmax" && choice_of_arguments(o) != "softmax")
     throw triad::data_error("--temperature and --cooling are about --choice softmax; that of gumbel falls as the released program's: "
                             "give --temperature 1 --cooling 0");
   if (o.cooling > o.updates)
@@ -91,7 +115,11 @@ inline std::string to_toml(options const& o) {
   toml.put("one-way", o.one_way).put("rows", o.rows).put("test-size", o.test_size).put("data-seed", o.data_seed).put("skip-deeper", o.skip_deeper);
   toml.put("model", o.model).put("steps", o.steps).put("depth", o.depth).put("role-depth", o.role_depth).put("layers", o.layers);
   toml.put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("dropout", o.dropout);
-  toml.put("choice", o.choice).put("interpreter", o.interpreter).put("role-seed", o.role_seed);
+  if (auto const both = choice_of_both(o); !both.empty())
+    toml.put("choice", both);
+  else
+    toml.put("operation-choice", choice_of_operations(o)).put("argument-choice", choice_of_arguments(o));
+  toml.put("interpreter", o.interpreter).put("role-seed", o.role_seed);
   toml.put("temperature", o.temperature).put("cooling", o.cooling);
   toml.put("updates", o.updates).put("batch", o.batch).put("rate", o.rate).put("decay", o.decay).put("beta1", o.beta1).put("beta2", o.beta2);
   toml.put("warmup", o.warmup).put("clip", o.clip).put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);

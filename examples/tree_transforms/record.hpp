@@ -16,9 +16,18 @@ namespace tree_transforms {
 
 /// The options that shape the machine, `depth` that of its roles, and those that generated rows depend on.
 inline nlohmann::json to_json(options const& o, index_t depth) {
+  nlohmann::json choice = choice_of_both(o);
+  if (choice == "") choice = {{"operations", choice_of_operations(o)}, {"arguments", choice_of_arguments(o)}};
   return {{"model", o.model}, {"task", o.task}, {"one_way", o.one_way}, {"rows", o.rows}, {"data_seed", o.data_seed}, {"steps", o.steps}, {"depth", depth},
-          {"layers", o.layers}, {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}, {"choice", o.choice},
+          {"layers", o.layers}, {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}, {"choice", choice},
           {"interpreter", o.interpreter}, {"role_seed", o.role_seed}};
+}
+/// How "operations" or "arguments" are chosen in what to_json() made of it, one name for both or one for each; empty where
+/// that is none.
+inline std::string choice_in(nlohmann::json const& choice, char const* what) {
+  auto const& named = choice.is_object() && choice.contains(what) ? choice[what] : choice;
+  bool const released = named == "gumbel-released" && (choice.is_string() || std::string(what) == "arguments");
+  return named == "softmax" || named == "gumbel" || released ? named.get<std::string>() : std::string();
 }
 
 inline triad::examples::run_record record_of(options const& o, index_t depth, triad::vocabulary const& labels) {
@@ -38,7 +47,12 @@ inline options shaped_as(triad::checkpoint const& file, options o) {
   o.width = file.setting<int>("width");
   o.heads = file.setting<int>("heads");
   o.hidden_factor = file.setting<int>("hidden_factor");
-  o.choice = file.setting<std::string>("choice");
+  auto const choice = file.setting<nlohmann::json>("choice");
+  o.operation_choice = choice_in(choice, "operations");
+  o.argument_choice = choice_in(choice, "arguments");
+  if (o.operation_choice.empty() || o.argument_choice.empty())
+    throw triad::data_error(file.tensors().file() + ": setting 'choice' is " + choice.dump().substr(0, 60) +
+                            ", which is no way to choose; it was written by another program");
   o.interpreter = file.setting<std::string>("interpreter");
   o.role_seed = file.setting<std::uint64_t>("role_seed");
   o.dropout = 0;

@@ -131,18 +131,22 @@ TEST_CASE("a program is as certain as the least certain choice that its result d
 
 TEST_CASE("softmax cools down by the same factor every update, and gumbel's temperature falls as the released program's") {
   options o;
-  CHECK(temperature_at(o, 0) == 1);
+  CHECK(temperature_at(o, "softmax", 0) == 1);
   CHECK(training_settings(o).find("cooling") == std::string::npos);  // as a checkpoint of before has it
   CHECK(to_toml(o).find("cooling = 0") != std::string::npos);        // a preset may have another
   o.temperature = 16, o.cooling = 4, o.updates = 100;
   for (auto const& [update, expected] : {std::pair(0, 16.0), {1, 8.0}, {3, 2.0}, {4, 1.0}, {99, 1.0}})
-    CHECK_THAT(temperature_at(o, static_cast<std::uint64_t>(update)), triad::test::WithinAbs(expected, 1e-12));
+    CHECK_THAT(temperature_at(o, "softmax", static_cast<std::uint64_t>(update)),
+               triad::test::WithinAbs(expected, 1e-12));
   CHECK_NOTHROW(settle(o));
   CHECK(training_settings(o).find("cooling = 4") != std::string::npos);
   o.choice = "gumbel";
   CHECK_THROWS_WITH(settle(o), triad::test::contains("are about --choice softmax"));
-  CHECK(temperature_at(o, 20) == 0.8);
-  CHECK(temperature_at(o, 70) == 0.5);
+  CHECK(temperature_at(o, "gumbel", 20) == 0.8);
+  CHECK(temperature_at(o, "gumbel-released", 70) == 0.5);
+  o.argument_choice = "softmax";  // which is what cools
+  CHECK_NOTHROW(settle(o));
+  o.argument_choice.clear();
   o.choice = "softmax", o.cooling = 101;
   CHECK_THROWS_WITH(settle(o), triad::test::contains("--cooling 101 is longer than the run of --updates 100"));
   o.cooling = 0;

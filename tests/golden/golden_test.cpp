@@ -8,6 +8,7 @@
 #include <functional>
 #include <iostream>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "kinds.hpp"
@@ -97,6 +98,84 @@ TEST_CASE("published golden files pass where there are any") {
   CHECK(found.totals.failed == 0);
   CHECK(found.totals.unbuilt == 0);
   CHECK(found.succeeded);
+}
+
+/// One of our files of kind dtm_full, with other settings (null: without one) and more tensors of float64.
+void write_machine(path const& to, std::string const& name, nlohmann::json const& settings,
+                   std::map<std::string, std::vector<triad::index_t>> const& more = {}) {
+  triad::safetensors const from((own_files() / name).string());
+  triad::safetensors_writer writer;
+  for (auto const& [key, value] : from.metadata()) {
+    if (key != "config") {
+      writer.text(key, value);
+      continue;
+    }
+    auto config = nlohmann::json::parse(value);
+    for (auto const& [setting, now] : settings.items())
+      if (now.is_null())
+        config.erase(setting);
+      else
+        config[setting] = now;
+    writer.text(key, config.dump());
+  }
+  for (auto const& [tensor, record] : from.tensors()) writer.add_bytes(tensor, record.type, record.shape, from.bytes(tensor));
+  for (auto const& [tensor, shape] : more) {
+    triad::index_t count = 1;
+    for (auto const extent : shape) count *= extent;
+    writer.add(tensor, shape, std::vector<double>(static_cast<std::size_t>(count), 0.5));
+  }
+  writer.write((to / name).string());
+}
+
+TEST_CASE("a tree machine's noise is on operations, on arguments or on both, as its file says, and else the file is refused") {
+  scratch_folder const folder;
+  std::string const both = "dtm_full__norms_before_noisy.f64.safetensors",
+                    operations = "dtm_full__noisy_operations.f64.safetensors",
+                    arguments = "dtm_full__noisy_arguments.f64.safetensors",
+                    released = "dtm_full__noisy_arguments_released.f64.safetensors";
+  auto const found = [&] {
+    golden::options o{folder.where};
+    o.backends = {"reference"};
+    return run(o);
+  };
+  using extents = std::map<std::string, std::vector<triad::index_t>>;
+  auto const refused = [&](std::string const& name, nlohmann::json const& settings, std::string const& sentence,
+                           extents const& more = {}) {
+    write_machine(folder.where, name, settings, more);
+    auto const said = found();
+    CHECK(said.totals.failed == 1);
+    CHECK_THAT(said.text, contains(sentence));
+  };
+  SECTION("what is computed with") {
+    write_machine(folder.where, both, {{"op_dist_fn", "gumbel"}, {"arg_dist_fn", "gumbel"}, {"arg_dist_axis", "arguments"}});
+    // Without the keys, the noise that there is tells; noise that is there may also be unused.
+    write_machine(folder.where, released, {{"op_dist_fn", nullptr}, {"arg_dist_fn", nullptr}});
+    write_machine(folder.where, operations, {{"arg_dist_axis", "trees"}}, {{"in/gumbel_arg_0", {2, 1, 4}}});
+    write_machine(folder.where, arguments, nlohmann::json::object(), {{"in/gumbel_op_0", {2, 3}}});
+    auto const said = found();
+    INFO(said.text);
+    CHECK(said.totals.passed == 4);
+    CHECK(said.totals.failed == 0);
+  }
+  SECTION("another axis is another machine") {
+    write_machine(folder.where, arguments, {{"arg_dist_axis", nullptr}});
+    CHECK(found().totals.failed == 1);
+  }
+  SECTION("a distribution that is not known") {
+    refused(arguments, {{"arg_dist_fn", "hard"}}, "expected arg_dist_fn to be softmax or gumbel, found hard");
+  }
+  SECTION("an axis that is not known") {
+    refused(arguments, {{"arg_dist_axis", "rows"}}, "expected arg_dist_axis to be trees or arguments, found rows");
+  }
+  SECTION("no noise") {
+    refused(arguments, {{"op_dist_fn", "gumbel"}}, "op_dist_fn is gumbel, and there is no in/gumbel_op_0 to compute with");
+  }
+  SECTION("no temperature") {
+    refused(operations, {{"gumbel_temp", nullptr}}, "there is noise, but no number as gumbel_temp");
+  }
+  SECTION("noise of another size") {
+    refused(arguments, {{"op_dist_fn", "gumbel"}}, "expected 6 numbers as in/gumbel_op_0, found 4", {{"in/gumbel_op_0", {2, 2}}});
+  }
 }
 
 TEST_CASE("files are chosen by kind and by type") {

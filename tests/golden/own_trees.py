@@ -188,7 +188,11 @@ def save_interpreter(folder, case, random, depth, labels, d_filler, d_role, B, L
 
 
 def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, config, learned=False, temperature=None):
-    """Kind dtm_full.  The trees are full, so that no position's scores are zero or nearly so: there the loss has a kink."""
+    """Kind dtm_full.  The trees are full, so that no position's scores are zero or nearly so: there the loss has a kink.
+
+    config may have op_dist_fn and arg_dist_fn, "softmax" or "gumbel", each for itself; without them a temperature makes
+    both gumbel.  arg_dist_axis is what weights of arguments sum to one over: "trees", or "arguments", which is what the
+    released program's gumbel does and what it means where the key is not there."""
     order, R, shifts = roles_and_shifts(random, depth, d_role)
     F = np.linalg.qr(random.standard_normal((max(labels, d_filler),) * 2))[0][:labels, :d_filler]
     F[0] = 0
@@ -201,10 +205,16 @@ def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, confi
     if learned:
         p |= {"dtm.interpreter." + name: draw(random, d_role, d_role, scale=d_role ** -0.5) for name in LEARNED}
     i = {"input": random.integers(1, labels, (B, N)), "output": random.integers(0, labels, (B, N))}
+    usual = "gumbel" if temperature else "softmax"
+    noisy = [kind for kind in ("op", "arg") if config.get(kind + "_dist_fn", usual) == "gumbel"]
+    over = config.get("arg_dist_axis", "arguments" if "arg" in noisy else "trees")
+    axis = {"op": -1, "arg": {"trees": 1, "arguments": -1}[over]}
     noise = {}
-    if temperature:
-        for k in range(steps):
-            noise |= {f"gumbel_op_{k}": draw(random, B, 3), f"gumbel_arg_{k}": draw(random, B, k + 1, 4)}
+    for k in range(steps):
+        noise |= {f"gumbel_{kind}_{k}": draw(random, B, *{"op": (3,), "arg": (k + 1, 4)}[kind]) for kind in noisy}
+
+    def chosen(kind, k, logits):
+        return softmax((logits + noise[f"gumbel_{kind}_{k}"]) / temperature if kind in noisy else logits, axis[kind])
 
     def run(p, i, config):
         maps = [p["dtm.interpreter." + name] for name in LEARNED] if learned else shifts
@@ -214,10 +224,7 @@ def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, confi
         for k in range(steps):
             x = np.concatenate([x, linear(p, "dtm.ctrl_net", memory[:, -1].reshape(B, -1))[:, None]], 1)
             x, o, s, a = agent(p, "dtm.nta.", k, x, config)
-            if temperature:  # over the arguments of a tree, as the released program does
-                o, a = softmax((o + noise[f"gumbel_op_{k}"]) / temperature, -1), softmax((a + noise[f"gumbel_arg_{k}"]) / temperature, -1)
-            else:
-                o, a = softmax(o, -1), softmax(a, 1)
+            o, a = chosen("op", k, o), chosen("arg", k, a)
             tree = interpret(maps, R[0], memory, a, s, o)
             memory = np.concatenate([memory, tree[:, None]], 1)
             out |= {f"step{k}/encodings": x, f"step{k}/op_dist": o, f"step{k}/root_filler": s, f"step{k}/arg_weights": a, f"step{k}/new_tree": tree}
@@ -290,3 +297,13 @@ def main(folder):
     save_machine(folder, "norms_before_noisy", random, 2, 4, 5, 4, 2, sizes(1, "gelu", 4, 2, 6, steps=2), temperature=1.5)
     save_machine(folder, "norms_after_learned", random, 2, 4, 4, 3, 3, sizes(0, "relu", 4, 1, 5, steps=2), learned=True)
     save_machine(folder, "three_levels", random, 3, 5, 5, 8, 2, sizes(1, "gelu", 4, 2, 6, steps=3))
+
+    # Noise on operations alone, on arguments alone and on both, over either axis; norms_before_noisy above has both as released.
+    random = np.random.default_rng(23)
+    over_trees = {"arg_dist_axis": "trees"}
+    for case, op, arg, more, temperature in (("noisy_operations", "gumbel", "softmax", {}, 0.7),
+                                             ("noisy_arguments_released", "softmax", "gumbel", {}, 0.6),
+                                             ("noisy_arguments", "softmax", "gumbel", over_trees, 1.3),
+                                             ("noisy_both", "gumbel", "gumbel", over_trees, 0.5)):
+        config = sizes(1, "gelu", 4, 2, 6, steps=3, op_dist_fn=op, arg_dist_fn=arg) | more
+        save_machine(folder, case, random, 2, 4, 5, 4, 2, config, temperature=temperature)

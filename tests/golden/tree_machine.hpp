@@ -37,6 +37,56 @@ void load_machine(workbench<Ex>& bench, Set& params, golden_file const& file, sh
   });
 }
 
+/// Whether a file has Gumbel noise on "op", its operations, or on "arg", its arguments: op_dist_fn and arg_dist_fn say so, or
+/// where they are not there the noise itself.  Noise that no distribution reads is passed over.
+inline bool is_noisy(golden_file const& file, std::string const& what) {
+  auto const key = what + "_dist_fn", noise = "in/gumbel_" + what + "_0";
+  if (!file.config.contains(key)) return file.has(noise);
+  auto const named = file.config[key].get<std::string>();
+  if (named != "softmax" && named != "gumbel")
+    throw data_error(file.path().string() + ": expected " + key + " to be softmax or gumbel, found " + named);
+  if (named == "gumbel" && !file.has(noise))
+    throw data_error(file.path().string() + ": " + key + " is gumbel, and there is no " + noise + " to compute with");
+  return named == "gumbel";
+}
+
+/// What logits are divided by where there is noise.
+inline double gumbel_temperature(golden_file const& file) {
+  auto const found = file.config.find("gumbel_temp");
+  if (found == file.config.end() || !found->is_number())
+    throw data_error(file.path().string() + ": there is noise, but no number as gumbel_temp in the configuration");
+  return found->get<double>();
+}
+
+/// What the weights of arguments sum to one over: arg_dist_axis, a key of ours; without it what the released program does,
+/// whose gumbel is over the arguments.
+inline choice_over arguments_over(golden_file const& file) {
+  std::string const key = "arg_dist_axis";
+  if (!file.config.contains(key)) return is_noisy(file, "arg") ? choice_over::arguments : choice_over::trees;
+  auto const named = file.config[key].get<std::string>();
+  if (named != "trees" && named != "arguments")
+    throw data_error(file.path().string() + ": expected " + key + " to be trees or arguments, found " + named);
+  return named == "trees" ? choice_over::trees : choice_over::arguments;
+}
+
+/// in/gumbel_WHAT_K of all steps: (steps, batch, columns), where step k has of_step(k) columns, and 0 behind them.
+template <class Count>
+std::vector<double> noise_of(golden_file const& file, std::string const& what, index_t steps, index_t batch, index_t columns,
+                             Count of_step) {
+  std::vector<double> all;
+  for (index_t k = 0; k < steps; ++k) {
+    auto const name = "in/gumbel_" + what + "_" + std::to_string(k);
+    auto const values = file.values(name);
+    if (static_cast<index_t>(values.size()) != batch * of_step(k))
+      throw data_error(file.path().string() + ": expected " + std::to_string(batch * of_step(k)) + " numbers as " + name +
+                       ", found " + std::to_string(values.size()));
+    for (index_t b = 0; b < batch; ++b)
+      for (index_t i = 0; i < columns; ++i)
+        all.push_back(i < of_step(k) ? values[static_cast<std::size_t>(b * of_step(k) + i)] : 0);
+  }
+  return all;
+}
+
 /// Trees as symbols in a backend's memory, with all that a batch of them needs.
 template <class T, backend Ex>
 tree_batch<T> load_trees(workbench<Ex>& bench, golden_file const& file, machine_case<T, Ex> const& of, index_t steps, std::string const& at) {
@@ -48,18 +98,18 @@ tree_batch<T> load_trees(workbench<Ex>& bench, golden_file const& file, machine_
     for (index_t b = 0; b < batch; ++b) size.push_back(k + 3), first.push_back(b * (k + 3));
   tree_batch<T> in{{batch}, of.positions.count(), bench.make_vec(file.integers(at)), of.table, {}, nullptr, bench.make_vec(sample), bench.make_vec(zero),
                    bench.make_vec(size), bench.make_vec(first)};
-  if (!file.has("in/gumbel_op_0")) return in;
-  std::vector<double> operations, arguments;
-  for (index_t k = 0; k < steps; ++k) {
-    auto const o = file.values("in/gumbel_op_" + std::to_string(k)), a = file.values("in/gumbel_arg_" + std::to_string(k));
-    operations.insert(operations.end(), o.begin(), o.end());
-    for (index_t b = 0; b < batch; ++b)
-      for (index_t i = 0; i < steps * 4; ++i) arguments.push_back(i < (k + 1) * 4 ? a[static_cast<std::size_t>(b * (k + 1) * 4 + i)] : 0);
+  using noise = tensor<T const, dyn, dyn, dyn>;
+  in.over = arguments_over(file);
+  if (is_noisy(file, "op")) {
+    in.operation_temperature = gumbel_temperature(file);
+    auto const all = noise_of(file, "op", steps, batch, 3, [](index_t) { return index_t{3}; });
+    in.operation_noise = bench.template make_from<noise>(all, steps, batch, index_t{3});
   }
-  in.temperature = file.config.at("gumbel_temp").get<double>();
-  in.over = choice_over::arguments;
-  in.operation_noise = bench.template make_from<tensor<T const, dyn, dyn, dyn>>(operations, steps, batch, index_t{3});
-  in.argument_noise = bench.template make_from<tensor<T const, dyn, dyn, dyn>>(arguments, steps, batch, steps * 4);
+  if (is_noisy(file, "arg")) {
+    in.argument_temperature = gumbel_temperature(file);
+    auto const all = noise_of(file, "arg", steps, batch, steps * 4, [](index_t k) { return (k + 1) * 4; });
+    in.argument_noise = bench.template make_from<noise>(all, steps, batch, steps * 4);
+  }
   return in;
 }
 

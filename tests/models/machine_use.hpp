@@ -65,10 +65,10 @@ struct some_trees {
   some_trees& operator=(some_trees const&) = delete;
 
   index_t batch() const { return static_cast<index_t>(pairs.size()); }
-  void add_noise(choice_over what) {
+  void add_noise(choice_over what, bool on_operations = true, bool on_arguments = true) {
     over = what;
-    operation_noise = random_values<T>(steps * batch() * (where.branching() + 1), 5);
-    argument_noise = random_values<T>(steps * batch() * steps * 2 * where.branching(), 6);
+    if (on_operations) operation_noise = random_values<T>(steps * batch() * (where.branching() + 1), 5);
+    if (on_arguments) argument_noise = random_values<T>(steps * batch() * steps * 2 * where.branching(), 6);
   }
   tree_machine_sizes sizes(transformer_options const& layer, index_t layers) const {
     return {steps, symbols, table.empty(), {layer, layers, where.branching(), fillers}};
@@ -81,10 +81,13 @@ struct some_trees {
     auto both = loader.upload();
     auto& in = both.first;
     if (!table.empty()) in.fillers = tensor<T const, dyn, dyn>(table.data(), symbols, fillers);
+    in.over = over;
     if (!operation_noise.empty()) {
-      in.temperature = 0.7;
-      in.over = over;
+      in.operation_temperature = 0.7;
       in.operation_noise = tensor<T const, dyn, dyn, dyn>(operation_noise.data(), steps, batch(), where.branching() + 1);
+    }
+    if (!argument_noise.empty()) {
+      in.argument_temperature = 1.6;
       in.argument_noise = tensor<T const, dyn, dyn, dyn>(argument_noise.data(), steps, batch(), steps * 2 * where.branching());
     }
     return both;

@@ -76,14 +76,18 @@ TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss, its operation
     }
 }
 
-TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss under noise, chosen over trees or over arguments", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss under noise on operations, arguments or both, over either axis", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
-  for (auto over : {choice_over::trees, choice_over::arguments}) {
-    some_trees<double> trees(2, 3, 3, 3, 5, 4);
-    trees.add_noise(over);
-    check_gradient(ex, rows_of(trees, layer(norm_place::before, 0.2), 1), trees);
-    check_gradient(ex, matrices_of(trees, some_maps<double>(trees.where, false), layer(norm_place::after, 0.2), true), trees);
-  }
+  for (auto over : {choice_over::trees, choice_over::arguments})
+    for (auto const& [operations, arguments] : {std::pair(true, true), {true, false}, {false, true}}) {
+      CAPTURE(over == choice_over::trees, operations, arguments);
+      some_trees<double> trees(2, 3, 3, 3, 5, 4);
+      trees.add_noise(over, operations, arguments);
+      check_gradient(ex, rows_of(trees, layer(norm_place::before, 0.2), 1), trees);
+      some_maps<double> const maps(trees.where, false);
+      check_gradient(ex, matrices_of(trees, maps, layer(norm_place::after, 0.2), true), trees);
+    }
 }
 
 TEMPLATE_TEST_CASE("every tensor of the tree machine has its gradient added, and nothing is read before it is written", "", TRIAD_TEST_BACKENDS) {

@@ -3,6 +3,7 @@
 #include "triad/ops/tree_choice.hpp"
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "tests/backends.hpp"
@@ -18,13 +19,14 @@ using namespace triad;
 struct problem {
   index_t batch, branching, step, fillers, slots = step + 2, arguments = 2 * branching, row = (step + 3) * arguments;  // logits of two more tokens
   choice_over over;
-  bool noisy;
+  bool noisy_operation, noisy_argument;
   std::vector<double> operation, argument, root, operation_noise, argument_noise;
   std::vector<double> chosen_operation, chosen, weights, weighted_root, d_weights, d_root;
   std::vector<double> dx_operation, dx_argument, dx_root;
 
-  problem(index_t b, index_t branch, index_t k, choice_over o, bool noise)
-      : batch(b), branching(branch), step(k), fillers(5), over(o), noisy(noise), operation(test::random_values<double>(b * (branch + 1), 1)),
+  problem(index_t b, index_t branch, index_t k, choice_over o, bool on_operation, bool on_argument)
+      : batch(b), branching(branch), step(k), fillers(5), over(o), noisy_operation(on_operation), noisy_argument(on_argument),
+        operation(test::random_values<double>(b * (branch + 1), 1)),
         argument(test::random_values<double>(b * row, 2, 2.0)), root(test::random_values<double>(b * fillers, 3)),
         operation_noise(test::random_values<double>(b * (branch + 1), 4)), argument_noise(test::random_values<double>(b * row, 5)),
         chosen_operation(operation.size()), chosen(static_cast<std::size_t>(slots * b * slots * arguments)), weights(chosen.size()), weighted_root(root.size()),
@@ -34,10 +36,14 @@ struct problem {
   choice_settings<double> settings() const {
     choice_settings<double> t;
     t.over = over;
-    if (!noisy) return t;
-    t.temperature = 0.7;
-    t.operation_noise = make_matrix(operation_noise.data(), batch, branching + 1, branching + 1);
-    t.argument_noise = make_matrix(argument_noise.data() + 2 * arguments, batch, (step + 1) * arguments, row);
+    if (noisy_operation) {
+      t.operation_temperature = 0.7;
+      t.operation_noise = make_matrix(operation_noise.data(), batch, branching + 1, branching + 1);
+    }
+    if (noisy_argument) {
+      t.argument_temperature = 1.6;
+      t.argument_noise = make_matrix(argument_noise.data() + 2 * arguments, batch, (step + 1) * arguments, row);
+    }
     return t;
   }
   template <class S>
@@ -72,7 +78,7 @@ struct problem {
 };
 
 TEMPLATE_TEST_CASE("choices are distributions over the trees, one for each argument, and over the operations", "", TRIAD_TEST_BACKENDS) {
-  problem p(3, 2, 4, choice_over::trees, true);
+  problem p(3, 2, 4, choice_over::trees, true, true);
   (void)p.value(std::remove_cvref_t<TestType>());
   auto const chosen = p.all(p.chosen.data());
   for (index_t b = 0; b < p.batch; ++b) {
@@ -91,9 +97,10 @@ TEMPLATE_TEST_CASE("choices are distributions over the trees, one for each argum
 TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "", TRIAD_TEST_BACKENDS) {
   std::remove_cvref_t<TestType> ex;
   for (auto const over : {choice_over::trees, choice_over::arguments})
-    for (bool noisy : {false, true})
+    for (auto const& [operations, arguments] : {std::pair(false, false), {true, false}, {false, true}, {true, true}})
       for (index_t branching : {2, 3}) {
-        problem p(2, branching, 3, over, noisy);
+        CAPTURE(over == choice_over::trees, operations, arguments, branching);
+        problem p(2, branching, 3, over, operations, arguments);
         (void)p.value(ex);
         p.gradient(ex);
         auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) { test::check_differences(x, dx, [&] { return p.value(ex); }); };
@@ -103,17 +110,39 @@ TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "",
       }
 }
 
+TEMPLATE_TEST_CASE("noise and temperature of operations leave arguments alone, and those of arguments operations", "",
+                   TRIAD_TEST_BACKENDS) {
+  std::remove_cvref_t<TestType> ex;
+  for (auto const over : {choice_over::trees, choice_over::arguments}) {
+    auto const chosen = [&](bool operations, bool arguments) {
+      problem p(3, 2, 4, over, operations, arguments);
+      (void)p.value(ex);
+      return std::pair(p.chosen_operation, p.chosen);
+    };
+    auto const neither = chosen(false, false), both = chosen(true, true);
+    auto const operations = chosen(true, false), arguments = chosen(false, true);
+    CHECK(operations.first != neither.first);
+    CHECK(operations.second == neither.second);
+    CHECK(arguments.first == neither.first);
+    CHECK(arguments.second != neither.second);
+    CHECK(both == std::pair(operations.first, arguments.second));
+  }
+}
+
 TEST_CASE("choices of a wrong shape are refused with a sentence") {
-  problem p(2, 2, 3, choice_over::trees, false);
+  problem p(2, 2, 3, choice_over::trees, false, false);
   reference::backend ex;
   auto x = p.logits<double const>(p.operation.data(), p.argument.data(), p.root.data());
   auto const root = make_matrix(p.weighted_root.data(), 2, 5, 5);
   CHECK_THROWS_WITH(tree_choice(ex, p.settings(), 2, x, p.choices(p.chosen_operation.data(), p.chosen.data()), p.all(p.weights.data()), root),
                     test::contains("(step + 1) 2 b"));
-  auto cold = p.settings();
-  cold.temperature = 0;
-  CHECK_THROWS_WITH(tree_choice(ex, cold, 3, x, p.choices(p.chosen_operation.data(), p.chosen.data()), p.all(p.weights.data()), root),
-                    test::contains("temperature"));
+  using settings = choice_settings<double>;
+  for (auto const temperature : {&settings::operation_temperature, &settings::argument_temperature}) {
+    auto cold = p.settings();
+    cold.*temperature = 0;
+    auto const chosen = p.choices(p.chosen_operation.data(), p.chosen.data());
+    CHECK_THROWS_WITH(tree_choice(ex, cold, 3, x, chosen, p.all(p.weights.data()), root), test::contains("temperature"));
+  }
 }
 
 }  // namespace

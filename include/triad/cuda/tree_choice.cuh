@@ -36,20 +36,28 @@ struct tree_choice_samples {
   TRIAD_DEVICE void operator()(block const& b, choice_settings<T> t, index_t step, tree_logits<T const> x, tree_choices<T> chosen,
                                tree_weights_view<T> weights, matrix<T> weighted_root) const {
     index_t const sample = b.index(), arguments = weights.extent(3), cons = arguments / 2, trees = step + 1;
-    auto const temperature = static_cast<T>(t.temperature);
-    auto const noisy = [&](matrix<T const> const& logits, matrix<T const> const& noise, index_t i) {
+    auto const of_operation = static_cast<T>(t.operation_temperature);
+    auto const of_argument = static_cast<T>(t.argument_temperature);
+    auto const noisy = [&](matrix<T const> const& logits, matrix<T const> const& noise, T temperature, index_t i) {
       return (logits(sample, i) + (noise.extent(0) != 0 ? noise(sample, i) : T(0))) / temperature;
     };
     auto const& p = chosen.arguments;
     if (b.thread() == 0)
-      small_softmax<T>(cons + 1, [&](index_t j) { return noisy(x.operation, t.operation_noise, j); }, [&](index_t j) -> T& { return chosen.operation(sample, j); });
+      small_softmax<T>(cons + 1, [&](index_t j) { return noisy(x.operation, t.operation_noise, of_operation, j); },
+                       [&](index_t j) -> T& { return chosen.operation(sample, j); });
     if (t.over == choice_over::trees) {
       for (index_t c = b.thread(); c < arguments; c += threads)
-        small_softmax<T>(trees, [&](index_t l) { return noisy(x.arguments, t.argument_noise, l * arguments + c); },
+        small_softmax<T>(trees,
+                         [&](index_t l) {
+                           return noisy(x.arguments, t.argument_noise, of_argument, l * arguments + c);
+                         },
                          [&](index_t l) -> T& { return p(step, sample, l, c); });
     } else {
       for (index_t l = b.thread(); l < trees; l += threads)
-        small_softmax<T>(arguments, [&](index_t c) { return noisy(x.arguments, t.argument_noise, l * arguments + c); },
+        small_softmax<T>(arguments,
+                         [&](index_t c) {
+                           return noisy(x.arguments, t.argument_noise, of_argument, l * arguments + c);
+                         },
                          [&](index_t c) -> T& { return p(step, sample, l, c); });
     }
     b.sync();
@@ -72,7 +80,8 @@ struct tree_choice_grad_samples {
   TRIAD_DEVICE void operator()(block const& b, choice_settings<T> t, index_t step, matrix<T const> root, tree_choices<T const> chosen,
                                tree_weights_view<T const> d_weights, matrix<T const> d_weighted_root, tree_logits<T> dx) const {
     index_t const sample = b.index(), arguments = d_weights.extent(3), cons = arguments / 2, trees = step + 1;
-    auto const temperature = static_cast<T>(t.temperature);
+    auto const of_operation = static_cast<T>(t.operation_temperature);
+    auto const of_argument = static_cast<T>(t.argument_temperature);
     auto const& p = chosen.arguments;
     T of_root = 0;
     for (index_t f = b.thread(); f < root.extent(1); f += threads) {
@@ -87,7 +96,7 @@ struct tree_choice_grad_samples {
           for (index_t l = 0; l < trees; ++l) sum += p(step, sample, l, c) * d_weights(step, sample, l, c);
         return sum;
       };
-      small_softmax_grad(cons + 1, temperature, [&](index_t j) { return chosen.operation(sample, j); }, d_chosen,
+      small_softmax_grad(cons + 1, of_operation, [&](index_t j) { return chosen.operation(sample, j); }, d_chosen,
                          [&](index_t j) -> T& { return dx.operation(sample, j); });
     }
     auto const probability = [&](index_t l, index_t c) { return p(step, sample, l, c); };
@@ -95,11 +104,13 @@ struct tree_choice_grad_samples {
     auto const to = [&](index_t l, index_t c) -> T& { return dx.arguments(sample, l * arguments + c); };
     if (t.over == choice_over::trees) {
       for (index_t c = b.thread(); c < arguments; c += threads)
-        small_softmax_grad(trees, temperature, [&](index_t l) { return probability(l, c); }, [&](index_t l) { return d_probability(l, c); },
+        small_softmax_grad(trees, of_argument, [&](index_t l) { return probability(l, c); },
+                           [&](index_t l) { return d_probability(l, c); },
                            [&](index_t l) -> T& { return to(l, c); });
     } else {
       for (index_t l = b.thread(); l < trees; l += threads)
-        small_softmax_grad(arguments, temperature, [&](index_t c) { return probability(l, c); }, [&](index_t c) { return d_probability(l, c); },
+        small_softmax_grad(arguments, of_argument, [&](index_t c) { return probability(l, c); },
+                           [&](index_t c) { return d_probability(l, c); },
                            [&](index_t c) -> T& { return to(l, c); });
     }
   }

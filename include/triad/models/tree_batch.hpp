@@ -26,11 +26,12 @@ struct tree_batch {
   vec<index_t const> zero;              // (batch) 0
   vec<index_t const> size, first;       // (steps batch) step k: k + 3 tokens of each sample, and where they begin
 
-  // Gumbel-softmax: noise that is added to both kinds of logits, which are then divided by the temperature; or none.
-  double temperature = 1;
-  choice_over over = choice_over::trees;
+  // Gumbel-softmax, of operations, of arguments or of both: noise that is added to the logits, or none, and the
+  // temperature that they are then divided by.
+  double operation_temperature = 1, argument_temperature = 1;
+  choice_over over = choice_over::trees;             // what the softmax of the arguments is over
   tensor<T const, dyn, dyn, dyn> operation_noise{};  // (steps, batch, b + 1)
-  tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, steps 2 b)
+  tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, steps 2 b); step k reads the first (k + 1) 2 b
 
   tree_dims const& dims() const { return sizes; }
   /// Positions of slot k that may hold anything are the first of this many.
@@ -41,16 +42,18 @@ struct tree_batch {
     auto const of_step = [&](vec<index_t const> v) { return vec<index_t const>(v.data_handle() ? v.data_handle() + k * b : nullptr, b); };
     return {b, b * each, each, of_step(size), of_step(first)};
   }
-  /// How step k chooses.
+  /// How step k chooses.  Noise that there is has k + 1 steps or more.
   choice_settings<T> choice(index_t k) const {
-    TRIAD_EXPECTS((operation_noise.size() == 0) == (argument_noise.size() == 0), "tree_batch: operations and arguments have noise, or neither has");
-    choice_settings<T> t{over, temperature};
-    if (operation_noise.size() == 0) return t;
+    choice_settings<T> t{over, operation_temperature, argument_temperature};
     auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {
+      TRIAD_EXPECTS(k < v.extent(0), "tree_batch: there is noise for fewer steps than the machine takes");
       return make_matrix(v.data_handle() + k * v.extent(1) * v.extent(2), v.extent(1), columns, v.extent(2));
     };
-    t.operation_noise = rows(operation_noise, operation_noise.extent(2));
-    t.argument_noise = rows(argument_noise, argument_noise.extent(2) / argument_noise.extent(0) * (k + 1));
+    if (operation_noise.size() != 0) t.operation_noise = rows(operation_noise, operation_noise.extent(2));
+    if (argument_noise.size() != 0) {
+      index_t const columns = argument_noise.extent(2) / argument_noise.extent(0);  // 2 b
+      t.argument_noise = rows(argument_noise, columns * (k + 1));
+    }
     return t;
   }
 
@@ -58,7 +61,8 @@ struct tree_batch {
   void identify(identity& id) const {
     id.add(static_cast<std::uint64_t>(sizes.batch));
     id.add_views(symbols, fillers, support.first, support.since, sample, zero, size, first, operation_noise, argument_noise);
-    id.add(temperature);
+    id.add(operation_temperature);
+    id.add(argument_temperature);
     id.add(static_cast<std::uint64_t>(over));
     index_t const steps = sizes.batch > 0 ? static_cast<index_t>(size.extent(0)) / sizes.batch : 0;
     for (index_t k = 0; k < steps; ++k) id.add(static_cast<std::uint64_t>(bound(k)));

@@ -5,13 +5,14 @@
 // Step k chooses among the trees l = 0 .. k.
 //
 //   o = softmax((a + noise) / t)                     a, o (batch, b + 1)
-//   p(l, c) = softmax over l of (z + noise) / t      z, p (batch, k + 1, 2 b)
+//   p(l, c) = softmax over l of (z + noise) / t      z, p (batch, k + 1, 2 b); noise and t of their own
 //   w(l, c) = o(j(c)) p(l, c);  r = o(b) s           what ops/tree_shift.hpp takes; s (batch, f): the filler for the root of cons
 //
 //   do(j) = sum_{c: j(c) = j} sum_l p dw  (+ s . dr where j = b),  dp = o(j(c)) dw,  ds = o(b) dr;  then back through both softmaxes
 //
-// Gumbel-softmax adds noise and a temperature t.  The released program then takes the softmax of z over its columns, so that the
-// weights of a column do not sum to one: choice_over::arguments does the same.
+// Gumbel-softmax adds noise and a temperature t: to operations, to arguments, or to both.  The released program then
+// takes the softmax of z over its columns, so that the weights of a column do not sum to one: choice_over::arguments
+// does the same.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -22,10 +23,11 @@ namespace triad {
 
 enum class choice_over { trees, arguments };
 
+/// How a step chooses: operations and arguments each have noise or none, and a temperature.
 template <class T>
 struct choice_settings {
-  choice_over over = choice_over::trees;
-  double temperature = 1;
+  choice_over over = choice_over::trees;  // what the softmax of the arguments is over
+  double operation_temperature = 1, argument_temperature = 1;
   matrix<T const> operation_noise = make_matrix<T const>(nullptr, 0, 0, 0);  // (batch, b + 1) or none
   matrix<T const> argument_noise = make_matrix<T const>(nullptr, 0, 0, 0);   // (batch, (k + 1) 2 b) or none
 };
@@ -52,7 +54,8 @@ void expect_choice(choice_settings<T> const& t, index_t step, tree_logits<S> con
   TRIAD_EXPECTS(x.arguments.extent(0) == batch && x.arguments.extent(1) == (step + 1) * arguments && x.arguments.stride(1) == 1,
                 "tree_choice: arguments are (batch, (step + 1) 2 b), side by side");
   TRIAD_EXPECTS(x.root.extent(0) == batch, "tree_choice: the root's filler is (batch, f)");
-  TRIAD_EXPECTS(t.temperature > 0, "tree_choice: the temperature must be positive");
+  TRIAD_EXPECTS(t.operation_temperature > 0 && t.argument_temperature > 0,
+                "tree_choice: the temperature must be positive");
   TRIAD_EXPECTS(t.operation_noise.extent(0) == 0 || same_shape(t.operation_noise, x.operation), "tree_choice: noise has the shape of the logits");
   TRIAD_EXPECTS(t.argument_noise.extent(0) == 0 || same_shape(t.argument_noise, x.arguments), "tree_choice: noise has the shape of the logits");
 }
