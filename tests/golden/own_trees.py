@@ -299,7 +299,7 @@ def main(folder):
     save_machine(folder, "three_levels", random, 3, 5, 5, 8, 2, sizes(1, "gelu", 4, 2, 6, steps=3))
 
     # Noise on operations alone, on arguments alone and on both, over either axis; norms_before_noisy above has both as released.
-    random = np.random.default_rng(23)
+    random = np.random.default_rng(104)  # of some tried: no symbol is near the threshold, no norm divides by little
     over_trees = {"arg_dist_axis": "trees"}
     for case, op, arg, more, temperature in (("noisy_operations", "gumbel", "softmax", {}, 0.7),
                                              ("noisy_arguments_released", "softmax", "gumbel", {}, 0.6),
