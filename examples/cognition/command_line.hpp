@@ -25,8 +25,9 @@ inline void add_data_options(CLI::App& app, options& o) {
 inline void add_train_options(CLI::App& app, options& o) {
   seq2seq::add_train_options(app, o);
   add_data_options(app, o);
-  app.footer("Preset paper: 6 + 6 layers of 512 and 1024, 4 heads, 100,000 updates are the paper's; rate 5e-4, 4000 updates of warm-up, smoothing "
-             "0.1 and dropout 0.3 are our guess, since the paper does not give them, and so are --tokens 4096 and --beam 5.");
+  app.footer("Preset paper: 6 + 6 layers and 100,000 updates are the paper's; widths of 512 and 1024 and the tied "
+             "output follow from the parameters that it counts; heads, rate, warm-up, smoothing, dropout, --tokens and "
+             "--beam are our guess.");
 }
 
 inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, seq2seq::query& q) {

@@ -163,7 +163,8 @@ run(1 ${arguments} --memory 24GB)
 expect("--memory 24GB: a size is a number above 0 and KiB, MiB, GiB or TiB")
 
 # Models and their options.
-foreach(option "--fuse=source" "--fuse=target" --only-top --tie-output --relative --norm=before --recompute --tokens=50
+foreach(option "--fuse=source" "--fuse=target" --only-top --tie-output --no-tie-output --relative --norm=before --recompute
+        --tokens=50
         "--validate=loss" "--model=transformer" "--model=universal-transformer")
   run("0|2" train --preset smoke --updates 2 ${option} --out ${FOLDER}/option)
   run(0 predict ${FOLDER}/option --sentence "hop" --longest 3)

@@ -19,7 +19,8 @@ std::unique_ptr<parser> with_model(options const& o, parser_sizes const& z, Make
   if (o.model == "edge-transformer") {
     triad::edge_trunk_sizes const trunk{
         .tokens = z.tokens, .relations = 2 * reach + 1, .layers = o.layers, .tied = o.tied,
-        .layer = {.width = o.width, .heads = o.heads, .hidden = o.width * o.hidden_factor, .dropout = o.dropout, .attention_bias = true}};
+        .layer = {.width = o.width, .heads = o.heads, .hidden = o.width * o.hidden_factor, .dropout = o.dropout,
+                  .variant = o.attention, .attention_bias = true}};
     return make(triad::edge_dependency_parser<float>(trunk, {.relations = z.relations}));
   }
   triad::token_trunk_sizes const trunk{

@@ -32,7 +32,10 @@ void add_train_options(CLI::App& app, options& o) {
   app.add_option("--least-count", o.least_count, "The dictionary has words that the training set has so often")->check(positive);
   app.add_option("--model", o.model, "edge-transformer; transformer or universal-transformer, with biaffine heads")
       ->check(CLI::IsMember({"edge-transformer", "transformer", "universal-transformer"}));
-  app.add_flag("--tied", o.tied, "One layer's parameters for all; else each its own");
+  app.add_option("--attention", o.attention,
+                 "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
+      ->transform(CLI::CheckedTransformer(triad::examples::attention_names()));
+  app.add_flag("--tied,!--untied", o.tied, "One layer's parameters for all, as the paper says; else each its own");
   app.add_option("--words", o.words, "Of a batch, at most")->check(positive);
   app.add_option("--updates", o.updates)->check(positive);
   app.add_option("--evaluate-every", o.evaluate_every, "Updates between two checkpoints")->check(positive);

@@ -13,10 +13,12 @@
 
 namespace dependency {
 
-/// The options that shape the model.
+/// The options that shape the model.  Attention is among them where it is not full: older checkpoints do not name it.
 inline nlohmann::json to_json(options const& o) {
-  return {{"task", o.task}, {"model", o.model}, {"tied", o.tied}, {"layers", o.layers},
-          {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}};
+  nlohmann::json shape{{"task", o.task}, {"model", o.model}, {"tied", o.tied}, {"layers", o.layers},
+                       {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}};
+  if (o.attention != triad::triangle_form::full) shape["attention"] = triad::examples::attention_name(o.attention);
+  return shape;
 }
 
 inline triad::examples::run_record record_of(options const& o, vocabulary const& words) {
@@ -26,6 +28,9 @@ inline triad::examples::run_record record_of(options const& o, vocabulary const&
 /// The options of the model in a checkpoint; what does not shape a model is taken from `o`.
 inline options shaped_as(triad::checkpoint const& file, options o) {
   o.model = file.setting<std::string>("model");
+  o.attention = triad::triangle_form::full;
+  if (file.state().configuration.contains("attention"))
+    o.attention = triad::examples::attention_form(file.setting<std::string>("attention"), file.tensors().file());
   o.tied = file.setting<bool>("tied");
   o.layers = file.setting<int>("layers");
   o.width = file.setting<int>("width");

@@ -41,7 +41,7 @@ inline void add_model_options(CLI::App& app, options& o) {
   app.add_option("--decoder-layers", o.decoder_layers)->check(between(1, 63));
   app.add_option("--hidden", o.hidden, "Width of the feed-forward block")->check(positive);
   app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches, feed-forward block and embeddings")->check(between(0.0, 0.95));
-  app.add_flag("--tie-output", o.tie_output, "The output's matrix is the table of target words");
+  app.add_flag("--tie-output,!--no-tie-output", o.tie_output, "The output's matrix is the table of target words");
   app.add_option("--norm", o.norm, "after the sums, or before the blocks")->check(CLI::IsMember({"after", "before"}));
   app.add_option("--roberta", o.roberta, "Of lrf and transformer: folder of a published RoBERTa (config.json, vocab.json, merges.txt, model.safetensors), which is "
                                          "fine-tuned as the encoder")

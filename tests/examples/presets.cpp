@@ -1,0 +1,216 @@
+// Presets against the papers: every value that a table or a section gives, and the parameter counts of LRF's Table 1.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "cfq/options.hpp"
+#include "cfq/parse/record.hpp"
+#include "clutrr/options.hpp"
+#include "cognition/options.hpp"
+#include "cogs/options.hpp"
+#include "common/seq2seq/models.hpp"
+#include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
+#include "tree_transforms/options.hpp"
+#include "triad/io/checkpoint.hpp"
+#include "triad/layers/linear.hpp"
+#include "triad/reference/backend.hpp"
+#include "triad/train/parameters.hpp"
+
+namespace {
+
+using triad::test::contains;
+
+template <class Options>
+Options preset(std::string const& name, std::string const& model = {}) {
+  Options o;
+  o.preset = name;
+  if (!model.empty()) o.model = model;
+  apply_preset(o);
+  return o;
+}
+
+/// A row of the Edge Transformer paper's Table 1, and whether its layers are tied.
+struct row {
+  char const* model;
+  int layers, width, heads, batch;
+  double rate;
+  int duration;
+  bool tied;
+};
+
+TEST_CASE("presets have the Edge Transformer paper's Table 1: CLUTRR") {
+  for (auto const& e : {row{"edge-transformer", 8, 200, 4, 400, 1e-3, 50, true},
+                        row{"rat", 8, 320, 8, 200, 1e-3, 50, true}, row{"rrat", 6, 320, 8, 200, 1e-3, 50, true}})
+    for (auto const* name : {"paper-k234", "paper-k23"}) {
+      CAPTURE(e.model, name);
+      auto const o = preset<clutrr::options>(name, e.model);
+      CHECK(o.layers == e.layers);
+      CHECK(o.width == e.width);
+      CHECK(o.heads == e.heads);
+      CHECK(o.batch == e.batch);
+      CHECK(o.rate == e.rate);
+      CHECK(o.epochs == e.duration);
+      CHECK(o.untied == !e.tied);
+      CHECK(o.hidden_factor == 4);  // section 3
+    }
+}
+
+TEST_CASE(
+    "presets have the Edge Transformer paper's Table 1: dependencies of CFQ, with the layers tied where the paper's "
+    "are") {
+  for (auto const& e : {row{"edge-transformer", 7, 360, 4, 500, 1e-3, 8000, true},
+                        row{"transformer", 7, 360, 4, 1000, 1e-3, 8000, false},
+                        row{"universal-transformer", 8, 360, 4, 500, 1e-3, 8000, true}}) {
+    CAPTURE(e.model);
+    auto const o = preset<dependency::options>("paper-dependency", e.model);
+    CHECK(o.layers == e.layers);
+    CHECK(o.width == e.width);
+    CHECK(o.heads == e.heads);
+    CHECK(o.words == e.batch);
+    CHECK(o.rate == e.rate);
+    CHECK(o.updates == e.duration);
+    CHECK(o.tied == e.tied);
+    CHECK(o.hidden_factor == 4);  // section 3, of the Edge Transformer
+    CHECK(o.attention == triad::triangle_form::full);
+    CHECK_NOTHROW(check(o));
+  }
+  CHECK_FALSE(preset<dependency::options>("small-dependency").tied);  // ours: a tied one parsed worse
+}
+
+TEST_CASE("presets have the Edge Transformer paper's Table 1: queries of CFQ") {
+  for (auto const& e : {row{"edge-transformer", 6, 256, 8, 64, 6e-4, 100, true},
+                        row{"universal-transformer", 4, 256, 8, 64, 6e-4, 100, true}}) {
+    CAPTURE(e.model);
+    auto const o = preset<cfq::options>("paper-semantic", e.model);
+    CHECK(o.encoder_layers == e.layers);
+    CHECK(o.decoder_layers == e.layers);
+    CHECK(o.width == e.width);
+    CHECK(o.heads == e.heads);
+    CHECK(o.pairs == e.batch);
+    CHECK(o.rate == e.rate);
+    CHECK(o.epochs == e.duration);
+    CHECK(o.untied == !e.tied);
+    CHECK(o.hidden == 4 * e.width);   // section 3
+    CHECK(o.longest_training == 50);  // section 4.3
+    CHECK_FALSE(o.from_begin);        // section 3: a token is read from the edge (i, i)
+    CHECK_NOTHROW(check(o));
+  }
+}
+
+TEST_CASE(
+    "presets have the Edge Transformer paper's Table 1: COGS, with layers of their own as in the released program") {
+  auto const o = preset<cogs::options>("paper");
+  CHECK(o.layers == 3);
+  CHECK(o.width == 64);
+  CHECK(o.heads == 4);
+  CHECK(o.batch == 100);
+  CHECK(o.rate == 5e-4);
+  CHECK(o.epochs == 200);
+  CHECK(o.hidden_factor == 4);
+  CHECK_FALSE(o.tied);
+}
+
+TEST_CASE(
+    "the paper's tree machine is the default: appendix D.1 of its paper, and the released program's choices in its "
+    "grid") {
+  auto const o = preset<tree_transforms::options>("paper");
+  CHECK(o.width == 64);
+  CHECK(o.heads == 4);
+  CHECK(o.hidden_factor == 4);
+  CHECK(o.layers == 1);
+  CHECK(o.updates == 20000);
+  CHECK(o.warmup == 10000);
+  CHECK(o.decay == 0.1);
+  CHECK(o.beta1 == 0.9);
+  CHECK(o.beta2 == 0.95);
+  CHECK(o.dropout == 0.1);
+  CHECK(o.clip == 1);
+  CHECK(o.rows == 10000);
+  CHECK(o.test_size == 1250);
+}
+
+/// Parameters in millions of a model that is trained on CoGnition.
+double millions(seq2seq::options const& o) {
+  // github.com/yafuly/CoGnition, data/processed/bin: the dictionaries have 2,004 English and 5,500 Chinese lines; four
+  // special tokens each.
+  seq2seq::translator_sizes sizes{};
+  sizes.source_words = 2004 + 4, sizes.target_words = 5500 + 4;
+  triad::fused_transformer<float> const model(model_of(o, sizes));
+  triad::arena measure;
+  return static_cast<double>(triad::count_values(model.plan_params<float const>(measure))) / 1e6;
+}
+
+TEST_CASE(
+    "preset paper has as many parameters as LRF's Table 1 says of each model that it names, which needs a tied "
+    "output") {
+  struct expected {
+    char const *called, *model;
+    int layers;
+    bool relative;
+    int paper;  // millions, Table 1
+  };
+  for (auto const& e : {expected{"Transformer", "transformer", 6, false, 35},
+                        {"Transformer-Rela", "transformer", 6, true, 35},
+                        {"Transformer-Small", "transformer", 4, false, 25},
+                        {"Transformer-Deep", "transformer", 8, false, 46},
+                        {"DLCL", "dlcl", 6, false, 35},
+                        {"LRF", "lrf", 6, false, 48},
+                        {"LRF-Rela", "lrf", 6, true, 48},
+                        {"LRF-Small", "lrf", 4, false, 33}}) {
+    CAPTURE(e.called);
+    auto o = preset<cognition::options>("paper", e.model);
+    CHECK(o.encoder_layers == 6);  // the section "Analysis": 6-6 layers
+    CHECK(o.decoder_layers == 6);
+    CHECK(o.updates == 100000);  // the section "Setup"
+    o.encoder_layers = o.decoder_layers = e.layers;
+    o.relative = e.relative;
+    CHECK_NOTHROW(check(o));
+    CHECK(static_cast<int>(std::lround(millions(o))) == e.paper);
+    o.tie_output = false;
+    CHECK(static_cast<int>(std::lround(millions(o))) != e.paper);
+  }
+  // An Edge Transformer has no such output to tie, and the preset does not ask it to.
+  CHECK_NOTHROW(check(preset<cognition::options>("paper", "edge-transformer")));
+}
+
+TEST_CASE("preset roberta has the decoder and the number of updates that LRF's paper gives") {
+  auto const o = preset<cfq::options>("roberta");
+  CHECK(o.decoder_layers == 2);
+  CHECK(o.width == 256);
+  CHECK(o.hidden == 512);
+  CHECK(o.updates == 45000);
+  CHECK(o.epochs == 0);
+  CHECK(o.schedule == "linear");
+}
+
+TEST_CASE("a parser's form of attention is in its settings and its checkpoint where it is not full, as in older runs") {
+  using dependency::options;
+  options full, other;
+  other.attention = triad::triangle_form::value_ablation;
+  CHECK_THAT(to_toml(full), contains("attention = \"full\"\n"));
+  CHECK_THAT(training_settings(full), !contains("attention"));
+  CHECK_THAT(training_settings(other), contains("attention = \"value-ablation\"\n"));
+  CHECK_FALSE(dependency::to_json(full).contains("attention"));
+
+  triad::test::scratch_folder const folder;
+  auto const path = folder / "model.safetensors";
+  triad::parameter_set<triad::linear<float>, triad::reference::backend> const some(
+      triad::linear<float>{triad::extents<triad::dyn, triad::dyn>(1, 1)});
+  auto const reread = [&](nlohmann::json const& shape) {
+    triad::save_checkpoint(path, {.configuration = shape, .vocabulary = nlohmann::json::array()}, some);
+    return dependency::shaped_as(triad::checkpoint(path), other).attention;
+  };
+  CHECK(reread(dependency::to_json(full)) == triad::triangle_form::full);
+  CHECK(reread(dependency::to_json(other)) == triad::triangle_form::value_ablation);
+  auto unknown = dependency::to_json(other);
+  unknown["attention"] = "none";
+  CHECK_THROWS_WITH(reread(unknown), contains("an unknown form of attention"));
+
+  other.model = "transformer";
+  CHECK_THROWS_WITH(check(other),
+                    contains("--attention is about the states of edges, which --model transformer does not have"));
+}
+
+}  // namespace
