@@ -23,7 +23,7 @@ inline void add_train_options(CLI::App& app, options& o) {
   add_data_options(app, o);
   triad::examples::add_training_options(app, o);
   app.add_option("--sentences", o.sentences, "Generated sentences to train on")->check(positive);
-  app.add_option("--model", o.model, "edge-transformer, or the paper's baselines: transformer, universal-transformer")
+  app.add_option("--model", o.model, "edge-transformer, or the released baselines: transformer, universal-transformer")
       ->check(CLI::IsMember({"edge-transformer", "transformer", "universal-transformer"}));
   app.add_option("--attention", o.attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
       ->transform(CLI::CheckedTransformer(triad::examples::attention_names()));

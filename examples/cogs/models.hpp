@@ -37,7 +37,7 @@ std::unique_ptr<parser> with_edge_transformer(options const& o, parser_sizes con
   return make(triad::edge_transformer_parser<float>(sizes));
 }
 
-/// make(model) of one of the paper's baselines.
+/// make(model) of one of the released program's baselines.
 template <class Make>
 std::unique_ptr<parser> with_transformer(options const& o, parser_sizes const& z, Make&& make) {
   if (o.attention != triad::triangle_form::full || o.paper_form || o.positional || o.from_parent)

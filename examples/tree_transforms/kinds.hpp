@@ -15,6 +15,10 @@
 
 namespace tree_transforms {
 
+// Steps are 2 (X + 2), where X is the least that the task needs: the larger of the two choices in appendix D.1.  The
+// paper's text has 28 for passive-logical (section 4.3) and batches of 8 there; the other steps are those of X = 4, 6
+// and 8, which it does not print.
+
 enum class kind { car_cdr_seq, active_logical, passive_logical, active_passive_logical };
 
 struct kind_facts {

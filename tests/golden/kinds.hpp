@@ -1,4 +1,5 @@
-// Every kind of golden file, built here or not: the published ones, and ours of what has no released program (dep_heads).
+// Every kind of golden file, built here or not.  Of LRF (lrf_...) and of the heads of dependency parsers (dep_heads) no
+// program was released: their files come from models written from the papers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
