@@ -6,7 +6,7 @@
 
 #include "cfq/options.hpp"
 #include "cfq/parse/record.hpp"
-#include "clutrr/options.hpp"
+#include "clutrr/paper.hpp"
 #include "cognition/options.hpp"
 #include "cogs/options.hpp"
 #include "common/seq2seq/models.hpp"
@@ -129,6 +129,22 @@ TEST_CASE(
   CHECK(o.clip == 1);
   CHECK(o.rows == 10000);
   CHECK(o.test_size == 1250);
+}
+
+TEST_CASE("a run of CLUTRR is drawn beside the paper's figures where its settings are the paper's, whatever its seed") {
+  auto o = preset<clutrr::options>("paper-k23");
+  o.seed = 7, o.data = "folder", o.threads = 1;
+  REQUIRE(paper_curve(o));
+  CHECK(paper_curve(o)->y == std::vector<double>{.820, .743, .669, .618, .581});  // Table 5, k = 6 to 10
+  for (auto const change : {+[](clutrr::options& p) { p.width = 32; }, +[](clutrr::options& p) { p.epochs = 1; },
+                            +[](clutrr::options& p) { p.untied = true; }, +[](clutrr::options& p) { p.paper_form = true; },
+                            +[](clutrr::options& p) { p.attention = triad::triangle_form::flat; }}) {
+    auto other = o;
+    change(other);
+    CHECK_FALSE(paper_curve(other));
+  }
+  CHECK_FALSE(paper_curve(preset<clutrr::options>("paper-k23", "rat")));
+  CHECK_FALSE(paper_curve(preset<clutrr::options>("quickstart")));
 }
 
 /// Parameters in millions of a model that is trained on CoGnition.

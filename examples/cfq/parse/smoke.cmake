@@ -51,7 +51,7 @@ run("0|2" train --task parse --preset smoke --updates 40 --rate 0.01 --seeds 2 -
 expect("seed +part +exact match +UAS +LAS")
 expect("mean +test")
 # Forms of attention: each learns otherwise, and its checkpoint says which it is.
-set(short ${learn} --updates 20 --evaluate-every 20)
+set(short --task parse --preset smoke --updates 20 --evaluate-every 20 --data ${FOLDER}/data)
 run("0|2" train ${short} --out ${FOLDER}/full)
 losses_of(full before)
 foreach(form value-ablation attention-ablation both-ablations flat)

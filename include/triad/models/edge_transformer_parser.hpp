@@ -16,7 +16,7 @@ struct edge_transformer_parser_sizes {
   index_t relations = 33;  // rows of the table of relative positions
   label_counts labels{};
   index_t layers = 1;
-  bool tied = false;
+  bool tied = false;       // true: as the paper has it; the released program's are not, whatever its switch says
   edge_transformer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   double positional_dropout = 0;

@@ -21,7 +21,7 @@ struct edge_transformer_seq2seq_sizes {
   index_t tokens = 0;  // rows of the one table of tokens, and logits
   index_t reach = 32;  // at which relative positions are clipped
   index_t layers = 1;  // of either side
-  bool tied = false;   // one set of parameters for all layers of a side
+  bool tied = false;   // true: one set of parameters for all layers of a side, as the paper has it
   edge_transformer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   edge_reading reading = edge_reading::own;
