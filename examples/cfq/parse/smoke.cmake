@@ -67,7 +67,7 @@ foreach(form value-ablation attention-ablation both-ablations flat)
   expect("test  exact match")
 endforeach()
 run(1 train ${short} --resume --out ${FOLDER}/value-ablation)
-expect("checkpoint has .*attention")
+expect("attention: checkpoint has \"value-ablation\"")
 run(1 train ${learn} --model transformer --attention value-ablation)
 expect("--attention is about the states of edges, which --model transformer does not have")
 
