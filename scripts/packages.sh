@@ -1,7 +1,10 @@
-# Sourced by the other scripts: finds out what a fresh Debian or Ubuntu lacks, says so, and installs it.
+# shellcheck shell=bash
+# Sourced by the other scripts: finds out what a fresh Debian or Ubuntu lacks, says so, and installs it, or, with may_install=false
+# (their --no-install), says what to install and ends.
 # A thing is looked for, not its package, so that compilers and libraries from elsewhere count.
 
 missing=()
+may_install=true
 
 need_command() {  # COMMAND PACKAGE
   command -v "$1" > /dev/null || missing+=("$2")
@@ -51,21 +54,25 @@ need_to_build() {
 
 install_missing() {
   ((${#missing[@]})) || return 0
-  local update="apt-get update"
-  local install="apt-get install --yes --no-install-recommends ${missing[*]}"
+  local update=(apt-get update)
+  local install=(apt-get install --yes --no-install-recommends "${missing[@]}")
   echo "Missing packages: ${missing[*]}"
-  if ! command -v apt-get > /dev/null; then
+  if ! $may_install; then
+    echo "Nothing is installed, as --no-install says.  Run this as root, then this script again:" >&2
+    echo "  ${update[*]} && ${install[*]}" >&2
+    exit 1
+  elif ! command -v apt-get > /dev/null; then
     echo "There is no apt-get here: if CMake does not find them either, install what this system calls them." >&2
   elif ((EUID == 0)); then
-    echo "Installing them: $install"
+    echo "Installing them (--no-install leaves that to you): ${install[*]}"
     export DEBIAN_FRONTEND=noninteractive
-    $update && $install
+    "${update[@]}" && "${install[@]}"
   elif command -v sudo > /dev/null && { [[ -t 0 ]] || sudo -n true 2> /dev/null; }; then
-    echo "Installing them: sudo $install"
-    sudo $update && sudo DEBIAN_FRONTEND=noninteractive $install
+    echo "Installing them (--no-install leaves that to you): sudo ${install[*]}"
+    sudo "${update[@]}" && sudo DEBIAN_FRONTEND=noninteractive "${install[@]}"
   else
     echo "Installing them needs root.  Run this as root, then this script again:" >&2
-    echo "  $update && $install" >&2
+    echo "  ${update[*]} && ${install[*]}" >&2
     exit 1
   fi
 }
@@ -80,7 +87,12 @@ find_gpu() {
   command -v nvidia-smi > /dev/null && nvidia-smi -L 2> /dev/null | grep '^GPU' > /dev/null
 }
 
-# Of the first GPU, as CMAKE_CUDA_ARCHITECTURES has it: 90.
+# Of the first GPU: 9.0.
+gpu_capability() {
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1
+}
+
+# The same as CMAKE_CUDA_ARCHITECTURES has it: 90.
 gpu_architecture() {
-  nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .
+  gpu_capability | tr -d .
 }

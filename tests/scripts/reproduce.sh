@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# scripts/reproduce with programs that only say what they were called with:  reproduce.sh ROOT FOLDER
+set -euo pipefail
+root=$1 folder=$2
+rm -rf "$folder"
+mkdir -p "$folder/bin"
+cat > "$folder/bin/clutrr" <<'STUB'
+#!/usr/bin/env bash
+# Trains nothing: leaves a checkpoint in the folder after --out and prints what it was told.
+arguments="$*"
+while (($#)); do
+  if [[ $1 == --out ]]; then mkdir -p "$2" && echo "$arguments" > "$2/model.safetensors"; fi
+  shift
+done
+echo "stub $arguments"
+exit "${STUB_STATUS:-0}"
+STUB
+chmod +x "$folder/bin/clutrr"
+export TRIAD_PROGRAMS=$folder/bin TRIAD_RUNS=$folder/runs TRIAD_DATA=$folder/data
+failed() { echo "$1: $2" >&2 && exit 1; }
+says() {  # STATUS TEXT ARGUMENTS...: the script ends so and says that
+  local expected=$1 text=$2 status=0
+  shift 2
+  output=$("$root/scripts/reproduce" "$@" 2>&1) || status=$?
+  ((status == expected)) || failed "reproduce $*" "status $status, expected $expected: $output"
+  grep -qF -e "$text" <<< "$output" || failed "reproduce $*" "no \"$text\" in: $output"
+}
+has() { [[ -e $folder/runs/$1 ]] || failed "$1" "is missing"; }
+
+name=clutrr-k234-s1
+grep -qF "\`$name\`" "$root/docs/results.md" || failed "$name" "is not in docs/results.md, which this test is about"
+# A run that is not named is left to docs/results.md, which is enough where all are run; one that is named runs.
+says 0 "$name: its figures are in docs/results.md; to run it here: scripts/reproduce clutrr $name" clutrr
+[[ ! -e $folder/runs/$name ]] || failed "$name" "ran, and has its figures in docs/results.md"
+has clutrr-k23-s3/model.safetensors
+says 0 "stub train --preset paper-k234 --data $folder/data/clutrr/data_db9b8f04 --seed 1 --out $folder/runs/$name" clutrr $name
+has $name.finished
+# Finished: left alone, and how to repeat it is said.
+echo first > "$folder/runs/$name/model.safetensors"
+says 0 "to repeat it: scripts/reproduce clutrr $name --again" clutrr $name
+[[ $(cat "$folder/runs/$name/model.safetensors") == first ]] || failed "$name" "was touched"
+# Again: what was there is set aside, and nothing is resumed.
+for number in '' 2; do
+  cp "$folder/runs/$name.log" "$folder/log"
+  says 0 "the last run is now in $folder/runs/$name.old$number" clutrr $name --again
+  if grep -qF -e --resume <<< "$output"; then failed "$name" "--again resumed: $output"; fi
+  has "$name.old$number/model.safetensors" && has "$name.finished.old$number" && has "$name.finished"
+  cmp "$folder/log" "$folder/runs/$name.log.old$number"
+done
+[[ $(cat "$folder/runs/$name.old/model.safetensors") == first ]] || failed "$name.old" "is not the first run"
+# One that was begun is resumed, also where it was begun with --again.
+rm "$folder/runs/$name.finished"
+says 0 "--resume" clutrr $name --again
+# A run that did not learn is finished; one that broke is not.
+STUB_STATUS=2 says 0 "stub" clutrr $name --again
+has $name.finished
+STUB_STATUS=1 says 1 "stub" clutrr $name --again
+[[ ! -e $folder/runs/$name.finished ]] || failed "$name" "broke and counts as finished"
+# What is called wrongly is told.
+says 2 "there is no run nothing of clutrr" clutrr nothing
+says 2 "--again repeats runs that are named" clutrr --again
+rm "$folder/bin/clutrr"
+says 2 "no program clutrr in TRIAD_PROGRAMS=" clutrr $name

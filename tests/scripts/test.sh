@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# scripts/test and scripts/quickstart where tools are stubs that only note how they were called:  test.sh ROOT FOLDER
+set -euo pipefail
+root=$1 folder=$2
+rm -rf "$folder"
+mkdir -p "$folder/bin" "$folder/root/scripts" "$folder/root/build/release/bin"
+cp "$root/scripts/test" "$root/scripts/quickstart" "$root/scripts/packages.sh" "$folder/root/scripts/"
+calls=$folder/calls
+export CALLS=$calls PATH=$folder/bin:$PATH CXX=$folder/bin/compiler
+for tool in ctest ninja clang++ pkg-config python3 nvcc apt-get sudo; do
+  # shellcheck disable=SC2016  # for the stub
+  printf '#!/bin/sh\necho "%s $*" >> "$CALLS"\n' $tool > "$folder/bin/$tool"
+done
+cat > "$folder/bin/compiler" <<'STUB'
+#!/bin/sh
+# Finds everything.
+cat > /dev/null
+STUB
+cat > "$folder/bin/cmake" <<'STUB'
+#!/bin/sh
+# As ninja where the stand-in for a GPU is ($STAND_IN) and where it is not.
+echo "cmake $*" >> "$CALLS"
+case "$*" in
+  *"--target help"*) echo all: phony; if [ -n "$STAND_IN" ]; then echo triad-planted-faults: phony; fi ;;
+  "--build --preset tsan"*) if [ -z "$STAND_IN" ]; then echo "ninja: error: unknown target 'triad-planted-faults'" >&2; exit 1; fi ;;
+esac
+STUB
+cat > "$folder/bin/nvidia-smi" <<'STUB'
+#!/bin/sh
+case "$*" in
+  -L) if [ -n "$CAPABILITY" ]; then echo "GPU 0: a stub"; fi ;;
+  *compute_cap*) echo "$CAPABILITY" ;;
+  *) echo "a stub" ;;
+esac
+STUB
+printf '#!/bin/sh\necho "clutrr $*"\n' > "$folder/root/build/release/bin/clutrr"
+chmod +x "$folder"/bin/* "$folder/root/build/release/bin/clutrr"
+failed() { echo "$1: $2" >&2 && exit 1; }
+says() {  # STATUS TEXT SCRIPT ARGUMENTS...
+  local expected=$1 text=$2 status=0
+  shift 2
+  : > "$calls"
+  output=$("$folder/root/scripts/$1" "${@:2}" 2>&1) || status=$?
+  ((status == expected)) || failed "$*" "status $status, expected $expected: $output"
+  grep -qF -e "$text" <<< "$output" || failed "$*" "no \"$text\" in: $output"
+}
+called() { grep -qE -e "$1" "$calls" || failed "no call $1" "$(cat "$calls")"; }
+not_called() { if grep -qE -e "$1" "$calls"; then failed "a call $1" "$(cat "$calls")"; fi; }
+export STAND_IN='' CAPABILITY=''
+
+# Without CUDA's headers --full passes, has run all else, and says what it left out.
+says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in asan tsan clang ci," test --full
+not_called '^ctest --preset tsan'
+for preset in asan clang ci; do called "^ctest --preset $preset"; done
+says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in ci," test
+# With them nothing is left out.
+STAND_IN=1 says 0 "" test --full
+if grep -q 'Left out' <<< "$output"; then failed "test --full" "$output"; fi
+called '^ctest --preset tsan'
+not_called '^apt-get|^sudo'
+
+# Nothing is installed unasked where that was said.
+for script in test quickstart; do
+  CXX=$folder/bin/none says 1 "Missing packages: g++" $script --no-install
+  grep -q 'apt-get install --yes --no-install-recommends g++' <<< "$output" || failed $script "does not say what to install: $output"
+  not_called '^apt-get|^sudo|^cmake'
+done
+
+# Why the processor trains.
+says 0 "Training on the processor: no NVIDIA GPU here" quickstart --no-install --seed 2
+grep -q '^clutrr train --preset quickstart .* --seed 2$' <<< "$output" || failed quickstart "hands on other options: $output"
+for capability in 8.6 8.9 12.0; do
+  CAPABILITY=$capability says 0 "the GPU here has compute capability $capability; the kernels need 163 KiB of shared memory a block" quickstart
+done
