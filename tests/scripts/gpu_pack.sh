@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# scripts/gpu pack, in a folder of its own, and what the archive holds:  gpu_pack.sh ROOT FOLDER
+set -euo pipefail
+root=$1 folder=$2
+rm -rf "$folder"
+mkdir -p "$folder/root/scripts" "$folder/golden" "$folder/data/clutrr/some"
+cp "$root/scripts/gpu" "$root/scripts/packages.sh" "$folder/root/scripts/"
+echo golden > "$folder/golden/one.safetensors"
+echo rows > "$folder/data/clutrr/some/1.2_train.csv"
+failed() { echo "gpu pack: $1" >&2 && exit 1; }
+output=$(TRIAD_GOLDEN_DIR=$folder/golden TRIAD_DATA=$folder/data "$folder/root/scripts/gpu" pack 2>&1) || failed "status $?: $output"
+archive=$folder/root/build/gpu-pack.tar.gz
+[[ -f $archive ]] || failed "no $archive"
+held=$(tar -tzf "$archive")
+expect() { grep -qE "^gpu-pack/$1\$" <<< "$held" || failed "no $1 in the archive: $held"; }
+expect golden/one.safetensors
+expect data/clutrr/some/1.2_train.csv
+# What this machine's compiler finds is there, and what it does not find is said.
+for header in catch2/catch.hpp catch2/catch_all.hpp CLI/CLI.hpp nlohmann/json.hpp zlib.h zconf.h cblas.h openblas_config.h; do
+  if printf '#include <%s>\n' "$header" | "${CXX:-c++}" -std=c++20 -E -x c++ - > /dev/null 2>&1; then
+    expect "include/$header"
+  else
+    grep -q "not on this machine, so not in the pack: .*$header" <<< "$output" || failed "does not say that $header is absent: $output"
+  fi
+done
+for library in libz.a libopenblas.so; do
+  if [[ $("${CXX:-c++}" -print-file-name=$library) == /* ]]; then expect "lib/$library"; fi
+done
