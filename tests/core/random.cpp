@@ -111,7 +111,9 @@ TEST_CASE("a mask is the same every time, and another for every step, path and k
   std::uint64_t const part = std::uint64_t{1} << 32 | first, later = std::uint64_t{300} << 32 | first;
   for (auto const* step : {&part, &later}) CHECK_THAT(agreement({0.5, 1, 2, step}), WithinAbs(0.5, noise));
   // Neighbouring elements, rows and blocks are independent.
-  for (std::uint64_t shift : {1, 16, 64, 1024}) {
+  // So are those 2^34 and more apart, where counters of 32 bits end.
+  for (std::uint64_t shift : {std::uint64_t{1}, std::uint64_t{16}, std::uint64_t{64}, std::uint64_t{1024}, std::uint64_t{1} << 34,
+                              (std::uint64_t{1} << 34) - 2048, std::uint64_t{1} << 35, std::uint64_t{1} << 40}) {
     int same = 0;
     for (std::uint64_t e = 0; e < 4096; ++e) same += m.keeps(e) == m.keeps(e + shift) ? 1 : 0;
     CHECK_THAT(same / 4096.0, WithinAbs(0.5, noise));
@@ -130,12 +132,23 @@ TEST_CASE("rows of a matrix begin new blocks of dropout, so that no element is d
   }
 }
 
+TEST_CASE("below 2^34 elements a mask is what it was with counters of 32 bits") {
+  std::uint64_t const step = 5 * (std::uint64_t{1} << 32) + 77, path = 0xfedcba9876543210;
+  dropout_mask const m{0.5, 9, path, &step};
+  for (std::uint64_t e : {std::uint64_t{0}, std::uint64_t{12345}, (std::uint64_t{1} << 34) - 1}) {
+    auto const words = philox({static_cast<std::uint32_t>(e / 64 * 16 + e % 16), 77, static_cast<std::uint32_t>(path),
+                               static_cast<std::uint32_t>(path >> 32) ^ 5 * 0x9E3779B9u}, 9);
+    CHECK(m.keeps(e) == (words[e % 64 / 16] >= m.threshold()));
+  }
+}
+
 TEST_CASE("sixteen counters at once keep what one at a time keeps") {
   std::uint64_t const step = 3 * (std::uint64_t{1} << 32) + 77;
   for (double rate : {0.2, 0.5, 1.0}) {
     dropout_mask const m{rate, 0x123456789abcdef0, 0xfedcba9876543210, &step};
     cpu::keep_source const fast(m);
-    for (std::uint64_t block : {0u, 1u, 1000u, 0x3ffffffu, 0x0fffffffu}) {  // up to the last counter of 32 bits
+    // The last block whose counters have 32 bits, those behind it, and one far away.
+    for (std::uint64_t block : {0ull, 1ull, 1000ull, 0x3ffffffull, 0x0fffffffull, 0x10000000ull, 0x10000001ull, 0x123456789abull}) {
       auto const bits = fast.bits(block);
       for (std::uint64_t e = 0; e < 64; ++e) REQUIRE((bits >> e & 1) == (m.keeps(block * 64 + e) ? 1u : 0u));
     }

@@ -26,6 +26,7 @@ struct shape {
   lying how = lying::rows;
   triad::cuda::arithmetic factors = triad::cuda::arithmetic::float32;  // q and k have no more digits than these
   std::vector<index_t> sources = {};  // of each graph; or none: not causal
+  index_t before = 0;                 // triangles of other graphs, which dropout counts first
 
   index_t d() const { return width * heads; }
 };
@@ -50,7 +51,9 @@ struct use {
   matrix<T> x;
 
   use(S& session, shape const& z_) : s(session), z(z_), all(z.sizes) {
-    g = {all.dims, s.put(all.size), s.put(all.node), s.put(all.edge), s.put(all.triangle)};
+    auto triangles = all.triangle;
+    for (auto& t0 : triangles) t0 += z.before;
+    g = {all.dims, s.put(all.size), s.put(all.node), s.put(all.edge), s.put(triangles)};
     t.form = z.form;
     t.heads = z.heads;
     t.dropout = {z.rate, 99, 3, s.put(std::vector<std::uint64_t>{7}).data_handle()};
@@ -302,6 +305,18 @@ TEST_CASE("what has no scores of rounded factors is exact with any arithmetic", 
     compared const both(z, triad::cuda::arithmetic::bf16);
     CHECK(distance(both.exact, both.found) <= tolerance<float>);
   }
+}
+
+TEST_CASE("dropout of triangles from the 2^34th element on is that of the reference", "") {
+  for (index_t width : {6, 65})  // two heads: from 2^34 on, and across it
+    for (index_t before : {index_t{1} << 33, (index_t{1} << 33) - 40}) {
+      shape z{{5, 18}, width, 2};
+      z.rate = 0.3;
+      z.before = before;
+      expect_right<float>(z);
+      z.form = triangle_form::flat;
+      expect_right<float>(z);
+    }
 }
 
 TEST_CASE("an empty batch of triangles is nothing", "") { expect_right<float>({{}, 4, 2}); }

@@ -3,7 +3,8 @@
 //
 // Philox 4x32 with 10 rounds (Salmon et al., SC 2011).  Counter words: element block, step, path (two words); key: the seed.
 // Dropout keeps element e of block e / 64 by word w of counter (e / 64) * 16 + q, where e % 64 = 16 w + q: sixteen
-// counters side by side give one block, so that sixteen vector lanes make it at once.
+// counters side by side give one block, so that sixteen vector lanes make it at once.  Of a counter of 2^32 and more, which
+// elements from 2^34 on have, the upper half goes into the step's word.
 #pragma once
 
 #include <cuda/std/array>
@@ -30,6 +31,13 @@ TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) 
   return c;
 }
 
+/// Counter `number` of the mask whose counter 0 is `first`.
+TRIAD_HOST_DEVICE constexpr philox_words counter_at(philox_words first, std::uint64_t number) {
+  first[0] = static_cast<std::uint32_t>(number);
+  first[1] ^= static_cast<std::uint32_t>(number >> 32) * 0x9E3779B9u;  // odd: another number for each, far from those of near steps
+  return first;
+}
+
 /// Elements whose dropout is decided together.
 inline constexpr index_t dropout_block = 64;
 
@@ -47,11 +55,11 @@ struct dropout_mask {
   /// An element is kept where its word is at or above this (64 bits wide, since rate 1 keeps nothing).
   TRIAD_HOST_DEVICE constexpr std::uint64_t threshold() const { return static_cast<std::uint64_t>(rate * 4294967296.0); }
 
-  TRIAD_HOST_DEVICE constexpr philox_words counter(std::uint64_t block) const {
+  TRIAD_HOST_DEVICE constexpr philox_words counter(std::uint64_t number) const {
     auto const s = step ? *step : 0;
     auto const part = static_cast<std::uint32_t>(s >> 32) * 0x9E3779B9u;  // odd: another number for every part
-    return {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(path),
-            static_cast<std::uint32_t>(path >> 32) ^ part};
+    return counter_at({0, static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(path), static_cast<std::uint32_t>(path >> 32) ^ part},
+                      number);
   }
 
   TRIAD_HOST_DEVICE constexpr bool keeps(std::uint64_t element) const {

@@ -20,15 +20,16 @@ struct keep_source {
 
   /// Bit 16 w + q is set where element block * 64 + 16 w + q is kept.
   std::uint64_t bits(std::uint64_t block) const {
+    auto const begin = counter_at(first, block * 16);  // fifteen more do not carry into its upper half
 #if defined(__AVX512F__)
     if (threshold > 0xffffffffu) return 0;
     // Eight counters a vector, each word in the low half of 64 bits: that is where the product of the next round reads it, and what
     // stands in the high half no one reads.
     auto const ma = _mm512_set1_epi64(0xD2511F53), mb = _mm512_set1_epi64(0xCD9E8D57);
     auto const word = [](std::uint32_t w) { return _mm512_set1_epi64(static_cast<long long>(w)); };
-    auto const base = static_cast<long long>(static_cast<std::uint32_t>(block * 16));
+    auto const base = static_cast<long long>(begin[0]);
     auto c0 = _mm512_add_epi64(_mm512_set1_epi64(base), _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14)), d0 = _mm512_add_epi64(c0, _mm512_set1_epi64(1));
-    auto c1 = word(first[1]), c2 = word(first[2]), c3 = word(first[3]), d1 = c1, d2 = c2, d3 = c3;
+    auto c1 = word(begin[1]), c2 = word(begin[2]), c3 = word(begin[3]), d1 = c1, d2 = c2, d3 = c3;
     auto k0 = word(static_cast<std::uint32_t>(key)), k1 = word(static_cast<std::uint32_t>(key >> 32));
     auto const turn = [&](auto& w0, auto& w1, auto& w2, auto& w3) __attribute__((always_inline)) {
       auto const a = _mm512_mul_epu32(w0, ma), b = _mm512_mul_epu32(w2, mb);
@@ -53,8 +54,8 @@ struct keep_source {
 #else
     std::uint64_t kept = 0;
     for (std::uint32_t q = 0; q < 16; ++q) {
-      auto c = first;
-      c[0] = static_cast<std::uint32_t>(block * 16 + q);
+      auto c = begin;
+      c[0] += q;
       auto const words = philox(c, key);
       for (std::uint32_t w = 0; w < 4; ++w)
         if (words[w] >= threshold) kept |= std::uint64_t{1} << (16 * w + q);

@@ -243,9 +243,7 @@ class keeper {
   TRIAD_DEVICE bool keeps(index_t element) const {
     if (threshold_ == 0) return true;
     auto const e = static_cast<std::uint64_t>(element);
-    auto counter = counter_;
-    counter[0] = static_cast<std::uint32_t>(e / 64 * 16 + e % 16);
-    auto const words = philox(counter, key_);
+    auto const words = philox(counter_at(counter_, e / 64 * 16 + e % 16), key_);
     auto const w = e % 64 / 16;  // selected by value: an index that is known at run time only would put the words in memory
     return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= threshold_;
   }
@@ -256,9 +254,7 @@ class keeper {
     auto const block = static_cast<std::uint64_t>(first) / 64;
     int const before = static_cast<int>(first % 64);
     for (int t = thread; t < (before + count + 63) / 64 * 16; t += threads) {
-      auto counter = counter_;
-      counter[0] = static_cast<std::uint32_t>(block * 16 + static_cast<std::uint64_t>(t));
-      auto const words = philox(counter, key_);
+      auto const words = philox(counter_at(counter_, block * 16 + static_cast<std::uint64_t>(t)), key_);
       TRIAD_UNROLL
       for (int w = 0; w < 4; ++w) {
         int const e = t / 16 * 64 + 16 * w + t % 16 - before;
