@@ -260,6 +260,18 @@ TEST_CASE("a tree machine keeps its trees, and of each step what the tokens are;
   CHECK(scratch <= trees + trees / 8 + shrink + shrink / 4);  // laid out it has some rows more
 }
 
+TEST_CASE("what a tree machine remembers is memory and sizes alone: another machine in its place changes neither") {
+  some_trees<double> const trees(2, 3, 2, 2, 4);
+  auto machine = rows_of(trees, layer(norm_place::after));
+  buffer<host_memory> const held(planned_bytes([&](arena& a) { (void)machine.plan_saved(a, {2}); }));
+  auto place = held.place();
+  auto const s = machine.plan_saved(place, {2});
+  auto narrow = layer(norm_place::after);
+  narrow.width = 4;
+  machine = rows_of(trees, narrow);
+  CHECK(s.at(1).in.extent(1) == width);
+}
+
 TEST_CASE("a tree machine of impossible sizes is refused with a sentence") {
   some_trees<double> const trees(2, 3, 1, 2, 5, 4);
   auto z = trees.sizes(layer(norm_place::after), 1);

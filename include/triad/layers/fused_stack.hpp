@@ -117,7 +117,7 @@ struct fused_stack {
   };
 
   struct saved {
-    fused_stack const* stack;  // must outlive this
+    fused_stack stack;
     fused_dims dims;
     keep kept;
     layer_states<T> states;  // (L + 1, rows, d): x_0 .. x_L
@@ -133,16 +133,16 @@ struct fused_stack {
     typename layer_type::saved at(index_t k) const {
       auto const slot = static_cast<std::size_t>(kept == keep::everything ? k : 0);
       auto place = layers ? arena(layers + slot * layer_stride, layer_stride) : arena();
-      return stack->layer(k).plan_saved(place, fused_dims(row_dims(dims.rows), k + 1, dims.source_rows), kept);
+      return stack.layer(k).plan_saved(place, fused_dims(row_dims(dims.rows), k + 1, dims.source_rows), kept);
     }
     typename norm_type::saved norm(index_t j) const {
       auto place = norms ? arena(norms + static_cast<std::size_t>(j) * norm_stride, norm_stride) : arena();
-      return stack->norm().plan_saved(place, row_dims(dims.rows));
+      return stack.norm().plan_saved(place, row_dims(dims.rows));
     }
     /// x_l
     state x(index_t l) const { return slice(states, l); }
     /// What forward leaves.
-    state y() const { return result.extent(0) != 0 ? result : x(stack->count); }
+    state y() const { return result.extent(0) != 0 ? result : x(stack.count); }
   };
 
   template <class S = T>
@@ -177,7 +177,7 @@ struct fused_stack {
     auto const of_norm = planned_bytes([&](arena& a) { (void)norm().plan_saved(a, row_dims(rows)); });
     auto* const layers = take(stride * static_cast<std::size_t>(kept == keep::everything ? count : 1));
     auto* const of_norms = take(of_norm * static_cast<std::size_t>(norms()));
-    return {this, dims, kept, states, mixed, input, result, layers, stride, of_norms, of_norm};
+    return {*this, dims, kept, states, mixed, input, result, layers, stride, of_norms, of_norm};
   }
 
   /// From x_0, which is in s.states, to s.y().

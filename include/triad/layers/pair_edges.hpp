@@ -13,6 +13,7 @@
 // What an edge begins with is a row of one table, the places and behind them what is known: every edge's row is one gather.
 #pragma once
 
+#include "triad/layers/fixed_row.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/layers/sequence_edges.hpp"
 #include "triad/layers/sequence_tokens.hpp"
@@ -144,7 +145,7 @@ struct pair_edges {
       transform(ex, plus{}, gradient.begin, d_first, gradient.begin);
       auto const de = state(in.nodes.token.extent(0));
       gather_rows(ex, dx, in.nodes.self, de);
-      add_but_fixed(ex, c, d_table, [&] { scatter_add_rows(ex, de, in.nodes.token, d_table); });
+      add_but_row(ex, scratch, d_table, fixed, [&] { scatter_add_rows(ex, de, in.nodes.token, d_table); });
       return;
     }
     auto d_sums = dx;
@@ -161,23 +162,12 @@ struct pair_edges {
     epilogue<T> add;
     add.residual = as_matrix(read_only(du));
     map().backward(ex, c, w.right, s.u, {}, right, du, gradient.right, add);
-    add_but_fixed(ex, c, d_table, [&] { words(in.table.extent(0)).backward(ex, c, {in.table}, in.nodes, {}, du, {d_table}); });
+    add_but_row(ex, scratch, d_table, fixed, [&] { words(in.table.extent(0)).backward(ex, c, {in.table}, in.nodes, {}, du, {d_table}); });
   }
 
  private:
   /// The row behind the last place.
   index_t place_count(input const& in) const { return relational() ? places.count() : in.nodes.graphs.dims.rows; }
-
-  /// Runs add(), which adds to d_table; the fixed token's row stays what it was.
-  template <backend Ex, class Add>
-  void add_but_fixed(Ex& ex, call const& c, output d_table, Add&& add) const {
-    if (fixed < 0) return add();
-    auto const frame = c.scratch->open();
-    auto const row = rows_of(d_table, fixed, 1), before = c.scratch->template make<output>(1, width());
-    transform(ex, same{}, row, before);
-    add();
-    transform(ex, same{}, before, row);
-  }
 };
 
 }  // namespace triad

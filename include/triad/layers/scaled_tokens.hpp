@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "triad/layers/layer.hpp"
+#include "triad/layers/fixed_row.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
@@ -65,13 +65,8 @@ struct scaled_tokens {
     auto const frame = c.scratch->open();
     auto const memory = c.scratch->template make<output>(dx.extent(0), width()), scaled = c.scratch->template make<output>(dx.extent(0), width());
     transform(ex, scale_by<double>{scale()}, undropped(ex, c.dropout(dropout), dx, memory), scaled);
-    if (padding < 0) return scatter_add_rows(ex, scaled, in.token, gradient.table);
     // What the padding's row has from elsewhere, as from a tied projection, stays.
-    auto const row = make_vec(gradient.table.data_handle() + padding * width(), width());
-    auto const before = c.scratch->template make<vec<T>>(width());
-    transform(ex, same{}, row, before);
-    scatter_add_rows(ex, scaled, in.token, gradient.table);
-    transform(ex, same{}, before, row);
+    add_but_row(ex, *c.scratch, gradient.table, padding, [&] { scatter_add_rows(ex, scaled, in.token, gradient.table); });
   }
 };
 

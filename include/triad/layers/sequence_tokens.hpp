@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "triad/layers/layer.hpp"
+#include "triad/layers/fixed_row.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
@@ -71,13 +71,13 @@ struct sequence_tokens {
     transform(ex, plus{}, u, p, u);
     if (auto const mask = c.dropout(dropout); mask.active()) triad::dropout(ex, mask, u, u);
   }
-  /// Adds to the gradient of the table; the input has none.
+  /// Adds to the gradient of the table, but to no number of the fixed row; the input has none.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> du, fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const memory = c.scratch->template make<output>(du.extent(0), width());
-    scatter_add_rows(ex, undropped(ex, c.dropout(dropout), du, memory), in.token, gradient.tokens);
-    if (fixed >= 0) fill(ex, T(0), make_vec(gradient.tokens.data_handle() + fixed * width(), width()));
+    auto const d = undropped(ex, c.dropout(dropout), du, memory);
+    add_but_row(ex, *c.scratch, gradient.tokens, fixed, [&] { scatter_add_rows(ex, d, in.token, gradient.tokens); });
   }
 };
 

@@ -80,7 +80,7 @@ struct tree_machine {
     typename agent_type::saved agent;
   };
   struct saved {
-    tree_machine const* model;  // must outlive this
+    tree_machine model;
     index_t batch;
     keep kept;
     tree_memory_view<T> memory;                 // (steps + 1, batch, rows, f)
@@ -97,7 +97,7 @@ struct tree_machine {
     step_saved at(index_t k) const {
       auto const slot = static_cast<std::size_t>(kept == keep::nothing ? k % 2 : k);
       auto place = rest ? arena(rest + slot * stride, stride) : arena();
-      return model->plan_step(place, batch, k, kept);
+      return model.plan_step(place, batch, k, kept);
     }
     tree_choices<T> choices(index_t k) const { return {as_matrix(operation(k)), arguments}; }
   };
@@ -118,7 +118,7 @@ struct tree_machine {
     auto const stride = planned_bytes([&](arena& a) { (void)plan_step(a, d.batch, steps - 1, kept); });
     auto* const rest = static_cast<std::byte*>(place.rest().base());
     place.skip(stride * static_cast<std::size_t>(kept == keep::nothing && steps > 2 ? 2 : steps));  // inference looks back one step
-    return {this, d.batch, kept, memory, arguments, weights, operations, roots, rest, stride};
+    return {*this, d.batch, kept, memory, arguments, weights, operations, roots, rest, stride};
   }
   output plan_output(arena& place, tree_dims const& d) const { return place.make<output>(d.batch * positions, symbols); }
 

@@ -1,0 +1,23 @@
+// A table of which one row is looked up without a gradient: padding, whose vector stays what it is.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/layers/layer.hpp"
+#include "triad/ops/elementwise.hpp"
+
+namespace triad {
+
+/// Runs add(), which adds to table (v, d), the gradient of a table; its row `fixed` is afterwards what it was before, also where
+/// something else has added to it.  A negative `fixed` is none.
+template <backend Ex, class Table, class Add>
+void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) {
+  if (fixed < 0) return add();
+  auto const frame = scratch.open();
+  auto const row = make_vec(table.data_handle() + fixed * table.extent(1), table.extent(1));
+  auto const before = scratch.template make<vec<element_t<Table>>>(table.extent(1));
+  transform(ex, same{}, row, before);
+  add();
+  transform(ex, same{}, before, row);
+}
+
+}  // namespace triad
