@@ -202,6 +202,63 @@ TEST_CASE("gradient_check finds a wrong number, an overwritten parameter gradien
   CHECK_THAT(report(mistake::wrong_number).text(), test::contains("x ") && test::contains("backward says"));
 }
 
+// y = a x + b, whose fields do not list b, or whose backward writes behind it.
+struct forgetful_scale {
+  using input = tensor<double const, dyn, dyn>;  // (rows, d)
+  using output = tensor<double, dyn, dyn>;       // (rows, d)
+  index_t d;
+  bool forgets, strays = false;
+
+  template <class S>
+  struct fields {
+    vec<S> scale, shift;  // (d) each
+    bool forgets;
+    template <class F>
+    constexpr void each(F&& f) {
+      f("scale", scale);
+      if (!forgets) f("shift", shift);
+    }
+  };
+  struct saved {};
+  template <class S = double>
+  fields<S> plan_params(arena& place) const {
+    auto const scale = place.make<vec<S>>(d);
+    return {scale, place.make<vec<S>>(d), forgets};
+  }
+  saved plan_saved(arena&, row_dims, keep) const { return {}; }
+
+  template <backend Ex>
+  void forward(Ex&, call const&, fields<double const> w, input x, saved const&, output y) const {
+    if constexpr (executes<Ex>)
+      for (index_t r = 0; r < x.extent(0); ++r)
+        for (index_t c = 0; c < d; ++c) y(r, c) = w.scale(c) * x(r, c) + w.shift(c);
+  }
+  template <backend Ex>
+  void backward(Ex&, call const&, fields<double const> w, input x, saved const&, const_view<output> dy, output dx,
+                fields<double> gradient) const {
+    if constexpr (executes<Ex>) {
+      for (index_t r = 0; r < x.extent(0); ++r)
+        for (index_t c = 0; c < d; ++c) {
+          dx(r, c) = w.scale(c) * dy(r, c);
+          gradient.scale(c) += x(r, c) * dy(r, c);
+          gradient.shift(c) += dy(r, c);
+        }
+      if (strays) gradient.shift.data_handle()[d] = 1;
+    }
+  }
+};
+
+TEST_CASE("gradient_check finds a parameter that each() does not list, and what backward writes outside of all gradients") {
+  reference::backend ex;
+  values const x(4 * 3);
+  auto const report = [&](forgetful_scale const& layer) { return gradient_check(ex, layer, row_dims(4), x.rows<dyn>(3), {4, 3}); };
+  CHECK(static_cast<bool>(report({3, false})));
+  CHECK_FALSE(static_cast<bool>(report({3, true})));
+  CHECK_THAT(report({3, true}).text(), test::contains("does not list 128 bytes") && test::contains("behind scale"));
+  CHECK_FALSE(static_cast<bool>(report({3, false, true})));
+  CHECK_THAT(report({3, false, true}).text(), test::contains("behind the gradient of shift"));
+}
+
 TEST_CASE("gradient_check of an operation takes two functions") {
   reference::backend ex;
   variables const point{{"x", values(6).data}, {"dy", values(6, 2).data}};

@@ -58,4 +58,41 @@ TEST_CASE("a set for inference holds values alone and says so") {
   CHECK_THROWS_AS(parameters.flat_first_moments(), contract_violation);
 }
 
+// Three tensors of a model and a fourth that may be empty; each() leaves one of them out, or none.
+struct leaves_out {
+  using output = tensor<float, dyn, dyn>;
+  int which;
+  index_t last = 0;
+
+  template <class S>
+  struct fields {
+    vec<S> a, b, c, d;
+    int which;
+    template <class F>
+    constexpr void each(F&& f) {
+      if (which != 0) f("a", a);
+      if (which != 1) f("b", b);
+      if (which != 2) f("c", c);
+      if (which != 3) f("d", d);
+    }
+  };
+  template <class S = float>
+  fields<S> plan_params(arena& place) const {
+    auto const a = place.make<vec<S>>(1), b = place.make<vec<S>>(20), c = place.make<vec<S>>(3);
+    return {a, b, c, place.make<vec<S>>(last), which};
+  }
+};
+
+TEST_CASE("a tensor that each() leaves out is found, wherever it lies") {
+  auto const make = [](int which, index_t last) { parameter_set<leaves_out, reference::backend>{leaves_out{which, last}}; };
+  CHECK_NOTHROW(make(-1, 0));
+  CHECK_NOTHROW(make(-1, 2));
+  CHECK_NOTHROW(make(3, 0));  // nothing is left out
+  CHECK_THROWS_WITH(make(0, 0), test::contains("does not list 128 bytes") && test::contains("before b") && !test::contains("behind"));
+  CHECK_THROWS_WITH(make(1, 0), test::contains("does not list 192 bytes") && test::contains("behind a before c"));
+  CHECK_THROWS_WITH(make(2, 0), test::contains("behind b before d"));
+  CHECK_THROWS_WITH(make(3, 2), test::contains("does not list 128 bytes") && test::contains("behind c:"));
+  CHECK_THROWS_AS(make(1, 0), contract_violation);
+}
+
 }  // namespace

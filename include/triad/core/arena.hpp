@@ -21,6 +21,11 @@ struct workspace {
   std::size_t bytes = 0;
 };
 
+/// Bytes from the beginning of a view of so many bytes to that of the next.
+constexpr std::size_t arena_stride(std::size_t bytes) {
+  return (bytes + arena_slack + arena_alignment - 1) / arena_alignment * arena_alignment;
+}
+
 class arena {
  public:
   /// Measures: views made from it must not be read.

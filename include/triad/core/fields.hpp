@@ -21,16 +21,27 @@ struct any_visitor {
 template <class F>
 concept has_fields = requires(F f) { f.each(detail::any_visitor{}); };
 
-/// f(path, view) for every tensor that is not empty, in the order of declaration; paths look like `layers.0.norm.gain`.
+/// f(path, view) for every tensor, also for an empty one, in the order of declaration; paths look like `layers.0.norm.gain`.
 template <class Fields, class F>
-void walk(Fields fields, F&& f, std::string const& prefix = {}) {
+void walk_all(Fields fields, F&& f, std::string const& prefix = {}) {
   fields.each([&](std::string_view name, auto member) {
     auto const path = prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
     if constexpr (has_fields<decltype(member)>)
-      walk(member, f, path);
-    else if (member.size() != 0)
+      walk_all(member, f, path);
+    else
       f(path, member);
   });
+}
+
+/// The same for every tensor that is not empty.
+template <class Fields, class F>
+void walk(Fields fields, F&& f, std::string const& prefix = {}) {
+  walk_all(
+      fields,
+      [&](std::string const& path, auto view) {
+        if (view.size() != 0) f(path, view);
+      },
+      prefix);
 }
 
 /// How many values there are, padding not counted.

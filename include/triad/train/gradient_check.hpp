@@ -241,6 +241,24 @@ class layer_under_check {
     if constexpr (has_input_gradient) where_.to_host(d[t].values.data(), dx_.data(), d[t].values.size() * sizeof(double));
   }
 
+  /// What backward has written between the tensors of the gradient: a sentence, or nothing.
+  std::string stray() {
+    auto const flat = parameters_.flat_gradients();
+    std::vector<std::byte> bytes(static_cast<std::size_t>(flat.extent(0)) * sizeof(double));
+    where_.to_host(bytes.data(), flat.data_handle(), bytes.size());
+    auto const listed = detail::listed_in(parameters_.gradients(), flat.data_handle(), bytes.size());
+    auto const place = [&](std::size_t at) { return bytes.begin() + static_cast<std::ptrdiff_t>(at); };
+    for (auto const& tensor : listed) std::fill(place(tensor.begin), place(tensor.end), std::byte{0});
+    auto const found = std::find_if(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; });
+    if (found == bytes.end()) return {};
+    auto const at = static_cast<std::size_t>(found - bytes.begin());
+    detail::listed_bytes const* before = nullptr;
+    for (auto const& tensor : listed)
+      if (tensor.end <= at) before = &tensor;
+    return "backward writes behind the gradient of " + (before ? before->path : std::string("nothing")) +
+           ", into memory that no tensor has; do its loops end where the tensor does?";
+  }
+
  private:
   call use() const {
     call c;
@@ -306,15 +324,22 @@ class layer_under_check {
 }  // namespace detail
 
 /// Checks the backward of a layer (layers/layer.hpp), or of a model made like one, for f = sum(y dy), dy and the parameters drawn at random, at the input
-/// `in`: df/dparameters is added, df/dinput overwritten, and nothing is read that was not written before.
+/// `in`: df/dparameters is added, df/dinput overwritten, nothing is read that was not written before, the fields' each() lists all that
+/// plan_params places, and backward writes nothing behind a gradient.
 /// `dims` is what the layer's plan_saved takes, or a function of an arena that returns the layer's saved itself.
 template <backend Ex, class Layer, class Dims>
 gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in, output_shape shape,
                                gradient_check_options const& options = {}) {
+  gradient_report report;
+  report.tolerance = options.tolerance;
+  report.fault = detail::unlisted_parameters<double>(layer);
+  if (!report.fault.empty()) return report;
   detail::layer_under_check<Ex, Layer, Dims> check(ex, layer, dims, in, shape, options);
-  return gradient_check(
+  report = gradient_check(
       check.start(), [&](variables const& at) { return check.value(at); }, [&](variables const& at, variables& d) { check.gradient(at, d); },
       options);
+  if (report.fault.empty()) report.fault = check.stray();
+  return report;
 }
 
 }  // namespace triad

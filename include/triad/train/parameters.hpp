@@ -5,8 +5,12 @@
 // optimiser step.  What lies between two tensors is zero in each buffer and stays zero.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "triad/core/buffer.hpp"
 #include "triad/core/fields.hpp"
@@ -32,6 +36,55 @@ template <class Model>
 struct scalar_of<Model> {
   using type = typename Model::value_type;
 };
+
+/// A tensor that each() lists, as bytes of a buffer.
+struct listed_bytes {
+  std::string path;
+  std::size_t begin, end;
+};
+
+/// What each() lists in the `bytes` bytes at base, by place.
+template <class Fields>
+std::vector<listed_bytes> listed_in(Fields fields, void const* base, std::size_t bytes) {
+  std::vector<listed_bytes> all;
+  auto const* const first = static_cast<std::byte const*>(base);
+  walk_all(fields, [&](std::string const& path, auto view) {
+    auto const* const at = reinterpret_cast<std::byte const*>(view.data_handle());
+    if (at < first || at >= first + bytes) return;  // an absent part has no place
+    auto const begin = static_cast<std::size_t>(at - first);
+    all.push_back({path, begin, begin + static_cast<std::size_t>(view.size()) * sizeof(*view.data_handle())});
+  });
+  std::stable_sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.begin < b.begin; });
+  return all;
+}
+
+/// Which bytes plan_params has placed and each() does not list: a sentence, or nothing where it lists all.  An empty view that is
+/// not listed is no mistake.
+template <class Fields>
+std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
+  auto const least = arena_stride(1);  // more than an empty view takes
+  std::size_t end = 0;
+  std::string last;
+  auto const told = [&](std::size_t next, std::string const& before) {
+    return "each() of the parameters does not list " + std::to_string(next - end) + " bytes that plan_params places" +
+           (last.empty() ? "" : " behind " + last) + (before.empty() ? "" : " before " + before) +
+           ": they would be neither initialised nor saved; say f(\"name\", view) there for every view, empty ones too";
+  };
+  for (auto const& view : listed_in(fields, base, bytes)) {
+    if (view.begin >= end + least) return told(view.begin, view.path);
+    end = std::max(end, arena_stride(view.end));
+    last = view.path;
+  }
+  return bytes >= end + least ? told(bytes, "") : std::string();
+}
+
+/// The same of a model, in memory of its own.
+template <class T, class Model>
+std::string unlisted_parameters(Model const& model) {
+  buffer<host_memory> const held(planned_bytes([&](arena& a) { (void)model.template plan_params<T>(a); }));
+  auto place = held.place();
+  return unlisted(model.template plan_params<T>(place), held.data(), held.bytes());
+}
 }  // namespace detail
 
 /// The type of a model's parameters: its value_type, else the element type of its output.
@@ -47,10 +100,13 @@ class parameter_set {
   template <class S>
   using fields = decltype(std::declval<Model const&>().template plan_params<S>(std::declval<arena&>()));
 
-  /// where: memory_of(ex) of a device's backend; hosts need none.
+  /// where: memory_of(ex) of a device's backend; hosts need none.  A contract_violation where the fields' each() leaves out a
+  /// tensor that plan_params places.
   explicit parameter_set(Model const& model, holding what = holding::moments, memory where = {}) : model_(model), what_(what) {
     auto const bytes = planned_bytes([&](arena& a) { (void)model_.template plan_params<value_type>(a); });
     values_ = buffer<memory>(bytes, where);
+    if (auto const fault = detail::unlisted(values(), values_.data(), values_.bytes()); !fault.empty())
+      throw contract_violation("parameter_set: " + fault);
     if (what >= holding::gradients) gradients_ = buffer<memory>(bytes, where);
     if (what >= holding::moments) {
       first_ = buffer<memory>(bytes, where);
