@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "tests/allocations.hpp"
@@ -282,6 +283,29 @@ TEST_CASE("the gradient of parts with dropout is that of their loss") {
     return loss_at(there);
   };
   CHECK_THAT((moved(h) - moved(-h)) / (2 * h), test::WithinRel(square, 1e-5));
+}
+
+TEST_CASE("the first update on parameters that nobody gave values is refused, and zeros that somebody wrote are values") {
+  auto const options = run<cpu::backend>::options(keep::everything);
+  cpu::backend ex(1);
+  graph_loader<cpu::backend> loader(options.capacity);
+  loader.add(3, 0, 1, 2)[1] = 4;
+  auto const in = loader.upload();
+  auto const right = loader.uploaded_answers();
+  auto const learner = [&] { return std::make_unique<trainer<model<float>, cpu::backend>>(ex, model<float>(sizes(0)), options); };
+  auto const refused = test::contains("every parameter is zero");
+  CHECK_THROWS_WITH(learner()->update(in, right, 0.01), refused);
+  CHECK_THROWS_WITH(learner()->accumulate(in, right, 1), refused);
+  CHECK_NOTHROW(learner()->compute_gradient(in, right));
+  auto by_names = learner();
+  initialize(by_names->parameters().mutable_values(), 3);
+  CHECK_NOTHROW(by_names->update(in, right, 0.01));
+  auto by_rows = learner();
+  by_rows->parameters().flat_values()(2000) = 1;
+  CHECK_NOTHROW(by_rows->update(in, right, 0.01));
+  auto zeros = learner();
+  initialize(zeros->parameters().mutable_values(), 3, [](std::string const&) { return initializer::constant(0); });
+  CHECK_NOTHROW(zeros->update(in, right, 0.01));
 }
 
 TEST_CASE("an update in parts that has begun is finished, or forgotten, before anything else is computed") {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <type_traits>
@@ -123,7 +124,24 @@ class parameter_set {
   std::size_t bytes() const { return values_.bytes() + gradients_.bytes() + first_.bytes() + second_.bytes(); }
 
   fields<value_type const> values() const { return plan<value_type const>(values_); }
-  fields<value_type> mutable_values() { return plan<value_type>(values_); }
+  /// To be written: whoever asks for them is taken to give them first values.
+  fields<value_type> mutable_values() {
+    asked_to_write_ = true;
+    return plan<value_type>(values_);
+  }
+  /// Whether anybody has given the parameters values: not so where nobody asked for them to write and all are zero still.
+  bool begun() const {
+    if (asked_to_write_) return true;
+    std::array<value_type, 1024> some;
+    auto const all = flat(values_);
+    for (index_t first = 0; first < all.extent(0); first += static_cast<index_t>(some.size())) {
+      auto const count = static_cast<std::size_t>(std::min(static_cast<index_t>(some.size()), all.extent(0) - first));
+      where().to_host(some.data(), all.data_handle() + first, count * sizeof(value_type));
+      for (std::size_t i = 0; i < count; ++i)
+        if (some[i] != value_type(0)) return true;
+    }
+    return all.extent(0) == 0;
+  }
   fields<value_type> gradients() { return plan<value_type>(expected(gradients_, holding::gradients)); }
   /// Adam's running means of the gradient and of its square.
   fields<value_type> first_moments() { return plan<value_type>(expected(first_, holding::moments)); }
@@ -155,6 +173,7 @@ class parameter_set {
 
   Model model_;
   holding what_;
+  bool asked_to_write_ = false;
   buffer<memory> values_, gradients_, first_, second_;
 };
 

@@ -124,9 +124,10 @@ class trainer {
   }
 
   /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  A device is not
-  /// waited for; records() asks it.
+  /// waited for, but by the first update; records() asks it.  Parameters without first values are a contract_violation.
   void update(typename Model::input const& in, answers const& right, double rate) {
     expect_no_parts();
+    expect_begun();
     clock_.set(step_, rate);
     replay(ex_, key_of(in, right, use_of_batch::update), [&] {
       compute_gradient(in, right, options_.max_norm);
@@ -141,6 +142,7 @@ class trainer {
   /// every token is asked for all); dropout draws anew for every part.
   void accumulate(typename Model::input const& in, answers const& right, double share) {
     TRIAD_EXPECTS(share >= 0 && share <= 1, "trainer: the share of a part is at least 0 and at most 1");
+    expect_begun();
     clock_.set_part(step_, parts_, share);
     replay(ex_, key_of(in, right, parts_ == 0 ? use_of_batch::first_part : use_of_batch::later_part), [&] {
       if (parts_ == 0) {
@@ -246,6 +248,14 @@ class trainer {
   };
   void expect_no_parts() const { TRIAD_EXPECTS(parts_ == 0, "trainer: an update in parts has begun: finish() it first"); }
 
+  /// Looked at once, outside of what is replayed.
+  void expect_begun() {
+    if (begun_) return;
+    TRIAD_EXPECTS(parameters_.begun(), "trainer: every parameter is zero, because nobody gave them first values, and training would keep most of them there; "
+                                       "call initialize(learner.parameters().mutable_values(), seed) or load a checkpoint before the first update()");
+    begun_ = true;
+  }
+
   /// Adds to the gradients; between loss and backward, weigh(d_scores).
   template <class Weigh>
   void add_gradient(typename Model::input const& in, answers const& right, vec<T> loss, Weigh&& weigh) {
@@ -313,6 +323,7 @@ class trainer {
   matrix<T> history_ = make_matrix<T>(nullptr, 0, 0, 0);  // (history_rows, 2)
   std::uint64_t step_ = 0, told_ = 0;                     // told_: the first that records() has not given
   std::uint32_t parts_ = 0;                               // accumulated, of an update that is not finished
+  bool begun_ = false;                                    // the parameters have been found to have values
 };
 
 }  // namespace triad
