@@ -199,7 +199,8 @@ TEST_CASE("gradient_check finds a wrong number, an overwritten parameter gradien
   CHECK_FALSE(static_cast<bool>(report(mistake::input_accumulated)));
   CHECK_FALSE(static_cast<bool>(report(mistake::reads_before_writing)));
   CHECK_FALSE(static_cast<bool>(report(mistake::one_element)));
-  CHECK_THAT(report(mistake::wrong_number).text(), test::contains("x ") && test::contains("backward says"));
+  CHECK_THAT(report(mistake::wrong_number).text(), test::contains("wrong at x ") && test::contains("backward says"));
+  CHECK_THAT(report(mistake::none).text(), test::contains("right in all 12 checks"));
 }
 
 // y = a x + b, whose fields do not list b, or whose backward writes behind it.
@@ -247,6 +248,83 @@ struct forgetful_scale {
     }
   }
 };
+
+// y = t(x), t in scratch memory, by loops that stand in on_host or not.
+struct looping_copy {
+  using input = tensor<double const, dyn, dyn>;  // (rows, d)
+  using output = tensor<double, dyn, dyn>;       // (rows, d)
+  index_t d;
+  bool guarded_forward, guarded_backward;
+
+  template <class S>
+  struct fields {
+    vec<S> scale;  // (1)
+    template <class F>
+    constexpr void each(F&& f) { f("scale", scale); }
+  };
+  struct saved {};
+  template <class S = double>
+  fields<S> plan_params(arena& place) const { return {place.make<vec<S>>(1)}; }
+  saved plan_saved(arena&, row_dims, keep) const { return {}; }
+
+  template <class Ex, class Loop>
+  static void maybe(Ex& ex, bool guarded, Loop&& loop) {
+    if (guarded)
+      on_host(ex, loop);
+    else
+      loop();
+  }
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<double const> w, input x, saved const&, output y) const {
+    auto const frame = c.scratch->open();
+    auto const t = c.scratch->template make<output>(x.extent(0), d);
+    maybe(ex, guarded_forward, [&] {
+      for (index_t r = 0; r < x.extent(0); ++r)
+        for (index_t e = 0; e < d; ++e) t(r, e) = w.scale(0) * x(r, e);
+    });
+    transform(ex, same{}, t, y);
+  }
+  template <backend Ex>
+  void backward(Ex& ex, call const&, fields<double const> w, input x, saved const&, const_view<output> dy, output dx, fields<double> gradient) const {
+    maybe(ex, guarded_backward, [&] {
+      for (index_t r = 0; r < x.extent(0); ++r)
+        for (index_t e = 0; e < d; ++e) {
+          dx(r, e) = w.scale(0) * dy(r, e);
+          gradient.scale(0) += x(r, e) * dy(r, e);
+        }
+    });
+  }
+};
+
+TEST_CASE("gradient_check says where a loop over elements stands outside of on_host") {
+  reference::backend ex;
+  values const x(4 * 3);
+  auto const report = [&](bool forward, bool backward) {
+    return gradient_check(ex, looping_copy{3, forward, backward}, row_dims(4), x.rows<dyn>(3), {4, 3});
+  };
+  CHECK_GRADIENT(report(true, true));
+  for (bool forward : {false, true}) {
+    auto const wrong = report(forward, !forward);
+    CHECK_FALSE(static_cast<bool>(wrong));
+    CHECK_THAT(wrong.text(), test::contains("looping_copy, or a layer in it, writes elements") && test::contains("on_host"));
+  }
+}
+
+TEST_CASE("a loop over elements of a view without memory is a sentence where indices are checked") {
+#if defined(CCCL_ENABLE_HOST_ASSERTIONS)
+  arena measure;
+  auto const y = measure.make<tensor<double, dyn, dyn>>(4, 3);
+  CHECK_THROWS_WITH(y(1, 2) = 0, test::contains("on_host"));
+  CHECK_THROWS_AS(slice(y, 3)(1), contract_violation);
+  CHECK_THROWS_AS(as_matrix(y)(1, 2), contract_violation);
+  CHECK_THROWS_AS(read_only(y)(1, 2), contract_violation);
+  auto const pass = [&] { return detail::measured_for<looping_copy>([&] { return y(0, 0); }); };
+  CHECK_THROWS_WITH(pass(), test::contains("looping_copy, or a layer in it: "));
+#endif
+  std::vector<double> there(12);
+  tensor<double, dyn, dyn> const z(there.data(), 4, 3);
+  CHECK(z(1, 2) == 0);
+}
 
 TEST_CASE("gradient_check finds a parameter that each() does not list, and what backward writes outside of all gradients") {
   reference::backend ex;

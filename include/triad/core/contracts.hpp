@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#if __cplusplus < 202002L
+#error "triad needs C++20: compile with -std=c++20, or with target_link_libraries(... triad::triad) in CMake, which says so"
+#include <stop_here_because_triad_needs_cxx20>  // a header that is missing ends the compilation: one sentence, not a thousand
+#endif
+
 #include <stdexcept>
 #include <string>
 
@@ -12,13 +17,13 @@ struct contract_violation : std::logic_error {
   using std::logic_error::logic_error;
 };
 
-[[noreturn]] inline void violated(char const* message, char const* file, int line) {
-  throw contract_violation(std::string(message) + " (" + file + ":" + std::to_string(line) + ")");
+[[noreturn]] inline void violated(std::string const& message, char const* file, int line) {
+  throw contract_violation(message + " (" + file + ":" + std::to_string(line) + ")");
 }
 
 }  // namespace triad
 
-/// Once per call of a public operation, outside loops.
+/// Once per call of a public operation, outside loops.  The message, a text, is made only where it is thrown.
 #define TRIAD_EXPECTS(condition, message) ((condition) ? void(0) : ::triad::violated(message, __FILE__, __LINE__))
 
 /// On functions that kernels call: nothing for a host compiler.

@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "triad/core/contracts.hpp"
+
+#if !__has_include(<cuda/std/mdspan>)
+#error "triad needs the headers of CCCL, which has cuda::std::mdspan: see README.md, Requirements, or add -isystem PATH_OF_CCCL"
+#endif
 #include <cuda/std/mdspan>
 
 #include <cstddef>
@@ -9,6 +14,52 @@
 #include <type_traits>
 
 namespace triad {
+
+/// Thrown where a loop reads or writes an element of a view without memory, as views are while memory is measured.
+struct element_without_memory : contract_violation {
+  using contract_violation::contract_violation;
+};
+
+#if defined(CCCL_ENABLE_HOST_ASSERTIONS)  // by CCCL's own mark: where it checks indices, this checks that there is memory
+namespace detail {
+[[noreturn]] inline void no_memory_here() {
+  throw element_without_memory("a loop uses an element of a view that has no memory, as in the pass that measures scratch memory; "
+                               "say on_host(ex, [&] { the loop }), which that pass leaves out");
+}
+
+template <class T>
+struct checked_elements {
+  using offset_policy = checked_elements;
+  using element_type = T;
+  using reference = T&;
+  using data_handle_type = T*;
+
+  constexpr checked_elements() noexcept = default;
+  template <class U>
+    requires std::is_convertible_v<U (*)[], T (*)[]>
+  TRIAD_HOST_DEVICE constexpr checked_elements(checked_elements<U>) noexcept {}
+  template <class U>
+    requires std::is_convertible_v<U (*)[], T (*)[]>
+  TRIAD_HOST_DEVICE constexpr checked_elements(::cuda::std::default_accessor<U>) noexcept {}
+  template <class U>
+    requires std::is_convertible_v<T (*)[], U (*)[]>
+  TRIAD_HOST_DEVICE constexpr operator ::cuda::std::default_accessor<U>() const noexcept { return {}; }
+
+  TRIAD_HOST_DEVICE constexpr reference access(data_handle_type p, std::size_t i) const {
+#if !defined(__CUDA_ARCH__)
+    if (p == nullptr) no_memory_here();
+#endif
+    return p[i];
+  }
+  TRIAD_HOST_DEVICE constexpr data_handle_type offset(data_handle_type p, std::size_t i) const { return p + i; }
+};
+}  // namespace detail
+template <class T>
+using element_access = detail::checked_elements<T>;
+#else
+template <class T>
+using element_access = ::cuda::std::default_accessor<T>;
+#endif
 
 /// Signed 64-bit: offsets pass 2^31 elements at n = 1024, d = 256, b = 8.
 using index_t = std::int64_t;
@@ -21,7 +72,7 @@ using extents = ::cuda::std::extents<index_t, static_cast<std::size_t>(E)...>;
 
 /// Row-major, contiguous view.  `tensor<float const, dyn, 64> x;  // (rows, 64)`
 template <class T, index_t... E>
-using tensor = ::cuda::std::mdspan<T, extents<E...>>;
+using tensor = ::cuda::std::mdspan<T, extents<E...>, ::cuda::std::layout_right, element_access<T>>;
 
 /// What backends are handed: one contiguous row of values.
 template <class T>
@@ -29,13 +80,14 @@ using vec = tensor<T, dyn>;
 
 /// What backends are handed: a matrix of any strides, so that a transpose or a column block is only another view.
 template <class T>
-using matrix = ::cuda::std::mdspan<T, extents<dyn, dyn>, ::cuda::std::layout_stride>;
+using matrix = ::cuda::std::mdspan<T, extents<dyn, dyn>, ::cuda::std::layout_stride, element_access<T>>;
 
 template <class View>
 using element_t = std::remove_cv_t<typename View::element_type>;
 
 /// The same view of read-only elements.
 template <class View>
-using const_view = ::cuda::std::mdspan<typename View::element_type const, typename View::extents_type, typename View::layout_type>;
+using const_view = ::cuda::std::mdspan<typename View::element_type const, typename View::extents_type, typename View::layout_type,
+                                       element_access<typename View::element_type const>>;
 
 }  // namespace triad

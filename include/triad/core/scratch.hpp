@@ -3,11 +3,34 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 
 #include "triad/core/backend.hpp"
 #include "triad/core/call.hpp"
 
 namespace triad {
+
+namespace detail {
+/// The name of a type, without its arguments and namespaces.
+template <class T>
+std::string name_of_type() {
+  std::string_view name = __PRETTY_FUNCTION__;
+  name = name.substr(name.find("T = ") + 4);
+  name = name.substr(0, name.find_first_of("<;]"));
+  return std::string(name.substr(name.rfind(':') == name.npos ? 0 : name.rfind(':') + 1));
+}
+
+/// measure(); where a loop of Layer uses elements although memory is only measured, the message names it.
+template <class Layer, class Measure>
+auto measured_for(Measure&& measure) {
+  try {
+    return measure();
+  } catch (element_without_memory const& e) {
+    throw element_without_memory(name_of_type<Layer>() + ", or a layer in it: " + e.what());
+  }
+}
+}  // namespace detail
 
 /// Bytes of scratch that work(backend, call) takes: it is run on `measuring<Ex>` and an arena without memory, so it only plans.
 /// Measure with the largest batch; an arena of that many bytes then serves every smaller one.

@@ -14,7 +14,7 @@ namespace triad {
 
 /// A batch of matrices of any strides: (batch, rows, columns).
 template <class T>
-using matrices = ::cuda::std::mdspan<T, extents<dyn, dyn, dyn>, ::cuda::std::layout_stride>;
+using matrices = ::cuda::std::mdspan<T, extents<dyn, dyn, dyn>, ::cuda::std::layout_stride, element_access<T>>;
 
 /// A batch over memory that somebody else owns; strides in elements.
 template <class T>

@@ -62,9 +62,13 @@ struct gradient_report {
       std::snprintf(digits, sizeof digits, "%.9g", v);
       return std::string(digits);
     };
-    return "gradient_check: " + path + (element < 0 ? " along a direction" : " at element " + std::to_string(element)) + ": backward says " +
-           number(analytic) + ", finite differences " + number(numeric) + " (error " + number(worst) + ", allowed " + number(tolerance) +
-           ", " + std::to_string(checks) + " checks)";
+    auto const where = path + (element < 0 ? " along a direction" : " at element " + std::to_string(element));
+    auto const said = "backward says " + number(analytic) + ", finite differences " + number(numeric);
+    auto const allowed = ", allowed " + number(tolerance);
+    if (*this)
+      return "gradient_check: right in all " + std::to_string(checks) + " checks; the largest error is " + number(worst) + allowed + ", of " +
+             where + " (" + said + ")";
+    return "gradient_check: wrong at " + where + ": " + said + " (error " + number(worst) + allowed + ", " + std::to_string(checks) + " checks)";
   }
 };
 
@@ -172,7 +176,7 @@ class layer_under_check {
   }
   using state = decltype(state_of(std::declval<input const&>()));
   static constexpr bool has_input_gradient = std::is_same_v<element_t<state>, double>;
-  using state_gradient = ::cuda::std::mdspan<element_t<state>, typename state::extents_type, typename state::layout_type>;
+  using state_gradient = ::cuda::std::mdspan<element_t<state>, typename state::extents_type, typename state::layout_type, element_access<element_t<state>>>;
 
  public:
   layer_under_check(Ex& ex, Layer const& layer, Dims const& dims, input const& in, output_shape shape, gradient_check_options const& o)
@@ -190,7 +194,7 @@ class layer_under_check {
     step_ = buffer<memory>(sizeof(std::uint64_t), memory_of(ex));
     std::uint64_t const step = 3;
     where_.from_host(step_.data(), &step, sizeof step);
-    scratch_ = buffer<memory>(planned_scratch(ex, use(), [&](auto& planner, call const& c) { run(planner, c, true); }), memory_of(ex));
+    scratch_ = buffer<memory>(measured_scratch(), memory_of(ex));
 
     random_stream random(o.key, 0x6c61796572);
     cotangent_.resize(static_cast<std::size_t>(shape.rows * shape.columns));
@@ -209,6 +213,8 @@ class layer_under_check {
   }
 
   variables const& start() const { return start_; }
+  /// What is wrong beside numbers: a sentence, or nothing.
+  std::string const& fault() const { return fault_; }
 
   /// sum(y dy)
   double value(variables const& at) {
@@ -302,6 +308,39 @@ class layer_under_check {
     });
     if constexpr (has_input_gradient) where_.from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
   }
+  /// A pass that only plans writes nothing.  On a host it runs in memory that is there, so that a loop over elements that it should
+  /// not have entered is found by what it writes; where that memory is too small, and on a device, it runs without any.
+  std::size_t measured_scratch() {
+    auto const pass = [&](auto& planner, call const& c) { run(planner, c, true); };
+    if constexpr (std::is_same_v<memory, host_memory>) {
+      buffer<memory> room(std::size_t{1} << 20, where_);
+      buffer<memory>* const all[] = {&y_, &dx_, &saved_, &room};
+      for (auto* b : all) spoil(*b);
+      auto place = room.place();
+      auto c = use();
+      c.scratch = &place;
+      measuring<Ex> planner{&ex_};
+      try {
+        pass(planner, static_cast<call const&>(c));
+      } catch (contract_violation const&) {
+        return detail::measured_for<Layer>([&] { return planned_scratch(ex_, use(), pass); });
+      }
+      auto const written = [](void const* data, std::size_t bytes, std::byte before) {
+        auto const* const first = static_cast<std::byte const*>(data);
+        return std::any_of(first, first + bytes, [=](std::byte now) { return now != before; });
+      };
+      auto const gradient = parameters_.flat_gradients();
+      bool found = written(gradient.data_handle(), static_cast<std::size_t>(gradient.extent(0)) * sizeof(double), std::byte{0});
+      for (auto* b : all) found = found || written(b->data(), b == &room ? place.peak() : b->bytes(), std::byte{0xff});
+      if (found)
+        fault_ = name_of_type<Layer>() + ", or a layer in it, writes elements in the pass that measures scratch memory, where the views "
+                                         "of a model have none; say on_host(ex, [&] { the loop }), which that pass leaves out";
+      return place.peak();
+    } else {
+      return detail::measured_for<Layer>([&] { return planned_scratch(ex_, use(), pass); });
+    }
+  }
+
   /// What must be overwritten before it is read begins as NaN.
   static void spoil(buffer<memory>& b) {
     std::vector<std::byte> const ones(b.bytes(), std::byte{0xff});
@@ -319,6 +358,7 @@ class layer_under_check {
   buffer<memory> x_, dx_, y_, dy_, saved_, scratch_, step_;
   std::vector<double> cotangent_;
   variables start_;
+  std::string fault_;
 };
 
 }  // namespace detail
@@ -335,6 +375,8 @@ gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typ
   report.fault = detail::unlisted_parameters<double>(layer);
   if (!report.fault.empty()) return report;
   detail::layer_under_check<Ex, Layer, Dims> check(ex, layer, dims, in, shape, options);
+  report.fault = check.fault();
+  if (!report.fault.empty()) return report;
   report = gradient_check(
       check.start(), [&](variables const& at) { return check.value(at); }, [&](variables const& at, variables& d) { check.gradient(at, d); },
       options);

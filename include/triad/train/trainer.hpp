@@ -297,13 +297,14 @@ class trainer {
     auto const s = m.plan_saved(kept, o.capacity, o.memory);
     auto const scores = m.plan_output(kept, o.capacity);
     auto const in = m.measured_input(o.capacity);
-    return triad::planned_scratch(ex, call{.train = true}, [&](auto& dry, call const& c) {
+    auto const pass = [&](auto& dry, call const& c) {
       m.forward(dry, c, w, in, s, scores);
       if (o.memory == keep::nothing) return;
       m.loss(dry, *c.scratch, in, scores, m.measured_answers(o.capacity), make_vec<T>(nullptr, 1), scores);
       m.backward(dry, c, w, in, s, scores, m.plan_params(gradients));
       triad::norm(dry, *c.scratch, make_vec<T>(nullptr, static_cast<index_t>(values.peak() / sizeof(T))), make_vec<T>(nullptr, 1));
-    });
+    };
+    return detail::measured_for<Model>([&] { return triad::planned_scratch(ex, call{.train = true}, pass); });
   }
   static std::size_t scalar_bytes() {
     return planned_bytes([](arena& a) {
