@@ -183,6 +183,11 @@ TEST_CASE("a file that is no checkpoint, or a damaged one, is refused") {
   CHECK_THROWS_WITH(checkpoint(path), contains("something else"));
   with(0, "triad-checkpoint-9");
   CHECK_THROWS_WITH(checkpoint(path), contains("triad-checkpoint-9") && contains("another version"));
+  safetensors_writer theirs;
+  theirs.text("format", "pt");
+  theirs.add("emb.weight", {1}, std::vector<float>{1});
+  theirs.write(path);
+  CHECK_THROWS_WITH(checkpoint(path), contains("found \"pt\": these are weights of another library") && contains("load_weights"));
   for (std::string const text : {"", "-1", "1x", "18446744073709551616"}) {
     with(1, text);
     CHECK_THROWS_WITH(checkpoint(path), contains("an integer as step"));

@@ -308,6 +308,46 @@ TEST_CASE("the first update on parameters that nobody gave values is refused, an
   CHECK_NOTHROW(zeros->update(in, right, 0.01));
 }
 
+TEST_CASE("a batch that does not fit is refused with its sizes and those of the capacity") {
+  cpu::backend ex(1);
+  graph_dims const room{8, 2200, 130, 2200 * 34, 34};
+  graph_loader<cpu::backend> loader(room);
+  loader.add(5, 0, 1, 2);
+  auto const in = loader.upload();
+  auto forgotten = run<cpu::backend>::options(keep::everything);
+  forgotten.capacity = {};
+  trainer<model<float>, cpu::backend> learner(ex, model<float>(sizes(0)), forgotten);
+  initialize(learner.parameters().mutable_values(), 3);
+  CHECK_THROWS_WITH(learner.update(in, loader.uploaded_answers(), 0.01),
+                    test::contains("trainer: a batch of 1 graphs, 25 edges, 5 nodes, 125 triangles, 5 nodes in the largest does not fit") &&
+                        test::contains("capacity in the trainer's settings is 0 graphs, 0 edges"));
+  CHECK_THROWS_WITH(learner.infer(in), test::contains("trainer: a batch of 1 graphs"));
+}
+
+TEST_CASE("attention weights are refused of a layer, a graph or a node that is not there, and of a layer that was not kept") {
+  for (auto const kept : {keep::everything, keep::nothing}) {
+    run<cpu::backend> r(1, sizes(0), kept);
+    r.load(0, {5, 3});
+    auto const in = r.loader.upload();
+    r.train.infer(in);
+    std::vector<float> memory(2 * 5);
+    auto const weights = make_matrix(memory.data(), 2, 5, 5);
+    arena none;
+    auto const ask = [&](index_t layer, index_t graph, index_t i, index_t j) {
+      r.train.model().attention_weights(r.ex, r.train.inspection_call(none), in, r.train.saved(in.graphs.dims), layer, graph, i, j, weights);
+    };
+    CHECK_NOTHROW(ask(2, 0, 0, 4));  // the last has memory of its own
+    CHECK_THROWS_WITH(ask(7, 0, 0, 1), test::contains("layer 7 is asked for, and the layers are 0 to 2"));
+    CHECK_THROWS_WITH(ask(-1, 0, 0, 1), test::contains("layer -1"));
+    CHECK_THROWS_WITH(ask(2, 2, 0, 1), test::contains("graph 2 is asked for, of 2"));
+    CHECK_THROWS_WITH(ask(2, 0, 0, 5), test::contains("edge (0, 5)"));
+    if (kept == keep::everything)
+      CHECK_NOTHROW(ask(0, 0, 0, 1));
+    else
+      CHECK_THROWS_WITH(ask(0, 0, 0, 1), test::contains("layer 0 of 3 was given to another layer"));
+  }
+}
+
 TEST_CASE("an update in parts that has begun is finished, or forgotten, before anything else is computed") {
   run<cpu::backend> r(1, sizes(0.2));
   r.load(2);

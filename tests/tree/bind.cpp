@@ -162,4 +162,22 @@ TEST_CASE("labels at positions are encoded as they stand, also below an empty on
                     std::string("the node at root.0.1 has label 4; expected one of 0 .. 3"));
 }
 
+TEST_CASE("fillers that nobody made are told by encode and decode") {
+  gather_algebra<double> const algebra({2, 3}, 4);
+  std::vector<double> table(5 * 4), numbers(static_cast<std::size_t>(algebra.elements()));
+  tensor<double, dyn, dyn> const fillers(table.data(), 5, 4);
+  std::vector<index_t> labels(7);
+  labels[0] = 3;
+  auto const encoded = [&] { encode(algebra, fillers, make_vec<index_t const>(labels.data(), 7), algebra.over(numbers.data())); };
+  auto const decoded = [&] { return decode(algebra, fillers, algebra.over(numbers.data())); };
+  CHECK_THROWS_WITH(encoded(), test::contains("the filler of label 3 is zero") && test::contains("random_fillers"));
+  CHECK_THROWS_WITH(decoded(), test::contains("all 4 fillers are zero"));
+  labels[0] = 0;
+  CHECK_NOTHROW(encoded());
+  random_fillers(1, as_matrix(fillers));
+  labels[0] = 3;
+  CHECK_NOTHROW(encoded());
+  CHECK(decoded().nodes().front().label == 3);
+}
+
 }  // namespace

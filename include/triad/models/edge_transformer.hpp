@@ -6,6 +6,8 @@
 // Only one edge of each graph is read, so the last layer computes its output projection and feed-forward block there alone.
 #pragma once
 
+#include <string>
+
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/layers/embedding.hpp"
 #include "triad/layers/repeat.hpp"
@@ -121,11 +123,21 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
     labels.backward(ex, c, w.embedding, in.label, {}, dx0, gradient.embedding);
   }
 
-  /// weights (h, n) of layer k for edge (i, j) of one graph, after a forward pass with keep::everything; flat: (h, 2n).
+  /// weights (h, n) of layer k, from 0, for edge (i, j) of one graph, after a forward pass with keep::everything; flat: (h, 2n).
+  /// A contract_violation where there is no such layer, graph or node, or where their states were not kept.
   template <backend Ex>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i, index_t j,
                          matrix<T> weights) const {
+    auto const text = [](index_t v) { return std::to_string(v); };
+    TRIAD_EXPECTS(k >= 0 && k < layers.count(), "attention_weights: layer " + text(k) + " is asked for, and the layers are 0 to " + text(layers.count() - 1));
     bool const last = prune && k == layers.count() - 1;
+    TRIAD_EXPECTS(last || s.layers.kept == keep::everything,
+                  "attention_weights: the memory of layer " + text(k) + " of " + text(layers.count()) +
+                      " was given to another layer, since not everything was kept; plan with keep::everything");
+    TRIAD_EXPECTS(graph >= 0 && graph < in.graphs.dims.graphs, "attention_weights: graph " + text(graph) + " is asked for, of " + text(in.graphs.dims.graphs));
+    index_t const n = in.graphs.dims.max_nodes;
+    TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n, "attention_weights: edge (" + text(i) + ", " + text(j) + ") is asked for, and no graph has more than " +
+                                                          text(n) + " nodes");
     auto const at = last ? s.last.attention : s.layers.at(k).attention;
     layers.layer.attention.weights(ex, c.child(0).child(k).child(0), first_input(in, s), at, graph, i, j, weights);
   }

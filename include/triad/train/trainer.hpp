@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "triad/core/backend.hpp"
@@ -41,6 +43,23 @@ auto const& dims_of_batch(Input const& in) {
     return in.dims();
   else
     return in.graphs.dims;
+}
+
+/// The sizes that a batch has, in words.
+template <class Dims>
+std::string dims_text(Dims const& d) {
+  std::string text;
+  auto const say = [&](index_t count, char const* what) { text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what; };
+  if constexpr (requires { d.pairs; }) say(d.pairs, "pairs");
+  if constexpr (requires { d.batch; }) say(d.batch, "trees");
+  if constexpr (requires { d.graphs + index_t{}; }) say(d.graphs, "graphs");
+  if constexpr (requires { d.rows; }) say(d.rows, "edges");
+  if constexpr (requires { d.nodes; }) say(d.nodes, "nodes");
+  if constexpr (requires { d.triangles; }) say(d.triangles, "triangles");
+  if constexpr (requires { d.max_nodes; }) say(d.max_nodes, "nodes in the largest");
+  if constexpr (requires { d.source_rows; }) say(d.source_rows, "tokens of sources");
+  if constexpr (requires { d.target_rows; }) say(d.target_rows, "tokens of targets");
+  return text.empty() ? "another size" : text;
 }
 
 /// sum + share x, with a share that lies where the data lives.
@@ -193,10 +212,12 @@ class trainer {
 
   /// What the model says of a batch, without dropout, until the next call.
   output infer(typename Model::input const& in) {
-    auto const place = prepare(detail::dims_of_batch(in));
-    auto scratch = scratch_.place();
-    model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.scores);
-    return place.scores;
+    return within_capacity(in, [&] {
+      auto const place = prepare(detail::dims_of_batch(in));
+      auto scratch = scratch_.place();
+      model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.scores);
+      return place.scores;
+    });
   }
 
   T loss() const { return read(loss_); }
@@ -259,13 +280,26 @@ class trainer {
   /// Adds to the gradients; between loss and backward, weigh(d_scores).
   template <class Weigh>
   void add_gradient(typename Model::input const& in, answers const& right, vec<T> loss, Weigh&& weigh) {
-    auto const place = prepare(detail::dims_of_batch(in));
-    auto scratch = scratch_.place();
-    auto const c = use(scratch, true);
-    model_.forward(ex_, c, parameters_.values(), in, place.saved, place.scores);
-    model_.loss(ex_, scratch, in, place.scores, right, loss, place.d_scores);
-    weigh(place.d_scores);
-    model_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
+    within_capacity(in, [&] {
+      auto const place = prepare(detail::dims_of_batch(in));
+      auto scratch = scratch_.place();
+      auto const c = use(scratch, true);
+      model_.forward(ex_, c, parameters_.values(), in, place.saved, place.scores);
+      model_.loss(ex_, scratch, in, place.scores, right, loss, place.d_scores);
+      weigh(place.d_scores);
+      model_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
+    });
+  }
+  /// work(); where an arena has too little memory for it, the message has the sizes of the batch and those that were planned for.
+  template <class Work>
+  auto within_capacity(typename Model::input const& in, Work&& work) const {
+    try {
+      return work();
+    } catch (contract_violation const& e) {
+      if (!std::string_view(e.what()).starts_with("arena: more")) throw;
+      throw contract_violation("trainer: a batch of " + detail::dims_text(detail::dims_of_batch(in)) + " does not fit: the capacity in the trainer's settings is " +
+                               detail::dims_text(options_.capacity) + "; set it to the largest batch (" + e.what() + ")");
+    }
   }
   void clip_summed(double max_norm) {
     auto scratch = scratch_.place();

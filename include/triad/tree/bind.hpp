@@ -41,6 +41,18 @@ void expect_filler_table(tensor<T const, dyn, dyn> fillers, index_t width) {
   TRIAD_EXPECTS(fillers.extent(0) > 0 && fillers.extent(1) == width, "tree algebra: the table of fillers is (labels, width of a filler)");
 }
 
+template <class T>
+bool has_filler(tensor<T const, dyn, dyn> fillers, index_t label) {
+  for (index_t f = 0; f < fillers.extent(1); ++f)
+    if (fillers(label, f) != T(0)) return true;
+  return false;
+}
+template <class T>
+void expect_filler(tensor<T const, dyn, dyn> fillers, index_t label) {
+  TRIAD_EXPECTS(label == 0 || has_filler(fillers, label), "encode: the filler of label " + std::to_string(label) + " is zero, as that of the empty node; "
+                                                          "call random_fillers or one_hot_fillers on the table first");
+}
+
 }  // namespace detail
 
 // ---- fillers and roles ----------------------------------------------------------------------------------------------
@@ -81,13 +93,17 @@ void unbind_grad(A const& a, X const& dfillings, Y&& dx) {
 
 // ---- labels and fillers ---------------------------------------------------------------------------------------------
 
-/// y = the tree of labels, fillers F (V, f).  A node that does not fit (deeper than the roles, no such label) is a data_error with its path.
+/// y = the tree of labels, fillers F (V, f).  A node that does not fit (deeper than the roles, no such label) is a data_error with its path,
+/// a label whose filler is zero, which nothing could tell from an empty node, a contract_violation.
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, numbered_tree const& tree, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
   expect_fits(tree, a.branching(), a.depth(), fillers.extent(0));
   std::vector<std::pair<role_code, index_t>> nodes;
-  each_role(tree, a.paths(), [&](index_t label, role_code role) { nodes.emplace_back(role, label); });
+  each_role(tree, a.paths(), [&](index_t label, role_code role) {
+    detail::expect_filler(fillers, label);
+    nodes.emplace_back(role, label);
+  });
   std::sort(nodes.begin(), nodes.end());  // as sparse trees are sorted: each comes behind the last
   a.clear(y);
   for (auto const& [role, label] : nodes) a.add_bound(1, role, detail::filler_of(detail::item(fillers, label)), y);
@@ -104,6 +120,7 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
     if (labels(r) < 0 || labels(r) >= fillers.extent(0))
       throw data_error("the node at " + path_text(a.paths(), role) + " has label " + std::to_string(labels(r)) + "; expected one of 0 .. " +
                        std::to_string(fillers.extent(0) - 1));
+    if (labels(r) > 0) detail::expect_filler(fillers, labels(r));
     if (labels(r) > 0) a.add_bound(1, role, detail::filler_of(detail::item(fillers, labels(r))), y);
   }
 }
@@ -142,11 +159,15 @@ void nearest_labels(tensor<T const, dyn, dyn> s, vec<index_t> labels, double thr
   for (index_t r = 0; r < s.extent(0); ++r) labels(r) = nearest_label(detail::item(s, r), threshold);
 }
 
-/// The tree of labels that x is nearest to.
+/// The tree of labels that x is nearest to.  A contract_violation where every filler is zero.
 template <tree_algebra A>
 numbered_tree decode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, typename A::const_tree x, double threshold = decode_threshold) {
   using T = typename A::value_type;
   detail::expect_filler_table(fillers, a.fillers());
+  bool any = fillers.extent(0) < 2;
+  for (index_t v = 1; v < fillers.extent(0) && !any; ++v) any = detail::has_filler(fillers, v);
+  TRIAD_EXPECTS(any, "decode: all " + std::to_string(fillers.extent(0) - 1) + " fillers are zero, so every tree would be none; call random_fillers "
+                     "or one_hot_fillers on the table first");
   std::vector<T> filler(static_cast<std::size_t>(a.fillers())), row(static_cast<std::size_t>(fillers.extent(0)));
   vec<T> const s(filler.data(), a.fillers());
   tensor<T, dyn, dyn> const here(row.data(), 1, fillers.extent(0));

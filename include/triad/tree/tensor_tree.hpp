@@ -16,6 +16,13 @@ class tensor_tree {
  public:
   using value_type = typename A::value_type;
 
+  /// An algebra that ends with the expression leaves a tree without one.
+  template <class Temporary>
+    requires(!std::is_lvalue_reference_v<Temporary> && std::is_same_v<std::remove_cv_t<Temporary>, A>)
+  explicit tensor_tree(Temporary&&) {
+    static_assert(std::is_lvalue_reference_v<Temporary>,
+                  "tensor_tree: the algebra is a temporary, which ends before the tree does; give it a name that lives as long as its trees");
+  }
   /// The empty tree: zero.
   explicit tensor_tree(A const& a) : algebra_(&a) {
     if constexpr (owns_views) numbers_.resize(static_cast<std::size_t>(a.elements()));
