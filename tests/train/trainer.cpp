@@ -324,6 +324,14 @@ TEST_CASE("a batch that does not fit is refused with its sizes and those of the 
   CHECK_THROWS_WITH(learner.infer(in), test::contains("trainer: a batch of 1 graphs"));
 }
 
+TEST_CASE("a label that the model does not know is told with its edge, its graph and the labels that there are") {
+  run<cpu::backend> r(1, sizes(0));
+  r.load(0, {5, 3});
+  r.loader.add(4, 0, 1, 2)[1 * 4 + 2] = labels;
+  auto const in = r.loader.upload();
+  CHECK_THROWS_WITH(r.train.infer(in), test::contains("edge (1, 2) of graph 2 has label 9, and the model knows 0 to 8"));
+}
+
 TEST_CASE("attention weights are refused of a layer, a graph or a node that is not there, and of a layer that was not kept") {
   for (auto const kept : {keep::everything, keep::nothing}) {
     run<cpu::backend> r(1, sizes(0), kept);

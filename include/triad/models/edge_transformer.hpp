@@ -89,7 +89,11 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
-    labels.forward(ex, c, w.embedding, in.label, {}, s.x0);
+    try {
+      labels.forward(ex, c, w.embedding, in.label, {}, s.x0);
+    } catch (index_out_of_range const& e) {
+      refuse_label(in, e);
+    }
     auto const x = first_input(in, s);
     index_t const n = layers.count();
     if (prune) {
@@ -143,6 +147,15 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   }
 
  private:
+  /// Says which edge of which graph has a label that the model does not know; only hosts find one.
+  [[noreturn]] static void refuse_label(input const& in, index_out_of_range const& e) {
+    index_t g = 0;
+    while (g + 1 < in.graphs.dims.graphs && in.graphs.edge(g + 1) <= e.row) ++g;
+    index_t const n = in.graphs.size(g), at = e.row - in.graphs.edge(g);
+    auto const text = [](index_t v) { return std::to_string(v); };
+    throw contract_violation("edge_transformer: edge (" + text(at / n) + ", " + text(at % n) + ") of graph " + text(g) + " has label " + text(e.index) +
+                             ", and the model knows 0 to " + text(e.rows - 1) + "; build it with more labels, or mend the data");
+  }
   edge_input<T, D> first_input(input const& in, saved const& s) const { return {s.x0, in.graphs, in.mask}; }
   edge_input<T, D> last_input(input const& in, saved const& s) const {
     auto x = layers.input_at(first_input(in, s), s.layers, layers.count() - 1);

@@ -52,6 +52,8 @@ namespace detail {
 template <bool Accumulate, class Ex, class A, class B, class C>
 void matmul_checked(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e) {
   using T = element_t<C>;
+  static_assert(std::is_same_v<element_t<A>, T> && std::is_same_v<element_t<B>, T>,
+                "matmul: a, b and c have different element types: make all of them float or all double");
   static_assert(!extents_clash<A, 1, B, 0>(), "matmul: the columns of a differ from the rows of b");
   static_assert(!extents_clash<A, 0, C, 0>(), "matmul: the rows of a differ from the rows of c");
   static_assert(!extents_clash<B, 1, C, 1>(), "matmul: the columns of b differ from the columns of c");

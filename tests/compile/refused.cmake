@@ -1,0 +1,16 @@
+# SOURCE, compiled with FLAGS and nothing else, must be refused with SENTENCE and nothing else.
+cmake_minimum_required(VERSION 3.25)
+execute_process(COMMAND "${COMPILER}" ${FLAGS} -fsyntax-only "${SOURCE}" RESULT_VARIABLE failed ERROR_VARIABLE output)
+if(NOT failed)
+  message(FATAL_ERROR "It compiles; expected: ${SENTENCE}")
+endif()
+string(FIND "${output}" "${SENTENCE}" found)
+if(found EQUAL -1)
+  message(FATAL_ERROR "Refused, but not with: ${SENTENCE}\nbut with:\n${output}")
+endif()
+string(REGEX MATCHALL "error:" errors "${output}")
+list(LENGTH errors count)
+if(count GREATER 2)  # the sentence, and the header whose absence ends the compilation
+  message(FATAL_ERROR "Refused with ${count} errors:\n${output}")
+endif()
+message("refused with: ${SENTENCE}")
