@@ -18,16 +18,18 @@
 #include "../common/text/characters.hpp"
 #include "rule_tree.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/json_read.hpp"
 
 namespace cfq {
 
 namespace detail {
 
 inline constexpr int deepest_derivation = 1000;
+inline constexpr int deepest_line = deepest_derivation + 2;  // a derivation that is too deep is told as one
 
 inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& tree, int below, int which, int depth) {
   bool const list = from.is_array() && !from.empty() && from[0].is_string();
-  if (!list && !from.is_string()) throw triad::data_error("rules: expected a rule's name, or a list that begins with one, found " + from.dump().substr(0, 60));
+  if (!list && !from.is_string()) throw triad::data_error("rules: expected a rule's name, or a list that begins with one, found " + triad::quoted(from));
   if (depth > deepest_derivation) throw triad::data_error("rules: the derivation is deeper than " + std::to_string(deepest_derivation));
   int const node = tree.add(names.number((list ? from[0] : from).get<std::string>()), below, which);
   if (list)
@@ -44,13 +46,13 @@ inline nlohmann::ordered_json rules_json(rule_tree const& tree, rule_names const
 
 inline annotated_question question_from(std::string const& line, rule_names& names) {
   try {
-    auto const json = nlohmann::json::parse(line);
+    auto const json = triad::parse_json(line, detail::deepest_line);
     annotated_question q;
     q.question = triad::examples::joined(triad::examples::words(json.at("question").get<std::string>()));
     q.query = triad::examples::joined(triad::examples::words(json.at("query").get<std::string>()));
     if (q.question.empty() || q.query.empty()) throw triad::data_error("a question or a query without words");
     detail::add_rules(json.at("rules"), names, q.rules, -1, 0, 1);
-    if (json.contains("heads")) json.at("heads").get_to(q.heads);
+    if (json.contains("heads")) q.heads = triad::json_integers<int>(json.at("heads"), "heads");
     if (json.contains("labels")) json.at("labels").get_to(q.labels);
     auto const n = triad::examples::words(q.question).size();
     if (q.heads.size() != q.labels.size() || (!q.heads.empty() && q.heads.size() != n))

@@ -24,6 +24,7 @@
 #include "../common/seq2seq/data.hpp"
 #include "../common/text/characters.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/json_read.hpp"
 
 namespace cfq {
 
@@ -89,6 +90,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  static constexpr int deepest = 100'000;  // levels are counted, not kept: a bound on the count alone
   static constexpr char const *question_key = "questionPatternModEntities", *query_key = "sparqlPatternModEntities";
 
   bool fail(std::string const& what) {
@@ -97,6 +99,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool value() { return depth_ > 1 || fail("a list of objects is expected, as in the published dataset.json"); }
   bool open(bool list) {
+    if (depth_ == deepest) return fail("expected at most " + std::to_string(deepest) + " levels of lists and objects, found more from object " + std::to_string(objects_) + " on");
     if (depth_ < 2 && list != (depth_ == 0)) return fail("a list of objects is expected, as in the published dataset.json");
     if (depth_ == 1) question_.clear(), query_.clear();
     if (depth_ < 2) keep_ = nullptr;
@@ -128,7 +131,10 @@ inline nlohmann::json read_json(std::string const& path) {
   triad::examples::gz_buffer bytes(path);
   std::istream stream(&bytes);
   try {
-    return nlohmann::json::parse(stream);
+    return triad::parse_json(stream);
+  } catch (triad::data_error const& e) {
+    std::string const what = e.what();
+    throw triad::data_error(what.starts_with(path) ? what : path + ": " + what);  // that of the stream has it
   } catch (nlohmann::json::exception const&) {
     throw triad::data_error(path + ": expected JSON, found none; was the file copied whole?");
   }
@@ -148,7 +154,7 @@ inline seq2seq::data_set read_dataset(std::string const& path, std::string const
     auto const& list = lists[keys[k]];
     parts[k].resize(list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (!list[i].is_number_unsigned()) throw triad::data_error(split + ": " + keys[k] + ": expected places from 0 on, found " + list[i].dump());
+      if (!list[i].is_number_unsigned()) throw triad::data_error(split + ": " + keys[k] + ": expected places from 0 on, found " + triad::quoted(list[i]));
       auto const index = list[i].get<std::size_t>();
       if (!wanted.try_emplace(index, detail::place{part, i}).second) throw triad::data_error(split + ": " + std::to_string(index) + " is there twice");
       last = index > last ? index : last;

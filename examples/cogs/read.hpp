@@ -15,16 +15,17 @@
 
 #include "../common/gz_lines.hpp"
 #include "logical_form.hpp"
+#include "triad/io/json_read.hpp"
 
 namespace cogs {
 
 /// One line of a .jsonl file.
 inline tagged_sentence from_json(std::string const& line) {
   try {
-    auto const json = nlohmann::json::parse(line);
+    auto const json = triad::parse_json(line);
     tagged_sentence s;
     json.at("tokens").get_to(s.tokens);
-    json.at("parent").get_to(s.parent);
+    s.parent = triad::json_integers<int>(json.at("parent"), "parent");
     json.at("role").get_to(s.role);
     json.at("category").get_to(s.category);
     json.at("noun_type").get_to(s.noun_type);

@@ -16,6 +16,7 @@
 
 #include "../common/gz_lines.hpp"
 #include "rows.hpp"
+#include "triad/io/json_read.hpp"
 #include "triad/tree/s_expression.hpp"
 #include "triad/tree/vocabulary.hpp"
 
@@ -51,9 +52,11 @@ inline symbol_tree tree_in(nlohmann::json const& json, std::string const& line, 
 inline row from_json(std::string const& line) {
   nlohmann::json json;
   try {
-    json = nlohmann::json::parse(line);
+    json = triad::parse_json(line);
   } catch (nlohmann::json::parse_error const& e) {
     throw triad::data_error("column " + std::to_string(e.byte) + ": expected a JSON object with \"source\" and \"target\", found what is no JSON");
+  } catch (nlohmann::json::exception const& e) {  // 1e999
+    throw triad::data_error(std::string("there is a value that cannot be read: ") + e.what());
   }
   if (!json.is_object()) throw triad::data_error(std::string("expected a JSON object with \"source\" and \"target\", found a value of type ") + json.type_name());
   return {detail::tree_in(json, line, "source"), detail::tree_in(json, line, "target")};

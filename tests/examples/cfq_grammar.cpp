@@ -143,9 +143,20 @@ TEST_CASE("a corpus is read as it was written, and what is none is refused with 
   refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0], "labels": ["root"]})", "for the 2 tokens");
   refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, 3], "labels": ["root", "x"]})", "head 3 is no token of 2");
   refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, 1], "labels": ["root", ""]})", "a label is one word");
-  std::string deep;
-  for (int i = 0; i < 2000; ++i) deep += "[\"S\",";
-  refused(R"({"question": "a", "query": "c", "rules": )" + deep + "\"S\"" + std::string(2000, ']') + "}", "deeper than 1000");
+  for (char const* head : {"4294967296", "-4294967296", "0.5", "1e300", "true"})
+    refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, )" + std::string(head) + R"(], "labels": ["root", "x"]})",
+            "heads: expected an integer from -2147483648 to 2147483647, found ");
+  refused(R"({"question": "a", "query": "c", "rules": "S", "heads": [1e999], "labels": ["root"]})", "not an annotated question");
+  auto const with_rules = [](int levels, std::string const& begin, std::string const& end) {
+    std::string all;
+    for (int i = 0; i < levels; ++i) all += begin;
+    return R"({"question": "a", "query": "c", "rules": )" + all + "\"S\"" + std::string(static_cast<std::size_t>(levels), ']') + end;
+  };
+  write(with_rules(999, "[\"S\",", "}"));
+  CHECK(read_corpus(path, repeated).questions[0].rules.rule.size() == 1000);
+  refused(with_rules(1000, "[\"S\",", "}"), "deeper than 1000");
+  refused(with_rules(2000, "[\"S\",", "}"), "expected JSON of at most 1002 levels, found more");
+  refused(with_rules(200'000, "[", "}"), "expected JSON of at most 1002 levels, found more");
   write("\n");
   CHECK_THROWS_WITH(read_corpus(path, repeated), contains("there is no question"));
 }

@@ -79,6 +79,8 @@ TEST_CASE("what is wrong with a file is told with its line and column") {
     CHECK_THROWS_WITH(read_rows(files.write("bad.jsonl", line_of("( A )", "( B )") + text)), contains("bad.jsonl:2: " + std::string(reason)));
   };
   refused(R"_({"source": "( A )", "target")_", "column 29: expected a JSON object");
+  refused(R"_({"source": "( A )", "target": "( A )", "x": 1e999})_", "there is a value that cannot be read: ");
+  refused(R"_({"x": )_" + std::string(200'000, '['), "expected JSON of at most 64 levels, found more");
   refused(R"_(["( A )", "( B )"])_", "expected a JSON object with \"source\" and \"target\", found a value of type array");
   refused(R"_({"source": "( A )"})_", "expected a tree \"target\", found none");
   refused(R"_({"source": "( A )", "target": null})_", "expected a tree as text in \"target\", found a value of type null");

@@ -12,6 +12,7 @@
 
 #include "../../common/text/conllu.hpp"
 #include "../../common/text/dictionary.hpp"
+#include "triad/io/json_read.hpp"
 #include "triad/models/dependency_loader.hpp"
 
 namespace dependency {
@@ -65,7 +66,7 @@ inline vocabulary vocabulary_from(nlohmann::json const& json, std::string const&
   std::string reason;
   try {
     auto const tokens = json.at("tokens").get<std::vector<std::string>>();
-    auto const counts = json.at("counts").get<std::vector<long long>>();
+    auto const counts = triad::json_integers<long long>(json.at("counts"), "counts");
     auto relations = json.at("relations").get<std::vector<std::string>>();
     std::vector<std::pair<std::string, long long>> entries;
     for (std::size_t i = 0; i < std::min(tokens.size(), counts.size()); ++i) entries.emplace_back(tokens[i], counts[i]);

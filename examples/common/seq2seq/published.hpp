@@ -10,6 +10,7 @@
 
 #include "../digest.hpp"
 #include "options.hpp"
+#include "triad/io/json_read.hpp"
 #include "vocabulary.hpp"
 
 namespace seq2seq {
@@ -30,7 +31,7 @@ inline nlohmann::json to_json(triad::roberta_config const& c) {
 inline triad::roberta_config published_from(nlohmann::json const& json, std::string const& path) {
   try {
     auto const count = [&](char const* name) {
-      auto const n = json.at(name).get<index_t>();
+      auto const n = triad::json_integer<index_t>(json.at(name), path + ": its encoder's " + name);
       if (n < (std::string_view(name) == "padding" ? 0 : 1)) throw triad::data_error(path + ": its encoder's " + name + " is " + std::to_string(n));
       return n;
     };

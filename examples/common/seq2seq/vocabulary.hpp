@@ -18,6 +18,7 @@
 #include "../text/tokeniser.hpp"
 #include "data.hpp"
 #include "options.hpp"
+#include "triad/io/json_read.hpp"
 
 namespace seq2seq {
 
@@ -182,7 +183,7 @@ inline language language_from(nlohmann::json const& json) {
   if (json.contains("published"))
     return {byte_bpe::of(json.at("published").get<std::vector<std::string>>(), merges_from(json.at("merges")), "a checkpoint"), "a checkpoint"};
   auto const tokens = json.at("tokens").get<std::vector<std::string>>();
-  auto const counts = json.at("counts").get<std::vector<long long>>();
+  auto const counts = triad::json_integers<long long>(json.at("counts"), "counts");
   if (tokens.size() != counts.size()) throw triad::data_error("tokens and counts of a dictionary differ in number");
   std::vector<std::pair<std::string, long long>> entries;
   for (std::size_t i = 0; i < tokens.size(); ++i) entries.emplace_back(tokens[i], counts[i]);
@@ -196,8 +197,8 @@ inline language language_from(nlohmann::json const& json) {
 inline vocabulary vocabulary_from(nlohmann::json const& json, std::string const& file) {
   std::string reason;
   try {
-    vocabulary v{detail::language_from(json.at("source")), detail::language_from(json.at("target")), json.at("longest_source").get<index_t>(),
-                 json.at("longest_target").get<index_t>()};
+    vocabulary v{detail::language_from(json.at("source")), detail::language_from(json.at("target")), triad::json_integer<index_t>(json.at("longest_source"), "longest_source"),
+                 triad::json_integer<index_t>(json.at("longest_target"), "longest_target")};
     if (std::min(v.longest_source, v.longest_target) >= 1) return v;
   } catch (nlohmann::json::exception const&) {
   } catch (triad::data_error const& e) {

@@ -29,6 +29,7 @@
 #include "triad/core/buffer.hpp"
 #include "triad/core/fields.hpp"
 #include "triad/core/random.hpp"
+#include "triad/io/json_read.hpp"
 #include "triad/io/json_text.hpp"
 #include "triad/io/safetensors.hpp"
 
@@ -67,27 +68,23 @@ void store_fields(safetensors_writer& file, Fields fields, std::string const& pr
 
 /// The first place where two JSON values differ, as `a.b[3]`: has, wants; empty where they are equal.
 inline std::string json_difference(nlohmann::json const& has, nlohmann::json const& wants, std::string const& path = {}) {
-  auto const text = [](nlohmann::json const& v) {
-    auto const all = v.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    return all.size() > 60 ? all.substr(0, 60) + "..." : all;
-  };
   auto const where = path.empty() ? std::string() : path + ": ";
   if (has == wants) return {};
   if (has.is_object() && wants.is_object()) {
     for (auto const& [name, value] : wants.items()) {
       auto const inside = path.empty() ? name : path + "." + name;
-      if (!has.contains(name)) return inside + ": checkpoint has none, this program wants " + text(value);
+      if (!has.contains(name)) return inside + ": checkpoint has none, this program wants " + quoted(value);
       if (auto const difference = json_difference(has.at(name), value, inside); !difference.empty()) return difference;
     }
     for (auto const& [name, value] : has.items())
-      if (!wants.contains(name)) return (path.empty() ? name : path + "." + name) + ": checkpoint has " + text(value) + ", this program wants none";
+      if (!wants.contains(name)) return (path.empty() ? name : path + "." + name) + ": checkpoint has " + quoted(value) + ", this program wants none";
   }
   if (has.is_array() && wants.is_array()) {
     for (std::size_t i = 0; i < has.size() && i < wants.size(); ++i)
       if (auto const difference = json_difference(has[i], wants[i], path + "[" + std::to_string(i) + "]"); !difference.empty()) return difference;
     return where + "checkpoint has " + std::to_string(has.size()) + " entries, this program wants " + std::to_string(wants.size());
   }
-  return where + "checkpoint has " + text(has) + ", this program wants " + text(wants);
+  return where + "checkpoint has " + quoted(has) + ", this program wants " + quoted(wants);
 }
 }  // namespace detail
 
@@ -175,9 +172,7 @@ class checkpoint {
       return data_error(file_.file() + ": setting " + detail::printable(name) + " is " + detail::printable(found->dump()) + ", which is of another type than expected");
     };
     if constexpr (std::integral<T> && !std::same_as<T, bool>) {  // get<T>() would cut off what does not fit
-      bool const fits = found->is_number_unsigned() ? std::in_range<T>(found->template get<std::uint64_t>())
-                                                    : found->is_number_integer() && std::in_range<T>(found->template get<std::int64_t>());
-      if (!fits) throw refuse();
+      if (!is_integer<T>(*found)) throw refuse();
     }
     try {
       return found->template get<T>();
@@ -231,14 +226,13 @@ class checkpoint {
   }
   nlohmann::json parsed(std::string const& name) const {
     auto const& text = file_.text(name);
-    auto const not_too_deep = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-      if (depth > 64) throw data_error(file_.file() + ": expected " + name + " of at most 64 levels, found more; the checkpoint is damaged");
-      return true;
-    };
-    auto value = nlohmann::json::parse(text, not_too_deep, false);
-    if (value.is_discarded())
+    try {
+      return parse_json(text, deepest_json, name);
+    } catch (data_error const& e) {
+      throw data_error(file_.file() + ": " + e.what() + "; the checkpoint is damaged");
+    } catch (nlohmann::json::exception const&) {
       throw data_error(file_.file() + ": expected JSON as " + name + ", found " + detail::printable(text) + "; the checkpoint is damaged");
-    return value;
+    }
   }
 
   void refuse_other(std::string const& what, nlohmann::json const& has, nlohmann::json const& wants) const {

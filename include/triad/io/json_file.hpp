@@ -11,10 +11,11 @@
 #include <system_error>
 
 #include "triad/core/errors.hpp"
+#include "triad/io/json_read.hpp"
 
 namespace triad {
 
-/// Json: nlohmann::json, or ordered_json.
+/// Json: nlohmann::json, or ordered_json.  Throws data_error, with file and line, for what parse_json() refuses.
 template <class Json = nlohmann::json>
 Json read_json_file(std::string const& path) {
   std::error_code error;
@@ -23,7 +24,9 @@ Json read_json_file(std::string const& path) {
     throw data_error(path + ": expected a file of JSON, found none that can be read; give the path of one");
   std::string const text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   try {
-    return Json::parse(text);
+    return parse_json<Json>(text);
+  } catch (data_error const& e) {
+    throw data_error(path + ": " + e.what());
   } catch (nlohmann::json::parse_error const& e) {
     auto const end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte == 0 ? 0 : e.byte - 1, text.size()));
     throw data_error(path + ":" + std::to_string(1 + std::count(text.begin(), end, '\n')) + ": expected JSON, found none from byte " +

@@ -1,0 +1,68 @@
+// JSON that others wrote: text of bounded depth, integers that are read exactly, and values as messages quote them.
+// SPDX-License-Identifier: Apache-2.0
+//
+// nlohmann::json parses and destroys values of any depth, but its dump(), comparison and copy recurse: a value that was parsed here may go
+// through all of these.  Its get<int>() cuts fractions off and wraps around what does not fit: json_integer() refuses both.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+
+namespace triad {
+
+/// Levels of lists and objects that parse_json() takes where nothing else is said; no format read here has more than 4.
+inline constexpr int deepest_json = 64;
+
+/// nlohmann's parse with a bound.  Json: nlohmann::json, or ordered_json.  text: a string or a stream.  what: the value, for the message.
+/// Throws data_error, without a place in the text, where there are more than `deepest` levels; nlohmann's own exceptions for what is no
+/// JSON, or a number that no double holds.
+template <class Json = nlohmann::json, class Text>
+Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what = "JSON") {
+  auto const not_too_deep = [&](int depth, typename Json::parse_event_t event, Json&) {
+    bool const opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+    if (opens && depth >= deepest) throw data_error("expected " + what + " of at most " + std::to_string(deepest) + " levels, found more");
+    return true;
+  };
+  return Json::parse(std::forward<Text>(text), not_too_deep);
+}
+
+/// The value as one line of JSON for a message: without control characters, cut after `longest` bytes.
+template <class Json>
+std::string quoted(Json const& value, std::size_t longest = 60) {
+  auto const text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text.size() > longest ? text.substr(0, longest) + "..." : text;
+}
+
+/// Whether a value is an integer, written without a fraction, that a T holds.
+template <std::integral T, class Json>
+bool is_integer(Json const& value) {
+  if (value.is_number_unsigned()) return std::in_range<T>(value.template get<std::uint64_t>());
+  return value.is_number_integer() && std::in_range<T>(value.template get<std::int64_t>());
+}
+
+/// Such an integer.  Throws data_error, which calls the value `what`, where it is none.
+template <std::integral T, class Json>
+T json_integer(Json const& value, std::string const& what) {
+  if (is_integer<T>(value)) return value.template get<T>();
+  throw data_error(what + ": expected an integer from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+                   std::to_string(std::numeric_limits<T>::max()) + ", found " + quoted(value));
+}
+
+/// A list of such integers.
+template <std::integral T, class Json>
+std::vector<T> json_integers(Json const& list, std::string const& what) {
+  if (!list.is_array()) throw data_error(what + ": expected a list of integers, found " + quoted(list));
+  std::vector<T> result;
+  for (auto const& value : list) result.push_back(json_integer<T>(value, what));
+  return result;
+}
+
+}  // namespace triad
