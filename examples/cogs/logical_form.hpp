@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,7 @@ class form_reader {
   form_reader(std::string_view sentence, std::string_view form, std::string_view distribution)
       : result_(words_of(sentence), std::string(distribution)) {
     if (result_.tokens.empty()) throw triad::data_error("the sentence is empty");
+    for (int i = 0; i < result_.size(); ++i) places_[result_.tokens[at(i)]].push_back(i);
     if (distribution == "primitive")
       read_primitive(form);
     else
@@ -139,25 +142,42 @@ class form_reader {
 
   /// v.xcomp(a, b) and v.agent(a, c): b's own clause with agent c goes.
   void merge_controlled(std::vector<clause>& clauses) {
+    // Clauses v.agent(a, c) by v and a, and by v, a and c, each list in the order of the form; what is gone leaves a list when it is met.
+    using list = std::deque<std::size_t>;
+    std::map<std::pair<std::string, int>, list> of_verb;
+    std::map<std::tuple<std::string, int, int, std::string>, list> of_agent;
+    std::vector<bool> gone(clauses.size());
+    auto const controls = [](clause const& c) { return c.head.ends_with(".xcomp"); };
+    if (std::none_of(clauses.begin(), clauses.end(), controls)) return;
     for (std::size_t k = 0; k < clauses.size(); ++k) {
-      auto const xcomp = clauses[k];
-      if (!xcomp.head.ends_with(".xcomp")) continue;
+      auto const& c = clauses[k];
+      if (!c.head.ends_with(".agent")) continue;
+      auto const& [who, who_by_name] = c.arguments[1];
+      of_verb[{c.head, c.arguments[0].token}].push_back(k);
+      of_agent[{c.head, c.arguments[0].token, who, who_by_name}].push_back(k);
+    }
+    auto const first_of = [&](list& all) {
+      while (!all.empty() && gone[all.front()]) all.pop_front();
+      return all.empty() ? clauses.size() : all.front();
+    };
+    for (std::size_t k = 0; k < clauses.size(); ++k) {
+      auto const& xcomp = clauses[k];
+      if (!controls(xcomp)) continue;
       auto const verb = xcomp.head.substr(0, xcomp.head.size() - 6);
       int const b = token_of(xcomp.arguments[1], xcomp);
-      auto const agent = std::find_if(clauses.begin(), clauses.end(), [&](clause const& c) {
-        return c.head == verb + ".agent" && c.arguments[0] == xcomp.arguments[0];
-      });
-      if (agent == clauses.end()) throw triad::data_error("\"" + xcomp.text + "\": nobody is the agent of " + verb);
+      auto const agent = first_of(of_verb[{verb + ".agent", xcomp.arguments[0].token}]);
+      if (agent == clauses.size()) throw triad::data_error("\"" + xcomp.text + "\": nobody is the agent of " + verb);
       auto const& controlled = result_.tokens[at(b)];
-      auto const again = std::find_if(clauses.begin(), clauses.end(), [&](clause const& c) {
-        return c.head == controlled + ".agent" && c.arguments[0].token == b && c.arguments[1] == agent->arguments[1];
-      });
-      if (again == clauses.end()) throw triad::data_error("\"" + xcomp.text + "\": " + controlled + " does not have the same agent");
-      auto const gone = static_cast<std::size_t>(again - clauses.begin());
-      clauses.erase(again);
-      if (gone <= k) --k;
+      auto const& [who, who_by_name] = clauses[agent].arguments[1];
+      auto const again = first_of(of_agent[{controlled + ".agent", b, who, who_by_name}]);
+      if (again == clauses.size()) throw triad::data_error("\"" + xcomp.text + "\": " + controlled + " does not have the same agent");
+      gone[again] = true;
       result_.verb_name[at(b)] = controlled;
     }
+    std::vector<clause> rest;
+    for (std::size_t k = 0; k < clauses.size(); ++k)
+      if (!gone[k]) rest.push_back(std::move(clauses[k]));
+    clauses = std::move(rest);
   }
 
   void read_noun(clause const& c) {
@@ -168,13 +188,11 @@ class form_reader {
 
   void read_modifier(clause const& c, std::string const& preposition) {
     int const i = c.arguments[0].token, j = token_of(c.arguments[1], c);
-    int found = -1;
-    for (int k = i + 1; k < j; ++k)
-      if (result_.tokens[at(k)] == preposition) {
-        if (found >= 0) throw triad::data_error("\"" + c.text + "\": " + preposition + " stands twice between its nouns");
-        found = k;
-      }
-    if (found < 0) throw triad::data_error("\"" + c.text + "\": " + preposition + " does not stand between its nouns");
+    auto const& all = places_of(preposition);
+    auto const first = std::upper_bound(all.begin(), all.end(), i);
+    if (first == all.end() || *first >= j) throw triad::data_error("\"" + c.text + "\": " + preposition + " does not stand between its nouns");
+    if (first + 1 != all.end() && *(first + 1) < j) throw triad::data_error("\"" + c.text + "\": " + preposition + " stands twice between its nouns");
+    int const found = *first;
     attach(j, found, "PP_NOUN", c);
     attach(found, i, "PREP", c);
   }
@@ -198,16 +216,22 @@ class form_reader {
 
   int token_of(argument const& a, clause const& c) const {
     if (a.token >= 0) return a.token;
-    auto const& words = result_.tokens;
-    auto const here = std::find(words.begin(), words.end(), a.name);
-    if (here == words.end() || std::find(here + 1, words.end(), a.name) != words.end())
-      throw triad::data_error("\"" + c.text + "\": " + a.name + " does not stand exactly once in the sentence");
-    return static_cast<int>(here - words.begin());
+    auto const& all = places_of(a.name);
+    if (all.size() != 1) throw triad::data_error("\"" + c.text + "\": " + a.name + " does not stand exactly once in the sentence");
+    return all[0];
+  }
+
+  /// Where a word stands, in ascending order.
+  std::vector<int> const& places_of(std::string const& word) const {
+    static std::vector<int> const nowhere;
+    auto const found = places_.find(word);
+    return found == places_.end() ? nowhere : found->second;
   }
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   tagged_sentence result_;
+  std::unordered_map<std::string, std::vector<int>> places_;  // of the words of the sentence
 };
 
 /// Throws data_error where the form is none, or is not about the sentence.

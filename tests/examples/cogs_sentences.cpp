@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -65,6 +66,26 @@ TEST_CASE("a form that is none is refused with the clause at fault") {
   refused("", "sing", "the sentence is empty");
 }
 
+TEST_CASE("a line of many clauses is read in a time that grows as they do") {
+  std::string sentence, form;
+  int const groups = 6'667;  // of three words and three clauses
+  for (int i = 0; i < groups; ++i) {
+    auto const who = "x _ " + std::to_string(3 * i), want = "x _ " + std::to_string(3 * i + 1), sing = "x _ " + std::to_string(3 * i + 2);
+    sentence += "fox wanted sing ";
+    form += (i == 0 ? "" : " AND ") + ("want . agent ( " + want + " , " + who) + " ) AND want . xcomp ( " + want + " , " + sing + " ) AND sing . agent ( " +
+            sing + " , " + who + " )";
+  }
+  auto const begin = std::clock();
+  auto const s = from_logical_form(sentence, form, "test");
+  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 5);  // it takes a tenth of a second; comparing all with all, some twenty
+  for (int i = 0; i < groups; ++i) {
+    auto const at = static_cast<std::size_t>(3 * i);
+    REQUIRE((s.role[at] == "agent" && s.parent[at] == 3 * i + 1));
+    REQUIRE((s.role[at + 2] == "xcomp" && s.parent[at + 2] == 3 * i + 1));
+    REQUIRE((s.verb_name[at + 1] == "want" && s.verb_name[at + 2] == "sing"));
+  }
+}
+
 TEST_CASE("a graph that has no logical form gives none") {
   auto s = from_logical_form("Ada sang .", "sing . agent ( x _ 1 , Ada )", "test");
   auto broken = s;
@@ -92,6 +113,19 @@ TEST_CASE("files of both kinds are read, and what is wrong in one is told with i
   CHECK_THROWS_WITH(read_sentences(write("b.jsonl", "{\"tokens\": [\"Ada\"]}")), contains("b.jsonl:1: not a tagged sentence"));
   CHECK_THROWS_WITH(read_sentences(write("c.jsonl", "{\"tokens\": [\"Ada\"], \"parent\": [3], \"role\": [\"\"], \"category\": [\"\"], \"noun_type\": [\"\"], "
                                                     "\"verb_name\": [\"\"], \"distribution\": \"x\"}")), contains("c.jsonl:1: parent 3 is no token"));
+  auto const with_parent = [](std::string const& parent) {
+    return R"({"tokens": ["Ada", "sang"], "parent": [)" + parent +
+           R"(], "role": ["", ""], "category": ["", ""], "noun_type": ["", ""], "verb_name": ["", ""], "distribution": "x"})";
+  };
+  CHECK(read_sentences(write("d.jsonl", with_parent("1, -1")))[0].parent == std::vector<int>{1, -1});
+  for (char const* parent : {"4294967296", "4294967295", "-4294967296", "18446744073709551615", "0.5", "1.0", "1e300", "true", "null", "[1]"}) {
+    CAPTURE(parent);
+    CHECK_THROWS_WITH(read_sentences(write("d.jsonl", with_parent("-1, -1") + "\n" + with_parent(std::string(parent) + ", -1"))),
+                      contains("d.jsonl:2: parent: expected an integer from -2147483648 to 2147483647, found "));
+  }
+  CHECK_THROWS_WITH(read_sentences(write("d.jsonl", with_parent("1e999, -1"))), contains("d.jsonl:1: not a tagged sentence"));
+  CHECK_THROWS_WITH(read_sentences(write("d.jsonl", with_parent(std::string(200'000, '[')))),
+                    contains("d.jsonl:1: expected JSON of at most 64 levels, found more"));
   CHECK_THROWS_WITH(read_sentences(write("empty.tsv", "")), contains("there is no sentence"));
   CHECK_THROWS_WITH(read_sentences(write("a.txt", "Ada")), contains("a .jsonl or a .tsv file is expected"));
 }
