@@ -13,7 +13,7 @@ inline void add_data_options(CLI::App& app, options& o) {
   app.add_option("--data", o.data, "Folder of a data set, or a file of pairs; without it, commands of our own grammar");
   app.add_option("--task", o.task, "What --data has: cognition, scan, cogs (sentence to logical form), pairs")
       ->check(CLI::IsMember({"cognition", "scan", "cogs", "pairs"}));
-  app.add_option("--split", o.split, "Of scan")->check(CLI::IsMember({"simple", "addprim_jump", "length", "mcd1", "mcd2"}));
+  app.add_option("--split", o.split, "Of scan, as its files call it: length, simple, addprim_jump, mcd1, ...");
   app.add_option("--train-on", o.train_on, "Of cognition: train, as in the paper; or valid+test, a smaller task of our own that is not the paper's")
       ->check(CLI::IsMember({"train", "valid+test"}));
   app.add_option("--test", o.test, "Of pairs: a file to test on, where --data is a file")->check(CLI::ExistingFile);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   cognition  train, valid, test .en and .zh, words separated by spaces; cg-test.en, .zh, .compound; lexicon; bpe/code, if there
-//   scan       tasks_train_SPLIT.txt and tasks_test_SPLIT.txt, in the folder or in those of the published repository
+//   scan       tasks_train_SPLIT.txt and tasks_test_SPLIT.txt, in the folder or in those of the published repository, ..._split
 //   cogs       train, dev, test and gen.tsv: sentence, logical form and kind
 //   pairs      the same with or without kinds; or one file, and another to test on
 // Any file may be gzipped.
@@ -10,7 +10,9 @@
 
 #include <array>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,14 +51,51 @@ inline data_set read_cognition(options const& o, bool needs_train) {
   return d;
 }
 
+/// The folders that may have files of SCAN: this one, SPLIT_split in it, and its others of that ending with the folders in them.
+inline std::vector<std::string> scan_folders(std::string const& folder, std::string const& split) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> all{folder, folder + "/" + split + "_split"};
+  std::set<std::string> others;
+  for (auto const& entry : fs::directory_iterator(folder)) {
+    if (!entry.is_directory() || !entry.path().filename().string().ends_with("_split")) continue;
+    others.insert(entry.path().string());
+    for (auto const& inside : fs::directory_iterator(entry.path()))
+      if (inside.is_directory()) others.insert(inside.path().string());
+  }
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+/// The file of one part of o.split, whatever that is called.  Throws data_error that says which splits there are.
+inline std::string scan_file(options const& o, std::string const& part) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(o.data)) throw triad::data_error(o.data + ": a folder is expected; " + where);
+  if (o.split.empty() || o.split.find_first_of("/\\\"'#\n") != std::string::npos)
+    throw triad::data_error("--split: expected the name of a split, without slashes, quotes, # or line ends, found \"" + o.split + "\"");
+  auto const folders = scan_folders(o.data, o.split);
+  auto const begin = "tasks_" + part + "_", name = begin + o.split + ".txt";
+  for (auto const& folder : folders)
+    if (auto path = seq2seq::find_file(folder, {name}); !path.empty()) return path;
+  std::set<std::string> splits;
+  for (auto const& folder : folders) {
+    if (!fs::is_directory(folder)) continue;
+    for (auto const& entry : fs::directory_iterator(folder)) {
+      auto const file = entry.path().filename().string();
+      std::string_view known = file;
+      if (known.ends_with(".gz")) known.remove_suffix(3);
+      if (known.starts_with(begin) && known.ends_with(".txt")) splits.emplace(known.substr(begin.size(), known.size() - begin.size() - 4));
+    }
+  }
+  std::string all;
+  for (auto const& split : splits) all += (all.empty() ? "" : ", ") + split;
+  throw triad::data_error(o.data + ": there is no " + name + ", gzipped or not; " +
+                          (all.empty() ? where : "there are the splits " + all + ": give one of them with --split"));
+}
+
 inline data_set read_scan(options const& o, bool needs_train) {
-  auto const file = [&](std::string const& part) {
-    auto const name = "tasks_" + part + "_" + o.split + ".txt";
-    return seq2seq::need_file(o.data, {name, o.split + "_split/" + name, "add_prim_split/" + name, "mcd_split/" + name}, where);
-  };
   data_set d;
-  if (needs_train) d.train = triad::examples::read_pairs(file("train"));
-  d.tests.push_back({"test", triad::examples::read_pairs(file("test"))});
+  if (needs_train) d.train = triad::examples::read_pairs(scan_file(o, "train"));
+  d.tests.push_back({"test", triad::examples::read_pairs(scan_file(o, "test"))});
   return d;
 }
 

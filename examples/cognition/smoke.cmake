@@ -190,6 +190,12 @@ run(1 train --preset paper --task cognition)
 expect("give its folder with --data")
 run(1 train --preset smoke --task scan --data ${FOLDER}/data)
 expect("there is no tasks_train_length.txt")
+file(WRITE ${FOLDER}/scan/add_prim_split/tasks_train_addprim_turn_left.txt "IN: turn left OUT: I_TURN_LEFT\nIN: turn left twice OUT: I_TURN_LEFT I_TURN_LEFT\n")
+file(WRITE ${FOLDER}/scan/add_prim_split/tasks_test_addprim_turn_left.txt "IN: turn left OUT: I_TURN_LEFT\n")
+run(1 train --preset smoke --task scan --data ${FOLDER}/scan --split mcd3)
+expect("there is no tasks_train_mcd3.txt, gzipped or not; there are the splits addprim_turn_left: give one of them with --split")
+run("0|2" train --preset smoke --updates 20 --task scan --data ${FOLDER}/scan --split addprim_turn_left)
+expect("2 training pairs")
 
 # Plain text: what is right is compared as it is cut.
 file(WRITE ${FOLDER}/plain.tsv "It's late.\tC'est tard.\nWhere is it?\tOu est-il?\n")
