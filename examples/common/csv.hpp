@@ -135,7 +135,9 @@ class csv_file {
       if (text.size() > gz_lines::longest_line)
         fail(opening, "the quoted field is longer than 16 MiB", "is its quote closed?");
       if (quote == std::string::npos) {  // the field goes on in the next line
+        bool const cut = lines_.had_carriage_return();
         if (!lines_.next(line_)) fail(opening, "the quote that opens here is never closed", "is the file complete?");
+        if (cut) text += '\r';
         text += '\n';
         at = 0;
       } else if (quote + 1 < line_.size() && line_[quote + 1] == '"') {

@@ -48,11 +48,15 @@ class gz_lines {
       if (end != std::string_view::npos) break;
     }
     ++number_;
+    carriage_return_ = line.ends_with('\r');
     trim_line(line, number_ == 1);
     return true;
   }
 
   [[nodiscard]] std::string const& path() const { return path_; }
+
+  /// Whether the line read last ended with CRLF, or, without a line end, with a carriage return.
+  [[nodiscard]] bool had_carriage_return() const { return carriage_return_; }
 
   /// Number of the line read last, from 1.
   [[nodiscard]] long number() const { return number_; }
@@ -85,6 +89,7 @@ class gz_lines {
   std::size_t at_ = 0;
   std::size_t filled_ = 0;
   long number_ = 0;
+  bool carriage_return_ = false;
 };
 
 }  // namespace triad::examples

@@ -9,7 +9,9 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -180,10 +182,12 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
     expect_all_printed();
     return status;
   } catch (CLI::ParseError const& e) {
-    int const status = app.exit(e);
+    std::ostringstream wrong;
+    int const status = app.exit(e, std::cout, wrong);
+    std::fputs(printable(wrong.str()).c_str(), stderr);
     return status == 0 && std::fflush(stdout) != 0 ? 1 : status;  // --help
   } catch (std::exception const& e) {
-    std::fprintf(stderr, "%s: %s\n", say.name, e.what());
+    std::fprintf(stderr, "%s: %s\n", say.name, printable(e.what()).c_str());
     return 1;
   }
 }

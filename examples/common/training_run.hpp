@@ -84,8 +84,14 @@ inline void set_aside(std::string const& folder) {
   auto const name = [&](char const* file, int number) { return folder + "/" + file + ".old" + (number > 1 ? std::to_string(number) : ""); };
   int number = 1;
   while (std::any_of(std::begin(files), std::end(files), [&](char const* file) { return fs::exists(name(file, number)); })) ++number;
-  for (auto const* file : files)
-    if (fs::exists(folder + "/" + file)) fs::rename(folder + "/" + file, name(file, number));
+  for (auto const* file : files) {
+    auto const path = folder + "/" + file;
+    std::error_code failure;
+    if (fs::exists(path)) fs::rename(path, name(file, number), failure);
+    if (failure)
+      throw data_error(path + ": an earlier run's file cannot be renamed to " + name(file, number) + ": " + failure.message() +
+                       "; see that the folder may be written, or give another with --out");
+  }
   std::printf("%s had a run already, which --resume would have gone on with: its checkpoint is now %s, metrics.csv and config.toml are called so too\n",
               folder.c_str(), name(files[0], number).c_str());
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@
 using namespace triad;
 using words = std::vector<std::string>;
 
-int main(int count, char** arguments) {
+int main(int count, char** arguments) try {
   checkpoint const file(count > 1 ? arguments[1] : "model.safetensors");
   auto const size = [&](char const* name) { return file.setting<index_t>(name); };
   auto const relations = file.vocabulary().at("edges").get<words>(), answers = file.vocabulary().at("targets").get<words>();
@@ -30,4 +31,7 @@ int main(int count, char** arguments) {
   index_t best = 0;
   argmax_rows(ex, network.infer(graph.upload()), make_vec(&best, 1));
   std::printf("carl is ann's %s\n", answers.at(static_cast<std::size_t>(best)).c_str());
+} catch (std::exception const& e) {
+  std::fprintf(stderr, "predict: %s\n", e.what());
+  return 1;
 }

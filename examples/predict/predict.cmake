@@ -1,4 +1,4 @@
-# Trains a small model, and wants the same answer from predict as from `clutrr predict`.
+# Trains a small model, and wants the same answer from predict as from `clutrr predict`, and of a bad file a message.
 file(REMOVE_RECURSE "${FOLDER}")
 execute_process(COMMAND "${CLUTRR}" train --preset smoke --out "${FOLDER}" RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT status MATCHES "^[02]$")  # 2: trained, but too short to have learned
@@ -10,4 +10,13 @@ execute_process(COMMAND "${PREDICT}" "${FOLDER}/model.safetensors" OUTPUT_VARIAB
 if(NOT output STREQUAL expected)
   message(FATAL_ERROR "predict says\n${output}\nclutrr predict says\n${expected}")
 endif()
+
+# A bad file is told in one line, and ends nothing by a signal.
+file(WRITE "${FOLDER}/bad.safetensors" "no model")
+foreach(bad IN ITEMS bad.safetensors none.safetensors)
+  execute_process(COMMAND "${PREDICT}" "${FOLDER}/${bad}" RESULT_VARIABLE status ERROR_VARIABLE error)
+  if(NOT status STREQUAL "1" OR NOT error MATCHES "^predict: [^\n]*${bad}[^\n]*\n$")
+    message(FATAL_ERROR "predict ${bad}: status ${status}\n${error}")
+  endif()
+endforeach()
 message("${output}")

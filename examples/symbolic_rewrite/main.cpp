@@ -154,10 +154,10 @@ int main(int argc, char** argv) {
     triad::examples::expect_all_printed();
     return 0;
   } catch (misuse const& e) {
-    std::fprintf(stderr, "symbolic-rewrite: %s\n\n%s", e.what(), usage);
+    std::fprintf(stderr, "symbolic-rewrite: %s\n\n%s", triad::examples::printable(e.what()).c_str(), usage);
     return 2;
   } catch (std::exception const& e) {
-    std::fprintf(stderr, "symbolic-rewrite: %s\n", e.what());
+    std::fprintf(stderr, "symbolic-rewrite: %s\n", triad::examples::printable(e.what()).c_str());
     return 1;
   }
 }

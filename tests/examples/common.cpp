@@ -13,6 +13,7 @@
 
 #include "../../examples/common/atomic_file.hpp"
 #include "../../examples/common/csv.hpp"
+#include "../../examples/common/printed.hpp"
 #include "../../examples/common/progress.hpp"
 #include "../../examples/common/random.hpp"
 #include "../../examples/common/run_folder.hpp"
@@ -20,7 +21,9 @@
 #include "../../examples/common/svg_plot.hpp"
 #include "../../examples/common/table.hpp"
 #include "../../examples/common/toml.hpp"
+#include "../../examples/common/training_run.hpp"
 #include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
 #include "triad/core/errors.hpp"
 
 namespace {
@@ -68,7 +71,7 @@ TEST_CASE("a bar chart has a bar for every value, each as long as it says, and n
 TEST_CASE("quoted fields hold commas, quotes and line ends, and know where each of their characters is") {
   scratch_file const file(
       "\xef\xbb\xbf"
-      "a,b,c\r\n1,\"x,\"\"y\"\"\nzw\",\n\n,,\"\"\n");
+      "a,b,c\r\n1,\"x,\"\"y\"\"\nzw\",\n\n,,\"\"\n\"1\r\n2\n\r\n\",\"\r\",3\r\n");
   triad::examples::csv_file csv(file.path);
   auto const b = csv.column("b");
   CHECK(csv.column("a") == 0);
@@ -86,7 +89,35 @@ TEST_CASE("quoted fields hold commas, quotes and line ends, and know where each 
   REQUIRE(csv.next());
   CHECK((csv[0].empty() && csv[1].empty() && csv[2].empty()));
   CHECK(csv.position(0, 0).line == 5);
+  REQUIRE(csv.next());
+  CHECK(csv[0] == "1\r\n2\n\r\n");  // what is quoted keeps its line ends as they are
+  CHECK(csv[1] == "\r");
+  CHECK(csv[2] == "3");
+  CHECK(csv.position(0, 3).line == 7);
   CHECK_FALSE(csv.next());
+}
+
+TEST_CASE("an earlier run that cannot be set aside is told with its file and what to do") {
+  triad::test::scratch_folder const folder;
+  std::ofstream(folder / "model.safetensors") << "x";
+  using std::filesystem::perms;
+  std::filesystem::permissions(folder / "", perms::owner_exec | perms::group_exec | perms::others_exec);
+  auto const user = geteuid();
+  if (user == 0) REQUIRE(seteuid(65534) == 0);  // whom permissions concern
+  std::string message;
+  try {
+    triad::examples::detail::set_aside(folder / "");
+  } catch (std::exception const& e) {
+    message = e.what();
+  }
+  if (user == 0) REQUIRE(seteuid(0) == 0);
+  std::filesystem::permissions(folder / "", perms::owner_all);
+  CHECK(message.starts_with(folder / ""));
+  CHECK(message.find("model.safetensors: an earlier run's file cannot be renamed to ") != std::string::npos);
+}
+
+TEST_CASE("what others wrote is printed without control characters") {
+  CHECK(triad::examples::printable("a\x1b[31m\tb\n\x7f\r\xc3\xa9") == "a?[31m\tb\n??\xc3\xa9");
 }
 
 TEST_CASE("writing replaces a file whole") {
