@@ -41,6 +41,14 @@ need_cccl() {
   python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
 }
 
+# Where clang++ is there: its fuzzing library, a package of its own since Debian 12, called by clang's version.
+need_libfuzzer() {
+  command -v clang++ > /dev/null || return 0
+  printf 'extern "C" int LLVMFuzzerTestOneInput(char const*, unsigned long) { return 0; }\n' |
+    clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o /dev/null 2> /dev/null ||
+    missing+=("libclang-rt-$(clang++ -dumpversion | cut -d . -f 1)-dev")
+}
+
 need_to_build() {
   need_command "${CXX:-c++}" g++
   need_command cmake cmake

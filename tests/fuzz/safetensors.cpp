@@ -1,0 +1,46 @@
+// Fuzzes the reader of safetensors files; what it reads, the writer writes and it reads again.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/io/safetensors.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "reader.hpp"
+
+namespace {
+
+using namespace triad;
+
+template <class T>
+void convert(safetensors const& file, std::string const& name) {
+  fuzz::read_or_refuse("input", [&] { fuzz::expect(file.read_as<T>(name).size() == file.record(name).count(), "as many values as the shape says"); });
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  fuzz::read_or_refuse("input", [&] {
+    safetensors const file(std::as_bytes(std::span(data, size)), "input");
+    safetensors_writer writer;
+    for (auto const& [name, value] : file.metadata()) writer.text(name, value);
+    for (auto const& [name, record] : file.tensors()) {
+      auto const bytes = file.bytes(name);
+      writer.add_bytes(name, record.type, record.shape, bytes);
+      convert<float>(file, name);
+      convert<double>(file, name);
+      convert<std::int8_t>(file, name);
+      convert<std::int64_t>(file, name);
+    }
+    auto const written = writer.bytes();
+    safetensors const again(written, "input");
+    fuzz::expect(again.metadata() == file.metadata(), "metadata are read as they were written");
+    fuzz::expect(again.tensors().size() == file.tensors().size(), "tensors are read as they were written");
+    for (auto const& [name, record] : file.tensors()) {
+      auto const before = file.bytes(name), after = again.bytes(name);
+      fuzz::expect(again.record(name).shape == record.shape && again.record(name).type == record.type, "shapes and types are read as they were written");
+      fuzz::expect(std::equal(before.begin(), before.end(), after.begin(), after.end()), "values are read as they were written");
+    }
+  });
+  return 0;
+}
