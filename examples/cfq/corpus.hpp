@@ -29,7 +29,9 @@ inline constexpr int deepest_line = deepest_derivation + 2;  // a derivation tha
 
 inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& tree, int below, int which, int depth) {
   bool const list = from.is_array() && !from.empty() && from[0].is_string();
-  if (!list && !from.is_string()) throw triad::data_error("rules: expected a rule's name, or a list that begins with one, found " + triad::quoted(from));
+  if (!list && !from.is_string())
+    throw triad::data_error("rules: expected a rule's name, or a list that begins with one, found " +
+                            triad::quoted(from));
   if (depth > deepest_derivation) throw triad::data_error("rules: the derivation is deeper than " + std::to_string(deepest_derivation));
   int const node = tree.add(names.number((list ? from[0] : from).get<std::string>()), below, which);
   if (list)

@@ -99,7 +99,9 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool value() { return depth_ > 1 || fail("a list of objects is expected, as in the published dataset.json"); }
   bool open(bool list) {
-    if (depth_ == deepest) return fail("expected at most " + std::to_string(deepest) + " levels of lists and objects, found more from object " + std::to_string(objects_) + " on");
+    if (depth_ == deepest)
+      return fail("expected at most " + std::to_string(deepest) +
+                  " levels of lists and objects, found more from object " + std::to_string(objects_) + " on");
     if (depth_ < 2 && list != (depth_ == 0)) return fail("a list of objects is expected, as in the published dataset.json");
     if (depth_ == 1) question_.clear(), query_.clear();
     if (depth_ < 2) keep_ = nullptr;
@@ -154,7 +156,9 @@ inline seq2seq::data_set read_dataset(std::string const& path, std::string const
     auto const& list = lists[keys[k]];
     parts[k].resize(list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (!list[i].is_number_unsigned()) throw triad::data_error(split + ": " + keys[k] + ": expected places from 0 on, found " + triad::quoted(list[i]));
+      if (!list[i].is_number_unsigned())
+        throw triad::data_error(split + ": " + keys[k] + ": expected places from 0 on, found " +
+                                triad::quoted(list[i]));
       auto const index = list[i].get<std::size_t>();
       if (!wanted.try_emplace(index, detail::place{part, i}).second) throw triad::data_error(split + ": " + std::to_string(index) + " is there twice");
       last = index > last ? index : last;

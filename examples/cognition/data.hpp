@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   cognition  train, valid, test .en and .zh, words separated by spaces; cg-test.en, .zh, .compound; lexicon; bpe/code, if there
-//   scan       tasks_train_SPLIT.txt and tasks_test_SPLIT.txt, in the folder or in those of the published repository, ..._split
+//   scan       tasks_train_SPLIT.txt and tasks_test_SPLIT.txt, in the folder or as the published repository has them
 //   cogs       train, dev, test and gen.tsv: sentence, logical form and kind
 //   pairs      the same with or without kinds; or one file, and another to test on
 // Any file may be gzipped.
@@ -51,7 +51,8 @@ inline data_set read_cognition(options const& o, bool needs_train) {
   return d;
 }
 
-/// The folders that may have files of SCAN: this one, SPLIT_split in it, and its others of that ending with the folders in them.
+/// The folders that may have files of SCAN: this one, SPLIT_split in it, and its others of that ending with the folders
+/// in them.
 inline std::vector<std::string> scan_folders(std::string const& folder, std::string const& split) {
   namespace fs = std::filesystem;
   std::vector<std::string> all{folder, folder + "/" + split + "_split"};
@@ -71,7 +72,8 @@ inline std::string scan_file(options const& o, std::string const& part) {
   namespace fs = std::filesystem;
   if (!fs::is_directory(o.data)) throw triad::data_error(o.data + ": a folder is expected; " + where);
   if (o.split.empty() || o.split.find_first_of("/\\\"'#\n") != std::string::npos)
-    throw triad::data_error("--split: expected the name of a split, without slashes, quotes, # or line ends, found \"" + o.split + "\"");
+    throw triad::data_error("--split: expected the name of a split, without slashes, quotes, # or line ends, found \"" +
+                            o.split + "\"");
   auto const folders = scan_folders(o.data, o.split);
   auto const begin = "tasks_" + part + "_", name = begin + o.split + ".txt";
   for (auto const& folder : folders)
@@ -83,7 +85,8 @@ inline std::string scan_file(options const& o, std::string const& part) {
       auto const file = entry.path().filename().string();
       std::string_view known = file;
       if (known.ends_with(".gz")) known.remove_suffix(3);
-      if (known.starts_with(begin) && known.ends_with(".txt")) splits.emplace(known.substr(begin.size(), known.size() - begin.size() - 4));
+      if (known.starts_with(begin) && known.ends_with(".txt"))
+        splits.emplace(known.substr(begin.size(), known.size() - begin.size() - 4));
     }
   }
   std::string all;

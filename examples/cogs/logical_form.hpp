@@ -142,7 +142,8 @@ class form_reader {
 
   /// v.xcomp(a, b) and v.agent(a, c): b's own clause with agent c goes.
   void merge_controlled(std::vector<clause>& clauses) {
-    // Clauses v.agent(a, c) by v and a, and by v, a and c, each list in the order of the form; what is gone leaves a list when it is met.
+    // Clauses v.agent(a, c) by v and a, and by v, a and c, each list in the order of the form; what is gone leaves a
+    // list when it is met.
     using list = std::deque<std::size_t>;
     std::map<std::pair<std::string, int>, list> of_verb;
     std::map<std::tuple<std::string, int, int, std::string>, list> of_agent;
@@ -170,7 +171,8 @@ class form_reader {
       auto const& controlled = result_.tokens[at(b)];
       auto const& [who, who_by_name] = clauses[agent].arguments[1];
       auto const again = first_of(of_agent[{controlled + ".agent", b, who, who_by_name}]);
-      if (again == clauses.size()) throw triad::data_error("\"" + xcomp.text + "\": " + controlled + " does not have the same agent");
+      if (again == clauses.size())
+        throw triad::data_error("\"" + xcomp.text + "\": " + controlled + " does not have the same agent");
       gone[again] = true;
       result_.verb_name[at(b)] = controlled;
     }
@@ -190,8 +192,10 @@ class form_reader {
     int const i = c.arguments[0].token, j = token_of(c.arguments[1], c);
     auto const& all = places_of(preposition);
     auto const first = std::upper_bound(all.begin(), all.end(), i);
-    if (first == all.end() || *first >= j) throw triad::data_error("\"" + c.text + "\": " + preposition + " does not stand between its nouns");
-    if (first + 1 != all.end() && *(first + 1) < j) throw triad::data_error("\"" + c.text + "\": " + preposition + " stands twice between its nouns");
+    if (first == all.end() || *first >= j)
+      throw triad::data_error("\"" + c.text + "\": " + preposition + " does not stand between its nouns");
+    if (first + 1 != all.end() && *(first + 1) < j)
+      throw triad::data_error("\"" + c.text + "\": " + preposition + " stands twice between its nouns");
     int const found = *first;
     attach(j, found, "PP_NOUN", c);
     attach(found, i, "PREP", c);
@@ -217,7 +221,8 @@ class form_reader {
   int token_of(argument const& a, clause const& c) const {
     if (a.token >= 0) return a.token;
     auto const& all = places_of(a.name);
-    if (all.size() != 1) throw triad::data_error("\"" + c.text + "\": " + a.name + " does not stand exactly once in the sentence");
+    if (all.size() != 1)
+      throw triad::data_error("\"" + c.text + "\": " + a.name + " does not stand exactly once in the sentence");
     return all[0];
   }
 

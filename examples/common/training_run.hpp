@@ -89,8 +89,8 @@ inline void set_aside(std::string const& folder) {
     std::error_code failure;
     if (fs::exists(path)) fs::rename(path, name(file, number), failure);
     if (failure)
-      throw data_error(path + ": an earlier run's file cannot be renamed to " + name(file, number) + ": " + failure.message() +
-                       "; see that the folder may be written, or give another with --out");
+      throw data_error(path + ": an earlier run's file cannot be renamed to " + name(file, number) + ": " +
+                       failure.message() + "; see that the folder may be written, or give another with --out");
   }
   std::printf("%s had a run already, which --resume would have gone on with: its checkpoint is now %s, metrics.csv and config.toml are called so too\n",
               folder.c_str(), name(files[0], number).c_str());

@@ -85,11 +85,15 @@ TEST_CASE("what is no dataset.json, and a split of another one, are refused with
   refused(three, R"({"trainIdxs": [0], "devIdxs": [1], "testIdxs": [3]})", "question 3 is asked for, but ");
   refused(three, R"({"trainIdxs": [], "devIdxs": [1], "testIdxs": [2]})", "trainIdxs is empty");
   std::string const deep(200'000, '['), closed = deep + std::string(deep.size(), ']');
-  refused(three, R"({"trainIdxs": [)" + closed + R"(], "devIdxs": [1], "testIdxs": [2]})", "split: expected JSON of at most 64 levels, found more");
-  refused(three, R"({"trainIdxs": [0.5], "devIdxs": [1], "testIdxs": [2]})", "trainIdxs: expected places from 0 on, found 0.5");
-  refused(three, R"({"trainIdxs": [18446744073709551616], "devIdxs": [1], "testIdxs": [2]})", "trainIdxs: expected places from 0 on, found 1.844");
+  refused(three, R"({"trainIdxs": [)" + closed + R"(], "devIdxs": [1], "testIdxs": [2]})",
+          "split: expected JSON of at most 64 levels, found more");
+  refused(three, R"({"trainIdxs": [0.5], "devIdxs": [1], "testIdxs": [2]})",
+          "trainIdxs: expected places from 0 on, found 0.5");
+  refused(three, R"({"trainIdxs": [18446744073709551616], "devIdxs": [1], "testIdxs": [2]})",
+          "trainIdxs: expected places from 0 on, found 1.844");
   refused(three, R"({"trainIdxs": [1e999], "devIdxs": [1], "testIdxs": [2]})", "split: expected JSON, found none");
-  refused("[{\"x\": " + closed + "}]", good, "expected at most 100000 levels of lists and objects, found more from object 0 on");
+  refused("[{\"x\": " + closed + "}]", good,
+          "expected at most 100000 levels of lists and objects, found more from object 0 on");
   refused("[{\"x\": 1e999}]", good, "expected JSON, found none from byte");
   auto const cut = saved(folder, "cut.json.gz", three);
   std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 2);

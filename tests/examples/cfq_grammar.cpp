@@ -144,13 +144,16 @@ TEST_CASE("a corpus is read as it was written, and what is none is refused with 
   refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, 3], "labels": ["root", "x"]})", "head 3 is no token of 2");
   refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, 1], "labels": ["root", ""]})", "a label is one word");
   for (char const* head : {"4294967296", "-4294967296", "0.5", "1e300", "true"})
-    refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, )" + std::string(head) + R"(], "labels": ["root", "x"]})",
+    refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, )" + std::string(head) +
+                R"(], "labels": ["root", "x"]})",
             "heads: expected an integer from -2147483648 to 2147483647, found ");
-  refused(R"({"question": "a", "query": "c", "rules": "S", "heads": [1e999], "labels": ["root"]})", "not an annotated question");
+  refused(R"({"question": "a", "query": "c", "rules": "S", "heads": [1e999], "labels": ["root"]})",
+          "not an annotated question");
   auto const with_rules = [](int levels, std::string const& begin, std::string const& end) {
     std::string all;
     for (int i = 0; i < levels; ++i) all += begin;
-    return R"({"question": "a", "query": "c", "rules": )" + all + "\"S\"" + std::string(static_cast<std::size_t>(levels), ']') + end;
+    return R"({"question": "a", "query": "c", "rules": )" + all + "\"S\"" +
+           std::string(static_cast<std::size_t>(levels), ']') + end;
   };
   write(with_rules(999, "[\"S\",", "}"));
   CHECK(read_corpus(path, repeated).questions[0].rules.rule.size() == 1000);

@@ -77,7 +77,9 @@ TEST_CASE("words and relations of the training set have numbers, the rest is unk
   CHECK_THROWS_WITH(vocabulary_from(nlohmann::json{{"tokens", {"a"}}}, "file"), contains("file: its vocabulary is not one of this task's"));
   auto broken = to_json(v);
   broken["counts"][0] = 0.5;
-  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("its vocabulary is not one of this task's: counts: expected an integer") && contains("found 0.5"));
+  CHECK_THROWS_WITH(
+      vocabulary_from(broken, "file"),
+      contains("its vocabulary is not one of this task's: counts: expected an integer") && contains("found 0.5"));
 }
 
 TEST_CASE("a run trains on every sentence once an epoch, in batches of no more words than were asked for") {

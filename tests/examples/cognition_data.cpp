@@ -107,14 +107,19 @@ TEST_CASE("each form of data is read from its folder, and what is missing is tol
   write("add_prim_split/tasks_train_addprim_turn_left.txt", "IN: turn left OUT: I_TURN_LEFT\n");
   write("simple_split/size_variations/tasks_train_simple_p1.txt", "IN: walk OUT: I_WALK\n");
   write("tasks_train_mcd3.txt", "IN: run OUT: I_RUN\n");
-  for (auto const& [split, command] : {std::pair("mcd3", "run"), std::pair("addprim_turn_left", "turn left"), std::pair("simple_p1", "walk")}) {
+  for (auto const& [split, command] :
+       {std::pair("mcd3", "run"), std::pair("addprim_turn_left", "turn left"), std::pair("simple_p1", "walk")}) {
     o.split = split;
     CHECK(scan_file(o, "train").ends_with("tasks_train_" + o.split + ".txt"));
     CHECK(triad::examples::read_pairs(scan_file(o, "train"))[0].source == command);
   }
-  CHECK_THROWS_WITH(data_of(o, true), contains("there is no tasks_test_simple_p1.txt, gzipped or not; there are the splits length: give one"));
+  CHECK_THROWS_WITH(
+      data_of(o, true),
+      contains("there is no tasks_test_simple_p1.txt, gzipped or not; there are the splits length: give one"));
   o.split = "mcd9";
-  CHECK_THROWS_WITH(data_of(o, true), contains("there are the splits addprim_turn_left, length, mcd3, simple_p1: give one of them with --split"));
+  CHECK_THROWS_WITH(
+      data_of(o, true),
+      contains("there are the splits addprim_turn_left, length, mcd3, simple_p1: give one of them with --split"));
   for (char const* name : {"", "../length", "a\"b"}) {
     o.split = name;
     CHECK_THROWS_WITH(data_of(o, true), contains("--split: expected the name of a split"));

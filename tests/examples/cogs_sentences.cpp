@@ -70,14 +70,16 @@ TEST_CASE("a line of many clauses is read in a time that grows as they do") {
   std::string sentence, form;
   int const groups = 6'667;  // of three words and three clauses
   for (int i = 0; i < groups; ++i) {
-    auto const who = "x _ " + std::to_string(3 * i), want = "x _ " + std::to_string(3 * i + 1), sing = "x _ " + std::to_string(3 * i + 2);
+    auto const who = "x _ " + std::to_string(3 * i), want = "x _ " + std::to_string(3 * i + 1),
+               sing = "x _ " + std::to_string(3 * i + 2);
     sentence += "fox wanted sing ";
-    form += (i == 0 ? "" : " AND ") + ("want . agent ( " + want + " , " + who) + " ) AND want . xcomp ( " + want + " , " + sing + " ) AND sing . agent ( " +
-            sing + " , " + who + " )";
+    form += (i == 0 ? "" : " AND ") + ("want . agent ( " + want + " , " + who) + " ) AND want . xcomp ( " + want +
+            " , " + sing + " ) AND sing . agent ( " + sing + " , " + who + " )";
   }
   auto const begin = std::clock();
   auto const s = from_logical_form(sentence, form, "test");
-  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC < 5);  // it takes a tenth of a second; comparing all with all, some twenty
+  CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC <
+        5);  // it takes a tenth of a second; comparing all with all, some twenty
   for (int i = 0; i < groups; ++i) {
     auto const at = static_cast<std::size_t>(3 * i);
     REQUIRE((s.role[at] == "agent" && s.parent[at] == 3 * i + 1));
@@ -118,12 +120,15 @@ TEST_CASE("files of both kinds are read, and what is wrong in one is told with i
            R"(], "role": ["", ""], "category": ["", ""], "noun_type": ["", ""], "verb_name": ["", ""], "distribution": "x"})";
   };
   CHECK(read_sentences(write("d.jsonl", with_parent("1, -1")))[0].parent == std::vector<int>{1, -1});
-  for (char const* parent : {"4294967296", "4294967295", "-4294967296", "18446744073709551615", "0.5", "1.0", "1e300", "true", "null", "[1]"}) {
+  for (char const* parent : {"4294967296", "4294967295", "-4294967296", "18446744073709551615", "0.5", "1.0", "1e300",
+                             "true", "null", "[1]"}) {
     CAPTURE(parent);
-    CHECK_THROWS_WITH(read_sentences(write("d.jsonl", with_parent("-1, -1") + "\n" + with_parent(std::string(parent) + ", -1"))),
-                      contains("d.jsonl:2: parent: expected an integer from -2147483648 to 2147483647, found "));
+    CHECK_THROWS_WITH(
+        read_sentences(write("d.jsonl", with_parent("-1, -1") + "\n" + with_parent(std::string(parent) + ", -1"))),
+        contains("d.jsonl:2: parent: expected an integer from -2147483648 to 2147483647, found "));
   }
-  CHECK_THROWS_WITH(read_sentences(write("d.jsonl", with_parent("1e999, -1"))), contains("d.jsonl:1: not a tagged sentence"));
+  CHECK_THROWS_WITH(read_sentences(write("d.jsonl", with_parent("1e999, -1"))),
+                    contains("d.jsonl:1: not a tagged sentence"));
   CHECK_THROWS_WITH(read_sentences(write("d.jsonl", with_parent(std::string(200'000, '[')))),
                     contains("d.jsonl:1: expected JSON of at most 64 levels, found more"));
   CHECK_THROWS_WITH(read_sentences(write("empty.tsv", "")), contains("there is no sentence"));

@@ -161,14 +161,18 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("file: its vocabulary is not one of this program's: a merge without a space"));
   broken = json;
   broken["longest_source"] = 4.5;
-  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("longest_source: expected an integer") && contains("found 4.5"));
+  CHECK_THROWS_WITH(vocabulary_from(broken, "file"),
+                    contains("longest_source: expected an integer") && contains("found 4.5"));
   broken = json;
   broken["target"]["counts"][0] = 1e300;
-  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("counts: expected an integer") && contains("found 1e+300"));
-  auto shape = to_json(triad::roberta_config{.width = 8, .layers = 1, .heads = 1, .hidden = 8, .tokens = 8, .positions = 8});
+  CHECK_THROWS_WITH(vocabulary_from(broken, "file"),
+                    contains("counts: expected an integer") && contains("found 1e+300"));
+  auto shape =
+      to_json(triad::roberta_config{.width = 8, .layers = 1, .heads = 1, .hidden = 8, .tokens = 8, .positions = 8});
   CHECK(published_from(shape, "file").width == 8);
   shape["width"] = 8.5;
-  CHECK_THROWS_WITH(published_from(shape, "file"), contains("file: its encoder's width: expected an integer") && contains("found 8.5"));
+  CHECK_THROWS_WITH(published_from(shape, "file"),
+                    contains("file: its encoder's width: expected an integer") && contains("found 8.5"));
 
   tokens["</s>"] = 9;
   tokens["c"] = 2;

@@ -15,9 +15,11 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     std::string text;
     for (auto const& q : read.questions) text += cfq::to_line(q, read.names) + "\n";
     auto const back = cfq::read_corpus(again.write(text).path(), repeated);
-    fuzz::expect(back.questions.size() == read.questions.size() && repeated == 0, "as many questions are read as were written");
+    fuzz::expect(back.questions.size() == read.questions.size() && repeated == 0,
+                 "as many questions are read as were written");
     for (std::size_t i = 0; i < back.questions.size(); ++i)
-      fuzz::expect(cfq::to_line(back.questions[i], back.names) == cfq::to_line(read.questions[i], read.names), "questions are read as they were written");
+      fuzz::expect(cfq::to_line(back.questions[i], back.names) == cfq::to_line(read.questions[i], read.names),
+                   "questions are read as they were written");
     // Numbers are what the file says: each line by itself, against JSON.
     examples::gz_lines lines(file.path());
     for (std::string line; lines.next(line);) {
@@ -25,7 +27,8 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
       cfq::rule_names names;
       auto const heads = cfq::question_from(line, names).heads;
       auto const json = nlohmann::json::parse(line);
-      if (json.contains("heads")) fuzz::expect(json.at("heads") == nlohmann::json(heads), "heads are those of the file");
+      if (json.contains("heads"))
+        fuzz::expect(json.at("heads") == nlohmann::json(heads), "heads are those of the file");
     }
   });
   return 0;

@@ -1,4 +1,4 @@
-// Fuzzes the readers of COGS, gzipped or not: tagged sentences where the input begins as JSON or gzip does, else logical forms.
+// Fuzzes the readers of COGS, gzipped or not: tagged sentences where the input begins as JSON or gzip does.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
       if (line.empty()) continue;
       auto const& s = sentences[i++];
       fuzz::expect(cogs::from_json(cogs::to_json_line(s)) == s, "a sentence is read as it was written");
-      fuzz::expect(nlohmann::json::parse(line).at("parent") == nlohmann::json(s.parent), "parents are those of the file");
+      fuzz::expect(nlohmann::json::parse(line).at("parent") == nlohmann::json(s.parent),
+                   "parents are those of the file");
     }
   });
   return 0;

@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
       }
       auto const back = examples::read_conllu(again.write(text).path(), heads);
       fuzz::expect(back.size() == sentences.size(), "as many sentences are read as were written");
-      for (std::size_t i = 0; i < back.size(); ++i) fuzz::expect(back[i].words == sentences[i].words, "words are read as they were written");
+      for (std::size_t i = 0; i < back.size(); ++i)
+        fuzz::expect(back[i].words == sentences[i].words, "words are read as they were written");
     });
   return 0;
 }

@@ -51,7 +51,8 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   static fuzz::input_file file("input.csv"), again("again.csv");
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
-    auto const columns = columns_of(file.path());  // a header of 0, 1, 2 ... is compared; of any other, what next() says
+    auto const columns =
+        columns_of(file.path());  // a header of 0, 1, 2 ... is compared; of any other, what next() says
     auto const rows = read(file.path(), columns);
     if (columns == 0) return;
     examples::csv_file csv(file.path());

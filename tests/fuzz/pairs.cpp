@@ -1,4 +1,4 @@
-// Fuzzes the readers of pairs of texts, SCAN's lines and columns, gzipped or not, and of dictionaries, which have lines as simple.
+// Fuzzes the readers of pairs of texts, SCAN's lines and columns, gzipped or not, and of dictionaries.
 // SPDX-License-Identifier: Apache-2.0
 #include "common/text/pairs.hpp"
 
@@ -10,10 +10,13 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   static fuzz::input_file file("pairs.tsv"), other("pairs.zh");
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
-    for (auto const& pair : examples::read_pairs(file.path())) fuzz::expect(!pair.source.empty() && !pair.target.empty(), "no pair is empty");
+    for (auto const& pair : examples::read_pairs(file.path()))
+      fuzz::expect(!pair.source.empty() && !pair.target.empty(), "no pair is empty");
   });
   fuzz::read_or_refuse(file.path(), [&] { (void)examples::dictionary::read(file.path()); });
   other.write("one line\nanother\n");
-  fuzz::read_or_refuse(file.path(), [&] { fuzz::expect(examples::read_parallel(file.path(), other.path()).size() == 2, "a pair a line"); });
+  fuzz::read_or_refuse(file.path(), [&] {
+    fuzz::expect(examples::read_parallel(file.path(), other.path()).size() == 2, "a pair a line");
+  });
   return 0;
 }

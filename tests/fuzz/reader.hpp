@@ -1,8 +1,8 @@
 // What every fuzzer of a reader needs: the input as a file, and what a reader may make of it.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reader reads, or throws a data_error that names the file.  Anything else is a finding: another exception, a message without the file,
-// a fault that a sanitizer sees, or a law that does not hold of what was read.
+// A reader reads, or throws a data_error that names the file.  Anything else is a finding: another exception, a message
+// without the file, a fault that a sanitizer sees, or a law that does not hold of what was read.
 #pragma once
 
 #include <sys/mman.h>
@@ -50,7 +50,8 @@ class input_file {
 
   /// The file's whole content from now on.
   input_file& write(std::string_view content) {
-    if (::ftruncate(handle_, 0) != 0 || ::pwrite(handle_, content.data(), content.size(), 0) != static_cast<ssize_t>(content.size()))
+    if (::ftruncate(handle_, 0) != 0 ||
+        ::pwrite(handle_, content.data(), content.size(), 0) != static_cast<ssize_t>(content.size()))
       found("a file in memory that cannot be written");
     return *this;
   }
@@ -63,7 +64,9 @@ class input_file {
   std::string folder_, path_;
 };
 
-inline std::string_view text_of(std::uint8_t const* data, std::size_t size) { return {reinterpret_cast<char const*>(data), size}; }
+inline std::string_view text_of(std::uint8_t const* data, std::size_t size) {
+  return {reinterpret_cast<char const*>(data), size};
+}
 
 /// Reads.  `file` is what a refusal has to name.
 template <class Read>
@@ -71,7 +74,8 @@ void read_or_refuse(std::string const& file, Read read) {
   try {
     read();
   } catch (data_error const& e) {
-    if (std::string_view(e.what()).find(file) == std::string_view::npos) found("a message without the file: " + std::string(e.what()));
+    if (std::string_view(e.what()).find(file) == std::string_view::npos)
+      found("a message without the file: " + std::string(e.what()));
   }
 }
 

@@ -12,8 +12,12 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   merges.write("#version: 0.2\na b\n");
   fuzz::read_or_refuse(file.path(), [&] {
     auto const c = read_roberta_config(file.folder());
-    fuzz::expect(c.width > 0 && c.layers > 0 && c.layers < 64 && c.heads > 0 && c.hidden > 0 && c.tokens > 0 && c.epsilon > 0, "sizes are positive");
+    fuzz::expect(
+        c.width > 0 && c.layers > 0 && c.layers < 64 && c.heads > 0 && c.hidden > 0 && c.tokens > 0 && c.epsilon > 0,
+        "sizes are positive");
   });
-  fuzz::read_or_refuse(file.path(), [&] { fuzz::expect(examples::byte_bpe::read(file.path(), merges.path()).size() > 3, "there are special tokens"); });
+  fuzz::read_or_refuse(file.path(), [&] {
+    fuzz::expect(examples::byte_bpe::read(file.path(), merges.path()).size() > 3, "there are special tokens");
+  });
   return 0;
 }

@@ -14,7 +14,9 @@ using namespace triad;
 
 template <class T>
 void convert(safetensors const& file, std::string const& name) {
-  fuzz::read_or_refuse("input", [&] { fuzz::expect(file.read_as<T>(name).size() == file.record(name).count(), "as many values as the shape says"); });
+  fuzz::read_or_refuse("input", [&] {
+    fuzz::expect(file.read_as<T>(name).size() == file.record(name).count(), "as many values as the shape says");
+  });
 }
 
 }  // namespace
@@ -38,8 +40,10 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::expect(again.tensors().size() == file.tensors().size(), "tensors are read as they were written");
     for (auto const& [name, record] : file.tensors()) {
       auto const before = file.bytes(name), after = again.bytes(name);
-      fuzz::expect(again.record(name).shape == record.shape && again.record(name).type == record.type, "shapes and types are read as they were written");
-      fuzz::expect(std::equal(before.begin(), before.end(), after.begin(), after.end()), "values are read as they were written");
+      fuzz::expect(again.record(name).shape == record.shape && again.record(name).type == record.type,
+                   "shapes and types are read as they were written");
+      fuzz::expect(std::equal(before.begin(), before.end(), after.begin(), after.end()),
+                   "values are read as they were written");
     }
   });
   return 0;

@@ -9,7 +9,8 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
     for (auto const& row : tree_transforms::read_rows(file.path()).rows)
-      fuzz::expect(tree_transforms::from_json(tree_transforms::to_json_line(row)) == row, "a row is read as it was written");
+      fuzz::expect(tree_transforms::from_json(tree_transforms::to_json_line(row)) == row,
+                   "a row is read as it was written");
   });
   return 0;
 }

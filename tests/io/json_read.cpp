@@ -18,7 +18,9 @@ namespace {
 using namespace triad;
 using triad::test::contains;
 
-std::string nested(int levels) { return std::string(static_cast<std::size_t>(levels), '[') + std::string(static_cast<std::size_t>(levels), ']'); }
+std::string nested(int levels) {
+  return std::string(static_cast<std::size_t>(levels), '[') + std::string(static_cast<std::size_t>(levels), ']');
+}
 
 TEST_CASE("JSON is read up to the levels that are asked for, from a text or a stream") {
   CHECK(parse_json("{\"a\": [1, {\"b\": null}]}").at("a").at(0) == 1);
@@ -37,7 +39,8 @@ TEST_CASE("JSON is read up to the levels that are asked for, from a text or a st
 TEST_CASE("a file of JSON that is too deep is refused with its name") {
   test::scratch_folder const folder;
   std::ofstream(folder / "deep.json") << std::string(200'000, '[');
-  CHECK_THROWS_WITH(read_json_file(folder / "deep.json"), contains("deep.json: expected JSON of at most 64 levels, found more"));
+  CHECK_THROWS_WITH(read_json_file(folder / "deep.json"),
+                    contains("deep.json: expected JSON of at most 64 levels, found more"));
 }
 
 TEST_CASE("an integer is one without a fraction that its type holds") {
@@ -45,15 +48,18 @@ TEST_CASE("an integer is one without a fraction that its type holds") {
   CHECK(read("0") == 0);
   CHECK(read("-2147483648") == std::numeric_limits<std::int32_t>::min());
   CHECK(read("2147483647") == std::numeric_limits<std::int32_t>::max());
-  for (char const* text : {"2147483648", "-2147483649", "4294967296", "18446744073709551615", "-9223372036854775808", "1e1", "1.0", "0.5", "true", "null", "\"1\"", "[]"}) {
+  for (char const* text : {"2147483648", "-2147483649", "4294967296", "18446744073709551615", "-9223372036854775808",
+                           "1e1", "1.0", "0.5", "true", "null", "\"1\"", "[]"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH(read(text), contains("x: expected an integer from -2147483648 to 2147483647, found "));
   }
-  CHECK(json_integer<std::uint64_t>(parse_json("18446744073709551615"), "x") == std::numeric_limits<std::uint64_t>::max());
+  CHECK(json_integer<std::uint64_t>(parse_json("18446744073709551615"), "x") ==
+        std::numeric_limits<std::uint64_t>::max());
   CHECK_THROWS_WITH(json_integer<std::uint64_t>(parse_json("-1"), "x"), contains("found -1"));
   CHECK(json_integers<int>(parse_json("[3, -1]"), "x") == std::vector<int>{3, -1});
   CHECK_THROWS_WITH(json_integers<int>(parse_json("[3, 0.5]"), "x"), contains("found 0.5"));
-  CHECK_THROWS_WITH(json_integers<int>(parse_json("{\"a\": 1}"), "x"), contains("x: expected a list of integers, found {\"a\":1}"));
+  CHECK_THROWS_WITH(json_integers<int>(parse_json("{\"a\": 1}"), "x"),
+                    contains("x: expected a list of integers, found {\"a\":1}"));
 }
 
 TEST_CASE("a message quotes no control characters and no more than it was told") {

@@ -310,7 +310,8 @@ TEST_CASE("a config that is damaged, or of another kind of encoder, is refused w
   CHECK_THROWS_WITH(read_roberta_config(folder / ""), contains("config.json: there is a value that cannot be read"));
   std::string const deep(200'000, '[');
   std::ofstream(folder / "config.json") << "{\"hidden_size\": " << deep << std::string(deep.size(), ']') << "}";
-  CHECK_THROWS_WITH(read_roberta_config(folder / ""), contains("config.json: expected JSON of at most 64 levels, found more"));
+  CHECK_THROWS_WITH(read_roberta_config(folder / ""),
+                    contains("config.json: expected JSON of at most 64 levels, found more"));
   CHECK_THROWS_WITH(read_roberta_config(folder / "nowhere"), contains("expected a file of JSON"));
 }
 

@@ -1,8 +1,9 @@
 // JSON that others wrote: text of bounded depth, integers that are read exactly, and values as messages quote them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// nlohmann::json parses and destroys values of any depth, but its dump(), comparison and copy recurse: a value that was parsed here may go
-// through all of these.  Its get<int>() cuts fractions off and wraps around what does not fit: json_integer() refuses both.
+// nlohmann::json parses and destroys values of any depth, but its dump(), comparison and copy recurse: a value that was
+// parsed here may go through all of these.  Its get<int>() cuts fractions off and wraps around what does not fit:
+// json_integer() refuses both.
 #pragma once
 
 #include <concepts>
@@ -21,14 +22,15 @@ namespace triad {
 /// Levels of lists and objects that parse_json() takes where nothing else is said; no format read here has more than 4.
 inline constexpr int deepest_json = 64;
 
-/// nlohmann's parse with a bound.  Json: nlohmann::json, or ordered_json.  text: a string or a stream.  what: the value, for the message.
-/// Throws data_error, without a place in the text, where there are more than `deepest` levels; nlohmann's own exceptions for what is no
-/// JSON, or a number that no double holds.
+/// nlohmann's parse with a bound.  Json: nlohmann::json, or ordered_json.  text: a string or a stream.  what: the
+/// value, for the message. Throws data_error, without a place in the text, where there are more than `deepest` levels;
+/// nlohmann's own exceptions for what is no JSON, or a number that no double holds.
 template <class Json = nlohmann::json, class Text>
 Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what = "JSON") {
   auto const not_too_deep = [&](int depth, typename Json::parse_event_t event, Json&) {
     bool const opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    if (opens && depth >= deepest) throw data_error("expected " + what + " of at most " + std::to_string(deepest) + " levels, found more");
+    if (opens && depth >= deepest)
+      throw data_error("expected " + what + " of at most " + std::to_string(deepest) + " levels, found more");
     return true;
   };
   return Json::parse(std::forward<Text>(text), not_too_deep);
