@@ -137,13 +137,15 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
   void read_trees(typename Model::saved const& s, index_t k, std::vector<trace>& found) {
     if (tree_scratch_.bytes() == 0) {
       auto const bytes = triad::planned_bytes([&](triad::arena& a) {
-        a.make<triad::tensor<float, triad::dyn, triad::dyn>>(trainer_.options().capacity.batch * positions_.count(), s.model.symbols);
+        a.make<triad::tensor<float, triad::dyn, triad::dyn>>(trainer_.options().capacity.batch * positions_.count(),
+                                                             s.model.symbols);
       });
       tree_scratch_ = triad::buffer<typename Ex::memory>(bytes, triad::memory_of(ex_));
     }
     auto scratch = tree_scratch_.place();
     triad::tree_pass<float> const pass{given_.support, s.memory, s.weights};
-    auto const symbols = decoded(s.model.interpreter.unbind(ex_, trainer_.parameters().values().interpreter, scratch, pass, k + 1));
+    auto const symbols =
+        decoded(s.model.interpreter.unbind(ex_, trainer_.parameters().values().interpreter, scratch, pass, k + 1));
     auto const count = static_cast<std::size_t>(positions_.count());
     for (std::size_t b = 0; b < found.size(); ++b)
       found[b][static_cast<std::size_t>(k)].tree =

@@ -112,8 +112,9 @@ TEST_CASE("a mask is the same every time, and another for every step, path and k
   for (auto const* step : {&part, &later}) CHECK_THAT(agreement({0.5, 1, 2, step}), WithinAbs(0.5, noise));
   // Neighbouring elements, rows and blocks are independent.
   // So are those 2^34 and more apart, where counters of 32 bits end.
-  for (std::uint64_t shift : {std::uint64_t{1}, std::uint64_t{16}, std::uint64_t{64}, std::uint64_t{1024}, std::uint64_t{1} << 34,
-                              (std::uint64_t{1} << 34) - 2048, std::uint64_t{1} << 35, std::uint64_t{1} << 40}) {
+  for (std::uint64_t shift :
+       {std::uint64_t{1}, std::uint64_t{16}, std::uint64_t{64}, std::uint64_t{1024}, std::uint64_t{1} << 34,
+        (std::uint64_t{1} << 34) - 2048, std::uint64_t{1} << 35, std::uint64_t{1} << 40}) {
     int same = 0;
     for (std::uint64_t e = 0; e < 4096; ++e) same += m.keeps(e) == m.keeps(e + shift) ? 1 : 0;
     CHECK_THAT(same / 4096.0, WithinAbs(0.5, noise));
@@ -137,7 +138,8 @@ TEST_CASE("below 2^34 elements a mask is what it was with counters of 32 bits") 
   dropout_mask const m{0.5, 9, path, &step};
   for (std::uint64_t e : {std::uint64_t{0}, std::uint64_t{12345}, (std::uint64_t{1} << 34) - 1}) {
     auto const words = philox({static_cast<std::uint32_t>(e / 64 * 16 + e % 16), 77, static_cast<std::uint32_t>(path),
-                               static_cast<std::uint32_t>(path >> 32) ^ 5 * 0x9E3779B9u}, 9);
+                               static_cast<std::uint32_t>(path >> 32) ^ 5 * 0x9E3779B9u},
+                              9);
     CHECK(m.keeps(e) == (words[e % 64 / 16] >= m.threshold()));
   }
 }
@@ -148,7 +150,8 @@ TEST_CASE("sixteen counters at once keep what one at a time keeps") {
     dropout_mask const m{rate, 0x123456789abcdef0, 0xfedcba9876543210, &step};
     cpu::keep_source const fast(m);
     // The last block whose counters have 32 bits, those behind it, and one far away.
-    for (std::uint64_t block : {0ull, 1ull, 1000ull, 0x3ffffffull, 0x0fffffffull, 0x10000000ull, 0x10000001ull, 0x123456789abull}) {
+    for (std::uint64_t block :
+         {0ull, 1ull, 1000ull, 0x3ffffffull, 0x0fffffffull, 0x10000000ull, 0x10000001ull, 0x123456789abull}) {
       auto const bits = fast.bits(block);
       for (std::uint64_t e = 0; e < 64; ++e) REQUIRE((bits >> e & 1) == (m.keeps(block * 64 + e) ? 1u : 0u));
     }

@@ -187,7 +187,8 @@ TEST_CASE("a file that is no checkpoint, or a damaged one, is refused") {
   theirs.text("format", "pt");
   theirs.add("emb.weight", {1}, std::vector<float>{1});
   theirs.write(path);
-  CHECK_THROWS_WITH(checkpoint(path), contains("found \"pt\": these are weights of another library") && contains("load_weights"));
+  CHECK_THROWS_WITH(checkpoint(path),
+                    contains("found \"pt\": these are weights of another library") && contains("load_weights"));
   for (std::string const text : {"", "-1", "1x", "18446744073709551616"}) {
     with(1, text);
     CHECK_THROWS_WITH(checkpoint(path), contains("an integer as step"));

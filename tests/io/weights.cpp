@@ -60,7 +60,8 @@ TEST_CASE("what a file has and a model has not is left out only by name") {
 TEST_CASE("a tensor that is not there, of another shape or of another type is refused by both names") {
   set parameters(stack_of(false));
   auto const wrong = [](std::string const& path) { return path == "1.bias" ? "bias.one" : name_of(path); };
-  CHECK_THROWS_WITH(load_weights(foreign(), parameters, wrong), contains("expected a tensor \"bias.one\" for the parameter 1.bias (2), found none"));
+  CHECK_THROWS_WITH(load_weights(foreign(), parameters, wrong),
+                    contains("expected a tensor \"bias.one\" for the parameter 1.bias (2), found none"));
   auto const other = [](std::string const& path) { return path == "1.bias" ? "w.1" : name_of(path); };
   CHECK_THROWS_WITH(load_weights(foreign(), parameters, other), contains("tensor \"w.1\" is (2, 2), expected (2)"));
   safetensors_writer half, longer;
@@ -70,9 +71,11 @@ TEST_CASE("a tensor that is not there, of another shape or of another type is re
     longer.add("w." + std::to_string(k), {2, 2}, std::vector<double>{0.5, 1, 2, 3});
     longer.add("b." + std::to_string(k), {2}, std::vector<double>{1, 2});
   }
-  CHECK_THROWS_WITH(load_weights(safetensors(half.bytes(), "half"), parameters, name_of), contains("is F16, expected F32") && contains("in F32"));
+  CHECK_THROWS_WITH(load_weights(safetensors(half.bytes(), "half"), parameters, name_of),
+                    contains("is F16, expected F32") && contains("in F32"));
   safetensors const file(longer.bytes(), "longer");
-  CHECK_THROWS_WITH(load_weights(file, parameters, name_of), contains("is F64, expected F32") && contains("convert = true"));
+  CHECK_THROWS_WITH(load_weights(file, parameters, name_of),
+                    contains("is F64, expected F32") && contains("convert = true"));
   load_weights(file, parameters, name_of, {.convert = true});
   CHECK(parameters.values().at(2).weight(0, 0) == 0.5f);
 }

@@ -8,7 +8,9 @@ namespace {
 
 using namespace triad;
 
-fused_stack<double> stack_of(index_t layers, index_t width) { return fused_stack<double>({.layer = {width, 2, 8}, .layers = layers}); }
+fused_stack<double> stack_of(index_t layers, index_t width) {
+  return fused_stack<double>({.layer = {width, 2, 8}, .layers = layers});
+}
 
 TEST_CASE("what a stack remembers is memory and sizes alone: another stack in its place changes neither") {
   auto stack = stack_of(3, 6);

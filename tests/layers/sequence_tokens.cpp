@@ -12,7 +12,8 @@ namespace {
 
 using namespace triad;
 
-TEMPLATE_TEST_CASE("the gradient of a table of tokens is added, and its fixed row stays what it is", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("the gradient of a table of tokens is added, and its fixed row stays what it is", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   index_t const tokens = 3, width = 2, rows = 4;
   std::vector<index_t> const token{1, 0, 1, 2};
@@ -26,7 +27,8 @@ TEMPLATE_TEST_CASE("the gradient of a table of tokens is added, and its fixed ro
     sequence_tokens<double> const layer{tokens, extents<dyn>(width), 0, fixed};
     test::with_scratch(ex, call{}, [&](auto& any, call const& c) {
       layer.backward(any, c, {tensor<double const, dyn, dyn>(table.data(), tokens, width)}, in, {},
-                     tensor<double const, dyn, dyn>(du.data(), rows, width), {tensor<double, dyn, dyn>(gradient.data(), tokens, width)});
+                     tensor<double const, dyn, dyn>(du.data(), rows, width),
+                     {tensor<double, dyn, dyn>(gradient.data(), tokens, width)});
     });
     auto const learned = fixed < 0;
     CHECK(gradient == std::vector<double>{3.5, 4.5, learned ? 6.5 : 0.5, learned ? 8.5 : 0.5, 7.5, 8.5});

@@ -260,11 +260,15 @@ struct looping_copy {
   struct fields {
     vec<S> scale;  // (1)
     template <class F>
-    constexpr void each(F&& f) { f("scale", scale); }
+    constexpr void each(F&& f) {
+      f("scale", scale);
+    }
   };
   struct saved {};
   template <class S = double>
-  fields<S> plan_params(arena& place) const { return {place.make<vec<S>>(1)}; }
+  fields<S> plan_params(arena& place) const {
+    return {place.make<vec<S>>(1)};
+  }
   saved plan_saved(arena&, row_dims, keep) const { return {}; }
 
   template <class Ex, class Loop>
@@ -285,7 +289,8 @@ struct looping_copy {
     transform(ex, same{}, t, y);
   }
   template <backend Ex>
-  void backward(Ex& ex, call const&, fields<double const> w, input x, saved const&, const_view<output> dy, output dx, fields<double> gradient) const {
+  void backward(Ex& ex, call const&, fields<double const> w, input x, saved const&, const_view<output> dy, output dx,
+                fields<double> gradient) const {
     maybe(ex, guarded_backward, [&] {
       for (index_t r = 0; r < x.extent(0); ++r)
         for (index_t e = 0; e < d; ++e) {
@@ -306,7 +311,8 @@ TEST_CASE("gradient_check says where a loop over elements stands outside of on_h
   for (bool forward : {false, true}) {
     auto const wrong = report(forward, !forward);
     CHECK_FALSE(static_cast<bool>(wrong));
-    CHECK_THAT(wrong.text(), test::contains("looping_copy, or a layer in it, writes elements") && test::contains("on_host"));
+    CHECK_THAT(wrong.text(),
+               test::contains("looping_copy, or a layer in it, writes elements") && test::contains("on_host"));
   }
 }
 
@@ -326,10 +332,13 @@ TEST_CASE("a loop over elements of a view without memory is a sentence where ind
   CHECK(z(1, 2) == 0);
 }
 
-TEST_CASE("gradient_check finds a parameter that each() does not list, and what backward writes outside of all gradients") {
+TEST_CASE(
+    "gradient_check finds a parameter that each() does not list, and what backward writes outside of all gradients") {
   reference::backend ex;
   values const x(4 * 3);
-  auto const report = [&](forgetful_scale const& layer) { return gradient_check(ex, layer, row_dims(4), x.rows<dyn>(3), {4, 3}); };
+  auto const report = [&](forgetful_scale const& layer) {
+    return gradient_check(ex, layer, row_dims(4), x.rows<dyn>(3), {4, 3});
+  };
   CHECK(static_cast<bool>(report({3, false})));
   CHECK_FALSE(static_cast<bool>(report({3, true})));
   CHECK_THAT(report({3, true}).text(), test::contains("does not list 128 bytes") && test::contains("behind scale"));

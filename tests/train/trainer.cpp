@@ -285,14 +285,17 @@ TEST_CASE("the gradient of parts with dropout is that of their loss") {
   CHECK_THAT((moved(h) - moved(-h)) / (2 * h), test::WithinRel(square, 1e-5));
 }
 
-TEST_CASE("the first update on parameters that nobody gave values is refused, and zeros that somebody wrote are values") {
+TEST_CASE(
+    "the first update on parameters that nobody gave values is refused, and zeros that somebody wrote are values") {
   auto const options = run<cpu::backend>::options(keep::everything);
   cpu::backend ex(1);
   graph_loader<cpu::backend> loader(options.capacity);
   loader.add(3, 0, 1, 2)[1] = 4;
   auto const in = loader.upload();
   auto const right = loader.uploaded_answers();
-  auto const learner = [&] { return std::make_unique<trainer<model<float>, cpu::backend>>(ex, model<float>(sizes(0)), options); };
+  auto const learner = [&] {
+    return std::make_unique<trainer<model<float>, cpu::backend>>(ex, model<float>(sizes(0)), options);
+  };
   auto const refused = test::contains("every parameter is zero");
   CHECK_THROWS_WITH(learner()->update(in, right, 0.01), refused);
   CHECK_THROWS_WITH(learner()->accumulate(in, right, 1), refused);
@@ -318,9 +321,11 @@ TEST_CASE("a batch that does not fit is refused with its sizes and those of the 
   forgotten.capacity = {};
   trainer<model<float>, cpu::backend> learner(ex, model<float>(sizes(0)), forgotten);
   initialize(learner.parameters().mutable_values(), 3);
-  CHECK_THROWS_WITH(learner.update(in, loader.uploaded_answers(), 0.01),
-                    test::contains("trainer: a batch of 1 graphs, 25 edges, 5 nodes, 125 triangles, 5 nodes in the largest does not fit") &&
-                        test::contains("capacity in the trainer's settings is 0 graphs, 0 edges"));
+  CHECK_THROWS_WITH(
+      learner.update(in, loader.uploaded_answers(), 0.01),
+      test::contains(
+          "trainer: a batch of 1 graphs, 25 edges, 5 nodes, 125 triangles, 5 nodes in the largest does not fit") &&
+          test::contains("capacity in the trainer's settings is 0 graphs, 0 edges"));
   CHECK_THROWS_WITH(learner.infer(in), test::contains("trainer: a batch of 1 graphs"));
 }
 
@@ -329,10 +334,12 @@ TEST_CASE("a label that the model does not know is told with its edge, its graph
   r.load(0, {5, 3});
   r.loader.add(4, 0, 1, 2)[1 * 4 + 2] = labels;
   auto const in = r.loader.upload();
-  CHECK_THROWS_WITH(r.train.infer(in), test::contains("edge (1, 2) of graph 2 has label 9, and the model knows 0 to 8"));
+  CHECK_THROWS_WITH(r.train.infer(in),
+                    test::contains("edge (1, 2) of graph 2 has label 9, and the model knows 0 to 8"));
 }
 
-TEST_CASE("attention weights are refused of a layer, a graph or a node that is not there, and of a layer that was not kept") {
+TEST_CASE(
+    "attention weights are refused of a layer, a graph or a node that is not there, and of a layer that was not kept") {
   for (auto const kept : {keep::everything, keep::nothing}) {
     run<cpu::backend> r(1, sizes(0), kept);
     r.load(0, {5, 3});
@@ -342,7 +349,8 @@ TEST_CASE("attention weights are refused of a layer, a graph or a node that is n
     auto const weights = make_matrix(memory.data(), 2, 5, 5);
     arena none;
     auto const ask = [&](index_t layer, index_t graph, index_t i, index_t j) {
-      r.train.model().attention_weights(r.ex, r.train.inspection_call(none), in, r.train.saved(in.graphs.dims), layer, graph, i, j, weights);
+      r.train.model().attention_weights(r.ex, r.train.inspection_call(none), in, r.train.saved(in.graphs.dims), layer,
+                                        graph, i, j, weights);
     };
     CHECK_NOTHROW(ask(2, 0, 0, 4));  // the last has memory of its own
     CHECK_THROWS_WITH(ask(7, 0, 0, 1), test::contains("layer 7 is asked for, and the layers are 0 to 2"));

@@ -168,7 +168,9 @@ TEST_CASE("fillers that nobody made are told by encode and decode") {
   tensor<double, dyn, dyn> const fillers(table.data(), 5, 4);
   std::vector<index_t> labels(7);
   labels[0] = 3;
-  auto const encoded = [&] { encode(algebra, fillers, make_vec<index_t const>(labels.data(), 7), algebra.over(numbers.data())); };
+  auto const encoded = [&] {
+    encode(algebra, fillers, make_vec<index_t const>(labels.data(), 7), algebra.over(numbers.data()));
+  };
   auto const decoded = [&] { return decode(algebra, fillers, algebra.over(numbers.data())); };
   CHECK_THROWS_WITH(encoded(), test::contains("the filler of label 3 is zero") && test::contains("random_fillers"));
   CHECK_THROWS_WITH(decoded(), test::contains("all 4 fillers are zero"));

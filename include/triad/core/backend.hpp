@@ -51,12 +51,14 @@ inline constexpr bool executes = true;
 template <class Ex>
 inline constexpr bool executes<measuring<Ex>> = false;
 
-/// Runs loop(), which reads or writes elements of views, where a backend computes, and leaves it out where memory is only measured
-/// and views have none.  For backends whose memory the host reads; on a device write an operation (docs/writing_a_backend.md).
+/// Runs loop(), which reads or writes elements of views, where a backend computes, and leaves it out where memory is
+/// only measured and views have none.  For backends whose memory the host reads; on a device write an operation
+/// (docs/writing_a_backend.md).
 template <class Ex, class Loop>
 void on_host([[maybe_unused]] Ex& ex, Loop&& loop) {
   static_assert(std::is_same_v<typename Ex::memory, host_memory>,
-                "on_host: a loop over elements needs memory that the host reads; for a device write an operation (docs/writing_a_backend.md)");
+                "on_host: a loop over elements needs memory that the host reads; for a device write an operation "
+                "(docs/writing_a_backend.md)");
   if constexpr (executes<Ex>) loop();
 }
 

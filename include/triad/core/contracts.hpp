@@ -3,8 +3,9 @@
 #pragma once
 
 #if __cplusplus < 202002L
-#error "triad needs C++20: compile with -std=c++20, or with target_link_libraries(... triad::triad) in CMake, which says so"
-#include <stop_here_because_triad_needs_cxx20>  // a header that is missing ends the compilation: one sentence, not a thousand
+#error "triad needs C++20: compile with -std=c++20; target_link_libraries(... triad::triad) in CMake says so"
+// A header that is missing ends the compilation: one sentence, not a thousand.
+#include <stop_here_because_triad_needs_cxx20>
 #endif
 
 #include <stdexcept>

@@ -21,7 +21,8 @@ struct any_visitor {
 template <class F>
 concept has_fields = requires(F f) { f.each(detail::any_visitor{}); };
 
-/// f(path, view) for every tensor, also for an empty one, in the order of declaration; paths look like `layers.0.norm.gain`.
+/// f(path, view) for every tensor, also for an empty one, in the order of declaration; paths look like
+/// `layers.0.norm.gain`.
 template <class Fields, class F>
 void walk_all(Fields fields, F&& f, std::string const& prefix = {}) {
   fields.each([&](std::string_view name, auto member) {

@@ -5,7 +5,7 @@
 #include "triad/core/contracts.hpp"
 
 #if !__has_include(<cuda/std/mdspan>)
-#error "triad needs the headers of CCCL, which has cuda::std::mdspan: see README.md, Requirements, or add -isystem PATH_OF_CCCL"
+#error "triad needs the headers of CCCL, which have cuda::std::mdspan: see README.md, or add -isystem PATH_OF_CCCL"
 #endif
 #include <cuda/std/mdspan>
 
@@ -20,11 +20,13 @@ struct element_without_memory : contract_violation {
   using contract_violation::contract_violation;
 };
 
-#if defined(CCCL_ENABLE_HOST_ASSERTIONS)  // by CCCL's own mark: where it checks indices, this checks that there is memory
+// By the mark of CCCL: where that checks indices, this checks that there is memory.
+#if defined(CCCL_ENABLE_HOST_ASSERTIONS)
 namespace detail {
 [[noreturn]] inline void no_memory_here() {
-  throw element_without_memory("a loop uses an element of a view that has no memory, as in the pass that measures scratch memory; "
-                               "say on_host(ex, [&] { the loop }), which that pass leaves out");
+  throw element_without_memory(
+      "a loop uses an element of a view that has no memory, as in the pass that measures scratch memory; "
+      "say on_host(ex, [&] { the loop }), which that pass leaves out");
 }
 
 template <class T>
@@ -36,14 +38,16 @@ struct checked_elements {
 
   constexpr checked_elements() noexcept = default;
   template <class U>
-    requires std::is_convertible_v<U (*)[], T (*)[]>
-  TRIAD_HOST_DEVICE constexpr checked_elements(checked_elements<U>) noexcept {}
+  requires std::is_convertible_v<U (*)[], T (*)[]> TRIAD_HOST_DEVICE constexpr checked_elements(
+      checked_elements<U>) noexcept {}
   template <class U>
-    requires std::is_convertible_v<U (*)[], T (*)[]>
-  TRIAD_HOST_DEVICE constexpr checked_elements(::cuda::std::default_accessor<U>) noexcept {}
+  requires std::is_convertible_v<U (*)[], T (*)[]> TRIAD_HOST_DEVICE constexpr checked_elements(
+      ::cuda::std::default_accessor<U>) noexcept {}
   template <class U>
-    requires std::is_convertible_v<T (*)[], U (*)[]>
-  TRIAD_HOST_DEVICE constexpr operator ::cuda::std::default_accessor<U>() const noexcept { return {}; }
+  requires std::is_convertible_v<T (*)[], U (*)[]> TRIAD_HOST_DEVICE constexpr
+  operator ::cuda::std::default_accessor<U>() const noexcept {
+    return {};
+  }
 
   TRIAD_HOST_DEVICE constexpr reference access(data_handle_type p, std::size_t i) const {
 #if !defined(__CUDA_ARCH__)
@@ -87,7 +91,7 @@ using element_t = std::remove_cv_t<typename View::element_type>;
 
 /// The same view of read-only elements.
 template <class View>
-using const_view = ::cuda::std::mdspan<typename View::element_type const, typename View::extents_type, typename View::layout_type,
-                                       element_access<typename View::element_type const>>;
+using const_view = ::cuda::std::mdspan<typename View::element_type const, typename View::extents_type,
+                                       typename View::layout_type, element_access<typename View::element_type const>>;
 
 }  // namespace triad

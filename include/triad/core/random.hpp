@@ -1,10 +1,10 @@
 // Counter-based randomness: one value for (seed, step, path, element), the same on every backend and thread count.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Philox 4x32 with 10 rounds (Salmon et al., SC 2011).  Counter words: element block, step, path (two words); key: the seed.
-// Dropout keeps element e of block e / 64 by word w of counter (e / 64) * 16 + q, where e % 64 = 16 w + q: sixteen
-// counters side by side give one block, so that sixteen vector lanes make it at once.  Of a counter of 2^32 and more, which
-// elements from 2^34 on have, the upper half goes into the step's word.
+// Philox 4x32 with 10 rounds (Salmon et al., SC 2011).  Counter words: element block, step, path (two words); key: the
+// seed. Dropout keeps element e of block e / 64 by word w of counter (e / 64) * 16 + q, where e % 64 = 16 w + q:
+// sixteen counters side by side give one block, so that sixteen vector lanes make it at once.  Of a counter of 2^32 and
+// more, which elements from 2^34 on have, the upper half goes into the step's word.
 #pragma once
 
 #include <cuda/std/array>
@@ -34,7 +34,8 @@ TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) 
 /// Counter `number` of the mask whose counter 0 is `first`.
 TRIAD_HOST_DEVICE constexpr philox_words counter_at(philox_words first, std::uint64_t number) {
   first[0] = static_cast<std::uint32_t>(number);
-  first[1] ^= static_cast<std::uint32_t>(number >> 32) * 0x9E3779B9u;  // odd: another number for each, far from those of near steps
+  // Odd: another number for each, far from those of near steps.
+  first[1] ^= static_cast<std::uint32_t>(number >> 32) * 0x9E3779B9u;
   return first;
 }
 
@@ -58,7 +59,8 @@ struct dropout_mask {
   TRIAD_HOST_DEVICE constexpr philox_words counter(std::uint64_t number) const {
     auto const s = step ? *step : 0;
     auto const part = static_cast<std::uint32_t>(s >> 32) * 0x9E3779B9u;  // odd: another number for every part
-    return counter_at({0, static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(path), static_cast<std::uint32_t>(path >> 32) ^ part},
+    return counter_at({0, static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(path),
+                       static_cast<std::uint32_t>(path >> 32) ^ part},
                       number);
   }
 

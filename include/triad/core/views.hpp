@@ -67,10 +67,13 @@ constexpr const_view<View> read_only(View v) {
 /// The k-th of the views that a contiguous view holds one behind the other: of (l, rows, d) a view (rows, d), with the static extents
 /// of v.  Of a view without memory, as it is while an arena measures, one without memory.
 template <class T, std::size_t First, std::size_t... Rest>
-constexpr auto slice(::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First, Rest...>, ::cuda::std::layout_right, element_access<T>> v,
-                     index_t k) {
+constexpr auto slice(
+    ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First, Rest...>, ::cuda::std::layout_right, element_access<T>>
+        v,
+    index_t k) {
   static_assert(sizeof...(Rest) > 0, "triad: a vector has elements, no slices");
-  using part = ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rest...>, ::cuda::std::layout_right, element_access<T>>;
+  using part =
+      ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rest...>, ::cuda::std::layout_right, element_access<T>>;
   ::cuda::std::array<index_t, sizeof...(Rest)> sizes{};
   for (std::size_t r = 0; r < sizes.size(); ++r) sizes[r] = v.extent(r + 1);
   return part(v.data_handle() != nullptr ? v.data_handle() + k * v.stride(0) : nullptr, typename part::extents_type(sizes));
@@ -78,10 +81,12 @@ constexpr auto slice(::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First,
 
 /// Rows [first, first + count) of a contiguous view of rank 2, with its static width.  Of a view without memory, one without memory.
 template <class T, std::size_t Rows, std::size_t Columns>
-constexpr auto rows_of(::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rows, Columns>, ::cuda::std::layout_right, element_access<T>> v,
-                       index_t first, index_t count) {
-  using part = ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, ::cuda::std::dynamic_extent, Columns>, ::cuda::std::layout_right,
-                                   element_access<T>>;
+constexpr auto rows_of(
+    ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rows, Columns>, ::cuda::std::layout_right, element_access<T>>
+        v,
+    index_t first, index_t count) {
+  using part = ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, ::cuda::std::dynamic_extent, Columns>,
+                                   ::cuda::std::layout_right, element_access<T>>;
   return part(v.data_handle() != nullptr ? v.data_handle() + first * v.extent(1) : nullptr, typename part::extents_type(count, v.extent(1)));
 }
 

@@ -135,9 +135,12 @@ class checkpoint {
   explicit checkpoint(std::string const& path) : file_(path) {
     if (!file_.metadata().count("format"))
       throw data_error(path + ": expected a checkpoint of this library, found a safetensors file of something else; give the path of a checkpoint");
-    if (file_.text("format") == "pt" || file_.text("format") == "tf" || file_.text("format") == "np" || file_.text("format") == "flax")
-      throw data_error(path + ": expected format " + detail::checkpoint_format + ", found " + detail::printable(file_.text("format")) +
-                       ": these are weights of another library, without the record that a checkpoint has; load them with load_weights "
+    if (file_.text("format") == "pt" || file_.text("format") == "tf" || file_.text("format") == "np" ||
+        file_.text("format") == "flax")
+      throw data_error(path + ": expected format " + detail::checkpoint_format + ", found " +
+                       detail::printable(file_.text("format")) +
+                       ": these are weights of another library, without the record that a checkpoint has; load them "
+                       "with load_weights "
                        "(io/weights.hpp) into a model of their sizes");
     if (file_.text("format") != detail::checkpoint_format)
       throw data_error(path + ": expected format " + detail::checkpoint_format + ", found " + detail::printable(file_.text("format")) +

@@ -7,8 +7,8 @@
 
 namespace triad {
 
-/// Runs add(), which adds to table (v, d), the gradient of a table; its row `fixed` is afterwards what it was before, also where
-/// something else has added to it.  A negative `fixed` is none.
+/// Runs add(), which adds to table (v, d), the gradient of a table; its row `fixed` is afterwards what it was before,
+/// also where something else has added to it.  A negative `fixed` is none.
 template <backend Ex, class Table, class Add>
 void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) {
   if (fixed < 0) return add();

@@ -162,7 +162,8 @@ struct pair_edges {
     epilogue<T> add;
     add.residual = as_matrix(read_only(du));
     map().backward(ex, c, w.right, s.u, {}, right, du, gradient.right, add);
-    add_but_row(ex, scratch, d_table, fixed, [&] { words(in.table.extent(0)).backward(ex, c, {in.table}, in.nodes, {}, du, {d_table}); });
+    add_but_row(ex, scratch, d_table, fixed,
+                [&] { words(in.table.extent(0)).backward(ex, c, {in.table}, in.nodes, {}, du, {d_table}); });
   }
 
  private:

@@ -66,7 +66,8 @@ struct scaled_tokens {
     auto const memory = c.scratch->template make<output>(dx.extent(0), width()), scaled = c.scratch->template make<output>(dx.extent(0), width());
     transform(ex, scale_by<double>{scale()}, undropped(ex, c.dropout(dropout), dx, memory), scaled);
     // What the padding's row has from elsewhere, as from a tied projection, stays.
-    add_but_row(ex, *c.scratch, gradient.table, padding, [&] { scatter_add_rows(ex, scaled, in.token, gradient.table); });
+    add_but_row(ex, *c.scratch, gradient.table, padding,
+                [&] { scatter_add_rows(ex, scaled, in.token, gradient.table); });
   }
 };
 

@@ -127,21 +127,25 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
     labels.backward(ex, c, w.embedding, in.label, {}, dx0, gradient.embedding);
   }
 
-  /// weights (h, n) of layer k, from 0, for edge (i, j) of one graph, after a forward pass with keep::everything; flat: (h, 2n).
-  /// A contract_violation where there is no such layer, graph or node, or where their states were not kept.
+  /// weights (h, n) of layer k, from 0, for edge (i, j) of one graph, after a forward pass with keep::everything; flat:
+  /// (h, 2n). A contract_violation where there is no such layer, graph or node, or where their states were not kept.
   template <backend Ex>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i, index_t j,
                          matrix<T> weights) const {
     auto const text = [](index_t v) { return std::to_string(v); };
-    TRIAD_EXPECTS(k >= 0 && k < layers.count(), "attention_weights: layer " + text(k) + " is asked for, and the layers are 0 to " + text(layers.count() - 1));
+    TRIAD_EXPECTS(
+        k >= 0 && k < layers.count(),
+        "attention_weights: layer " + text(k) + " is asked for, and the layers are 0 to " + text(layers.count() - 1));
     bool const last = prune && k == layers.count() - 1;
     TRIAD_EXPECTS(last || s.layers.kept == keep::everything,
                   "attention_weights: the memory of layer " + text(k) + " of " + text(layers.count()) +
                       " was given to another layer, since not everything was kept; plan with keep::everything");
-    TRIAD_EXPECTS(graph >= 0 && graph < in.graphs.dims.graphs, "attention_weights: graph " + text(graph) + " is asked for, of " + text(in.graphs.dims.graphs));
+    TRIAD_EXPECTS(graph >= 0 && graph < in.graphs.dims.graphs,
+                  "attention_weights: graph " + text(graph) + " is asked for, of " + text(in.graphs.dims.graphs));
     index_t const n = in.graphs.dims.max_nodes;
-    TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n, "attention_weights: edge (" + text(i) + ", " + text(j) + ") is asked for, and no graph has more than " +
-                                                          text(n) + " nodes");
+    TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n, "attention_weights: edge (" + text(i) + ", " + text(j) +
+                                                          ") is asked for, and no graph has more than " + text(n) +
+                                                          " nodes");
     auto const at = last ? s.last.attention : s.layers.at(k).attention;
     layers.layer.attention.weights(ex, c.child(0).child(k).child(0), first_input(in, s), at, graph, i, j, weights);
   }
@@ -153,8 +157,9 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
     while (g + 1 < in.graphs.dims.graphs && in.graphs.edge(g + 1) <= e.row) ++g;
     index_t const n = in.graphs.size(g), at = e.row - in.graphs.edge(g);
     auto const text = [](index_t v) { return std::to_string(v); };
-    throw contract_violation("edge_transformer: edge (" + text(at / n) + ", " + text(at % n) + ") of graph " + text(g) + " has label " + text(e.index) +
-                             ", and the model knows 0 to " + text(e.rows - 1) + "; build it with more labels, or mend the data");
+    throw contract_violation("edge_transformer: edge (" + text(at / n) + ", " + text(at % n) + ") of graph " + text(g) +
+                             " has label " + text(e.index) + ", and the model knows 0 to " + text(e.rows - 1) +
+                             "; build it with more labels, or mend the data");
   }
   edge_input<T, D> first_input(input const& in, saved const& s) const { return {s.x0, in.graphs, in.mask}; }
   edge_input<T, D> last_input(input const& in, saved const& s) const {

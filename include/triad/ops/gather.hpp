@@ -18,16 +18,19 @@ struct index_out_of_range : contract_violation {
   index_t row, index, rows;  // rows: of the table
 
   index_out_of_range(index_t at, index_t found, index_t table)
-      : contract_violation("gather_rows: index " + std::to_string(found) + " of row " + std::to_string(at) + " is outside of a table of " +
-                           std::to_string(table) + " rows"),
-        row(at), index(found), rows(table) {}
+      : contract_violation("gather_rows: index " + std::to_string(found) + " of row " + std::to_string(at) +
+                           " is outside of a table of " + std::to_string(table) + " rows"),
+        row(at),
+        index(found),
+        rows(table) {}
 };
 
 /// Every index must lie in [0, v); hosts check, devices do not.
 template <backend Ex, class Table, class Y>
 void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
   using T = element_t<Y>;
-  static_assert(std::is_same_v<T, element_t<Table>>, "gather_rows: y and table have different element types: make both float or both double");
+  static_assert(std::is_same_v<T, element_t<Table>>,
+                "gather_rows: y and table have different element types: make both float or both double");
   matrix<T const> const from = as_matrix(table);
   matrix<T> const to = as_matrix(y);
   TRIAD_EXPECTS(to.extent(0) == index.extent(0), "gather_rows: one row of y for each index is needed");
@@ -39,7 +42,8 @@ void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
 template <backend Ex, class Dy, class DTable>
 void scatter_add_rows(Ex& ex, Dy dy, vec<index_t const> index, DTable dtable) {
   using T = element_t<DTable>;
-  static_assert(std::is_same_v<T, element_t<Dy>>, "scatter_add_rows: dy and dtable have different element types: make both float or both double");
+  static_assert(std::is_same_v<T, element_t<Dy>>,
+                "scatter_add_rows: dy and dtable have different element types: make both float or both double");
   matrix<T const> const from = as_matrix(dy);
   matrix<T> const to = as_matrix(dtable);
   TRIAD_EXPECTS(from.extent(0) == index.extent(0), "scatter_add_rows: one index for each row of dy is needed");

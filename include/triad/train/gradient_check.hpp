@@ -66,9 +66,10 @@ struct gradient_report {
     auto const said = "backward says " + number(analytic) + ", finite differences " + number(numeric);
     auto const allowed = ", allowed " + number(tolerance);
     if (*this)
-      return "gradient_check: right in all " + std::to_string(checks) + " checks; the largest error is " + number(worst) + allowed + ", of " +
-             where + " (" + said + ")";
-    return "gradient_check: wrong at " + where + ": " + said + " (error " + number(worst) + allowed + ", " + std::to_string(checks) + " checks)";
+      return "gradient_check: right in all " + std::to_string(checks) + " checks; the largest error is " +
+             number(worst) + allowed + ", of " + where + " (" + said + ")";
+    return "gradient_check: wrong at " + where + ": " + said + " (error " + number(worst) + allowed + ", " +
+           std::to_string(checks) + " checks)";
   }
 };
 
@@ -176,7 +177,8 @@ class layer_under_check {
   }
   using state = decltype(state_of(std::declval<input const&>()));
   static constexpr bool has_input_gradient = std::is_same_v<element_t<state>, double>;
-  using state_gradient = ::cuda::std::mdspan<element_t<state>, typename state::extents_type, typename state::layout_type, element_access<element_t<state>>>;
+  using state_gradient = ::cuda::std::mdspan<element_t<state>, typename state::extents_type,
+                                             typename state::layout_type, element_access<element_t<state>>>;
 
  public:
   layer_under_check(Ex& ex, Layer const& layer, Dims const& dims, input const& in, output_shape shape, gradient_check_options const& o)
@@ -308,8 +310,9 @@ class layer_under_check {
     });
     if constexpr (has_input_gradient) where_.from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
   }
-  /// A pass that only plans writes nothing.  On a host it runs in memory that is there, so that a loop over elements that it should
-  /// not have entered is found by what it writes; where that memory is too small, and on a device, it runs without any.
+  /// A pass that only plans writes nothing.  On a host it runs in memory that is there, so that a loop over elements
+  /// that it should not have entered is found by what it writes; where that memory is too small, and on a device, it
+  /// runs without any.
   std::size_t measured_scratch() {
     auto const pass = [&](auto& planner, call const& c) { run(planner, c, true); };
     if constexpr (std::is_same_v<memory, host_memory>) {
@@ -330,11 +333,13 @@ class layer_under_check {
         return std::any_of(first, first + bytes, [=](std::byte now) { return now != before; });
       };
       auto const gradient = parameters_.flat_gradients();
-      bool found = written(gradient.data_handle(), static_cast<std::size_t>(gradient.extent(0)) * sizeof(double), std::byte{0});
+      bool found =
+          written(gradient.data_handle(), static_cast<std::size_t>(gradient.extent(0)) * sizeof(double), std::byte{0});
       for (auto* b : all) found = found || written(b->data(), b == &room ? place.peak() : b->bytes(), std::byte{0xff});
       if (found)
-        fault_ = name_of_type<Layer>() + ", or a layer in it, writes elements in the pass that measures scratch memory, where the views "
-                                         "of a model have none; say on_host(ex, [&] { the loop }), which that pass leaves out";
+        fault_ = name_of_type<Layer>() +
+                 ", or a layer in it, writes elements in the pass that measures scratch memory, where the views "
+                 "of a model have none; say on_host(ex, [&] { the loop }), which that pass leaves out";
       return place.peak();
     } else {
       return detail::measured_for<Layer>([&] { return planned_scratch(ex_, use(), pass); });
@@ -363,10 +368,11 @@ class layer_under_check {
 
 }  // namespace detail
 
-/// Checks the backward of a layer (layers/layer.hpp), or of a model made like one, for f = sum(y dy), dy and the parameters drawn at random, at the input
-/// `in`: df/dparameters is added, df/dinput overwritten, nothing is read that was not written before, the fields' each() lists all that
-/// plan_params places, and backward writes nothing behind a gradient.
-/// `dims` is what the layer's plan_saved takes, or a function of an arena that returns the layer's saved itself.
+/// Checks the backward of a layer (layers/layer.hpp), or of a model made like one, for f = sum(y dy), dy and the
+/// parameters drawn at random, at the input `in`: df/dparameters is added, df/dinput overwritten, nothing is read that
+/// was not written before, the fields' each() lists all that plan_params places, and backward writes nothing behind a
+/// gradient. `dims` is what the layer's plan_saved takes, or a function of an arena that returns the layer's saved
+/// itself.
 template <backend Ex, class Layer, class Dims>
 gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in, output_shape shape,
                                gradient_check_options const& options = {}) {
@@ -378,8 +384,8 @@ gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typ
   report.fault = check.fault();
   if (!report.fault.empty()) return report;
   report = gradient_check(
-      check.start(), [&](variables const& at) { return check.value(at); }, [&](variables const& at, variables& d) { check.gradient(at, d); },
-      options);
+      check.start(), [&](variables const& at) { return check.value(at); },
+      [&](variables const& at, variables& d) { check.gradient(at, d); }, options);
   if (report.fault.empty()) report.fault = check.stray();
   return report;
 }

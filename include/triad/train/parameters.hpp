@@ -59,8 +59,8 @@ std::vector<listed_bytes> listed_in(Fields fields, void const* base, std::size_t
   return all;
 }
 
-/// Which bytes plan_params has placed and each() does not list: a sentence, or nothing where it lists all.  An empty view that is
-/// not listed is no mistake.
+/// Which bytes plan_params has placed and each() does not list: a sentence, or nothing where it lists all.  An empty
+/// view that is not listed is no mistake.
 template <class Fields>
 std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
   auto const least = arena_stride(1);  // more than an empty view takes
@@ -101,8 +101,8 @@ class parameter_set {
   template <class S>
   using fields = decltype(std::declval<Model const&>().template plan_params<S>(std::declval<arena&>()));
 
-  /// where: memory_of(ex) of a device's backend; hosts need none.  A contract_violation where the fields' each() leaves out a
-  /// tensor that plan_params places.
+  /// where: memory_of(ex) of a device's backend; hosts need none.  A contract_violation where the fields' each() leaves
+  /// out a tensor that plan_params places.
   explicit parameter_set(Model const& model, holding what = holding::moments, memory where = {}) : model_(model), what_(what) {
     auto const bytes = planned_bytes([&](arena& a) { (void)model_.template plan_params<value_type>(a); });
     values_ = buffer<memory>(bytes, where);
@@ -129,7 +129,8 @@ class parameter_set {
     asked_to_write_ = true;
     return plan<value_type>(values_);
   }
-  /// Whether anybody has given the parameters values: not so where nobody asked for them to write and all are zero still.
+  /// Whether anybody has given the parameters values: not so where nobody asked for them to write and all are zero
+  /// still.
   bool begun() const {
     if (asked_to_write_) return true;
     std::array<value_type, 1024> some;

@@ -49,7 +49,9 @@ auto const& dims_of_batch(Input const& in) {
 template <class Dims>
 std::string dims_text(Dims const& d) {
   std::string text;
-  auto const say = [&](index_t count, char const* what) { text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what; };
+  auto const say = [&](index_t count, char const* what) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+  };
   if constexpr (requires { d.pairs; }) say(d.pairs, "pairs");
   if constexpr (requires { d.batch; }) say(d.batch, "trees");
   if constexpr (requires { d.graphs + index_t{}; }) say(d.graphs, "graphs");
@@ -272,8 +274,11 @@ class trainer {
   /// Looked at once, outside of what is replayed.
   void expect_begun() {
     if (begun_) return;
-    TRIAD_EXPECTS(parameters_.begun(), "trainer: every parameter is zero, because nobody gave them first values, and training would keep most of them there; "
-                                       "call initialize(learner.parameters().mutable_values(), seed) or load a checkpoint before the first update()");
+    TRIAD_EXPECTS(
+        parameters_.begun(),
+        "trainer: every parameter is zero, because nobody gave them first values, and training would keep most of them "
+        "there; "
+        "call initialize(learner.parameters().mutable_values(), seed) or load a checkpoint before the first update()");
     begun_ = true;
   }
 
@@ -290,15 +295,18 @@ class trainer {
       model_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
     });
   }
-  /// work(); where an arena has too little memory for it, the message has the sizes of the batch and those that were planned for.
+  /// work(); where an arena has too little memory for it, the message has the sizes of the batch and those that were
+  /// planned for.
   template <class Work>
   auto within_capacity(typename Model::input const& in, Work&& work) const {
     try {
       return work();
     } catch (contract_violation const& e) {
       if (!std::string_view(e.what()).starts_with("arena: more")) throw;
-      throw contract_violation("trainer: a batch of " + detail::dims_text(detail::dims_of_batch(in)) + " does not fit: the capacity in the trainer's settings is " +
-                               detail::dims_text(options_.capacity) + "; set it to the largest batch (" + e.what() + ")");
+      throw contract_violation("trainer: a batch of " + detail::dims_text(detail::dims_of_batch(in)) +
+                               " does not fit: the capacity in the trainer's settings is " +
+                               detail::dims_text(options_.capacity) + "; set it to the largest batch (" + e.what() +
+                               ")");
     }
   }
   void clip_summed(double max_norm) {

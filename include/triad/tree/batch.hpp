@@ -52,8 +52,8 @@ auto item(::cuda::std::mdspan<T, E, L, C> const& batch, index_t i) {
   } else if constexpr (rank == 2) {  // of any strides: a column of weights
     return ::cuda::std::mdspan<T, extents<dyn>, ::cuda::std::layout_stride, C>(
         batch.data_handle() + i * static_cast<index_t>(batch.stride(0)),
-        typename ::cuda::std::layout_stride::template mapping<extents<dyn>>(extents<dyn>(batch.extent(1)),
-                                                                  ::cuda::std::array<index_t, 1>{static_cast<index_t>(batch.stride(1))}));
+        typename ::cuda::std::layout_stride::template mapping<extents<dyn>>(
+            extents<dyn>(batch.extent(1)), ::cuda::std::array<index_t, 1>{static_cast<index_t>(batch.stride(1))}));
   } else {
     static_assert(rank == 3 || rank == 4, "triad: a batch of trees has three axes, of memories four");
     static_assert(std::is_same_v<L, ::cuda::std::layout_right>, "triad: trees are contiguous");

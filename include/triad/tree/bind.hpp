@@ -49,8 +49,10 @@ bool has_filler(tensor<T const, dyn, dyn> fillers, index_t label) {
 }
 template <class T>
 void expect_filler(tensor<T const, dyn, dyn> fillers, index_t label) {
-  TRIAD_EXPECTS(label == 0 || has_filler(fillers, label), "encode: the filler of label " + std::to_string(label) + " is zero, as that of the empty node; "
-                                                          "call random_fillers or one_hot_fillers on the table first");
+  TRIAD_EXPECTS(label == 0 || has_filler(fillers, label),
+                "encode: the filler of label " + std::to_string(label) +
+                    " is zero, as that of the empty node; "
+                    "call random_fillers or one_hot_fillers on the table first");
 }
 
 }  // namespace detail
@@ -93,8 +95,9 @@ void unbind_grad(A const& a, X const& dfillings, Y&& dx) {
 
 // ---- labels and fillers ---------------------------------------------------------------------------------------------
 
-/// y = the tree of labels, fillers F (V, f).  A node that does not fit (deeper than the roles, no such label) is a data_error with its path,
-/// a label whose filler is zero, which nothing could tell from an empty node, a contract_violation.
+/// y = the tree of labels, fillers F (V, f).  A node that does not fit (deeper than the roles, no such label) is a
+/// data_error with its path, a label whose filler is zero, which nothing could tell from an empty node, a
+/// contract_violation.
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, numbered_tree const& tree, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
@@ -166,8 +169,9 @@ numbered_tree decode(A const& a, tensor<typename A::value_type const, dyn, dyn> 
   detail::expect_filler_table(fillers, a.fillers());
   bool any = fillers.extent(0) < 2;
   for (index_t v = 1; v < fillers.extent(0) && !any; ++v) any = detail::has_filler(fillers, v);
-  TRIAD_EXPECTS(any, "decode: all " + std::to_string(fillers.extent(0) - 1) + " fillers are zero, so every tree would be none; call random_fillers "
-                     "or one_hot_fillers on the table first");
+  TRIAD_EXPECTS(any, "decode: all " + std::to_string(fillers.extent(0) - 1) +
+                         " fillers are zero, so every tree would be none; call random_fillers "
+                         "or one_hot_fillers on the table first");
   std::vector<T> filler(static_cast<std::size_t>(a.fillers())), row(static_cast<std::size_t>(fillers.extent(0)));
   vec<T> const s(filler.data(), a.fillers());
   tensor<T, dyn, dyn> const here(row.data(), 1, fillers.extent(0));
