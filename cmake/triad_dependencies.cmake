@@ -1,4 +1,4 @@
-# What the core needs: an mdspan (CCCL), a BLAS with CBLAS, and, if there is one, OpenMP.  One line of output for each.
+# What the core needs: an mdspan (CCCL) and a BLAS with CBLAS, with one line of output for each, and the system's threads.
 # The installed package reads this file too, so a build and an install look in the same places.
 
 # ---- CCCL -----------------------------------------------------------------------------------------------------------
@@ -86,10 +86,5 @@ else()
 TRIAD_CBLAS_INCLUDE_DIR and TRIAD_CBLAS_LIBRARY")
 endif()
 
-# ---- OpenMP ---------------------------------------------------------------------------------------------------------
-find_package(OpenMP QUIET COMPONENTS CXX GLOBAL)
-if(TARGET OpenMP::OpenMP_CXX)
-  set(triad_found_openmp "${OpenMP_CXX_VERSION}")
-else()
-  set(triad_found_openmp "not found, so the CPU backend has one thread")
-endif()
+# ---- threads --------------------------------------------------------------------------------------------------------
+find_package(Threads REQUIRED GLOBAL)

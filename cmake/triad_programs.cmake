@@ -119,7 +119,7 @@ function(triad_test_program name)
   macro(test_of program test script)
     add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${program}> -D FOLDER=${CMAKE_CURRENT_BINARY_DIR}/${test}
       -D CUDA=${TRIAD_CUDA} -P ${CMAKE_CURRENT_SOURCE_DIR}/${script}.cmake)
-    set_tests_properties(${test} PROPERTIES LABELS programs TIMEOUT 300 ENVIRONMENT OMP_WAIT_POLICY=passive)
+    set_tests_properties(${test} PROPERTIES LABELS programs TIMEOUT 300)
   endmacro()
   if(TARGET triad::cblas)
     foreach(script IN LISTS arg_SCRIPTS)

@@ -20,15 +20,14 @@ function(triad_component name)
 endfunction()
 
 # ---- triad::triad ---------------------------------------------------------------------------------------------------
-set(libraries triad::cccl)
+set(libraries triad::cccl Threads::Threads)
 if(TARGET triad::cblas)
   list(APPEND libraries triad::cblas)
 endif()
-if(TARGET OpenMP::OpenMP_CXX)
-  list(APPEND libraries OpenMP::OpenMP_CXX)
-endif()
 triad_component(triad HEADERS ${triad_headers} LINK ${libraries})
 target_compile_features(triad INTERFACE cxx_std_20)
+# Loops that say `omp simd` become vector loops; no OpenMP runtime is linked.
+target_compile_options(triad INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-fopenmp-simd>)
 
 # ---- triad::io: safetensors and checkpoints ---------------------------------------------------------------------------
 find_package(nlohmann_json 3.10 QUIET GLOBAL)
@@ -72,6 +71,5 @@ endif()
 message(STATUS "triad ${PROJECT_VERSION}")
 message(STATUS "  CCCL           ${triad_found_cccl}")
 message(STATUS "  BLAS           ${triad_found_blas}")
-message(STATUS "  OpenMP         ${triad_found_openmp}")
 message(STATUS "  nlohmann-json  ${triad_found_json}")
 message(STATUS "  CUDA           ${triad_found_cuda}")

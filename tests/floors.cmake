@@ -18,7 +18,7 @@ set(. core ops reference cpu cuda tree layers models train .)
 set(reserved
   "mdspan$|^core/mdspan\\.hpp$"
   "cblas|^cpu/matmul\\.hpp$"
-  "^omp\\.h$|^cpu/parallel\\.hpp$"
+  "^(pthread|sched)\\.h$|^cpu/pool\\.hpp$"
   "nlohmann|^io/"
   "^(cuda_runtime|cuda_fp16|cuda_bf16)|^cuda/"
   "^cublas|^cuda/blas(_lt)?\\.cuh$"
