@@ -108,13 +108,13 @@ inline std::vector<std::pair<CLI::App*, int (*)(making const&)>> add_making_verb
   to_generate.add_option("--out", m.out, "Folder of all.tsv, all.conllu and rules.jsonl")->required();
   to_generate.add_option("--count", m.count, "Questions")->check(positive);
   to_generate.add_option("--depth", m.depth, "How often phrases stand inside of others, at most")->check(between(0, 6));
-  to_generate.add_option("--seed", m.seed);
+  to_generate.add_option("--seed", m.seed)->check(triad::examples::any_seed);
   auto& to_split = *app.add_subcommand("split", "Take a corpus apart so that parts have the same rules and compounds as different as can be");
   to_split.add_option("--data", m.data, "File of questions with the rules that derive them, such as rules.jsonl; docs/data.md has the format")->required();
   to_split.add_option("--out", m.out, "Folder of train, dev and test, .tsv and .conllu, and split.json")->required();
   to_split.add_option("--train", m.train, "Training questions; 0: two fifths of all")->check(not_negative);
   to_split.add_option("--dev-and-test", m.held_out, "Questions of dev and test together; 0: a tenth of all")->check(not_negative);
-  to_split.add_option("--seed", m.seed);
+  to_split.add_option("--seed", m.seed)->check(triad::examples::any_seed);
   to_split.add_option("--atom-limit", m.atom_limit, "Largest divergence of atoms")->check(between(0.0, 1.0));
   to_split.add_option("--compound-size", m.compound_size, "Rules of a compound, at most")->check(between(2, 6));
   to_split.add_option("--candidates", m.candidates, "Questions looked at for each that comes in")->check(between(1, 10000));

@@ -29,6 +29,11 @@ run("0|2" train --preset smoke --updates 2 --out ${FOLDER}/own)  # questions of 
 expect("200 generated questions; divergence of atoms")
 run(0 evaluate ${FOLDER}/own)
 run(1 train --preset smoke --questions 150 --resume --out ${FOLDER}/own)
+expect_bounded_seeds(train --preset smoke)
+foreach(asked "train;--preset;smoke;--data-seed" "generate;--out;${FOLDER}/none;--seed" "split;--data;${FOLDER}/none;--out;${FOLDER}/none;--seed")
+  run("10[0-9]" ${asked} -1)
+  expect("seed: -1 is not a whole number from 0 to")
+endforeach()
 
 # Questions that are written, taken apart, and trained on.
 run(0 generate --out ${FOLDER}/made --count 400 --seed 3)

@@ -12,6 +12,7 @@ namespace clutrr {
 /// What verbs other than train are asked.
 struct query {
   std::string checkpoint;             // a run's folder
+  bool data_of_run = false;           // evaluate: --data is what the run was trained on
   std::string facts;                  // predict, explain: "ann:mother:bea bea:brother:carl"
   std::string asked;                  // "ann:carl"
   int k = 4;                          // explain without facts: a generated chain of this length

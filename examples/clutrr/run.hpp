@@ -17,7 +17,7 @@ double accuracy(network& net, std::vector<kinship_graph> const& graphs);
 
 /// A run counts as failed, too, where the model did not learn its own training task.
 struct run_result : triad::examples::run_log {
-  std::map<int, double> test;  // accuracy by k, of the last epoch's weights
+  std::map<int, double> test;  // accuracy by k, of the last epoch's weights; none of a run that diverged
 };
 
 /// Trains one model with o.seed in folder `out` (nothing is written where it is empty).

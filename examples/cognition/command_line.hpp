@@ -19,7 +19,7 @@ inline void add_data_options(CLI::App& app, options& o) {
   app.add_option("--test", o.test, "Of pairs: a file to test on, where --data is a file")->check(CLI::ExistingFile);
   app.add_option("--sentences", o.sentences, "Generated commands to train on")->check(positive);
   app.add_option("--test-size", o.test_size, "Generated commands of each part and kind")->check(positive);
-  app.add_option("--data-seed", o.data_seed, "Of generated commands");
+  app.add_option("--data-seed", o.data_seed, "Of generated commands")->check(triad::examples::any_seed);
 }
 
 inline void add_train_options(CLI::App& app, options& o) {
@@ -37,7 +37,7 @@ inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& e
   generate.add_option("--out", o.out, "Folder of the new data set")->required();
   generate.add_option("--sentences", o.sentences, "Training commands")->check(positive);
   generate.add_option("--test-size", o.test_size, "Commands of each other part and kind")->check(positive);
-  generate.add_option("--data-seed", o.data_seed);
+  generate.add_option("--data-seed", o.data_seed)->check(triad::examples::any_seed);
 }
 
 }  // namespace cognition

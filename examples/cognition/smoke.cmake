@@ -21,17 +21,22 @@ expect("tokens = 64, this run has tokens = 60")
 run(1 train --preset smoke --dropout 0.1 --updates 5 --resume --out ${FOLDER}/run)
 expect("has 20 updates, more than the 5 of this run")
 run(2 train --preset smoke --updates 5 --seeds 2 --seed 3 --out ${FOLDER}/two)
-expect("mean of 2 seeds")
+expect("mean of 2 seeds; seeds 3 and 4 did not learn and are in it")
 expect("gen  BLEU none +[0-9.]+ +[0-9.]+")
 file(READ ${FOLDER}/two/scores.csv scores)
 if(NOT scores MATCHES "\n3,gen,exact match,.*\n4,gen,exact match,")
   message(FATAL_ERROR "scores.csv of seeds 3 and 4:\n${scores}")
 endif()
 
+# Seeds that would come round.
+expect_bounded_seeds(train --preset smoke)
+run("10[0-9]" train --preset smoke --data-seed 18446744073709551616)
+expect("--data-seed: 18446744073709551616 is not a whole number from 0 to")
+
 # A run that diverges does not end the other seeds' runs.
 run(2 train --preset smoke --rate 1e30 --clip 0 --seeds 2)
 expect("no --out: nothing of this run is kept")
-expect("the loss is .*seed 1: .*  failed\n.*the loss is .*seed 2: .*  failed\n")
+expect("the loss is .*seed 1: .*  failed\n.*the loss is .*seed 2: .*  failed\nmean of 0 of 2 seeds; seeds 1 and 2 diverged\n")
 
 # A seed's own options are those of one run.
 run(2 train --config ${FOLDER}/two/seed-4/config.toml --out ${FOLDER}/four)

@@ -48,7 +48,7 @@ inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& e
   generate.add_option("--out", o.out, "Folder of the new data set")->required();
   generate.add_option("--count", q.count, "Training sentences")->check(positive);
   generate.add_option("--test-size", o.test_size, "Sentences of each test kind")->check(positive);
-  generate.add_option("--seed", o.seed);
+  generate.add_option("--seed", o.seed)->check(triad::examples::any_seed);
 }
 
 }  // namespace cogs

@@ -4,11 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <sstream>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "learner.hpp"
 #include "toml.hpp"
@@ -60,6 +63,7 @@ class learner_on : public Interface {
     file.expect(nlohmann::json::parse(record.configuration), nlohmann::json::parse(record.vocabulary));
     if (record.resumes) expect_same_settings(path, file, record.settings);
     file.load(trainer_.parameters());
+    if (!record.resumes) expect_finite(path);
     trainer_.set_step(file.step());
     return extra(file, "run");
   }
@@ -78,6 +82,19 @@ class learner_on : public Interface {
   static std::string extra(checkpoint const& file, char const* name) {
     auto const found = file.state().extra.find(name);
     return found == file.state().extra.end() ? std::string() : found->second;
+  }
+
+  /// Weights that are no numbers would answer all the same, and their answers would be scored.
+  void expect_finite(std::string const& path) const {
+    auto const& parameters = trainer_.parameters();
+    walk(parameters.values(), [&](std::string const& name, auto view) {
+      std::vector<element_t<decltype(view)>> host(static_cast<std::size_t>(view.size()));
+      parameters.where().to_host(host.data(), view.data_handle(), host.size() * sizeof(host[0]));
+      auto const bad = std::find_if_not(host.begin(), host.end(), [](auto value) { return std::isfinite(value); });
+      if (bad != host.end())
+        throw data_error(path + ": value " + std::to_string(bad - host.begin()) + " of " + name +
+                         " is not finite, so this model has no answers: its run diverged; train again with a smaller --rate, or another --seed");
+    });
   }
 
   /// A resumed run must be the run that was begun.

@@ -4,10 +4,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 namespace triad::examples {
 
@@ -33,6 +37,22 @@ CLI::Validator between(T least, T most) {
   range << least << " to " << most;
   return number_check(range.str(), "a number from " + range.str(), [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
 }
+
+/// All of a type, and nothing that would be taken for another number of it: of more digits than fit, or, where there is no sign, below 0.
+template <class T>
+CLI::Validator whole() {
+  auto const range = std::to_string(std::numeric_limits<T>::min()) + " to " + std::to_string(std::numeric_limits<T>::max());
+  return {[range](std::string& text) {
+            T value{};
+            auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            return error == std::errc() && end == text.data() + text.size() ? std::string() : text + " is not a whole number from " + range;
+          },
+          "INTEGER"};
+}
+
+/// Of options whose number is kept in 64 bits, which CLI11 does not bound: seeds, and counts.
+inline CLI::Validator const any_seed = whole<std::uint64_t>();
+inline CLI::Validator const any_count = whole<std::int64_t>();
 
 /// For an option that asks something: blanks alone are refused.
 inline CLI::Validator const not_blank(

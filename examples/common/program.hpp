@@ -5,14 +5,20 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <limits>
+#include <map>
+#include <new>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "number_checks.hpp"
@@ -24,12 +30,26 @@ namespace triad::examples {
 
 namespace detail {
 
+/// The program whose run a config.toml is of, told by an option that no other program has; nothing where it is told by none.
+inline std::string owner_of(std::string const& config) {
+  static std::map<std::string, std::string> const owners{
+      {"train-lengths", "clutrr"}, {"from-parent", "cogs"}, {"role-seed", "tree-transforms"}, {"train-on", "cognition"}};
+  for (auto const& item : CLI::ConfigTOML().from_file(config)) {
+    if (auto const owner = owners.find(item.name); owner != owners.end()) return owner->second;
+    if (item.name == "task" && (item.inputs == std::vector<std::string>{"semantic"} || item.inputs == std::vector<std::string>{"parse"})) return "cfq";
+  }
+  return {};
+}
+
 /// The options of a config file as arguments, but for those that the command line gives itself.
 inline std::vector<std::string> configured(CLI::App const& train, std::string const& file) {
   std::vector<std::string> arguments;
   for (auto const& item : CLI::ConfigTOML().from_file(file)) {
     auto const* const option = train.get_option_no_throw("--" + item.name);
-    if (option == nullptr) throw data_error(file + ": no option of this program's train is called " + item.name);
+    if (option == nullptr) {
+      auto const owner = owner_of(file);
+      throw data_error(file + ": no option of this program's train is called " + item.name + (owner.empty() ? "" : "; it is of a run of " + owner));
+    }
     if (option->count() > 0 || item.inputs.empty()) continue;
     std::string value;
     for (auto const& part : item.inputs) value += (value.empty() ? "" : ",") + part;
@@ -93,7 +113,7 @@ void add_shared_training_options(CLI::App& app, Options& o, std::string const& f
   app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(positive);
   app.add_option("--warmup", o.warmup, "Updates of warm-up")->check(not_negative);
   app.add_option("--clip", o.clip, "Largest norm of a gradient; 0: any")->check(not_negative);
-  app.add_option("--seed", o.seed, "Of first values, order and dropout");
+  app.add_option("--seed", o.seed, "Of first values, order and dropout")->check(any_seed);
   app.add_option("--seeds", o.seeds, "Runs with seed, seed + 1, ...")->check(positive);
   app.add_flag("--recompute", o.recompute, "Run layers again in backward instead of keeping what they computed");
   app.add_option("--out", o.out, "Folder of the run: " + files);
@@ -117,18 +137,58 @@ void add_checkpoint_options(CLI::App& app, Options& o, Query& q) {
   add_run_options(app, o);
 }
 
-/// The options of the run that is asked about, its data above all, where the command line does not give others.
+/// What the run that is asked about was trained on, and what a verb is told of it.
+struct data_of_run {
+  bool wanted = false;       // the verb has an option --data that is about the run's data set
+  bool known = false;        // there is a config.toml
+  std::string given, trained_on;  // on the command line; by the run: empty where its data were generated
+
+  /// What is taken is the run's own.
+  bool own() const { return known && given.empty(); }
+  /// A line for people; empty where the verb has no data, or they are generated as the run's were.
+  std::string text() const {
+    if (!wanted) return {};
+    if (!given.empty() && !known) return "data: " + given + "\n";
+    if (!known)
+      return "there is no config.toml beside this checkpoint, so the data of its run are not known and others are taken: give them with --data\n";
+    if (given.empty()) return trained_on.empty() ? std::string() : "data: " + trained_on + ", those of the run\n";
+    std::error_code none;
+    if (!trained_on.empty() && std::filesystem::equivalent(given, trained_on, none)) return "data: " + given + ", those of the run\n";
+    return "data: " + given + "; those of the run: " + (trained_on.empty() ? "generated" : trained_on) + "\n";
+  }
+};
+
+/// Takes the options of the run that is asked about, its data above all, where the command line does not give others.  An option of the verb
+/// that is about something else under the same name is not configurable, in CLI11's words.  Throws data_error for another program's run.
 template <class Query>
-void take_from_run(CLI::App& verb, Query const& q) {
+data_of_run take_from_run(std::string const& program, CLI::App& verb, Query const& q) {
+  data_of_run found;
+  auto const* const data = verb.get_option_no_throw("--data");
+  found.wanted = data != nullptr && data->get_configurable();
+  if (found.wanted && data->count() > 0) found.given = data->results().front();
   auto const file = config_of(q.checkpoint);
-  if (!std::filesystem::is_regular_file(file)) return;
+  if (!std::filesystem::is_regular_file(file)) return found;
+  if (auto const owner = detail::owner_of(file); !owner.empty() && owner != program)
+    throw data_error(q.checkpoint + " is a run of " + owner + ", and this is " + program + ": give it to " + owner + " " + verb.get_name());
+  found.known = true;
   static std::set<std::string> const of_the_machine{"backend", "arithmetic", "threads", "out"};
   for (auto const& item : CLI::ConfigTOML().from_file(file)) {
+    if (item.name == "data" && !item.inputs.empty()) found.trained_on = item.inputs.front();
     auto* const option = verb.get_option_no_throw("--" + item.name);
-    if (option == nullptr || option->count() > 0 || of_the_machine.contains(item.name)) continue;
+    if (option == nullptr || option->count() > 0 || !option->get_configurable() || of_the_machine.contains(item.name)) continue;
     for (auto const& value : item.inputs) option->add_result(value);
     option->run_callback();
   }
+  return found;
+}
+
+/// Refuses seeds that would go on from the largest number to 0.
+template <class Options>
+void expect_seeds(Options const& o) {
+  auto const more = static_cast<std::uint64_t>(o.seeds) - 1;
+  if (more > std::numeric_limits<std::uint64_t>::max() - o.seed)
+    throw data_error("--seeds " + std::to_string(o.seeds) + " from --seed " + std::to_string(o.seed) + " go beyond the largest seed, " +
+                     std::to_string(std::numeric_limits<std::uint64_t>::max()) + ": give a smaller --seed");
 }
 
 /// A program's name, and what --help says of it and of its verbs.
@@ -143,8 +203,16 @@ struct more_verb {
   std::function<int()> run;  // its exit status
 };
 
+/// Says so; the exit status.
+inline int no_memory(char const* program) {
+  std::fprintf(stderr, "%s: there is not enough memory for a model, or data, of these sizes: take smaller ones, or a machine that has more\n", program);
+  return 1;
+}
+
 /// All of main(): the exit status of the verb that the command line names, or of what went wrong, told in one line.  Found by the
 /// types of o and q, in their namespace:
+/// evaluate, predict and explain have the options of the run that is asked about where they are not given others; a bool q.data_of_run says
+/// whether --data is among them.
 ///   train(o), evaluate(o, q), predict(o, q), explain(o, q), generate(o, q)                          the verbs, giving the exit status
 ///   add_train_options(app, o), add_query_options(evaluate, predict, explain, generate, o, q)        the options of the verbs; the first
 /// calls add_training_options or add_shared_training_options; evaluate, predict and explain have those of add_checkpoint_options already.
@@ -162,7 +230,14 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
   auto &to_train = *verb("train", say.train), &to_evaluate = *verb("evaluate", say.evaluate), &to_predict = *verb("predict", say.predict),
        &to_explain = *verb("explain", say.explain), &to_generate = generates ? *verb("generate", say.generate) : none;
   add_train_options(to_train, o);
-  for (auto* const of_a_run : {&to_evaluate, &to_predict, &to_explain}) add_checkpoint_options(*of_a_run, o, q);
+  data_of_run data;
+  for (auto* const of_a_run : {&to_evaluate, &to_predict, &to_explain}) {
+    add_checkpoint_options(*of_a_run, o, q);
+    of_a_run->callback([&, of_a_run] {
+      data = take_from_run(say.name, *of_a_run, q);
+      if constexpr (requires { q.data_of_run; }) q.data_of_run = data.own();
+    });
+  }
   add_query_options(to_evaluate, to_predict, to_explain, to_generate, o, q);
   std::vector<more_verb> more;
   if constexpr (requires { more_verbs(app, o); }) more = more_verbs(app, o);
@@ -178,6 +253,8 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
   };
   try {
     parse(app, to_train, o, argc, argv);
+    if (to_train.parsed()) expect_seeds(o);
+    std::fputs(data.text().c_str(), stdout);
     int const status = run();
     expect_all_printed();
     return status;
@@ -186,6 +263,10 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
     int const status = app.exit(e, std::cout, wrong);
     std::fputs(printable(wrong.str()).c_str(), stderr);
     return status == 0 && std::fflush(stdout) != 0 ? 1 : status;  // --help
+  } catch (std::bad_alloc const&) {
+    return no_memory(say.name);
+  } catch (std::length_error const&) {  // of a container that no memory could hold
+    return no_memory(say.name);
   } catch (std::exception const& e) {
     std::fprintf(stderr, "%s: %s\n", say.name, printable(e.what()).c_str());
     return 1;

@@ -43,6 +43,27 @@ function(expect_run folder expected)  # STATUS FILES...
   endif()
 endfunction()
 
+# evaluate says of the run the same as the train that was run last, in all that matches `what`.
+function(expect_scores_of_run what folder)
+  string(REGEX MATCHALL "${what}" trained "${output}")
+  run(0 evaluate ${folder})
+  string(REGEX MATCHALL "${what}" evaluated "${output}")
+  if(trained STREQUAL "" OR NOT evaluated STREQUAL trained)
+    message(FATAL_ERROR "evaluate ${folder} says ${evaluated}, where train said ${trained}:\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+# A seed that does not fit 64 bits is none, and neither are seeds that go on beyond the largest.
+function(expect_bounded_seeds)  # ARGUMENTS...
+  foreach(seed -1 18446744073709551616)
+    run("10[0-9]" ${ARGN} --seed ${seed})
+    expect("--seed: ${seed} is not a whole number from 0 to 18446744073709551615")
+  endforeach()
+  run(1 ${ARGN} --seed 18446744073709551615 --seeds 2)
+  expect("--seeds 2 from --seed 18446744073709551615 go beyond the largest seed")
+endfunction()
+
 # The backends say the same of a question.
 function(expect_same_answer)  # ARGUMENTS...
   run(0 ${ARGN} --backend cuda)

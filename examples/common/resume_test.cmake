@@ -1,4 +1,5 @@
-# A run that is killed, or interrupted, in the middle of an epoch goes on with --resume to the bits of one that never stopped.
+# A run that is killed, or interrupted by SIGINT or SIGTERM, in the middle of an epoch goes on with --resume to the bits of one that never
+# stopped, and leaves the same files; while it runs no other run is let into its folder.
 # `arguments`: of such a run, of some seconds and three epochs, by PROGRAM; FOLDER is a folder of the test's own.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
@@ -11,13 +12,17 @@ function(run folder)
   endif()
 endfunction()
 
-# Starts a run, waits for its first checkpoint and a little longer, and sends it a signal.  It must end with `expected`.
-function(run_until signal expected folder)
+# Starts a run, waits for its first checkpoint and a little longer, and sends it a signal.  It must end with `expected`.  Before that it
+# waits for what `meanwhile`, lines of a shell's, does.
+function(run_until signal expected folder meanwhile)
   file(WRITE ${FOLDER}/${folder}.sh "\
 \"$@\" > ${FOLDER}/${folder}.txt 2>&1 &
 run=$!
 while kill -0 $run 2> /dev/null && ! test -f ${FOLDER}/${folder}/model.safetensors; do sleep 0.02; done
 sleep 0.1
+kill -STOP $run
+${meanwhile}
+kill -CONT $run
 kill -${signal} $run
 wait $run
 ")
@@ -53,18 +58,44 @@ function(expect_same folder)
   endif()
 endfunction()
 
+function(expect_same_files folder)
+  file(GLOB_RECURSE expected RELATIVE ${FOLDER}/whole ${FOLDER}/whole/*)
+  file(GLOB_RECURSE found RELATIVE ${FOLDER}/${folder} ${FOLDER}/${folder}/*)
+  if(NOT found STREQUAL expected)
+    message(FATAL_ERROR "${folder}: its files are ${found}, those of the run that never stopped ${expected}")
+  endif()
+endfunction()
+
 run(whole)
 
-run_until(KILL 137 killed)
+run_until(KILL 137 killed "")
+execute_process(COMMAND sh -c "echo $$" OUTPUT_VARIABLE gone OUTPUT_STRIP_TRAILING_WHITESPACE)
+file(WRITE ${FOLDER}/killed/model.safetensors.part${gone} "killed while it wrote this")
+file(WRITE ${FOLDER}/killed/plots/loss.svg.part${gone} "and this")
 file(APPEND ${FOLDER}/killed/metrics.csv "9,999999,1,1,1,1,1,1\n")  # killed between this line and its checkpoint
 run(killed --resume)
 expect_same(killed)
+expect_same_files(killed)
 
-run_until(INT 130 interrupted)
-file(READ ${FOLDER}/interrupted.txt text)
-if(NOT text MATCHES "--resume")
-  message(FATAL_ERROR "an interrupted run does not say how to go on:\n${text}")
+foreach(signal INT TERM)
+  set(status 130)
+  set(beside "")
+  if(signal STREQUAL TERM)
+    set(status 143)
+    set(beside "\"$@\" --resume > ${FOLDER}/beside.txt 2>&1; echo \"status $?\" >> ${FOLDER}/beside.txt")
+  endif()
+  run_until(${signal} ${status} interrupted-${signal} "${beside}")
+  file(READ ${FOLDER}/interrupted-${signal}.txt text)
+  if(NOT text MATCHES "--resume")
+    message(FATAL_ERROR "an interrupted run does not say how to go on:\n${text}")
+  endif()
+  # What was done since the last checkpoint is saved: the next process begins in the middle of an epoch.
+  run(interrupted-${signal} --resume)
+  expect_same(interrupted-${signal})
+  expect_same_files(interrupted-${signal})
+endforeach()
+file(READ ${FOLDER}/beside.txt text)
+if(NOT text MATCHES "interrupted-TERM has a run already: process [0-9]+ on .*, since .*another folder with --out.*status 1\n$")
+  message(FATAL_ERROR "a second run in a folder is let in:\n${text}")
 endif()
-run(interrupted --resume)
-expect_same(interrupted)
-message("killed and interrupted runs end with the bits of the run that never stopped")
+message("killed and interrupted runs end with the bits and the files of the run that never stopped")

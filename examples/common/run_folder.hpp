@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 
+#include "interrupts.hpp"
+#include "run_lock.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::examples {
@@ -19,6 +22,20 @@ inline void make_folder(std::string const& out, std::string const& inside = {}) 
   if (failure) throw data_error("cannot make the folder " + out + ": " + failure.message() + "; give another with --out");
 }
 
+/// A training run's folder, made, with plots/ in it, and no other run's until the end of this; none where `out` is none.
+class run_folder {
+ public:
+  explicit run_folder(std::string const& out) {
+    if (out.empty()) return;
+    make_folder(out, "plots");
+    lock_.emplace(out);
+    remove_leftovers(out + "/plots");
+  }
+
+ private:
+  std::optional<run_lock> lock_;
+};
+
 /// The folder of one seed's run, made: `out` itself, or one below it where there are several seeds; none where `out` is none.
 inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t seed) {
   auto const folder = out.empty() || seeds == 1 ? out : out + "/seed-" + std::to_string(seed);
@@ -26,16 +43,13 @@ inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t 
   return folder;
 }
 
-/// The exit status of a program that Ctrl-C ended.
-inline constexpr int interrupted_status = 130;
-
-/// What is said where Ctrl-C ended a run that wrote to `out`; the program's exit status.
+/// What is said where Ctrl-C or SIGTERM ended a run that wrote to `out`; the program's exit status.
 inline int report_interrupted(std::string const& out) {
   if (out.empty())
     std::printf("interrupted; there was no --out, so nothing of this run is kept\n");
   else
     std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.c_str());
-  return interrupted_status;
+  return interrupted_status();
 }
 
 /// The checkpoint of a run, which is named by its folder or by the file itself.

@@ -5,18 +5,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "batch_parts.hpp"
+#include "interrupts.hpp"
 #include "learner.hpp"
 #include "metrics_file.hpp"
 #include "progress.hpp"
+#include "run_lock.hpp"
 
 namespace triad::examples {
 
@@ -42,16 +44,6 @@ struct run_log {
 };
 
 namespace detail {
-
-inline volatile std::sig_atomic_t interrupted = 0;
-
-/// Ctrl-C ends a run after the update it is in; a second one ends the program at once.
-struct interrupt_guard {
-  interrupt_guard() { std::signal(SIGINT, [](int) { interrupted = 1, std::signal(SIGINT, SIG_DFL); }); }
-  interrupt_guard(interrupt_guard const&) = delete;
-  interrupt_guard& operator=(interrupt_guard const&) = delete;
-  ~interrupt_guard() { std::signal(SIGINT, SIG_DFL); }
-};
 
 inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -139,6 +131,8 @@ inline char const* failure_of(run_log const& r, char const* unlearned) { return 
 template <class Fill, class Rate, class Validate>
 run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& rate, Validate const& validate) {
   using clock = std::chrono::steady_clock;
+  std::optional<run_lock> lock;
+  if (!plan.out.empty()) lock.emplace(plan.out);
   net.initialize(plan.seed);
   auto const checkpoint = plan.out.empty() ? std::string() : plan.out + "/model.safetensors";
   run_record record = plan.record;

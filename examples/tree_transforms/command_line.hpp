@@ -16,7 +16,7 @@ inline void add_task_options(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"car-cdr-seq", "active-logical", "passive-logical", "active-passive-logical"}));
   app.add_flag("--one-way", o.one_way, "To logical forms alone, also where the task goes both ways");
   app.add_option("--rows", o.rows, "Generated: training rows")->check(positive);
-  app.add_option("--data-seed", o.data_seed, "Generated: of the rows");
+  app.add_option("--data-seed", o.data_seed, "Generated: of the rows")->check(triad::examples::any_seed);
 }
 
 inline void add_data_options(CLI::App& app, options& o) {
@@ -49,8 +49,8 @@ inline void add_train_options(CLI::App& app, options& o) {
   app.add_option("--cooling", o.cooling, "Updates until the temperature is 1; 0: it always is")->check(not_negative);
   app.add_option("--interpreter", o.interpreter, "rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are learned")
       ->check(CLI::IsMember({"rows", "matrices", "learned"}));
-  app.add_option("--role-seed", o.role_seed, "Of the roles of --interpreter matrices and learned");
-  app.add_option("--updates", o.updates, "Batches to train on")->check(positive);
+  app.add_option("--role-seed", o.role_seed, "Of the roles of --interpreter matrices and learned")->check(triad::examples::any_seed);
+  app.add_option("--updates", o.updates, "Batches to train on")->check(positive)->check(triad::examples::any_count);
   app.add_option("--batch", o.batch, "Rows of a batch; 0: the paper's for the task")->check(not_negative);
   app.add_option("--decay", o.decay, "Weight decay of AdamW, of all parameters")->check(not_negative);
   app.add_option("--beta1", o.beta1, "Of AdamW")->check(between(0.0, 0.9999));

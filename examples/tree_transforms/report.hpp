@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "../common/seed_means.hpp"
 #include "../common/table.hpp"
 #include "rows.hpp"
 #include "score.hpp"
-#include "triad/train/metrics.hpp"
 
 namespace tree_transforms {
 
@@ -44,34 +45,44 @@ inline std::string table_of(split_tallies const& tallies) {
   return table.text();
 }
 
-/// Whole trees, a line a seed, and the mean of all; failed runs are counted, not left out.
-inline std::string table_of(std::vector<split_tallies> const& runs, std::uint64_t first_seed) {
+/// What is counted of one seed's run.
+struct seed_tallies {
+  split_tallies found;  // without rows where it diverged
+  bool diverged = false, failed = false;
+};
+
+/// Whole trees, a line a seed, and the mean of all that have a score.  The paper leaves runs that failed out of its means: where there are
+/// any beside others, that mean has a line too.
+inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t first_seed) {
   std::vector<std::string> header{"seed"};
   for (auto const s : splits) header.push_back(title_of(s));
   header.push_back("failed");
   triad::examples::text_table table(header);
-  int failed = 0;
+  int failed = 0, learned = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto const& r = runs[i];
     std::vector<std::string> cells{std::to_string(first_seed + i)};
-    for (auto const s : splits) cells.push_back(of(runs[i], s).rows > 0 ? percent(of(runs[i], s).accuracy()) : "-");
-    cells.push_back(has_failed(runs[i]) ? "yes" : "no");
-    failed += has_failed(runs[i]) ? 1 : 0;
+    for (auto const s : splits) cells.push_back(of(r.found, s).rows > 0 ? percent(of(r.found, s).accuracy()) : "-");
+    cells.push_back(r.diverged ? "diverged" : r.failed ? "yes" : "no");
+    (r.diverged || r.failed ? failed : learned) += 1;
     table.row(cells);
   }
-  std::vector<std::string> mean{"mean"};
-  for (auto const s : splits) {
-    if (runs.empty() || of(runs.front(), s).rows == 0) {
-      mean.push_back("-");
-      continue;
+  auto const mean_row = [&](char const* title, std::vector<seed_tallies> const& some, std::string const& last) {
+    std::vector<std::string> cells{title};
+    auto const* const one = triad::examples::first_scored(some);
+    for (auto const s : splits) {
+      auto const m = triad::examples::mean_over(some, [s](seed_tallies const& r) { return of(r.found, s).accuracy(); });
+      cells.push_back(!one || of(one->found, s).rows == 0 ? "-" : percent(m.mean) + " ± " + percent(m.standard_error));
     }
-    std::vector<double> all;
-    for (auto const& r : runs) all.push_back(of(r, s).accuracy());
-    auto const m = triad::mean_of(all);
-    mean.push_back(percent(m.mean) + " ± " + percent(m.standard_error));
-  }
-  mean.push_back(std::to_string(failed) + " of " + std::to_string(runs.size()));
-  table.row(mean);
-  return table.text();
+    cells.push_back(last);
+    table.row(cells);
+  };
+  mean_row("mean", runs, std::to_string(failed) + " of " + std::to_string(runs.size()));
+  auto those = runs;
+  std::erase_if(those, [](seed_tallies const& r) { return r.failed || r.diverged; });
+  if (learned > 0 && std::any_of(runs.begin(), runs.end(), [](seed_tallies const& r) { return r.failed && !r.diverged; }))
+    mean_row("mean of those that learned", those, "as the paper's");
+  return table.text() + triad::examples::whose_mean(runs, first_seed) + "\n";
 }
 
 }  // namespace tree_transforms

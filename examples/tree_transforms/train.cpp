@@ -16,7 +16,7 @@ namespace tree_transforms {
 namespace {
 
 struct run_result : triad::examples::run_log {
-  split_tallies found{};
+  split_tallies found{};  // without rows where it diverged
 };
 
 run_result train_once(options const& o, task& work, std::string const& out) {
@@ -41,9 +41,9 @@ run_result train_once(options const& o, task& work, std::string const& out) {
       {.model = o.model, .out = out, .config = to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
        .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "trees", .record = record_of(o, depth, work.labels()), .data = work.data_setting()},
       fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
-  if (result.interrupted) return result;
+  if (result.interrupted || result.diverged) return result;
   for (auto const s : splits) result.found[static_cast<std::size_t>(s)] = score(*net, work.placed(s), s == split::train ? o.train_sample : 0);
-  result.failed = result.diverged || has_failed(result.found);
+  result.failed = has_failed(result.found);
   return result;
 }
 
@@ -54,9 +54,9 @@ int train(options const& given) {
   settle(o);
   if (o.width % o.heads != 0)
     throw triad::data_error("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));
-  if (!o.out.empty()) triad::examples::make_folder(o.out, "plots");
+  triad::examples::run_folder const folder(o.out);
   std::vector<run_result> runs;
-  std::vector<split_tallies> found;
+  std::vector<seed_tallies> found;
   options one = o;
   one.seeds = 1;
   for (int i = 0; i < o.seeds; ++i) {
@@ -70,16 +70,17 @@ int train(options const& given) {
     runs.push_back(train_once(one, work, out));
     auto const& r = runs.back();
     if (r.interrupted) return triad::examples::report_interrupted(out);
-    found.push_back(r.found);
-    std::printf("seed %llu (%.0f s)%s\n\n%s\n", static_cast<unsigned long long>(one.seed), r.seconds,
-                r.diverged ? ": failed, its loss was not finite" : r.failed ? ": failed, fewer than 90 % of the training rows are right" : "", table_of(r.found).c_str());
+    found.push_back({r.found, r.diverged, r.failed});
+    std::printf("seed %llu (%.0f s)%s\n\n", static_cast<unsigned long long>(one.seed), r.seconds,
+                r.diverged ? ": failed, its loss was not finite" : r.failed ? ": failed, fewer than 90 % of the training rows are right" : "");
+    if (!r.diverged) std::printf("%s\n", table_of(r.found).c_str());
     std::fflush(stdout);
   }
   if (o.seeds > 1) std::printf("%s\n", table_of(found, o.seed).c_str());
   if (!o.out.empty()) {
     triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "distance of trees, per position"));
     triad::examples::write_svg(o.out + "/plots/accuracy.svg", triad::examples::validation_plot(runs, o.seed, "whole trees that are right"));
-    triad::examples::write_atomically(o.out + "/splits.txt", o.seeds > 1 ? table_of(found, o.seed) : table_of(found.front()));
+    triad::examples::write_atomically(o.out + "/splits.txt", o.seeds > 1 || found.front().diverged ? table_of(found, o.seed) : table_of(found.front().found));
     std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
   }
   return std::any_of(runs.begin(), runs.end(), [](run_result const& r) { return r.failed; }) ? 2 : 0;

@@ -46,7 +46,6 @@ void add_train_options(CLI::App& app, options& o) {
 void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App&, options& o, query& q) {
   for (auto* const verb : {&evaluate, &predict, &explain}) add_task(*verb, o);
   add_data(evaluate, o);
-  evaluate.callback([&evaluate, &q] { triad::examples::take_from_run(evaluate, q); });
   evaluate.add_option("--out", o.out, "Folder for the parses, dev.conllu and test.conllu");
   for (auto* const verb : {&predict, &explain}) {
     verb->add_option("--sentence", q.sentence, "Words separated by spaces: \"Did M0 marry M1\"")->check(triad::examples::not_blank);

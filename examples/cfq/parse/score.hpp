@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "../../common/seed_means.hpp"
 #include "../../common/table.hpp"
 #include "parser.hpp"
 #include "task.hpp"
-#include "triad/train/metrics.hpp"
 
 namespace dependency {
 
@@ -58,7 +58,8 @@ struct part_scores {
 /// What one run's parses are worth.
 struct run_scores {
   std::uint64_t seed;
-  std::vector<part_scores> parts;
+  std::vector<part_scores> parts;  // none where it diverged
+  bool diverged = false, failed = false;
 };
 
 inline std::string percent(double part) {
@@ -79,19 +80,18 @@ inline std::string told(part_scores const& p) {
   return text + "  (" + std::to_string(p.scores.sentences) + " sentences, " + std::to_string(p.scores.words) + " words)";
 }
 
-/// A row for each seed and part, and of several seeds their means with standard errors.
+/// A row for each seed and part, and of several seeds the means with standard errors of those that have a score.
 inline std::string table_of(std::vector<run_scores> const& runs) {
   triad::examples::text_table table({"seed", "part", "exact match", "UAS", "LAS"});
   for (auto const& run : runs)
     for (auto const& p : run.parts)
       table.row({std::to_string(run.seed), p.part, percent(p.scores.exact_match()), percent(p.scores.uas()), percent(p.scores.las())});
-  if (runs.size() < 2) return table.text();
-  for (std::size_t part = 0; part < runs.front().parts.size(); ++part) {
-    std::vector<std::string> mean{"mean", runs.front().parts[part].part}, error{"+-", ""};
+  auto const* const one = triad::examples::first_scored(runs);
+  if (runs.size() < 2 || !one) return table.text();
+  for (std::size_t part = 0; part < one->parts.size(); ++part) {
+    std::vector<std::string> mean{"mean", one->parts[part].part}, error{"+-", ""};
     for (std::size_t f = 0; f < 3; ++f) {
-      std::vector<double> values;
-      for (auto const& run : runs) values.push_back(figures_of(run.parts[part].scores)[f].second);
-      auto const m = triad::mean_of(values);
+      auto const m = triad::examples::mean_over(runs, [&](run_scores const& run) { return figures_of(run.parts[part].scores)[f].second; });
       mean.push_back(percent(m.mean));
       error.push_back(percent(m.standard_error));
     }

@@ -50,6 +50,9 @@ expect("1 unknown word, such as 'go'; 1 unknown relation, such as 'dep'")
 run("0|2" train --task parse --preset smoke --updates 40 --rate 0.01 --seeds 2 --model edge-transformer --tied --recompute --least-count 9 --data ${FOLDER}/data --out ${FOLDER}/seeds)
 expect("seed +part +exact match +UAS +LAS")
 expect("mean +test")
+expect("\nmean of 2 seeds")
+expect_bounded_seeds(train --task parse --preset smoke)
+
 # Forms of attention: each learns otherwise, and its checkpoint says which it is.
 set(short --task parse --preset smoke --updates 20 --evaluate-every 20 --data ${FOLDER}/data)
 run("0|2" train ${short} --out ${FOLDER}/full)

@@ -7,6 +7,7 @@
 
 #include "../../common/loss_plot.hpp"
 #include "../../common/run_folder.hpp"
+#include "../../common/seed_means.hpp"
 #include "../../common/training_run.hpp"
 #include "commands.hpp"
 #include "record.hpp"
@@ -63,9 +64,9 @@ run_result train_once(options const& o, data_set const& data, task& work, std::s
 int train(options const& o) {
   check(o);
   auto const data = read_data(o, true);
-  if (!o.out.empty()) triad::examples::make_folder(o.out, "plots");
+  triad::examples::run_folder const folder(o.out);
   std::vector<run_result> runs;
-  std::vector<run_scores> scores;  // of the runs that did not diverge
+  std::vector<run_scores> scores;
   options one = o;
   one.seeds = 1;
   for (int i = 0; i < o.seeds; ++i) {
@@ -80,9 +81,9 @@ int train(options const& o) {
                 percent(r.validation).c_str(), r.seconds, failure_of(r, "  failed: below 50"));
     for (auto const& part : r.parts) std::printf("%s\n", told(part).c_str());
     std::fflush(stdout);
-    if (!r.diverged) scores.push_back({one.seed, r.parts});
+    scores.push_back({one.seed, r.parts, r.diverged, r.failed});
   }
-  if (scores.size() > 1) std::printf("\n%s", table_of(scores).c_str());
+  if (scores.size() > 1) std::printf("\n%s%s\n", table_of(scores).c_str(), triad::examples::whose_mean(scores, o.seed).c_str());
   if (!o.out.empty()) {
     triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "sum of two cross entropies"));
     triad::examples::write_svg(o.out + "/plots/validation.svg", triad::examples::validation_plot(runs, o.seed, "labelled attachment score"));

@@ -89,7 +89,6 @@ inline void add_train_options(CLI::App& app, options& o, std::string const& more
 }
 
 inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, options& o, query& q) {
-  for (auto* const verb : {&evaluate, &predict, &explain}) verb->callback([verb, &q] { triad::examples::take_from_run(*verb, q); });
   for (auto* const verb : {&evaluate, &predict}) add_search_options(*verb, o);
   evaluate.add_option("--out", o.out, "Folder for scores.csv and the translations, a file for each part");
   predict.add_option("--sentence", q.sentence, "Words separated by spaces")->check(triad::examples::not_blank);

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "../atomic_file.hpp"
+#include "../seed_means.hpp"
 #include "../table.hpp"
 #include "../text/bleu.hpp"
-#include "triad/train/metrics.hpp"
 #include "verbs.hpp"
 
 namespace seq2seq {
@@ -32,7 +32,8 @@ struct report {
 /// What the translations of one run are worth.
 struct run_scores {
   std::uint64_t seed;
-  std::vector<report> reports;  // of every part
+  std::vector<report> reports;  // of every part; none where it diverged
+  bool diverged = false, failed = false;
 };
 
 inline std::string shown(double value, char const* format = "%.1f") {
@@ -85,18 +86,19 @@ inline std::string told(report const& r) {
   return text + table.text();
 }
 
-/// Mean and standard error of every figure over several runs, which have the same parts.
+/// Mean and standard error of every figure over the runs that have a score, which have the same parts, and which runs these are.
 inline std::string means_of(std::vector<run_scores> const& runs) {
-  auto const& parts = runs.front().reports;
-  triad::examples::text_table table({"mean of " + std::to_string(runs.size()) + " seeds", "", "+-"});
+  auto const said = triad::examples::whose_mean(runs, runs.front().seed) + "\n";
+  auto const* const one = triad::examples::first_scored(runs);
+  if (!one) return said;
+  auto const& parts = one->reports;
+  triad::examples::text_table table({"", "mean", "+-"});
   for (std::size_t part = 0; part < parts.size(); ++part)
     for (std::size_t f = 0; f < parts[part].figures.size(); ++f) {
-      std::vector<double> values;
-      for (auto const& run : runs) values.push_back(run.reports[part].figures[f].value);
-      auto const m = triad::mean_of(values);
+      auto const m = triad::examples::mean_over(runs, [&](run_scores const& run) { return run.reports[part].figures[f].value; });
       table.row({parts[part].part + "  " + parts[part].figures[f].name, shown(m.mean), shown(m.standard_error, "%.2f")});
     }
-  return table.text();
+  return said + table.text();
 }
 
 /// seed,part,figure,value

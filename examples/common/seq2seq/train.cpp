@@ -107,9 +107,9 @@ int train(options const& asked, program const& with) {
   if (!o.roberta.empty()) read_published(o);
   program p = with;
   p.data.train = triad::examples::sample(p.data.train, o.train_size);
-  if (!o.out.empty()) triad::examples::make_folder(o.out, "plots");
+  triad::examples::run_folder const folder(o.out);
   std::vector<run_result> runs;
-  std::vector<run_scores> scores;  // of the runs that did not diverge
+  std::vector<run_scores> scores;
   options one = o;
   one.seeds = 1;
   for (int i = 0; i < o.seeds; ++i) {
@@ -125,7 +125,7 @@ int train(options const& asked, program const& with) {
                 failure_of(r, "  failed: below 0.5"));
     for (auto const& part : r.reports) std::printf("%s\n", told(part).c_str());
     std::fflush(stdout);
-    if (!r.diverged) scores.push_back({one.seed, r.reports});
+    scores.push_back({one.seed, r.reports, r.diverged, r.failed});
   }
   if (scores.size() > 1) std::printf("%s", means_of(scores).c_str());
   if (!o.out.empty()) {
