@@ -1,0 +1,168 @@
+// What all programs do with their command line, by a program that does nothing: a run's data, its owner, and what is said of an error.
+// SPDX-License-Identifier: Apache-2.0
+#include "../../examples/common/program.hpp"
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace idle {
+
+struct options {
+  std::string data, backend = "cpu", arithmetic = "float32", out, preset, config, model;
+  int threads = 0, width = 1, heads = 1, warmup = 0, seeds = 1, test_size = 1;
+  double clip = 1;
+  std::uint64_t seed = 1;
+  bool recompute = false, resume = false;
+};
+struct query {
+  std::string checkpoint;
+  bool data_of_run = false;
+};
+struct seen {
+  std::string data;
+  int test_size = 0;
+  bool of_run = false;
+};
+inline seen last;  // what the verb was given
+
+void apply_preset(options&) {}
+void add_train_options(CLI::App& app, options& o) {
+  triad::examples::add_shared_training_options(app, o);
+  app.add_option("--data", o.data);
+}
+void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App&, CLI::App&, options& o, query&) {
+  evaluate.add_option("--data", o.data);
+  evaluate.add_option("--test-size", o.test_size);
+  predict.add_option("--data", o.data)->configurable(false);
+}
+int look(options const& o, query const& q) {
+  last = {o.data, o.test_size, q.data_of_run};
+  return 0;
+}
+int train(options const&) { return 0; }
+int evaluate(options const& o, query const& q) { return look(o, q); }
+int predict(options const& o, query const& q) { return look(o, q); }
+int explain(options const&, query const& q) {
+  if (q.checkpoint == "vast") throw std::length_error("vector::_M_default_append");
+  throw std::bad_alloc();
+}
+
+}  // namespace idle
+
+namespace {
+
+/// A file that is removed, for what is printed.
+struct captured {
+  std::string path = (std::filesystem::temp_directory_path() / ("triad-program-" + std::to_string(::getpid()))).string();
+  std::FILE* stream;
+  int descriptor, before;
+
+  explicit captured(std::FILE* s) : stream(s), descriptor(::fileno(s)), before(::dup(::fileno(s))) {
+    std::fflush(stream);
+    std::FILE* const file = std::fopen(path.c_str(), "w");
+    REQUIRE(file != nullptr);
+    ::dup2(::fileno(file), descriptor);
+    std::fclose(file);
+  }
+  captured(captured const&) = delete;
+  captured& operator=(captured const&) = delete;
+  std::string end() {
+    std::fflush(stream);
+    ::dup2(before, descriptor);
+    ::close(before);
+    std::ifstream file(path);
+    std::string const text{std::istreambuf_iterator<char>(file), {}};
+    std::filesystem::remove(path);
+    return text;
+  }
+};
+
+struct said {
+  int status;
+  std::string text;
+};
+
+said run(std::vector<std::string> arguments, std::FILE* stream = stdout) {
+  arguments.insert(arguments.begin(), "idle");
+  std::vector<char*> argv;
+  for (auto& a : arguments) argv.push_back(a.data());
+  captured output(stream);
+  int const status = triad::examples::run_verbs<idle::options, idle::query>(
+      {.name = "idle", .about = "a", .train = "t", .evaluate = "e", .predict = "p", .explain = "x"}, static_cast<int>(argv.size()), argv.data());
+  return {status, output.end()};
+}
+
+struct run_folder_of {
+  std::string path = (std::filesystem::temp_directory_path() / ("triad-idle-" + std::to_string(::getpid()))).string();
+
+  explicit run_folder_of(std::string const& config) {
+    std::filesystem::create_directories(path);
+    std::ofstream(path + "/config.toml") << config;
+  }
+  run_folder_of(run_folder_of const&) = delete;
+  run_folder_of& operator=(run_folder_of const&) = delete;
+  ~run_folder_of() { std::filesystem::remove_all(path); }
+};
+
+TEST_CASE("a trained model is asked about its run's data, and other data are named beside them") {
+  run_folder_of const folder("data = \"/some/data\"\ntest-size = 7\nthreads = 3\n");
+  auto const own = run({"evaluate", folder.path});
+  CHECK(own.status == 0);
+  CHECK((idle::last.data == "/some/data" && idle::last.test_size == 7 && idle::last.of_run));
+  CHECK(own.text == "data: /some/data, those of the run\n");
+  auto const others = run({"evaluate", folder.path, "--data", "/other", "--test-size=2"});
+  CHECK((idle::last.data == "/other" && idle::last.test_size == 2 && !idle::last.of_run));
+  CHECK(others.text == "data: /other; those of the run: /some/data\n");
+  auto const asked = run({"predict", folder.path});  // its --data is about something else
+  CHECK((idle::last.data.empty() && asked.text.empty()));
+}
+
+TEST_CASE("where the run's data are not known, or were generated, that is how it is told") {
+  run_folder_of const folder("test-size = 7\n");
+  CHECK(run({"evaluate", folder.path}).text.empty());
+  CHECK((idle::last.data.empty() && idle::last.test_size == 7));
+  CHECK(run({"evaluate", folder.path, "--data", "/other"}).text == "data: /other; those of the run: generated\n");
+  std::filesystem::remove(folder.path + "/config.toml");
+  CHECK(run({"evaluate", folder.path}).text.find("no config.toml beside this checkpoint") != std::string::npos);
+  CHECK_FALSE(idle::last.of_run);
+  CHECK(run({"evaluate", folder.path, "--data", "/other"}).text == "data: /other\n");
+}
+
+TEST_CASE("a run of another program is told by whose it is") {
+  for (auto const& [line, owner] : {std::pair("train-lengths = [2, 3]", "clutrr"), {"from-parent = false", "cogs"}, {"role-seed = 1", "tree-transforms"},
+                                    {"train-on = \"train\"", "cognition"}, {"task = \"parse\"", "cfq"}, {"task = \"semantic\"", "cfq"}}) {
+    run_folder_of const folder(std::string("width = 3\n") + line + "\n");
+    auto const found = run({"evaluate", folder.path}, stderr);
+    CHECK(found.status == 1);
+    CHECK(found.text == "idle: " + folder.path + " is a run of " + owner + ", and this is idle: give it to " + owner + " evaluate\n");
+  }
+}
+
+TEST_CASE("memory that is not there is an error in a sentence") {
+  for (auto const* run_asked : {"any", "vast"}) {
+    auto const found = run({"explain", run_asked}, stderr);
+    CHECK(found.status == 1);
+    CHECK(found.text == "idle: there is not enough memory for a model, or data, of these sizes: take smaller ones, or a machine that has more\n");
+  }
+}
+
+TEST_CASE("seeds end at the largest") {
+  CHECK(run({"train", "--seed", "18446744073709551615"}, stderr).status == 0);
+  auto const found = run({"train", "--seed", "18446744073709551614", "--seeds", "3"}, stderr);
+  CHECK(found.status == 1);
+  CHECK(found.text.find("--seeds 3 from --seed 18446744073709551614 go beyond the largest seed, 18446744073709551615") != std::string::npos);
+}
+
+}  // namespace
