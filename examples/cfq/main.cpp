@@ -14,7 +14,8 @@ void add_data_options(CLI::App& app, options& o) {
   app.add_option("--split", o.split, "Of dataset.json: a file such as splits/mcd1.json, or its name, mcd1");
   app.add_flag("--sort-conjuncts", o.sort_conjuncts, "Queries have their conjuncts in one order, that of bytes");
   app.add_option("--questions", o.questions, "Generated ones; two fifths are for training, a tenth for dev and test")->check(between(50, 1000000));
-  app.add_option("--data-seed", o.data_seed, "Of generated questions and their split")->check(triad::examples::any_seed);
+  app.add_option("--data-seed", o.data_seed, "Of generated questions and their split")
+      ->check(triad::examples::any_seed);
   app.add_option("--task", o.task, "semantic, this task: from question to query; parse: to its dependencies, with options of its own: cfq VERB --task parse --help")
       ->check(CLI::IsMember({"semantic", "parse"}));
 }

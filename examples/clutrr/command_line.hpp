@@ -32,14 +32,17 @@ inline void add_train_options(CLI::App& app, options& o) {
   app.add_flag("--paper-form", o.paper_form, "The layer of the paper's equation 3 instead of the released program's");
   app.add_flag("--untied", o.untied, "Parameters of its own for every layer");
   app.add_option("--epochs", o.epochs, "Passes over a file; generated: parts, each ending in a checkpoint")->check(positive);
-  app.add_option("--chains", o.chains, "Generated training chains in all")->check(positive)->check(triad::examples::any_count);
+  app.add_option("--chains", o.chains, "Generated training chains in all")
+      ->check(positive)
+      ->check(triad::examples::any_count);
   app.add_option("--batch", o.batch, "Graphs in a batch")->check(positive);
 }
 
 inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, query& q) {
   add_data_options(evaluate, o);
   for (auto* const verb : {&predict, &explain}) {
-    verb->add_option("--data", o.data, "CLUTRR CSV file with the questions")->configurable(false);  // not the run's data set
+    verb->add_option("--data", o.data, "CLUTRR CSV file with the questions")
+        ->configurable(false);  // not the run's data set
     verb->add_option("--facts", q.facts, "Facts as \"ann:mother:bea bea:brother:carl\": the mother of ann is bea, ...");
     verb->add_option("--ask", q.asked, "The question to the facts as \"ann:carl\": what is carl to ann?");
   }

@@ -37,7 +37,8 @@ int evaluate(options const& o, query const& q) {
       for (auto const& g : graphs) test[k].push_back(translated(g, words));
   } else {
     if (q.data_of_run && !is_folder(o.data))
-      throw triad::data_error(o.data + " is the file that this run was trained on, and there is no other: give one to evaluate it on with --data");
+      throw triad::data_error(o.data + " is the file that this run was trained on, and there is no other: give one to "
+                              "evaluate it on with --data");
     test = read_test(o.data, words);
   }
   int most = 1;

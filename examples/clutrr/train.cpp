@@ -67,22 +67,26 @@ void print_held_out(std::vector<run_result> const& runs, bool held_out) {
   if (held_out)
     std::printf("no test files; accuracy on what was held out: %.3f\n", mean.mean);
   else
-    std::printf("no test files, and nothing was held out: how good this model is was not measured; give a folder with *_test.csv, more rows, or a larger "
-                "--validation\n");
+    std::printf(
+        "no test files, and nothing was held out: how good this model is was not measured; give a folder with "
+        "*_test.csv, more rows, or a larger --validation\n");
 }
 
 /// held_out: there is a part of the training file that a run is measured on.
-void print_table(options const& o, std::vector<run_result> const& runs, std::vector<run_result> const* other, bool held_out) {
+void print_table(options const& o, std::vector<run_result> const& runs, std::vector<run_result> const* other,
+                 bool held_out) {
   for (int const k : tested(runs)) {
     auto const a = over_runs(runs, k);
     std::printf("k=%-2d  %.3f", k, a.mean);
     if (runs.size() > 1) std::printf(" +- %.3f", a.standard_error);
-    if (other && triad::examples::first_scored(*other)) std::printf("    %s %.3f", o.compare.c_str(), over_runs(*other, k).mean);
+    if (other && triad::examples::first_scored(*other))
+      std::printf("    %s %.3f", o.compare.c_str(), over_runs(*other, k).mean);
     std::printf("\n");
   }
   if (tested(runs).empty()) print_held_out(runs, held_out);
   if (runs.size() > 1) std::printf("%s\n", triad::examples::whose_mean(runs, o.seed).c_str());
-  if (other && other->size() > 1) std::printf("%s: %s\n", o.compare.c_str(), triad::examples::whose_mean(*other, o.seed).c_str());
+  if (other && other->size() > 1)
+    std::printf("%s: %s\n", o.compare.c_str(), triad::examples::whose_mean(*other, o.seed).c_str());
   int failed = 0;
   for (auto const& r : runs) failed += r.failed ? 1 : 0;
   if (runs.size() > 1 || failed > 0) std::printf("%d of %zu runs failed (validation accuracy below 0.5, or a loss that is not finite)\n", failed, runs.size());

@@ -89,7 +89,8 @@ int train(options const& o) {
     for (auto const& [kind, t] : r.gen) gen[kind] += t;
   }
   if (!gen.empty()) std::printf("\n%s", table_of(gen).c_str());
-  if (runs.size() > 1) std::printf("%s%s\n", triad::examples::whose_mean(runs, o.seed).c_str(), gen.empty() ? "" : means_of(runs).c_str());
+  if (runs.size() > 1)
+    std::printf("%s%s\n", triad::examples::whose_mean(runs, o.seed).c_str(), gen.empty() ? "" : means_of(runs).c_str());
   if (!o.out.empty()) {
     triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "sum of five cross entropies"));
     if (!gen.empty()) {

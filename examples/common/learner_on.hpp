@@ -93,7 +93,8 @@ class learner_on : public Interface {
       auto const bad = std::find_if_not(host.begin(), host.end(), [](auto value) { return std::isfinite(value); });
       if (bad != host.end())
         throw data_error(path + ": value " + std::to_string(bad - host.begin()) + " of " + name +
-                         " is not finite, so this model has no answers: its run diverged; train again with a smaller --rate, or another --seed");
+                         " is not finite, so this model has no answers: its run diverged; train again with a smaller "
+                         "--rate, or another --seed");
     });
   }
 

@@ -38,14 +38,18 @@ CLI::Validator between(T least, T most) {
   return number_check(range.str(), "a number from " + range.str(), [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
 }
 
-/// All of a type, and nothing that would be taken for another number of it: of more digits than fit, or, where there is no sign, below 0.
+/// All of a type, and nothing that would be taken for another number of it: of more digits than fit, or, where there is
+/// no sign, below 0.
 template <class T>
 CLI::Validator whole() {
-  auto const range = std::to_string(std::numeric_limits<T>::min()) + " to " + std::to_string(std::numeric_limits<T>::max());
+  auto const range =
+      std::to_string(std::numeric_limits<T>::min()) + " to " + std::to_string(std::numeric_limits<T>::max());
   return {[range](std::string& text) {
             T value{};
             auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            return error == std::errc() && end == text.data() + text.size() ? std::string() : text + " is not a whole number from " + range;
+            return error == std::errc() && end == text.data() + text.size()
+                       ? std::string()
+                       : text + " is not a whole number from " + range;
           },
           "INTEGER"};
 }

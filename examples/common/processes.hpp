@@ -1,8 +1,8 @@
 // Which process is meant by a number that an earlier one left in a file, and whether it still runs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of processes are given out again, so a process is named by its host, its number and when it started: field 22 of
-// /proc/PID/stat, in ticks since the machine did.  Where there is no /proc, the number alone has to do.
+// Numbers of processes are given out again, so a process is named by its host, its number and when it started: field 22
+// of /proc/PID/stat, in ticks since the machine did.  Where there is no /proc, the number alone has to do.
 #pragma once
 
 #include <signal.h>
@@ -24,7 +24,8 @@ struct process_name {
   long long ticks = 0;      // of its start; 0: not known
 
   std::string text() const {
-    return "process " + std::to_string(number) + "\nhost " + host + "\nsince " + since + "\nticks " + std::to_string(ticks) + "\n";
+    return "process " + std::to_string(number) + "\nhost " + host + "\nsince " + since + "\nticks " +
+           std::to_string(ticks) + "\n";
   }
   /// What is not in the text stays as it is; number 0: this is no such text.
   static process_name from(std::string const& text) {
@@ -32,10 +33,14 @@ struct process_name {
     std::istringstream lines(text);
     std::string name;
     while (lines >> name) {
-      if (name == "process") lines >> p.number;
-      else if (name == "ticks") lines >> p.ticks;
-      else if (name == "host") lines >> p.host;
-      else if (name == "since") lines >> p.since;
+      if (name == "process")
+        lines >> p.number;
+      else if (name == "ticks")
+        lines >> p.ticks;
+      else if (name == "host")
+        lines >> p.host;
+      else if (name == "since")
+        lines >> p.since;
     }
     return p;
   }

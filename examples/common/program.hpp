@@ -30,13 +30,18 @@ namespace triad::examples {
 
 namespace detail {
 
-/// The program whose run a config.toml is of, told by an option that no other program has; nothing where it is told by none.
+/// The program whose run a config.toml is of, told by an option that no other program has; nothing where it is told by
+/// none.
 inline std::string owner_of(std::string const& config) {
-  static std::map<std::string, std::string> const owners{
-      {"train-lengths", "clutrr"}, {"from-parent", "cogs"}, {"role-seed", "tree-transforms"}, {"train-on", "cognition"}};
+  static std::map<std::string, std::string> const owners{{"train-lengths", "clutrr"},
+                                                         {"from-parent", "cogs"},
+                                                         {"role-seed", "tree-transforms"},
+                                                         {"train-on", "cognition"}};
   for (auto const& item : CLI::ConfigTOML().from_file(config)) {
     if (auto const owner = owners.find(item.name); owner != owners.end()) return owner->second;
-    if (item.name == "task" && (item.inputs == std::vector<std::string>{"semantic"} || item.inputs == std::vector<std::string>{"parse"})) return "cfq";
+    if (item.name == "task" &&
+        (item.inputs == std::vector<std::string>{"semantic"} || item.inputs == std::vector<std::string>{"parse"}))
+      return "cfq";
   }
   return {};
 }
@@ -48,7 +53,8 @@ inline std::vector<std::string> configured(CLI::App const& train, std::string co
     auto const* const option = train.get_option_no_throw("--" + item.name);
     if (option == nullptr) {
       auto const owner = owner_of(file);
-      throw data_error(file + ": no option of this program's train is called " + item.name + (owner.empty() ? "" : "; it is of a run of " + owner));
+      throw data_error(file + ": no option of this program's train is called " + item.name +
+                       (owner.empty() ? "" : "; it is of a run of " + owner));
     }
     if (option->count() > 0 || item.inputs.empty()) continue;
     std::string value;
@@ -139,8 +145,8 @@ void add_checkpoint_options(CLI::App& app, Options& o, Query& q) {
 
 /// What the run that is asked about was trained on, and what a verb is told of it.
 struct data_of_run {
-  bool wanted = false;       // the verb has an option --data that is about the run's data set
-  bool known = false;        // there is a config.toml
+  bool wanted = false;            // the verb has an option --data that is about the run's data set
+  bool known = false;             // there is a config.toml
   std::string given, trained_on;  // on the command line; by the run: empty where its data were generated
 
   /// What is taken is the run's own.
@@ -150,16 +156,19 @@ struct data_of_run {
     if (!wanted) return {};
     if (!given.empty() && !known) return "data: " + given + "\n";
     if (!known)
-      return "there is no config.toml beside this checkpoint, so the data of its run are not known and others are taken: give them with --data\n";
+      return "there is no config.toml beside this checkpoint, so the data of its run are not known and others are "
+             "taken: give them with --data\n";
     if (given.empty()) return trained_on.empty() ? std::string() : "data: " + trained_on + ", those of the run\n";
     std::error_code none;
-    if (!trained_on.empty() && std::filesystem::equivalent(given, trained_on, none)) return "data: " + given + ", those of the run\n";
+    if (!trained_on.empty() && std::filesystem::equivalent(given, trained_on, none))
+      return "data: " + given + ", those of the run\n";
     return "data: " + given + "; those of the run: " + (trained_on.empty() ? "generated" : trained_on) + "\n";
   }
 };
 
-/// Takes the options of the run that is asked about, its data above all, where the command line does not give others.  An option of the verb
-/// that is about something else under the same name is not configurable, in CLI11's words.  Throws data_error for another program's run.
+/// Takes the options of the run that is asked about, its data above all, where the command line does not give others.
+/// An option of the verb that is about something else under the same name is not configurable, in CLI11's words. Throws
+/// data_error for another program's run.
 template <class Query>
 data_of_run take_from_run(std::string const& program, CLI::App& verb, Query const& q) {
   data_of_run found;
@@ -169,13 +178,15 @@ data_of_run take_from_run(std::string const& program, CLI::App& verb, Query cons
   auto const file = config_of(q.checkpoint);
   if (!std::filesystem::is_regular_file(file)) return found;
   if (auto const owner = detail::owner_of(file); !owner.empty() && owner != program)
-    throw data_error(q.checkpoint + " is a run of " + owner + ", and this is " + program + ": give it to " + owner + " " + verb.get_name());
+    throw data_error(q.checkpoint + " is a run of " + owner + ", and this is " + program + ": give it to " + owner +
+                     " " + verb.get_name());
   found.known = true;
   static std::set<std::string> const of_the_machine{"backend", "arithmetic", "threads", "out"};
   for (auto const& item : CLI::ConfigTOML().from_file(file)) {
     if (item.name == "data" && !item.inputs.empty()) found.trained_on = item.inputs.front();
     auto* const option = verb.get_option_no_throw("--" + item.name);
-    if (option == nullptr || option->count() > 0 || !option->get_configurable() || of_the_machine.contains(item.name)) continue;
+    if (option == nullptr || option->count() > 0 || !option->get_configurable() || of_the_machine.contains(item.name))
+      continue;
     for (auto const& value : item.inputs) option->add_result(value);
     option->run_callback();
   }
@@ -187,8 +198,9 @@ template <class Options>
 void expect_seeds(Options const& o) {
   auto const more = static_cast<std::uint64_t>(o.seeds) - 1;
   if (more > std::numeric_limits<std::uint64_t>::max() - o.seed)
-    throw data_error("--seeds " + std::to_string(o.seeds) + " from --seed " + std::to_string(o.seed) + " go beyond the largest seed, " +
-                     std::to_string(std::numeric_limits<std::uint64_t>::max()) + ": give a smaller --seed");
+    throw data_error("--seeds " + std::to_string(o.seeds) + " from --seed " + std::to_string(o.seed) +
+                     " go beyond the largest seed, " + std::to_string(std::numeric_limits<std::uint64_t>::max()) +
+                     ": give a smaller --seed");
 }
 
 /// A program's name, and what --help says of it and of its verbs.
@@ -205,19 +217,24 @@ struct more_verb {
 
 /// Says so; the exit status.
 inline int no_memory(char const* program) {
-  std::fprintf(stderr, "%s: there is not enough memory for a model, or data, of these sizes: take smaller ones, or a machine that has more\n", program);
+  std::fprintf(stderr,
+               "%s: there is not enough memory for a model, or data, of these sizes: take smaller ones, or a machine "
+               "that has more\n",
+               program);
   return 1;
 }
 
-/// All of main(): the exit status of the verb that the command line names, or of what went wrong, told in one line.  Found by the
-/// types of o and q, in their namespace:
-/// evaluate, predict and explain have the options of the run that is asked about where they are not given others; a bool q.data_of_run says
-/// whether --data is among them.
-///   train(o), evaluate(o, q), predict(o, q), explain(o, q), generate(o, q)                          the verbs, giving the exit status
-///   add_train_options(app, o), add_query_options(evaluate, predict, explain, generate, o, q)        the options of the verbs; the first
-/// calls add_training_options or add_shared_training_options; evaluate, predict and explain have those of add_checkpoint_options already.
-/// A program without generate(o, q) has four verbs; what it adds to the fifth is lost.  more_verbs(app, o), where there is such a function,
-/// adds verbs of its own and gives them as more_verb.
+/// All of main(): the exit status of the verb that the command line names, or of what went wrong, told in one line.
+/// Found by the types of o and q, in their namespace:
+///   train(o), evaluate(o, q), predict(o, q), explain(o, q), generate(o, q)
+///       the verbs, giving the exit status
+///   add_train_options(app, o), add_query_options(evaluate, predict, explain, generate, o, q)
+///       the options of the verbs; the first calls add_training_options or add_shared_training_options; evaluate,
+///       predict and explain have those of add_checkpoint_options already
+/// evaluate, predict and explain get the options of the run that is asked about where the command line gives no others;
+/// a bool q.data_of_run, where there is one, says whether --data is among them.  A program without generate(o, q) has
+/// four verbs; what it adds to the fifth is lost.  more_verbs(app, o), where there is such a function, adds verbs of
+/// its own and gives them as more_verb.
 template <class Options, class Query>
 int run_verbs(program_texts const& say, int argc, char** argv) {
   constexpr bool generates = requires(Options const& made, Query const& asked) { generate(made, asked); };

@@ -1,5 +1,5 @@
-# A run that is killed, or interrupted by SIGINT or SIGTERM, in the middle of an epoch goes on with --resume to the bits of one that never
-# stopped, and leaves the same files; while it runs no other run is let into its folder.
+# A run that is killed, or interrupted by SIGINT or SIGTERM, in the middle of an epoch goes on with --resume to the bits
+# of one that never stopped, and leaves the same files; while it runs no other run is let into its folder.
 # `arguments`: of such a run, of some seconds and three epochs, by PROGRAM; FOLDER is a folder of the test's own.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
@@ -12,8 +12,8 @@ function(run folder)
   endif()
 endfunction()
 
-# Starts a run, waits for its first checkpoint and a little longer, and sends it a signal.  It must end with `expected`.  Before that it
-# waits for what `meanwhile`, lines of a shell's, does.
+# Starts a run, waits for its first checkpoint and a little longer, and sends it a signal.  It must end with `expected`.
+# Before that it stands still for what `meanwhile`, lines of a shell's, does.
 function(run_until signal expected folder meanwhile)
   file(WRITE ${FOLDER}/${folder}.sh "\
 \"$@\" > ${FOLDER}/${folder}.txt 2>&1 &
@@ -95,7 +95,8 @@ foreach(signal INT TERM)
   expect_same_files(interrupted-${signal})
 endforeach()
 file(READ ${FOLDER}/beside.txt text)
-if(NOT text MATCHES "interrupted-TERM has a run already: process [0-9]+ on .*, since .*another folder with --out.*status 1\n$")
+set(refusal "interrupted-TERM has a run already: process [0-9]+ on .*, since .*another folder with --out.*status 1\n$")
+if(NOT text MATCHES "${refusal}")
   message(FATAL_ERROR "a second run in a folder is let in:\n${text}")
 endif()
 message("killed and interrupted runs end with the bits and the files of the run that never stopped")

@@ -22,7 +22,8 @@ inline void make_folder(std::string const& out, std::string const& inside = {}) 
   if (failure) throw data_error("cannot make the folder " + out + ": " + failure.message() + "; give another with --out");
 }
 
-/// A training run's folder, made, with plots/ in it, and no other run's until the end of this; none where `out` is none.
+/// A training run's folder, made, with plots/ in it, and no other run's until the end of this; none where `out` is
+/// none.
 class run_folder {
  public:
   explicit run_folder(std::string const& out) {

@@ -1,9 +1,9 @@
 // One run at a time in a folder: two would mix their files, and one of the models would be lost.
 // SPDX-License-Identifier: Apache-2.0
 //
-// FOLDER/run.lock is locked by flock for as long as the run lasts, and removed at its end.  The system gives the lock back however the
-// process ends, so a file that a killed run left is known by that, and the next run takes it over.  What stands in it is for the message
-// to a second run; it decides only where the file system has no such locks.
+// FOLDER/run.lock is locked by flock for as long as the run lasts, and removed at its end.  The system gives the lock
+// back however the process ends, so a file that a killed run left is known by that, and the next run takes it over.
+// What stands in it is for the message to a second run; it decides only where the file system has no such locks.
 #pragma once
 
 #include <fcntl.h>
@@ -28,7 +28,8 @@ namespace triad::examples {
 
 namespace detail {
 
-/// The process in the name of a temporary file, NAME.partPID (atomic_file), of a file that runs write; 0: this is no such file.
+/// The process in the name of a temporary file, NAME.partPID (atomic_file), of a file that runs write; 0: this is no
+/// such file.
 inline long long writer_of(std::string const& name) {
   static constexpr std::string_view mark = ".part";
   auto const at = name.rfind(mark);
@@ -47,7 +48,8 @@ inline bool may_be_written(std::string const& path, long long number) {
   if (is_there({number, host_name(), {}, 0}) == still::gone) return false;
   struct stat file {};
   auto const started = start_time(number);
-  return started == 0 || ::stat(path.c_str(), &file) != 0 || started <= file.st_mtime + 2;  // else a later process has a dead one's number
+  bool const both_known = started > 0 && ::stat(path.c_str(), &file) == 0;
+  return !both_known || started <= file.st_mtime + 2;  // else a later process has a dead one's number
 }
 
 }  // namespace detail
@@ -59,7 +61,8 @@ inline void remove_leftovers(std::string const& folder) {
     auto const path = at->path().string();
     auto const writer = detail::writer_of(at->path().filename().string());
     std::error_code unreadable;
-    if (writer > 0 && at->is_regular_file(unreadable) && !detail::may_be_written(path, writer)) std::filesystem::remove(path, unreadable);
+    if (writer > 0 && at->is_regular_file(unreadable) && !detail::may_be_written(path, writer))
+      std::filesystem::remove(path, unreadable);
   }
 }
 
@@ -99,7 +102,9 @@ class run_lock {
   void take() {
     for (bool mine = false; !mine;) {
       file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-      if (file_ < 0) throw data_error(path_ + ": cannot be made: " + std::strerror(errno) + "; give a folder with --out that may be written");
+      if (file_ < 0)
+        throw data_error(path_ + ": cannot be made: " + std::strerror(errno) +
+                         "; give a folder with --out that may be written");
       int const failure = ::flock(file_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
       if (failure == 0) {
         mine = has_its_name();
@@ -113,7 +118,8 @@ class run_lock {
       if (!mine) ::close(file_);
     }
     auto const text = this_process().text();
-    if (::ftruncate(file_, 0) != 0 || ::pwrite(file_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    if (::ftruncate(file_, 0) != 0 ||
+        ::pwrite(file_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
       auto const why = std::string(std::strerror(errno));
       ::unlink(path_.c_str());
       ::close(file_);
@@ -123,16 +129,21 @@ class run_lock {
 
   /// False where the run that had it removed the file between the opening and the lock.
   bool has_its_name() const {
-    struct stat named {}, opened {};
-    return ::stat(path_.c_str(), &named) == 0 && ::fstat(file_, &opened) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+    struct stat named {};
+    struct stat opened {};
+    return ::stat(path_.c_str(), &named) == 0 && ::fstat(file_, &opened) == 0 && named.st_ino == opened.st_ino &&
+           named.st_dev == opened.st_dev;
   }
 
   [[noreturn]] void refuse(process_name const& other, still there) const {
     ::close(file_);
     auto const folder = std::filesystem::path(path_).parent_path().string();
-    auto const who = other.number > 0 ? "process " + std::to_string(other.number) + " on " + other.host + ", since " + other.since : std::string("another process");
+    auto const who = other.number > 0
+                         ? "process " + std::to_string(other.number) + " on " + other.host + ", since " + other.since
+                         : std::string("another process");
     if (there == still::unknown)
-      throw data_error(folder + " was taken by " + who + ", and whether that still runs cannot be seen from here: if it does not, remove " + path_);
+      throw data_error(folder + " was taken by " + who +
+                       ", and whether that still runs cannot be seen from here: if it does not, remove " + path_);
     throw data_error(folder + " has a run already: " + who + "; wait for its end, or give another folder with --out");
   }
 

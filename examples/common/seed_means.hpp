@@ -1,8 +1,8 @@
 // The mean over the runs of one setting, and which of them are in it: one rule for all programs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run that came to its end is in the mean, also where it has not learned its task: that is a result.  A run whose loss was not finite has
-// no score: it is in no mean, and stands beside it by its seed.
+// A run that came to its end is in the mean, also where it has not learned its task: that is a result.  A run whose
+// loss was not finite has no score: it is in no mean, and stands beside it by its seed.
 #pragma once
 
 #include <cstddef>
@@ -43,16 +43,19 @@ inline std::string named_seeds(std::vector<std::uint64_t> const& seeds) {
 
 }  // namespace detail
 
-/// Whose mean it is: "mean of 5 seeds", or "mean of 4 of 5 seeds; seed 3 diverged; seeds 1 and 2 did not learn and are in it".  runs: each
-/// with `diverged` and `failed`, of seeds first_seed, first_seed + 1, ...
+/// Whose mean it is: "mean of 5 seeds", or "mean of 4 of 5 seeds; seed 3 diverged; seeds 1 and 2 did not learn and are
+/// in it".  runs: each with `diverged` and `failed`, of seeds first_seed, first_seed + 1, ...
 template <class Run>
 std::string whose_mean(std::vector<Run> const& runs, std::uint64_t first_seed) {
   std::vector<std::uint64_t> diverged, unlearned;
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (runs[i].diverged || runs[i].failed) (runs[i].diverged ? diverged : unlearned).push_back(first_seed + i);
-  auto text = "mean of " + (diverged.empty() ? "" : std::to_string(runs.size() - diverged.size()) + " of ") + std::to_string(runs.size()) + " seeds";
+  auto text = "mean of " + (diverged.empty() ? "" : std::to_string(runs.size() - diverged.size()) + " of ") +
+              std::to_string(runs.size()) + " seeds";
   if (!diverged.empty()) text += "; " + detail::named_seeds(diverged) + " diverged";
-  if (!unlearned.empty()) text += "; " + detail::named_seeds(unlearned) + " did not learn and " + (unlearned.size() == 1 ? "is" : "are") + " in it";
+  if (!unlearned.empty())
+    text += "; " + detail::named_seeds(unlearned) + " did not learn and " + (unlearned.size() == 1 ? "is" : "are") +
+            " in it";
   return text;
 }
 

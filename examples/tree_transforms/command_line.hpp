@@ -49,7 +49,8 @@ inline void add_train_options(CLI::App& app, options& o) {
   app.add_option("--cooling", o.cooling, "Updates until the temperature is 1; 0: it always is")->check(not_negative);
   app.add_option("--interpreter", o.interpreter, "rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are learned")
       ->check(CLI::IsMember({"rows", "matrices", "learned"}));
-  app.add_option("--role-seed", o.role_seed, "Of the roles of --interpreter matrices and learned")->check(triad::examples::any_seed);
+  app.add_option("--role-seed", o.role_seed, "Of the roles of --interpreter matrices and learned")
+      ->check(triad::examples::any_seed);
   app.add_option("--updates", o.updates, "Batches to train on")->check(positive)->check(triad::examples::any_count);
   app.add_option("--batch", o.batch, "Rows of a batch; 0: the paper's for the task")->check(not_negative);
   app.add_option("--decay", o.decay, "Weight decay of AdamW, of all parameters")->check(not_negative);

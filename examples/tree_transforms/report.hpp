@@ -51,8 +51,8 @@ struct seed_tallies {
   bool diverged = false, failed = false;
 };
 
-/// Whole trees, a line a seed, and the mean of all that have a score.  The paper leaves runs that failed out of its means: where there are
-/// any beside others, that mean has a line too.
+/// Whole trees, a line a seed, and the mean of all that have a score.  The paper leaves runs that failed out of its
+/// means: where there are any beside others, that mean has a line too.
 inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t first_seed) {
   std::vector<std::string> header{"seed"};
   for (auto const s : splits) header.push_back(title_of(s));
@@ -80,7 +80,8 @@ inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t
   mean_row("mean", runs, std::to_string(failed) + " of " + std::to_string(runs.size()));
   auto those = runs;
   std::erase_if(those, [](seed_tallies const& r) { return r.failed || r.diverged; });
-  if (learned > 0 && std::any_of(runs.begin(), runs.end(), [](seed_tallies const& r) { return r.failed && !r.diverged; }))
+  if (learned > 0 &&
+      std::any_of(runs.begin(), runs.end(), [](seed_tallies const& r) { return r.failed && !r.diverged; }))
     mean_row("mean of those that learned", those, "as the paper's");
   return table.text() + triad::examples::whose_mean(runs, first_seed) + "\n";
 }

@@ -72,7 +72,9 @@ int train(options const& given) {
     if (r.interrupted) return triad::examples::report_interrupted(out);
     found.push_back({r.found, r.diverged, r.failed});
     std::printf("seed %llu (%.0f s)%s\n\n", static_cast<unsigned long long>(one.seed), r.seconds,
-                r.diverged ? ": failed, its loss was not finite" : r.failed ? ": failed, fewer than 90 % of the training rows are right" : "");
+                r.diverged ? ": failed, its loss was not finite"
+                : r.failed ? ": failed, fewer than 90 % of the training rows are right"
+                           : "");
     if (!r.diverged) std::printf("%s\n", table_of(r.found).c_str());
     std::fflush(stdout);
   }
@@ -80,7 +82,9 @@ int train(options const& given) {
   if (!o.out.empty()) {
     triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "distance of trees, per position"));
     triad::examples::write_svg(o.out + "/plots/accuracy.svg", triad::examples::validation_plot(runs, o.seed, "whole trees that are right"));
-    triad::examples::write_atomically(o.out + "/splits.txt", o.seeds > 1 || found.front().diverged ? table_of(found, o.seed) : table_of(found.front().found));
+    triad::examples::write_atomically(o.out + "/splits.txt", o.seeds > 1 || found.front().diverged
+                                                                 ? table_of(found, o.seed)
+                                                                 : table_of(found.front().found));
     std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
   }
   return std::any_of(runs.begin(), runs.end(), [](run_result const& r) { return r.failed; }) ? 2 : 0;

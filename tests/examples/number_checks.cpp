@@ -33,7 +33,8 @@ TEST_CASE("whole numbers of 64 bits end where their type does, and do not come r
   for (auto const* text : {"18446744073709551616", "-1", "1.5", "", "5x", " 5", "99999999999999999999999"})
     CHECK(said(any_seed, text) == std::string(text) + " is not a whole number from 0 to 18446744073709551615");
   for (auto const* text : {"-9223372036854775808", "9223372036854775807"}) CHECK(said(any_count, text).empty());
-  CHECK(said(any_count, "9223372036854775808") == "9223372036854775808 is not a whole number from -9223372036854775808 to 9223372036854775807");
+  CHECK(said(any_count, "9223372036854775808") ==
+        "9223372036854775808 is not a whole number from -9223372036854775808 to 9223372036854775807");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What all programs do with their command line, by a program that does nothing: a run's data, its owner, and what is said of an error.
+// What all programs do with their command line, by a program that does nothing: whose data and whose run, and errors.
 // SPDX-License-Identifier: Apache-2.0
 #include "../../examples/common/program.hpp"
 
@@ -65,7 +65,8 @@ namespace {
 
 /// A file that is removed, for what is printed.
 struct captured {
-  std::string path = (std::filesystem::temp_directory_path() / ("triad-program-" + std::to_string(::getpid()))).string();
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("triad-program-" + std::to_string(::getpid()))).string();
   std::FILE* stream;
   int descriptor, before;
 
@@ -100,7 +101,8 @@ said run(std::vector<std::string> arguments, std::FILE* stream = stdout) {
   for (auto& a : arguments) argv.push_back(a.data());
   captured output(stream);
   int const status = triad::examples::run_verbs<idle::options, idle::query>(
-      {.name = "idle", .about = "a", .train = "t", .evaluate = "e", .predict = "p", .explain = "x"}, static_cast<int>(argv.size()), argv.data());
+      {.name = "idle", .about = "a", .train = "t", .evaluate = "e", .predict = "p", .explain = "x"},
+      static_cast<int>(argv.size()), argv.data());
   return {status, output.end()};
 }
 
@@ -141,12 +143,17 @@ TEST_CASE("where the run's data are not known, or were generated, that is how it
 }
 
 TEST_CASE("a run of another program is told by whose it is") {
-  for (auto const& [line, owner] : {std::pair("train-lengths = [2, 3]", "clutrr"), {"from-parent = false", "cogs"}, {"role-seed = 1", "tree-transforms"},
-                                    {"train-on = \"train\"", "cognition"}, {"task = \"parse\"", "cfq"}, {"task = \"semantic\"", "cfq"}}) {
+  for (auto const& [line, owner] : {std::pair("train-lengths = [2, 3]", "clutrr"),
+                                    {"from-parent = false", "cogs"},
+                                    {"role-seed = 1", "tree-transforms"},
+                                    {"train-on = \"train\"", "cognition"},
+                                    {"task = \"parse\"", "cfq"},
+                                    {"task = \"semantic\"", "cfq"}}) {
     run_folder_of const folder(std::string("width = 3\n") + line + "\n");
     auto const found = run({"evaluate", folder.path}, stderr);
     CHECK(found.status == 1);
-    CHECK(found.text == "idle: " + folder.path + " is a run of " + owner + ", and this is idle: give it to " + owner + " evaluate\n");
+    CHECK(found.text ==
+          "idle: " + folder.path + " is a run of " + owner + ", and this is idle: give it to " + owner + " evaluate\n");
   }
 }
 
@@ -154,7 +161,9 @@ TEST_CASE("memory that is not there is an error in a sentence") {
   for (auto const* run_asked : {"any", "vast"}) {
     auto const found = run({"explain", run_asked}, stderr);
     CHECK(found.status == 1);
-    CHECK(found.text == "idle: there is not enough memory for a model, or data, of these sizes: take smaller ones, or a machine that has more\n");
+    CHECK(found.text ==
+          "idle: there is not enough memory for a model, or data, of these sizes: take smaller ones, or a machine that "
+          "has more\n");
   }
 }
 
@@ -162,7 +171,9 @@ TEST_CASE("seeds end at the largest") {
   CHECK(run({"train", "--seed", "18446744073709551615"}, stderr).status == 0);
   auto const found = run({"train", "--seed", "18446744073709551614", "--seeds", "3"}, stderr);
   CHECK(found.status == 1);
-  CHECK(found.text.find("--seeds 3 from --seed 18446744073709551614 go beyond the largest seed, 18446744073709551615") != std::string::npos);
+  CHECK(
+      found.text.find("--seeds 3 from --seed 18446744073709551614 go beyond the largest seed, 18446744073709551615") !=
+      std::string::npos);
 }
 
 }  // namespace

@@ -46,11 +46,13 @@ struct scratch_folder {
     std::ifstream file(path + "/" + name);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  void write(std::string const& name, std::string const& content = {}) const { std::ofstream(path + "/" + name) << content; }
+  void write(std::string const& name, std::string const& content = {}) const {
+    std::ofstream(path + "/" + name) << content;
+  }
 };
 
-/// What another process says of the folder: 0 where it takes the lock, 1 where it is refused.  With `stays`, it holds the lock until it is
-/// killed, and its number is given instead.
+/// What another process says of the folder: 0 where it takes the lock, 1 where it is refused.  With `stays`, it holds
+/// the lock until it is killed, and its number is given instead.
 int in_another_process(std::string const& folder, bool stays = false) {
   int ready[2];
   REQUIRE(::pipe(ready) == 0);
@@ -92,7 +94,8 @@ TEST_CASE("a folder has one run at a time, and the second is told whose it is") 
   scratch_folder const folder;
   auto const other = in_another_process(folder.path, true);
   auto const said = refusal(folder.path);
-  CHECK(said.find("has a run already: process " + std::to_string(other) + " on " + host_name() + ", since 2") != std::string::npos);
+  CHECK(said.find("has a run already: process " + std::to_string(other) + " on " + host_name() + ", since 2") !=
+        std::string::npos);
   CHECK(said.find("--out") != std::string::npos);
   REQUIRE(::kill(other, SIGKILL) == 0);
   ::waitpid(other, nullptr, 0);
@@ -140,16 +143,26 @@ TEST_CASE("what killed runs left half written is removed, and what is another's 
   if (gone == 0) ::_exit(0);
   REQUIRE(gone > 0);
   ::waitpid(gone, nullptr, 0);
-  auto const own = ".part" + std::to_string(::getpid()), dead = ".part" + std::to_string(gone), running = ".part" + std::to_string(::getppid());
+  auto const busy = ::fork();
+  if (busy == 0) {
+    while (true) ::pause();
+  }
+  REQUIRE(busy > 0);
+  auto const own = ".part" + std::to_string(::getpid()), dead = ".part" + std::to_string(gone),
+             running = ".part" + std::to_string(busy);
   for (auto const& name : {"model.safetensors" + dead, "metrics.csv" + own, "loss.svg" + dead}) folder.write(name);
-  std::set<std::string> const others{"notes" + dead, "model.safetensors", "model.safetensors.part", "model.safetensors.part7x", "model.safetensors" + running};
+  std::set<std::string> const others{"notes" + dead, "model.safetensors", "model.safetensors.part",
+                                     "model.safetensors.part7x", "model.safetensors" + running};
   for (auto const& name : others) folder.write(name);
   { run_lock const lock(folder.path); }
   CHECK(folder.files() == others);
   // The number of a dead process that a living one has got: the file is older than that.
-  std::filesystem::last_write_time(folder.path + "/model.safetensors" + running, std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 3650));
+  std::filesystem::last_write_time(folder.path + "/model.safetensors" + running,
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 3650));
   remove_leftovers(folder.path);
   CHECK(folder.files().count("model.safetensors" + running) == 0);
+  ::kill(busy, SIGKILL);
+  ::waitpid(busy, nullptr, 0);
 }
 
 TEST_CASE("Ctrl-C and SIGTERM are noted once, with their exit status, and end the program the second time") {
@@ -191,7 +204,8 @@ TEST_CASE("a mean is over the runs that came to an end, and says which did not a
   CHECK(whose_mean(poor, 1) == "mean of 3 seeds; seeds 1, 2 and 3 did not learn and are in it");
 }
 
-TEST_CASE("the table of trees has a diverged run without figures, and beside the mean of all that of those that learned") {
+TEST_CASE(
+    "the table of trees has a diverged run without figures, and beside the mean of all that of those that learned") {
   using namespace tree_transforms;
   auto const run = [](std::int64_t right) {
     seed_tallies r;

@@ -91,7 +91,8 @@ inline std::string table_of(std::vector<run_scores> const& runs) {
   for (std::size_t part = 0; part < one->parts.size(); ++part) {
     std::vector<std::string> mean{"mean", one->parts[part].part}, error{"+-", ""};
     for (std::size_t f = 0; f < 3; ++f) {
-      auto const m = triad::examples::mean_over(runs, [&](run_scores const& run) { return figures_of(run.parts[part].scores)[f].second; });
+      auto const m = triad::examples::mean_over(
+          runs, [&](run_scores const& run) { return figures_of(run.parts[part].scores)[f].second; });
       mean.push_back(percent(m.mean));
       error.push_back(percent(m.standard_error));
     }

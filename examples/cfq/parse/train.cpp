@@ -83,7 +83,8 @@ int train(options const& o) {
     std::fflush(stdout);
     scores.push_back({one.seed, r.parts, r.diverged, r.failed});
   }
-  if (scores.size() > 1) std::printf("\n%s%s\n", table_of(scores).c_str(), triad::examples::whose_mean(scores, o.seed).c_str());
+  if (scores.size() > 1)
+    std::printf("\n%s%s\n", table_of(scores).c_str(), triad::examples::whose_mean(scores, o.seed).c_str());
   if (!o.out.empty()) {
     triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "sum of two cross entropies"));
     triad::examples::write_svg(o.out + "/plots/validation.svg", triad::examples::validation_plot(runs, o.seed, "labelled attachment score"));

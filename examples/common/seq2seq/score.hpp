@@ -86,7 +86,8 @@ inline std::string told(report const& r) {
   return text + table.text();
 }
 
-/// Mean and standard error of every figure over the runs that have a score, which have the same parts, and which runs these are.
+/// Mean and standard error of every figure over the runs that have a score, which have the same parts, and which runs
+/// these are.
 inline std::string means_of(std::vector<run_scores> const& runs) {
   auto const said = triad::examples::whose_mean(runs, runs.front().seed) + "\n";
   auto const* const one = triad::examples::first_scored(runs);
@@ -95,7 +96,8 @@ inline std::string means_of(std::vector<run_scores> const& runs) {
   triad::examples::text_table table({"", "mean", "+-"});
   for (std::size_t part = 0; part < parts.size(); ++part)
     for (std::size_t f = 0; f < parts[part].figures.size(); ++f) {
-      auto const m = triad::examples::mean_over(runs, [&](run_scores const& run) { return run.reports[part].figures[f].value; });
+      auto const m =
+          triad::examples::mean_over(runs, [&](run_scores const& run) { return run.reports[part].figures[f].value; });
       table.row({parts[part].part + "  " + parts[part].figures[f].name, shown(m.mean), shown(m.standard_error, "%.2f")});
     }
   return said + table.text();
