@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../common/model_sizes.hpp"
 #include "network.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/models/edge_transformer.hpp"
@@ -14,7 +15,7 @@ template <class Make>
 std::unique_ptr<network> with_edge_transformer(options const& o, network_sizes const& z, Make&& make) {
   triad::edge_transformer_sizes const sizes{
       .labels = z.labels, .targets = z.targets, .layers = o.layers, .tied = !o.untied,
-      .layer = {.width = o.width, .heads = o.heads, .hidden = o.width * o.hidden_factor, .dropout = o.dropout, .variant = o.attention}};
+      .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout, .variant = o.attention}};
   using triad::dyn;
   if (o.paper_form) return make(triad::edge_transformer<float, dyn, dyn, dyn, triad::form::paper>(sizes));
   return make(triad::edge_transformer<float>(sizes));
@@ -27,7 +28,7 @@ std::unique_ptr<network> with_relation_model(options const& o, network_sizes con
     throw triad::data_error("--attention and --paper-form are about triangular attention, which " + o.model + " does not have");
   triad::relation_transformer_sizes const sizes{
       .labels = z.labels, .targets = z.targets, .layers = o.layers, .tied = !o.untied,
-      .layer = {.width = o.width, .heads = o.heads, .hidden = o.width * o.hidden_factor, .dropout = o.dropout}};
+      .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout}};
   if (o.model == "rat") return make(triad::relation_aware_transformer<float>(sizes));
   return make(triad::relation_updating_transformer<float>(sizes));
 }

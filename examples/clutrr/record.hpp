@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../common/learner.hpp"
+#include "../common/model_sizes.hpp"
 #include "graph.hpp"
 #include "options.hpp"
 #include "triad/io/checkpoint.hpp"
@@ -28,10 +29,7 @@ inline options shaped_as(triad::checkpoint const& file, options o) {
   o.model = file.setting<std::string>("model");
   o.attention = triad::examples::attention_form(file.setting<std::string>("attention"), file.tensors().file());
   o.paper_form = file.setting<std::string>("form") == "paper";
-  o.layers = file.setting<int>("layers");
-  o.width = file.setting<int>("width");
-  o.heads = file.setting<int>("heads");
-  o.hidden_factor = file.setting<int>("hidden_factor");
+  triad::examples::read_stack(file, o);
   o.untied = !file.setting<bool>("tied");
   o.dropout = 0;
   return o;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "../common/model_sizes.hpp"
 #include "../common/run_folder.hpp"
 #include "parser.hpp"
 #include "triad/io/checkpoint.hpp"
@@ -32,10 +33,7 @@ inline options shaped_as(triad::checkpoint const& file, options o) {
   o.positional = file.setting<std::string>("encoding") == "positional";
   o.from_parent = file.setting<std::string>("arcs") == "from parent";
   o.learn_all = file.setting<bool>("learn_all");
-  o.layers = file.setting<int>("layers");
-  o.width = file.setting<int>("width");
-  o.heads = file.setting<int>("heads");
-  o.hidden_factor = file.setting<int>("hidden_factor");
+  triad::examples::read_stack(file, o);
   o.tied = file.setting<bool>("tied");
   o.dropout = 0;
   return o;

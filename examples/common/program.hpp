@@ -24,6 +24,7 @@
 #include "number_checks.hpp"
 #include "printed.hpp"
 #include "run_folder.hpp"
+#include "triad/core/buffer.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::examples {
@@ -280,6 +281,9 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
     int const status = app.exit(e, std::cout, wrong);
     std::fputs(printable(wrong.str()).c_str(), stderr);
     return status == 0 && std::fflush(stdout) != 0 ? 1 : status;  // --help
+  } catch (triad::memory_refused const& e) {  // which says how much
+    std::fprintf(stderr, "%s: %s\n", say.name, e.what());
+    return 1;
   } catch (std::bad_alloc const&) {
     return no_memory(say.name);
   } catch (std::length_error const&) {  // of a container that no memory could hold

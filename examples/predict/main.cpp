@@ -17,7 +17,7 @@ using words = std::vector<std::string>;
 
 int main(int count, char** arguments) try {
   checkpoint const file(count > 1 ? arguments[1] : "model.safetensors");
-  auto const size = [&](char const* name) { return file.setting<index_t>(name); };
+  auto const size = [&](char const* name) { return file.setting(name, index_t{1}, largest_size); };
   auto const relations = file.vocabulary().at("edges").get<words>(), answers = file.vocabulary().at("targets").get<words>();
   auto const label = [&](char const* word) { return std::find(relations.begin(), relations.end(), word) - relations.begin() + 1; };
   edge_transformer<float> const model({.labels = std::ssize(relations) + 2, .targets = std::ssize(answers), .layers = size("layers"),

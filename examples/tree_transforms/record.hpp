@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "../common/model_sizes.hpp"
 #include "../common/run_folder.hpp"
 #include "machine.hpp"
 #include "task.hpp"
@@ -39,14 +41,11 @@ inline options shaped_as(triad::checkpoint const& file, options o) {
   o.model = file.setting<std::string>("model");
   o.task = file.setting<std::string>("task");
   o.one_way = file.setting<bool>("one_way");
-  o.rows = file.setting<int>("rows");
+  o.rows = file.setting("rows", 1, std::numeric_limits<int>::max());
   o.data_seed = file.setting<std::uint64_t>("data_seed");
-  o.steps = file.setting<int>("steps");
-  o.depth = file.setting<int>("depth");
-  o.layers = file.setting<int>("layers");
-  o.width = file.setting<int>("width");
-  o.heads = file.setting<int>("heads");
-  o.hidden_factor = file.setting<int>("hidden_factor");
+  o.steps = file.setting("steps", 1, 64);
+  o.depth = file.setting("depth", 1, 24);
+  triad::examples::read_stack(file, o);
   auto const choice = file.setting<nlohmann::json>("choice");
   o.operation_choice = choice_in(choice, "operations");
   o.argument_choice = choice_in(choice, "arguments");

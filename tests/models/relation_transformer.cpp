@@ -324,7 +324,7 @@ TEST_CASE("first states are a part of what a recorded step is known by") {
 }
 
 TEST_CASE("a relation-aware Transformer without layers, or that is asked for what it did not keep, is refused with a sentence") {
-  CHECK_THROWS_WITH(rat(sizes(0, true)), test::contains("must be positive"));
+  CHECK_THROWS_WITH(rat(sizes(0, true)), test::contains("relation_transformer: layers is 0, expected 1 to 255"));
   bench<rat> b(sizes(2, true));
   b.kept = keep::nothing;
   reference::backend ex;

@@ -283,10 +283,10 @@ TEST_CASE("a tree machine of impossible sizes is refused with a sentence") {
   z.agent.branching = 3;
   CHECK_THROWS_WITH(made(), test::contains("agent and interpreter know different trees"));
   z = trees.sizes(layer(norm_place::after), 0);
-  CHECK_THROWS_WITH(made(), test::contains("layers, branching and fillers must be positive"));
+  CHECK_THROWS_WITH(made(), test::contains("neural_tree_agent: layers is 0, expected 1 to 255"));
   z = trees.sizes(layer(norm_place::after), 1);
   z.steps = 0;
-  CHECK_THROWS_WITH(made(), test::contains("a step and a symbol at least"));
+  CHECK_THROWS_WITH(made(), test::contains("tree_machine: steps is 0, expected 1 to 255"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "../../common/model_sizes.hpp"
 #include "parser.hpp"
 #include "triad/models/dependency_parser.hpp"
 #include "triad/train/initialize.hpp"
@@ -19,13 +20,13 @@ std::unique_ptr<parser> with_model(options const& o, parser_sizes const& z, Make
   if (o.model == "edge-transformer") {
     triad::edge_trunk_sizes const trunk{
         .tokens = z.tokens, .relations = 2 * reach + 1, .layers = o.layers, .tied = o.tied,
-        .layer = {.width = o.width, .heads = o.heads, .hidden = o.width * o.hidden_factor, .dropout = o.dropout,
+        .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout,
                   .variant = o.attention, .attention_bias = true}};
     return make(triad::edge_dependency_parser<float>(trunk, {.relations = z.relations}));
   }
   triad::token_trunk_sizes const trunk{
       .tokens = z.tokens, .layers = o.layers, .tied = o.tied,
-      .layer = {.width = o.width, .heads = o.heads, .hidden = o.width * o.hidden_factor, .dropout = o.dropout}, .positional_dropout = o.dropout};
+      .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout}, .positional_dropout = o.dropout};
   return make(triad::biaffine_dependency_parser<float>(trunk, {.relations = z.relations, .inner = o.width, .dropout = o.dropout}));
 }
 

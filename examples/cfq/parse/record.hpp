@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "../../common/model_sizes.hpp"
 #include "../../common/run_folder.hpp"
 #include "parser.hpp"
 #include "triad/io/checkpoint.hpp"
@@ -32,10 +33,7 @@ inline options shaped_as(triad::checkpoint const& file, options o) {
   if (file.state().configuration.contains("attention"))
     o.attention = triad::examples::attention_form(file.setting<std::string>("attention"), file.tensors().file());
   o.tied = file.setting<bool>("tied");
-  o.layers = file.setting<int>("layers");
-  o.width = file.setting<int>("width");
-  o.heads = file.setting<int>("heads");
-  o.hidden_factor = file.setting<int>("hidden_factor");
+  triad::examples::read_stack(file, o);
   o.dropout = 0;
   return o;
 }

@@ -10,6 +10,7 @@
 
 #include "../digest.hpp"
 #include "options.hpp"
+#include "triad/core/sizes.hpp"
 #include "triad/io/json_read.hpp"
 #include "vocabulary.hpp"
 
@@ -31,9 +32,11 @@ inline nlohmann::json to_json(triad::roberta_config const& c) {
 inline triad::roberta_config published_from(nlohmann::json const& json, std::string const& path) {
   try {
     auto const count = [&](char const* name) {
-      auto const n = triad::json_integer<index_t>(json.at(name), path + ": its encoder's " + name);
-      if (n < (std::string_view(name) == "padding" ? 0 : 1)) throw triad::data_error(path + ": its encoder's " + name + " is " + std::to_string(n));
-      return n;
+      index_t const least = std::string_view(name) == "padding" ? 0 : 1;
+      if (auto const n = triad::whole_number(json.at(name), least, triad::largest_size)) return *n;
+      throw triad::data_error(path + ": its encoder's " + name + " is " + triad::quoted(json.at(name)) +
+                              ", expected a whole number from " + std::to_string(least) + " to " +
+                              std::to_string(triad::largest_size));
     };
     return {count("width"), count("layers"), count("heads"), count("hidden"), count("tokens"), count("positions"), count("padding"),
             json.at("epsilon").get<double>()};

@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "../model_sizes.hpp"
 #include "../run_folder.hpp"
 #include "published.hpp"
 #include "task.hpp"
 #include "translator.hpp"
 #include "triad/io/checkpoint.hpp"
+#include "triad/layers/fused_stack.hpp"
 #include "verbs.hpp"
 
 namespace seq2seq {
@@ -41,13 +44,12 @@ inline triad::examples::run_record record_of(options const& o, program const& p,
 /// The options of the model in a checkpoint at `path`; what does not shape a model is taken from `o`.
 inline options shaped_as(triad::checkpoint const& file, std::string const& path, options o) {
   o.model = file.setting<std::string>("model");
-  o.width = file.setting<int>("width");
-  o.hidden = file.setting<int>("hidden");
-  o.heads = file.setting<int>("heads");
+  triad::examples::read_widths(file, o);
+  o.hidden = file.setting("hidden", 1, std::numeric_limits<int>::max());
   o.dropout = 0;
-  o.tokenise = file.state().configuration.value("tokenise", "none");
+  o.tokenise = file.configuration().contains("tokenise") ? file.setting<std::string>("tokenise") : "none";
   if (of_edges(o)) {
-    o.encoder_layers = o.decoder_layers = file.setting<int>("layers");
+    o.encoder_layers = o.decoder_layers = file.setting("layers", 1, triad::examples::most_layers);
     o.untied = file.setting<bool>("untied");
     o.positional = file.setting<bool>("positional");
     o.from_begin = file.setting<bool>("from_begin");
@@ -58,8 +60,8 @@ inline options shaped_as(triad::checkpoint const& file, std::string const& path,
   o.only_top = file.setting<bool>("only_top");
   o.accumulate = file.setting<bool>("accumulate");
   o.relative = file.setting<bool>("relative");
-  o.encoder_layers = file.setting<int>("encoder_layers");
-  o.decoder_layers = file.setting<int>("decoder_layers");
+  o.encoder_layers = file.setting("encoder_layers", 1, static_cast<int>(triad::most_layers));
+  o.decoder_layers = file.setting("decoder_layers", 1, static_cast<int>(triad::most_layers));
   o.tie_output = file.setting<bool>("tie_output");
   o.norm = file.setting<std::string>("norm");
   o.published.reset();

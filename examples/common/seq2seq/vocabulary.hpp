@@ -197,9 +197,11 @@ inline language language_from(nlohmann::json const& json) {
 inline vocabulary vocabulary_from(nlohmann::json const& json, std::string const& file) {
   std::string reason;
   try {
-    vocabulary v{detail::language_from(json.at("source")), detail::language_from(json.at("target")), triad::json_integer<index_t>(json.at("longest_source"), "longest_source"),
-                 triad::json_integer<index_t>(json.at("longest_target"), "longest_target")};
-    if (std::min(v.longest_source, v.longest_target) >= 1) return v;
+    constexpr index_t least = 1, most = 1 << 20;  // tokens: no sentence is longer
+    auto const source = triad::whole_number(json.at("longest_source"), least, most), target = triad::whole_number(json.at("longest_target"), least, most);
+    if (source && target) return {detail::language_from(json.at("source")), detail::language_from(json.at("target")), *source, *target};
+    reason = ": its longest sentences have " + json.at("longest_source").dump() + " and " + json.at("longest_target").dump() +
+             " tokens, expected whole numbers from 1 to " + std::to_string(most);
   } catch (nlohmann::json::exception const&) {
   } catch (triad::data_error const& e) {
     reason = std::string(": ") + e.what();

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <string>
 
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
@@ -14,6 +16,8 @@ namespace triad {
 inline constexpr std::size_t arena_alignment = 64;
 /// Readable bytes after every view, so that a kernel may load a whole vector at its end.
 inline constexpr std::size_t arena_slack = 64;
+/// No plan is larger, in bytes: twice as many still have an offset.
+inline constexpr std::size_t arena_most = std::size_t{1} << 62;
 
 /// Asked for first and handed in: the private memory of one operation.
 struct workspace {
@@ -39,13 +43,23 @@ class arena {
   constexpr std::size_t peak() const { return peak_; }
 
   /// The next view: `place.make<tensor<float, dyn, 64>>(rows)` takes the dynamic extents, or all of them.
+  /// Throws contract_violation where a size is negative or not the static one, or where their product is more than any memory.
   template <class View, class... Sizes>
   View make(Sizes... sizes) {
     using extents_type = typename View::extents_type;
+    index_t const given[sizeof...(Sizes) + 1]{static_cast<index_t>(sizes)...};
+    expect_sizes<extents_type, sizeof...(Sizes)>(given);
     extents_type const e(static_cast<index_t>(sizes)...);
-    std::size_t count = 1;
-    for (std::size_t r = 0; r < View::rank(); ++r) count *= static_cast<std::size_t>(e.extent(r));
-    auto* const data = take(count * sizeof(typename View::element_type));
+    std::size_t count = sizeof(typename View::element_type);
+    bool fits = true;
+    for (std::size_t r = 0; r < View::rank(); ++r) {
+      auto const n = static_cast<std::size_t>(e.extent(r));
+      fits = fits && (n == 0 || count <= arena_most / n);
+      count *= n;
+    }
+    TRIAD_EXPECTS(fits || has_none(e), "arena: " + text_of(e) + " values of " + std::to_string(sizeof(typename View::element_type)) +
+                                           " bytes are more than any memory");
+    auto* const data = take(count);
     return View(reinterpret_cast<typename View::element_type*>(data), e);
   }
 
@@ -54,8 +68,8 @@ class arena {
   /// What remains, as an arena of its own: children that are planned again and again from the same place.
   constexpr arena rest() const { return measuring() ? arena() : arena(base_ + used_, capacity_ - used_); }
 
-  /// Skips memory that was planned through rest().
-  void skip(std::size_t bytes) { take_aligned(bytes); }
+  /// Skips memory that was planned through rest(): `count` pieces of so many bytes.
+  void skip(std::size_t bytes, index_t count = 1) { take_aligned(product(bytes, count)); }
 
   class frame {
    public:
@@ -73,15 +87,55 @@ class arena {
   [[nodiscard]] frame open() { return frame(*this); }
 
  private:
-  std::byte* take(std::size_t bytes) { return take_aligned(bytes + arena_slack); }
+  template <class Extents, std::size_t Given>
+  static constexpr void expect_sizes(index_t const* given) {
+    constexpr auto unknown = static_cast<std::size_t>(dyn);
+    static_assert(Given == Extents::rank() || Given == Extents::rank_dynamic(), "arena: make() takes the dynamic extents, or all of them");
+    for (std::size_t k = 0; k < Given; ++k)
+      TRIAD_EXPECTS(given[k] >= 0, "arena: a size is " + std::to_string(given[k]) + ", expected 0 or more");
+    if constexpr (Given == Extents::rank())
+      for (std::size_t r = 0; r < Given; ++r) {
+        constexpr auto known = [](std::size_t axis) { return Extents::static_extent(axis); };
+        TRIAD_EXPECTS(known(r) == unknown || static_cast<index_t>(known(r)) == given[r],
+                      "arena: a size is " + std::to_string(known(r)) + " by the type, and " + std::to_string(given[r]) + " was given");
+      }
+  }
+  template <class Extents>
+  static constexpr bool has_none(Extents const& e) {
+    for (std::size_t r = 0; r < Extents::rank(); ++r)
+      if (e.extent(r) == 0) return true;
+    return false;
+  }
+  template <class Extents>
+  static std::string text_of(Extents const& e) {
+    std::string text;
+    for (std::size_t r = 0; r < Extents::rank(); ++r) text += (r == 0 ? "" : " x ") + std::to_string(e.extent(r));
+    return text;
+  }
+  static std::size_t product(std::size_t bytes, index_t count) {
+    TRIAD_EXPECTS(count >= 0 && (count == 0 || bytes <= arena_most / static_cast<std::size_t>(count)),
+                  "arena: " + std::to_string(count) + " pieces of " + std::to_string(bytes) + " bytes are more than any memory");
+    return bytes * static_cast<std::size_t>(count);
+  }
+
+  std::byte* take(std::size_t bytes) {
+    expect_fits(bytes);
+    return take_aligned(bytes + arena_slack);
+  }
 
   std::byte* take_aligned(std::size_t bytes) {
-    std::size_t const begin = used_;
-    used_ += (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+    expect_fits(bytes);
+    std::size_t const begin = used_, end = begin + (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+    expect_fits(end);
+    TRIAD_EXPECTS(measuring() || end <= capacity_, "arena: more was asked for than was measured: " + std::to_string(end - begin) + " bytes, where " +
+                                                       std::to_string(capacity_ - begin) + " of " + std::to_string(capacity_) +
+                                                       " are left; measure with the largest batch (a trainer: its capacity)");
+    used_ = end;
     if (used_ > peak_) peak_ = used_;
-    if (measuring()) return nullptr;
-    TRIAD_EXPECTS(used_ <= capacity_, "arena: more was asked for than was measured; measure with the largest batch");
-    return base_ + begin;
+    return measuring() ? nullptr : base_ + begin;
+  }
+  static void expect_fits(std::size_t bytes) {
+    TRIAD_EXPECTS(bytes <= arena_most, "arena: " + std::to_string(bytes) + " bytes are more than any memory");
   }
 
   std::byte* base_ = nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -17,11 +18,24 @@
 
 namespace triad {
 
+/// Thrown where the machine has no such memory.  The message has the bytes.
+class memory_refused : public std::bad_alloc {
+ public:
+  explicit memory_refused(std::size_t bytes) {
+    std::snprintf(text_, sizeof text_, "%zu bytes of memory were asked for, which this machine has not", bytes);
+  }
+  char const* what() const noexcept override { return text_; }
+
+ private:
+  char text_[96];  // making a text may need memory
+};
+
 /// Memory that the host computes in.  A backend names its own as `Backend::memory`: a small value, since copies to and from a
 /// device are ordered by a stream, with these five functions.
 struct host_memory {
   static void* allocate(std::size_t bytes) {
-    void* const p = ::operator new(bytes, std::align_val_t(4096));
+    void* const p = ::operator new(bytes, std::align_val_t(4096), std::nothrow);
+    if (p == nullptr) throw memory_refused(bytes);
     wish_for_huge_pages(p, bytes);
     return p;
   }

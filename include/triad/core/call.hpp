@@ -4,11 +4,27 @@
 
 #include "triad/core/arena.hpp"
 #include "triad/core/random.hpp"
+#include "triad/core/sizes.hpp"
 
 namespace triad {
 
+/// Where a call's scratch memory is; a layer that is given none says so.
+class scratch_place {
+ public:
+  constexpr scratch_place(arena* place = nullptr) : place_(place) {}
+
+  constexpr arena& operator*() const {
+    TRIAD_EXPECTS(place_ != nullptr, "call: there is no scratch memory; give call::scratch an arena");
+    return *place_;
+  }
+  constexpr arena* operator->() const { return &**this; }
+
+ private:
+  arena* place_;
+};
+
 struct call {
-  arena* scratch = nullptr;             // marked and released inside one call
+  scratch_place scratch{};              // marked and released inside one call
   bool train = false;                   // false: no dropout
   philox_key key = 0;
   std::uint64_t const* step = nullptr;  // lives where the data lives
@@ -16,14 +32,17 @@ struct call {
 
   /// The call of child i, 0 <= i < 255, at most eight levels deep.
   constexpr call child(index_t i) const {
-    TRIAD_EXPECTS(i >= 0 && i < 255 && path >> 56 == 0, "call: at most 255 children a level and eight levels");
+    TRIAD_EXPECTS(i >= 0 && i < most_repeats && path >> 56 == 0, "call: at most 255 children a level and eight levels");
     call c = *this;
     c.path = path << 8 | static_cast<std::uint64_t>(i + 1);
     return c;
   }
 
-  /// The dropout of this place; keeps everything outside training.
-  constexpr dropout_mask dropout(double rate) const { return {train ? rate : 0, key, path, step}; }
+  /// The dropout of this place; keeps everything outside training.  The rate is at least 0 and below 1.
+  constexpr dropout_mask dropout(double rate) const {
+    (void)dropout_rate("call", rate);
+    return {train ? rate : 0, key, path, step};
+  }
 };
 
 }  // namespace triad

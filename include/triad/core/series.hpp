@@ -24,7 +24,7 @@ template <class Plan>
 series<Plan> plan_series(arena& place, Plan plan, index_t slots) {
   auto const stride = planned_bytes([&](arena& a) { (void)plan(a); });
   auto* const base = static_cast<std::byte*>(place.rest().base());
-  place.skip(stride * static_cast<std::size_t>(slots));
+  place.skip(stride, slots);
   return {plan, base, stride, slots};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
@@ -96,10 +97,19 @@ constexpr matrix<typename View::element_type> transposed(View v) {
   return make_matrix(m.data_handle(), m.extent(1), m.extent(0), m.stride(1), m.stride(0));
 }
 
+namespace detail {
+/// Whether [first, first + count) lies in a range of so many; no sum that could overflow.
+constexpr bool lies_within(index_t first, index_t count, index_t all) { return first >= 0 && count >= 0 && first <= all && count <= all - first; }
+inline std::string block_text(char const* what, index_t first, index_t count, index_t all) {
+  return std::string(what) + ": " + std::to_string(count) + " from " + std::to_string(first) + " on are asked for, and there are " + std::to_string(all);
+}
+}  // namespace detail
+
 /// Columns [first, first + count) of a matrix.
 template <class View>
 constexpr matrix<typename View::element_type> column_block(View v, index_t first, index_t count) {
   auto const m = as_matrix(v);
+  TRIAD_EXPECTS(detail::lies_within(first, count, m.extent(1)), detail::block_text("column_block", first, count, m.extent(1)));
   return make_matrix(m.data_handle() + first * m.stride(1), m.extent(0), count, m.stride(0), m.stride(1));
 }
 
@@ -107,6 +117,7 @@ constexpr matrix<typename View::element_type> column_block(View v, index_t first
 template <class View>
 constexpr matrix<typename View::element_type> row_block(View v, index_t first, index_t count) {
   auto const m = as_matrix(v);
+  TRIAD_EXPECTS(detail::lies_within(first, count, m.extent(0)), detail::block_text("row_block", first, count, m.extent(0)));
   return make_matrix(m.data_handle() + first * m.stride(0), count, m.extent(1), m.stride(0), m.stride(1));
 }
 

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
+#include "triad/core/contracts.hpp"
 #include "triad/reference/backend.hpp"
 
 namespace triad::cpu {
@@ -10,7 +13,10 @@ namespace triad::cpu {
 inline int hardware_threads();
 
 struct backend : reference::backend {
-  explicit backend(int thread_count = 0) : threads(thread_count > 0 ? thread_count : hardware_threads()) {}
+  /// 0: one for each processor.
+  explicit backend(int thread_count = 0) : threads(thread_count > 0 ? thread_count : hardware_threads()) {
+    TRIAD_EXPECTS(thread_count >= 0, "cpu::backend: threads are " + std::to_string(thread_count) + ", expected 1 or more, or 0 for one each processor");
+  }
   int threads;
 };
 

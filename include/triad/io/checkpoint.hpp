@@ -17,6 +17,7 @@
 #include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -182,6 +183,18 @@ class checkpoint {
     } catch (nlohmann::json::exception const&) {
       throw refuse();
     }
+  }
+
+  /// One size of the configuration, a whole number from least to most: setting("width", index_t{1}, largest_size).
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  T setting(std::string const& name, T least, T most) const {
+    auto const found = state_.configuration.find(name);
+    if (found != state_.configuration.end())
+      if (auto const value = whole_number(*found, least, most)) return *value;
+    throw data_error(file_.file() + ": expected a whole number from " + std::to_string(least) + " to " + std::to_string(most) + " as setting " +
+                     detail::printable(name) + ", found " + (found == state_.configuration.end() ? std::string("none") : detail::printable(found->dump())) +
+                     "; the checkpoint is damaged, or another program wrote it");
   }
 
   /// Refuses a checkpoint of another configuration or vocabulary, naming the first difference and both sides.

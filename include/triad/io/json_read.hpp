@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,11 +44,19 @@ std::string quoted(Json const& value, std::size_t longest = 60) {
   return text.size() > longest ? text.substr(0, longest) + "..." : text;
 }
 
-/// Whether a value is an integer, written without a fraction, that a T holds.
+/// The value where it is an integer, written without a fraction, from least to most.
+template <std::integral T, class Json>
+std::optional<T> whole_number(Json const& value, T least, T most) {
+  auto const within = [&](auto n) { return std::cmp_greater_equal(n, least) && std::cmp_less_equal(n, most); };
+  bool const is = value.is_number_unsigned() ? within(value.template get<std::uint64_t>())
+                                             : value.is_number_integer() && within(value.template get<std::int64_t>());
+  return is ? std::optional<T>(value.template get<T>()) : std::nullopt;
+}
+
+/// Whether it is one that a T holds.
 template <std::integral T, class Json>
 bool is_integer(Json const& value) {
-  if (value.is_number_unsigned()) return std::in_range<T>(value.template get<std::uint64_t>());
-  return value.is_number_integer() && std::in_range<T>(value.template get<std::int64_t>());
+  return whole_number(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()).has_value();
 }
 
 /// Such an integer.  Throws data_error, which calls the value `what`, where it is none.

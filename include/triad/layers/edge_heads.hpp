@@ -29,9 +29,7 @@ struct edge_heads {
   [[no_unique_address]] extents<D> shape;
   index_t relations;
 
-  edge_heads(index_t width, options const& o) : shape(width), relations(o.relations) {
-    TRIAD_EXPECTS(o.relations > 0, "edge_heads: one relation at least is needed");
-  }
+  edge_heads(index_t width, options const& o) : shape(extents_of<D>("edge_heads", {"width", width})), relations(checked_size("edge_heads", {"relations", o.relations})) {}
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr map arc() const { return {extents<D, dyn>(width(), 1)}; }

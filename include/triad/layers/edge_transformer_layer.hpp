@@ -23,7 +23,7 @@ namespace triad {
 
 /// Sizes and rates of an Edge Transformer layer.
 struct edge_transformer_options {
-  index_t width = 0, heads = 1, hidden = 0;  // d, h, width of the feed-forward block
+  index_t width = not_given, heads = not_given, hidden = not_given;  // d, h, width of the feed-forward block; left out: the type's, or one head
   double dropout = 0;
   triangle_form variant = triangle_form::full;
   bool attention_bias = false;
@@ -40,7 +40,9 @@ struct edge_transformer_layer {
   double dropout = 0;  // of both branches before they are added
 
   explicit edge_transformer_layer(edge_transformer_options const& o)
-      : norm{extents<D>(o.width)}, attention{extents<D, H>(o.width, o.heads), o.variant, o.attention_bias, o.dropout},
+      : norm{extents_of<D>("edge_transformer_layer", {"width", o.width})},
+        attention{width_and_heads<D, H>("edge_transformer_layer", o.width, o.heads), o.variant, o.attention_bias,
+                  dropout_rate("edge_transformer_layer", o.dropout)},
         block(o.width, o.hidden, o.width, o.dropout), dropout(o.dropout) {}
 
   constexpr index_t width() const { return attention.width(); }

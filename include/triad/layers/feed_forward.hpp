@@ -19,13 +19,17 @@ struct feed_forward {
   using input = tensor<T const, dyn, In>;  // (rows, in)
   using output = tensor<T, dyn, Out>;      // (rows, out)
 
+  static constexpr char const* name = "feed_forward";
+
   linear<T, In, Hidden> inner;
   linear<T, Hidden, Out> outer;
   double dropout = 0;  // of h
   activation between = activation::relu;
 
+  /// A size that the type knows may be not_given.
   feed_forward(index_t in, index_t hidden, index_t out, double rate = 0, activation f = activation::relu)
-      : inner{extents<In, Hidden>(in, hidden)}, outer{extents<Hidden, Out>(hidden, out)}, dropout(rate), between(f) {}
+      : inner{extents_of<In, Hidden>(name, {"width of the input", in}, {"hidden", hidden})},
+        outer{extents_of<Hidden, Out>(name, {"hidden", hidden}, {"width of the output", out})}, dropout(dropout_rate(name, rate)), between(f) {}
 
   constexpr index_t in() const { return inner.in(); }
   constexpr index_t out() const { return outer.out(); }

@@ -43,9 +43,7 @@ struct fuse_attention_layer {
   [[no_unique_address]] extents<D, H> shape;  // width, heads
   double dropout = 0;                         // of the weights
 
-  fuse_attention_layer(index_t width, index_t h, double rate = 0) : shape(width, h), dropout(rate) {
-    TRIAD_EXPECTS(h > 0 && width > 0 && width % h == 0, "fuse_attention_layer: the width must be a multiple of the heads");
-  }
+  fuse_attention_layer(index_t width, index_t h, double rate = 0) : shape(width_and_heads<D, H>("fuse_attention_layer", width, h)), dropout(dropout_rate("fuse_attention_layer", rate)) {}
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }

@@ -53,8 +53,8 @@ struct fused_layer {
 
   /// source_width: of the states that a decoder looks at; 0: an encoder.
   fused_layer(transformer_options const& o, index_t source_width, bool has_fuse)
-      : attention{{extents<D, H>(o.width, o.heads), o.dropout, o.causal, o.reach}, norm_of(o), o.dropout, o.norms},
-        cross{{extents<D, H>(o.width, o.heads), source_width, o.dropout}, norm_of(o), o.dropout, o.norms},
+      : attention{{shape_of(o), o.dropout, o.causal, o.reach}, norm_of(o), o.dropout, o.norms},
+        cross{{shape_of(o), source_width, o.dropout}, norm_of(o), o.dropout, o.norms},
         fuse{fuse_attention_layer<T, D, H>(o.width, o.heads, o.dropout), norm_of(o), o.dropout, o.norms},
         block{feed_forward<T, D, F, D>(o.width, o.hidden, o.width, o.dropout, o.between), norm_of(o), o.dropout, o.norms}, crosses(source_width > 0),
         fuses(has_fuse) {}
@@ -148,7 +148,8 @@ struct fused_layer {
     block.forward(ex, c.child(3), w.block, last(s), s.block, y);
   }
 
-  static layer_norm_layer<T, D> norm_of(transformer_options const& o) { return {extents<D>(o.width), o.epsilon}; }
+  static extents<D, H> shape_of(transformer_options const& o) { return width_and_heads<D, H>("fused_layer", o.width, o.heads); }
+  static layer_norm_layer<T, D> norm_of(transformer_options const& o) { return {extents_of<D>("fused_layer", {"width", o.width}), o.epsilon}; }
   static cross_input<T, D> cross_of(input const& in, saved const& s) { return {s.after_attention, in.sequences, in.source}; }
   fuse_input<T, D> fuse_of(input const& in, saved const& s) const { return {crosses ? s.after_cross : s.after_attention, in.states, in.layers}; }
   const_view<output> last(saved const& s) const { return fuses ? s.after_fuse : crosses ? s.after_cross : s.after_attention; }

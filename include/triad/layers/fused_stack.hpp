@@ -34,8 +34,13 @@ struct fused_stack_options {
 };
 
 /// Bits for layers 1 .. L, and for the last alone.
-constexpr std::uint64_t all_fused(index_t layers) { return (std::uint64_t{1} << layers) - 1; }
-constexpr std::uint64_t only_top_fused(index_t layers) { return std::uint64_t{1} << (layers - 1); }
+constexpr std::uint64_t all_fused(index_t layers) {
+  if (layers != 0) (void)checked_size("all_fused", {"layers", layers, most_layers});
+  return (std::uint64_t{1} << layers) - 1;
+}
+constexpr std::uint64_t only_top_fused(index_t layers) {
+  return std::uint64_t{1} << (checked_size("only_top_fused", {"layers", layers, most_layers}) - 1);
+}
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct fused_stack {
@@ -51,10 +56,11 @@ struct fused_stack {
   index_t source_width;
 
   explicit fused_stack(fused_stack_options const& o)
-      : of(o.layer), count(o.layers), tied(o.tied), fused(o.fused), link(o.link), source_width(o.source_width) {
-    TRIAD_EXPECTS(of.heads > 0 && of.width > 0 && of.width % of.heads == 0, "fused_stack: the width must be a multiple of the heads");
-    TRIAD_EXPECTS(of.reach >= 0, "fused_stack: the reach of relative positions is 1 or more, or 0 for none");
-    TRIAD_EXPECTS(count > 0 && count <= most_layers && fused >> count == 0, "fused_stack: 1 to 63 layers, and fuse-attention in these alone");
+      : of(checked_options<D, H, F>("fused_stack", o.layer)), count(checked_size("fused_stack", {"layers", o.layers, most_layers})), tied(o.tied),
+        fused(o.fused), link(o.link), source_width(o.source_width) {
+    if (of.reach != 0) (void)checked_size("fused_stack", {"reach of relative positions", of.reach});
+    if (source_width != 0) (void)checked_size("fused_stack", {"width of the source's states", source_width});
+    TRIAD_EXPECTS(fused >> count == 0, "fused_stack: 1 to 63 layers, and fuse-attention in these alone");
     TRIAD_EXPECTS(!tied || fused == 0 || fused == all_fused(count), "fused_stack: tied layers have fuse-attention all or none");
   }
 
@@ -166,17 +172,17 @@ struct fused_stack {
     auto const mixed = place.make<layer_states<T>>(link == layer_link::previous ? 0 : link == layer_link::sum ? count : count + 1, rows, width());
     auto const input = place.make<state>(link == layer_link::weighted ? rows : 0, width());
     auto const result = place.make<state>(norms() > 0 ? rows : 0, width());
-    auto const take = [&](std::size_t bytes) {
+    auto const take = [&](std::size_t bytes, index_t slots) {
       auto* const begin = static_cast<std::byte*>(place.rest().base());
-      place.skip(bytes);
+      place.skip(bytes, slots);
       return begin;
     };
     std::size_t stride = 0;  // of the largest: layers below the first with fuse-attention have less
     for (index_t k = 0; k < count; ++k)
       stride = std::max(stride, planned_bytes([&](arena& a) { (void)layer(k).plan_saved(a, fused_dims(row_dims(rows), k + 1, source_rows), kept); }));
     auto const of_norm = planned_bytes([&](arena& a) { (void)norm().plan_saved(a, row_dims(rows)); });
-    auto* const layers = take(stride * static_cast<std::size_t>(kept == keep::everything ? count : 1));
-    auto* const of_norms = take(of_norm * static_cast<std::size_t>(norms()));
+    auto* const layers = take(stride, kept == keep::everything ? count : 1);
+    auto* const of_norms = take(of_norm, norms());
     return {*this, dims, kept, states, mixed, input, result, layers, stride, of_norms, of_norm};
   }
 

@@ -20,6 +20,7 @@
 #include "triad/core/call.hpp"
 #include "triad/core/fields.hpp"
 #include "triad/core/graphs.hpp"
+#include "triad/core/sizes.hpp"
 #include "triad/core/views.hpp"
 
 namespace triad {

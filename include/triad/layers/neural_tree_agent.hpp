@@ -35,8 +35,10 @@ struct neural_tree_agent {
   index_t branching, fillers;
 
   explicit neural_tree_agent(tree_agent_options const& o)
-      : layers{layer_type(o.layer), extents<dyn>(o.layers), false}, norm{extents<D>(o.layer.width), o.layer.epsilon}, branching(o.branching), fillers(o.fillers) {
-    TRIAD_EXPECTS(o.layers > 0 && o.branching >= 2 && o.fillers > 0, "neural_tree_agent: layers, branching and fillers must be positive");
+      : layers{layer_type(o.layer), extents_of<dyn>("neural_tree_agent", {"layers", o.layers, most_repeats}), false},
+        norm{extents_of<D>("neural_tree_agent", {"width", o.layer.width}), o.layer.epsilon},
+        branching(checked_size("neural_tree_agent", {"branching", o.branching})), fillers(checked_size("neural_tree_agent", {"fillers", o.fillers})) {
+    TRIAD_EXPECTS(o.branching >= 2, "neural_tree_agent: branching is 1, expected 2 or more");
   }
 
   constexpr index_t width() const { return layers.width(); }

@@ -21,7 +21,7 @@ struct post_norm_block {
   double dropout = 0;  // of the feed-forward block's result
 
   post_norm_block(index_t width, index_t hidden, double rate = 0, activation f = activation::relu)
-      : norm{extents<D>(width)}, block(width, hidden, width, rate, f), dropout(rate) {}
+      : norm{extents_of<D>("post_norm_block", {"width", width})}, block(width, hidden, width, rate, f), dropout(rate) {}
 
   constexpr index_t width() const { return norm.shape.extent(0); }
 

@@ -15,7 +15,7 @@ namespace triad {
 
 /// Sizes and rates of a relation-aware layer.
 struct relation_options {
-  index_t width = 0, heads = 1, hidden = 0;  // d, h, width of the feed-forward block
+  index_t width = not_given, heads = not_given, hidden = not_given;  // d, h, width of the feed-forward block; left out: the type's, or one head
   double dropout = 0;
 };
 
@@ -29,9 +29,8 @@ struct relation_layer {
   double dropout = 0;  // of the attention's result
 
   explicit relation_layer(relation_options const& o)
-      : attention{extents<D, H>(o.width, o.heads), o.dropout}, block(o.width, o.hidden, o.dropout), dropout(o.dropout) {
-    TRIAD_EXPECTS(o.heads > 0 && o.width % o.heads == 0, "relation_layer: the width must be a multiple of the heads");
-  }
+      : attention{width_and_heads<D, H>("relation_layer", o.width, o.heads), dropout_rate("relation_layer", o.dropout)},
+        block(o.width, o.hidden, o.dropout), dropout(o.dropout) {}
 
   constexpr index_t width() const { return attention.width(); }
   constexpr linear<T, D, D> mixer() const { return {extents<D, D>(width(), width()), true}; }

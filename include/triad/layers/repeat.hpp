@@ -67,7 +67,7 @@ struct repeat {
     auto const bytes = planned_bytes([&](arena& a) { (void)layer.template plan_params<S>(a); });
     index_t const sets = tied ? 1 : count();
     auto const memory = place.rest();
-    place.skip(bytes * static_cast<std::size_t>(sets));
+    place.skip(bytes, sets);
     return {layer, static_cast<S*>(memory.base()), tied ? 0 : static_cast<index_t>(bytes / sizeof(S)), sets};
   }
 
@@ -75,16 +75,15 @@ struct repeat {
 
   /// Memory for the first `used` layers and the states after each.
   saved plan_first(arena& place, layer_dims<Layer> dims, keep kept, index_t used) const {
-    auto const depths = static_cast<std::size_t>(used);
     auto const layer_bytes = planned_bytes([&](arena& a) { (void)layer.plan_saved(a, dims, kept); });
     auto const state_bytes = planned_bytes([&](arena& a) { (void)a.template make<output>(dims.rows, columns_out(layer)); });
-    auto const take = [&](std::size_t bytes) {
+    auto const take = [&](std::size_t bytes, index_t slots) {
       auto* const begin = static_cast<std::byte*>(place.rest().base());
-      place.skip(bytes);
+      place.skip(bytes, slots);
       return begin;
     };
-    auto* const layers = take(layer_bytes * (kept == keep::everything ? depths : 1));
-    auto* const states = take(state_bytes * (kept == keep::nothing ? 2 : depths));
+    auto* const layers = take(layer_bytes, kept == keep::everything ? used : 1);
+    auto* const states = take(state_bytes, kept == keep::nothing ? 2 : used);
     return {layer, dims, kept, layers, states, layer_bytes, state_bytes};
   }
 

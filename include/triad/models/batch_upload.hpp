@@ -3,10 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "triad/core/backend.hpp"
 #include "triad/core/graphs.hpp"
+#include "triad/core/sizes.hpp"
 #include "triad/core/views.hpp"
 
 namespace triad {
@@ -82,16 +85,28 @@ class constant_table {
   buffer<Memory> memory_;
 };
 
+/// Refuses a loader's capacity in which a count is negative; sums of more than so many would be too large for an index.
+inline void expect_capacity(std::initializer_list<named_size> counts) {
+  constexpr index_t most = index_t{1} << 60;
+  for (auto const& c : counts)
+    TRIAD_EXPECTS(c.value >= 0 && c.value <= most, std::string("a loader's capacity: ") + c.name + " is " + std::to_string(c.value) + ", expected 0 to " +
+                                                       std::to_string(most));
+}
+/// No graph or sequence is longer: n^3 still fits into a capacity.
+inline constexpr index_t most_nodes = index_t{1} << 20;
+
 /// Sizes and offsets of graphs as they are added.
 class graph_offsets {
  public:
   explicit graph_offsets(graph_dims const& capacity) : capacity_(capacity) {
+    expect_capacity({{"graphs", capacity.graphs}, {"rows", capacity.rows}, {"nodes", capacity.nodes}, {"triangles", capacity.triangles},
+                     {"max_nodes", capacity.max_nodes}});
     for (auto* v : {&nodes_, &node_, &edge_, &triangle_}) v->resize(static_cast<std::size_t>(capacity.graphs));
   }
 
   void clear() { dims_ = {}; }
   graph_dims const& dims() const { return dims_; }
-  bool has_room(index_t n) const { return n > 0 && fits(dims_ + dims_of(n), capacity_); }
+  bool has_room(index_t n) const { return n > 0 && n <= capacity_.max_nodes && n <= most_nodes && fits(dims_ + dims_of(n), capacity_); }
 
   /// One more graph of n nodes; returns the dims before it, which say where its first node, edge and triangle are.
   graph_dims add(index_t n) {

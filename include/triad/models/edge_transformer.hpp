@@ -38,11 +38,9 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   bool prune;
 
   explicit edge_transformer(edge_transformer_sizes const& z)
-      : labels{extents<dyn, D>(z.labels, z.layer.width)}, layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied},
-        readout(z.layer.width, z.layer.width, z.targets), prune(z.prune) {
-    TRIAD_EXPECTS(z.layers > 0 && z.labels > 0 && z.targets > 0, "edge_transformer: layers, labels and targets must be positive");
-    TRIAD_EXPECTS(z.layer.heads > 0 && z.layer.width % z.layer.heads == 0, "edge_transformer: the width must be a multiple of the heads");
-  }
+      : labels{extents_of<dyn, D>("edge_transformer", {"labels", z.labels}, {"width", z.layer.width})},
+        layers{layer_type(z.layer), extents_of<dyn>("edge_transformer", {"layers", z.layers, most_repeats}), z.tied},
+        readout(z.layer.width, z.layer.width, checked_size("edge_transformer", {"targets", z.targets})), prune(z.prune) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }

@@ -36,12 +36,15 @@ template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form 
 struct edge_transformer_side {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;
 
+  static constexpr char const* name = "edge_transformer_seq2seq";  // of the model, for messages
+
   pair_edges<T, D> edges;
   repeat<T, layer_type> layers;
 
   explicit edge_transformer_side(edge_transformer_seq2seq_sizes const& z)
-      : edges{z.encoding, edge_places{z.reach}, extents<D>(z.layer.width), z.positional_dropout, z.padding},
-        layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied} {}
+      : edges{z.encoding, edge_places{checked_size(name, {"reach", z.reach})}, extents_of<D>(name, {"width", z.layer.width}),
+              dropout_rate(name, z.positional_dropout), z.padding},
+        layers{layer_type(z.layer), extents_of<dyn>(name, {"layers", z.layers, most_repeats}), z.tied} {}
 
   template <class S>
   struct fields {
@@ -78,9 +81,9 @@ struct edge_transformer_seq2seq {
   bool prune;
 
   explicit edge_transformer_seq2seq(edge_transformer_seq2seq_sizes const& z)
-      : tokens(z.tokens), encoder(z), decoder(z), layout{z.encoding, edge_places{z.reach}, z.reading}, smoothing(z.smoothing), prune(z.prune) {
-    TRIAD_EXPECTS(z.layers > 0 && z.tokens > 1 && z.reach > 0, "edge_transformer_seq2seq: layers, tokens and reach must be positive, and tokens more than one");
-    TRIAD_EXPECTS(z.layer.heads > 0 && z.layer.width % z.layer.heads == 0, "edge_transformer_seq2seq: the width must be a multiple of the heads");
+      : tokens(checked_size(side::name, {"tokens", z.tokens})), encoder(z), decoder(z), layout{z.encoding, edge_places{z.reach}, z.reading},
+        smoothing(z.smoothing), prune(z.prune) {
+    TRIAD_EXPECTS(z.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
     TRIAD_EXPECTS(z.layer.variant != triangle_form::flat, "edge_transformer_seq2seq: the flat form of attention is not causal");
     TRIAD_EXPECTS(z.padding < z.tokens, "edge_transformer_seq2seq: the padding is no token");
   }

@@ -51,10 +51,6 @@ struct relation_queries : graph_queries {
 
 namespace detail {
 
-inline void expect_relation_sizes(relation_transformer_sizes const& z) {
-  TRIAD_EXPECTS(z.layers > 0 && z.labels > 0 && z.targets > 0, "relation_transformer: layers, labels and targets must be positive");
-}
-
 /// Plans one set of node states.
 template <class T, index_t D>
 struct node_state_plan {
@@ -100,10 +96,9 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   bool prune;
 
   explicit relation_aware_transformer(relation_transformer_sizes const& z)
-      : labels{extents<dyn, D>(z.labels, z.layer.width)}, layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied},
-        readout(2 * z.layer.width, 2 * z.layer.width, z.targets), prune(z.prune) {
-    detail::expect_relation_sizes(z);
-  }
+      : labels{extents_of<dyn, D>("relation_transformer", {"labels", z.labels}, {"width", z.layer.width})},
+        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}), z.tied},
+        readout(2 * width(), 2 * width(), checked_size("relation_transformer", {"targets", z.targets})), prune(z.prune) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }
@@ -235,10 +230,9 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   bool prune;
 
   explicit relation_updating_transformer(relation_transformer_sizes const& z)
-      : labels{extents<dyn, D>(z.labels, z.layer.width)}, layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied},
-        readout(z.layer.width, z.layer.width, z.targets), prune(z.prune) {
-    detail::expect_relation_sizes(z);
-  }
+      : labels{extents_of<dyn, D>("relation_transformer", {"labels", z.labels}, {"width", z.layer.width})},
+        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}), z.tied},
+        readout(width(), width(), checked_size("relation_transformer", {"targets", z.targets})), prune(z.prune) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }

@@ -39,7 +39,10 @@ roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transfo
   layer.reach = 0;
   z.encoder.layers = config.layers;
   z.source_tokens = config.tokens;
-  return roberta_transformer<T>(z, {config.tokens, config.positions, extents<dyn>(config.width), z.dropout, config.epsilon, config.padding + 1});
+  constexpr char name[] = "roberta_under_decoder";
+  index_t const tokens = checked_size(name, {"tokens", config.tokens}), positions = checked_size(name, {"positions", config.positions});
+  TRIAD_EXPECTS(config.padding >= 0 && config.padding + 1 < positions, "roberta_under_decoder: the padding leaves no position to a token");
+  return roberta_transformer<T>(z, {tokens, positions, extents_of<dyn>(name, {"width", config.width}), z.dropout, config.epsilon, config.padding + 1});
 }
 
 }  // namespace triad

@@ -106,12 +106,13 @@ struct parses_sentences {
 };
 
 namespace detail {
-inline void expect_trunk(index_t layers, index_t tokens, index_t fixed) {
-  TRIAD_EXPECTS(layers > 0 && tokens > 0, "a parser's layers and tokens must be positive");
-  TRIAD_EXPECTS(fixed < tokens, "a parser's fixed token is none");
+inline void expect_trunk(index_t tokens, index_t fixed) {
+  TRIAD_EXPECTS(fixed < tokens, "a parser's fixed token is " + std::to_string(fixed) + ", and there are " + std::to_string(tokens) + " tokens");
 }
-inline void expect_labels(label_counts const& z) {
-  TRIAD_EXPECTS(z.role > 0 && z.category > 0 && z.noun_type > 0 && z.verb > 0, "a parser needs one label at least of each kind");
+inline label_counts checked_labels(label_counts const& z) {
+  for (named_size const& kind : {named_size{"roles", z.role}, {"categories", z.category}, {"noun types", z.noun_type}, {"verbs", z.verb}})
+    (void)checked_size("a parser's labels", kind);
+  return z;
 }
 }  // namespace detail
 

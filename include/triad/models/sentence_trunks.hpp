@@ -37,10 +37,10 @@ struct edge_trunk {
   repeat<T, layer_type> layers;
 
   explicit edge_trunk(sizes const& z)
-      : encoder{z.encoding, z.tokens, z.relations, extents<D>(z.layer.width), z.positional_dropout, z.fixed_token},
-        layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied} {
-    detail::expect_trunk(z.layers, z.tokens, z.fixed_token);
-    TRIAD_EXPECTS(z.layer.heads > 0 && z.layer.width % z.layer.heads == 0, "edge_trunk: the width must be a multiple of the heads");
+      : encoder{z.encoding, checked_size("edge_trunk", {"tokens", z.tokens}), checked_size("edge_trunk", {"relations", z.relations}),
+                extents_of<D>("edge_trunk", {"width", z.layer.width}), dropout_rate("edge_trunk", z.positional_dropout), z.fixed_token},
+        layers{layer_type(z.layer), extents_of<dyn>("edge_trunk", {"layers", z.layers, most_repeats}), z.tied} {
+    detail::expect_trunk(z.tokens, z.fixed_token);
   }
 
   constexpr index_t width() const { return layers.layer.width(); }
@@ -119,9 +119,11 @@ struct token_trunk {
   layer_norm_layer<T, D> norm;
 
   explicit token_trunk(sizes const& z)
-      : encoder{z.tokens, extents<D>(z.layer.width), z.positional_dropout, z.fixed_token}, layers{layer_type(z.layer), extents<dyn>(z.layers), z.tied},
-        norm{extents<D>(z.layer.width), z.layer.epsilon} {
-    detail::expect_trunk(z.layers, z.tokens, z.fixed_token);
+      : encoder{checked_size("token_trunk", {"tokens", z.tokens}), extents_of<D>("token_trunk", {"width", z.layer.width}),
+                dropout_rate("token_trunk", z.positional_dropout), z.fixed_token},
+        layers{layer_type(z.layer), extents_of<dyn>("token_trunk", {"layers", z.layers, most_repeats}), z.tied},
+        norm{encoder.shape, z.layer.epsilon} {
+    detail::expect_trunk(z.tokens, z.fixed_token);
   }
 
   constexpr index_t width() const { return layers.layer.width(); }

@@ -78,7 +78,7 @@ class tree_loader {
 
   /// where: memory_of(ex) of a device's backend; hosts need none.
   explicit tree_loader(tree_loader_sizes const& z, memory where = {})
-      : z_(z), symbols_(size(z.batch * z.where.count())), right_(symbols_.size()), sample_(size(z.batch)), zero_(size(z.batch)),
+      : z_(checked(z)), symbols_(size(z.batch * z.where.count())), right_(symbols_.size()), sample_(size(z.batch)), zero_(size(z.batch)),
         size_(size(z.steps * z.batch)), begin_(size_.size()), reachable_(z.where, z.steps), upload_(bytes(z), where),
         fillers_(unit_fillers(z.symbols), z.symbols, where) {
     for (index_t b = 0; b < z.batch; ++b) sample_[size(b)] = b;
@@ -142,6 +142,13 @@ class tree_loader {
 
  private:
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
+  static tree_loader_sizes const& checked(tree_loader_sizes const& z) {
+    (void)checked_size("tree_loader", {"steps", z.steps, most_repeats});
+    (void)checked_size("tree_loader", {"symbols", z.symbols});
+    (void)checked_size("tree_loader", {"batch", z.batch});
+    (void)checked_product("tree_loader", "trees and positions", z.batch, z.where.count());
+    return z;
+  }
   static std::vector<T> unit_fillers(index_t symbols) {
     std::vector<T> unit(size(symbols * symbols));
     for (index_t v = 1; v < symbols; ++v) unit[size(v * symbols + v)] = T(1);

@@ -45,9 +45,10 @@ struct tree_machine {
   wide_linear<T, D> shrink;
 
   tree_machine(Interpreter of, index_t tree_positions, tree_machine_sizes const& z)
-      : interpreter(of), positions(tree_positions), steps(z.steps), symbols(z.symbols), unit_fillers(z.unit_fillers),
-        agents{agent_type(z.agent), extents<dyn>(z.steps), false}, shrink{of.rows() * z.agent.fillers, extents<D>(z.agent.layer.width)} {
-    TRIAD_EXPECTS(z.steps > 0 && z.symbols > 1, "tree_machine: a step and a symbol at least are needed");
+      : interpreter(of), positions(tree_positions), steps(z.steps), symbols(checked_size("tree_machine", {"symbols", z.symbols})), unit_fillers(z.unit_fillers),
+        agents{agent_type(z.agent), extents_of<dyn>("tree_machine", {"steps", z.steps, most_repeats}), false},
+        shrink{checked_product("tree_machine", "rows and fillers", of.rows(), z.agent.fillers), extents_of<D>("tree_machine", {"width", z.agent.layer.width})} {
+    TRIAD_EXPECTS(z.symbols > 1, "tree_machine: symbols are 1, expected <empty> and another");
     TRIAD_EXPECTS(of.arguments() == 2 * z.agent.branching && of.places() == tree_positions, "tree_machine: agent and interpreter know different trees");
     TRIAD_EXPECTS(!z.unit_fillers || z.symbols == z.agent.fillers, "tree_machine: unit fillers are as wide as there are symbols");
   }
@@ -117,7 +118,7 @@ struct tree_machine {
     auto const roots = place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, fillers());
     auto const stride = planned_bytes([&](arena& a) { (void)plan_step(a, d.batch, steps - 1, kept); });
     auto* const rest = static_cast<std::byte*>(place.rest().base());
-    place.skip(stride * static_cast<std::size_t>(kept == keep::nothing && steps > 2 ? 2 : steps));  // inference looks back one step
+    place.skip(stride, kept == keep::nothing && steps > 2 ? 2 : steps);  // inference looks back one step
     return {*this, d.batch, kept, memory, arguments, weights, operations, roots, rest, stride};
   }
   output plan_output(arena& place, tree_dims const& d) const { return place.make<output>(d.batch * positions, symbols); }

@@ -10,6 +10,8 @@
 // Taking a child leaves its last level empty; grafting drops what stood on the last level.  Everything is constexpr and runs in kernels.
 #pragma once
 
+#include <string>
+
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
 
@@ -23,11 +25,11 @@ template <index_t Branching = dyn, index_t Depth = dyn>
 class tree_positions {
  public:
   constexpr tree_positions() requires(Branching != dyn && Depth != dyn) = default;
-  constexpr tree_positions(index_t branching, index_t depth) : shape_(static_or<Branching>(branching), static_or<Depth>(depth)) {
-    TRIAD_EXPECTS(branching >= 2 && depth >= 1, "tree_positions: a tree has a branching of 2 or more and a depth of 1 or more");
+  constexpr tree_positions(index_t branching, index_t depth) : shape_(static_or<Branching>(branching, 2), static_or<Depth>(depth, 1)) {
     index_t room = index_t{1} << 56;  // positions, so that times a filler's bytes still fits
-    for (index_t k = 0; k < depth; ++k) room /= branching;
-    TRIAD_EXPECTS(room > 0, "tree_positions: too many positions to number; use the sparse form");
+    for (index_t k = 0; k < depth && room > 0; ++k) room /= branching;
+    TRIAD_EXPECTS(room > 0, "tree_positions: a branching of " + std::to_string(branching) + " and a depth of " + std::to_string(depth) +
+                                " make too many positions to number; use the sparse form");
   }
 
   TRIAD_HOST_DEVICE constexpr index_t branching() const { return shape_.extent(0); }
@@ -83,8 +85,9 @@ class tree_positions {
 
  private:
   template <index_t Known>
-  static constexpr index_t static_or(index_t size) {
-    TRIAD_EXPECTS(Known == dyn || Known == size, "tree_positions: a size is not the static one");
+  static constexpr index_t static_or(index_t size, index_t least) {
+    TRIAD_EXPECTS(size >= least, "tree_positions: a tree has a branching of 2 or more and a depth of 1 or more, not " + std::to_string(size));
+    TRIAD_EXPECTS(Known == dyn || Known == size, "tree_positions: a size is " + std::to_string(Known) + " by the type, and " + std::to_string(size) + " was given");
     return size;
   }
 

@@ -55,7 +55,11 @@ class basic_tree {
   index_t size() const { return static_cast<index_t>(nodes_.size()); }
   /// All nodes, in pre-order.
   std::vector<node> const& nodes() const { return nodes_; }
-  node const& operator[](index_t at) const { return nodes_[static_cast<std::size_t>(at)]; }
+  /// Throws contract_violation where there is no such node, as everything below does that takes a node's number.
+  node const& operator[](index_t at) const {
+    TRIAD_EXPECTS(at >= 0 && at < size(), "tree: node " + std::to_string(at) + " is asked for, and there are " + std::to_string(size()));
+    return nodes_[static_cast<std::size_t>(at)];
+  }
   Label const& label(index_t at = 0) const { return (*this)[at].label; }
 
   bool is_leaf(index_t at) const { return (*this)[at].size == 1; }
@@ -76,7 +80,7 @@ class basic_tree {
   basic_tree subtree(index_t at) const {
     basic_tree result;
     if (at == no_node) return result;
-    auto const first = nodes_.begin() + at;
+    auto const* const first = &(*this)[at];
     result.nodes_.assign(first, first + first->size);
     result.nodes_.front().slot = 0;
     return result;

@@ -1,0 +1,110 @@
+// Sizes and rates as callers and files give them, checked before anything is built of them.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   extents_of<D>("my_layer", {"width", given})                a size that the type knows, or else the one that is given
+//   width_and_heads<D, H>("my_layer", width, heads)            the same of two, of which the first is a multiple of the second
+//   checked_size("my_layer", {"labels", given})                a size that no type knows
+//   dropout_rate("my_layer", given)                            at least 0, below 1
+//
+// All throw contract_violation with the number in the sentence.  A size that the type knows may be left out of the options, which then
+// say `not_given`; given another value it is refused, never ignored.
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/mdspan.hpp"
+
+namespace triad {
+
+/// The default of sizes in options: the type's where it is static, else an error, or what the option says.
+inline constexpr index_t not_given = std::numeric_limits<index_t>::min();
+
+/// No width, count of labels or table of tokens is larger: the product of two fits into an index.
+inline constexpr index_t largest_size = (index_t{1} << 31) - 1;
+/// No layer is repeated more often: each use has a call of its own (core/call.hpp).
+inline constexpr index_t most_repeats = 255;
+
+/// A size by the name that its caller knows.
+struct named_size {
+  char const* name;
+  index_t value;
+  index_t most = largest_size;
+};
+
+namespace detail {
+[[noreturn]] inline void refuse_size(char const* owner, named_size const& size) {
+  auto const found = size.value == not_given ? std::string(" was not given") : " is " + std::to_string(size.value);
+  throw contract_violation(std::string(owner) + ": " + size.name + found + ", expected 1 to " + std::to_string(size.most));
+}
+[[noreturn]] inline void refuse_other_size(char const* owner, named_size const& size, index_t known) {
+  throw contract_violation(std::string(owner) + ": " + size.name + " is " + std::to_string(known) + " by the type, and " + std::to_string(size.value) +
+                           " was given; leave it out, or give the same");
+}
+}  // namespace detail
+
+/// The size, which is at least 1 and at most size.most.  owner: what is built, for the message.
+constexpr index_t checked_size(char const* owner, named_size const& size) {
+  if (size.value < 1 || size.value > size.most) detail::refuse_size(owner, size);
+  return size.value;
+}
+
+/// The same of a size that is E where the type knows it.  E: a static size, or dyn.
+template <index_t E>
+constexpr index_t checked_size_of(char const* owner, named_size const& size) {
+  if constexpr (E != dyn) {
+    if (size.value != not_given && size.value != E) detail::refuse_other_size(owner, size, E);
+    return E;
+  } else {
+    return checked_size(owner, size);
+  }
+}
+
+/// Extents of checked sizes.
+template <index_t E>
+constexpr extents<E> extents_of(char const* owner, named_size const& size) {
+  return extents<E>(checked_size_of<E>(owner, size));
+}
+template <index_t A, index_t B>
+constexpr extents<A, B> extents_of(char const* owner, named_size const& a, named_size const& b) {
+  index_t const first = checked_size_of<A>(owner, a);
+  return extents<A, B>(first, checked_size_of<B>(owner, b));
+}
+
+/// (width, heads); heads that are not given are the type's, or one.
+template <index_t D, index_t H>
+constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_t heads) {
+  if (H == dyn && heads == not_given) heads = 1;
+  auto const both = extents_of<D, H>(owner, {"width", width}, {"heads", heads});
+  if (both.extent(0) % both.extent(1) != 0)
+    throw contract_violation(std::string(owner) + ": width " + std::to_string(both.extent(0)) + " must be a multiple of the heads, which are " +
+                             std::to_string(both.extent(1)));
+  return both;
+}
+
+/// A rate at which values are dropped: 0 drops none; 1 would drop all, and NaN says nothing.
+constexpr double dropout_rate(char const* owner, double rate) {
+  if (!(rate >= 0 && rate < 1)) throw contract_violation(std::string(owner) + ": dropout is " + std::to_string(rate) + ", expected at least 0 and below 1");
+  return rate;
+}
+
+/// a b, both at least 0, where that fits into an index.
+constexpr index_t checked_product(char const* owner, char const* name, index_t a, index_t b) {
+  if (a != 0 && b > std::numeric_limits<index_t>::max() / a)
+    throw contract_violation(std::string(owner) + ": " + name + " are " + std::to_string(a) + " times " + std::to_string(b) + ", more than can be numbered");
+  return a * b;
+}
+
+/// Options of a layer with its sizes as its type knows them, checked: those with width, heads, hidden and dropout.
+template <index_t D, index_t H, index_t F, class Options>
+constexpr Options checked_options(char const* owner, Options o) {
+  auto const shape = width_and_heads<D, H>(owner, o.width, o.heads);
+  o.width = shape.extent(0);
+  o.heads = shape.extent(1);
+  o.hidden = checked_size_of<F>(owner, {"hidden", o.hidden});
+  o.dropout = dropout_rate(owner, o.dropout);
+  return o;
+}
+
+}  // namespace triad

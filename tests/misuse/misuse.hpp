@@ -1,0 +1,72 @@
+// What every misuse of the library ends in: one sentence, whatever the build.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <string>
+#include <typeinfo>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "triad/core/contracts.hpp"
+#include "triad/core/errors.hpp"
+#include "triad/core/sizes.hpp"
+
+namespace triad::test {
+
+inline constexpr index_t most_index = std::numeric_limits<index_t>::max();
+/// Sizes that nothing has.
+inline std::vector<index_t> const no_sizes{-16, -1, 0, index_t{1} << 31, most_index};
+
+/// f() throws contract_violation or data_error with a message of one line that has `part` in it.
+template <class F>
+void expect_sentence(std::string const& what, F&& f, std::string const& part = {}) {
+  INFO(what);
+  std::string said, kind;
+  try {
+    f();
+  } catch (contract_violation const& e) {
+    said = e.what();
+  } catch (data_error const& e) {
+    said = e.what();
+  } catch (std::exception const& e) {
+    said = e.what();
+    kind = typeid(e).name();
+  }
+  INFO("it says: " << said);
+  CHECK(kind.empty());
+  CHECK(said.find(": ") != std::string::npos);
+  CHECK(said.find('\n') == std::string::npos);
+  CHECK(said.find(part) != std::string::npos);
+}
+
+/// One size of some sizes.
+template <class Sizes>
+struct size_field {
+  char const* name;  // as the message has it
+  index_t& (*of)(Sizes&);
+};
+
+/// Model(sizes) is built of good sizes, and of none that has one impossible number in it.
+template <class Model, class Sizes>
+void expect_sizes_checked(std::string const& model, Sizes const& good, std::vector<size_field<Sizes>> const& fields) {
+  CHECK_NOTHROW(Model(good));
+  for (auto const& field : fields)
+    for (auto const bad : no_sizes) {
+      auto sizes = good;
+      field.of(sizes) = bad;
+      expect_sentence(model + " with " + field.name + " " + std::to_string(bad), [&] { Model const made(sizes); }, std::to_string(bad));
+    }
+}
+
+/// Model(sizes) is built with no rate of dropout that keeps nothing or means nothing.
+template <class Model, class Sizes>
+void expect_rate_checked(std::string const& model, Sizes const& good, double& (*rate)(Sizes&)) {
+  for (double bad : {1.0, 7.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    auto sizes = good;
+    rate(sizes) = bad;
+    expect_sentence(model + " with dropout " + std::to_string(bad), [&] { Model const made(sizes); }, "dropout");
+  }
+}
+
+}  // namespace triad::test
