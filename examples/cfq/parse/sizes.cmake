@@ -1,0 +1,11 @@
+# Checkpoints that describe no model.
+file(REMOVE_RECURSE ${FOLDER})
+include(${CMAKE_CURRENT_LIST_DIR}/../../common/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../../common/sizes_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/questions.cmake)
+write_questions(${FOLDER}/data)
+
+foreach(model edge-transformer transformer)
+  run("0|2" train --task parse --preset smoke --updates 2 --data ${FOLDER}/data --model ${model} --out ${FOLDER}/${model})
+  expect_sizes_refused(${model} EVALUATE --task parse --data ${FOLDER}/data ARGUMENTS --task parse --sentence "Did M0 marry M2 ?")
+endforeach()

@@ -1,0 +1,12 @@
+# Checkpoints that describe no model.
+file(REMOVE_RECURSE ${FOLDER})
+include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../common/sizes_test.cmake)
+
+file(MAKE_DIRECTORY ${FOLDER}/roberta)
+make_roberta(roberta 7)
+run("0|2" train --preset smoke --updates 2 --roberta ${FOLDER}/roberta --out ${FOLDER}/published)
+run("0|2" train --preset smoke --updates 2 --out ${FOLDER}/lrf)
+foreach(folder lrf published)
+  expect_sizes_refused(${folder} OPTIONAL tokenise ARGUMENTS --sentence "hop left" --longest 3)
+endforeach()

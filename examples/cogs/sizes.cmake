@@ -1,0 +1,9 @@
+# Checkpoints that describe no model.
+file(REMOVE_RECURSE ${FOLDER})
+include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../common/sizes_test.cmake)
+
+foreach(model edge-transformer transformer)
+  run(2 train --preset smoke --epochs 1 --model ${model} --out ${FOLDER}/${model})
+  expect_sizes_refused(${model} EVALUATE --test-size 2 ARGUMENTS --sentence "The fox saw Ada .")
+endforeach()
