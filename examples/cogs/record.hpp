@@ -27,7 +27,7 @@ inline triad::examples::run_record record_of(options const& o, vocabulary const&
 
 /// The options of the model in a checkpoint; what does not shape a model is taken from `o`.
 inline options shaped_as(triad::checkpoint const& file, options o) {
-  o.model = file.setting<std::string>("model");
+  o.model = triad::examples::read_name(file, "model", {"edge-transformer", "transformer", "universal-transformer"});
   o.attention = triad::examples::attention_form(file.setting<std::string>("attention"), file.tensors().file());
   o.paper_form = file.setting<std::string>("form") == "paper";
   o.positional = file.setting<std::string>("encoding") == "positional";

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "triad/core/errors.hpp"
@@ -15,6 +17,18 @@ namespace triad::examples {
 inline constexpr int most_width = 1 << 20;
 /// No command line asks for more layers, nor does a checkpoint describe any.
 inline constexpr int most_layers = 250;
+
+/// A setting that is one of some names.  Throws data_error that names the file, the setting and its value.
+inline std::string read_name(checkpoint const& file, std::string const& setting, std::initializer_list<char const*> names) {
+  auto const found = file.setting<std::string>(setting);
+  std::string all;
+  for (auto const* name : names) {
+    if (found == name) return found;
+    all += (all.empty() ? "" : ", ") + std::string(name);
+  }
+  throw data_error(file.tensors().file() + ": expected one of " + all + " as setting " + setting + ", found " + nlohmann::json(found).dump() +
+                   "; the checkpoint is damaged, or another program wrote it");
+}
 
 /// o.width and o.heads of a checkpoint.  Throws data_error that names the file, the setting and its value.
 template <class Options>

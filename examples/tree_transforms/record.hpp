@@ -38,7 +38,7 @@ inline triad::examples::run_record record_of(options const& o, index_t depth, tr
 
 /// The options of the machine in a checkpoint; what does not shape a machine is taken from `o`.
 inline options shaped_as(triad::checkpoint const& file, options o) {
-  o.model = file.setting<std::string>("model");
+  o.model = triad::examples::read_name(file, "model", {"tree-machine"});
   o.task = file.setting<std::string>("task");
   o.one_way = file.setting<bool>("one_way");
   o.rows = file.setting("rows", 1, std::numeric_limits<int>::max());

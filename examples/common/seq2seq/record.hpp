@@ -43,7 +43,7 @@ inline triad::examples::run_record record_of(options const& o, program const& p,
 
 /// The options of the model in a checkpoint at `path`; what does not shape a model is taken from `o`.
 inline options shaped_as(triad::checkpoint const& file, std::string const& path, options o) {
-  o.model = file.setting<std::string>("model");
+  o.model = triad::examples::read_name(file, "model", {"lrf", "transformer", "universal-transformer", "dlcl", "edge-transformer"});
   triad::examples::read_widths(file, o);
   o.hidden = file.setting("hidden", 1, std::numeric_limits<int>::max());
   o.dropout = 0;
