@@ -34,7 +34,9 @@ case "$*" in
 esac
 STUB
 printf '#!/bin/sh\necho "clutrr $*"\n' > "$folder/root/build/release/bin/clutrr"
-chmod +x "$folder"/bin/* "$folder/root/build/release/bin/clutrr"
+# shellcheck disable=SC2016
+printf '#!/bin/sh\necho "kill-test $*" >> "$CALLS"\n' > "$folder/root/scripts/kill-test"
+chmod +x "$folder"/bin/* "$folder/root/scripts/kill-test" "$folder/root/build/release/bin/clutrr"
 failed() { echo "$1: $2" >&2 && exit 1; }
 says() {  # STATUS TEXT SCRIPT ARGUMENTS...
   local expected=$1 text=$2 status=0
@@ -52,6 +54,7 @@ export STAND_IN='' CAPABILITY=''
 says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in asan tsan clang ci," test --full
 not_called '^ctest --preset tsan'
 for preset in asan clang ci; do called "^ctest --preset $preset"; done
+called '^kill-test build/ci/bin 100$'
 says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in ci," test
 # With them nothing is left out.
 STAND_IN=1 says 0 "" test --full
