@@ -216,7 +216,10 @@ class pool {
   }
 
   ~pool() {
-    ending_.store(true);
+    {
+      std::lock_guard const lock(growing_);  // a caller on a thread that nobody joins may be making threads just now
+      ending_.store(true);
+    }
     posted_.fetch_add(1);
     posted_.notify_all();
     bool const by_a_task = inside_task;  // a task that ends the process cannot wait for itself
