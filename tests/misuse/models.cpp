@@ -175,6 +175,11 @@ TEST_CASE("what does not go together is refused in a sentence") {
   fused_transformer_sizes z;
   z.target_tokens = 9, z.decoder = {.layer = tokens};
   CHECK_NOTHROW(roberta_under_decoder<float>(config{}, z));
+  for (auto bad : {index_t{-1}, index_t{11}, test::most_index}) {
+    config c;
+    c.padding = bad;
+    expect_sentence("roberta's padding", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
+  }
   for (auto bad : test::no_sizes) {
     config c;
     c.tokens = bad;

@@ -89,8 +89,9 @@ class constant_table {
 inline void expect_capacity(std::initializer_list<named_size> counts) {
   constexpr index_t most = index_t{1} << 60;
   for (auto const& c : counts)
-    TRIAD_EXPECTS(c.value >= 0 && c.value <= most, std::string("a loader's capacity: ") + c.name + " is " + std::to_string(c.value) + ", expected 0 to " +
-                                                       std::to_string(most));
+    TRIAD_EXPECTS(c.value >= 0 && c.value <= most,
+                  std::string("a loader's capacity: ") + c.name + " is " + std::to_string(c.value) +
+                      ", expected 0 to " + std::to_string(most));
 }
 /// No graph or sequence is longer: n^3 still fits into a capacity.
 inline constexpr index_t most_nodes = index_t{1} << 20;

@@ -14,6 +14,7 @@
 
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/core/sizes.hpp"
 
 namespace triad {
 
@@ -23,13 +24,19 @@ inline constexpr index_t no_position = -1;
 /// b and d: static for speed, or dyn.
 template <index_t Branching = dyn, index_t Depth = dyn>
 class tree_positions {
+  static_assert((Branching == dyn || Branching >= 2) && (Depth == dyn || Depth >= 1),
+                "tree_positions: a tree has a branching of 2 or more and a depth of 1 or more");
+
  public:
   constexpr tree_positions() requires(Branching != dyn && Depth != dyn) = default;
-  constexpr tree_positions(index_t branching, index_t depth) : shape_(static_or<Branching>(branching, 2), static_or<Depth>(depth, 1)) {
+  constexpr tree_positions(index_t branching, index_t depth)
+      : shape_(extents_of<Branching, Depth>("tree_positions", {"branching", branching}, {"depth", depth})) {
+    branching = shape_.extent(0), depth = shape_.extent(1);
+    TRIAD_EXPECTS(branching >= 2, "tree_positions: branching is 1, expected 2 or more");
     index_t room = index_t{1} << 56;  // positions, so that times a filler's bytes still fits
     for (index_t k = 0; k < depth && room > 0; ++k) room /= branching;
-    TRIAD_EXPECTS(room > 0, "tree_positions: a branching of " + std::to_string(branching) + " and a depth of " + std::to_string(depth) +
-                                " make too many positions to number; use the sparse form");
+    TRIAD_EXPECTS(room > 0, "tree_positions: a branching of " + std::to_string(branching) + " and a depth of " +
+                                std::to_string(depth) + " make too many positions to number; use the sparse form");
   }
 
   TRIAD_HOST_DEVICE constexpr index_t branching() const { return shape_.extent(0); }
@@ -84,13 +91,6 @@ class tree_positions {
   }
 
  private:
-  template <index_t Known>
-  static constexpr index_t static_or(index_t size, index_t least) {
-    TRIAD_EXPECTS(size >= least, "tree_positions: a tree has a branching of 2 or more and a depth of 1 or more, not " + std::to_string(size));
-    TRIAD_EXPECTS(Known == dyn || Known == size, "tree_positions: a size is " + std::to_string(Known) + " by the type, and " + std::to_string(size) + " was given");
-    return size;
-  }
-
   [[no_unique_address]] extents<Branching, Depth> shape_;
 };
 
