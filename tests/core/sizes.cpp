@@ -88,6 +88,7 @@ TEST_CASE("an arena that is too small says how much is wanted and how much is le
   auto place = memory.place();
   (void)place.make<vec<float>>(16);
   CHECK_THROWS_WITH(place.make<vec<float>>(100), contains("512 bytes, where 128 of 256 are left"));
+  CHECK_THROWS_AS(place.make<vec<float>>(100), arena_too_small);
   CHECK(place.used() == 128);
 }
 

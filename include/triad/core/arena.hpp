@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include "triad/core/contracts.hpp"
@@ -18,6 +17,11 @@ inline constexpr std::size_t arena_alignment = 64;
 inline constexpr std::size_t arena_slack = 64;
 /// No plan is larger, in bytes: twice as many still have an offset.
 inline constexpr std::size_t arena_most = std::size_t{1} << 62;
+
+/// Thrown where an arena has less left than is asked for: it was measured with a smaller batch.
+struct arena_too_small : contract_violation {
+  using contract_violation::contract_violation;
+};
 
 /// Asked for first and handed in: the private memory of one operation.
 struct workspace {
@@ -127,12 +131,15 @@ class arena {
     expect_fits(bytes);
     std::size_t const begin = used_, end = begin + (bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
     expect_fits(end);
-    TRIAD_EXPECTS(measuring() || end <= capacity_, "arena: more was asked for than was measured: " + std::to_string(end - begin) + " bytes, where " +
-                                                       std::to_string(capacity_ - begin) + " of " + std::to_string(capacity_) +
-                                                       " are left; measure with the largest batch (a trainer: its capacity)");
+    if (!measuring() && end > capacity_) refuse(end - begin);
     used_ = end;
     if (used_ > peak_) peak_ = used_;
     return measuring() ? nullptr : base_ + begin;
+  }
+  [[noreturn]] void refuse(std::size_t bytes) const {
+    throw arena_too_small("arena: more was asked for than was measured: " + std::to_string(bytes) + " bytes, where " +
+                          std::to_string(capacity_ - used_) + " of " + std::to_string(capacity_) +
+                          " are left; measure with the largest batch (a trainer: its capacity)");
   }
   static void expect_fits(std::size_t bytes) {
     TRIAD_EXPECTS(bytes <= arena_most, "arena: " + std::to_string(bytes) + " bytes are more than any memory");

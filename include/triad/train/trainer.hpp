@@ -9,7 +9,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "triad/core/backend.hpp"
@@ -301,8 +300,7 @@ class trainer {
   auto within_capacity(typename Model::input const& in, Work&& work) const {
     try {
       return work();
-    } catch (contract_violation const& e) {
-      if (!std::string_view(e.what()).starts_with("arena: more")) throw;
+    } catch (arena_too_small const& e) {
       throw contract_violation("trainer: a batch of " + detail::dims_text(detail::dims_of_batch(in)) +
                                " does not fit: the capacity in the trainer's settings is " +
                                detail::dims_text(options_.capacity) + "; set it to the largest batch (" + e.what() +
