@@ -65,7 +65,9 @@ TEST_CASE("an integer is one without a fraction that its type holds") {
 TEST_CASE("a message quotes no control characters and no more than it was told") {
   CHECK(quoted(parse_json("\"\\u001b[31m\"")) == "\"\\u001b[31m\"");
   CHECK(quoted(nlohmann::json("\xff")) == "\"\xef\xbf\xbd\"");
+  CHECK(quoted(nlohmann::json("a\x7f")) == "\"a?\"");
   CHECK(quoted(nlohmann::json("abc"), 2) == "\"a...");
+  CHECK(quoted(nlohmann::json("\u00e9\u00e9"), 4) == "\"\u00e9...");  // not half of a character
 }
 
 }  // namespace

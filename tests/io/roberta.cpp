@@ -282,8 +282,8 @@ TEST_CASE("a config that is damaged, or of another kind of encoder, is refused w
     char const *name, *value, *message;  // value: JSON, or null: removed
   };
   for (auto const& f : {fault{"hidden_size", nullptr, "an integer of 1 or more as hidden_size, found none"},
-                        fault{"hidden_size", "8.5", "as hidden_size, found \"8.5\""},
-                        fault{"num_hidden_layers", "0", "as num_hidden_layers, found \"0\""},
+                        fault{"hidden_size", "8.5", "as hidden_size, found 8.5;"},
+                        fault{"num_hidden_layers", "0", "as num_hidden_layers, found 0;"},
                         fault{"num_attention_heads", "3", "a divisor of hidden_size 8"},
                         fault{"vocab_size", "-4", "as vocab_size"},
                         fault{"max_position_embeddings", "2", "an integer of 3 or more as max_position_embeddings"},

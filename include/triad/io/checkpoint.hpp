@@ -173,7 +173,8 @@ class checkpoint {
     if (found == state_.configuration.end())
       throw data_error(file_.file() + ": expected a setting " + detail::printable(name) + " in its configuration, found none; it was written by another program");
     auto const refuse = [&]() -> data_error {
-      return data_error(file_.file() + ": setting " + detail::printable(name) + " is " + detail::printable(found->dump()) + ", which is of another type than expected");
+      return data_error(file_.file() + ": setting " + detail::printable(name) + " is " + quoted(*found) +
+                        ", which is of another type than expected");
     };
     if constexpr (std::integral<T> && !std::same_as<T, bool>) {  // get<T>() would cut off what does not fit
       if (!is_integer<T>(*found)) throw refuse();
@@ -192,8 +193,9 @@ class checkpoint {
     auto const found = state_.configuration.find(name);
     if (found != state_.configuration.end())
       if (auto const value = whole_number(*found, least, most)) return *value;
-    throw data_error(file_.file() + ": expected a whole number from " + std::to_string(least) + " to " + std::to_string(most) + " as setting " +
-                     detail::printable(name) + ", found " + (found == state_.configuration.end() ? std::string("none") : detail::printable(found->dump())) +
+    throw data_error(file_.file() + ": expected a whole number from " + std::to_string(least) + " to " +
+                     std::to_string(most) + " as setting " + detail::printable(name) + ", found " +
+                     (found == state_.configuration.end() ? std::string("none") : quoted(*found)) +
                      "; the checkpoint is damaged, or another program wrote it");
   }
 

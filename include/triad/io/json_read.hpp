@@ -6,6 +6,7 @@
 // json_integer() refuses both.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -37,11 +38,15 @@ Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what
   return Json::parse(std::forward<Text>(text), not_too_deep);
 }
 
-/// The value as one line of JSON for a message: without control characters, cut after `longest` bytes.
+/// The value as one line of JSON for a message: without control characters, cut after `longest` bytes or before the
+/// character of UTF-8 that stands there.
 template <class Json>
 std::string quoted(Json const& value, std::size_t longest = 60) {
-  auto const text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return text.size() > longest ? text.substr(0, longest) + "..." : text;
+  auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::replace(text.begin(), text.end(), '\x7f', '?');  // JSON lets this one stand
+  if (text.size() <= longest) return text;
+  while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xc0) == 0x80) --longest;
+  return text.substr(0, longest) + "...";
 }
 
 /// The value where it is an integer, written without a fraction, from least to most.

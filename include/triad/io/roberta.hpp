@@ -46,7 +46,7 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   auto const json = read_json_file(path);
   auto const refuse = [&](std::string const& name, std::string const& expected) {
     bool const known = json.is_object() && json.contains(name);
-    auto const found = known ? detail::printable(quoted(json.at(name))) : "none";
+    auto const found = known ? quoted(json.at(name)) : std::string("none");
     throw data_error(path + ": expected " + expected + " as " + name + ", found " + found + "; only encoders of RoBERTa's kind can be read");
   };
   auto const count = [&](char const* name, index_t least) {
