@@ -60,7 +60,7 @@ std::vector<listed_bytes> listed_in(Fields fields, void const* base, std::size_t
 }
 
 /// Which bytes plan_params has placed and each() does not list: a sentence, or nothing where it lists all.  An empty
-/// view that is not listed is no mistake.
+/// view that is not listed is no mistake where it stands alone: two take as many bytes as one small tensor.
 template <class Fields>
 std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
   auto const least = arena_stride(1);  // more than an empty view takes

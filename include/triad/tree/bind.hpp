@@ -123,8 +123,9 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
     if (labels(r) < 0 || labels(r) >= fillers.extent(0))
       throw data_error("the node at " + path_text(a.paths(), role) + " has label " + std::to_string(labels(r)) + "; expected one of 0 .. " +
                        std::to_string(fillers.extent(0) - 1));
-    if (labels(r) > 0) detail::expect_filler(fillers, labels(r));
-    if (labels(r) > 0) a.add_bound(1, role, detail::filler_of(detail::item(fillers, labels(r))), y);
+    if (labels(r) == 0) continue;
+    detail::expect_filler(fillers, labels(r));
+    a.add_bound(1, role, detail::filler_of(detail::item(fillers, labels(r))), y);
   }
 }
 
