@@ -1,4 +1,4 @@
-# What the core needs: an mdspan (CCCL) and a BLAS with CBLAS, with one line of output for each, and the system's threads.
+# What the core needs: an mdspan (CCCL) and a BLAS with CBLAS, one line of output for each, and the system's threads.
 # The installed package reads this file too, so a build and an install look in the same places.
 
 # ---- CCCL -----------------------------------------------------------------------------------------------------------

@@ -118,7 +118,8 @@ void write_machine(path const& to, std::string const& name, nlohmann::json const
         config[setting] = now;
     writer.text(key, config.dump());
   }
-  for (auto const& [tensor, record] : from.tensors()) writer.add_bytes(tensor, record.type, record.shape, from.bytes(tensor));
+  for (auto const& [tensor, record] : from.tensors())
+    writer.add_bytes(tensor, record.type, record.shape, from.bytes(tensor));
   for (auto const& [tensor, shape] : more) {
     triad::index_t count = 1;
     for (auto const extent : shape) count *= extent;
@@ -127,7 +128,9 @@ void write_machine(path const& to, std::string const& name, nlohmann::json const
   writer.write((to / name).string());
 }
 
-TEST_CASE("a tree machine's noise is on operations, on arguments or on both, as its file says, and else the file is refused") {
+TEST_CASE(
+    "a tree machine's noise is on operations, on arguments or on both, as its file says, and else the file is "
+    "refused") {
   scratch_folder const folder;
   std::string const both = "dtm_full__norms_before_noisy.f64.safetensors",
                     operations = "dtm_full__noisy_operations.f64.safetensors",
@@ -147,7 +150,8 @@ TEST_CASE("a tree machine's noise is on operations, on arguments or on both, as 
     CHECK_THAT(said.text, contains(sentence));
   };
   SECTION("what is computed with") {
-    write_machine(folder.where, both, {{"op_dist_fn", "gumbel"}, {"arg_dist_fn", "gumbel"}, {"arg_dist_axis", "arguments"}});
+    write_machine(folder.where, both,
+                  {{"op_dist_fn", "gumbel"}, {"arg_dist_fn", "gumbel"}, {"arg_dist_axis", "arguments"}});
     // Without the keys, the noise that there is tells; noise that is there may also be unused.
     write_machine(folder.where, released, {{"op_dist_fn", nullptr}, {"arg_dist_fn", nullptr}});
     write_machine(folder.where, operations, {{"arg_dist_axis", "trees"}}, {{"in/gumbel_arg_0", {2, 1, 4}}});
@@ -168,13 +172,15 @@ TEST_CASE("a tree machine's noise is on operations, on arguments or on both, as 
     refused(arguments, {{"arg_dist_axis", "rows"}}, "expected arg_dist_axis to be trees or arguments, found rows");
   }
   SECTION("no noise") {
-    refused(arguments, {{"op_dist_fn", "gumbel"}}, "op_dist_fn is gumbel, and there is no in/gumbel_op_0 to compute with");
+    refused(arguments, {{"op_dist_fn", "gumbel"}},
+            "op_dist_fn is gumbel, and there is no in/gumbel_op_0 to compute with");
   }
   SECTION("no temperature") {
     refused(operations, {{"gumbel_temp", nullptr}}, "there is noise, but no number as gumbel_temp");
   }
   SECTION("noise of another size") {
-    refused(arguments, {{"op_dist_fn", "gumbel"}}, "expected 6 numbers as in/gumbel_op_0, found 4", {{"in/gumbel_op_0", {2, 2}}});
+    refused(arguments, {{"op_dist_fn", "gumbel"}}, "expected 6 numbers as in/gumbel_op_0, found 4",
+            {{"in/gumbel_op_0", {2, 2}}});
   }
 }
 

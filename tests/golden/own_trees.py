@@ -188,7 +188,7 @@ def save_interpreter(folder, case, random, depth, labels, d_filler, d_role, B, L
 
 
 def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, config, learned=False, temperature=None):
-    """Kind dtm_full.  The trees are full, so that no position's scores are zero or nearly so: there the loss has a kink.
+    """Kind dtm_full.  The trees are full, so that no position's scores are zero or nearly: there the loss has a kink.
 
     config may have op_dist_fn and arg_dist_fn, "softmax" or "gumbel", each for itself; without them a temperature makes
     both gumbel.  arg_dist_axis is what weights of arguments sum to one over: "trees", or "arguments", which is what the
@@ -298,7 +298,8 @@ def main(folder):
     save_machine(folder, "norms_after_learned", random, 2, 4, 4, 3, 3, sizes(0, "relu", 4, 1, 5, steps=2), learned=True)
     save_machine(folder, "three_levels", random, 3, 5, 5, 8, 2, sizes(1, "gelu", 4, 2, 6, steps=3))
 
-    # Noise on operations alone, on arguments alone and on both, over either axis; norms_before_noisy above has both as released.
+    # Noise on operations alone, on arguments alone and on both, over either axis; norms_before_noisy above has both as
+    # released.
     random = np.random.default_rng(104)  # of some tried: no symbol is near the threshold, no norm divides by little
     over_trees = {"arg_dist_axis": "trees"}
     for case, op, arg, more, temperature in (("noisy_operations", "gumbel", "softmax", {}, 0.7),

@@ -37,8 +37,8 @@ void load_machine(workbench<Ex>& bench, Set& params, golden_file const& file, sh
   });
 }
 
-/// Whether a file has Gumbel noise on "op", its operations, or on "arg", its arguments: op_dist_fn and arg_dist_fn say so, or
-/// where they are not there the noise itself.  Noise that no distribution reads is passed over.
+/// Whether a file has Gumbel noise on "op", its operations, or on "arg", its arguments: op_dist_fn and arg_dist_fn say
+/// so, or where they are not there the noise itself.  Noise that no distribution reads is passed over.
 inline bool is_noisy(golden_file const& file, std::string const& what) {
   auto const key = what + "_dist_fn", noise = "in/gumbel_" + what + "_0";
   if (!file.config.contains(key)) return file.has(noise);
@@ -58,8 +58,8 @@ inline double gumbel_temperature(golden_file const& file) {
   return found->get<double>();
 }
 
-/// What the weights of arguments sum to one over: arg_dist_axis, a key of ours; without it what the released program does,
-/// whose gumbel is over the arguments.
+/// What the weights of arguments sum to one over: arg_dist_axis, a key of ours; without it what the released program
+/// does, whose gumbel is over the arguments.
 inline choice_over arguments_over(golden_file const& file) {
   std::string const key = "arg_dist_axis";
   if (!file.config.contains(key)) return is_noisy(file, "arg") ? choice_over::arguments : choice_over::trees;
@@ -71,15 +71,15 @@ inline choice_over arguments_over(golden_file const& file) {
 
 /// in/gumbel_WHAT_K of all steps: (steps, batch, columns), where step k has of_step(k) columns, and 0 behind them.
 template <class Count>
-std::vector<double> noise_of(golden_file const& file, std::string const& what, index_t steps, index_t batch, index_t columns,
-                             Count of_step) {
+std::vector<double> noise_of(golden_file const& file, std::string const& what, index_t steps, index_t batch,
+                             index_t columns, Count of_step) {
   std::vector<double> all;
   for (index_t k = 0; k < steps; ++k) {
     auto const name = "in/gumbel_" + what + "_" + std::to_string(k);
     auto const values = file.values(name);
     if (static_cast<index_t>(values.size()) != batch * of_step(k))
-      throw data_error(file.path().string() + ": expected " + std::to_string(batch * of_step(k)) + " numbers as " + name +
-                       ", found " + std::to_string(values.size()));
+      throw data_error(file.path().string() + ": expected " + std::to_string(batch * of_step(k)) + " numbers as " +
+                       name + ", found " + std::to_string(values.size()));
     for (index_t b = 0; b < batch; ++b)
       for (index_t i = 0; i < columns; ++i)
         all.push_back(i < of_step(k) ? values[static_cast<std::size_t>(b * of_step(k) + i)] : 0);

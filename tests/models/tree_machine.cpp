@@ -76,8 +76,9 @@ TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss, its operation
     }
 }
 
-TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss under noise on operations, arguments or both, over either axis", "",
-                   TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE(
+    "the tree machine has the gradient of its loss under noise on operations, arguments or both, over either axis", "",
+    TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto over : {choice_over::trees, choice_over::arguments})
     for (auto const& [operations, arguments] : {std::pair(true, true), {true, false}, {false, true}}) {

@@ -25,13 +25,27 @@ struct problem {
   std::vector<double> dx_operation, dx_argument, dx_root;
 
   problem(index_t b, index_t branch, index_t k, choice_over o, bool on_operation, bool on_argument)
-      : batch(b), branching(branch), step(k), fillers(5), over(o), noisy_operation(on_operation), noisy_argument(on_argument),
+      : batch(b),
+        branching(branch),
+        step(k),
+        fillers(5),
+        over(o),
+        noisy_operation(on_operation),
+        noisy_argument(on_argument),
         operation(test::random_values<double>(b * (branch + 1), 1)),
-        argument(test::random_values<double>(b * row, 2, 2.0)), root(test::random_values<double>(b * fillers, 3)),
-        operation_noise(test::random_values<double>(b * (branch + 1), 4)), argument_noise(test::random_values<double>(b * row, 5)),
-        chosen_operation(operation.size()), chosen(static_cast<std::size_t>(slots * b * slots * arguments)), weights(chosen.size()), weighted_root(root.size()),
-        d_weights(test::random_values<double>(slots * b * slots * arguments, 6)), d_root(test::random_values<double>(b * fillers, 7)),
-        dx_operation(operation.size()), dx_argument(argument.size()), dx_root(root.size()) {}
+        argument(test::random_values<double>(b * row, 2, 2.0)),
+        root(test::random_values<double>(b * fillers, 3)),
+        operation_noise(test::random_values<double>(b * (branch + 1), 4)),
+        argument_noise(test::random_values<double>(b * row, 5)),
+        chosen_operation(operation.size()),
+        chosen(static_cast<std::size_t>(slots * b * slots * arguments)),
+        weights(chosen.size()),
+        weighted_root(root.size()),
+        d_weights(test::random_values<double>(slots * b * slots * arguments, 6)),
+        d_root(test::random_values<double>(b * fillers, 7)),
+        dx_operation(operation.size()),
+        dx_argument(argument.size()),
+        dx_root(root.size()) {}
 
   choice_settings<double> settings() const {
     choice_settings<double> t;
@@ -141,7 +155,8 @@ TEST_CASE("choices of a wrong shape are refused with a sentence") {
     auto cold = p.settings();
     cold.*temperature = 0;
     auto const chosen = p.choices(p.chosen_operation.data(), p.chosen.data());
-    CHECK_THROWS_WITH(tree_choice(ex, cold, 3, x, chosen, p.all(p.weights.data()), root), test::contains("temperature"));
+    CHECK_THROWS_WITH(tree_choice(ex, cold, 3, x, chosen, p.all(p.weights.data()), root),
+                      test::contains("temperature"));
   }
 }
 

@@ -184,7 +184,9 @@ void check_anything_anywhere(Ex ex) {
 TEMPLATE_TEST_CASE("anything anywhere, from the first slot on, is no restriction", "", TRIAD_TEST_BACKENDS) {
   check_anything_anywhere<double>(std::remove_cvref_t<TestType>());
 }
-TEST_CASE("in float on the cpu, too, anything anywhere is no restriction") { check_anything_anywhere<float>(cpu::backend(1)); }
+TEST_CASE("in float on the cpu, too, anything anywhere is no restriction") {
+  check_anything_anywhere<float>(cpu::backend(1));
+}
 
 TEST_CASE("a soft step without room for its tree is refused with a sentence") {
   problem<double> p(2, 3, 1, 2, 3);

@@ -47,7 +47,8 @@ class arena {
   constexpr std::size_t peak() const { return peak_; }
 
   /// The next view: `place.make<tensor<float, dyn, 64>>(rows)` takes the dynamic extents, or all of them.
-  /// Throws contract_violation where a size is negative or not the static one, or where their product is more than any memory.
+  /// Throws contract_violation where a size is negative or not the static one, or where their product is more than any
+  /// memory.
   template <class View, class... Sizes>
   View make(Sizes... sizes) {
     using extents_type = typename View::extents_type;
@@ -61,7 +62,8 @@ class arena {
       fits = fits && (n == 0 || count <= arena_most / n);
       count *= n;
     }
-    TRIAD_EXPECTS(fits || has_none(e), "arena: " + text_of(e) + " values of " + std::to_string(sizeof(typename View::element_type)) +
+    TRIAD_EXPECTS(fits || has_none(e), "arena: " + text_of(e) + " values of " +
+                                           std::to_string(sizeof(typename View::element_type)) +
                                            " bytes are more than any memory");
     auto* const data = take(count);
     return View(reinterpret_cast<typename View::element_type*>(data), e);
@@ -94,14 +96,16 @@ class arena {
   template <class Extents, std::size_t Given>
   static constexpr void expect_sizes(index_t const* given) {
     constexpr auto unknown = static_cast<std::size_t>(dyn);
-    static_assert(Given == Extents::rank() || Given == Extents::rank_dynamic(), "arena: make() takes the dynamic extents, or all of them");
+    static_assert(Given == Extents::rank() || Given == Extents::rank_dynamic(),
+                  "arena: make() takes the dynamic extents, or all of them");
     for (std::size_t k = 0; k < Given; ++k)
       TRIAD_EXPECTS(given[k] >= 0, "arena: a size is " + std::to_string(given[k]) + ", expected 0 or more");
     if constexpr (Given == Extents::rank())
       for (std::size_t r = 0; r < Given; ++r) {
         constexpr auto known = [](std::size_t axis) { return Extents::static_extent(axis); };
         TRIAD_EXPECTS(known(r) == unknown || static_cast<index_t>(known(r)) == given[r],
-                      "arena: a size is " + std::to_string(known(r)) + " by the type, and " + std::to_string(given[r]) + " was given");
+                      "arena: a size is " + std::to_string(known(r)) + " by the type, and " + std::to_string(given[r]) +
+                          " was given");
       }
   }
   template <class Extents>
@@ -117,8 +121,9 @@ class arena {
     return text;
   }
   static std::size_t product(std::size_t bytes, index_t count) {
-    TRIAD_EXPECTS(count >= 0 && (count == 0 || bytes <= arena_most / static_cast<std::size_t>(count)),
-                  "arena: " + std::to_string(count) + " pieces of " + std::to_string(bytes) + " bytes are more than any memory");
+    TRIAD_EXPECTS(
+        count >= 0 && (count == 0 || bytes <= arena_most / static_cast<std::size_t>(count)),
+        "arena: " + std::to_string(count) + " pieces of " + std::to_string(bytes) + " bytes are more than any memory");
     return bytes * static_cast<std::size_t>(count);
   }
 

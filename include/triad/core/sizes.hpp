@@ -1,13 +1,13 @@
 // Sizes and rates as callers and files give them, checked before anything is built of them.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   extents_of<D>("my_layer", {"width", given})                a size that the type knows, or else the one that is given
-//   width_and_heads<D, H>("my_layer", width, heads)            the same of two, of which the first is a multiple of the second
-//   checked_size("my_layer", {"labels", given})                a size that no type knows
-//   dropout_rate("my_layer", given)                            at least 0, below 1
+//   extents_of<D>("my_layer", {"width", given})       a size that the type knows, or else the one that is given
+//   width_and_heads<D, H>("my_layer", width, heads)   the same of two; the first is a multiple of the second
+//   checked_size("my_layer", {"labels", given})       a size that no type knows
+//   dropout_rate("my_layer", given)                   at least 0, below 1
 //
-// All throw contract_violation with the number in the sentence.  A size that the type knows may be left out of the options, which then
-// say `not_given`; given another value it is refused, never ignored.
+// All throw contract_violation with the number in the sentence.  A size that the type knows may be left out of the
+// options, which then say `not_given`; given another value it is refused, never ignored.
 #pragma once
 
 #include <limits>
@@ -36,10 +36,12 @@ struct named_size {
 namespace detail {
 [[noreturn]] inline void refuse_size(char const* owner, named_size const& size) {
   auto const found = size.value == not_given ? std::string(" was not given") : " is " + std::to_string(size.value);
-  throw contract_violation(std::string(owner) + ": " + size.name + found + ", expected 1 to " + std::to_string(size.most));
+  throw contract_violation(std::string(owner) + ": " + size.name + found + ", expected 1 to " +
+                           std::to_string(size.most));
 }
 [[noreturn]] inline void refuse_other_size(char const* owner, named_size const& size, index_t known) {
-  throw contract_violation(std::string(owner) + ": " + size.name + " is " + std::to_string(known) + " by the type, and " + std::to_string(size.value) +
+  throw contract_violation(std::string(owner) + ": " + size.name + " is " + std::to_string(known) +
+                           " by the type, and " + std::to_string(size.value) +
                            " was given; leave it out, or give the same");
 }
 }  // namespace detail
@@ -78,21 +80,24 @@ constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_
   if (H == dyn && heads == not_given) heads = 1;
   auto const both = extents_of<D, H>(owner, {"width", width}, {"heads", heads});
   if (both.extent(0) % both.extent(1) != 0)
-    throw contract_violation(std::string(owner) + ": width " + std::to_string(both.extent(0)) + " must be a multiple of the heads, which are " +
-                             std::to_string(both.extent(1)));
+    throw contract_violation(std::string(owner) + ": width " + std::to_string(both.extent(0)) +
+                             " must be a multiple of the heads, which are " + std::to_string(both.extent(1)));
   return both;
 }
 
 /// A rate at which values are dropped: 0 drops none; 1 would drop all, and NaN says nothing.
 constexpr double dropout_rate(char const* owner, double rate) {
-  if (!(rate >= 0 && rate < 1)) throw contract_violation(std::string(owner) + ": dropout is " + std::to_string(rate) + ", expected at least 0 and below 1");
+  if (!(rate >= 0 && rate < 1))
+    throw contract_violation(std::string(owner) + ": dropout is " + std::to_string(rate) +
+                             ", expected at least 0 and below 1");
   return rate;
 }
 
 /// a b, both at least 0, where that fits into an index.
 constexpr index_t checked_product(char const* owner, char const* name, index_t a, index_t b) {
   if (a != 0 && b > std::numeric_limits<index_t>::max() / a)
-    throw contract_violation(std::string(owner) + ": " + name + " are " + std::to_string(a) + " times " + std::to_string(b) + ", more than can be numbered");
+    throw contract_violation(std::string(owner) + ": " + name + " are " + std::to_string(a) + " times " +
+                             std::to_string(b) + ", more than can be numbered");
   return a * b;
 }
 

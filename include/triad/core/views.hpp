@@ -99,9 +99,12 @@ constexpr matrix<typename View::element_type> transposed(View v) {
 
 namespace detail {
 /// Whether [first, first + count) lies in a range of so many; no sum that could overflow.
-constexpr bool lies_within(index_t first, index_t count, index_t all) { return first >= 0 && count >= 0 && first <= all && count <= all - first; }
+constexpr bool lies_within(index_t first, index_t count, index_t all) {
+  return first >= 0 && count >= 0 && first <= all && count <= all - first;
+}
 inline std::string block_text(char const* what, index_t first, index_t count, index_t all) {
-  return std::string(what) + ": " + std::to_string(count) + " from " + std::to_string(first) + " on are asked for, and there are " + std::to_string(all);
+  return std::string(what) + ": " + std::to_string(count) + " from " + std::to_string(first) +
+         " on are asked for, and there are " + std::to_string(all);
 }
 }  // namespace detail
 
@@ -109,7 +112,8 @@ inline std::string block_text(char const* what, index_t first, index_t count, in
 template <class View>
 constexpr matrix<typename View::element_type> column_block(View v, index_t first, index_t count) {
   auto const m = as_matrix(v);
-  TRIAD_EXPECTS(detail::lies_within(first, count, m.extent(1)), detail::block_text("column_block", first, count, m.extent(1)));
+  TRIAD_EXPECTS(detail::lies_within(first, count, m.extent(1)),
+                detail::block_text("column_block", first, count, m.extent(1)));
   return make_matrix(m.data_handle() + first * m.stride(1), m.extent(0), count, m.stride(0), m.stride(1));
 }
 
@@ -117,7 +121,8 @@ constexpr matrix<typename View::element_type> column_block(View v, index_t first
 template <class View>
 constexpr matrix<typename View::element_type> row_block(View v, index_t first, index_t count) {
   auto const m = as_matrix(v);
-  TRIAD_EXPECTS(detail::lies_within(first, count, m.extent(0)), detail::block_text("row_block", first, count, m.extent(0)));
+  TRIAD_EXPECTS(detail::lies_within(first, count, m.extent(0)),
+                detail::block_text("row_block", first, count, m.extent(0)));
   return make_matrix(m.data_handle() + first * m.stride(0), count, m.extent(1), m.stride(0), m.stride(1));
 }
 

@@ -15,7 +15,8 @@ inline int hardware_threads();
 struct backend : reference::backend {
   /// 0: one for each processor.
   explicit backend(int thread_count = 0) : threads(thread_count > 0 ? thread_count : hardware_threads()) {
-    TRIAD_EXPECTS(thread_count >= 0, "cpu::backend: threads are " + std::to_string(thread_count) + ", expected 1 or more, or 0 for one each processor");
+    TRIAD_EXPECTS(thread_count >= 0, "cpu::backend: threads are " + std::to_string(thread_count) +
+                                         ", expected 1 or more, or 0 for one each processor");
   }
   int threads;
 };

@@ -78,7 +78,9 @@ inline std::string json_difference(nlohmann::json const& has, nlohmann::json con
       if (auto const difference = json_difference(has.at(name), value, inside); !difference.empty()) return difference;
     }
     for (auto const& [name, value] : has.items())
-      if (!wants.contains(name)) return (path.empty() ? name : path + "." + name) + ": checkpoint has " + quoted(value) + ", this program wants none";
+      if (!wants.contains(name))
+        return (path.empty() ? name : path + "." + name) + ": checkpoint has " + quoted(value) +
+               ", this program wants none";
   }
   if (has.is_array() && wants.is_array()) {
     for (std::size_t i = 0; i < has.size() && i < wants.size(); ++i)

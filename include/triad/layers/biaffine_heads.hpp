@@ -48,8 +48,11 @@ struct biaffine_heads {
   index_t relations, inner;
   double dropout;
 
-  biaffine_heads(index_t width, options const& o) : shape(extents_of<D>("biaffine_heads", {"width", width})), relations(checked_size("biaffine_heads", {"relations", o.relations})),
-        inner(checked_size("biaffine_heads", {"inner", o.inner})), dropout(dropout_rate("biaffine_heads", o.dropout)) {}
+  biaffine_heads(index_t width, options const& o)
+      : shape(extents_of<D>("biaffine_heads", {"width", width})),
+        relations(checked_size("biaffine_heads", {"relations", o.relations})),
+        inner(checked_size("biaffine_heads", {"inner", o.inner})),
+        dropout(dropout_rate("biaffine_heads", o.dropout)) {}
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr ends_type ends() const { return {extents<dyn, D>(inner, width())}; }

@@ -29,7 +29,9 @@ struct edge_heads {
   [[no_unique_address]] extents<D> shape;
   index_t relations;
 
-  edge_heads(index_t width, options const& o) : shape(extents_of<D>("edge_heads", {"width", width})), relations(checked_size("edge_heads", {"relations", o.relations})) {}
+  edge_heads(index_t width, options const& o)
+      : shape(extents_of<D>("edge_heads", {"width", width})),
+        relations(checked_size("edge_heads", {"relations", o.relations})) {}
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr map arc() const { return {extents<D, dyn>(width(), 1)}; }

@@ -23,7 +23,8 @@ namespace triad {
 
 /// Sizes and rates of an Edge Transformer layer.
 struct edge_transformer_options {
-  index_t width = not_given, heads = not_given, hidden = not_given;  // d, h, width of the feed-forward block; left out: the type's, or one head
+  // d, h, width of the feed-forward block; left out: the type's, or one head
+  index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;
   triangle_form variant = triangle_form::full;
   bool attention_bias = false;

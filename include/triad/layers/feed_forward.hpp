@@ -29,7 +29,9 @@ struct feed_forward {
   /// A size that the type knows may be not_given.
   feed_forward(index_t in, index_t hidden, index_t out, double rate = 0, activation f = activation::relu)
       : inner{extents_of<In, Hidden>(name, {"width of the input", in}, {"hidden", hidden})},
-        outer{extents_of<Hidden, Out>(name, {"hidden", hidden}, {"width of the output", out})}, dropout(dropout_rate(name, rate)), between(f) {}
+        outer{extents_of<Hidden, Out>(name, {"hidden", hidden}, {"width of the output", out})},
+        dropout(dropout_rate(name, rate)),
+        between(f) {}
 
   constexpr index_t in() const { return inner.in(); }
   constexpr index_t out() const { return outer.out(); }

@@ -43,7 +43,9 @@ struct fuse_attention_layer {
   [[no_unique_address]] extents<D, H> shape;  // width, heads
   double dropout = 0;                         // of the weights
 
-  fuse_attention_layer(index_t width, index_t h, double rate = 0) : shape(width_and_heads<D, H>("fuse_attention_layer", width, h)), dropout(dropout_rate("fuse_attention_layer", rate)) {}
+  fuse_attention_layer(index_t width, index_t h, double rate = 0)
+      : shape(width_and_heads<D, H>("fuse_attention_layer", width, h)),
+        dropout(dropout_rate("fuse_attention_layer", rate)) {}
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }

@@ -148,8 +148,12 @@ struct fused_layer {
     block.forward(ex, c.child(3), w.block, last(s), s.block, y);
   }
 
-  static extents<D, H> shape_of(transformer_options const& o) { return width_and_heads<D, H>("fused_layer", o.width, o.heads); }
-  static layer_norm_layer<T, D> norm_of(transformer_options const& o) { return {extents_of<D>("fused_layer", {"width", o.width}), o.epsilon}; }
+  static extents<D, H> shape_of(transformer_options const& o) {
+    return width_and_heads<D, H>("fused_layer", o.width, o.heads);
+  }
+  static layer_norm_layer<T, D> norm_of(transformer_options const& o) {
+    return {extents_of<D>("fused_layer", {"width", o.width}), o.epsilon};
+  }
   static cross_input<T, D> cross_of(input const& in, saved const& s) { return {s.after_attention, in.sequences, in.source}; }
   fuse_input<T, D> fuse_of(input const& in, saved const& s) const { return {crosses ? s.after_cross : s.after_attention, in.states, in.layers}; }
   const_view<output> last(saved const& s) const { return fuses ? s.after_fuse : crosses ? s.after_cross : s.after_attention; }

@@ -56,8 +56,12 @@ struct fused_stack {
   index_t source_width;
 
   explicit fused_stack(fused_stack_options const& o)
-      : of(checked_options<D, H, F>("fused_stack", o.layer)), count(checked_size("fused_stack", {"layers", o.layers, most_layers})), tied(o.tied),
-        fused(o.fused), link(o.link), source_width(o.source_width) {
+      : of(checked_options<D, H, F>("fused_stack", o.layer)),
+        count(checked_size("fused_stack", {"layers", o.layers, most_layers})),
+        tied(o.tied),
+        fused(o.fused),
+        link(o.link),
+        source_width(o.source_width) {
     if (of.reach != 0) (void)checked_size("fused_stack", {"reach of relative positions", of.reach});
     if (source_width != 0) (void)checked_size("fused_stack", {"width of the source's states", source_width});
     TRIAD_EXPECTS(fused >> count == 0, "fused_stack: 1 to 63 layers, and fuse-attention in these alone");

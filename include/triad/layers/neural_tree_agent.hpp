@@ -37,7 +37,8 @@ struct neural_tree_agent {
   explicit neural_tree_agent(tree_agent_options const& o)
       : layers{layer_type(o.layer), extents_of<dyn>("neural_tree_agent", {"layers", o.layers, most_repeats}), false},
         norm{extents_of<D>("neural_tree_agent", {"width", o.layer.width}), o.layer.epsilon},
-        branching(checked_size("neural_tree_agent", {"branching", o.branching})), fillers(checked_size("neural_tree_agent", {"fillers", o.fillers})) {
+        branching(checked_size("neural_tree_agent", {"branching", o.branching})),
+        fillers(checked_size("neural_tree_agent", {"fillers", o.fillers})) {
     TRIAD_EXPECTS(o.branching >= 2, "neural_tree_agent: branching is 1, expected 2 or more");
   }
 

@@ -15,7 +15,8 @@ namespace triad {
 
 /// Sizes and rates of a relation-aware layer.
 struct relation_options {
-  index_t width = not_given, heads = not_given, hidden = not_given;  // d, h, width of the feed-forward block; left out: the type's, or one head
+  // d, h, width of the feed-forward block; left out: the type's, or one head
+  index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;
 };
 

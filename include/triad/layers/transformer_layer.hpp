@@ -15,7 +15,8 @@ namespace triad {
 
 /// Sizes and rates of a Transformer layer.
 struct transformer_options {
-  index_t width = not_given, heads = not_given, hidden = not_given;  // d, h, width of the feed-forward block; left out: the type's, or one head
+  // d, h, width of the feed-forward block; left out: the type's, or one head
+  index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;                        // of the weights, of both branches, and of the feed-forward block's hidden states
   norm_place norms = norm_place::after;
   activation between = activation::relu;
@@ -36,8 +37,11 @@ struct transformer_layer {
   norm_place norms = norm_place::after;
 
   explicit transformer_layer(transformer_options const& o)
-      : attention{width_and_heads<D, H>("transformer_layer", o.width, o.heads), dropout_rate("transformer_layer", o.dropout), o.causal, o.reach},
-        block(o.width, o.hidden, o.dropout, o.between), dropout(o.dropout), norms(o.norms) {
+      : attention{width_and_heads<D, H>("transformer_layer", o.width, o.heads),
+                  dropout_rate("transformer_layer", o.dropout), o.causal, o.reach},
+        block(o.width, o.hidden, o.dropout, o.between),
+        dropout(o.dropout),
+        norms(o.norms) {
     block.norm.epsilon = o.epsilon;
     if (o.reach != 0) (void)checked_size("transformer_layer", {"reach of relative positions", o.reach});
   }

@@ -100,14 +100,19 @@ inline constexpr index_t most_nodes = index_t{1} << 20;
 class graph_offsets {
  public:
   explicit graph_offsets(graph_dims const& capacity) : capacity_(capacity) {
-    expect_capacity({{"graphs", capacity.graphs}, {"rows", capacity.rows}, {"nodes", capacity.nodes}, {"triangles", capacity.triangles},
+    expect_capacity({{"graphs", capacity.graphs},
+                     {"rows", capacity.rows},
+                     {"nodes", capacity.nodes},
+                     {"triangles", capacity.triangles},
                      {"max_nodes", capacity.max_nodes}});
     for (auto* v : {&nodes_, &node_, &edge_, &triangle_}) v->resize(static_cast<std::size_t>(capacity.graphs));
   }
 
   void clear() { dims_ = {}; }
   graph_dims const& dims() const { return dims_; }
-  bool has_room(index_t n) const { return n > 0 && n <= capacity_.max_nodes && n <= most_nodes && fits(dims_ + dims_of(n), capacity_); }
+  bool has_room(index_t n) const {
+    return n > 0 && n <= capacity_.max_nodes && n <= most_nodes && fits(dims_ + dims_of(n), capacity_);
+  }
 
   /// One more graph of n nodes; returns the dims before it, which say where its first node, edge and triangle are.
   graph_dims add(index_t n) {

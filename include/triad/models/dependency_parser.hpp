@@ -29,7 +29,8 @@ struct dependency_parser {
   Trunk trunk;
   Heads heads;
 
-  dependency_parser(typename Trunk::sizes const& z, typename Heads::options const& o) : trunk(z), heads(trunk.width(), o) {}
+  dependency_parser(typename Trunk::sizes const& z, typename Heads::options const& o)
+      : trunk(z), heads(trunk.width(), o) {}
 
   constexpr index_t width() const { return trunk.width(); }
   constexpr index_t relations() const { return heads.relations; }

@@ -21,10 +21,18 @@ class edge_pair_loader {
   /// Room for batches up to these dims (edge_pair_dims_of), in which every sequence has one token more than is given.  layout, and `width`
   /// of the position waves: the model's.  where: memory_of(ex) of a device's backend; hosts need none.  positions: of which there are waves,
   /// where a decoder will go beyond the targets that are added here.
-  edge_pair_loader(edge_pair_dims const& capacity, edge_pair_layout const& layout, index_t width, index_t begin_token, index_t end_token, memory where = {},
-                   index_t positions = 0)
-      : capacity_(capacity), layout_(layout), begin_(begin_token), end_(end_token), source_(capacity.source), whole_(capacity.whole),
-        upload_(bytes(capacity), where), waves_(position_waves(std::max(capacity.whole.max_nodes, positions), checked_size("edge_pair_loader", {"width", width})), width, where) {
+  edge_pair_loader(edge_pair_dims const& capacity, edge_pair_layout const& layout, index_t width, index_t begin_token,
+                   index_t end_token, memory where = {}, index_t positions = 0)
+      : capacity_(capacity),
+        layout_(layout),
+        begin_(begin_token),
+        end_(end_token),
+        source_(capacity.source),
+        whole_(capacity.whole),
+        upload_(bytes(capacity), where),
+        waves_(position_waves(std::max(capacity.whole.max_nodes, positions),
+                              checked_size("edge_pair_loader", {"width", width})),
+               width, where) {
     expect_capacity({{"pairs", capacity.pairs}, {"targets", capacity.targets}});
     TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "edge_pair_loader: the tokens of the begin and of the end must be some");
     sources_.resize(size(capacity.pairs));
@@ -43,8 +51,9 @@ class edge_pair_loader {
 
   /// Whether a pair of so many tokens, without their ends, can be added.
   bool has_room(index_t source_length, index_t target_length) const {
-    return source_length >= 0 && source_length < capacity_.whole.max_nodes && target_length >= 0 && target_length < capacity_.whole.max_nodes &&
-           source_length + target_length < most_nodes && fits(dims() + edge_pair_dims_of(source_length + 1, target_length + 1), capacity_);
+    return source_length >= 0 && source_length < capacity_.whole.max_nodes && target_length >= 0 &&
+           target_length < capacity_.whole.max_nodes && source_length + target_length < most_nodes &&
+           fits(dims() + edge_pair_dims_of(source_length + 1, target_length + 1), capacity_);
   }
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     TRIAD_EXPECTS(has_room(count(source), count(target)), "a loader's batch is full: ask has_room() first");

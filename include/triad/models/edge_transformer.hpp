@@ -40,7 +40,8 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   explicit edge_transformer(edge_transformer_sizes const& z)
       : labels{extents_of<dyn, D>("edge_transformer", {"labels", z.labels}, {"width", z.layer.width})},
         layers{layer_type(z.layer), extents_of<dyn>("edge_transformer", {"layers", z.layers, most_repeats}), z.tied},
-        readout(z.layer.width, z.layer.width, checked_size("edge_transformer", {"targets", z.targets})), prune(z.prune) {}
+        readout(z.layer.width, z.layer.width, checked_size("edge_transformer", {"targets", z.targets})),
+        prune(z.prune) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }

@@ -37,7 +37,8 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   label_heads<T, D> heads;
   arcs reading;
 
-  explicit edge_transformer_parser(edge_transformer_parser_sizes const& z) : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)}, reading(z.reading) {}
+  explicit edge_transformer_parser(edge_transformer_parser_sizes const& z)
+      : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)}, reading(z.reading) {}
 
   constexpr index_t width() const { return trunk.width(); }
   constexpr linear<T, D, dyn> scorer() const { return {extents<D, dyn>(width(), 1)}; }

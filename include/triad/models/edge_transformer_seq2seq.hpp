@@ -42,8 +42,8 @@ struct edge_transformer_side {
   repeat<T, layer_type> layers;
 
   explicit edge_transformer_side(edge_transformer_seq2seq_sizes const& z)
-      : edges{z.encoding, edge_places{checked_size(name, {"reach", z.reach})}, extents_of<D>(name, {"width", z.layer.width}),
-              dropout_rate(name, z.positional_dropout), z.padding},
+      : edges{z.encoding, edge_places{checked_size(name, {"reach", z.reach})},
+              extents_of<D>(name, {"width", z.layer.width}), dropout_rate(name, z.positional_dropout), z.padding},
         layers{layer_type(z.layer), extents_of<dyn>(name, {"layers", z.layers, most_repeats}), z.tied} {}
 
   template <class S>
@@ -81,8 +81,12 @@ struct edge_transformer_seq2seq {
   bool prune;
 
   explicit edge_transformer_seq2seq(edge_transformer_seq2seq_sizes const& z)
-      : tokens(checked_size(side::name, {"tokens", z.tokens})), encoder(z), decoder(z), layout{z.encoding, edge_places{z.reach}, z.reading},
-        smoothing(z.smoothing), prune(z.prune) {
+      : tokens(checked_size(side::name, {"tokens", z.tokens})),
+        encoder(z),
+        decoder(z),
+        layout{z.encoding, edge_places{z.reach}, z.reading},
+        smoothing(z.smoothing),
+        prune(z.prune) {
     TRIAD_EXPECTS(z.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
     TRIAD_EXPECTS(z.layer.variant != triangle_form::flat, "edge_transformer_seq2seq: the flat form of attention is not causal");
     TRIAD_EXPECTS(z.padding < z.tokens, "edge_transformer_seq2seq: the padding is no token");

@@ -57,19 +57,24 @@ struct fused_transformer {
   bool tied_output, positions;
   label_smoothing smoothing;
 
-  explicit fused_transformer(fused_transformer_sizes const& z)
-    requires std::same_as<Source, scaled_tokens<T, D>>
+  explicit fused_transformer(fused_transformer_sizes const& z) requires std::same_as<Source, scaled_tokens<T, D>>
       : fused_transformer(z, Source{checked_size("fused_transformer", {"source_tokens", z.source_tokens}),
-                                    extents_of<D>("fused_transformer: the encoder", {"width", z.encoder.layer.width}), z.dropout, z.padding}) {
+                                    extents_of<D>("fused_transformer: the encoder", {"width", z.encoder.layer.width}),
+                                    z.dropout, z.padding}) {
     TRIAD_EXPECTS(encoder.width() == decoder.width() || !z.positions,
                   "fused_transformer: an encoder and a decoder that share waves need the same width");
   }
   /// z.source_tokens is not read.
   fused_transformer(fused_transformer_sizes const& z, Source const& s)
-      : source(s), target{checked_size("fused_transformer", {"target_tokens", z.target_tokens}),
-                          extents_of<D>("fused_transformer: the decoder", {"width", z.decoder.layer.width}), dropout_rate("fused_transformer", z.dropout), z.padding},
+      : source(s),
+        target{checked_size("fused_transformer", {"target_tokens", z.target_tokens}),
+               extents_of<D>("fused_transformer: the decoder", {"width", z.decoder.layer.width}),
+               dropout_rate("fused_transformer", z.dropout), z.padding},
         encoder(as_encoder(z.encoder)),
-        decoder(as_decoder(z.decoder, z.encoder)), tied_output(z.tied_output), positions(z.positions), smoothing(z.smoothing) {
+        decoder(as_decoder(z.decoder, z.encoder)),
+        tied_output(z.tied_output),
+        positions(z.positions),
+        smoothing(z.smoothing) {
     TRIAD_EXPECTS(source.tokens > 0 && z.target_tokens > 1, "fused_transformer: there must be tokens");
     TRIAD_EXPECTS(source.width() == encoder.width(), "fused_transformer: the source's tokens and the encoder need the same width");
   }

@@ -45,7 +45,8 @@ constexpr bool fits(pair_dims const& d, pair_dims const& capacity) {
 ///   p(k, i) = sin((k + 2) w_i),  p(k, h + i) = cos((k + 2) w_i),  w_i = 10000^(-i / (h - 1)),  i < h = floor(d / 2);  a last zero where d is odd
 inline std::vector<double> half_waves(index_t positions, index_t d) {
   index_t const h = d / 2;
-  std::vector<double> waves(static_cast<std::size_t>(checked_product("half_waves", "positions and width", positions, d)));
+  std::vector<double> waves(
+      static_cast<std::size_t>(checked_product("half_waves", "positions and width", positions, d)));
   auto at = waves.begin();
   for (index_t k = 0; k < positions; ++k) {
     for (index_t c = 0; c < 2 * h; ++c) {

@@ -21,9 +21,16 @@ class pair_loader {
   /// Room for batches up to these dims, in which every sequence has one token more than is given.  `width` of the position waves: the
   /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
   pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {})
-      : capacity_(checked(capacity)), begin_(begin_token), end_(end_token), source_(capacity.pairs, capacity.source_rows),
-        target_(capacity.pairs, capacity.target_rows), next_(size(capacity.target_rows)), upload_(bytes(capacity), where),
-        waves_(half_waves(std::max(capacity.longest_source, capacity.longest_target), checked_size("pair_loader", {"width", width})), width, where) {
+      : capacity_(checked(capacity)),
+        begin_(begin_token),
+        end_(end_token),
+        source_(capacity.pairs, capacity.source_rows),
+        target_(capacity.pairs, capacity.target_rows),
+        next_(size(capacity.target_rows)),
+        upload_(bytes(capacity), where),
+        waves_(half_waves(std::max(capacity.longest_source, capacity.longest_target),
+                          checked_size("pair_loader", {"width", width})),
+               width, where) {
     TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "pair_loader: the tokens of the begin and of the end must be some");
   }
 
@@ -31,7 +38,9 @@ class pair_loader {
 
   /// Whether a pair of so many tokens, without their ends, can be added.
   bool has_room(index_t source_length, index_t target_length) const {
-    return source_length >= 0 && source_length < capacity_.longest_source && target_length >= 0 && target_length < capacity_.longest_target && fits(dims_ + dims_of(source_length + 1, target_length + 1), capacity_);
+    return source_length >= 0 && source_length < capacity_.longest_source && target_length >= 0 &&
+           target_length < capacity_.longest_target &&
+           fits(dims_ + dims_of(source_length + 1, target_length + 1), capacity_);
   }
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     TRIAD_EXPECTS(has_room(count(source), count(target)), "a loader's batch is full: ask has_room() first");
@@ -44,7 +53,10 @@ class pair_loader {
   }
 
   /// The same of a source whose target is to be found: it has one of no tokens.
-  bool has_room(index_t source_length) const { return source_length >= 0 && source_length < capacity_.longest_source && fits(dims_ + dims_of(source_length + 1, 0), capacity_); }
+  bool has_room(index_t source_length) const {
+    return source_length >= 0 && source_length < capacity_.longest_source &&
+           fits(dims_ + dims_of(source_length + 1, 0), capacity_);
+  }
   void add_source(std::span<index_t const> source) {
     TRIAD_EXPECTS(has_room(count(source)), "a loader's batch is full: ask has_room() first");
     source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &end_);
@@ -74,7 +86,10 @@ class pair_loader {
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static index_t count(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
   static pair_dims const& checked(pair_dims const& z) {
-    expect_capacity({{"pairs", z.pairs}, {"source_rows", z.source_rows}, {"target_rows", z.target_rows}, {"longest_source", z.longest_source},
+    expect_capacity({{"pairs", z.pairs},
+                     {"source_rows", z.source_rows},
+                     {"target_rows", z.target_rows},
+                     {"longest_source", z.longest_source},
                      {"longest_target", z.longest_target}});
     return z;
   }

@@ -97,8 +97,10 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
 
   explicit relation_aware_transformer(relation_transformer_sizes const& z)
       : labels{extents_of<dyn, D>("relation_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}), z.tied},
-        readout(2 * width(), 2 * width(), checked_size("relation_transformer", {"targets", z.targets})), prune(z.prune) {}
+        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}),
+               z.tied},
+        readout(2 * width(), 2 * width(), checked_size("relation_transformer", {"targets", z.targets})),
+        prune(z.prune) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }
@@ -231,8 +233,10 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
 
   explicit relation_updating_transformer(relation_transformer_sizes const& z)
       : labels{extents_of<dyn, D>("relation_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}), z.tied},
-        readout(width(), width(), checked_size("relation_transformer", {"targets", z.targets})), prune(z.prune) {}
+        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}),
+               z.tied},
+        readout(width(), width(), checked_size("relation_transformer", {"targets", z.targets})),
+        prune(z.prune) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }

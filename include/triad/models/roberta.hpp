@@ -40,11 +40,13 @@ roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transfo
   z.encoder.layers = config.layers;
   z.source_tokens = config.tokens;
   constexpr char name[] = "roberta_under_decoder";
-  index_t const tokens = checked_size(name, {"tokens", config.tokens}), positions = checked_size(name, {"positions", config.positions});
+  index_t const tokens = checked_size(name, {"tokens", config.tokens}),
+                positions = checked_size(name, {"positions", config.positions});
   TRIAD_EXPECTS(config.padding >= 0 && config.padding < positions - 1,
                 "roberta_under_decoder: padding is " + std::to_string(config.padding) + ", expected 0 to " +
                     std::to_string(positions - 2) + ", since the positions of tokens begin behind it");
-  return roberta_transformer<T>(z, {tokens, positions, extents_of<dyn>(name, {"width", config.width}), z.dropout, config.epsilon, config.padding + 1});
+  return roberta_transformer<T>(z, {tokens, positions, extents_of<dyn>(name, {"width", config.width}), z.dropout,
+                                    config.epsilon, config.padding + 1});
 }
 
 }  // namespace triad

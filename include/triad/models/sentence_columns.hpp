@@ -16,7 +16,10 @@ class sentence_columns {
 
   /// Relative positions are clipped at `reach`; `width` of the position waves: the model's.
   sentence_columns(graph_dims const& capacity, index_t reach, index_t width, memory where)
-      : reach_(reach), graphs_(capacity), waves_(position_waves(capacity.max_nodes, checked_size("a loader of sentences", {"width", width})), width, where) {
+      : reach_(reach),
+        graphs_(capacity),
+        waves_(position_waves(capacity.max_nodes, checked_size("a loader of sentences", {"width", width})), width,
+               where) {
     for (auto* v : {&token_, &position_, &self_}) v->resize(static_cast<std::size_t>(capacity.nodes));
     relation_.resize(static_cast<std::size_t>(capacity.rows));
   }

@@ -37,8 +37,12 @@ struct edge_trunk {
   repeat<T, layer_type> layers;
 
   explicit edge_trunk(sizes const& z)
-      : encoder{z.encoding, checked_size("edge_trunk", {"tokens", z.tokens}), checked_size("edge_trunk", {"relations", z.relations}),
-                extents_of<D>("edge_trunk", {"width", z.layer.width}), dropout_rate("edge_trunk", z.positional_dropout), z.fixed_token},
+      : encoder{z.encoding,
+                checked_size("edge_trunk", {"tokens", z.tokens}),
+                checked_size("edge_trunk", {"relations", z.relations}),
+                extents_of<D>("edge_trunk", {"width", z.layer.width}),
+                dropout_rate("edge_trunk", z.positional_dropout),
+                z.fixed_token},
         layers{layer_type(z.layer), extents_of<dyn>("edge_trunk", {"layers", z.layers, most_repeats}), z.tied} {
     detail::expect_trunk(z.tokens, z.fixed_token);
   }
@@ -119,7 +123,8 @@ struct token_trunk {
   layer_norm_layer<T, D> norm;
 
   explicit token_trunk(sizes const& z)
-      : encoder{checked_size("token_trunk", {"tokens", z.tokens}), extents_of<D>("token_trunk", {"width", z.layer.width}),
+      : encoder{checked_size("token_trunk", {"tokens", z.tokens}),
+                extents_of<D>("token_trunk", {"width", z.layer.width}),
                 dropout_rate("token_trunk", z.positional_dropout), z.fixed_token},
         layers{layer_type(z.layer), extents_of<dyn>("token_trunk", {"layers", z.layers, most_repeats}), z.tied},
         norm{encoder.shape, z.layer.epsilon} {

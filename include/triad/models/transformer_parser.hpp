@@ -42,7 +42,8 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
   trunk_type trunk;
   label_heads<T, D> heads;
 
-  explicit transformer_parser(transformer_parser_sizes const& z) : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)} {}
+  explicit transformer_parser(transformer_parser_sizes const& z)
+      : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)} {}
 
   constexpr index_t width() const { return trunk.width(); }
   constexpr ends_type ends() const { return {extents<D>(width())}; }

@@ -78,8 +78,15 @@ class tree_loader {
 
   /// where: memory_of(ex) of a device's backend; hosts need none.
   explicit tree_loader(tree_loader_sizes const& z, memory where = {})
-      : z_(checked(z)), symbols_(size(z.batch * z.where.count())), right_(symbols_.size()), sample_(size(z.batch)), zero_(size(z.batch)),
-        size_(size(z.steps * z.batch)), begin_(size_.size()), reachable_(z.where, z.steps), upload_(bytes(z), where),
+      : z_(checked(z)),
+        symbols_(size(z.batch * z.where.count())),
+        right_(symbols_.size()),
+        sample_(size(z.batch)),
+        zero_(size(z.batch)),
+        size_(size(z.steps * z.batch)),
+        begin_(size_.size()),
+        reachable_(z.where, z.steps),
+        upload_(bytes(z), where),
         fillers_(unit_fillers(z.symbols), z.symbols, where) {
     for (index_t b = 0; b < z.batch; ++b) sample_[size(b)] = b;
     clear();

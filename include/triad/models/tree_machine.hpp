@@ -45,9 +45,14 @@ struct tree_machine {
   wide_linear<T, D> shrink;
 
   tree_machine(Interpreter of, index_t tree_positions, tree_machine_sizes const& z)
-      : interpreter(of), positions(tree_positions), steps(z.steps), symbols(checked_size("tree_machine", {"symbols", z.symbols})), unit_fillers(z.unit_fillers),
+      : interpreter(of),
+        positions(tree_positions),
+        steps(z.steps),
+        symbols(checked_size("tree_machine", {"symbols", z.symbols})),
+        unit_fillers(z.unit_fillers),
         agents{agent_type(z.agent), extents_of<dyn>("tree_machine", {"steps", z.steps, most_repeats}), false},
-        shrink{checked_product("tree_machine", "rows and fillers", of.rows(), z.agent.fillers), extents_of<D>("tree_machine", {"width", z.agent.layer.width})} {
+        shrink{checked_product("tree_machine", "rows and fillers", of.rows(), z.agent.fillers),
+               extents_of<D>("tree_machine", {"width", z.agent.layer.width})} {
     TRIAD_EXPECTS(z.symbols > 1, "tree_machine: symbols are 1, expected <empty> and another");
     TRIAD_EXPECTS(of.arguments() == 2 * z.agent.branching && of.places() == tree_positions, "tree_machine: agent and interpreter know different trees");
     TRIAD_EXPECTS(!z.unit_fillers || z.symbols == z.agent.fillers, "tree_machine: unit fillers are as wide as there are symbols");

@@ -64,7 +64,8 @@ void matmul_checked(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e) {
   TRIAD_EXPECTS(e.bias.extent(0) == 0 || e.bias.extent(0) == y.extent(1), "matmul: the bias needs one value a column of c");
   TRIAD_EXPECTS(e.residual.data_handle() == nullptr || same_shape(e.residual, y), "matmul: the residual has another shape than c");
   TRIAD_EXPECTS(e.gate.data_handle() == nullptr || same_shape(e.gate, y), "matmul: the gate has another shape than c");
-  TRIAD_EXPECTS(e.dropout.rate >= 0 && e.dropout.rate <= 1, "matmul: the rate of dropout is " + std::to_string(e.dropout.rate) + ", expected 0 to 1");
+  TRIAD_EXPECTS(e.dropout.rate >= 0 && e.dropout.rate <= 1,
+                "matmul: the rate of dropout is " + std::to_string(e.dropout.rate) + ", expected 0 to 1");
   if constexpr (executes<Ex>) do_matmul(ex, x, w, y, Accumulate, e);
 }
 }  // namespace detail

@@ -57,7 +57,8 @@ class basic_tree {
   std::vector<node> const& nodes() const { return nodes_; }
   /// Throws contract_violation where there is no such node, as everything below does that takes a node's number.
   node const& operator[](index_t at) const {
-    TRIAD_EXPECTS(at >= 0 && at < size(), "tree: node " + std::to_string(at) + " is asked for, and there are " + std::to_string(size()));
+    TRIAD_EXPECTS(at >= 0 && at < size(),
+                  "tree: node " + std::to_string(at) + " is asked for, and there are " + std::to_string(size()));
     return nodes_[static_cast<std::size_t>(at)];
   }
   Label const& label(index_t at = 0) const { return (*this)[at].label; }
