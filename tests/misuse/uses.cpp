@@ -90,6 +90,7 @@ TEST_CASE("views and memory are used within their bounds, or it is said") {
       {"a rate of 1", [] { (void)call{}.dropout(1); }, "below 1"},
       {"a rate of -1", [] { (void)call{}.dropout(-1); }, "-1"},
       {"threads -5", [] { cpu::backend b(-5); }, "-5"},
+      {"threads 32768", [] { cpu::backend b(32768); }, "threads are 32768, expected 1 to 32767"},
   });
 }
 

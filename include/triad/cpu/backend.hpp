@@ -5,6 +5,7 @@
 #include <string>
 
 #include "triad/core/contracts.hpp"
+#include "triad/cpu/pool.hpp"
 #include "triad/reference/backend.hpp"
 
 namespace triad::cpu {
@@ -13,10 +14,13 @@ namespace triad::cpu {
 inline int hardware_threads();
 
 struct backend : reference::backend {
-  /// 0: one for each processor.
+  static constexpr int most_threads = 1 + detail::pool::most_helpers;
+
+  /// 0: one for each processor.  A contract_violation where there are fewer than none, or more than can be counted.
   explicit backend(int thread_count = 0) : threads(thread_count > 0 ? thread_count : hardware_threads()) {
-    TRIAD_EXPECTS(thread_count >= 0, "cpu::backend: threads are " + std::to_string(thread_count) +
-                                         ", expected 1 or more, or 0 for one each processor");
+    TRIAD_EXPECTS(thread_count >= 0 && thread_count <= most_threads,
+                  "cpu::backend: threads are " + std::to_string(thread_count) + ", expected 1 to " +
+                      std::to_string(most_threads) + ", or 0 for one each processor");
   }
   int threads;
 };

@@ -25,7 +25,7 @@ inline int hardware_threads() {
   static int const count = [] {
     char const* const wanted = std::getenv("OMP_NUM_THREADS");  // what other programs' threads are set by
     long const number = wanted ? std::strtol(wanted, nullptr, 10) : 0;
-    return number > 0 ? static_cast<int>(std::min<long>(number, 1 + detail::pool::most_helpers)) : detail::processors();
+    return number > 0 ? static_cast<int>(std::min<long>(number, backend::most_threads)) : detail::processors();
   }();
   return count;
 }
