@@ -10,6 +10,7 @@
 #include "triad/core/errors.hpp"
 #include "triad/core/sizes.hpp"
 #include "triad/io/checkpoint.hpp"
+#include "triad/io/json_read.hpp"
 
 namespace triad::examples {
 
@@ -26,7 +27,7 @@ inline std::string read_name(checkpoint const& file, std::string const& setting,
     if (found == name) return found;
     all += (all.empty() ? "" : ", ") + std::string(name);
   }
-  throw data_error(file.tensors().file() + ": expected one of " + all + " as setting " + setting + ", found " + nlohmann::json(found).dump() +
+  throw data_error(file.tensors().file() + ": expected one of " + all + " as setting " + setting + ", found " + quoted(nlohmann::json(found)) +
                    "; the checkpoint is damaged, or another program wrote it");
 }
 

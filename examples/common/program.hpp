@@ -272,7 +272,7 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
   try {
     parse(app, to_train, o, argc, argv);
     if (to_train.parsed()) expect_seeds(o);
-    std::fputs(data.text().c_str(), stdout);
+    std::fputs(printable(data.text()).c_str(), stdout);
     int const status = run();
     expect_all_printed();
     return status;

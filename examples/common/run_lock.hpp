@@ -88,7 +88,9 @@ class run_lock {
   run_lock& operator=(run_lock const&) = delete;
   ~run_lock() {
     if (folder_.empty()) return;
-    ::unlink(path_.c_str());  // before the lock is given back: the next run makes a file of its own
+    // Before the lock is given back: the next run makes a file of its own.  Where somebody removed this run's, the name
+    // is another run's by now.
+    if (has_its_name()) ::unlink(path_.c_str());
     ::close(file_);
     held().erase(folder_);
   }
@@ -127,7 +129,7 @@ class run_lock {
     }
   }
 
-  /// False where the run that had it removed the file between the opening and the lock.
+  /// False where the file was removed: by the run that had it, between the opening and the lock, or by hand.
   bool has_its_name() const {
     struct stat named {};
     struct stat opened {};

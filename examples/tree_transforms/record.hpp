@@ -13,6 +13,7 @@
 #include "machine.hpp"
 #include "task.hpp"
 #include "triad/io/checkpoint.hpp"
+#include "triad/io/json_read.hpp"
 
 namespace tree_transforms {
 
@@ -50,7 +51,7 @@ inline options shaped_as(triad::checkpoint const& file, options o) {
   o.operation_choice = choice_in(choice, "operations");
   o.argument_choice = choice_in(choice, "arguments");
   if (o.operation_choice.empty() || o.argument_choice.empty())
-    throw triad::data_error(file.tensors().file() + ": setting 'choice' is " + choice.dump().substr(0, 60) +
+    throw triad::data_error(file.tensors().file() + ": setting 'choice' is " + triad::quoted(choice) +
                             ", which is no way to choose; it was written by another program");
   o.interpreter = file.setting<std::string>("interpreter");
   o.role_seed = file.setting<std::uint64_t>("role_seed");

@@ -131,6 +131,11 @@ TEST_CASE("a trained model is asked about its run's data, and other data are nam
   CHECK((idle::last.data.empty() && asked.text.empty()));
 }
 
+TEST_CASE("a run's folder commands no terminal by the name of its data") {
+  run_folder_of const folder("data = \"/some\x1b[31mdata\"\n");
+  CHECK(run({"evaluate", folder.path}).text == "data: /some?[31mdata, those of the run\n");
+}
+
 TEST_CASE("where the run's data are not known, or were generated, that is how it is told") {
   run_folder_of const folder("test-size = 7\n");
   CHECK(run({"evaluate", folder.path}).text.empty());

@@ -118,6 +118,16 @@ TEST_CASE("a lock is of the process: its own second lock is of no effect, and th
   CHECK(in_another_process(folder.path) == 0);
 }
 
+TEST_CASE("a run whose lock file somebody removed leaves the next run's alone") {
+  scratch_folder const folder;
+  {
+    run_lock const lock(folder.path);
+    std::filesystem::remove(folder.path + "/run.lock");
+    folder.write("run.lock", "the next run's");
+  }
+  CHECK(folder.text("run.lock") == "the next run's");
+}
+
 TEST_CASE("a process is there, is gone, has another's number, or is of another host") {
   auto p = this_process();
   CHECK(is_there(p) == still::runs);
