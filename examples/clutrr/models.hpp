@@ -13,9 +13,15 @@ namespace clutrr {
 /// make(model) of the Edge Transformer that the options describe.
 template <class Make>
 std::unique_ptr<network> with_edge_transformer(options const& o, network_sizes const& z, Make&& make) {
-  triad::edge_transformer_sizes const sizes{
-      .labels = z.labels, .targets = z.targets, .layers = o.layers, .tied = !o.untied,
-      .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout, .variant = o.attention}};
+  triad::edge_transformer_sizes const sizes{.labels = z.labels,
+                                            .targets = z.targets,
+                                            .layers = o.layers,
+                                            .tied = !o.untied,
+                                            .layer = {.width = o.width,
+                                                      .heads = o.heads,
+                                                      .hidden = triad::examples::hidden_of(o),
+                                                      .dropout = o.dropout,
+                                                      .variant = o.attention}};
   using triad::dyn;
   if (o.paper_form) return make(triad::edge_transformer<float, dyn, dyn, dyn, triad::form::paper>(sizes));
   return make(triad::edge_transformer<float>(sizes));
@@ -27,7 +33,10 @@ std::unique_ptr<network> with_relation_model(options const& o, network_sizes con
   if (o.attention != triad::triangle_form::full || o.paper_form)
     throw triad::data_error("--attention and --paper-form are about triangular attention, which " + o.model + " does not have");
   triad::relation_transformer_sizes const sizes{
-      .labels = z.labels, .targets = z.targets, .layers = o.layers, .tied = !o.untied,
+      .labels = z.labels,
+      .targets = z.targets,
+      .layers = o.layers,
+      .tied = !o.untied,
       .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout}};
   if (o.model == "rat") return make(triad::relation_aware_transformer<float>(sizes));
   return make(triad::relation_updating_transformer<float>(sizes));

@@ -40,9 +40,19 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   run_result result;
   static_cast<triad::examples::run_log&>(result) = triad::examples::train(
       *net,
-      {.model = o.model, .out = out, .config = to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
-       .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "graphs", .record = record_of(o, work.words()), .data = work.data_setting()},
-      fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, [&] { return accuracy(*net, work.validation()); });
+      {.model = o.model,
+       .out = out,
+       .config = to_toml(o),
+       .seed = o.seed,
+       .resume = o.resume,
+       .updates = work.updates(),
+       .epoch_updates = work.epoch_updates(),
+       .batch = o.batch,
+       .example = "graphs",
+       .record = record_of(o, work.words()),
+       .data = work.data_setting()},
+      fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); },
+      [&] { return accuracy(*net, work.validation()); });
   if (result.interrupted || result.diverged) return result;
   for (auto const& [k, graphs] : work.test()) result.test[k] = accuracy(*net, graphs);
   // A model that does not answer half of what it was trained on has not learned the task.

@@ -27,8 +27,17 @@ inline triad::index_t fixed_word(options const& o) { return o.learn_all ? -1 : 1
 template <class Make>
 std::unique_ptr<parser> with_edge_transformer(options const& o, parser_sizes const& z, Make&& make) {
   triad::edge_transformer_parser_sizes const sizes{
-      .tokens = z.tokens, .relations = 2 * reach + 1, .labels = z.labels, .layers = o.layers, .tied = o.tied,
-      .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout, .variant = o.attention, .attention_bias = true},
+      .tokens = z.tokens,
+      .relations = 2 * reach + 1,
+      .labels = z.labels,
+      .layers = o.layers,
+      .tied = o.tied,
+      .layer = {.width = o.width,
+                .heads = o.heads,
+                .hidden = triad::examples::hidden_of(o),
+                .dropout = o.dropout,
+                .variant = o.attention,
+                .attention_bias = true},
       .encoding = o.positional ? triad::sequence_encoding::positional : triad::sequence_encoding::relational,
       .positional_dropout = positional_dropout,
       .reading = o.from_parent ? triad::arcs::from_parent : triad::arcs::from_child,
@@ -47,9 +56,13 @@ std::unique_ptr<parser> with_transformer(options const& o, parser_sizes const& z
   if (o.tied != (o.model == "universal-transformer"))
     throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
   triad::transformer_parser_sizes const sizes{
-      .tokens = z.tokens, .labels = z.labels, .layers = o.layers, .tied = o.tied,
+      .tokens = z.tokens,
+      .labels = z.labels,
+      .layers = o.layers,
+      .tied = o.tied,
       .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout},
-      .positional_dropout = positional_dropout, .fixed_token = fixed_word(o)};
+      .positional_dropout = positional_dropout,
+      .fixed_token = fixed_word(o)};
   return make(triad::transformer_parser<float>(sizes));
 }
 

@@ -53,8 +53,17 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   run_result result;
   static_cast<triad::examples::run_log&>(result) = triad::examples::train(
       *net,
-      {.model = o.model, .out = out, .config = to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
-       .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "sentences", .record = record_of(o, work.words()), .data = work.data_setting()},
+      {.model = o.model,
+       .out = out,
+       .config = to_toml(o),
+       .seed = o.seed,
+       .resume = o.resume,
+       .updates = work.updates(),
+       .epoch_updates = work.epoch_updates(),
+       .batch = o.batch,
+       .example = "sentences",
+       .record = record_of(o, work.words()),
+       .data = work.data_setting()},
       fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
   if (result.interrupted || result.failed) return result;
   if (!work.data().test.empty()) result.test = accuracy(*net, work.data().test, work.words());
@@ -82,8 +91,10 @@ int train(options const& o) {
     if (r.interrupted) return triad::examples::report_interrupted(out);
     auto const all = total(r.gen);
     bool const measured = !r.gen.empty();
-    std::printf("seed %llu: dev %s  test %s  generalisation %s  as trees %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), percent(r.validation).c_str(),
-                shown(r.test).c_str(), measured ? percent(all.part(all.graphs)).c_str() : "-", measured ? percent(all.part(all.trees)).c_str() : "-", r.seconds,
+    std::printf("seed %llu: dev %s  test %s  generalisation %s  as trees %s  (%.0f s)%s\n",
+                static_cast<unsigned long long>(one.seed), percent(r.validation).c_str(), shown(r.test).c_str(),
+                measured ? percent(all.part(all.graphs)).c_str() : "-",
+                measured ? percent(all.part(all.trees)).c_str() : "-", r.seconds,
                 failure_of(r, "  failed: dev is below 50"));
     std::fflush(stdout);
     for (auto const& [kind, t] : r.gen) gen[kind] += t;

@@ -31,7 +31,7 @@ struct run_plan {
   std::string example = "examples";       // what a batch is made of
   std::string within{};                   // of the memory: what it was to fit, and what follows
   run_record record{};
-  std::string data{};                     // a line of its settings: the examples, as example_digest tells them
+  std::string data{};  // a line of its settings: the examples, as example_digest tells them
 };
 
 struct run_log {
@@ -123,8 +123,11 @@ void announce(learner& net, run_plan const& plan, Fill const& fill) {
 
 }  // namespace detail
 
-/// What a line about a run ends with; unlearned: where its loss was finite and the program calls it failed all the same.
-inline char const* failure_of(run_log const& r, char const* unlearned) { return r.diverged ? "  failed" : r.failed ? unlearned : ""; }
+/// What a line about a run ends with; unlearned: where its loss was finite and the program calls it failed all the
+/// same.
+inline char const* failure_of(run_log const& r, char const* unlearned) {
+  return r.diverged ? "  failed" : r.failed ? unlearned : "";
+}
 
 /// Trains.  fill(update) fills the learner's batch of that number (or fill(update, use) does so in parts: batch_parts.hpp), rate(update) is
 /// its learning rate, validate() what a checkpoint is worth; nothing is written where there is no folder.

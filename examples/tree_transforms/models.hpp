@@ -16,10 +16,18 @@ namespace tree_transforms {
 
 /// A binary machine over unit fillers, one for each symbol: the released program's random orthonormal ones are these, turned.
 inline triad::tree_machine_sizes sizes_of(options const& o, machine_sizes const& z) {
-  return {.steps = o.steps, .symbols = z.symbols, .unit_fillers = true,
-          .agent = {.layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout,
-                              .norms = triad::norm_place::before, .between = triad::activation::gelu},
-                    .layers = o.layers, .branching = 2, .fillers = z.symbols}};
+  return {.steps = o.steps,
+          .symbols = z.symbols,
+          .unit_fillers = true,
+          .agent = {.layer = {.width = o.width,
+                              .heads = o.heads,
+                              .hidden = triad::examples::hidden_of(o),
+                              .dropout = o.dropout,
+                              .norms = triad::norm_place::before,
+                              .between = triad::activation::gelu},
+                    .layers = o.layers,
+                    .branching = 2,
+                    .fillers = z.symbols}};
 }
 
 /// Roles and matrices of a matrix_interpreter, in a backend's memory.

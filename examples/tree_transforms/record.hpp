@@ -21,12 +21,23 @@ namespace tree_transforms {
 inline nlohmann::json to_json(options const& o, index_t depth) {
   nlohmann::json choice = choice_of_both(o);
   if (choice == "") choice = {{"operations", choice_of_operations(o)}, {"arguments", choice_of_arguments(o)}};
-  return {{"model", o.model}, {"task", o.task}, {"one_way", o.one_way}, {"rows", o.rows}, {"data_seed", o.data_seed}, {"steps", o.steps}, {"depth", depth},
-          {"layers", o.layers}, {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}, {"choice", choice},
-          {"interpreter", o.interpreter}, {"role_seed", o.role_seed}};
+  return {{"model", o.model},
+          {"task", o.task},
+          {"one_way", o.one_way},
+          {"rows", o.rows},
+          {"data_seed", o.data_seed},
+          {"steps", o.steps},
+          {"depth", depth},
+          {"layers", o.layers},
+          {"width", o.width},
+          {"heads", o.heads},
+          {"hidden_factor", o.hidden_factor},
+          {"choice", choice},
+          {"interpreter", o.interpreter},
+          {"role_seed", o.role_seed}};
 }
-/// How "operations" or "arguments" are chosen in what to_json() made of it, one name for both or one for each; empty where
-/// that is none.
+/// How "operations" or "arguments" are chosen in what to_json() made of it, one name for both or one for each; empty
+/// where that is none.
 inline std::string choice_in(nlohmann::json const& choice, char const* what) {
   auto const& named = choice.is_object() && choice.contains(what) ? choice[what] : choice;
   bool const released = named == "gumbel-released" && (choice.is_string() || std::string(what) == "arguments");

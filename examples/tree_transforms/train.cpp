@@ -38,8 +38,17 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   run_result result;
   static_cast<triad::examples::run_log&>(result) = triad::examples::train(
       *net,
-      {.model = o.model, .out = out, .config = to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
-       .epoch_updates = work.epoch_updates(), .batch = o.batch, .example = "trees", .record = record_of(o, depth, work.labels()), .data = work.data_setting()},
+      {.model = o.model,
+       .out = out,
+       .config = to_toml(o),
+       .seed = o.seed,
+       .resume = o.resume,
+       .updates = work.updates(),
+       .epoch_updates = work.epoch_updates(),
+       .batch = o.batch,
+       .example = "trees",
+       .record = record_of(o, depth, work.labels()),
+       .data = work.data_setting()},
       fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
   if (result.interrupted || result.diverged) return result;
   for (auto const s : splits) result.found[static_cast<std::size_t>(s)] = score(*net, work.placed(s), s == split::train ? o.train_sample : 0);

@@ -18,15 +18,24 @@ inline constexpr triad::index_t reach = 16;
 template <class Make>
 std::unique_ptr<parser> with_model(options const& o, parser_sizes const& z, Make&& make) {
   if (o.model == "edge-transformer") {
-    triad::edge_trunk_sizes const trunk{
-        .tokens = z.tokens, .relations = 2 * reach + 1, .layers = o.layers, .tied = o.tied,
-        .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout,
-                  .variant = o.attention, .attention_bias = true}};
+    triad::edge_trunk_sizes const trunk{.tokens = z.tokens,
+                                        .relations = 2 * reach + 1,
+                                        .layers = o.layers,
+                                        .tied = o.tied,
+                                        .layer = {.width = o.width,
+                                                  .heads = o.heads,
+                                                  .hidden = triad::examples::hidden_of(o),
+                                                  .dropout = o.dropout,
+                                                  .variant = o.attention,
+                                                  .attention_bias = true}};
     return make(triad::edge_dependency_parser<float>(trunk, {.relations = z.relations}));
   }
   triad::token_trunk_sizes const trunk{
-      .tokens = z.tokens, .layers = o.layers, .tied = o.tied,
-      .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout}, .positional_dropout = o.dropout};
+      .tokens = z.tokens,
+      .layers = o.layers,
+      .tied = o.tied,
+      .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout},
+      .positional_dropout = o.dropout};
   return make(triad::biaffine_dependency_parser<float>(trunk, {.relations = z.relations, .inner = o.width, .dropout = o.dropout}));
 }
 

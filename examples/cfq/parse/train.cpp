@@ -50,9 +50,19 @@ run_result train_once(options const& o, data_set const& data, task& work, std::s
   run_result result;
   static_cast<triad::examples::run_log&>(result) = triad::examples::train(
       *net,
-      {.model = o.model, .out = out, .config = to_toml(o), .seed = o.seed, .resume = o.resume, .updates = o.updates, .epoch_updates = o.evaluate_every,
-       .batch = work.mean_words(), .example = "words", .record = record_of(o, v), .data = work.data_setting()},
-      fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, [&] { return score(*net, work.dev(), v).las(); });
+      {.model = o.model,
+       .out = out,
+       .config = to_toml(o),
+       .seed = o.seed,
+       .resume = o.resume,
+       .updates = o.updates,
+       .epoch_updates = o.evaluate_every,
+       .batch = work.mean_words(),
+       .example = "words",
+       .record = record_of(o, v),
+       .data = work.data_setting()},
+      fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); },
+      [&] { return score(*net, work.dev(), v).las(); });
   if (result.interrupted || result.failed) return result;
   for (auto const& part : data.tests) result.parts.push_back({part.name, score(*net, part.all, v)});
   result.failed = result.validation < 0.5;  // it has not learned its own task
@@ -77,8 +87,9 @@ int train(options const& o) {
     runs.push_back(train_once(one, data, work, out));
     auto const& r = runs.back();
     if (r.interrupted) return triad::examples::report_interrupted(out);
-    std::printf("seed %llu: %s LAS %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed), work.measured_on_train() ? "training" : "dev",
-                percent(r.validation).c_str(), r.seconds, failure_of(r, "  failed: below 50"));
+    std::printf("seed %llu: %s LAS %s  (%.0f s)%s\n", static_cast<unsigned long long>(one.seed),
+                work.measured_on_train() ? "training" : "dev", percent(r.validation).c_str(), r.seconds,
+                failure_of(r, "  failed: below 50"));
     for (auto const& part : r.parts) std::printf("%s\n", told(part).c_str());
     std::fflush(stdout);
     scores.push_back({one.seed, r.parts, r.diverged, r.failed});

@@ -38,12 +38,14 @@ inline nlohmann::json to_json(options const& o) {
 
 inline triad::examples::run_record record_of(options const& o, program const& p, vocabulary const& words) {
   auto const weights = o.published ? "roberta-weights = \"" + o.published_weights + "\"\n" : std::string();
-  return {to_json(o).dump(), triad::json_text(to_json(words), "the vocabulary"), p.settings + weights + triad::examples::toml_without(to_toml(o), free_settings(o))};
+  return {to_json(o).dump(), triad::json_text(to_json(words), "the vocabulary"),
+          p.settings + weights + triad::examples::toml_without(to_toml(o), free_settings(o))};
 }
 
 /// The options of the model in a checkpoint at `path`; what does not shape a model is taken from `o`.
 inline options shaped_as(triad::checkpoint const& file, std::string const& path, options o) {
-  o.model = triad::examples::read_name(file, "model", {"lrf", "transformer", "universal-transformer", "dlcl", "edge-transformer"});
+  o.model = triad::examples::read_name(file, "model",
+                                       {"lrf", "transformer", "universal-transformer", "dlcl", "edge-transformer"});
   triad::examples::read_widths(file, o);
   o.hidden = file.setting("hidden", 1, std::numeric_limits<int>::max());
   o.dropout = 0;

@@ -81,8 +81,18 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
   run_result result;
   static_cast<triad::examples::run_log&>(result) = triad::examples::train(
       *net,
-      {.model = o.model, .out = out, .config = p.toml + to_toml(o), .seed = o.seed, .resume = o.resume, .updates = work.updates(),
-       .epoch_updates = o.evaluate_every, .batch = work.mean_tokens(), .example = "target tokens", .within = within, .record = record_of(o, p, words), .data = work.data_setting()},
+      {.model = o.model,
+       .out = out,
+       .config = p.toml + to_toml(o),
+       .seed = o.seed,
+       .resume = o.resume,
+       .updates = work.updates(),
+       .epoch_updates = o.evaluate_every,
+       .batch = work.mean_tokens(),
+       .example = "target tokens",
+       .within = within,
+       .record = record_of(o, p, words),
+       .data = work.data_setting()},
       fill, rate, validate);
   if (result.interrupted || result.failed) return result;
   for (auto const& part : p.data.tests) {

@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -198,10 +197,12 @@ inline vocabulary vocabulary_from(nlohmann::json const& json, std::string const&
   std::string reason;
   try {
     constexpr index_t least = 1, most = 1 << 20;  // tokens: no sentence is longer
-    auto const source = triad::whole_number(json.at("longest_source"), least, most), target = triad::whole_number(json.at("longest_target"), least, most);
-    if (source && target) return {detail::language_from(json.at("source")), detail::language_from(json.at("target")), *source, *target};
-    reason = ": its longest sentences have " + json.at("longest_source").dump() + " and " + json.at("longest_target").dump() +
-             " tokens, expected whole numbers from 1 to " + std::to_string(most);
+    auto const source = triad::whole_number(json.at("longest_source"), least, most),
+               target = triad::whole_number(json.at("longest_target"), least, most);
+    if (source && target)
+      return {detail::language_from(json.at("source")), detail::language_from(json.at("target")), *source, *target};
+    reason = ": its longest sentences have " + triad::quoted(json.at("longest_source")) + " and " +
+             triad::quoted(json.at("longest_target")) + " tokens, expected whole numbers from 1 to " + std::to_string(most);
   } catch (nlohmann::json::exception const&) {
   } catch (triad::data_error const& e) {
     reason = std::string(": ") + e.what();
