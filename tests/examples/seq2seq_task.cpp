@@ -162,7 +162,7 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   broken = json;
   broken["longest_source"] = 4.5;
   CHECK_THROWS_WITH(vocabulary_from(broken, "file"),
-                    contains("longest_source: expected an integer") && contains("found 4.5"));
+                    contains("its longest sentences have 4.5 and 2 tokens, expected whole numbers from 1 to 1048576"));
   broken = json;
   broken["target"]["counts"][0] = 1e300;
   CHECK_THROWS_WITH(vocabulary_from(broken, "file"),
@@ -172,7 +172,7 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   CHECK(published_from(shape, "file").width == 8);
   shape["width"] = 8.5;
   CHECK_THROWS_WITH(published_from(shape, "file"),
-                    contains("file: its encoder's width: expected an integer") && contains("found 8.5"));
+                    contains("file: its encoder's width is 8.5, expected a whole number from 1 to 2147483647"));
 
   tokens["</s>"] = 9;
   tokens["c"] = 2;
