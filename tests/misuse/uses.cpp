@@ -122,7 +122,7 @@ TEST_CASE("batches take what there is room for, or it is said") {
       {"edges of 2^60 positions",
        [] { edge_pairs_of l({2, room, room, 5}, {}, 1 << 20, 0, 1, {}, index_t{1} << 60); },
        "positions and width are 1152921504606846976 times 1048576"},
-      {"no end", [] { pairs_of l({2, 9, 9, 5, 5}, 4, 0, -1); }, "begin and of the end"},
+      {"no end", [] { pairs_of l({2, 9, 9, 5, 5}, 4, 0, -1); }, "begin and of the end are 0 and -1"},
       {"a source that is too long", [] { pairs_of l({2, 9, 9, 5, 5}, 4, 0, 1); l.add_source(std::vector<index_t>(5)); }, "full"},
       {"edges of room -1", [] { edge_pairs_of l({-1, room, room, 5}, {}, 4, 0, 1); }, "-1"},
       {"edges of width 0", [] { edge_pairs_of l({2, room, room, 5}, {}, 0, 0, 1); }, "width is 0"},

@@ -371,7 +371,7 @@ TEST_CASE("sizes that make no model are refused in a sentence") {
   refused([](auto& z) { z.tokens = 1; }, "tokens are 1, expected more than one");
   refused([](auto& z) { z.layer.heads = 4; }, "multiple of the heads");
   refused([](auto& z) { z.layer.variant = triangle_form::flat; }, "not causal");
-  refused([](auto& z) { z.padding = tokens; }, "no token");
+  refused([](auto& z) { z.padding = tokens; }, "the padding is 8, and there are 8 tokens");
 }
 
 TEMPLATE_TEST_CASE("an encoder and decoder of edges learn three pairs by heart", "", TRIAD_TEST_ONE_BACKEND) {

@@ -34,7 +34,9 @@ class edge_pair_loader {
                               checked_size("edge_pair_loader", {"width", width})),
                width, where) {
     expect_capacity({{"pairs", capacity.pairs}, {"targets", capacity.targets}});
-    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "edge_pair_loader: the tokens of the begin and of the end must be some");
+    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0,
+                  "edge_pair_loader: the tokens of the begin and of the end are " + std::to_string(begin_token) + " and " +
+                      std::to_string(end_token) + ", expected 0 or more");
     sources_.resize(size(capacity.pairs));
     for (auto* v : {&source_token_, &source_position_, &source_self_}) v->resize(size(capacity.source.nodes));
     for (auto* v : {&source_relation_, &source_row_}) v->resize(size(capacity.source.rows));

@@ -89,7 +89,8 @@ struct edge_transformer_seq2seq {
         prune(z.prune) {
     TRIAD_EXPECTS(z.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
     TRIAD_EXPECTS(z.layer.variant != triangle_form::flat, "edge_transformer_seq2seq: the flat form of attention is not causal");
-    TRIAD_EXPECTS(z.padding < z.tokens, "edge_transformer_seq2seq: the padding is no token");
+    TRIAD_EXPECTS(z.padding < z.tokens, "edge_transformer_seq2seq: the padding is " + std::to_string(z.padding) +
+                                            ", and there are " + std::to_string(z.tokens) + " tokens");
   }
 
   constexpr index_t width() const { return encoder.layers.layer.width(); }

@@ -75,7 +75,9 @@ struct fused_transformer {
         tied_output(z.tied_output),
         positions(z.positions),
         smoothing(z.smoothing) {
-    TRIAD_EXPECTS(source.tokens > 0 && z.target_tokens > 1, "fused_transformer: there must be tokens");
+    TRIAD_EXPECTS(source.tokens > 0 && z.target_tokens > 1,
+                  "fused_transformer: tokens are " + std::to_string(source.tokens) + " of sources and " +
+                      std::to_string(z.target_tokens) + " of targets, expected 1 or more and 2 or more");
     TRIAD_EXPECTS(source.width() == encoder.width(), "fused_transformer: the source's tokens and the encoder need the same width");
   }
 

@@ -46,7 +46,9 @@ struct tree_batch {
   choice_settings<T> choice(index_t k) const {
     choice_settings<T> t{over, operation_temperature, argument_temperature};
     auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {
-      TRIAD_EXPECTS(k < v.extent(0), "tree_batch: there is noise for fewer steps than the machine takes");
+      TRIAD_EXPECTS(k < v.extent(0),
+                    "tree_batch: there is noise for fewer steps than the machine takes: none for step " +
+                        std::to_string(k));
       return make_matrix(v.data_handle() + k * v.extent(1) * v.extent(2), v.extent(1), columns, v.extent(2));
     };
     if (operation_noise.size() != 0) t.operation_noise = rows(operation_noise, operation_noise.extent(2));
