@@ -5,7 +5,10 @@ include(${CMAKE_CURRENT_LIST_DIR}/../common/sizes_test.cmake)
 
 file(MAKE_DIRECTORY ${FOLDER}/roberta)
 make_roberta(roberta 7)
-run("0|2" train --preset smoke --updates 2 --roberta ${FOLDER}/roberta --out ${FOLDER}/published)
+string(REPEAT "hop left\tLTURN HOP\nrun twice\tRUN RUN\n" 40 pairs)  # generated commands are longer than its positions
+file(WRITE ${FOLDER}/pairs.tsv "${pairs}")
+run("0|2" train --task pairs --data ${FOLDER}/pairs.tsv --preset smoke --updates 2 --roberta ${FOLDER}/roberta
+    --out ${FOLDER}/published)
 run("0|2" train --preset smoke --updates 2 --out ${FOLDER}/lrf)
 foreach(folder lrf published)
   expect_sizes_refused(${folder} OPTIONAL tokenise ARGUMENTS --sentence "hop left" --longest 3)

@@ -51,7 +51,8 @@ inline triad::examples::run_record record_of(options const& o, index_t depth, tr
 /// The options of the machine in a checkpoint; what does not shape a machine is taken from `o`.
 inline options shaped_as(triad::checkpoint const& file, options o) {
   o.model = triad::examples::read_name(file, "model", {"tree-machine"});
-  o.task = file.setting<std::string>("task");
+  o.task = triad::examples::read_name(file, "task",
+                                      {"car-cdr-seq", "active-logical", "passive-logical", "active-passive-logical"});
   o.one_way = file.setting<bool>("one_way");
   o.rows = file.setting("rows", 1, std::numeric_limits<int>::max());
   o.data_seed = file.setting<std::uint64_t>("data_seed");
@@ -64,7 +65,7 @@ inline options shaped_as(triad::checkpoint const& file, options o) {
   if (o.operation_choice.empty() || o.argument_choice.empty())
     throw triad::data_error(file.tensors().file() + ": setting 'choice' is " + triad::quoted(choice) +
                             ", which is no way to choose; it was written by another program");
-  o.interpreter = file.setting<std::string>("interpreter");
+  o.interpreter = triad::examples::read_name(file, "interpreter", {"rows", "matrices", "learned"});
   o.role_seed = file.setting<std::uint64_t>("role_seed");
   o.dropout = 0;
   settle(o);

@@ -49,7 +49,9 @@ inline options shaped_as(triad::checkpoint const& file, std::string const& path,
   triad::examples::read_widths(file, o);
   o.hidden = file.setting("hidden", 1, std::numeric_limits<int>::max());
   o.dropout = 0;
-  o.tokenise = file.configuration().contains("tokenise") ? file.setting<std::string>("tokenise") : "none";
+  o.tokenise = "none";
+  if (file.configuration().contains("tokenise"))
+    o.tokenise = triad::examples::read_name(file, "tokenise", {"none", "source", "target", "both"});
   if (of_edges(o)) {
     o.encoder_layers = o.decoder_layers = file.setting("layers", 1, triad::examples::most_layers);
     o.untied = file.setting<bool>("untied");
@@ -58,14 +60,14 @@ inline options shaped_as(triad::checkpoint const& file, std::string const& path,
     o.attention = triad::examples::attention_form(file.setting<std::string>("attention"), path);
     return o;
   }
-  o.fuse = file.setting<std::string>("fuse");
+  o.fuse = triad::examples::read_name(file, "fuse", {"source", "target", "both", "none"});
   o.only_top = file.setting<bool>("only_top");
   o.accumulate = file.setting<bool>("accumulate");
   o.relative = file.setting<bool>("relative");
   o.encoder_layers = file.setting("encoder_layers", 1, static_cast<int>(triad::most_layers));
   o.decoder_layers = file.setting("decoder_layers", 1, static_cast<int>(triad::most_layers));
   o.tie_output = file.setting<bool>("tie_output");
-  o.norm = file.setting<std::string>("norm");
+  o.norm = triad::examples::read_name(file, "norm", {"after", "before"});
   o.published.reset();
   if (file.state().configuration.contains("published")) o.published = published_from(file.setting<nlohmann::json>("published"), path);
   return o;
