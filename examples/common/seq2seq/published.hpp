@@ -38,8 +38,11 @@ inline triad::roberta_config published_from(nlohmann::json const& json, std::str
                               ", expected a whole number from " + std::to_string(least) + " to " +
                               std::to_string(triad::largest_size));
     };
-    return {count("width"), count("layers"), count("heads"), count("hidden"), count("tokens"), count("positions"), count("padding"),
-            json.at("epsilon").get<double>()};
+    auto const epsilon = json.at("epsilon").get<double>();  // added to a variance
+    if (!(epsilon > 0 && epsilon < 1))
+      throw triad::data_error(path + ": its encoder's epsilon is " + triad::quoted(json.at("epsilon")) +
+                              ", expected a number above 0 and below 1");
+    return {count("width"), count("layers"), count("heads"), count("hidden"), count("tokens"), count("positions"), count("padding"), epsilon};
   } catch (nlohmann::json::exception const& e) {
     throw triad::data_error(path + ": the shape of its pre-trained encoder cannot be read: " + e.what());
   }
