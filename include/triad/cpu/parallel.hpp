@@ -32,9 +32,10 @@ inline int hardware_threads() {
 
 namespace detail {
 
-inline constexpr nanoseconds worth_sharing =
-    5'000;  // a call that takes longer is offered to the threads that are awake,
-inline constexpr nanoseconds worth_waking = 20'000;  // and one that takes longer than this to those that sleep too
+/// What will take longer is offered to the threads that are awake,
+inline constexpr nanoseconds worth_sharing = 5'000;
+/// and what will take longer than this to those that sleep too; a shorter call begins alone.
+inline constexpr nanoseconds worth_waking = 20'000;
 
 /// How long a task took where a call stands, when it was last run there.  At first, long: who does not know shares.
 class task_time {
@@ -84,15 +85,16 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
     return;
   }
   double expected = each.known() * static_cast<double>(tasks);
-  if (expected < worth_sharing) {
-    for (index_t look = 1; done < tasks;) {  // at the clock after 1, 2, 4 ... tasks: they may be longer this time
+  if (expected < worth_waking) {
+    // At the clock after 1, 2, 4 ... tasks: they may be longer this time, or shorter than they were beside helpers.
+    for (index_t look = 1; done < tasks;) {
       run(context, done++, 0);
       if (done < look && done < tasks) continue;
       look = 2 * done;
       double const taken = static_cast<double>(now() - start) / static_cast<double>(done);
       if (done == tasks) return each.note(taken);
       expected = taken * static_cast<double>(tasks - done);
-      if (expected > worth_waking) break;
+      if (expected > worth_sharing) break;
     }
   }
   auto& pool = pool::of_process();

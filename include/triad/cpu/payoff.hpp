@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // On a processor that something else keeps busy, a thread stops in the middle of a task for milliseconds, and its
-// caller with it; or the caller himself is set aside for it.  So a caller keeps an account of time:
+// caller with it.  So a caller keeps an account of time:
 //
-//   gain = (tasks that others ran) (time that a task takes him) - (time to call them) - (time to wait for them)
-//          - (time that he was set aside).
+//   gain = (tasks that others ran) (processor time that a task takes him) - (time to call them)
+//          - (time to wait for them).
 //
 // As long as the account is not overdrawn he has help.  When it is, he works alone for a while and then tries again;
 // the while doubles with every failure, so that trying costs a few per cent at most.  Results do not depend on who runs
-// a task, only time does.
+// a task, only time does.  That he is set aside himself is not held against help: on a machine that others share it
+// happens to who works alone, too, and counted it sent helpers away from machines that were nearly idle (50 graphs of 5
+// nodes: 0.97 of one thread's time in place of 0.73).
 #pragma once
 
 #include <time.h>
@@ -77,7 +79,7 @@ class payoff {
       if (nanoseconds const processor = processor_() - processor_from_; processor > 0)
         lost = std::clamp(static_cast<double>(at - from_ - processor - slept_), 0.0, own);
     double const pace = own > 0 ? (own - lost) / own : 0;
-    account_ = std::min(credit, account_ + helped_ * pace - static_cast<double>(waited_) - lost);
+    account_ = std::min(credit, account_ + helped_ * pace - static_cast<double>(waited_));
     if (account_ < 0) {
       account_ = 0;
       alone_until_ = at + pause_;
