@@ -1,7 +1,9 @@
-// One update of Adam over ten million parameters, all of which have gradients, or none any more: then their moments die away, and what
-// becomes of numbers too small for a normal float decides the speed (cpu/denormals.hpp).  Ours are zero after the first update; the
-// reference, one thread, keeps them, for comparison.
+// One update of Adam over ten million parameters, all of which have gradients, or none any more: then their moments die
+// away, and what becomes of numbers too small for a normal float decides the speed (cpu/denormals.hpp).  Ours are zero
+// after the first update; the reference, one thread, keeps them, for comparison.
 // SPDX-License-Identifier: Apache-2.0
+
+#include "triad/ops/adam.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -11,7 +13,6 @@
 
 #include "session.hpp"
 #include "triad/cpu/cpu.hpp"
-#include "triad/ops/adam.hpp"
 
 namespace bench {
 namespace {
@@ -27,11 +28,15 @@ struct adam_problem {
 
   /// Moments that died: denormal, as rounding leaves them where a gradient has been zero for long.
   adam_problem(index_t n, bool died)
-      : p(static_cast<std::size_t>(n), 0.1f), g(p.size(), died ? 0.0f : 1e-3f), m(p.size(), died ? 6e-45f : 1e-3f), v(p.size(), died ? 1.4e-44f : 1e-6f) {}
+      : p(static_cast<std::size_t>(n), 0.1f),
+        g(p.size(), died ? 0.0f : 1e-3f),
+        m(p.size(), died ? 6e-45f : 1e-3f),
+        v(p.size(), died ? 1.4e-44f : 1e-6f) {}
 
   template <class Ex>
   void run(Ex& ex) {
-    triad::adam(ex, {.beta2 = 0.95, .weight_decay = 0.1, .decoupled = true}, make_vec<double const>(rate.data(), 1), &step, view(p), view(g), view(m), view(v));
+    triad::adam(ex, {.beta2 = 0.95, .weight_decay = 0.1, .decoupled = true}, make_vec<double const>(rate.data(), 1),
+                &step, view(p), view(g), view(m), view(v));
   }
 
  private:
@@ -62,10 +67,12 @@ void run(benchmark::State& state, std::string const& name, Ex& ex, bool died, bo
   static triad::reference::backend plain;
   for (bool const died : {false, true}) {
     std::string const what = std::string("moments:") + (died ? "dead" : "alive");
-    benchmark::RegisterBenchmark(("adam/" + what).c_str(), [=](benchmark::State& state) { run(state, "adam/" + what, machine(), died, true); })
-        ->Unit(benchmark::kMillisecond);
-    benchmark::RegisterBenchmark(("adam_reference/" + what).c_str(), [=](benchmark::State& state) { run(state, "adam_reference/" + what, plain, died, false); })
-        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("adam/" + what).c_str(), [=](benchmark::State& state) {
+      run(state, "adam/" + what, machine(), died, true);
+    })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("adam_reference/" + what).c_str(), [=](benchmark::State& state) {
+      run(state, "adam_reference/" + what, plain, died, false);
+    })->Unit(benchmark::kMillisecond);
   }
   return true;
 }();

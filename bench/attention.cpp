@@ -1,5 +1,8 @@
-// Attention over sequences (plain, causal, with relative positions) and fuse-attention, each alone: products with weights would hide them.
+// Attention over sequences (plain, causal, with relative positions) and fuse-attention, each alone: products with
+// weights would hide them.
 // SPDX-License-Identifier: Apache-2.0
+
+#include "triad/ops/attention.hpp"
 
 #include <algorithm>
 #include <string>
@@ -10,7 +13,6 @@
 #include "problem.hpp"
 #include "sequences.hpp"
 #include "session.hpp"
-#include "triad/ops/attention.hpp"
 #include "triad/ops/fuse_attention.hpp"
 #include "triad/reference/reference.hpp"
 
@@ -30,7 +32,10 @@ struct attention_task {
 
   static constexpr char const* operation = "attention";
   index_t rows() const { return b * s; }
-  std::string name() const { return name_of({{"b", b}, {"s", s}, {"d", d}, {"h", h}}) + (causal ? "/causal" : "") + (reach > 0 ? name_of({{"reach", reach}}) : ""); }
+  std::string name() const {
+    return name_of({{"b", b}, {"s", s}, {"d", d}, {"h", h}}) + (causal ? "/causal" : "") +
+           (reach > 0 ? name_of({{"reach", reach}}) : "");
+  }
   attention_task small() const { return {3, std::min<index_t>(s, 40), 12 * h, h, causal, std::min<index_t>(reach, 5)}; }
 
   work_model count_work(bool train) const {
@@ -59,19 +64,24 @@ struct attention_arrays {
   }
   void plan(triad::arena& place) {
     index_t const offsets = triad::relative_offsets(task.reach), k = task.d / task.h;
-    for (auto* x : {&query, &key, &value, &dc, &c, &dquery, &dkey, &dvalue}) *x = place.make<states<T>>(task.rows(), task.d);
+    for (auto* x : {&query, &key, &value, &dc, &c, &dquery, &dkey, &dvalue})
+      *x = place.make<states<T>>(task.rows(), task.d);
     for (auto* x : {&a, &b, &da, &db}) *x = place.make<states<T>>(offsets, k);
     for (auto* x : {&bias, &shares}) *x = place.make<states<T>>(task.rows(), task.h * offsets);
     lse = place.make<states<T>>(task.h, task.rows());
   }
   std::vector<states<T>> read() const { return {query, key, value, a, b, dc}; }
-  named<T> made() const { return {{"c", c}, {"dquery", dquery}, {"dkey", dkey}, {"dvalue", dvalue}, {"da", da}, {"db", db}}; }
+  named<T> made() const {
+    return {{"c", c}, {"dquery", dquery}, {"dkey", dkey}, {"dvalue", dvalue}, {"da", da}, {"db", db}};
+  }
 
   template <class Ex>
   void run(Ex& ex, triad::call const& use, bool train) const {
     triad::attention_settings t;
     t.heads = task.h, t.causal = task.causal, t.reach = task.reach;
-    auto const indices = [](std::vector<index_t> const& v) { return triad::make_vec<index_t const>(v.data(), static_cast<index_t>(v.size())); };
+    auto const indices = [](std::vector<index_t> const& v) {
+      return triad::make_vec<index_t const>(v.data(), static_cast<index_t>(v.size()));
+    };
     triad::sequence_batch const own{task.b, task.rows(), task.s, indices(size), indices(first)};
     triad::attention_sequences const both{own, own};
     auto const in = [](states<T> x) { return triad::as_matrix(triad::read_only(x)); };
@@ -85,7 +95,8 @@ struct attention_arrays {
     auto& scratch = *use.scratch;
     if (task.reach > 0) {
       triad::attention(ex, scratch, t, both, x, tables, relative, sums, out(c));
-      if (train) triad::attention_grad(ex, scratch, t, both, x, tables, relative, known, in(c), in(dc), dx, {out(da), out(db)});
+      if (train)
+        triad::attention_grad(ex, scratch, t, both, x, tables, relative, known, in(c), in(dc), dx, {out(da), out(db)});
     } else {
       triad::attention(ex, scratch, t, both, x, sums, out(c));
       if (train) triad::attention_grad(ex, scratch, t, both, x, known, in(c), in(dc), dx);
@@ -122,7 +133,9 @@ struct fuse_arrays {
     weights = place.make<states<T>>(task.rows, task.h * task.layers);
   }
   std::vector<states<T>> read() const { return {u, below, d_mixed, d_kept}; }
-  named<T> made() const { return {{"mixed", mixed}, {"kept", kept}, {"weights", weights}, {"du", du}, {"dx", d_below}}; }
+  named<T> made() const {
+    return {{"mixed", mixed}, {"kept", kept}, {"weights", weights}, {"du", du}, {"dx", d_below}};
+  }
 
   template <class Ex>
   void run(Ex& ex, triad::call const&, bool train) const {
@@ -131,8 +144,8 @@ struct fuse_arrays {
     triad::layer_states<T const> const all(below.data_handle(), task.layers, task.rows, task.d);
     triad::fuse_attention(ex, t, task.layers, triad::read_only(u), all, weights, mixed, kept);
     if (train)
-      triad::fuse_attention_grad(ex, t, task.layers, triad::read_only(u), all, triad::read_only(weights), triad::read_only(d_mixed),
-                                 triad::read_only(d_kept), du, d_states);
+      triad::fuse_attention_grad(ex, t, task.layers, triad::read_only(u), all, triad::read_only(weights),
+                                 triad::read_only(d_mixed), triad::read_only(d_kept), du, d_states);
   }
 };
 
@@ -141,12 +154,14 @@ template <class Arrays, class Ex>
 class operation_problem {
  public:
   template <class Task>
-  operation_problem(Ex& ex, Task const& task) : ex_(ex), at_(task), memory_(triad::planned_bytes([&](triad::arena& a) { at_.plan(a); })) {
+  operation_problem(Ex& ex, Task const& task)
+      : ex_(ex), at_(task), memory_(triad::planned_bytes([&](triad::arena& a) { at_.plan(a); })) {
     auto place = memory_.place();
     at_.plan(place);
     std::uint64_t stream = 0;
     for (auto const& x : at_.read()) fill_random(x, ++stream);
-    scratch_ = triad::buffer<>(triad::planned_scratch(ex, {}, [&](auto& planner, triad::call const& c) { at_.run(planner, c, true); }));
+    scratch_ = triad::buffer<>(
+        triad::planned_scratch(ex, {}, [&](auto& planner, triad::call const& c) { at_.run(planner, c, true); }));
   }
   void run(bool train) {
     auto place = scratch_.place();
@@ -184,13 +199,19 @@ void add(Task const& task) {
     benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
       if (!may_time(state, name, std::size_t{1} << 28, [&] { return check<Arrays>(task.small()); })) return;
       operation_problem<Arrays<float>, triad::cpu::backend> p(machine(), task);
-      time_work(state, {.model = task.count_work(train), .planned = p.planned_bytes(), .total = p.bytes()}, [&] { p.run(train); });
+      time_work(state, {.model = task.count_work(train), .planned = p.planned_bytes(), .total = p.bytes()},
+                [&] { p.run(train); });
     })->Unit(benchmark::kMillisecond);
   }
 }
 
 [[maybe_unused]] bool const registered = [] {
-  for (attention_task const& t : {attention_task{32, 20, 512, 4}, {32, 20, 512, 4, true}, {32, 20, 512, 4, false, 16}, {128, 20, 128, 4}, {4, 256, 512, 8}}) add<attention_arrays>(t);
+  for (attention_task const& t : {attention_task{32, 20, 512, 4},
+                                  {32, 20, 512, 4, true},
+                                  {32, 20, 512, 4, false, 16},
+                                  {128, 20, 128, 4},
+                                  {4, 256, 512, 8}})
+    add<attention_arrays>(t);
   for (fuse_task const& t : {fuse_task{640, 6, 512, 4}, {640, 2, 512, 4}, {2560, 3, 128, 4}}) add<fuse_arrays>(t);
   return true;
 }();

@@ -1,4 +1,5 @@
-// Whole training steps of CFQ's models: dependency parsers with the paper's settings and small ones, and the Edge Transformer that decodes.
+// Whole training steps of CFQ's models: dependency parsers with the paper's settings and small ones, and the Edge
+// Transformer that decodes.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

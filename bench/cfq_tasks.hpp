@@ -30,7 +30,9 @@ struct dependency_task : graph_sizes {
   std::string name() const { return name_of({{"words", tokens()}, {"l", layers}, {"d", width}, {"h", heads}}); }
 
   template <class T, class Ex>
-  auto loader(Ex& ex) const { return triad::dependency_loader<Ex, T>(dims(), reach, width, triad::memory_of(ex)); }
+  auto loader(Ex& ex) const {
+    return triad::dependency_loader<Ex, T>(dims(), reach, width, triad::memory_of(ex));
+  }
   template <class Loader>
   void fill(Loader& loader) const {
     fill_sentences(loader, [](index_t n, auto const& below) {
@@ -39,15 +41,20 @@ struct dependency_task : graph_sizes {
     });
   }
   template <class Loader>
-  static auto upload(Loader& loader) { return loader.upload(); }
+  static auto upload(Loader& loader) {
+    return loader.upload();
+  }
 };
 
 /// From a state of every ordered pair.
 struct edge_dependency_task : dependency_task {
   template <class T>
   auto model() const {
-    triad::edge_trunk_sizes const trunk{
-        .tokens = vocabulary, .relations = 2 * reach + 1, .layers = layers, .tied = tied, .layer = edge_layer(width, heads)};
+    triad::edge_trunk_sizes const trunk{.tokens = vocabulary,
+                                        .relations = 2 * reach + 1,
+                                        .layers = layers,
+                                        .tied = tied,
+                                        .layer = edge_layer(width, heads)};
     return triad::edge_dependency_parser<T>(trunk, {.relations = relations});
   }
   work_model count_work() const {
@@ -64,7 +71,8 @@ struct biaffine_dependency_task : dependency_task {
   template <class T>
   auto model() const {
     triad::transformer_options const layer{.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1};
-    triad::token_trunk_sizes const trunk{.tokens = vocabulary, .layers = layers, .tied = tied, .layer = layer, .positional_dropout = 0.1};
+    triad::token_trunk_sizes const trunk{
+        .tokens = vocabulary, .layers = layers, .tied = tied, .layer = layer, .positional_dropout = 0.1};
     return triad::biaffine_dependency_parser<T>(trunk, {.relations = relations, .inner = width, .dropout = 0.1});
   }
   work_model count_work() const {
@@ -108,11 +116,17 @@ struct edge_pair_task {
   triad::edge_pair_dims dims() const { return dims(1, target); }
 
   template <class T, class Ex>
-  auto loader(Ex& ex) const { return triad::edge_pair_loader<Ex, T>(dims(), model<T>().layout, width, begin, end, triad::memory_of(ex)); }
+  auto loader(Ex& ex) const {
+    return triad::edge_pair_loader<Ex, T>(dims(), model<T>().layout, width, begin, end, triad::memory_of(ex));
+  }
   template <class Loader>
-  void fill(Loader& loader) const { fill_pairs(loader, sentences, source, target, words); }
+  void fill(Loader& loader) const {
+    fill_pairs(loader, sentences, source, target, words);
+  }
   template <class Loader>
-  static auto upload(Loader& loader) { return loader.upload(); }
+  static auto upload(Loader& loader) {
+    return loader.upload();
+  }
 
   /// The same model at a size that the reference can do.
   edge_pair_task small() const {

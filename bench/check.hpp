@@ -12,12 +12,12 @@
 
 namespace bench {
 
-/// The reference in double, except that one plain call of BLAS makes each product and that heads run side by side: minutes become
-/// seconds.  Nothing of it is shared with the backend that is timed.
+/// The reference in double, except that one plain call of BLAS makes each product and that heads run side by side:
+/// minutes become seconds.  Nothing of it is shared with the backend that is timed.
 struct checker : triad::reference::backend {};
 
-inline void do_matmul(checker&, triad::matrix<double const> a, triad::matrix<double const> b, triad::matrix<double> c, bool accumulate,
-                      triad::epilogue<double> const& e) {
+inline void do_matmul(checker&, triad::matrix<double const> a, triad::matrix<double const> b, triad::matrix<double> c,
+                      bool accumulate, triad::epilogue<double> const& e) {
   index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
   if (m == 0 || n == 0) return;
   auto const dense = [](triad::matrix<double const> x) {
@@ -32,16 +32,19 @@ inline void do_matmul(checker&, triad::matrix<double const> a, triad::matrix<dou
   triad::cpu::blas_is_serial();
   index_t const part = (m + machine().threads - 1) / machine().threads;
   triad::cpu::parallel_rows(machine(), m, part, [&](index_t first, index_t count, int) {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count), static_cast<int>(n), static_cast<int>(k), 1.0,
-                left.data() + first * k, static_cast<int>(k), right.data(), static_cast<int>(n), 0.0, sum.data() + first * n, static_cast<int>(n));
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(count), static_cast<int>(n),
+                static_cast<int>(k), 1.0, left.data() + first * k, static_cast<int>(k), right.data(),
+                static_cast<int>(n), 0.0, sum.data() + first * n, static_cast<int>(n));
   });
   for (index_t i = 0; i < m; ++i)
     for (index_t j = 0; j < n; ++j)
-      c(i, j) = triad::reference::finish(e, i, j, n, (accumulate ? c(i, j) : 0) + sum[static_cast<std::size_t>(i * n + j)]);
+      c(i, j) =
+          triad::reference::finish(e, i, j, n, (accumulate ? c(i, j) : 0) + sum[static_cast<std::size_t>(i * n + j)]);
 }
 
 namespace detail {
-/// f(settings of one head, head, columns of that head in a matrix); dropout numbers elements across heads, so it forbids the split.
+/// f(settings of one head, head, columns of that head in a matrix); dropout numbers elements across heads, so it
+/// forbids the split.
 template <class F>
 void each_head(triad::triangle_settings const& t, index_t width, F&& f) {
   triad::cpu::parallel_for(machine(), t.heads, [&](index_t head, int) {
@@ -56,26 +59,27 @@ triad::triangle_statistics<S> statistics_of(triad::triangle_statistics<S> const&
 }
 }  // namespace detail
 
-inline void do_triangle(checker& ex, triad::triangle_settings const& t, triad::triangle_projections<double const> const& x,
-                        triad::graph_batch const& g, triad::triangle_statistics<double> const& statistics, triad::matrix<double> o,
+inline void do_triangle(checker& ex, triad::triangle_settings const& t,
+                        triad::triangle_projections<double const> const& x, triad::graph_batch const& g,
+                        triad::triangle_statistics<double> const& statistics, triad::matrix<double> o,
                         triad::workspace ws) {
   if (t.dropout.active()) return triad::reference::do_triangle(ex, t, x, g, statistics, o, ws);
   detail::each_head(t, x.query.extent(1) / t.heads, [&](auto const& one, index_t head, auto of) {
     triad::reference::do_triangle<double>(ex, one, {of(x.query), of(x.key), of(x.left_value), of(x.right_value)}, g,
-                                          detail::statistics_of(statistics, head),
-                                          of(o), ws);
+                                          detail::statistics_of(statistics, head), of(o), ws);
   });
 }
 
-inline void do_triangle_grad(checker& ex, triad::triangle_settings const& t, triad::triangle_projections<double const> const& x,
-                             triad::graph_batch const& g, triad::triangle_statistics<double const> const& statistics,
-                             triad::matrix<double const> o, triad::matrix<double const> d_o, triad::triangle_projections<double> const& dx,
+inline void do_triangle_grad(checker& ex, triad::triangle_settings const& t,
+                             triad::triangle_projections<double const> const& x, triad::graph_batch const& g,
+                             triad::triangle_statistics<double const> const& statistics, triad::matrix<double const> o,
+                             triad::matrix<double const> d_o, triad::triangle_projections<double> const& dx,
                              triad::workspace ws) {
   if (t.dropout.active()) return triad::reference::do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
   detail::each_head(t, x.query.extent(1) / t.heads, [&](auto const& one, index_t head, auto of) {
-    triad::reference::do_triangle_grad<double>(ex, one, {of(x.query), of(x.key), of(x.left_value), of(x.right_value)}, g,
-                                               detail::statistics_of(statistics, head),
-                                               of(o), of(d_o), {of(dx.query), of(dx.key), of(dx.left_value), of(dx.right_value)}, ws);
+    triad::reference::do_triangle_grad<double>(ex, one, {of(x.query), of(x.key), of(x.left_value), of(x.right_value)},
+                                               g, detail::statistics_of(statistics, head), of(o), of(d_o),
+                                               {of(dx.query), of(dx.key), of(dx.left_value), of(dx.right_value)}, ws);
   });
 }
 

@@ -1,4 +1,5 @@
-// How results are compared before they are timed: with those of another backend, and single edges of triangles with their definition.
+// How results are compared before they are timed: with those of another backend, and single edges of triangles with
+// their definition.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,11 +15,14 @@
 
 namespace bench {
 
-/// Float sums of up to a hundred thousand terms, in another order; more where a program asks for products that round more.
+/// Float sums of up to a hundred thousand terms, in another order; more where a program asks for products that round
+/// more.
 inline double tolerance = 1e-4;
 
-/// The largest difference over the largest expected value, or over `least` where that is more, if it is above the tolerance.
-inline verdict compare(std::string const& what, float const* found, double const* expected, index_t count, double least = 0) {
+/// The largest difference over the largest expected value, or over `least` where that is more, if it is above the
+/// tolerance.
+inline verdict compare(std::string const& what, float const* found, double const* expected, index_t count,
+                       double least = 0) {
   double difference = 0, largest = least;
   for (index_t i = 0; i < count; ++i) {
     double const here = std::abs(static_cast<double>(found[i]) - expected[i]);
@@ -28,8 +32,8 @@ inline verdict compare(std::string const& what, float const* found, double const
   }
   if (difference <= tolerance * largest) return std::nullopt;
   char text[160];
-  std::snprintf(text, sizeof text,
-                "%s differs from the reference by %.3g, %.3g of its largest value", what.c_str(), difference, difference / largest);
+  std::snprintf(text, sizeof text, "%s differs from the reference by %.3g, %.3g of its largest value", what.c_str(),
+                difference, difference / largest);
   return text;
 }
 
@@ -39,12 +43,14 @@ verdict compare_views(std::string const& what, Found found, Expected expected) {
   return compare(what, found.data_handle(), expected.data_handle(), static_cast<index_t>(found.size()));
 }
 
-/// Every tensor of two fields of the same layer.  Some gradients are zero but for rounding, as that of a bias before a softmax: none is
-/// asked to be nearer than 1e-6 of the largest of all.
+/// Every tensor of two fields of the same layer.  Some gradients are zero but for rounding, as that of a bias before a
+/// softmax: none is asked to be nearer than 1e-6 of the largest of all.
 template <class Found, class Expected>
 verdict compare_fields(Found found, Expected expected) {
   std::vector<std::pair<double const*, index_t>> wanted;
-  triad::walk(expected, [&](std::string const&, auto view) { wanted.emplace_back(view.data_handle(), static_cast<index_t>(view.size())); });
+  triad::walk(expected, [&](std::string const&, auto view) {
+    wanted.emplace_back(view.data_handle(), static_cast<index_t>(view.size()));
+  });
   double largest = 0;
   for (auto const& [data, count] : wanted)
     for (index_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(data[i]));
@@ -62,8 +68,8 @@ class sampled_triangle {
   using projections = triad::triangle_projections<float const>;
 
  public:
-  sampled_triangle(triad::triangle_settings const& t, projections const& x, triad::graph_batch const& g, triad::matrix<float const> o,
-                   triad::matrix<float const> d_o)
+  sampled_triangle(triad::triangle_settings const& t, projections const& x, triad::graph_batch const& g,
+                   triad::matrix<float const> o, triad::matrix<float const> d_o)
       : t_(t), x_(x), g_(g), o_(o), d_o_(d_o) {}
 
   verdict check(triad::triangle_projections<float> const& dx, index_t edges) const {
@@ -73,7 +79,8 @@ class sampled_triangle {
       auto const nodes = static_cast<std::uint32_t>(g_.size(graph));
       index_t const a = random.below(nodes), b = random.below(nodes);
       for (index_t c = 0; c < t_.heads; ++c)
-        if (auto wrong = check_edge(triad::reference::triangle_head<float>(t_, x_, g_, graph, c), a, b, dx)) return wrong;
+        if (auto wrong = check_edge(triad::reference::triangle_head<float>(t_, x_, g_, graph, c), a, b, dx))
+          return wrong;
     }
     return std::nullopt;
   }
@@ -107,9 +114,11 @@ class sampled_triangle {
     std::vector<double> o(k), dq(k), dk(k), dv1(k), dv2(k);
     bool const right = triad::uses_right_value(t_.form), own_key = triad::ablates_attention(t_.form);
     auto const add = [&](std::vector<double>& to, double factor, triad::matrix<float const> m, index_t row) {
-      for (std::size_t e = 0; e < k; ++e) to[e] += factor * static_cast<double>(m(row, at.column(static_cast<index_t>(e))));
+      for (std::size_t e = 0; e < k; ++e)
+        to[e] += factor * static_cast<double>(m(row, at.column(static_cast<index_t>(e))));
     };
-    auto const gated = [&](std::vector<double>& to, double factor, index_t row, triad::matrix<float const> m, index_t value_row) {
+    auto const gated = [&](std::vector<double>& to, double factor, index_t row, triad::matrix<float const> m,
+                           index_t value_row) {
       for (std::size_t e = 0; e < k; ++e) {
         auto const column = at.column(static_cast<index_t>(e));
         to[e] += factor * static_cast<double>(d_o_(row, column)) * static_cast<double>(m(value_row, column));
@@ -124,7 +133,8 @@ class sampled_triangle {
     for (index_t other = 0; other < at.n; ++other) {  // (a, b) as first edge (i, l), then as second edge (l, j)
       double const p = weights(at, a, other)[static_cast<std::size_t>(b)];
       add(dq, slope(at, a, b, other, p), x_.key, at.key_edge(a, b, other));
-      right ? gated(dv1, p, at.edge(a, other), x_.right_value, at.edge(b, other)) : add(dv1, p, d_o_, at.edge(a, other));
+      right ? gated(dv1, p, at.edge(a, other), x_.right_value, at.edge(b, other))
+            : add(dv1, p, d_o_, at.edge(a, other));
       if (own_key && !right) continue;
       double const r = weights(at, other, b)[static_cast<std::size_t>(a)];
       if (!own_key) add(dk, slope(at, other, a, b, r), x_.query, at.edge(other, a));

@@ -38,8 +38,11 @@ class edge_translating {
   using loader_type = triad::edge_pair_loader<triad::cpu::backend, float>;
 
   explicit edge_translating(edge_decoding_task const& task)
-      : task_(task), model_(task.model<float>()), parameters_(model_, triad::holding::values),
-        loader_(task.dims(1, 0), model_.layout, task.width, task.begin, task.end), search_(task.sentences, task.words, task.options()),
+      : task_(task),
+        model_(task.model<float>()),
+        parameters_(model_, triad::holding::values),
+        loader_(task.dims(1, 0), model_.layout, task.width, task.begin, task.end),
+        search_(task.sentences, task.words, task.options()),
         decoder_(machine(), model_, {task.dims(1, 0), task.beam, task.target}) {
     triad::initialize(parameters_.mutable_values(), 3);
     triad::random_stream random(5, 0);
@@ -64,7 +67,8 @@ class edge_translating {
     auto const most = task_.dims(task_.beam, task_.target);
     loader_type loader(most, model_.layout, task_.width, task_.begin, task_.end);
     // The encoder's half lies apart, so that it stays.
-    triad::buffer<> const encoded(triad::planned_bytes([&](triad::arena& a) { (void)model_.plan_encoder(a, most, triad::keep::nothing); }));
+    triad::buffer<> const encoded(
+        triad::planned_bytes([&](triad::arena& a) { (void)model_.plan_encoder(a, most, triad::keep::nothing); }));
     triad::buffer<> const decoded(triad::planned_bytes([&](triad::arena& a) { (void)plan(a, most); }));
     triad::buffer<> const scratch(triad::planned_scratch(machine(), {}, [&](auto& dry, triad::call const& c) {
       triad::arena none, nothing;
@@ -135,9 +139,11 @@ verdict check_decoding(edge_decoding_task const& task) {
   for (index_t s = 0; s < task.sentences; ++s) {
     auto const passes = t.found(s);
     auto const& edges = kept[static_cast<std::size_t>(s)];
-    if (passes.size() != edges.size()) return "sentence " + std::to_string(s) + " has another number of hypotheses by new edges than by passes";
+    if (passes.size() != edges.size())
+      return "sentence " + std::to_string(s) + " has another number of hypotheses by new edges than by passes";
     for (std::size_t i = 0; i < passes.size(); ++i)
-      if (passes[i].tokens != edges[i].tokens) return "sentence " + std::to_string(s) + " is decoded otherwise by new edges than by passes";
+      if (passes[i].tokens != edges[i].tokens)
+        return "sentence " + std::to_string(s) + " is decoded otherwise by new edges than by passes";
   }
   return std::nullopt;
 }
@@ -145,8 +151,8 @@ verdict check_decoding(edge_decoding_task const& task) {
 void run(benchmark::State& state, std::string const& name, edge_decoding_task const& task, bool edges) {
   if (!may_time(state, name, std::size_t{2} << 30, [&] { return check_decoding(task.small()); })) return;
   edge_translating t(task);
-  double const seconds =
-      time_work(state, {.model = {}, .total = t.bytes(), .floor = false, .warm = edges}, [&] { edges ? t.by_edges() : t.by_passes(); });
+  double const seconds = time_work(state, {.model = {}, .total = t.bytes(), .floor = false, .warm = edges},
+                                   [&] { edges ? t.by_edges() : t.by_passes(); });
   auto const one = triad::decoding_triples::of(task.source, task.target, task.layers);
   auto const slots = static_cast<double>(task.sentences * task.beam);
   state.counters["tokens/s"] = static_cast<double>(task.sentences * task.target) / seconds;

@@ -1,5 +1,5 @@
-// Whole training steps of the Edge Transformer: CLUTRR and COGS with the papers' settings, and one graph of 512 nodes with
-// recomputation.
+// Whole training steps of the Edge Transformer: CLUTRR and COGS with the papers' settings, and one graph of 512 nodes
+// with recomputation.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "run_training.hpp"

@@ -1,9 +1,10 @@
 // One Edge Transformer layer in training, as CLUTRR trains it and at the largest n that the papers' way cannot hold.
 // SPDX-License-Identifier: Apache-2.0
 
+#include "triad/layers/edge_transformer_layer.hpp"
+
 #include "check.hpp"
 #include "layer_check.hpp"
-#include "triad/layers/edge_transformer_layer.hpp"
 
 namespace bench {
 namespace {
@@ -31,13 +32,16 @@ void run(benchmark::State& state, shape const& z) {
   model.feed_forward(z.rows(), z.d, 4 * z.d, z.d, true);
   model.triangle(triad::triangle_form::full, z.b, z.n, z.d, z.h, true);
   problem p(machine(), layer<float>(z), graphs, true);
-  time_work(state, {.model = model, .planned = p.planned_bytes(), .total = p.bytes(), .warm = z.n < 512}, [&] { p.run(true); });
+  time_work(state, {.model = model, .planned = p.planned_bytes(), .total = p.bytes(), .warm = z.n < 512},
+            [&] { p.run(true); });
 }
 
 [[maybe_unused]] bool const registered = [] {
-  for (shape const& z : {shape{400, 5, 200, 4}, shape{1, 32, 200, 4}, shape{1, 64, 200, 4}, shape{1, 128, 200, 4}, shape{1, 512, 128, 4}})
-    benchmark::RegisterBenchmark(("edge_transformer_layer/train/" + z.name()).c_str(), [=](benchmark::State& state) { run(state, z); })
-        ->Unit(benchmark::kMillisecond);
+  for (shape const& z : {shape{400, 5, 200, 4}, shape{1, 32, 200, 4}, shape{1, 64, 200, 4}, shape{1, 128, 200, 4},
+                         shape{1, 512, 128, 4}})
+    benchmark::RegisterBenchmark(("edge_transformer_layer/train/" + z.name()).c_str(), [=](benchmark::State& state) {
+      run(state, z);
+    })->Unit(benchmark::kMillisecond);
   return true;
 }();
 

@@ -3,10 +3,10 @@
 //
 //   floor = products + kernels + exp + stream
 //
-//   products   every matrix product with a weight, at the speed BLAS has for exactly that shape (arrays of the real size, so their
-//              own traffic is in it; no bias, activation or dropout)
-//   kernels    multiply-add slots of what is no product with a weight, at the rate of multiply-adds that touch no memory:
-//              the triangle, n^3 d a graph times
+//   products   every matrix product with a weight, at the speed BLAS has for exactly that shape (arrays of the real
+//              size, so their own traffic is in it; no bias, activation or dropout)
+//   kernels    multiply-add slots of what is no product with a weight, at the rate of multiply-adds that touch no
+//              memory: the triangle, n^3 d a graph times
 //                forward  3 = score 1, output 2                          (value ablation 2: output 1)
 //                backward 8 = score again 1, dp 2, dv1 and dv2 3, dq 1, dk 1   (value ablation 5: dp 1, dv1 1)
 //              attention, d a pair of query and key times
@@ -15,15 +15,18 @@
 //              fuse-attention, h d a token and layer below times
 //                forward  2 = score 1, mixed states 1
 //                backward 4 = dp 1, du 1, dx 2
-//   exp        a head of each of those forward, and again backward where the weights are made anew, at the rate of a vector exp in L1
-//   stream     bytes of the triangle's arrays that cannot stay in cache, at the speed of a copy of that many bytes.  Where all ten
-//              arrays of a graph fit in one core's second-level cache, projections and triangle can run graph by graph, and only what
-//              was saved for backward (q, k, v1, v2, softmax statistics) comes from memory a second time; nothing where the whole
-//              batch fits.  Larger graphs: every input and output of the triangle once, forward 5 arrays of (rows, d), backward 10.
-//              Attention and fuse-attention, which are timed alone: every input and output once, unless all of them fit.
+//   exp        a head of each of those forward, and again backward where the weights are made anew, at the rate of a
+//              vector exp in L1
+//   stream     bytes of the triangle's arrays that cannot stay in cache, at the speed of a copy of that many bytes.
+//              Where all ten arrays of a graph fit in one core's second-level cache, projections and triangle can run
+//              graph by graph, and only what was saved for backward (q, k, v1, v2, softmax statistics) comes from
+//              memory a second time; nothing where the whole batch fits.  Larger graphs: every input and output of the
+//              triangle once, forward 5 arrays of (rows, d), backward 10.  Attention and fuse-attention, which are
+//              timed alone: every input and output once, unless all of them fit.
 //
 // Of whole steps of Transformers the two are left out: there the floor is products with weights.
-// Not in it, so that the floor stays below what can be reached: norms, dropout, embedding, loss, clipping, Adam, packing.
+// Not in it, so that the floor stays below what can be reached: norms, dropout, embedding, loss, clipping, Adam,
+// packing.
 #pragma once
 
 #include "probe.hpp"

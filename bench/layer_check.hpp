@@ -15,7 +15,8 @@ triad::triangular_attention<T> attention(triad::triangle_form form, shape const&
   return {triad::extents<triad::dyn, triad::dyn>(z.d, z.h), form};
 }
 
-/// Output, gradient of the input and every parameter's gradient of one backend, against the same layer in double on another.
+/// Output, gradient of the input and every parameter's gradient of one backend, against the same layer in double on
+/// another.
 template <class Ex, class Judge, class Layer, class Expected>
 verdict check_layer(Ex& ex, Judge& judge, Layer const& layer, Expected const& reference, equal_graphs const& graphs) {
   layer_problem<float, Layer, Ex> found(ex, layer, graphs, true);
@@ -29,7 +30,8 @@ verdict check_layer(Ex& ex, Judge& judge, Layer const& layer, Expected const& re
   return compare_fields(a.gradient, b.gradient);
 }
 
-/// The triangle of one layer alone, on arrays that a forward pass has filled; any numbers do for the gradient of its output.
+/// The triangle of one layer alone, on arrays that a forward pass has filled; any numbers do for the gradient of its
+/// output.
 template <class Ex>
 class triangle_problem {
   using layer_type = triad::triangular_attention<float>;
@@ -37,12 +39,18 @@ class triangle_problem {
 
  public:
   triangle_problem(Ex& ex, triad::triangle_form form, shape const& z)
-      : ex_(ex), graphs_(z.b, z.n, z.sources), layer_(attention<float>(form, z)), settings_{form, z.h}, filled_(ex, layer_, graphs_, false) {
+      : ex_(ex),
+        graphs_(z.b, z.n, z.sources),
+        layer_(attention<float>(form, z)),
+        settings_{form, z.h},
+        filled_(ex, layer_, graphs_, false) {
     settings_.sources = filled_.sources();
     filled_.run(false);
     index_t const columns = layer_.projections() * z.d;
-    gradients_ = triad::buffer<memory>(static_cast<std::size_t>(4 * z.rows() * columns) + triad::arena_slack, triad::memory_of(ex));
-    dx_ = layer_.split(triad::tensor<float, triad::dyn, triad::dyn>(static_cast<float*>(gradients_.data()), z.rows(), columns));
+    gradients_ = triad::buffer<memory>(static_cast<std::size_t>(4 * z.rows() * columns) + triad::arena_slack,
+                                       triad::memory_of(ex));
+    dx_ = layer_.split(
+        triad::tensor<float, triad::dyn, triad::dyn>(static_cast<float*>(gradients_.data()), z.rows(), columns));
     auto const bytes = triad::planned_scratch(ex, {}, [&](auto& planner, triad::call const& c) {
       value(planner, c);
       gradient(planner, c);
@@ -64,7 +72,9 @@ class triangle_problem {
     index_t const rows = s.projected.extent(0), columns = s.projected.extent(1), d = s.mixed.extent(1);
     std::vector<float> projected(static_cast<std::size_t>(rows * columns)), d_projected(projected.size());
     std::vector<float> o(static_cast<std::size_t>(rows * d)), d_o(o.size());
-    auto const get = [&](std::vector<float>& to, void const* from) { triad::memory_of(ex_).to_host(to.data(), from, to.size() * sizeof(float)); };
+    auto const get = [&](std::vector<float>& to, void const* from) {
+      triad::memory_of(ex_).to_host(to.data(), from, to.size() * sizeof(float));
+    };
     get(projected, s.projected.data_handle()), get(d_projected, gradients_.data());
     get(o, s.mixed.data_handle()), get(d_o, filled_.y().data_handle());
     using matrix = triad::tensor<float, triad::dyn, triad::dyn>;
@@ -81,14 +91,16 @@ class triangle_problem {
   void value(Any& ex, triad::call const& c) const {
     auto const& s = filled_.saved();
     triad::triangle(ex, *c.scratch, settings_, layer_.split(triad::read_only(s.projected)), filled_.graphs(),
-                    triad::triangle_statistics<float>{triad::as_matrix(s.maximum), triad::as_matrix(s.inverse_sum)}, triad::as_matrix(s.mixed));
+                    triad::triangle_statistics<float>{triad::as_matrix(s.maximum), triad::as_matrix(s.inverse_sum)},
+                    triad::as_matrix(s.mixed));
   }
   template <class Any>
   void gradient(Any& ex, triad::call const& c) const {
     auto const& s = filled_.saved();
-    triad::triangle_grad<Any, float>(ex, *c.scratch, settings_, layer_.split(triad::read_only(s.projected)), filled_.graphs(),
-                                     {triad::as_matrix(triad::read_only(s.maximum)), triad::as_matrix(triad::read_only(s.inverse_sum))},
-                                     triad::as_matrix(triad::read_only(s.mixed)), triad::as_matrix(triad::read_only(filled_.y())), dx_);
+    triad::triangle_grad<Any, float>(
+        ex, *c.scratch, settings_, layer_.split(triad::read_only(s.projected)), filled_.graphs(),
+        {triad::as_matrix(triad::read_only(s.maximum)), triad::as_matrix(triad::read_only(s.inverse_sum))},
+        triad::as_matrix(triad::read_only(s.mixed)), triad::as_matrix(triad::read_only(filled_.y())), dx_);
   }
 
   Ex& ex_;

@@ -32,7 +32,8 @@ std::size_t free_memory() {
   return static_cast<std::size_t>(-1);
 }
 
-bool may_time(benchmark::State& state, std::string const& name, std::size_t bytes, std::function<verdict()> const& check) {
+bool may_time(benchmark::State& state, std::string const& name, std::size_t bytes,
+              std::function<verdict()> const& check) {
   if (bytes > free_memory()) {
     auto const mebibytes = [](std::size_t b) { return std::to_string(b >> 20) + " MiB"; };
     state.SkipWithError(("skipped: needs " + mebibytes(bytes) + ", " + mebibytes(free_memory()) + " are free").c_str());

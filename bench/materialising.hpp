@@ -1,13 +1,16 @@
 // Triangular attention the papers' way: the products v1 * v2 of all triangles stand in memory, B n^3 d floats.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same mathematics as layers/triangular_attention.hpp on the same BLAS and threads, one pass over its arrays for each operation:
+// The same mathematics as layers/triangular_attention.hpp on the same BLAS and threads, one pass over its arrays for
+// each operation:
 //
-//   forward    s(h, l) = q(:, l) k(l, :)' by BLAS;  p = softmax over l;  m(i, l, j) = v1(i, l) * v2(l, j);  o(i, j) = sum_l p m(i, l, j)
+//   forward    s(h, l) = q(:, l) k(l, :)' by BLAS;  p = softmax over l;  m(i, l, j) = v1(i, l) * v2(l, j);
+//              o(i, j) = sum_l p m(i, l, j)
 //   backward   dp = do . m and dm = p do in one pass, dm in m's place;  ds = p (dp - sum_l p dp);  dq, dk by BLAS;
 //              dv1(i, l) = sum_j dm * v2(l, j);  dv2(l, j) = sum_i dm * v1(i, l)
 //
-// That is kinder than the programs it stands for: they keep dm, dm * v1 and dm * v2 beside m, and transpose between operations.
+// That is kinder than the programs it stands for: they keep dm, dm * v1 and dm * v2 beside m, and transpose between
+// operations.
 #pragma once
 
 #include <algorithm>
@@ -42,10 +45,13 @@ struct materialising_attention {
   };
 
   template <class S = float>
-  fields<S> plan_params(triad::arena& place) const { return inner.plan_params<S>(place); }
+  fields<S> plan_params(triad::arena& place) const {
+    return inner.plan_params<S>(place);
+  }
   saved plan_saved(triad::arena& place, triad::graph_dims dims, triad::keep = triad::keep::everything) const {
     auto const projected = place.make<triad::tensor<float, triad::dyn, triad::dyn>>(dims.rows, 4 * width());
-    auto const weights = place.make<flat>(dims.triangles * inner.heads()), products = place.make<flat>(dims.triangles * width());
+    auto const weights = place.make<flat>(dims.triangles * inner.heads()),
+               products = place.make<flat>(dims.triangles * width());
     return {projected, weights, products, place.make<triad::tensor<float, triad::dyn, triad::dyn>>(dims.rows, width())};
   }
 
@@ -64,8 +70,8 @@ struct materialising_attention {
   }
 
   template <class Ex>
-  void backward(Ex& ex, triad::call const& c, fields<float const> w, input const& in, saved const& s, triad::const_view<output> dy, output dx,
-                fields<float> gradient) const {
+  void backward(Ex& ex, triad::call const& c, fields<float const> w, input const& in, saved const& s,
+                triad::const_view<output> dy, output dx, fields<float> gradient) const {
     auto const frame = c.scratch->open();
     auto const d_o = c.scratch->make<output>(in.x.extent(0), width());
     auto const d_projected = c.scratch->make<output>(in.x.extent(0), 4 * width());
@@ -91,29 +97,38 @@ struct materialising_attention {
     index_t b, n, d, h, k;
     float scale;
     sizes(materialising_attention const& m, input const& in)
-        : b(in.graphs.dims.graphs), n(in.graphs.dims.max_nodes), d(m.width()), h(m.inner.heads()), k(d / h),
+        : b(in.graphs.dims.graphs),
+          n(in.graphs.dims.max_nodes),
+          d(m.width()),
+          h(m.inner.heads()),
+          k(d / h),
           scale(1 / std::sqrt(static_cast<float>(k))) {
-      TRIAD_EXPECTS(b * n * n * n == in.graphs.dims.triangles, "materialising_attention: the graphs must be of one size");
+      TRIAD_EXPECTS(b * n * n * n == in.graphs.dims.triangles,
+                    "materialising_attention: the graphs must be of one size");
     }
   };
 
-  /// Of head `head` of graph g: an (n, n, k) block as n matrices, one for each first index (by_row) or each second index.
+  /// Of head `head` of graph g: an (n, n, k) block as n matrices, one for each first index (by_row) or each second
+  /// index.
   template <class S>
   static triad::matrices<S> nodes(sizes const& z, triad::matrix<S> m, index_t g, index_t head, bool by_row) {
     index_t const line = m.stride(0);
-    return {&m(g * z.n * z.n, head * z.k), {triad::extents<triad::dyn, triad::dyn, triad::dyn>(z.n, z.n, z.k),
-                                            cuda::std::array<index_t, 3>{by_row ? z.n * line : line, by_row ? line : z.n * line, 1}}};
+    return {&m(g * z.n * z.n, head * z.k),
+            {triad::extents<triad::dyn, triad::dyn, triad::dyn>(z.n, z.n, z.k),
+             cuda::std::array<index_t, 3>{by_row ? z.n * line : line, by_row ? line : z.n * line, 1}}};
   }
   /// n matrices (n, n), one behind the other, or each transposed.
   template <class S>
   static triad::matrices<S> squares(index_t n, S* data, bool transposed = false) {
-    return {data, {triad::extents<triad::dyn, triad::dyn, triad::dyn>(n, n, n),
-                   cuda::std::array<index_t, 3>{n * n, transposed ? 1 : n, transposed ? n : 1}}};
+    return {data,
+            {triad::extents<triad::dyn, triad::dyn, triad::dyn>(n, n, n),
+             cuda::std::array<index_t, 3>{n * n, transposed ? 1 : n, transposed ? n : 1}}};
   }
   template <class S>
   static triad::matrices<S> transposed(triad::matrices<S> m) {
-    return {m.data_handle(), {triad::extents<triad::dyn, triad::dyn, triad::dyn>(m.extent(0), m.extent(2), m.extent(1)),
-                              cuda::std::array<index_t, 3>{m.stride(0), m.stride(2), m.stride(1)}}};
+    return {m.data_handle(),
+            {triad::extents<triad::dyn, triad::dyn, triad::dyn>(m.extent(0), m.extent(2), m.extent(1)),
+             cuda::std::array<index_t, 3>{m.stride(0), m.stride(2), m.stride(1)}}};
   }
 
   /// f(graph, head) on all threads, each with a serial backend of its own.
@@ -127,7 +142,8 @@ struct materialising_attention {
 
   static void scores(triad::cpu::backend& ex, sizes const& z, inputs const& x, float* s) {
     each_head(ex, z, [&](auto& one, index_t g, index_t head) {
-      triad::batched_matmul<triad::cpu::backend, float>(one, nodes(z, x.query, g, head, false), transposed(nodes(z, x.key, g, head, true)),
+      triad::batched_matmul<triad::cpu::backend, float>(one, nodes(z, x.query, g, head, false),
+                                                        transposed(nodes(z, x.key, g, head, true)),
                                                         squares(z.n, s + (g * z.h + head) * z.n * z.n * z.n));
     });
   }
@@ -178,9 +194,11 @@ struct materialising_attention {
       index_t const edge = task / z.n * z.n * z.n, i = task % z.n;
       for (index_t l = 0; l < z.n; ++l)
         for (index_t j = 0; j < z.n; ++j) {
-          float const *const left = &x.left_value(edge + i * z.n + l, 0), *const right = &x.right_value(edge + l * z.n + j, 0);
+          float const *const left = &x.left_value(edge + i * z.n + l, 0), *const right =
+                                                                              &x.right_value(edge + l * z.n + j, 0);
           float* const to = products + ((task * z.n + l) * z.n + j) * z.d;
-          triad::simd::each_vector(z.d, [&](index_t c, auto part) { part.store(to + c, part.load(left + c) * part.load(right + c)); });
+          triad::simd::each_vector(
+              z.d, [&](index_t c, auto part) { part.store(to + c, part.load(left + c) * part.load(right + c)); });
         }
     });
   }
@@ -201,13 +219,16 @@ struct materialising_attention {
             float const weight = p[(head * z.n + l) * z.n * z.n + j];
             float const* const m = products + ((task * z.n + l) * z.n + j) * z.d + head * z.k;
             float* const sum = to + j * z.d + head * z.k;
-            triad::simd::each_vector(z.k, [&](index_t c, auto part) { part.store(sum + c, part.load(sum + c) + weight * part.load(m + c)); });
+            triad::simd::each_vector(z.k, [&](index_t c, auto part) {
+              part.store(sum + c, part.load(sum + c) + weight * part.load(m + c));
+            });
           }
     });
   }
 
   /// dp from m, which becomes dm.
-  static void weigh_grad(triad::cpu::backend& ex, sizes const& z, float const* weights, float const* d_o, float* products, float* d_weights) {
+  static void weigh_grad(triad::cpu::backend& ex, sizes const& z, float const* weights, float const* d_o,
+                         float* products, float* d_weights) {
     triad::cpu::parallel_for(ex, z.b * z.n, [&](index_t task, int) {
       index_t const graph = task / z.n, i = task % z.n;
       auto const at = weights_of(z, weights, graph, i) - weights;
@@ -238,13 +259,15 @@ struct materialising_attention {
   static void scores_grad(triad::cpu::backend& ex, sizes const& z, inputs const& x, float const* ds, outputs const& d) {
     each_head(ex, z, [&](auto& one, index_t g, index_t head) {
       float const* const here = ds + (g * z.h + head) * z.n * z.n * z.n;
-      triad::batched_matmul<triad::cpu::backend, float>(one, squares(z.n, here), nodes(z, x.key, g, head, true), nodes(z, d.query, g, head, false));
-      triad::batched_matmul<triad::cpu::backend, float>(one, squares(z.n, here, true), nodes(z, x.query, g, head, false),
-                                                        nodes(z, d.key, g, head, true));
+      triad::batched_matmul<triad::cpu::backend, float>(one, squares(z.n, here), nodes(z, x.key, g, head, true),
+                                                        nodes(z, d.query, g, head, false));
+      triad::batched_matmul<triad::cpu::backend, float>(
+          one, squares(z.n, here, true), nodes(z, x.query, g, head, false), nodes(z, d.key, g, head, true));
     });
   }
 
-  static void multiply_grad(triad::cpu::backend& ex, sizes const& z, inputs const& x, float const* dm, outputs const& d) {
+  static void multiply_grad(triad::cpu::backend& ex, sizes const& z, inputs const& x, float const* dm,
+                            outputs const& d) {
     // One row of v1 gathers over j, one row of v2 over i.
     auto const gather = [&](float const* from, index_t stride, float const* values, index_t value_stride, float* to) {
       std::fill_n(to, z.d, 0.0f);
@@ -262,8 +285,8 @@ struct materialising_attention {
     triad::cpu::parallel_for(ex, z.b * z.n, [&](index_t task, int) {
       index_t const graph = task / z.n, edge = graph * z.n * z.n, l = task % z.n;
       for (index_t j = 0; j < z.n; ++j)
-        gather(dm + ((graph * z.n * z.n + l) * z.n + j) * z.d, z.n * z.n * z.d, &x.left_value(edge + l, 0), z.n * x.left_value.stride(0),
-               &d.right_value(edge + l * z.n + j, 0));
+        gather(dm + ((graph * z.n * z.n + l) * z.n + j) * z.d, z.n * z.n * z.d, &x.left_value(edge + l, 0),
+               z.n * x.left_value.stride(0), &d.right_value(edge + l * z.n + j, 0));
     });
   }
 };

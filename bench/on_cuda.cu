@@ -1,10 +1,12 @@
-// triad-bench-cuda: the benchmarks on a GPU, under the names that triad-bench has.  --filter=REGEX, --arithmetic=float32|tf32|bf16, --list
+// triad-bench-cuda: the benchmarks on a GPU, under the names that triad-bench has.  --filter=REGEX,
+// --arithmetic=float32|tf32|bf16, --list
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every result is checked before it is timed: whole, against the reference in double, at a size that takes it seconds; and where
-// there is a triangle, at a few edges of the full size.  What is wrong is not timed, and the status is 1.
+// Every result is checked before it is timed: whole, against the reference in double, at a size that takes it seconds;
+// and where there is a triangle, at a few edges of the full size.  What is wrong is not timed, and the status is 1.
 //
-// A time is the median between two events in the backend's stream, of work that is recorded and replayed, as training does it.
+// A time is the median between two events in the backend's stream, of work that is recorded and replayed, as training
+// does it.
 //
 //   floor = products + triangle         bench/floor.hpp counts them
 //   products   cuBLAS alone, on arrays of exactly those shapes, in the same arithmetic
@@ -51,9 +53,11 @@ bool report(std::string const& name, verdict const& wrong) {
 }
 
 void time_work(session& s, std::string const& name, piece const& p, std::function<void()> const& work) {
-  double const seconds = s.median_seconds(work), products = s.seconds_of_products(p.model), triangle = p.model.slots / s.multiply_adds();
-  std::printf("%-62s %10.4f %10.4f %10.4f %10.4f %7.2f %9.1f %10.1f %10.1f", name.c_str(), seconds * 1e3, (products + triangle) * 1e3, products * 1e3,
-              triangle * 1e3, seconds / (products + triangle), p.model.flops() / seconds * 1e-12, static_cast<double>(p.planned) / 1048576,
+  double const seconds = s.median_seconds(work), products = s.seconds_of_products(p.model),
+               triangle = p.model.slots / s.multiply_adds();
+  std::printf("%-62s %10.4f %10.4f %10.4f %10.4f %7.2f %9.1f %10.1f %10.1f", name.c_str(), seconds * 1e3,
+              (products + triangle) * 1e3, products * 1e3, triangle * 1e3, seconds / (products + triangle),
+              p.model.flops() / seconds * 1e-12, static_cast<double>(p.planned) / 1048576,
               static_cast<double>(p.total) / 1048576);
   if (p.examples > 0) std::printf(" %10.0f", p.examples / seconds);
   std::printf("\n");
@@ -71,7 +75,8 @@ bool run_attention(session& s, std::string const& name, triangle_form form, shap
   if (!wrong) wrong = triangle_problem(s.ex, form, z).check();
   if (!report(name, wrong)) return false;
   equal_graphs const graphs(z.b, z.n);
-  layer_problem<float, triad::triangular_attention<float>, triad::cuda::backend> p(s.ex, attention<float>(form, z), graphs, train);
+  layer_problem<float, triad::triangular_attention<float>, triad::cuda::backend> p(s.ex, attention<float>(form, z),
+                                                                                   graphs, train);
   piece what{.planned = p.planned_bytes(), .total = p.bytes()};
   what.model.projections(form, z.rows(), z.d, train);
   what.model.triangle(form, z.b, z.n, z.d, z.h, train);
@@ -100,7 +105,8 @@ bool run_layer(session& s, std::string const& name, shape const& z) {
   triad::reference::backend judge;
   if (!report(name, check_layer(s.ex, judge, layer<float>(z), layer<double>(z), checked_graphs(z)))) return false;
   equal_graphs const graphs(z.b, z.n);
-  layer_problem<float, triad::edge_transformer_layer<float>, triad::cuda::backend> p(s.ex, layer<float>(z), graphs, true);
+  layer_problem<float, triad::edge_transformer_layer<float>, triad::cuda::backend> p(s.ex, layer<float>(z), graphs,
+                                                                                     true);
   piece what{.planned = p.planned_bytes(), .total = p.bytes()};
   what.model.projections(triangle_form::full, z.rows(), z.d, true);
   what.model.feed_forward(z.rows(), z.d, 4 * z.d, z.d, true);
@@ -117,15 +123,21 @@ bool run_training(session& s, std::string const& name, Task const& task, Task co
   if (!report(name, check_training(s.ex, judge, checked))) return false;
   auto const parts = problem::bytes(s.ex, task);
   problem p(s.ex, task);
-  time_work(s, name, {task.count_work(), parts.saved + parts.scratch, parts.total(), static_cast<double>(task.examples())}, [&] { p.step(); });
+  time_work(s, name,
+            {task.count_work(), parts.saved + parts.scratch, parts.total(), static_cast<double>(task.examples())},
+            [&] { p.step(); });
   return true;
 }
 
 std::vector<benchmark> all() {
   std::vector<benchmark> list;
-  auto const add = [&](std::string name, auto run) { list.push_back({name, [=](session& s) { return run(s, name); }}); };
-  add("clutrr_step/b:400/l:8/d:200/h:4", [](session& s, std::string const& name) { return run_training(s, name, clutrr(400), clutrr(6)); });
-  add("cogs_step/b:100/l:3/d:64/h:4", [](session& s, std::string const& name) { return run_training(s, name, cogs(), cogs(20)); });
+  auto const add = [&](std::string name, auto run) {
+    list.push_back({name, [=](session& s) { return run(s, name); }});
+  };
+  add("clutrr_step/b:400/l:8/d:200/h:4",
+      [](session& s, std::string const& name) { return run_training(s, name, clutrr(400), clutrr(6)); });
+  add("cogs_step/b:100/l:3/d:64/h:4",
+      [](session& s, std::string const& name) { return run_training(s, name, cogs(), cogs(20)); });
   for (auto const& [depth, steps] : {std::pair<index_t, index_t>{8, 8}, {10, 16}, {12, 16}}) {
     tree_task t;
     t.depth = depth, t.steps = steps;
@@ -135,27 +147,35 @@ std::vector<benchmark> all() {
   for (bool const fused : {false, true}) {
     seq2seq_task t;
     t.sentences = 128, t.fused = fused;
-    add((fused ? "lrf_step" : "transformer_step") + t.name(), [t](session& s, std::string const& name) { return run_training(s, name, t, t.small()); });
+    add((fused ? "lrf_step" : "transformer_step") + t.name(),
+        [t](session& s, std::string const& name) { return run_training(s, name, t, t.small()); });
   }
-  for (shape const& z : {shape{400, 5, 200, 4}, shape{1, 32, 200, 4}, shape{1, 64, 200, 4}, shape{1, 128, 200, 4}, shape{1, 512, 128, 4}})
-    add("edge_transformer_layer/train/" + z.name(), [=](session& s, std::string const& name) { return run_layer(s, name, z); });
+  for (shape const& z : {shape{400, 5, 200, 4}, shape{1, 32, 200, 4}, shape{1, 64, 200, 4}, shape{1, 128, 200, 4},
+                         shape{1, 512, 128, 4}})
+    add("edge_transformer_layer/train/" + z.name(),
+        [=](session& s, std::string const& name) { return run_layer(s, name, z); });
   struct {
     index_t b, n, d, h;
-  } const sizes[] = {{400, 5, 200, 4}, {160, 8, 200, 4}, {40, 16, 200, 4},  {10, 32, 200, 4},  {1, 64, 200, 4},  {1, 128, 200, 4},
-                     {1, 256, 200, 4}, {8, 128, 200, 4}, {160, 8, 256, 8}, {10, 32, 256, 8}, {1, 128, 256, 8}, {1, 256, 256, 8}, {1, 512, 128, 4}};
+  } const sizes[] = {{400, 5, 200, 4}, {160, 8, 200, 4}, {40, 16, 200, 4}, {10, 32, 200, 4}, {1, 64, 200, 4},
+                     {1, 128, 200, 4}, {1, 256, 200, 4}, {8, 128, 200, 4}, {160, 8, 256, 8}, {10, 32, 256, 8},
+                     {1, 128, 256, 8}, {1, 256, 256, 8}, {1, 512, 128, 4}};
   for (auto const& [b, n, d, h] : sizes) {
     shape const z{b, n, d, h};
     for (bool const train : {false, true}) {
       std::string const rest = (train ? "/train/" : "/forward/") + z.name();
-      add("triangular_attention" + rest, [=](session& s, std::string const& name) { return run_attention(s, name, triangle_form::full, z, train); });
-      add("triangle" + rest, [=](session& s, std::string const& name) { return run_triangle(s, name, triangle_form::full, z, train); });
+      add("triangular_attention" + rest,
+          [=](session& s, std::string const& name) { return run_attention(s, name, triangle_form::full, z, train); });
+      add("triangle" + rest,
+          [=](session& s, std::string const& name) { return run_triangle(s, name, triangle_form::full, z, train); });
     }
   }
   for (shape const& z : {shape{400, 5, 200, 4}, shape{1, 64, 200, 4}, shape{1, 128, 200, 4}}) {
-    add("triangular_attention_value_ablation/train/" + z.name(),
-        [=](session& s, std::string const& name) { return run_attention(s, name, triangle_form::value_ablation, z, true); });
-    add("triangular_attention_attention_ablation/train/" + z.name(),
-        [=](session& s, std::string const& name) { return run_attention(s, name, triangle_form::attention_ablation, z, true); });
+    add("triangular_attention_value_ablation/train/" + z.name(), [=](session& s, std::string const& name) {
+      return run_attention(s, name, triangle_form::value_ablation, z, true);
+    });
+    add("triangular_attention_attention_ablation/train/" + z.name(), [=](session& s, std::string const& name) {
+      return run_attention(s, name, triangle_form::attention_ablation, z, true);
+    });
   }
   add("edge_transformer/train/l:8/b:1/n:512/d:128/h:4",
       [](session& s, std::string const& name) { return run_training(s, name, large(512), large(20)); });
@@ -191,8 +211,8 @@ int run(int argc, char** argv) {
   }
   session s(how);
   std::printf("%s; %.2f T multiply-adds a second\n", s.device_name().c_str(), s.multiply_adds() * 1e-12);
-  std::printf("%-62s %10s %10s %10s %10s %7s %9s %10s %10s %10s\n", "name", "ms", "floor", "products", "triangle", "share", "TFLOP/s", "planned",
-              "total MiB", "examples/s");
+  std::printf("%-62s %10s %10s %10s %10s %7s %9s %10s %10s %10s\n", "name", "ms", "floor", "products", "triangle",
+              "share", "TFLOP/s", "planned", "total MiB", "examples/s");
   bool right = true;
   for (auto const& b : list)
     if (std::regex_search(b.name, filter)) right = b.run(s) && right;

@@ -66,7 +66,8 @@ class session {
     triad::cuda::check(cudaEventElapsedTime(&milliseconds, begin_, end_), "reading a time");
     return 1e-3 * static_cast<double>(milliseconds);
   }
-  /// After three runs to warm up (the second is recorded, the third replayed): of at least five, half a second's worth, 500 at most.
+  /// After three runs to warm up (the second is recorded, the third replayed): of at least five, half a second's worth,
+  /// 500 at most.
   template <class Work>
   double median_seconds(Work&& work) {
     for (int i = 0; i < 3; ++i) work();
@@ -94,7 +95,8 @@ class session {
 
   // c (m, n) = op(a) op(b), rows contiguous: to cuBLAS, whose columns are contiguous, c' = op(b)' op(a)'.
   double seconds_of(product const& p) {
-    triad::buffer<triad::cuda::device_memory> const memory(static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)), ex.where());
+    triad::buffer<triad::cuda::device_memory> const memory(
+        static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)), ex.where());
     auto* const a = static_cast<float*>(memory.data());
     auto* const b = a + p.m * p.k;
     auto* const c = b + p.k * p.n;
@@ -105,8 +107,8 @@ class session {
     memory.memory().from_host(memory.data(), values.data(), memory.bytes());
     auto const one = [&] {
       triad::cuda::gemm<float>(ex.blas(), ex.arithmetic(), {number(p.n), number(p.m), number(p.k)},
-                               {b, p.transpose_b, number(p.transpose_b ? p.k : p.n)}, {a, p.transpose_a, number(p.transpose_a ? p.m : p.k)}, 0.0f,
-                               {c, false, number(p.n)});
+                               {b, p.transpose_b, number(p.transpose_b ? p.k : p.n)},
+                               {a, p.transpose_a, number(p.transpose_a ? p.m : p.k)}, 0.0f, {c, false, number(p.n)});
     };
     constexpr int together = 20;  // so that the gaps between launches, which recorded work has not, do not count
     auto const all = [&] {

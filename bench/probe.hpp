@@ -1,9 +1,10 @@
-// How fast this machine is right now: arithmetic, exp, copying, and BLAS products of given shapes, on all threads of a backend.
+// How fast this machine is right now: arithmetic, exp, copying, and BLAS products of given shapes, on all threads of a
+// backend.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every rate is the median of a few short rounds, and is meant to be taken just before what it will be compared with: on a shared
-// machine it moves by a factor of two within minutes.  Each thread is timed by its own processor clock, so that waiting for a
-// processor that others use does not pass for work: a busy machine must not raise a floor.
+// Every rate is the median of a few short rounds, and is meant to be taken just before what it will be compared with:
+// on a shared machine it moves by a factor of two within minutes.  Each thread is timed by its own processor clock, so
+// that waiting for a processor that others use does not pass for work: a busy machine must not raise a floor.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -26,7 +27,8 @@ inline double processor_seconds(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Seconds of f(task), task < ex.threads, run by all threads at once: the slowest task, the median of `rounds`, after one to warm up.
+/// Seconds of f(task), task < ex.threads, run by all threads at once: the slowest task, the median of `rounds`, after
+/// one to warm up.
 template <class F>
 double probe(triad::cpu::backend& ex, int rounds, F&& f) {
   std::vector<double> seconds, of_task(static_cast<std::size_t>(ex.threads));
@@ -41,7 +43,8 @@ double probe(triad::cpu::backend& ex, int rounds, F&& f) {
   return median(seconds);
 }
 
-/// Multiply-adds a second, counted by lane, from registers alone: the rate at which the triangle's slots can issue at most.
+/// Multiply-adds a second, counted by lane, from registers alone: the rate at which the triangle's slots can issue at
+/// most.
 inline double multiply_add_rate(triad::cpu::backend& ex) {
   constexpr int chains = 16, repeats = 100'000;  // more chains than latency times ports; about 4 ms
   double const seconds = probe(ex, 5, [](index_t) {
@@ -66,7 +69,8 @@ inline double exp_rate(triad::cpu::backend& ex) {
     alignas(64) float x[count], y[count];
     for (int i = 0; i < count; ++i) x[i] = -0.01f * static_cast<float>(i);
     for (int r = 0; r < repeats; ++r) {
-      for (int i = 0; i < count; i += triad::simd::lanes) triad::simd::store(y + i, triad::simd::exp_nonpositive(triad::simd::load(x + i)));
+      for (int i = 0; i < count; i += triad::simd::lanes)
+        triad::simd::store(y + i, triad::simd::exp_nonpositive(triad::simd::load(x + i)));
       benchmark::ClobberMemory();
     }
     benchmark::DoNotOptimize(y[0]);
@@ -76,8 +80,10 @@ inline double exp_rate(triad::cpu::backend& ex) {
 
 /// Bytes a second, read and written together, of a copy between two arrays of `bytes` in all.
 inline double copy_rate(triad::cpu::backend& ex, double bytes) {
-  auto const floats = static_cast<index_t>(std::clamp(bytes, 4e6, 256e6) / 8 / ex.threads) / 64 * 64;  // of one thread and array
-  triad::buffer<> const from(static_cast<std::size_t>(4 * floats * ex.threads)), to(static_cast<std::size_t>(4 * floats * ex.threads));
+  auto const floats =
+      static_cast<index_t>(std::clamp(bytes, 4e6, 256e6) / 8 / ex.threads) / 64 * 64;  // of one thread and array
+  triad::buffer<> const from(static_cast<std::size_t>(4 * floats * ex.threads)),
+      to(static_cast<std::size_t>(4 * floats * ex.threads));
   double const seconds = probe(ex, 5, [&](index_t task) {
     auto const* const x = static_cast<float const*>(from.data()) + task * floats;
     auto* const y = static_cast<float*>(to.data()) + task * floats;
@@ -87,8 +93,8 @@ inline double copy_rate(triad::cpu::backend& ex, double bytes) {
   return 8.0 * static_cast<double>(floats * ex.threads) / seconds;
 }
 
-/// Seconds of the product on arrays of its size, cut among the threads in the best of three ways: rows of c, each thread's share at
-/// once or 384 rows at a time, or columns of c.
+/// Seconds of the product on arrays of its size, cut among the threads in the best of three ways: rows of c, each
+/// thread's share at once or 384 rows at a time, or columns of c.
 inline double product_seconds(triad::cpu::backend& ex, product const& p) {
   triad::cpu::blas_is_serial();
   triad::buffer<> const memory(static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)));
@@ -100,14 +106,18 @@ inline double product_seconds(triad::cpu::backend& ex, product const& p) {
   index_t const lda = p.transpose_a ? p.m : p.k, ldb = p.transpose_b ? p.k : p.n;
   auto const call = [&](index_t row, index_t rows, index_t column, index_t columns) {
     if (rows <= 0 || columns <= 0) return;
-    cblas_sgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans, p.transpose_b ? CblasTrans : CblasNoTrans, static_cast<int>(rows),
-                static_cast<int>(columns), static_cast<int>(p.k), 1.0f, a + (p.transpose_a ? row : row * lda), static_cast<int>(lda),
-                b + (p.transpose_b ? column * ldb : column), static_cast<int>(ldb), 0.0f, c + row * p.n + column, static_cast<int>(p.n));
+    cblas_sgemm(CblasRowMajor, p.transpose_a ? CblasTrans : CblasNoTrans, p.transpose_b ? CblasTrans : CblasNoTrans,
+                static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(p.k), 1.0f,
+                a + (p.transpose_a ? row : row * lda), static_cast<int>(lda),
+                b + (p.transpose_b ? column * ldb : column), static_cast<int>(ldb), 0.0f, c + row * p.n + column,
+                static_cast<int>(p.n));
   };
   auto const part = [&](index_t size) { return (size + ex.threads * 16 - 1) / (ex.threads * 16) * 16; };
   int const rounds = p.flops() > 1e10 ? 1 : p.flops() > 1e9 ? 3 : 7;
-  double const by_rows = probe(ex, rounds, [&](index_t task) { call(task * part(p.m), std::min(part(p.m), p.m - task * part(p.m)), 0, p.n); });
-  double const by_columns = probe(ex, rounds, [&](index_t task) { call(0, p.m, task * part(p.n), std::min(part(p.n), p.n - task * part(p.n))); });
+  double const by_rows = probe(
+      ex, rounds, [&](index_t task) { call(task * part(p.m), std::min(part(p.m), p.m - task * part(p.m)), 0, p.n); });
+  double const by_columns = probe(
+      ex, rounds, [&](index_t task) { call(0, p.m, task * part(p.n), std::min(part(p.n), p.n - task * part(p.n))); });
   double const by_blocks = probe(ex, rounds, [&](index_t task) {
     index_t const stop = std::min(p.m, (task + 1) * part(p.m));
     for (index_t row = task * part(p.m); row < stop; row += 384) call(row, std::min<index_t>(384, stop - row), 0, p.n);

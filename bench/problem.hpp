@@ -1,4 +1,5 @@
-// A layer with everything it needs to run: graphs of one size, inputs, parameters, memory.  The same numbers in every type.
+// A layer with everything it needs to run: graphs of one size, inputs, parameters, memory.  The same numbers in every
+// type.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,11 +25,15 @@ class equal_graphs {
       for (index_t g = 0; g < b; ++g) offsets_[power].push_back(power == 0 ? n : g * step);
   }
   triad::graph_batch view() const {
-    auto const of = [](std::vector<index_t> const& v) { return triad::vec<index_t const>(v.data(), static_cast<index_t>(v.size())); };
+    auto const of = [](std::vector<index_t> const& v) {
+      return triad::vec<index_t const>(v.data(), static_cast<index_t>(v.size()));
+    };
     return {dims_, of(offsets_[0]), of(offsets_[1]), of(offsets_[2]), of(offsets_[3])};
   }
   triad::graph_dims const& dims() const { return dims_; }
-  triad::vec<index_t const> sources() const { return triad::vec<index_t const>(sources_.data(), static_cast<index_t>(sources_.size())); }
+  triad::vec<index_t const> sources() const {
+    return triad::vec<index_t const>(sources_.data(), static_cast<index_t>(sources_.size()));
+  }
 
  private:
   triad::graph_dims dims_;
@@ -40,14 +45,18 @@ class equal_graphs {
 template <class View>
 void fill_random(View v, std::uint64_t stream, double a = 1.7) {
   triad::random_stream random(7, stream);
-  for (index_t i = 0; i < static_cast<index_t>(v.size()); ++i) v.data_handle()[i] = static_cast<float>(random.uniform(-a, a));
+  for (index_t i = 0; i < static_cast<index_t>(v.size()); ++i)
+    v.data_handle()[i] = static_cast<float>(random.uniform(-a, a));
 }
 
-/// First values by name, except that every second unit of a relu is held open and the others shut: float and double must fall on the
-/// same side of each, or gradients could not be compared.  What the open ones add, the outer bias takes away, so that states differ.
+/// First values by name, except that every second unit of a relu is held open and the others shut: float and double
+/// must fall on the same side of each, or gradients could not be compared.  What the open ones add, the outer bias
+/// takes away, so that states differ.
 template <class Fields>
 void set_parameters(Fields values) {
-  triad::initialize(values, 1, [](std::string const& path) { return path.ends_with("token") ? triad::initializer::normal(1) : triad::initializer::by_name(); });
+  triad::initialize(values, 1, [](std::string const& path) {
+    return path.ends_with("token") ? triad::initializer::normal(1) : triad::initializer::by_name();
+  });
   double const shift = 4;
   std::vector<double> sums;  // over the open units, of each row of the outer weight
   triad::walk(values, [&](std::string const& path, auto view) {
@@ -60,10 +69,12 @@ void set_parameters(Fields values) {
       if (path.ends_with("outer.weight")) {
         sums.assign(static_cast<std::size_t>(view.extent(0)), 0);
         for (index_t i = 0; i < size; ++i)
-          if (i % view.extent(1) % 2 == 0) sums[static_cast<std::size_t>(i / view.extent(1))] += static_cast<double>(at[i]);
+          if (i % view.extent(1) % 2 == 0)
+            sums[static_cast<std::size_t>(i / view.extent(1))] += static_cast<double>(at[i]);
       }
     if (path.ends_with("outer.bias"))
-      for (index_t i = 0; i < size; ++i) at[i] = static_cast<float>(static_cast<double>(at[i]) - shift * sums[static_cast<std::size_t>(i)]);
+      for (index_t i = 0; i < size; ++i)
+        at[i] = static_cast<float>(static_cast<double>(at[i]) - shift * sums[static_cast<std::size_t>(i)]);
   });
 }
 
@@ -76,10 +87,16 @@ class layer_problem {
   using fields = typename Layer::template fields<S>;
 
   layer_problem(Ex& ex, Layer const& layer, equal_graphs const& graphs, bool train, bool planned_only = false)
-      : ex_(ex), layer_(layer), given_(graphs.view()), graphs_(given_), given_sources_(graphs.sources()), sources_(given_sources_) {
+      : ex_(ex),
+        layer_(layer),
+        given_(graphs.view()),
+        graphs_(given_),
+        given_sources_(graphs.sources()),
+        sources_(given_sources_) {
     auto const own = triad::planned_bytes([&](triad::arena& a) { at_ = plan(a); });
     saved_bytes_ = triad::planned_bytes([&](triad::arena& a) { saved_ = layer.plan_saved(a, graphs_.dims); });
-    scratch_bytes_ = triad::planned_scratch(ex, {}, [&](auto& planner, triad::call const& c) { run(planner, c, train); });
+    scratch_bytes_ =
+        triad::planned_scratch(ex, {}, [&](auto& planner, triad::call const& c) { run(planner, c, train); });
     bytes_ = own + saved_bytes_ + scratch_bytes_;
     if (planned_only) return;
     memory_ = triad::buffer<memory>(own, triad::memory_of(ex));
@@ -170,7 +187,7 @@ class layer_problem {
 
   Ex& ex_;
   Layer layer_;
-  triad::graph_batch given_, graphs_;  // offsets as given, and where the backend computes
+  triad::graph_batch given_, graphs_;                  // offsets as given, and where the backend computes
   triad::vec<index_t const> given_sources_, sources_;  // the same
   triad::buffer<memory> memory_, saved_memory_, scratch_memory_;
   triad::buffer<> fetched_;

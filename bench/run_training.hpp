@@ -16,13 +16,20 @@ struct training_options {
 
 /// `checked`: the same model on a batch that the reference can do.
 template <class Task, class Checked>
-void run_training(benchmark::State& state, std::string const& name, Task const& task, Checked const& checked, training_options const& o = {}) {
+void run_training(benchmark::State& state, std::string const& name, Task const& task, Checked const& checked,
+                  training_options const& o = {}) {
   using problem = training_problem<float, Task, triad::cpu::backend>;
   auto const parts = problem::bytes(machine(), task);
   checker judge;
-  if (!may_time(state, name, parts.total() + parts.total() / 4, [&] { return check_training(machine(), judge, checked); })) return;
+  if (!may_time(state, name, parts.total() + parts.total() / 4,
+                [&] { return check_training(machine(), judge, checked); }))
+    return;
   problem p(machine(), task);
-  timing const t{.model = task.count_work(), .planned = parts.saved + parts.scratch, .total = parts.total(), .floor = o.floor, .warm = o.warm};
+  timing const t{.model = task.count_work(),
+                 .planned = parts.saved + parts.scratch,
+                 .total = parts.total(),
+                 .floor = o.floor,
+                 .warm = o.warm};
   double const seconds = time_work(state, t, [&] { p.step(); });
   state.counters["examples/s"] = static_cast<double>(task.examples()) / seconds;
   if constexpr (requires { task.tokens(); }) state.counters["tokens/s"] = static_cast<double>(task.tokens()) / seconds;
@@ -30,7 +37,8 @@ void run_training(benchmark::State& state, std::string const& name, Task const& 
 
 /// The same as a benchmark of its own, called by name and shape.
 template <class Task, class Checked>
-void register_training(std::string const& name, std::string const& shape, Task const& task, Checked const& checked, training_options const& o = {}) {
+void register_training(std::string const& name, std::string const& shape, Task const& task, Checked const& checked,
+                       training_options const& o = {}) {
   auto const timed = [=](benchmark::State& state) { run_training(state, name, task, checked, o); };
   benchmark::RegisterBenchmark((name + shape).c_str(), timed)->Unit(benchmark::kMillisecond);
 }

@@ -25,7 +25,8 @@ struct seq2seq_task {
   index_t tokens() const { return sentences * length; }
   triad::pair_dims dims() const { return {sentences, tokens(), tokens(), length, length}; }
   std::string name() const {
-    return name_of({{"b", sentences}, {"s", length}, {"l", layers}, {"d", width}, {"ff", hidden}, {"h", heads}, {"v", words}});
+    return name_of(
+        {{"b", sentences}, {"s", length}, {"l", layers}, {"d", width}, {"ff", hidden}, {"h", heads}, {"v", words}});
   }
 
   triad::fused_transformer_sizes sizes() const {
@@ -38,14 +39,22 @@ struct seq2seq_task {
     return z;
   }
   template <class T>
-  auto model() const { return triad::fused_transformer<T>(sizes()); }
+  auto model() const {
+    return triad::fused_transformer<T>(sizes());
+  }
   template <class T, class Ex>
-  auto loader(Ex& ex) const { return triad::pair_loader<Ex, T>(dims(), width, end, end, triad::memory_of(ex)); }
+  auto loader(Ex& ex) const {
+    return triad::pair_loader<Ex, T>(dims(), width, end, end, triad::memory_of(ex));
+  }
 
   template <class Loader>
-  void fill(Loader& loader) const { fill_pairs(loader, sentences, length, length, words); }
+  void fill(Loader& loader) const {
+    fill_pairs(loader, sentences, length, length, words);
+  }
   template <class Loader>
-  static auto upload(Loader& loader) { return loader.upload(); }
+  static auto upload(Loader& loader) {
+    return loader.upload();
+  }
 
   /// The same model at a size that the reference can do.
   seq2seq_task small() const {

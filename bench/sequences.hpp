@@ -16,7 +16,9 @@ namespace bench {
 using triad::index_t;
 
 /// 0 to count - 1.
-inline index_t random_index(triad::random_stream& random, index_t count) { return static_cast<index_t>(random.below(static_cast<std::uint32_t>(count))); }
+inline index_t random_index(triad::random_stream& random, index_t count) {
+  return static_cast<index_t>(random.below(static_cast<std::uint32_t>(count)));
+}
 
 /// The tokens of a sentence of `length` but its end; the first four of `words` are special ones.
 inline std::vector<index_t> random_sentence(triad::random_stream& random, index_t length, index_t words) {

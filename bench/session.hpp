@@ -28,7 +28,8 @@ std::size_t free_memory();
 
 /// Whether there is room for `bytes` and `check` finds nothing; else the benchmark ends with the reason.
 /// A check is made once a name, however often the library enters the benchmark.
-bool may_time(benchmark::State& state, std::string const& name, std::size_t bytes, std::function<verdict()> const& check);
+bool may_time(benchmark::State& state, std::string const& name, std::size_t bytes,
+              std::function<verdict()> const& check);
 
 inline double seconds_of(std::function<void()> const& work) {
   auto const start = std::chrono::steady_clock::now();
@@ -45,10 +46,10 @@ struct timing {
   bool warm = true;         // false: the first run counts; work of many seconds
 };
 
-/// Times work() as long as the library asks.  Counters: the median in ms, by the clock and of all threads' processor time together,
-/// memory in MiB, GFLOP/s and, where a floor is wanted, its parts in ms, measured just before, and time over floor
-/// (cpu_ratio: processor time over that of the floor; on a busy machine, with one thread, the truer of the two).
-/// Returns the median in seconds.
+/// Times work() as long as the library asks.  Counters: the median in ms, by the clock and of all threads' processor
+/// time together, memory in MiB, GFLOP/s and, where a floor is wanted, its parts in ms, measured just before, and time
+/// over floor (cpu_ratio: processor time over that of the floor; on a busy machine, with one thread, the truer of the
+/// two).  Returns the median in seconds.
 double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work);
 
 }  // namespace bench

@@ -1,8 +1,9 @@
-// A model in training on one batch of random data: whole steps to be timed, and the check of loss and gradients before that.
+// A model in training on one batch of random data: whole steps to be timed, and the check of loss and gradients before
+// that.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task says what is trained:  model<T>(), dims(), memory, loader<T>(ex), fill(loader), upload(loader) -> (input, answers),
-// count_work().
+// A task says what is trained:  model<T>(), dims(), memory, loader<T>(ex), fill(loader), upload(loader) -> (input,
+// answers), count_work().
 #pragma once
 
 #include "compare.hpp"
@@ -20,7 +21,8 @@ class training_problem {
 
  public:
   training_problem(Ex& ex, Task const& task)
-      : trainer_(ex, task.template model<T>(), options(task)), loader_(task.template loader<T>(ex)),
+      : trainer_(ex, task.template model<T>(), options(task)),
+        loader_(task.template loader<T>(ex)),
         on_host_(task.template model<T>(), triad::holding::gradients) {
     set_parameters(on_host_.mutable_values());
     auto const from = on_host_.flat_values(), to = trainer_.parameters().flat_values();
@@ -28,7 +30,9 @@ class training_problem {
     task.fill(loader_);
   }
 
-  static triad::trainer_bytes bytes(Ex& ex, Task const& task) { return trainer::plan(ex, task.template model<T>(), options(task)); }
+  static triad::trainer_bytes bytes(Ex& ex, Task const& task) {
+    return trainer::plan(ex, task.template model<T>(), options(task));
+  }
 
   /// A whole step: forward, loss, backward, clipping, Adam.
   void step() {
@@ -49,7 +53,9 @@ class training_problem {
   }
 
  private:
-  static typename trainer::settings options(Task const& task) { return {.max_norm = 1, .key = 3, .memory = task.memory, .capacity = task.dims()}; }
+  static typename trainer::settings options(Task const& task) {
+    return {.max_norm = 1, .key = 3, .memory = task.memory, .capacity = task.dims()};
+  }
 
   trainer trainer_;
   loader loader_;

@@ -1,4 +1,5 @@
-// What is trained in the benchmarks of whole steps: the Edge Transformer on labelled graphs and as a parser, with its work counted.
+// What is trained in the benchmarks of whole steps: the Edge Transformer on labelled graphs and as a parser, with its
+// work counted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -39,7 +40,8 @@ struct graph_sizes {
   void count_triangles(work_model& work, triad::edge_transformer_options const& layer, bool train, double times) const {
     std::map<index_t, index_t> graphs;  // of n nodes
     for (auto const n : nodes) ++graphs[n];
-    for (auto const& [n, count] : graphs) work.triangle(layer.variant, count, n, layer.width, layer.heads, train, times);
+    for (auto const& [n, count] : graphs)
+      work.triangle(layer.variant, count, n, layer.width, layer.heads, train, times);
   }
   /// `layers` layers of the Edge Transformer on all edges.
   void count_layers(work_model& work, triad::edge_transformer_options const& layer, bool train, double layers) const {
@@ -57,9 +59,13 @@ struct graph_task : graph_sizes {
   bool chains = true;  // of facts, as in CLUTRR; false: every edge has a label
 
   template <class T>
-  auto model() const { return triad::edge_transformer<T>(sizes); }
+  auto model() const {
+    return triad::edge_transformer<T>(sizes);
+  }
   template <class T, class Ex>
-  auto loader(Ex& ex) const { return triad::graph_loader<Ex>(dims(), triad::memory_of(ex)); }
+  auto loader(Ex& ex) const {
+    return triad::graph_loader<Ex>(dims(), triad::memory_of(ex));
+  }
 
   template <class Loader>
   void fill(Loader& loader) const {
@@ -78,8 +84,8 @@ struct graph_task : graph_sizes {
     return std::pair(in, loader.uploaded_answers());
   }
 
-  /// A training step without what the floor leaves out; the last layer is read at one edge a graph.  Recomputation counts forward
-  /// twice in every layer but the last.
+  /// A training step without what the floor leaves out; the last layer is read at one edge a graph.  Recomputation
+  /// counts forward twice in every layer but the last.
   work_model count_work() const {
     auto const& z = sizes;
     auto const all = dims();
@@ -102,20 +108,27 @@ struct parser_task : graph_sizes {
   triad::keep memory = triad::keep::everything;
 
   template <class T>
-  auto model() const { return triad::edge_transformer_parser<T>(sizes); }
+  auto model() const {
+    return triad::edge_transformer_parser<T>(sizes);
+  }
   template <class T, class Ex>
-  auto loader(Ex& ex) const { return triad::sentence_loader<Ex, T>(dims(), sizes.relations / 2, sizes.layer.width, triad::memory_of(ex)); }
+  auto loader(Ex& ex) const {
+    return triad::sentence_loader<Ex, T>(dims(), sizes.relations / 2, sizes.layer.width, triad::memory_of(ex));
+  }
 
   template <class Loader>
   void fill(Loader& loader) const {
     fill_sentences(loader, [&](index_t n, auto const& below) {
-      auto const token = below(sizes.tokens), parent = below(n), role = below(sizes.labels.role), category = below(sizes.labels.category);
+      auto const token = below(sizes.tokens), parent = below(n), role = below(sizes.labels.role),
+                 category = below(sizes.labels.category);
       auto const noun_type = below(sizes.labels.noun_type);
       return triad::labelled_token{token, parent, role, category, noun_type, below(sizes.labels.verb)};
     });
   }
   template <class Loader>
-  static auto upload(Loader& loader) { return loader.upload(); }
+  static auto upload(Loader& loader) {
+    return loader.upload();
+  }
 
   /// A training step; every edge of the last layer is read.
   work_model count_work() const {
@@ -125,7 +138,8 @@ struct parser_task : graph_sizes {
     count_layers(work, z.layer, true, static_cast<double>(z.layers));
     if (memory == triad::keep::inputs) count_layers(work, z.layer, false, static_cast<double>(z.layers - 1));
     work.linear(all.rows, z.layer.width, 1, true);
-    for (auto const count : {z.labels.role, z.labels.category, z.labels.noun_type, z.labels.verb}) work.linear(all.nodes, z.layer.width, count, true);
+    for (auto const count : {z.labels.role, z.labels.category, z.labels.noun_type, z.labels.verb})
+      work.linear(all.nodes, z.layer.width, count, true);
     return work;
   }
 };
@@ -133,7 +147,8 @@ struct parser_task : graph_sizes {
 /// n = 3, 4, 5 in turn: chains of 2, 3 and 4 facts; 21 relations, no edge among them.
 inline graph_task clutrr(index_t batch) {
   graph_task t;
-  t.sizes = {.labels = 21, .targets = 20, .layers = 8, .layer = {.width = 200, .heads = 4, .hidden = 800, .dropout = 0.2}};
+  t.sizes = {
+      .labels = 21, .targets = 20, .layers = 8, .layer = {.width = 200, .heads = 4, .hidden = 800, .dropout = 0.2}};
   for (index_t g = 0; g < batch; ++g) t.nodes.push_back(3 + g % 3);
   return t;
 }
@@ -148,14 +163,18 @@ inline graph_task large(index_t nodes) {
   return t;
 }
 
-/// COGS with the paper's settings: a hundred sentences of the lengths that its training set has at each hundredth, or the first of
-/// them alone.
+/// COGS with the paper's settings: a hundred sentences of the lengths that its training set has at each hundredth, or
+/// the first of them alone.
 inline parser_task cogs(index_t batch = 100) {
   parser_task t;
-  t.sizes = {.tokens = 746, .labels = {9, 5, 4, 136}, .layers = 3,
-             .layer = {.width = 64, .heads = 4, .hidden = 256, .dropout = 0.1, .attention_bias = true}, .fixed_token = 1};
+  t.sizes = {.tokens = 746,
+             .labels = {9, 5, 4, 136},
+             .layers = 3,
+             .layer = {.width = 64, .heads = 4, .hidden = 256, .dropout = 0.1, .attention_bias = true},
+             .fixed_token = 1};
   int const sentences_of[] = {0, 1, 0, 3, 7, 16, 8, 16, 18, 11, 7, 6, 4, 1, 1, 1};
-  for (index_t n = 0; n < std::ssize(sentences_of); ++n) t.nodes.insert(t.nodes.end(), static_cast<std::size_t>(sentences_of[n]), n);
+  for (index_t n = 0; n < std::ssize(sentences_of); ++n)
+    t.nodes.insert(t.nodes.end(), static_cast<std::size_t>(sentences_of[n]), n);
   t.nodes.resize(static_cast<std::size_t>(std::min(batch, std::ssize(t.nodes))));
   return t;
 }

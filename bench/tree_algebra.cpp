@@ -1,4 +1,5 @@
-// The tree algebra in sparse form, at depths that no array holds: one step of a program, car, cdr and cons of 4096 nodes.
+// The tree algebra in sparse form, at depths that no array holds: one step of a program, car, cdr and cons of 4096
+// nodes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <set>
@@ -39,7 +40,8 @@ tree random_tree(algebra const& a) {
 /// Taking a tree apart and putting it together gives the tree, and every node is in one part.
 verdict check(tree const& x) {
   auto const left = car(x), right = cdr(x);
-  if (left.view().coordinates.size() + right.view().coordinates.size() + 1 != x.view().coordinates.size()) return "car and cdr lose nodes";
+  if (left.view().coordinates.size() + right.view().coordinates.size() + 1 != x.view().coordinates.size())
+    return "car and cdr lose nodes";
   if (!(cons(left, right, x).view() == x.view())) return "cons of car and cdr is another tree";
   return std::nullopt;
 }
@@ -50,18 +52,20 @@ void run(benchmark::State& state, index_t depth) {
   auto const name = "tree_algebra/sparse/depth:" + std::to_string(depth);
   if (!may_time(state, name, 1 << 20, [&] { return check(x); })) return;
   tree left(a), right(a), y(a);
-  double const seconds = time_work(state, {.model = {}, .total = nodes * sizeof(x.view().coordinates[0]), .floor = false}, [&] {
-    triad::car(a, x.view(), left.view());
-    triad::cdr(a, x.view(), right.view());
-    y = cons(left, right, x);
-    benchmark::DoNotOptimize(y.view().coordinates.data());
-  });
+  double const seconds =
+      time_work(state, {.model = {}, .total = nodes * sizeof(x.view().coordinates[0]), .floor = false}, [&] {
+        triad::car(a, x.view(), left.view());
+        triad::cdr(a, x.view(), right.view());
+        y = cons(left, right, x);
+        benchmark::DoNotOptimize(y.view().coordinates.data());
+      });
   state.counters["nodes/s"] = static_cast<double>(x.view().coordinates.size()) / seconds;
 }
 
 [[maybe_unused]] bool const registered = [] {
   for (index_t const depth : {20, 30, 63})
-    benchmark::RegisterBenchmark(("tree_algebra/sparse/depth:" + std::to_string(depth)).c_str(), [=](benchmark::State& state) { run(state, depth); })
+    benchmark::RegisterBenchmark(("tree_algebra/sparse/depth:" + std::to_string(depth)).c_str(),
+                                 [=](benchmark::State& state) { run(state, depth); })
         ->Unit(benchmark::kMicrosecond);
   return true;
 }();

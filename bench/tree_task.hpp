@@ -1,11 +1,13 @@
-// A Differentiable Tree Machine in training on trees of random symbols, with its work counted; by rows, and by matrices as the paper has it.
+// A Differentiable Tree Machine in training on trees of random symbols, with its work counted; by rows, and by matrices
+// as the paper has it.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The least that a step must do, beside the agent:
 //
-//   stream    the reachable rows of each tree once at every later step forward, and once backward; W_shrink's rows of what is reachable
-//             twice a step, forward and backward; 8 passes of W_shrink for its gradient and AdamW
-//   products  W_shrink with the tree of each step, its transpose with the gradient, and its own gradient of all steps at once
+//   stream    the reachable rows of each tree once at every later step forward, and once backward; W_shrink's rows of
+//             what is reachable twice a step, forward and backward; 8 passes of W_shrink for its gradient and AdamW
+//   products  W_shrink with the tree of each step, its transpose with the gradient, and its own gradient of all steps
+//             at once
 #pragma once
 
 #include <utility>
@@ -32,15 +34,23 @@ struct tree_task {
   triad::tree_dims dims() const { return {batch}; }
   triad::tree_machine_sizes sizes() const {
     triad::tree_machine_sizes z{.steps = steps, .symbols = symbols, .unit_fillers = true};
-    z.agent = {.layer = {.width = width, .heads = 4, .hidden = 4 * width, .dropout = 0.1, .norms = triad::norm_place::before, .between = triad::activation::gelu},
+    z.agent = {.layer = {.width = width,
+                         .heads = 4,
+                         .hidden = 4 * width,
+                         .dropout = 0.1,
+                         .norms = triad::norm_place::before,
+                         .between = triad::activation::gelu},
                .fillers = symbols};
     return z;
   }
   template <class T>
-  auto model() const { return triad::tree_machine<T>(triad::tree_interpreter<T>(where()), where().count(), sizes()); }
+  auto model() const {
+    return triad::tree_machine<T>(triad::tree_interpreter<T>(where()), where().count(), sizes());
+  }
   template <class T, class Ex>
   auto loader(Ex& ex) const {
-    return triad::tree_loader<Ex, T>({.where = where(), .steps = steps, .symbols = symbols, .batch = batch}, triad::memory_of(ex));
+    return triad::tree_loader<Ex, T>({.where = where(), .steps = steps, .symbols = symbols, .batch = batch},
+                                     triad::memory_of(ex));
   }
 
   /// The first `nodes` positions are filled, as in the programs that we are compared with.
@@ -49,7 +59,8 @@ struct tree_task {
     triad::random_stream random(5, 0);
     auto const tree = [&] {
       std::vector<node> all;
-      for (index_t q = 0; q < std::min(nodes, where().count()); ++q) all.push_back({q, 1 + random_index(random, symbols - 1)});
+      for (index_t q = 0; q < std::min(nodes, where().count()); ++q)
+        all.push_back({q, 1 + random_index(random, symbols - 1)});
       return all;
     };
     for (index_t b = 0; b < batch; ++b) {
@@ -58,7 +69,9 @@ struct tree_task {
     }
   }
   template <class Loader>
-  static auto upload(Loader& loader) { return loader.upload(); }
+  static auto upload(Loader& loader) {
+    return loader.upload();
+  }
 
   /// The same machine at a size that the reference can do.
   tree_task small() const {
@@ -74,10 +87,13 @@ struct tree_task {
     reachable.close();
     auto const rows = [&](index_t slot) {
       index_t count = 0;
-      for (index_t q = 0; q < where().count(); ++q) count += slot == 0 ? reachable.first()[static_cast<std::size_t>(q)] : reachable.since()[static_cast<std::size_t>(q)] <= slot;
+      for (index_t q = 0; q < where().count(); ++q)
+        count += slot == 0 ? reachable.first()[static_cast<std::size_t>(q)]
+                           : reachable.since()[static_cast<std::size_t>(q)] <= slot;
       return static_cast<double>(count);
     };
-    double const row = 4.0 * static_cast<double>(symbols), shrink = static_cast<double>(where().count()) * row * static_cast<double>(width);
+    double const row = 4.0 * static_cast<double>(symbols),
+                 shrink = static_cast<double>(where().count()) * row * static_cast<double>(width);
     for (index_t l = 0; l < steps; ++l) {
       work.stream += 2 * static_cast<double>(steps - l) * static_cast<double>(batch) * rows(l) * row;
       work.stream += 2 * rows(l) * row * static_cast<double>(width);
@@ -91,7 +107,8 @@ struct tree_task {
   }
 };
 
-/// The same machine with the paper's interpreter: its roles are any orthonormal set, and each operation is a product with a matrix.
+/// The same machine with the paper's interpreter: its roles are any orthonormal set, and each operation is a product
+/// with a matrix.
 struct matrix_tree_task : tree_task {
   template <class T>
   auto model() const {
@@ -108,7 +125,11 @@ struct matrix_tree_task : tree_task {
       triad::make_shifts_both_ways(where(), triad::tensor<T const, triad::dyn, triad::dyn>(all.data(), r, r),
                                    triad::tensor<T, triad::dyn, triad::dyn, triad::dyn>(all.data() + r * r, 4, r, r));
     }
-    return {2, r, r, false, triad::tensor<T const, triad::dyn, triad::dyn>(all.data(), r, r),
+    return {2,
+            r,
+            r,
+            false,
+            triad::tensor<T const, triad::dyn, triad::dyn>(all.data(), r, r),
             triad::tensor<T const, triad::dyn, triad::dyn, triad::dyn>(all.data() + r * r, 4, r, r)};
   }
 

@@ -1,29 +1,34 @@
-// Triangular attention with its projections, forward and training, and the same computed the papers' way; the causal form beside the plain
-// one, and the operation of both alone.
+// Triangular attention with its projections, forward and training, and the same computed the papers' way; the causal
+// form beside the plain one, and the operation of both alone.
 // SPDX-License-Identifier: Apache-2.0
+
+#include "triad/layers/triangular_attention.hpp"
 
 #include "check.hpp"
 #include "layer_check.hpp"
 #include "materialising.hpp"
-#include "triad/layers/triangular_attention.hpp"
 
 namespace bench {
 namespace {
 
 using triad::triangle_form;
 
-/// The whole check up to what the reference does in seconds; beyond that the whole of a smaller graph, and single edges of this one.
+/// The whole check up to what the reference does in seconds; beyond that the whole of a smaller graph, and single edges
+/// of this one.
 template <class Layer>
 verdict check(Layer const& layer, triangle_form form, shape const& z) {
   checker judge;
-  if (z.b * z.n * z.n * z.n * z.d <= 100'000'000) return check_layer(machine(), judge, layer, attention<double>(form, z), {z.b, z.n, z.sources});
+  if (z.b * z.n * z.n * z.n * z.d <= 100'000'000)
+    return check_layer(machine(), judge, layer, attention<double>(form, z), {z.b, z.n, z.sources});
   if (auto wrong = check_layer(machine(), judge, layer, attention<double>(form, z), {1, 45, z.sources})) return wrong;
-  if constexpr (std::is_same_v<Layer, triad::triangular_attention<float>>) return triangle_problem(machine(), form, z).check();
+  if constexpr (std::is_same_v<Layer, triad::triangular_attention<float>>)
+    return triangle_problem(machine(), form, z).check();
   return std::nullopt;
 }
 
 template <class Layer>
-void run(benchmark::State& state, std::string const& name, Layer const& layer, triangle_form form, shape const& z, bool train, bool with_floor) {
+void run(benchmark::State& state, std::string const& name, Layer const& layer, triangle_form form, shape const& z,
+         bool train, bool with_floor) {
   using problem = layer_problem<float, Layer, triad::cpu::backend>;
   equal_graphs const graphs(z.b, z.n, z.sources);
   auto const bytes = problem(machine(), layer, graphs, train, true).bytes();
@@ -32,14 +37,16 @@ void run(benchmark::State& state, std::string const& name, Layer const& layer, t
   model.projections(form, z.rows(), z.d, train);
   model.triangle(form, z.b, z.n, z.d, z.h, train, 1, z.share_of_triples());
   problem p(machine(), layer, graphs, train);
-  time_work(state, {.model = model, .planned = p.planned_bytes(), .total = p.bytes(), .floor = with_floor}, [&] { p.run(train); });
+  time_work(state, {.model = model, .planned = p.planned_bytes(), .total = p.bytes(), .floor = with_floor},
+            [&] { p.run(train); });
 }
 
 void add(std::string const& name, triangle_form form, shape const& z) {
   for (bool const train : {false, true})
-    benchmark::RegisterBenchmark((name + (train ? "/train/" : "/forward/") + z.name()).c_str(), [=](benchmark::State& state) {
-      run(state, name, attention<float>(form, z), form, z, train, true);
-    })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(
+        (name + (train ? "/train/" : "/forward/") + z.name()).c_str(),
+        [=](benchmark::State& state) { run(state, name, attention<float>(form, z), form, z, train, true); })
+        ->Unit(benchmark::kMillisecond);
 }
 
 /// The operation alone: projections would hide what the causal form saves.
@@ -48,7 +55,8 @@ void add_alone(shape const& z) {
     std::string const name = "triangle" + std::string(train ? "/train/" : "/forward/") + z.name();
     benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
       auto const bytes = static_cast<std::size_t>(z.rows() * z.d) * 4 * 24;  // with those of its projections
-      if (!may_time(state, name, bytes, [&] { return triangle_problem(machine(), triangle_form::full, z).check(); })) return;
+      if (!may_time(state, name, bytes, [&] { return triangle_problem(machine(), triangle_form::full, z).check(); }))
+        return;
       work_model model;
       model.triangle(triangle_form::full, z.b, z.n, z.d, z.h, train, 1, z.share_of_triples());
       triangle_problem p(machine(), triangle_form::full, z);
@@ -61,9 +69,12 @@ void add_alone(shape const& z) {
 void add_materialising(shape const& z) {
   std::string const name = "triangular_attention_materialising";
   for (bool const train : {false, true})
-    benchmark::RegisterBenchmark((name + (train ? "/train/" : "/forward/") + z.name()).c_str(), [=](benchmark::State& state) {
-      run(state, name, materialising_attention{attention<float>(triangle_form::full, z)}, triangle_form::full, z, train, false);
-    })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark((name + (train ? "/train/" : "/forward/") + z.name()).c_str(),
+                                 [=](benchmark::State& state) {
+                                   run(state, name, materialising_attention{attention<float>(triangle_form::full, z)},
+                                       triangle_form::full, z, train, false);
+                                 })
+        ->Unit(benchmark::kMillisecond);
 }
 
 /// About ten thousand edges where graphs are small; from n = 32 on also one graph alone.
@@ -83,7 +94,8 @@ void add_materialising(shape const& z) {
     add("triangular_attention_value_ablation", triangle_form::value_ablation, {s.b, s.n, 200, 4});
     add("triangular_attention_attention_ablation", triangle_form::attention_ablation, {s.b, s.n, 200, 4});
   }
-  shape const causal[] = {{1, 65, 256, 8, 15}, {1, 128, 256, 8, 30}, {1, 16, 200, 4, 4}, {40, 16, 200, 4, 4}, {400, 5, 200, 4, 1}};
+  shape const causal[] = {
+      {1, 65, 256, 8, 15}, {1, 128, 256, 8, 30}, {1, 16, 200, 4, 4}, {40, 16, 200, 4, 4}, {400, 5, 200, 4, 1}};
   add("triangular_attention", triangle_form::full, {1, 65, 256, 8});
   for (auto const& c : causal) {
     if (c.n > 16) add("triangular_attention", triangle_form::full, c);

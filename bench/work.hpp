@@ -1,4 +1,5 @@
-// What every benchmark shares: shapes, verdicts, and the work of a layer, counted; floor.hpp says what the counts are for.
+// What every benchmark shares: shapes, verdicts, and the work of a layer, counted; floor.hpp says what the counts are
+// for.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,8 +23,8 @@ struct shape {
   index_t b, n, d, h, sources = -1;
   index_t rows() const { return b * n * n; }
   std::string name() const {
-    return "b:" + std::to_string(b) + "/n:" + std::to_string(n) + "/d:" + std::to_string(d) + "/h:" + std::to_string(h) +
-           (sources < 0 ? "" : "/sources:" + std::to_string(sources));
+    return "b:" + std::to_string(b) + "/n:" + std::to_string(n) + "/d:" + std::to_string(d) +
+           "/h:" + std::to_string(h) + (sources < 0 ? "" : "/sources:" + std::to_string(sources));
   }
   /// Of the n^3 triples (i, l, j), those whose l is a middle of (i, j), counted.
   double share_of_triples() const {
@@ -58,20 +59,24 @@ struct work_model {
 
   /// times products with a weight (out, in) over `rows` rows: forward, and both gradients where `train`.
   void linear(index_t rows, index_t in, index_t out, bool train, double times = 1) {
-    add({rows, out, in, false, true}, times);                 // y = x w'
-    if (train) add({rows, in, out, false, false}, times);     // dx = dy w
-    if (train) add({out, in, rows, true, false}, times);      // dw = dy' x
+    add({rows, out, in, false, true}, times);              // y = x w'
+    if (train) add({rows, in, out, false, false}, times);  // dx = dy w
+    if (train) add({out, in, rows, true, false}, times);   // dw = dy' x
   }
 
   /// The triangle of `b` graphs of n nodes, `times` times, of which a share of the triples is to be computed.
-  void triangle(triad::triangle_form form, index_t b, index_t n, index_t d, index_t h, bool train, double times = 1, double share = 1) {
+  void triangle(triad::triangle_form form, index_t b, index_t n, index_t d, index_t h, bool train, double times = 1,
+                double share = 1) {
     bool const right = triad::uses_right_value(form);
-    double const graphs = static_cast<double>(b) * times, cube = static_cast<double>(n * n * n) * share, width = static_cast<double>(d);
+    double const graphs = static_cast<double>(b) * times, cube = static_cast<double>(n * n * n) * share,
+                 width = static_cast<double>(d);
     slots += graphs * cube * width * ((right ? 3 : 2) + (train ? (right ? 8 : 5) : 0));
-    kernel_flops += graphs * cube * width * ((right ? 5 : 4) + (train ? (right ? 14 : 10) : 0));  // a product alone is one
+    kernel_flops +=
+        graphs * cube * width * ((right ? 5 : 4) + (train ? (right ? 14 : 10) : 0));  // a product alone is one
     exps += graphs * cube * static_cast<double>(h) * (train ? 2 : 1);
 
-    double const array = 4.0 * static_cast<double>(n * n * d), statistics = 8.0 * static_cast<double>(n * n * h), inputs = right ? 4 : 3;
+    double const array = 4.0 * static_cast<double>(n * n * d), statistics = 8.0 * static_cast<double>(n * n * h),
+                 inputs = right ? 4 : 3;
     if (2 * (inputs + 1) * array > second_level_cache())
       stream += graphs * ((inputs + 1) * array + (train ? (2 * inputs + 2) * array + 2 * statistics : 0));
     else if (train && 2 * (inputs + 1) * array * static_cast<double>(b) > second_level_cache())
@@ -79,7 +84,8 @@ struct work_model {
   }
 
   /// The projections of triangular attention; its output at `reads` edges, 0: all.
-  void projections(triad::triangle_form form, index_t rows, index_t d, bool train, double times = 1, index_t reads = 0) {
+  void projections(triad::triangle_form form, index_t rows, index_t d, bool train, double times = 1,
+                   index_t reads = 0) {
     linear(rows, d, (triad::uses_right_value(form) ? 4 : 3) * d, train, times);
     linear(reads > 0 ? reads : rows, d, d, train, times);
   }
@@ -111,7 +117,8 @@ struct work_model {
 
   /// One more product, `times` times.
   void add(product const& p, double times) {
-    auto const same = std::find_if(products.begin(), products.end(), [&](auto const& known) { return known.first == p; });
+    auto const same =
+        std::find_if(products.begin(), products.end(), [&](auto const& known) { return known.first == p; });
     if (same != products.end())
       same->second += times;
     else

@@ -11,18 +11,26 @@
 namespace triad::test {
 inline void* counted(std::size_t bytes, std::size_t alignment) {
   ++allocations;
-  void* const p = alignment <= alignof(std::max_align_t) ? std::malloc(bytes ? bytes : 1)
-                                                         : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment + (bytes ? 0 : alignment));
+  void* const p =
+      alignment <= alignof(std::max_align_t)
+          ? std::malloc(bytes ? bytes : 1)
+          : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment + (bytes ? 0 : alignment));
   if (!p) throw std::bad_alloc();
   return p;
 }
-[[gnu::noinline]] inline void release(void* p) noexcept { std::free(p); }  // or a compiler sees malloc behind new and warns
+[[gnu::noinline]] inline void release(void* p) noexcept {
+  std::free(p);
+}  // or a compiler sees malloc behind new and warns
 }  // namespace triad::test
 
 void* operator new(std::size_t bytes) { return triad::test::counted(bytes, 1); }
 void* operator new[](std::size_t bytes) { return triad::test::counted(bytes, 1); }
-void* operator new(std::size_t bytes, std::align_val_t a) { return triad::test::counted(bytes, static_cast<std::size_t>(a)); }
-void* operator new[](std::size_t bytes, std::align_val_t a) { return triad::test::counted(bytes, static_cast<std::size_t>(a)); }
+void* operator new(std::size_t bytes, std::align_val_t a) {
+  return triad::test::counted(bytes, static_cast<std::size_t>(a));
+}
+void* operator new[](std::size_t bytes, std::align_val_t a) {
+  return triad::test::counted(bytes, static_cast<std::size_t>(a));
+}
 void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept { return triad::test::counted(bytes, 1); }
 void* operator new[](std::size_t bytes, std::nothrow_t const&) noexcept { return triad::test::counted(bytes, 1); }
 void operator delete(void* p) noexcept { triad::test::release(p); }

@@ -1,4 +1,5 @@
-// The backends that typed tests run on: those of the host; with TRIAD_TEST_ON_CUDA, in a program of its own, the device.
+// The backends that typed tests run on: those of the host; with TRIAD_TEST_ON_CUDA, in a program of its own, the
+// device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,8 +23,9 @@ template <class Ex>
 inline constexpr bool is_device = false;
 
 #if defined(TRIAD_TEST_ON_CUDA)
-/// The CUDA backend in memory that host and device both use, so that bodies of tests read and write where kernels do, and need
-/// not wait.  A stand-in for a device does so by its settings (cuda_on_host/typed_main.cpp), a real one in cuda/pinned_new.cpp.
+/// The CUDA backend in memory that host and device both use, so that bodies of tests read and write where kernels do,
+/// and need not wait.  A stand-in for a device does so by its settings (cuda_on_host/typed_main.cpp), a real one in
+/// cuda/pinned_new.cpp.
 struct on_device : triad::cuda::backend {
   using memory = host_memory;
   on_device() { record(false); }  // a replayed graph would not be waited for
@@ -38,11 +40,13 @@ inline constexpr bool is_device<on_device> = true;
 #if defined(TRIAD_TEST_ON_CUDA)
 #define TRIAD_TEST_BACKENDS triad::test::on_device
 #define TRIAD_TEST_ONE_BACKEND triad::test::on_device
-#define TRIAD_TEST_BACKENDS_BY_PRECISION (triad::test::typed<triad::test::on_device, double>), (triad::test::typed<triad::test::on_device, float>)
+#define TRIAD_TEST_BACKENDS_BY_PRECISION \
+  (triad::test::typed<triad::test::on_device, double>), (triad::test::typed<triad::test::on_device, float>)
 #define TRIAD_TEST_TYPES TRIAD_TEST_BACKENDS_BY_PRECISION
 #else
 #define TRIAD_TEST_BACKENDS triad::reference::backend, triad::cpu::backend
 #define TRIAD_TEST_ONE_BACKEND triad::cpu::backend
-#define TRIAD_TEST_BACKENDS_BY_PRECISION (triad::test::typed<triad::reference::backend, double>), (triad::test::typed<triad::cpu::backend, float>)
+#define TRIAD_TEST_BACKENDS_BY_PRECISION \
+  (triad::test::typed<triad::reference::backend, double>), (triad::test::typed<triad::cpu::backend, float>)
 #define TRIAD_TEST_TYPES TRIAD_TEST_BACKENDS_BY_PRECISION, (triad::test::typed<triad::cpu::backend, double>)
 #endif

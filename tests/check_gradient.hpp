@@ -7,11 +7,11 @@
 #include "tests/catch.hpp"
 
 /// The report of a gradient_check is good, or its text is shown.
-#define CHECK_GRADIENT(...)                    \
-  do {                                         \
-    auto const checked_report = __VA_ARGS__;   \
-    INFO(checked_report.text());               \
-    CHECK(static_cast<bool>(checked_report));  \
+#define CHECK_GRADIENT(...)                   \
+  do {                                        \
+    auto const checked_report = __VA_ARGS__;  \
+    INFO(checked_report.text());              \
+    CHECK(static_cast<bool>(checked_report)); \
   } while (false)
 
 namespace triad::test {

@@ -12,7 +12,9 @@
 namespace triad::test {
 
 /// The larger of two errors.  NaN counts as infinite: a maximum by comparison forgets it at the next number.
-inline double worse(double worst, double error) { return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error); }
+inline double worse(double worst, double error) {
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+}
 
 /// The largest difference over the largest expected value; NaN where one is met.
 template <class T>

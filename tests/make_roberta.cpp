@@ -1,4 +1,5 @@
-// Writes a small RoBERTa of random values with its tokens into a folder that is there, as one is published:  triad-make-roberta FOLDER [SEED]
+// Writes a small RoBERTa of random values with its tokens into a folder that is there, as one is published:
+// triad-make-roberta FOLDER [SEED]
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
@@ -25,8 +26,15 @@ int main(int argc, char** argv) {
     }
     std::ofstream(folder / "vocab.json") << tokens.dump();
     std::ofstream(folder / "merges.txt") << merges;
-    triad::test::roberta_sizes const z{.width = 12, .layers = 3, .heads = 3, .hidden = 16, .tokens = static_cast<triad::index_t>(tokens.size()), .positions = 40};
-    triad::test::write_roberta(folder, triad::test::roberta_weights("roberta.", z, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100), triad::test::roberta_json(z));
+    triad::test::roberta_sizes const z{.width = 12,
+                                       .layers = 3,
+                                       .heads = 3,
+                                       .hidden = 16,
+                                       .tokens = static_cast<triad::index_t>(tokens.size()),
+                                       .positions = 40};
+    triad::test::write_roberta(
+        folder, triad::test::roberta_weights("roberta.", z, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100),
+        triad::test::roberta_json(z));
   } catch (std::exception const& e) {
     return std::fprintf(stderr, "triad-make-roberta: %s\n", e.what()), 1;
   }

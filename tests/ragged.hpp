@@ -33,8 +33,8 @@ struct ragged {
     }
   }
   graph_batch batch() const {
-    return {dims, make_vec(size.data(), dims.graphs), make_vec(node.data(), dims.graphs), make_vec(edge.data(), dims.graphs),
-            make_vec(triangle.data(), dims.graphs)};
+    return {dims, make_vec(size.data(), dims.graphs), make_vec(node.data(), dims.graphs),
+            make_vec(edge.data(), dims.graphs), make_vec(triangle.data(), dims.graphs)};
   }
 };
 

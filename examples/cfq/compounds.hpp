@@ -3,12 +3,17 @@
 //
 //   w(G, q) = max over occurrences g of G in q of  1 - max over G' that have one rule more of P(G' | G)
 //   P(G' | G) = share of all occurrences of G in the corpus that lie inside an occurrence of G'
-// (Keysers et al. 2020, section 2.1): a compound that always stands inside one larger one does not count beside it.  Ours:
-//   - compounds have 2 to `largest` rules; what lies around one is looked at beyond that, so the largest do not all count whole;
-//   - G' runs over compounds of one rule more instead of all larger ones, since a larger one contains one of these around the same occurrence;
-//   - shares are of occurrences, and an edge knows which child it leads to, so that subject and object of a rule differ;
+// (Keysers et al. 2020, section 2.1): a compound that always stands inside one larger one does not count beside it.
+// Ours:
+//   - compounds have 2 to `largest` rules; what lies around one is looked at beyond that, so the largest do not all
+//     count whole;
+//   - G' runs over compounds of one rule more instead of all larger ones, since a larger one contains one of these
+//     around the same occurrence;
+//   - shares are of occurrences, and an edge knows which child it leads to, so that subject and object of a rule
+//     differ;
 //   - weights are whole numbers, 4096 for 1, so that sums over questions are exact in any order;
-//   - a compound is known by 64 bits made of its nodes (rule and path from its top): ten million compounds share one with a chance of 3e-6.
+//   - a compound is known by 64 bits made of its nodes (rule and path from its top): ten million compounds share one
+//     with a chance of 3e-6.
 #pragma once
 
 #include <algorithm>
@@ -61,18 +66,23 @@ inline std::uint64_t mixed(std::uint64_t x) {  // one to one
   return x ^ (x >> 32U);
 }
 
-/// A derivation, and for each node and each ancestor at most `largest` edges above it what the node adds to a compound with that top.
+/// A derivation, and for each node and each ancestor at most `largest` edges above it what the node adds to a compound
+/// with that top.
 class part_codes {
  public:
-  part_codes(rule_tree const& tree, int largest) : tree_(&tree), children_(tree.children()), width_(at(largest) + 1), level_(tree.rule.size(), 0) {
+  part_codes(rule_tree const& tree, int largest)
+      : tree_(&tree), children_(tree.children()), width_(at(largest) + 1), level_(tree.rule.size(), 0) {
     codes_.assign(tree.rule.size() * width_, 0);
     std::vector<std::uint64_t> paths(codes_.size(), 1);
     for (std::size_t v = 0; v < tree.rule.size(); ++v) {
       int const p = tree.parent[v];
       if (p >= 0) level_[v] = level_[at(p)] + 1;
       for (std::size_t d = 0; d < width_ && at(level_[v]) >= d; ++d) {
-        if (d > 0) paths[v * width_ + d] = mixed(paths[at(p) * width_ + d - 1] * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(tree.slot[v]) + 1);
-        codes_[v * width_ + d] = mixed(paths[v * width_ + d] + mixed(static_cast<std::uint64_t>(tree.rule[v]) + 0x51ed27f0U));
+        if (d > 0)
+          paths[v * width_ + d] =
+              mixed(paths[at(p) * width_ + d - 1] * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(tree.slot[v]) + 1);
+        codes_[v * width_ + d] =
+            mixed(paths[v * width_ + d] + mixed(static_cast<std::uint64_t>(tree.rule[v]) + 0x51ed27f0U));
       }
     }
   }
@@ -81,7 +91,9 @@ class part_codes {
   std::vector<int> const& below(int node) const { return children_[at(node)]; }
   int parent(int node) const { return tree_->parent[at(node)]; }
   /// Of a node in a compound whose top is `up` levels above the compound's own top `top`.
-  std::uint64_t code(int node, int top, int up = 0) const { return codes_[at(node) * width_ + at(level_[at(node)] - level_[at(top)] + up)]; }
+  std::uint64_t code(int node, int top, int up = 0) const {
+    return codes_[at(node) * width_ + at(level_[at(node)] - level_[at(top)] + up)];
+  }
 
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -101,10 +113,11 @@ struct occurrence {
   int nodes[most_rules];  // the top first
 };
 
-/// Calls found(nodes) for each connected part with 2 to `largest` nodes whose top is nodes[0]; each once, since a node that was passed over
-/// is not taken later.
+/// Calls found(nodes) for each connected part with 2 to `largest` nodes whose top is nodes[0]; each once, since a node
+/// that was passed over is not taken later.
 template <class Found>
-void grow(part_codes const& q, std::vector<int>& nodes, std::vector<int> const& open, std::size_t from, int largest, Found&& found) {
+void grow(part_codes const& q, std::vector<int>& nodes, std::vector<int> const& open, std::size_t from, int largest,
+          Found&& found) {
   if (nodes.size() > 1) found(nodes);
   if (static_cast<int>(nodes.size()) == largest) return;
   for (auto i = from; i < open.size(); ++i) {
@@ -133,8 +146,10 @@ inline void codes_around(part_codes const& q, occurrence const& o, std::vector<s
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
 }
 
-/// Appends to table.of what one compound, all of whose occurrences these are, weighs in each question, as compound number table.kinds.
-inline void weigh(std::vector<part_codes> const& questions, occurrence const* first, occurrence const* last, item_table& table) {
+/// Appends to table.of what one compound, all of whose occurrences these are, weighs in each question, as compound
+/// number table.kinds.
+inline void weigh(std::vector<part_codes> const& questions, occurrence const* first, occurrence const* last,
+                  item_table& table) {
   auto const n = static_cast<double>(last - first);
   std::vector<std::uint64_t> around, all;
   if (last - first > 1)
@@ -147,7 +162,8 @@ inline void weigh(std::vector<part_codes> const& questions, occurrence const* fi
   for (auto const* o = first; o != last; ++o) {
     auto const& q = questions[static_cast<std::size_t>(o->question)];
     codes_around(q, *o, around);
-    double most = last - first == 1 && !around.empty() ? 1 : 0;  // alone in the corpus: inside whatever stands around it
+    double most =
+        last - first == 1 && !around.empty() ? 1 : 0;  // alone in the corpus: inside whatever stands around it
     for (auto const code : around) {
       if (most == 1) break;
       auto const range = std::equal_range(all.begin(), all.end(), code);
@@ -167,10 +183,12 @@ inline void weigh(std::vector<part_codes> const& questions, occurrence const* fi
 
 }  // namespace detail
 
-/// The compounds of 2 to `largest` rules (2 to 6) that weigh anything, numbered in an order of no meaning.  Occurrences are held at most
-/// `at_once` at a time: the derivations are gone through again for each so many.
-inline item_table compounds_of(std::vector<rule_tree> const& trees, int largest = 4, std::size_t at_once = std::size_t{1} << 24U) {
-  if (largest < 2 || largest > detail::most_rules) throw triad::data_error("compounds have 2 to 6 rules at most, not " + std::to_string(largest));
+/// The compounds of 2 to `largest` rules (2 to 6) that weigh anything, numbered in an order of no meaning.  Occurrences
+/// are held at most `at_once` at a time: the derivations are gone through again for each so many.
+inline item_table compounds_of(std::vector<rule_tree> const& trees, int largest = 4,
+                               std::size_t at_once = std::size_t{1} << 24U) {
+  if (largest < 2 || largest > detail::most_rules)
+    throw triad::data_error("compounds have 2 to 6 rules at most, not " + std::to_string(largest));
   std::vector<detail::part_codes> questions;
   questions.reserve(trees.size());
   for (auto const& tree : trees) questions.emplace_back(tree, largest);
@@ -201,7 +219,9 @@ inline item_table compounds_of(std::vector<rule_tree> const& trees, int largest 
     each([&](detail::occurrence const& o) {
       if (o.code % passes == pass) held.push_back(o);
     });
-    std::sort(held.begin(), held.end(), [](auto const& a, auto const& b) { return a.code != b.code ? a.code < b.code : a.question < b.question; });
+    std::sort(held.begin(), held.end(), [](auto const& a, auto const& b) {
+      return a.code != b.code ? a.code < b.code : a.question < b.question;
+    });
     for (std::size_t first = 0, last = 0; first < held.size(); first = last) {
       while (last < held.size() && held[last].code == held[first].code) ++last;
       detail::weigh(questions, held.data() + first, held.data() + last, table);

@@ -26,7 +26,8 @@ struct query_parts {
 inline std::optional<query_parts> parts_of(std::string const& query) {
   auto const tokens = triad::examples::words(query);
   auto const open = std::find(tokens.begin(), tokens.end(), "{");
-  if (open == tokens.end() || tokens.back() != "}" || std::count(tokens.begin(), tokens.end(), "{") != 1 || std::count(tokens.begin(), tokens.end(), "}") != 1)
+  if (open == tokens.end() || tokens.back() != "}" || std::count(tokens.begin(), tokens.end(), "{") != 1 ||
+      std::count(tokens.begin(), tokens.end(), "}") != 1)
     return std::nullopt;
   query_parts p{triad::examples::joined({tokens.begin(), open}), {}};
   std::vector<std::string> conjunct;

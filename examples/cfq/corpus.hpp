@@ -1,14 +1,17 @@
 // Corpora whose questions are annotated with the rules that derive them: read from lines of JSON, and written.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   {"question": "Did M0 direct M1", "query": "SELECT ...", "rules": ["question:did", ["np:entity"], ["vp:verb", ["verb:direct"], ["np:entity"]]],
-//    "heads": [3, 3, 0, 3], "labels": ["aux", "nsubj", "root", "obj"]}                                              one object a line
-//   rules: an application is a list of its rule's name and the applications below it, from left to right; one without any may be its name alone.
-//   heads and labels, of each token of the question, may be left out; heads count from 1, and 0 is the root.  Other fields are not read.
+//   {"question": "Did M0 direct M1", "query": "SELECT ...", "rules": ["question:did", ["np:entity"], ["vp:verb",
+//     ["verb:direct"], ["np:entity"]]],
+//    "heads": [3, 3, 0, 3], "labels": ["aux", "nsubj", "root", "obj"]}                                              one
+//      object a line
+//   rules: an application is a list of its rule's name and the applications below it, from left to right; one without
+//     any may be its name alone.
+//   heads and labels, of each token of the question, may be left out; heads count from 1, and 0 is the root.  Other
+//     fields are not read.
 #pragma once
 
 #include <nlohmann/json.hpp>
-
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -32,15 +35,19 @@ inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& 
   if (!list && !from.is_string())
     throw triad::data_error("rules: expected a rule's name, or a list that begins with one, found " +
                             triad::quoted(from));
-  if (depth > deepest_derivation) throw triad::data_error("rules: the derivation is deeper than " + std::to_string(deepest_derivation));
+  if (depth > deepest_derivation)
+    throw triad::data_error("rules: the derivation is deeper than " + std::to_string(deepest_derivation));
   int const node = tree.add(names.number((list ? from[0] : from).get<std::string>()), below, which);
   if (list)
-    for (std::size_t i = 1; i < from.size(); ++i) add_rules(from[i], names, tree, node, static_cast<int>(i) - 1, depth + 1);
+    for (std::size_t i = 1; i < from.size(); ++i)
+      add_rules(from[i], names, tree, node, static_cast<int>(i) - 1, depth + 1);
 }
 
-inline nlohmann::ordered_json rules_json(rule_tree const& tree, rule_names const& names, std::vector<std::vector<int>> const& children, int node) {
+inline nlohmann::ordered_json rules_json(rule_tree const& tree, rule_names const& names,
+                                         std::vector<std::vector<int>> const& children, int node) {
   auto list = nlohmann::ordered_json::array({names.name(tree.rule[static_cast<std::size_t>(node)])});
-  for (int const child : children[static_cast<std::size_t>(node)]) list.push_back(rules_json(tree, names, children, child));
+  for (int const child : children[static_cast<std::size_t>(node)])
+    list.push_back(rules_json(tree, names, children, child));
   return list;
 }
 
@@ -58,11 +65,14 @@ inline annotated_question question_from(std::string const& line, rule_names& nam
     if (json.contains("labels")) json.at("labels").get_to(q.labels);
     auto const n = triad::examples::words(q.question).size();
     if (q.heads.size() != q.labels.size() || (!q.heads.empty() && q.heads.size() != n))
-      throw triad::data_error("heads and labels: expected one of each for the " + std::to_string(n) + " tokens of the question, or neither");
+      throw triad::data_error("heads and labels: expected one of each for the " + std::to_string(n) +
+                              " tokens of the question, or neither");
     for (int const head : q.heads)
-      if (head < 0 || head > static_cast<int>(n)) throw triad::data_error("head " + std::to_string(head) + " is no token of " + std::to_string(n));
+      if (head < 0 || head > static_cast<int>(n))
+        throw triad::data_error("head " + std::to_string(head) + " is no token of " + std::to_string(n));
     for (auto const& label : q.labels)
-      if (triad::examples::words(label).size() != 1) throw triad::data_error("a label is one word, not \"" + label + "\"");
+      if (triad::examples::words(label).size() != 1)
+        throw triad::data_error("a label is one word, not \"" + label + "\"");
     return q;
   } catch (nlohmann::json::exception const& e) {
     throw triad::data_error(std::string("not an annotated question: ") + e.what());
@@ -93,7 +103,8 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
       else
         ++repeated;
     } catch (triad::data_error const& e) {
-      throw triad::data_error(path + ":" + std::to_string(lines.number()) + ": " + e.what() + "; docs/data.md describes the format");
+      throw triad::data_error(path + ":" + std::to_string(lines.number()) + ": " + e.what() +
+                              "; docs/data.md describes the format");
     }
   }
   if (c.questions.empty()) throw triad::data_error(path + ": there is no question in it");
@@ -105,7 +116,8 @@ inline std::string to_conllu(annotated_question const& q) {
   auto const words = triad::examples::words(q.question);
   std::string text = "# text = " + q.question + "\n";
   for (std::size_t i = 0; i < words.size(); ++i)
-    text += std::to_string(i + 1) + "\t" + words[i] + "\t_\t_\t_\t_\t" + std::to_string(q.heads[i]) + "\t" + q.labels[i] + "\t_\t_\n";
+    text += std::to_string(i + 1) + "\t" + words[i] + "\t_\t_\t_\t_\t" + std::to_string(q.heads[i]) + "\t" +
+            q.labels[i] + "\t_\t_\n";
   return text + "\n";
 }
 

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   nothing                        generated questions, split by divergence of compounds (make_split)
-//   --data FOLDER                  train.tsv, dev.tsv, test.tsv: question, query; train_partial.tsv, as some of MCWQ is to be had, does for train.tsv
-//   --data FOLDER/dataset.json     the published file, or the folder that has it, with --split FILE, or --split NAME for FOLDER/splits/NAME.json
+//   --data FOLDER                  train.tsv, dev.tsv, test.tsv: question, query; train_partial.tsv, as some of MCWQ is
+//                                  to be had, does for train.tsv
+//   --data FOLDER/dataset.json     the published file, or the folder that has it, with --split FILE, or --split NAME
+//                                  for FOLDER/splits/NAME.json
 // Any file may be gzipped.
 #pragma once
 
@@ -25,8 +27,8 @@ inline std::string const where = "docs/data.md says where the data come from";
 
 /// A corpus taken apart, and how far apart.
 struct divided {
-  std::vector<int> train, dev, test;  // numbers of questions
-  std::size_t compounds = 0;          // that weigh anything
+  std::vector<int> train, dev, test;            // numbers of questions
+  std::size_t compounds = 0;                    // that weigh anything
   double atoms_apart = 0, compounds_apart = 0;  // divergences of the split, and of one by chance
   double atoms_by_chance = 0, compounds_by_chance = 0;
 };
@@ -60,12 +62,15 @@ inline seq2seq::data_set generated_data(options const& o) {
   auto const found = make_split(c, settings_for(c.questions.size(), o.data_seed), 5);
   auto const pairs = [&](std::vector<int> const& numbers) {
     std::vector<seq2seq::text_pair> result;
-    for (int const i : numbers) result.push_back({c.questions[static_cast<std::size_t>(i)].question, c.questions[static_cast<std::size_t>(i)].query, {}});
+    for (int const i : numbers)
+      result.push_back(
+          {c.questions[static_cast<std::size_t>(i)].question, c.questions[static_cast<std::size_t>(i)].query, {}});
     return result;
   };
   seq2seq::data_set d{pairs(found.train), pairs(found.dev), {}};
   d.tests = {{"dev", d.dev}, {"test", pairs(found.test)}};
-  std::printf("%zu generated questions; divergence of atoms %.3f, of compounds %.3f\n", c.questions.size(), found.atoms_apart, found.compounds_apart);
+  std::printf("%zu generated questions; divergence of atoms %.3f, of compounds %.3f\n", c.questions.size(),
+              found.atoms_apart, found.compounds_apart);
   return d;
 }
 
@@ -76,17 +81,23 @@ inline std::string dataset_in(std::string const& data) {
 }
 
 inline seq2seq::data_set read_published(options const& o, std::string const& file) {
-  if (o.split.empty()) throw triad::data_error(file + ": give its split beside it, with --split FILE, or --split mcd1 for splits/mcd1.json");
+  if (o.split.empty())
+    throw triad::data_error(file +
+                            ": give its split beside it, with --split FILE, or --split mcd1 for splits/mcd1.json");
   auto const folder = std::filesystem::path(file).parent_path().string();
   auto const split = std::filesystem::is_regular_file(o.split)
                          ? o.split
-                         : seq2seq::need_file(folder.empty() ? "." : folder, {"splits/" + o.split + ".json"}, "--split is a file, or a name of one there");
+                         : seq2seq::need_file(folder.empty() ? "." : folder, {"splits/" + o.split + ".json"},
+                                              "--split is a file, or a name of one there");
   return read_dataset(file, split);
 }
 
 inline seq2seq::data_set read_folder(std::string const& folder, bool needs_train) {
-  auto const partial = seq2seq::find_file(folder, {"train.tsv", "train.txt"}).empty() ? seq2seq::find_file(folder, {"train_partial.tsv"}) : std::string();
-  auto d = seq2seq::read_columns(folder, needs_train && partial.empty(), "expected train.tsv, dev.tsv and test.tsv, or CFQ's dataset.json; " + where);
+  auto const partial = seq2seq::find_file(folder, {"train.tsv", "train.txt"}).empty()
+                           ? seq2seq::find_file(folder, {"train_partial.tsv"})
+                           : std::string();
+  auto d = seq2seq::read_columns(folder, needs_train && partial.empty(),
+                                 "expected train.tsv, dev.tsv and test.tsv, or CFQ's dataset.json; " + where);
   if (needs_train && !partial.empty()) {
     d.train = triad::examples::read_pairs(partial);
     std::printf("%s: a part of the training set alone\n", partial.c_str());
@@ -97,7 +108,8 @@ inline seq2seq::data_set read_folder(std::string const& folder, bool needs_train
 /// What the options ask for.  needs_train: the training part is wanted; else it may be missing.  Throws data_error.
 inline seq2seq::data_set data_of(options const& o, bool needs_train) {
   auto const published = o.data.empty() ? std::string() : dataset_in(o.data);
-  if (published.empty() && !o.split.empty()) throw triad::data_error("--split is about CFQ's dataset.json: give that, or its folder, with --data");
+  if (published.empty() && !o.split.empty())
+    throw triad::data_error("--split is about CFQ's dataset.json: give that, or its folder, with --data");
   auto d = o.data.empty()      ? generated_data(o)
            : published.empty() ? read_folder(o.data, needs_train)
                                : read_published(o, published);

@@ -1,19 +1,19 @@
 // CFQ as it is published: dataset.json, and a file that says which of its questions are for training, dev and test.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   dataset.json   [{"questionPatternModEntities": "Did M0 's ...", "sparqlPatternModEntities": "SELECT count(*) WHERE {\n...}", ...}, ...]
+//   dataset.json   [{"questionPatternModEntities": "Did M0 's ...", "sparqlPatternModEntities": "SELECT count(*) WHERE
+//                  {\n...}", ...}, ...]
 //   split          {"trainIdxs": [...], "devIdxs": [...], "testIdxs": [...]}     places in that list, from 0
-// Either may be gzipped.  dataset.json is read as a stream; of its objects, only those of the split are kept.  The texts become what the
-// authors' preprocessing makes of them: every punctuation mark of a question is a token; in queries `count(*)` is `count ( * )`, and a token
-// loses `ns:` at its beginning, where `m.` then becomes `m_`.
+// Either may be gzipped.  dataset.json is read as a stream; of its objects, only those of the split are kept.  The
+// texts become what the authors' preprocessing makes of them: every punctuation mark of a question is a token; in
+// queries `count(*)` is `count ( * )`, and a token loses `ns:` at its beginning, where `m.` then becomes `m_`.
 #pragma once
-
-#include <nlohmann/json.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <istream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -42,7 +42,8 @@ inline std::string tokenised_question(std::string_view text) {
 inline std::string tokenised_query(std::string_view text) {
   static constexpr std::string_view count = "count(*)";
   std::string spaced(text);
-  for (auto at = spaced.find(count); at != std::string::npos; at = spaced.find(count, at)) spaced.replace(at, count.size(), "count ( * )");
+  for (auto at = spaced.find(count); at != std::string::npos; at = spaced.find(count, at))
+    spaced.replace(at, count.size(), "count ( * )");
   auto tokens = triad::examples::words(spaced);
   for (auto& token : tokens) {
     if (token.starts_with("ns:")) token.erase(0, 3);
@@ -62,7 +63,9 @@ struct place {
 /// Takes what is wanted out of dataset.json while it is read.
 class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
  public:
-  dataset_reader(std::unordered_map<std::size_t, place> const& wanted, std::array<std::vector<seq2seq::text_pair>, 3>& parts) : wanted_(&wanted), parts_(&parts) {}
+  dataset_reader(std::unordered_map<std::size_t, place> const& wanted,
+                 std::array<std::vector<seq2seq::text_pair>, 3>& parts)
+      : wanted_(&wanted), parts_(&parts) {}
 
   std::size_t objects() const { return objects_; }
   std::string const& problem() const { return problem_; }
@@ -102,7 +105,8 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
     if (depth_ == deepest)
       return fail("expected at most " + std::to_string(deepest) +
                   " levels of lists and objects, found more from object " + std::to_string(objects_) + " on");
-    if (depth_ < 2 && list != (depth_ == 0)) return fail("a list of objects is expected, as in the published dataset.json");
+    if (depth_ < 2 && list != (depth_ == 0))
+      return fail("a list of objects is expected, as in the published dataset.json");
     if (depth_ == 1) question_.clear(), query_.clear();
     if (depth_ < 2) keep_ = nullptr;
     ++depth_;
@@ -114,7 +118,8 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
     auto& pair = (*parts_)[static_cast<std::size_t>(at->second.part)][at->second.number];
     pair.source = tokenised_question(question_), pair.target = tokenised_query(query_);
     if (pair.source.empty() || pair.target.empty())
-      return fail("object " + std::to_string(objects_ - 1) + " lacks " + (pair.source.empty() ? question_key : query_key) + ": is this CFQ's dataset.json?");
+      return fail("object " + std::to_string(objects_ - 1) + " lacks " +
+                  (pair.source.empty() ? question_key : query_key) + ": is this CFQ's dataset.json?");
     return true;
   }
 
@@ -160,7 +165,8 @@ inline seq2seq::data_set read_dataset(std::string const& path, std::string const
         throw triad::data_error(split + ": " + keys[k] + ": expected places from 0 on, found " +
                                 triad::quoted(list[i]));
       auto const index = list[i].get<std::size_t>();
-      if (!wanted.try_emplace(index, detail::place{part, i}).second) throw triad::data_error(split + ": " + std::to_string(index) + " is there twice");
+      if (!wanted.try_emplace(index, detail::place{part, i}).second)
+        throw triad::data_error(split + ": " + std::to_string(index) + " is there twice");
       last = index > last ? index : last;
     }
   }
@@ -169,8 +175,8 @@ inline seq2seq::data_set read_dataset(std::string const& path, std::string const
   std::istream stream(&bytes);
   if (!nlohmann::json::sax_parse(stream, &reader)) throw triad::data_error(path + ": " + reader.problem());
   if (!wanted.empty() && last >= reader.objects())
-    throw triad::data_error(split + ": question " + std::to_string(last) + " is asked for, but " + path + " has " + std::to_string(reader.objects()) +
-                            ": do the two files belong together?");
+    throw triad::data_error(split + ": question " + std::to_string(last) + " is asked for, but " + path + " has " +
+                            std::to_string(reader.objects()) + ": do the two files belong together?");
   seq2seq::data_set d;
   d.train = std::move(parts[0]);
   d.dev = std::move(parts[1]);

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   D(P || Q) = 1 - C,   C = sum over x of P(x)^alpha Q(x)^(1 - alpha),   P: of the training set, Q: of the test set
-//   alpha = 0.5 for atoms: both are to have them equally often.  alpha = 0.1 for compounds: that P has them matters more than how often
-// (Keysers et al. 2020, section 2.1).  P(x) = n(x) / N, so C = S / (N_P^alpha N_Q^(1 - alpha)) with S = sum of n_P(x)^alpha n_Q(x)^(1 - alpha):
-// a question that comes or goes changes the terms of its own items alone.
+//   alpha = 0.5 for atoms: both are to have them equally often.  alpha = 0.1 for compounds: that P has them matters
+//     more than how often
+// (Keysers et al. 2020, section 2.1).  P(x) = n(x) / N, so C = S / (N_P^alpha N_Q^(1 - alpha)) with S = sum of
+// n_P(x)^alpha n_Q(x)^(1 - alpha): a question that comes or goes changes the terms of its own items alone.
 #pragma once
 
 #include <algorithm>
@@ -93,7 +94,8 @@ class divergence {
 };
 
 /// Of two sets of questions, by their numbers.
-inline double divergence_of(item_table const& table, std::vector<int> const& train, std::vector<int> const& test, double alpha) {
+inline double divergence_of(item_table const& table, std::vector<int> const& train, std::vector<int> const& test,
+                            double alpha) {
   divergence d(table.kinds, alpha);
   for (int const q : train) d.change(side::train, table.of[static_cast<std::size_t>(q)]);
   for (int const q : test) d.change(side::test, table.of[static_cast<std::size_t>(q)]);

@@ -12,8 +12,8 @@
 
 namespace cfq {
 
-/// `count` questions of up to `longest` words, none twice.  depth: how often phrases stand inside of others, at most.  Throws data_error
-/// where there are hardly any others left.
+/// `count` questions of up to `longest` words, none twice.  depth: how often phrases stand inside of others, at most.
+/// Throws data_error where there are hardly any others left.
 inline corpus generate_questions(int count, std::uint64_t seed, int depth = 3, std::size_t longest = 30) {
   corpus c;
   std::unordered_set<std::string> seen;
@@ -27,7 +27,10 @@ inline corpus generate_questions(int count, std::uint64_t seed, int depth = 3, s
         ++made, tries = 0;
         continue;
       }
-    if (++tries > 20000) throw triad::data_error("the grammar has hardly any questions left that were not drawn: ask for fewer (--count) or deeper ones (--depth)");
+    if (++tries > 20000)
+      throw triad::data_error(
+          "the grammar has hardly any questions left that were not drawn: ask for fewer (--count) or deeper ones "
+          "(--depth)");
   }
   return c;
 }

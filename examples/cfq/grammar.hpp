@@ -1,17 +1,18 @@
 // Questions of a grammar of our own, each with its query, its dependencies and the rules that derive it.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   question -> did NP VP | was NP passive | was entity NP | who VP | what VP | which N VP | who did NP V | which N did NP V
+//   question -> did NP VP | was NP passive | was entity NP | who VP | what VP | which N VP | who did NP V | which N did
+//     NP V
 //             | who was passive | what was passive | which N was passive | who was NP
 //   VP       -> V NP | V and V NP | VP and VP | VP , VP , and VP               passive the same with V-ed by NP
 //   NP       -> entity | a N | NP 's R | NP and NP | NP , NP , and NP          R: a role, perhaps with adjectives
 //   N        -> noun | adjective N | role of NP | role and role of NP | N clause
 //   clause   -> that VP | that NP V | that was passive | passive | whose role VP
 //
-// Every phrase is about a kind of thing, and words stand only with kinds that they are said of.  What would make two questions of one
-// text is left out: clauses and phrases with "of" or 's have no "and" between phrases inside, a noun has one clause, and none behind "of";
-// the subject of "was S passive" has no passive without "that was".
-// Entities and variables are numbered as they come; what is asked for is ?x0.  Query: conjuncts in the order of bytes, none twice.
+// Every phrase is about a kind of thing, and words stand only with kinds that they are said of.  What would make two
+// questions of one text is left out: clauses and phrases with "of" or 's have no "and" between phrases inside, a noun
+// has one clause, and none behind "of"; the subject of "was S passive" has no passive without "that was".  Entities and
+// variables are numbered as they come; what is asked for is ?x0.  Query: conjuncts in the order of bytes, none twice.
 #pragma once
 
 #include <array>
@@ -33,8 +34,18 @@ class question_grammar {
 
   /// depth: how often phrases stand inside of others; at 0 there are entities alone.  True: the answer is a count.
   bool question(int depth) {
-    static constexpr std::array<char const*, 12> rules{"did", "was-passive", "was-noun", "who", "what", "which", "who-did", "which-did", "who-was-passive",
-                                                       "what-was-passive", "which-was-passive", "who-was-noun"};
+    static constexpr std::array<char const*, 12> rules{"did",
+                                                       "was-passive",
+                                                       "was-noun",
+                                                       "who",
+                                                       "what",
+                                                       "which",
+                                                       "who-did",
+                                                       "which-did",
+                                                       "who-was-passive",
+                                                       "what-was-passive",
+                                                       "which-was-passive",
+                                                       "who-was-noun"};
     auto const form = pick({6, 4, 2, 3, 2, 4, 2, 3, 1, 1, 2, 1});
     applied const here(*w_, std::string("question:") + rules[form]);
     if (form == 0 || form == 1) {
@@ -44,7 +55,8 @@ class question_grammar {
       auto const subject = noun_phrase(what, depth, true);
       passive_clauses_ = true;
       if (form == 1 && subject.terms.size() > 1) w_->replace(first, "Were");
-      int const head = form == 0 ? verb_phrase(subject.terms, what, depth, true, true) : passive(subject.terms, what, depth, true);
+      int const head =
+          form == 0 ? verb_phrase(subject.terms, what, depth, true, true) : passive(subject.terms, what, depth, true);
       w_->attach(first, head, form == 0 ? "aux" : "aux:pass");
       w_->attach(subject.head, head, form == 0 ? "nsubj" : "nsubj:pass");
       return true;
@@ -112,7 +124,8 @@ class question_grammar {
     std::vector<typename Table::value_type const*> fitting;
     for (auto const& entry : table)
       if (fits(entry)) fitting.push_back(&entry);
-    return fitting.empty() ? nullptr : fitting[static_cast<std::size_t>(random_->below(static_cast<int>(fitting.size())))];
+    return fitting.empty() ? nullptr
+                           : fitting[static_cast<std::size_t>(random_->below(static_cast<int>(fitting.size())))];
   }
 
   int put_verb(verb const& v, bool base) {
@@ -128,7 +141,8 @@ class question_grammar {
       for (auto const& s : subjects) w_->require(o, v.passive, s, v.irreflexive);
   }
 
-  /// Two or three parts: A and B; A , B , and C.  part() writes one and gives its head, which the others are attached to.
+  /// Two or three parts: A and B; A , B , and C.  part() writes one and gives its head, which the others are attached
+  /// to.
   template <class Part>
   int coordinated(int parts, Part&& part) {
     int const first = part();
@@ -146,7 +160,8 @@ class question_grammar {
     auto const form = joins ? pick({12, 3, 3, 1}) : pick({5, 1});
     if (form >= 2) {
       applied const here(*w_, form == 2 ? "vp:and" : "vp:list");
-      return coordinated(static_cast<int>(form), [&] { return clause_of(subjects, what, depth, base, false, true, 0); });
+      return coordinated(static_cast<int>(form),
+                         [&] { return clause_of(subjects, what, depth, base, false, true, 0); });
     }
     return clause_of(subjects, what, depth, base, false, joins, form);
   }
@@ -155,17 +170,21 @@ class question_grammar {
     auto const form = joins ? pick({12, 3, 3, 1}) : pick({5, 1});
     if (form >= 2) {
       applied const here(*w_, form == 2 ? "passive:and" : "passive:list");
-      return coordinated(static_cast<int>(form), [&] { return clause_of(subjects, what, depth, false, true, true, 0); });
+      return coordinated(static_cast<int>(form),
+                         [&] { return clause_of(subjects, what, depth, false, true, true, 0); });
     }
     return clause_of(subjects, what, depth, false, true, joins, form);
   }
 
   /// V NP or V by NP, or, with `two`, V and V before that.
   int clause_of(terms const& subjects, kind what, int depth, bool base, bool is_passive, bool joins, std::size_t two) {
-    auto const fits = [&](verb const& v) { return is_passive ? v.passive != nullptr && v.object == what : v.subject == what; };
+    auto const fits = [&](verb const& v) {
+      return is_passive ? v.passive != nullptr && v.object == what : v.subject == what;
+    };
     auto const& v = *one_of(verbs, fits);
-    auto const* const other =
-        two == 0 ? nullptr : one_of(verbs, [&](verb const& u) { return fits(u) && &u != &v && u.subject == v.subject && u.object == v.object; });
+    auto const* const other = two == 0 ? nullptr : one_of(verbs, [&](verb const& u) {
+      return fits(u) && &u != &v && u.subject == v.subject && u.object == v.object;
+    });
     applied const here(*w_, std::string(is_passive ? "passive:" : "vp:") + (other ? "two-verbs" : "verb"));
     int const head = put_verb(v, base);
     if (other) {
@@ -184,7 +203,8 @@ class question_grammar {
   /// NP V of "who did NP V": what is asked for is the object.
   int asked_object(std::string const& asked, kind what, int depth) {
     auto const& v = *one_of(verbs, [&](verb const& u) { return u.object == what; });
-    auto const* const other = one_of(verbs, [&](verb const& u) { return &u != &v && u.subject == v.subject && u.object == what; });
+    auto const* const other =
+        one_of(verbs, [&](verb const& u) { return &u != &v && u.subject == v.subject && u.object == what; });
     bool const two = other && random_->chance(1, 6);
     applied const here(*w_, two ? "asked:two-verbs" : "asked:verb");
     auto const subject = noun_phrase(v.subject, depth, true);
@@ -223,7 +243,9 @@ class question_grammar {
   }
 
   /// A noun phrase that is said of a term.
-  int about(std::string const& term, kind what, int depth) { return depth > 0 && random_->chance(1, 3) ? possessive(term, what, depth) : a_noun(term, what, depth); }
+  int about(std::string const& term, kind what, int depth) {
+    return depth > 0 && random_->chance(1, 3) ? possessive(term, what, depth) : a_noun(term, what, depth);
+  }
 
   int a_noun(std::string const& term, kind what, int depth) {
     applied const here(*w_, "np:a");
@@ -274,7 +296,9 @@ class question_grammar {
     return adjectives_before(term, what, [&] {
       if (form == 0) return put_noun(term, what);
       auto const& r = *one_of(roles, [&](role const& u) { return u.what == what; });
-      auto const* const other = form == 1 ? nullptr : one_of(roles, [&](role const& u) { return &u != &r && u.what == what && u.of == r.of; });
+      auto const* const other =
+          form == 1 ? nullptr
+                    : one_of(roles, [&](role const& u) { return &u != &r && u.what == what && u.of == r.of; });
       applied const here(*w_, other ? "n:two-roles-of" : "n:role-of");
       int const head = put_role(r, term, {});
       if (other) {
@@ -316,13 +340,15 @@ class question_grammar {
       say(subject.terms, v, {term});
       w_->attach(that, head, "obj"), w_->attach(subject.head, head, "nsubj"), w_->attach(head, noun, "acl:relcl");
     } else if (form == 2 || form == 3) {
-      int const that = form == 2 ? w_->put("that") : -1, was = form == 2 ? w_->put("was") : -1, head = passive({term}, what, depth, false);
+      int const that = form == 2 ? w_->put("that") : -1, was = form == 2 ? w_->put("was") : -1,
+                head = passive({term}, what, depth, false);
       if (form == 2) w_->attach(that, head, "nsubj:pass"), w_->attach(was, head, "aux:pass");
       w_->attach(head, noun, form == 2 ? "acl:relcl" : "acl");
     } else {
       auto const& r = *one_of(roles, [&](role const& u) { return u.of == what && u.what != kind::character; });
       auto const x = w_->variable();
-      int const whose = w_->put("whose"), owned = put_role(r, x, {term}), head = verb_phrase({x}, r.what, depth, false, false);
+      int const whose = w_->put("whose"), owned = put_role(r, x, {term}),
+                head = verb_phrase({x}, r.what, depth, false, false);
       w_->attach(whose, owned, "nmod:poss"), w_->attach(owned, head, "nsubj"), w_->attach(head, noun, "acl:relcl");
     }
   }

@@ -1,8 +1,9 @@
 // The words of generated questions, what they are said of, and what they mean in a query.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Relations read from left to right: a verb's active stands between subject and object, its passive between object and subject; a role's
-// relation between who has the role and whose role it is (`?x0 film.director.film M0`: x0 is director of M0).
+// Relations read from left to right: a verb's active stands between subject and object, its passive between object and
+// subject; a role's relation between who has the role and whose role it is (`?x0 film.director.film M0`: x0 is director
+// of M0).
 #pragma once
 
 #include <array>
@@ -24,14 +25,17 @@ inline constexpr std::array<verb, 12> verbs{{
     {"edit", "edited", kind::person, kind::film, "film.editor.film", "film.film.edited_by"},
     {"produce", "produced", kind::person, kind::film, "film.producer.film", "film.film.produced_by"},
     {"write", "wrote", kind::person, kind::film, "film.writer.film", nullptr},
-    {"influence", "influenced", kind::person, kind::person, "influence.influence_node.influenced", "influence.influence_node.influenced_by"},
+    {"influence", "influenced", kind::person, kind::person, "influence.influence_node.influenced",
+     "influence.influence_node.influenced_by"},
     {"marry", "married", kind::person, kind::person, "people.person.spouse", nullptr, true},
     {"play", "played", kind::person, kind::character, "film.actor.character", "film.character.actor"},
-    {"found", "founded", kind::person, kind::company, "organization.founder.organizations_founded", "organization.organization.founders"},
+    {"found", "founded", kind::person, kind::company, "organization.founder.organizations_founded",
+     "organization.organization.founders"},
     {"star", "starred", kind::film, kind::person, "film.film.starring", nullptr},
     {"employ", "employed", kind::company, kind::person, "business.employer.employees", "people.person.employers"},
     {"distribute", "distributed", kind::company, kind::film, "film.distributor.film", "film.film.distributed_by"},
-    {"acquire", "acquired", kind::company, kind::company, "organization.organization.companies_acquired", "organization.organization.acquired_by"},
+    {"acquire", "acquired", kind::company, kind::company, "organization.organization.companies_acquired",
+     "organization.organization.acquired_by"},
 }};
 
 struct noun {

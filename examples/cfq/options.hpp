@@ -13,8 +13,8 @@ namespace cfq {
 struct options : seq2seq::options {
   options() { program = "cfq"; }
 
-  std::string data;               // a folder with train, dev and test .tsv, or CFQ's dataset.json; empty: generated questions
-  std::string split;              // of dataset.json: a file, or the name of one in splits/
+  std::string data;   // a folder with train, dev and test .tsv, or CFQ's dataset.json; empty: generated questions
+  std::string split;  // of dataset.json: a file, or the name of one in splits/
   bool sort_conjuncts = false;    // of all queries
   int questions = 8000;           // generated, half of which are used
   std::uint64_t data_seed = 1;    // of generated questions and their split
@@ -52,8 +52,10 @@ inline void apply_preset(options& o) {
 inline std::string data_toml(options const& o) {
   triad::examples::toml_writer toml;
   if (!o.data.empty()) toml.put_path("data", o.data);
-  if (std::filesystem::is_regular_file(o.split)) toml.put_path("split", o.split);
-  else if (!o.split.empty()) toml.put("split", o.split);
+  if (std::filesystem::is_regular_file(o.split))
+    toml.put_path("split", o.split);
+  else if (!o.split.empty())
+    toml.put("split", o.split);
   if (o.data.empty()) toml.put("questions", o.questions).put("data-seed", o.data_seed);
   if (o.sort_conjuncts) toml.put("sort-conjuncts", true);
   return toml.put("task", o.task).text();

@@ -1,4 +1,5 @@
-// Writes a question from left to right: its words and their dependencies, the rules that are applied, and what its query requires.
+// Writes a question from left to right: its words and their dependencies, the rules that are applied, and what its
+// query requires.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -48,7 +49,8 @@ class question_writer {
   void replace(int token, std::string word) { tokens_[static_cast<std::size_t>(token)] = std::move(word); }
   /// "a" becomes "an" where the next word wants it.
   void inflect_article(int token) {
-    if (std::string("aeiouAEIOU").find(tokens_[static_cast<std::size_t>(token) + 1][0]) != std::string::npos) replace(token, "an");
+    if (std::string("aeiouAEIOU").find(tokens_[static_cast<std::size_t>(token) + 1][0]) != std::string::npos)
+      replace(token, "an");
   }
 
   std::string variable() { return "?x" + std::to_string(variables_++); }

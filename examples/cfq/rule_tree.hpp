@@ -51,7 +51,7 @@ struct rule_tree {
 
 /// A question with what is known of it.
 struct annotated_question {
-  std::string question, query;      // tokens, one space apart
+  std::string question, query;  // tokens, one space apart
   rule_tree rules;
   std::vector<int> heads;           // of each token of the question, counted from 1; 0: the root.  Empty: not known
   std::vector<std::string> labels;  // of these dependencies

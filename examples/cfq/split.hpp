@@ -1,13 +1,15 @@
-// Maximum-compound-divergence splits: training and test questions made of the same parts, put together as differently as can be.
+// Maximum-compound-divergence splits: training and test questions made of the same parts, put together as differently
+// as can be.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   maximise D_C, the divergence of compounds, under D_A <= limit, that of atoms            (DBCA, Keysers et al. 2020)
-// The search is ours.  Both sides grow from nothing in the proportion that they will have; each time the best of some random questions comes
-// in, by the score D_C - 20 max(0, D_A - limit).  Then, pass after pass, each question of either side gives way to a better one of those in
-// no side, if there is one among some random ones, and questions of the two sides change places, until a pass gains next to nothing.
-// Alpha of compounds is 0.3 at first and comes down to 0.1: with 0.1 from the beginning, taking one of many occurrences of a compound from
-// training gains almost nothing, and the search ends early (0.58 instead of 0.64 with 6,000 of our questions).
-// Held to, from the end of the growth on: every word of a held-out question, and of its query, is in some training question.
+// The search is ours.  Both sides grow from nothing in the proportion that they will have; each time the best of some
+// random questions comes in, by the score D_C - 20 max(0, D_A - limit).  Then, pass after pass, each question of either
+// side gives way to a better one of those in no side, if there is one among some random ones, and questions of the two
+// sides change places, until a pass gains next to nothing.  Alpha of compounds is 0.3 at first and comes down to 0.1:
+// with 0.1 from the beginning, taking one of many occurrences of a compound from training gains almost nothing, and the
+// search ends early (0.58 instead of 0.64 with 6,000 of our questions).  Held to, from the end of the growth on: every
+// word of a held-out question, and of its query, is in some training question.
 #pragma once
 
 #include <algorithm>
@@ -29,11 +31,11 @@
 namespace cfq {
 
 struct split_settings {
-  int train, held_out;        // questions; held_out: dev and test together
+  int train, held_out;  // questions; held_out: dev and test together
   std::uint64_t seed = 1;
   double atom_limit = 0.02;
-  int candidates = 5;         // looked at for each that comes in
-  int passes = 30;            // while alpha comes down, and so many more at most
+  int candidates = 5;  // looked at for each that comes in
+  int passes = 30;     // while alpha comes down, and so many more at most
 };
 
 /// Numbers of questions in the order of the corpus.
@@ -44,14 +46,22 @@ struct question_split {
 /// Searches one split.  words: of each question, those that training must have.
 class split_search {
  public:
-  split_search(item_table const& atoms, item_table const& compounds, std::vector<std::vector<int>> const& words, split_settings const& s)
-      : atoms_(&atoms), compounds_(&compounds), words_(&words), s_(s), random_(s.seed, 1), by_atoms_(atoms.kinds, alpha_of_atoms),
-        by_compounds_(compounds.kinds, alpha_of_compounds), known_(count_of(words), 0) {
+  split_search(item_table const& atoms, item_table const& compounds, std::vector<std::vector<int>> const& words,
+               split_settings const& s)
+      : atoms_(&atoms),
+        compounds_(&compounds),
+        words_(&words),
+        s_(s),
+        random_(s.seed, 1),
+        by_atoms_(atoms.kinds, alpha_of_atoms),
+        by_compounds_(compounds.kinds, alpha_of_compounds),
+        known_(count_of(words), 0) {
     auto const all = atoms.of.size();
-    if (s.train < 1 || s.held_out < 2) throw triad::data_error("a split has a training question and two others at least");
+    if (s.train < 1 || s.held_out < 2)
+      throw triad::data_error("a split has a training question and two others at least");
     if (static_cast<std::size_t>(s.train) + static_cast<std::size_t>(s.held_out) > all)
-      throw triad::data_error("a split of " + std::to_string(s.train) + " and " + std::to_string(s.held_out) + " questions is asked for, but there are " +
-                              std::to_string(all));
+      throw triad::data_error("a split of " + std::to_string(s.train) + " and " + std::to_string(s.held_out) +
+                              " questions is asked for, but there are " + std::to_string(all));
     std::vector<std::size_t> order(all);
     triad::examples::permute(order, s.seed, 0);
     for (auto const q : order) rest_.push_back(static_cast<int>(q));
@@ -62,7 +72,8 @@ class split_search {
     grow();
     cover();
     for (int pass = 0; pass < s_.passes; ++pass) {
-      by_compounds_.weigh_by(first_alpha * std::pow(alpha_of_compounds / first_alpha, static_cast<double>(pass) / s_.passes));
+      by_compounds_.weigh_by(first_alpha *
+                             std::pow(alpha_of_compounds / first_alpha, static_cast<double>(pass) / s_.passes));
       improve();
     }
     by_compounds_.weigh_by(alpha_of_compounds);
@@ -93,7 +104,8 @@ class split_search {
   double scored(double atoms, double compounds) const { return compounds - 20 * std::max(0.0, atoms - s_.atom_limit); }
   double score() const { return scored(by_atoms_.value(), by_compounds_.value()); }
   double score_with(side where, int q) const {
-    return scored(by_atoms_.value_with(where, atoms_->of[at(q)]), by_compounds_.value_with(where, compounds_->of[at(q)]));
+    return scored(by_atoms_.value_with(where, atoms_->of[at(q)]),
+                  by_compounds_.value_with(where, compounds_->of[at(q)]));
   }
   /// Question q comes to a side (sign 1) or leaves it (-1); the lists of questions are the caller's.
   void change(side where, int q, int sign) {
@@ -114,7 +126,8 @@ class split_search {
   void grow() {
     auto const train_goal = at(s_.train), test_goal = at(s_.held_out);
     while (train_.size() < train_goal || test_.size() < test_goal) {
-      bool const train = test_.size() == test_goal || (train_.size() < train_goal && train_.size() * test_goal <= test_.size() * train_goal);
+      bool const train = test_.size() == test_goal ||
+                         (train_.size() < train_goal && train_.size() * test_goal <= test_.size() * train_goal);
       auto const where = train ? side::train : side::test;
       std::size_t best = 0;
       double most = -1e300;
@@ -131,7 +144,8 @@ class split_search {
     }
   }
 
-  /// Gives training the words that only held-out questions have: such a question changes places with one that training can do without.
+  /// Gives training the words that only held-out questions have: such a question changes places with one that training
+  /// can do without.
   void cover() {
     for (std::size_t i = 0; i < test_.size(); ++i) {
       if (may_test(test_[i])) continue;
@@ -143,7 +157,9 @@ class split_search {
         swap_sides(other, test_[i]);
         done = true;
       }
-      if (!done) throw triad::data_error("so few training questions cannot have all words: there must be more (split: --train; train: --questions)");
+      if (!done)
+        throw triad::data_error(
+            "so few training questions cannot have all words: there must be more (split: --train; train: --questions)");
     }
   }
   void swap_sides(int& of_train, int& of_test) {
@@ -205,7 +221,8 @@ inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> co
     auto& mine = result.emplace_back();
     for (auto const* const text : {&q.question, &q.query})
       for (auto const& word : triad::examples::words(*text))
-        mine.push_back(numbers.try_emplace((text == &q.query ? " " : "") + word, static_cast<int>(numbers.size())).first->second);
+        mine.push_back(
+            numbers.try_emplace((text == &q.query ? " " : "") + word, static_cast<int>(numbers.size())).first->second);
     std::sort(mine.begin(), mine.end());
     mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
   }
@@ -223,7 +240,8 @@ inline question_split random_split(std::size_t all, split_settings const& s) {
 }
 
 /// The held-out questions in two parts, by chance: the first `count` of them, and the others.
-inline std::pair<std::vector<int>, std::vector<int>> halves(std::vector<int> const& held_out, std::size_t count, std::uint64_t seed) {
+inline std::pair<std::vector<int>, std::vector<int>> halves(std::vector<int> const& held_out, std::size_t count,
+                                                            std::uint64_t seed) {
   std::vector<std::size_t> order(held_out.size());
   triad::examples::permute(order, seed, 3);
   std::pair<std::vector<int>, std::vector<int>> r;

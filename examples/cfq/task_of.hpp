@@ -22,12 +22,13 @@ inline std::string task_in(std::string const& config) {
   if (!std::filesystem::is_regular_file(config, none)) return {};
   std::ifstream lines(config);
   for (std::string line; std::getline(lines, line);)
-    if (auto const equals = line.find('='); equals != std::string::npos && bare(line.substr(0, equals)) == "task") return bare(line.substr(equals + 1));
+    if (auto const equals = line.find('='); equals != std::string::npos && bare(line.substr(0, equals)) == "task")
+      return bare(line.substr(equals + 1));
   return {};
 }
 
-/// What --task says; else what --config, or the config.toml of the run that is asked about, was made for; else what the preset is of;
-/// else "semantic".
+/// What --task says; else what --config, or the config.toml of the run that is asked about, was made for; else what the
+/// preset is of; else "semantic".
 inline std::string task_of(std::vector<std::string> const& arguments) {
   auto const value_of = [&](std::string const& option) -> std::string {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -38,7 +39,8 @@ inline std::string task_of(std::vector<std::string> const& arguments) {
   };
   if (auto const task = value_of("--task"); !task.empty()) return task;
   if (auto const task = task_in(value_of("--config")); !task.empty()) return task;
-  bool const of_a_run = !arguments.empty() && (arguments[0] == "evaluate" || arguments[0] == "predict" || arguments[0] == "explain");
+  bool const of_a_run =
+      !arguments.empty() && (arguments[0] == "evaluate" || arguments[0] == "predict" || arguments[0] == "explain");
   for (std::size_t i = 1; of_a_run && i < arguments.size(); ++i) {
     if (arguments[i].starts_with("-") || arguments[i - 1] == "--out" || arguments[i - 1] == "--data") continue;
     if (auto const task = task_in(triad::examples::config_of(arguments[i])); !task.empty()) return task;

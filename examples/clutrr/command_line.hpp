@@ -22,23 +22,30 @@ inline void add_train_options(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"quickstart", "paper-k234", "paper-k23", "smoke"}));
   add_data_options(app, o);
   triad::examples::add_training_options(app, o);
-  app.add_option("--train-lengths", o.train_lengths, "k of generated training chains")->delimiter(',')->check(between(2, 40));
+  app.add_option("--train-lengths", o.train_lengths, "k of generated training chains")
+      ->delimiter(',')
+      ->check(between(2, 40));
   app.add_option("--validation", o.validation, "Part of a training file that is held out")->check(between(0.0, 0.9));
-  app.add_flag("--shuffle,!--no-shuffle", o.shuffle, "Another order in every epoch; else one random order for all, as the released program");
-  app.add_option("--model", o.model, "edge-transformer, or the baselines rat and rrat")->check(CLI::IsMember({"edge-transformer", "rat", "rrat"}));
-  app.add_option("--compare", o.compare, "Another model to train as long, for comparison")->check(CLI::IsMember({"", "rat", "rrat"}));
+  app.add_flag("--shuffle,!--no-shuffle", o.shuffle,
+               "Another order in every epoch; else one random order for all, as the released program");
+  app.add_option("--model", o.model, "edge-transformer, or the baselines rat and rrat")
+      ->check(CLI::IsMember({"edge-transformer", "rat", "rrat"}));
+  app.add_option("--compare", o.compare, "Another model to train as long, for comparison")
+      ->check(CLI::IsMember({"", "rat", "rrat"}));
   app.add_option("--attention", o.attention, "full, value-ablation, attention-ablation, both-ablations, flat")
       ->transform(CLI::CheckedTransformer(triad::examples::attention_names()));
   app.add_flag("--paper-form", o.paper_form, "The layer of the paper's equation 3 instead of the released program's");
   app.add_flag("--untied", o.untied, "Parameters of its own for every layer");
-  app.add_option("--epochs", o.epochs, "Passes over a file; generated: parts, each ending in a checkpoint")->check(positive);
+  app.add_option("--epochs", o.epochs, "Passes over a file; generated: parts, each ending in a checkpoint")
+      ->check(positive);
   app.add_option("--chains", o.chains, "Generated training chains in all")
       ->check(positive)
       ->check(triad::examples::any_count);
   app.add_option("--batch", o.batch, "Graphs in a batch")->check(positive);
 }
 
-inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, query& q) {
+inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o,
+                              query& q) {
   add_data_options(evaluate, o);
   for (auto* const verb : {&predict, &explain}) {
     verb->add_option("--data", o.data, "CLUTRR CSV file with the questions")

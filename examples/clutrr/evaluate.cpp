@@ -32,19 +32,25 @@ int evaluate(options const& o, query const& q) {
   auto const words = words_of(q.checkpoint);
   std::map<int, std::vector<kinship_graph>> test;
   if (o.data.empty()) {
-    task generated([&] { options plain; plain.test_size = o.test_size; return plain; }());
+    task generated([&] {
+      options plain;
+      plain.test_size = o.test_size;
+      return plain;
+    }());
     for (auto const& [k, graphs] : generated.test())
       for (auto const& g : graphs) test[k].push_back(translated(g, words));
   } else {
     if (q.data_of_run && !is_folder(o.data))
-      throw triad::data_error(o.data + " is the file that this run was trained on, and there is no other: give one to "
+      throw triad::data_error(o.data +
+                              " is the file that this run was trained on, and there is no other: give one to "
                               "evaluate it on with --data");
     test = read_test(o.data, words);
   }
   int most = 1;
   for (auto const& [k, graphs] : test) most = std::max(most, largest(graphs));
   auto const model = load_trained(q.checkpoint, o, most);
-  for (auto const& [k, graphs] : test) std::printf("k=%-2d  %.3f  (%zu questions)\n", k, accuracy(*model.net, graphs), graphs.size());
+  for (auto const& [k, graphs] : test)
+    std::printf("k=%-2d  %.3f  (%zu questions)\n", k, accuracy(*model.net, graphs), graphs.size());
   return 0;
 }
 
@@ -69,7 +75,8 @@ int predict(options const& o, query const& q) {
     while (next < graphs.size() && model.net->add(graphs[next])) ++next;
     auto const& best = model.net->infer();
     for (auto i = first; i < next; ++i)
-      std::printf("%zu,%d,%s,%s\n", i, graphs[i].k, words.target_name(static_cast<int>(best[i - first])).c_str(), words.target_name(graphs[i].target).c_str());
+      std::printf("%zu,%d,%s,%s\n", i, graphs[i].k, words.target_name(static_cast<int>(best[i - first])).c_str(),
+                  words.target_name(graphs[i].target).c_str());
   }
   return 0;
 }

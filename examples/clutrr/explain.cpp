@@ -29,7 +29,8 @@ story pick(options const& o, query const& q, vocabulary const& words) {
     for (int i = 0; i <= q.number; ++i) s.graph = chains.next(q.k);
     s.graph = translated(std::move(s.graph), words);
   }
-  for (int i = 0; i < s.graph.nodes; ++i) s.people.push_back(i < 26 ? std::string(1, static_cast<char>('A' + i)) : "P" + std::to_string(i));
+  for (int i = 0; i < s.graph.nodes; ++i)
+    s.people.push_back(i < 26 ? std::string(1, static_cast<char>('A' + i)) : "P" + std::to_string(i));
   return s;
 }
 
@@ -40,7 +41,8 @@ int explain(options const& o, query const& q) {
   auto const s = pick(o, q, words);
   auto const model = load_trained(q.checkpoint, o, s.graph.nodes, true);
   if (model.model.model != "edge-transformer" || model.model.attention == triad::triangle_form::flat)
-    throw triad::data_error("explain reads triangular attention, which " + model.model.model + " (" + triad::examples::attention_name(model.model.attention) + ") does not have");
+    throw triad::data_error("explain reads triangular attention, which " + model.model.model + " (" +
+                            triad::examples::attention_name(model.model.attention) + ") does not have");
   model.net->add(s.graph);
   auto const answer = static_cast<int>(model.net->infer().front());
 
@@ -58,7 +60,8 @@ int explain(options const& o, query const& q) {
         auto& mean = weights[{i, j}];
         mean.assign(static_cast<std::size_t>(s.graph.nodes), 0.0);
         for (auto const& head : heads)
-          for (std::size_t l = 0; l < mean.size(); ++l) mean[l] += static_cast<double>(head[l]) / static_cast<double>(heads.size());
+          for (std::size_t l = 0; l < mean.size(); ++l)
+            mean[l] += static_cast<double>(head[l]) / static_cast<double>(heads.size());
       }
   }
   auto const steps = find_proof(proof);

@@ -48,11 +48,13 @@ inline story parse_facts(std::string const& facts, std::string const& asked, voc
     if (from == to) throw triad::data_error("\"" + fact + "\": a fact is about two people");
     s.graph.edges.push_back({from, to, label});
   }
-  if (s.graph.edges.empty()) throw triad::data_error("no facts; give --facts \"ann:mother:bea bea:brother:carl\" --ask ann:carl");
+  if (s.graph.edges.empty())
+    throw triad::data_error("no facts; give --facts \"ann:mother:bea bea:brother:carl\" --ask ann:carl");
   auto const question = split(asked, 2, "person:person (give it with --ask)");
   auto const known = s.people.size();
   s.graph.query = {person(question[0]), person(question[1])};
-  if (s.people.size() != known) throw triad::data_error("\"" + asked + "\" asks about somebody the facts do not mention");
+  if (s.people.size() != known)
+    throw triad::data_error("\"" + asked + "\" asks about somebody the facts do not mention");
   s.graph.nodes = static_cast<int>(known);
   s.graph.target = -1;
   s.graph.k = static_cast<int>(s.graph.edges.size());

@@ -46,7 +46,9 @@ inline kinship_graph translated(kinship_graph g, vocabulary const& to) {
   auto const& from = generated_vocabulary();
   for (auto& e : g.edges) {
     e.label = to.edge_label(from.edge_name(e.label));
-    if (e.label == 0) throw triad::data_error("the model does not know a relation of the generated chains; give a data set with --data");
+    if (e.label == 0)
+      throw triad::data_error(
+          "the model does not know a relation of the generated chains; give a data set with --data");
   }
   g.target = to.target(from.target_name(g.target));
   return g;

@@ -5,7 +5,8 @@
 int main(int argc, char** argv) {
   return triad::examples::run_verbs<clutrr::options, clutrr::query>(
       {.name = "clutrr",
-       .about = "CLUTRR: how are two people of a family related?  An Edge Transformer learns it from short chains and answers long ones.",
+       .about = "CLUTRR: how are two people of a family related?  An Edge Transformer learns it from short chains and "
+                "answers long ones.",
        .train = "Train on a data set or on generated chains, and evaluate by chain length",
        .evaluate = "Accuracy of a trained model by chain length",
        .predict = "Answer every question of a CSV file, or one given by --facts",

@@ -31,7 +31,8 @@ std::unique_ptr<network> with_edge_transformer(options const& o, network_sizes c
 template <class Make>
 std::unique_ptr<network> with_relation_model(options const& o, network_sizes const& z, Make&& make) {
   if (o.attention != triad::triangle_form::full || o.paper_form)
-    throw triad::data_error("--attention and --paper-form are about triangular attention, which " + o.model + " does not have");
+    throw triad::data_error("--attention and --paper-form are about triangular attention, which " + o.model +
+                            " does not have");
   triad::relation_transformer_sizes const sizes{
       .labels = z.labels,
       .targets = z.targets,

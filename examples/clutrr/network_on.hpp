@@ -19,16 +19,23 @@ class network_on final : public triad::examples::learner_on<network_on<Model, Ex
 
  public:
   network_on(Ex ex, Model const& m, options const& o, network_sizes const& z)
-      : base(std::move(ex), m, settings(o, z)), loader_(z.capacity(), triad::memory_of(ex_)), best_(static_cast<std::size_t>(z.batch)),
+      : base(std::move(ex), m, settings(o, z)),
+        loader_(z.capacity(), triad::memory_of(ex_)),
+        best_(static_cast<std::size_t>(z.batch)),
         best_memory_(best_.size() * sizeof(triad::index_t), triad::memory_of(ex_)) {}
 
   static triad::trainer_options settings(options const& o, network_sizes const& z) {
-    return {.max_norm = o.clip, .key = o.seed,
-            .memory = !z.learns ? triad::keep::nothing : o.recompute ? triad::keep::inputs : triad::keep::everything, .capacity = z.capacity()};
+    return {.max_norm = o.clip,
+            .key = o.seed,
+            .memory = !z.learns     ? triad::keep::nothing
+                      : o.recompute ? triad::keep::inputs
+                                    : triad::keep::everything,
+            .capacity = z.capacity()};
   }
   /// As the released program: its readout keeps the framework's default, everything else is xavier uniform.
   static triad::initializer first_values(std::string const& path) {
-    return path.starts_with("readout") && path.ends_with("weight") ? triad::initializer::linear_uniform() : triad::initializer::by_name();
+    return path.starts_with("readout") && path.ends_with("weight") ? triad::initializer::linear_uniform()
+                                                                   : triad::initializer::by_name();
   }
 
   void clear() override { loader_.clear(); }
@@ -52,17 +59,19 @@ class network_on final : public triad::examples::learner_on<network_on<Model, Ex
     return best_;
   }
 
-  std::vector<std::vector<float>> attention([[maybe_unused]] int layer, [[maybe_unused]] int i, [[maybe_unused]] int j) override {
+  std::vector<std::vector<float>> attention([[maybe_unused]] int layer, [[maybe_unused]] int i,
+                                            [[maybe_unused]] int j) override {
     std::vector<std::vector<float>> rows;
     if constexpr (requires { &Model::template attention_weights<Ex>; }) {
       auto const in = loader_.upload();
       auto const n = loader_.dims().max_nodes, heads = trainer_.model().layers.layer.attention.heads();
       auto const terms = trainer_.model().layers.layer.attention.variant == triad::triangle_form::flat ? 2 * n : n;
-      triad::buffer<typename Ex::memory> memory(static_cast<std::size_t>(heads * terms) * sizeof(float), triad::memory_of(ex_));
+      triad::buffer<typename Ex::memory> memory(static_cast<std::size_t>(heads * terms) * sizeof(float),
+                                                triad::memory_of(ex_));
       triad::tensor<float, triad::dyn, triad::dyn> const weights(static_cast<float*>(memory.data()), heads, terms);
       triad::arena none;
-      trainer_.model().attention_weights(ex_, trainer_.inspection_call(none), in, trainer_.saved(in.graphs.dims), layer, 0, i, j,
-                                         triad::as_matrix(weights));
+      trainer_.model().attention_weights(ex_, trainer_.inspection_call(none), in, trainer_.saved(in.graphs.dims), layer,
+                                         0, i, j, triad::as_matrix(weights));
       for (triad::index_t h = 0; h < heads; ++h) {
         rows.emplace_back(static_cast<std::size_t>(terms));
         memory.memory().to_host(rows.back().data(), &weights(h, 0), rows.back().size() * sizeof(float));

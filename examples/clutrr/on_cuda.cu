@@ -1,9 +1,8 @@
 // The Edge Transformer on a GPU.  Compiled by nvcc; in tests also by a host compiler, with a stand-in for the GPU.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/cuda.cuh"
-
 #include "network_on.hpp"
 #include "on_cuda.cuh"
+#include "triad/cuda.cuh"
 
 std::unique_ptr<clutrr::network> clutrr::make_on_cuda(options const& o, network_sizes const& z) {
   if (o.model != "edge-transformer") return make_relation_model_on_cuda(o, z);

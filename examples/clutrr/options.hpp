@@ -13,11 +13,11 @@ namespace clutrr {
 
 struct options {
   // data
-  std::string data;                       // a CSV file or a data set folder; empty: generated chains
+  std::string data;                         // a CSV file or a data set folder; empty: generated chains
   std::vector<int> train_lengths{2, 3, 4};  // generated chains: k of the training data
-  int test_size = 1000;                   // generated chains for each k of the test
-  double validation = 0.2;                // part of a training file that is held out
-  bool shuffle = false;                   // another order in every epoch
+  int test_size = 1000;                     // generated chains for each k of the test
+  double validation = 0.2;                  // part of a training file that is held out
+  bool shuffle = false;                     // another order in every epoch
 
   // model
   std::string model = "edge-transformer";  // edge-transformer, rat, rrat
@@ -56,7 +56,8 @@ struct options {
 ///   quickstart              ours
 inline void apply_preset(options& o) {
   if (o.preset == "quickstart") {
-    // There are few different short chains: dropout keeps the model from knowing them by heart, and the longest say most.
+    // There are few different short chains: dropout keeps the model from knowing them by heart, and the longest say
+    // most.
     o.layers = 8, o.width = 64, o.heads = 4, o.batch = 96, o.warmup = 0;
     o.train_lengths = {2, 3, 4, 4, 4, 4};
     o.chains = 200000, o.epochs = 20;
@@ -75,11 +76,28 @@ inline std::string to_toml(options const& o) {
   triad::examples::toml_writer toml;
   if (!o.preset.empty()) toml.put("preset", o.preset);
   if (!o.data.empty()) toml.put_path("data", o.data);
-  toml.put_list("train-lengths", o.train_lengths).put("test-size", o.test_size).put("validation", o.validation).put("shuffle", o.shuffle);
-  toml.put("model", o.model).put("attention", triad::examples::attention_name(o.attention)).put("paper-form", o.paper_form);
-  toml.put("layers", o.layers).put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("untied", o.untied);
-  toml.put("dropout", o.dropout).put("epochs", o.epochs).put("chains", o.chains).put("batch", o.batch).put("rate", o.rate);
-  toml.put("warmup", o.warmup).put("clip", o.clip).put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
+  toml.put_list("train-lengths", o.train_lengths)
+      .put("test-size", o.test_size)
+      .put("validation", o.validation)
+      .put("shuffle", o.shuffle);
+  toml.put("model", o.model)
+      .put("attention", triad::examples::attention_name(o.attention))
+      .put("paper-form", o.paper_form);
+  toml.put("layers", o.layers)
+      .put("width", o.width)
+      .put("heads", o.heads)
+      .put("hidden-factor", o.hidden_factor)
+      .put("untied", o.untied);
+  toml.put("dropout", o.dropout)
+      .put("epochs", o.epochs)
+      .put("chains", o.chains)
+      .put("batch", o.batch)
+      .put("rate", o.rate);
+  toml.put("warmup", o.warmup)
+      .put("clip", o.clip)
+      .put("seed", o.seed)
+      .put("seeds", o.seeds)
+      .put("recompute", o.recompute);
   toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
   if (!o.compare.empty()) toml.put("compare", o.compare);
   return toml.text();
@@ -87,7 +105,8 @@ inline std::string to_toml(options const& o) {
 
 /// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
-  return triad::examples::toml_without(to_toml(o), {"preset", "data", "test-size", "seeds", "compare", "recompute", "backend", "arithmetic", "threads"});
+  return triad::examples::toml_without(
+      to_toml(o), {"preset", "data", "test-size", "seeds", "compare", "recompute", "backend", "arithmetic", "threads"});
 }
 
 }  // namespace clutrr

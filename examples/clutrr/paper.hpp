@@ -19,9 +19,11 @@ inline std::optional<triad::examples::series> paper_curve(options const& o) {
   if (training_settings(o) != training_settings(as_published)) return std::nullopt;
   using triad::examples::series;
   if (o.preset == "paper-k234")
-    return series{"paper (10 runs)", {6, 7, 8, 9, 10}, {.981, .979, .953, .923, .921}, {.003, .007, .015, .015, .015}, true};
+    return series{
+        "paper (10 runs)", {6, 7, 8, 9, 10}, {.981, .979, .953, .923, .921}, {.003, .007, .015, .015, .015}, true};
   if (o.preset == "paper-k23")
-    return series{"paper (10 runs)", {6, 7, 8, 9, 10}, {.820, .743, .669, .618, .581}, {.020, .024, .026, .029, .028}, true};
+    return series{
+        "paper (10 runs)", {6, 7, 8, 9, 10}, {.820, .743, .669, .618, .581}, {.020, .024, .026, .029, .028}, true};
   return std::nullopt;
 }
 

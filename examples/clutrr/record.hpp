@@ -14,11 +14,19 @@ namespace clutrr {
 
 /// The options that shape the model.
 inline nlohmann::json to_json(options const& o) {
-  return {{"model", o.model}, {"attention", triad::examples::attention_name(o.attention)}, {"form", o.paper_form ? "paper" : "released"}, {"layers", o.layers},
-          {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}, {"tied", !o.untied}};
+  return {{"model", o.model},
+          {"attention", triad::examples::attention_name(o.attention)},
+          {"form", o.paper_form ? "paper" : "released"},
+          {"layers", o.layers},
+          {"width", o.width},
+          {"heads", o.heads},
+          {"hidden_factor", o.hidden_factor},
+          {"tied", !o.untied}};
 }
 
-inline nlohmann::json to_json(vocabulary const& words) { return {{"edges", words.edge_labels}, {"targets", words.targets}}; }
+inline nlohmann::json to_json(vocabulary const& words) {
+  return {{"edges", words.edge_labels}, {"targets", words.targets}};
+}
 
 inline triad::examples::run_record record_of(options const& o, vocabulary const& words) {
   return {to_json(o).dump(), triad::json_text(to_json(words), "the vocabulary"), training_settings(o)};
@@ -37,7 +45,8 @@ inline options shaped_as(triad::checkpoint const& file, options o) {
 
 inline vocabulary vocabulary_of(triad::checkpoint const& file) {
   try {
-    return {file.vocabulary().at("edges").get<std::vector<std::string>>(), file.vocabulary().at("targets").get<std::vector<std::string>>()};
+    return {file.vocabulary().at("edges").get<std::vector<std::string>>(),
+            file.vocabulary().at("targets").get<std::vector<std::string>>()};
   } catch (nlohmann::json::exception const&) {
     throw triad::data_error(file.tensors().file() + ": its vocabulary is not one of this program's");
   }

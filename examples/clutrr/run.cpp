@@ -21,7 +21,12 @@ double accuracy(network& net, std::vector<kinship_graph> const& graphs) {
 }
 
 network_sizes sizes_of(options const& o, task const& work) {
-  return {work.words().embedding_rows(), static_cast<int>(work.words().targets.size()), o.batch, work.max_training_nodes(), work.max_nodes(), true};
+  return {work.words().embedding_rows(),
+          static_cast<int>(work.words().targets.size()),
+          o.batch,
+          work.max_training_nodes(),
+          work.max_nodes(),
+          true};
 }
 
 run_result train_once(options const& o, task& work, std::string const& out) {
@@ -29,8 +34,9 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   try {
     net = make_network(o, sizes_of(o, work));
   } catch (std::bad_alloc const&) {
-    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.batch) + " graphs of up to " +
-                            std::to_string(work.max_training_nodes()) + " people: take a smaller --batch, or --recompute");
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.batch) +
+                            " graphs of up to " + std::to_string(work.max_training_nodes()) +
+                            " people: take a smaller --batch, or --recompute");
   }
   auto const fill = [&](std::int64_t update) {
     net->clear();

@@ -58,12 +58,14 @@ class task {
       auto const first = static_cast<std::size_t>(update * options_.batch);
       chains.seek(first);
       auto const& lengths = options_.train_lengths;
-      for (auto i = first; i < first + static_cast<std::size_t>(options_.batch); ++i) f(chains.next(lengths[i % lengths.size()]));
+      for (auto i = first; i < first + static_cast<std::size_t>(options_.batch); ++i)
+        f(chains.next(lengths[i % lengths.size()]));
       return;
     }
     auto const epoch = update / epoch_updates(), first = update % epoch_updates() * options_.batch;
     order_for(options_.shuffle ? epoch : 0, seed);
-    for (auto i = first; i < std::min<std::int64_t>(first + options_.batch, static_cast<std::int64_t>(order_.size())); ++i)
+    for (auto i = first; i < std::min<std::int64_t>(first + options_.batch, static_cast<std::int64_t>(order_.size()));
+         ++i)
       f(train_[order_[static_cast<std::size_t>(i)]]);
   }
 
@@ -76,7 +78,8 @@ class task {
     std::vector<std::size_t> order(all.train.size());
     triad::examples::permute(order, options_.seed, 0);
     auto const held = static_cast<std::size_t>(options_.validation * static_cast<double>(order.size()));
-    for (std::size_t i = 0; i < order.size(); ++i) (i < held ? validation_ : train_).push_back(std::move(all.train[order[i]]));
+    for (std::size_t i = 0; i < order.size(); ++i)
+      (i < held ? validation_ : train_).push_back(std::move(all.train[order[i]]));
     measure();
   }
 
@@ -88,7 +91,8 @@ class task {
     }
     chain_generator chains(0x7a11d);
     for (int i = 0; i < options_.test_size; ++i)
-      validation_.push_back(chains.next(options_.train_lengths[static_cast<std::size_t>(i) % options_.train_lengths.size()]));
+      validation_.push_back(
+          chains.next(options_.train_lengths[static_cast<std::size_t>(i) % options_.train_lengths.size()]));
     max_training_nodes_ = *std::max_element(options_.train_lengths.begin(), options_.train_lengths.end()) + 1;
     measure();
   }

@@ -89,14 +89,18 @@ void print_table(options const& o, std::vector<run_result> const& runs, std::vec
     std::printf("%s: %s\n", o.compare.c_str(), triad::examples::whose_mean(*other, o.seed).c_str());
   int failed = 0;
   for (auto const& r : runs) failed += r.failed ? 1 : 0;
-  if (runs.size() > 1 || failed > 0) std::printf("%d of %zu runs failed (validation accuracy below 0.5, or a loss that is not finite)\n", failed, runs.size());
+  if (runs.size() > 1 || failed > 0)
+    std::printf("%d of %zu runs failed (validation accuracy below 0.5, or a loss that is not finite)\n", failed,
+                runs.size());
 }
 
 }  // namespace
 
 int train(options const& o) {
   if (o.preset.starts_with("paper") && o.data.empty())
-    throw triad::data_error("--preset " + o.preset + " is about published data: give its folder with --data; docs/data.md says where it comes from");
+    throw triad::data_error(
+        "--preset " + o.preset +
+        " is about published data: give its folder with --data; docs/data.md says where it comes from");
   task work(o);
   triad::examples::run_folder const folder(o.out);
   auto const runs = train_seeds(o, work, o.out);
@@ -110,7 +114,8 @@ int train(options const& o) {
   if (!runs || (!o.compare.empty() && !others)) return triad::examples::interrupted_status();
   print_table(o, *runs, others ? &*others : nullptr, !work.validation().empty());
   if (!o.out.empty()) {
-    triad::examples::plot accuracy{"CLUTRR: accuracy by chain length", "k (facts in the chain)", "accuracy", {curve(o.model, *runs)}, 0.0, 1.0};
+    triad::examples::plot accuracy{
+        "CLUTRR: accuracy by chain length", "k (facts in the chain)", "accuracy", {curve(o.model, *runs)}, 0.0, 1.0};
     if (others) accuracy.lines.push_back(curve(o.compare, *others));
     if (auto paper = paper_curve(o)) accuracy.lines.push_back(*paper);
     triad::examples::write_svg(o.out + "/plots/accuracy.svg", accuracy);

@@ -14,7 +14,9 @@ inline void add_data_options(CLI::App& app, options& o) {
   app.add_option("--task", o.task, "What --data has: cognition, scan, cogs (sentence to logical form), pairs")
       ->check(CLI::IsMember({"cognition", "scan", "cogs", "pairs"}));
   app.add_option("--split", o.split, "Of scan, as its files call it: length, simple, addprim_jump, mcd1, ...");
-  app.add_option("--train-on", o.train_on, "Of cognition: train, as in the paper; or valid+test, a smaller task of our own that is not the paper's")
+  app.add_option(
+         "--train-on", o.train_on,
+         "Of cognition: train, as in the paper; or valid+test, a smaller task of our own that is not the paper's")
       ->check(CLI::IsMember({"train", "valid+test"}));
   app.add_option("--test", o.test, "Of pairs: a file to test on, where --data is a file")->check(CLI::ExistingFile);
   app.add_option("--sentences", o.sentences, "Generated commands to train on")->check(positive);
@@ -25,12 +27,14 @@ inline void add_data_options(CLI::App& app, options& o) {
 inline void add_train_options(CLI::App& app, options& o) {
   seq2seq::add_train_options(app, o);
   add_data_options(app, o);
-  app.footer("Preset paper: 6 + 6 layers and 100,000 updates are the paper's; widths of 512 and 1024 and the tied "
-             "output follow from the parameters that it counts; heads, rate, warm-up, smoothing, dropout, --tokens and "
-             "--beam are our guess.");
+  app.footer(
+      "Preset paper: 6 + 6 layers and 100,000 updates are the paper's; widths of 512 and 1024 and the tied "
+      "output follow from the parameters that it counts; heads, rate, warm-up, smoothing, dropout, --tokens and "
+      "--beam are our guess.");
 }
 
-inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o, seq2seq::query& q) {
+inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o,
+                              seq2seq::query& q) {
   seq2seq::add_query_options(evaluate, predict, explain, o, q);
   add_data_options(evaluate, o);
   add_data_options(explain, o);

@@ -1,9 +1,11 @@
-// Compound translation error rate of CoGnition: how many compounds are translated wrongly, by instance and in any of their contexts.
+// Compound translation error rate of CoGnition: how many compounds are translated wrongly, by instance and in any of
+// their contexts.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A compound such as "near the small dog he liked" is right in a translation where
 //   each of its atoms has one of its translations in it, wherever that is, and
-//   determiner, adjective and modifier come before the noun: the first match of each is before the last match of the noun. A modifier of a compound with a
+//   determiner, adjective and modifier come before the noun: the first match of each is before the last match of the
+//     noun. A modifier of a compound with a
 //   verb need not; nor need an atom that is not looked for.
 // Of two atoms of one class it is the order of the later one that counts.
 //
@@ -65,7 +67,8 @@ inline std::string with_modifiers_as_atoms(std::string compound) {
 
 }  // namespace detail
 
-/// Whether a translation of a sentence translates the compound in it. Throws data_error where the compound is none of CoGnition's.
+/// Whether a translation of a sentence translates the compound in it. Throws data_error where the compound is none of
+/// CoGnition's.
 inline bool translates(std::string_view hypothesis, std::string_view compound, lexicon const& known) {
   auto const text = unsegmented(hypothesis);
   std::array<std::optional<detail::matches>, atom_classes> found;
@@ -82,8 +85,11 @@ inline bool translates(std::string_view hypothesis, std::string_view compound, l
     at(what) = here;
   }
   if (!all) return false;
-  auto const before_noun = [&](atom_class c) { return !at(c) || !at(atom_class::noun) || at(c)->first < at(atom_class::noun)->last; };
-  return before_noun(atom_class::determiner) && before_noun(atom_class::adjective) && (at(atom_class::verb) || before_noun(atom_class::modifier));
+  auto const before_noun = [&](atom_class c) {
+    return !at(c) || !at(atom_class::noun) || at(c)->first < at(atom_class::noun)->last;
+  };
+  return before_noun(atom_class::determiner) && before_noun(atom_class::adjective) &&
+         (at(atom_class::verb) || before_noun(atom_class::modifier));
 }
 
 /// Counts of wrong translations.
@@ -91,23 +97,29 @@ struct cter {
   long lines = 0, wrong_lines = 0, groups = 0, wrong_groups = 0;
 
   /// In 0 to 1; 0 of nothing.
-  [[nodiscard]] double instance() const { return lines == 0 ? 0 : static_cast<double>(wrong_lines) / static_cast<double>(lines); }
-  [[nodiscard]] double aggregate() const { return groups == 0 ? 0 : static_cast<double>(wrong_groups) / static_cast<double>(groups); }
+  [[nodiscard]] double instance() const {
+    return lines == 0 ? 0 : static_cast<double>(wrong_lines) / static_cast<double>(lines);
+  }
+  [[nodiscard]] double aggregate() const {
+    return groups == 0 ? 0 : static_cast<double>(wrong_groups) / static_cast<double>(groups);
+  }
 };
 
 /// Lines that share a compound, and its contexts.
 inline constexpr std::size_t contexts = 5;
 
-/// Throws data_error, with the compound's line, where the compounds are not in groups of five with one compound, or an atom is unknown.
+/// Throws data_error, with the compound's line, where the compounds are not in groups of five with one compound, or an
+/// atom is unknown.
 inline void check_compounds(std::span<std::string const> compounds, lexicon const& known) {
   if (compounds.size() % contexts != 0)
-    throw triad::data_error("there are " + std::to_string(compounds.size()) + " compounds; expected groups of five lines with one compound each");
+    throw triad::data_error("there are " + std::to_string(compounds.size()) +
+                            " compounds; expected groups of five lines with one compound each");
   for (std::size_t i = 0; i < compounds.size(); ++i) {
     auto const line = "compound " + std::to_string(i + 1) + ", '" + compounds[i] + "': ";
     auto const first = i - i % contexts;
     if (compounds[i] != compounds[first])
-      throw triad::data_error(line + "line " + std::to_string(first + 1) + " begins a group of five with '" + compounds[first] +
-                              "'; expected the lines in the order of the test set");
+      throw triad::data_error(line + "line " + std::to_string(first + 1) + " begins a group of five with '" +
+                              compounds[first] + "'; expected the lines in the order of the test set");
     if (i != first) continue;
     try {
       (void)translates("", compounds[i], known);  // looks every atom up
@@ -117,10 +129,13 @@ inline void check_compounds(std::span<std::string const> compounds, lexicon cons
   }
 }
 
-/// Scores translations, line for line with the compounds. Throws data_error as check_compounds does, and where they are not as many.
-inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds, lexicon const& known) {
+/// Scores translations, line for line with the compounds. Throws data_error as check_compounds does, and where they are
+/// not as many.
+inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds,
+                  lexicon const& known) {
   if (hypotheses.size() != compounds.size())
-    throw triad::data_error("there are " + std::to_string(hypotheses.size()) + " translations but " + std::to_string(compounds.size()) +
+    throw triad::data_error("there are " + std::to_string(hypotheses.size()) + " translations but " +
+                            std::to_string(compounds.size()) +
                             " compounds; give one line each, in the order of the test set");
   check_compounds(compounds, known);
   cter result;

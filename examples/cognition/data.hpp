@@ -1,7 +1,8 @@
 // The data sets that the program reads, each in the form in which it is published.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   cognition  train, valid, test .en and .zh, words separated by spaces; cg-test.en, .zh, .compound; lexicon; bpe/code, if there
+//   cognition  train, valid, test .en and .zh, words separated by spaces; cg-test.en, .zh, .compound; lexicon;
+//              bpe/code, if there
 //   scan       tasks_train_SPLIT.txt and tasks_test_SPLIT.txt, in the folder or as the published repository has them
 //   cogs       train, dev, test and gen.tsv: sentence, logical form and kind
 //   pairs      the same with or without kinds; or one file, and another to test on
@@ -24,11 +25,14 @@ using seq2seq::data_set;
 
 inline std::string const where = "docs/data.md says where the data come from";
 
-inline std::vector<seq2seq::text_pair> read_languages(std::string const& folder, std::string const& name, std::string const& advice = where) {
-  return triad::examples::read_parallel(seq2seq::need_file(folder, {name + ".en"}, advice), seq2seq::need_file(folder, {name + ".zh"}, advice));
+inline std::vector<seq2seq::text_pair> read_languages(std::string const& folder, std::string const& name,
+                                                      std::string const& advice = where) {
+  return triad::examples::read_parallel(seq2seq::need_file(folder, {name + ".en"}, advice),
+                                        seq2seq::need_file(folder, {name + ".zh"}, advice));
 }
 
-/// Tests: test, unless it is trained on, and cg-test, with compounds in noun, verb and prepositional phrases, a third each.
+/// Tests: test, unless it is trained on, and cg-test, with compounds in noun, verb and prepositional phrases, a third
+/// each.
 inline data_set read_cognition(options const& o, bool needs_train) {
   data_set d;
   bool const small = o.train_on == "valid+test";
@@ -37,7 +41,9 @@ inline data_set read_cognition(options const& o, bool needs_train) {
     d.train = std::move(valid);
     d.train.insert(d.train.end(), test.begin(), test.end());
   } else {
-    if (needs_train) d.train = read_languages(o.data, "train", "without it, --train-on valid+test trains on those, which is another, smaller task");
+    if (needs_train)
+      d.train = read_languages(o.data, "train",
+                               "without it, --train-on valid+test trains on those, which is another, smaller task");
     d.dev = std::move(valid);
     d.tests.push_back({"test", std::move(test)});
   }
@@ -45,7 +51,8 @@ inline data_set read_cognition(options const& o, bool needs_train) {
     seq2seq::test_part compounds{"cg-test", read_languages(o.data, "cg-test")};
     static constexpr std::array<char const*, 3> phrases{"NP", "VP", "PP"};
     auto const n = compounds.pairs.size();
-    for (std::size_t i = 0; i < n && n % (5 * phrases.size()) == 0; ++i) compounds.pairs[i].kind = phrases[i * phrases.size() / n];
+    for (std::size_t i = 0; i < n && n % (5 * phrases.size()) == 0; ++i)
+      compounds.pairs[i].kind = phrases[i * phrases.size() / n];
     d.tests.push_back(std::move(compounds));
   }
   return d;
@@ -105,30 +112,36 @@ inline data_set read_scan(options const& o, bool needs_train) {
 inline data_set read_files(options const& o, bool needs_train) {
   data_set d;
   if (needs_train) d.train = triad::examples::read_pairs(o.data);
-  if (!o.test.empty()) d.tests.push_back({"test", triad::examples::read_pairs(o.test)});
-  else if (!needs_train) d.tests.push_back({std::filesystem::path(o.data).filename().string(), triad::examples::read_pairs(o.data)});
+  if (!o.test.empty())
+    d.tests.push_back({"test", triad::examples::read_pairs(o.test)});
+  else if (!needs_train)
+    d.tests.push_back({std::filesystem::path(o.data).filename().string(), triad::examples::read_pairs(o.data)});
   return d;
 }
 
 /// Refuses options on the command line that are about other data than those that are read.
 inline void check_data(options const& o) {
   auto const refuse = [&](char const* name, bool is_about_these, std::string const& what) {
-    if (o.given.contains(name) && !is_about_these) throw triad::data_error("--" + std::string(name) + " is about " + what);
+    if (o.given.contains(name) && !is_about_these)
+      throw triad::data_error("--" + std::string(name) + " is about " + what);
   };
   bool const published = !o.data.empty();
   refuse("test", published && o.task == "pairs" && std::filesystem::is_regular_file(o.data),
          "--task pairs with a file of pairs: give that file with --data; the test parts of a folder are files in it");
-  refuse("train-on", published && o.task == "cognition", "--task cognition: give that and its folder with --data, or leave it out");
+  refuse("train-on", published && o.task == "cognition",
+         "--task cognition: give that and its folder with --data, or leave it out");
   refuse("split", published && o.task == "scan", "--task scan: give that and its folder with --data, or leave it out");
   for (auto const* name : {"sentences", "test-size", "data-seed"})
     refuse(name, !published, "generated commands, and --data is given, by the run perhaps: leave it out");
 }
 
-/// What the options ask for.  needs_train: the training part is wanted; else it may be missing, and is left out.  Throws data_error.
+/// What the options ask for.  needs_train: the training part is wanted; else it may be missing, and is left out.
+/// Throws data_error.
 inline data_set data_of(options const& o, bool needs_train) {
   check_data(o);
   if (o.data.empty()) {
-    if (o.task != "pairs") throw triad::data_error("--task " + o.task + " is about published data: give its folder with --data; " + where);
+    if (o.task != "pairs")
+      throw triad::data_error("--task " + o.task + " is about published data: give its folder with --data; " + where);
     return generate_data(o);
   }
   if (o.task == "cognition") return read_cognition(o, needs_train);

@@ -3,10 +3,13 @@
 //
 //   sentence -> phrase | sentence then phrase | sentence after phrase   x after y: what y says is done first
 //   phrase   -> verb [direction] [times]                                hop left twice -> LEFT HOP LEFT HOP
-//   verb     -> hop | clap | nod | wave | step | bow | spin      direction -> left | right | around      times -> twice | thrice
+//   verb     -> hop | clap | nod | wave | step | bow | spin
+//   direction -> left | right | around      times -> twice | thrice
 //
-// "around" is four turns with the verb after each.  What the training sentences lack is what the others test, each kind by its name:
-//   new_verb  "spin" is known alone only, though from every 20th training sentence; here it has a direction or a number, or stands in a longer sentence
+// "around" is four turns with the verb after each.  What the training sentences lack is what the others test, each kind
+// by its name:
+//   new_verb  "spin" is known alone only, though from every 20th training sentence; here it has a direction or a
+//             number, or stands in a longer sentence
 //   new_pair  "bow" and "around" are known, but not side by side
 //   longer    three phrases; training sentences have one or two
 #pragma once
@@ -31,14 +34,16 @@ struct phrase {
 
   std::string command() const {
     static constexpr std::array<char const*, 7> verbs{"hop", "clap", "nod", "wave", "step", "bow", "spin"};
-    static constexpr std::array<char const*, 4> directions{"", " left", " right", " around"}, numbers{"", "", " twice", " thrice"};
+    static constexpr std::array<char const*, 4> directions{"", " left", " right", " around"},
+        numbers{"", "", " twice", " thrice"};
     return verbs[at(verb)] + std::string(directions[at(direction)]) + numbers[at(times)];
   }
   std::string actions() const {
     static constexpr std::array<char const*, 7> verbs{"HOP", "CLAP", "NOD", "WAVE", "STEP", "BOW", "SPIN"};
     static constexpr std::array<char const*, 4> turns{"", "LEFT ", "RIGHT ", "LEFT "};
     std::string result;
-    for (int i = 0; i < times * (direction == 3 ? 4 : 1); ++i) result += (result.empty() ? "" : " ") + std::string(turns[at(direction)]) + verbs[at(verb)];
+    for (int i = 0; i < times * (direction == 3 ? 4 : 1); ++i)
+      result += (result.empty() ? "" : " ") + std::string(turns[at(direction)]) + verbs[at(verb)];
     return result;
   }
 
@@ -97,7 +102,8 @@ class command_generator {
       }
       if (seen_.insert(pair.source).second) return pair;
     }
-    throw triad::data_error("the grammar has hardly any sentences left that were not drawn: ask for fewer (--sentences, --test-size)");
+    throw triad::data_error(
+        "the grammar has hardly any sentences left that were not drawn: ask for fewer (--sentences, --test-size)");
   }
 
   triad::examples::counter_random random_;
@@ -109,7 +115,8 @@ inline seq2seq::data_set generate_data(options const& o) {
   command_generator draw(o.data_seed);
   seq2seq::data_set d;
   seq2seq::test_part gen{"gen", {}}, test{"test", {}};
-  for (int i = 0; i < o.sentences; ++i) d.train.push_back(i % 20 == 0 ? seq2seq::text_pair{"spin", "SPIN", "in_distribution"} : draw.next());
+  for (int i = 0; i < o.sentences; ++i)
+    d.train.push_back(i % 20 == 0 ? seq2seq::text_pair{"spin", "SPIN", "in_distribution"} : draw.next());
   for (int i = 0; i < o.test_size; ++i) d.dev.push_back(draw.next());
   for (int i = 0; i < o.test_size; ++i) test.pairs.push_back(draw.next());
   for (auto const* kind : generated_kinds)

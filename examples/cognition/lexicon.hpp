@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   atom<TAB>translation/translation/...      one line each; the later line of an atom wins
-// A lone `/` says that the atom need not be translated. Any other empty translation, as in `liked<TAB>X/`, is found everywhere.
+// A lone `/` says that the atom need not be translated. Any other empty translation, as in `liked<TAB>X/`, is found
+// everywhere.
 #pragma once
 
 #include <array>
@@ -33,14 +34,15 @@ inline atom_class class_of(std::string_view atom) {
     auto const add = [&](atom_class what, std::initializer_list<char const*> atoms) {
       for (auto const* a : atoms) result.emplace(a, what);
     };
-    add(atom_class::preposition, {"about", "around", "before", "behind", "except", "for", "from", "inside", "like", "near", "on", "to", "toward", "towards",
-                                  "under", "with", "without"});
-    add(atom_class::verb, {"asked", "visited", "heard", "lost", "hated", "stopped", "woke", "found", "watched", "took", "saw", "told", "caught", "liked",
-                           "left", "gave", "invited", "met", "chose"});
+    add(atom_class::preposition, {"about", "around", "before", "behind", "except", "for", "from", "inside", "like",
+                                  "near", "on", "to", "toward", "towards", "under", "with", "without"});
+    add(atom_class::verb, {"asked", "visited", "heard", "lost", "hated", "stopped", "woke", "found", "watched", "took",
+                           "saw", "told", "caught", "liked", "left", "gave", "invited", "met", "chose"});
     add(atom_class::determiner, {"the", "every", "any", "another", "each"});
-    add(atom_class::adjective, {"small", "red", "dirty", "lazy", "smart", "large", "special", "silly", "quiet", "empty", "fake"});
-    add(atom_class::noun, {"dog", "doctor", "sandwich", "hat", "waiter", "lawyer", "peanut", "farmer", "car", "girl", "boyfriend", "child", "chair", "building",
-                           "clown", "bee", "apartment", "farm", "airplane"});
+    add(atom_class::adjective,
+        {"small", "red", "dirty", "lazy", "smart", "large", "special", "silly", "quiet", "empty", "fake"});
+    add(atom_class::noun, {"dog", "doctor", "sandwich", "hat", "waiter", "lawyer", "peanut", "farmer", "car", "girl",
+                           "boyfriend", "child", "chair", "building", "clown", "bee", "apartment", "farm", "airplane"});
     add(atom_class::modifier, {"mod0", "mod1", "mod2"});
     return result;
   }();
@@ -59,11 +61,14 @@ class lexicon {
     for (std::string line; lines.next(line);) {
       if (line.empty()) continue;
       auto const tab = line.find('\t');
-      if (tab == 0 || tab == std::string::npos || tab + 1 == line.size() || line.find('\t', tab + 1) != std::string::npos)
-        throw triad::data_error(path + ":" + std::to_string(lines.number()) + ": an atom, a tab and its translations with / between them are expected");
+      if (tab == 0 || tab == std::string::npos || tab + 1 == line.size() ||
+          line.find('\t', tab + 1) != std::string::npos)
+        throw triad::data_error(path + ":" + std::to_string(lines.number()) +
+                                ": an atom, a tab and its translations with / between them are expected");
       result.set(line.substr(0, tab), std::string_view(line).substr(tab + 1));
     }
-    if (result.translations_.empty()) throw triad::data_error(path + ": there is no atom in it; is it the lexicon of CoGnition's evaluation?");
+    if (result.translations_.empty())
+      throw triad::data_error(path + ": there is no atom in it; is it the lexicon of CoGnition's evaluation?");
     return result;
   }
 
@@ -80,10 +85,13 @@ class lexicon {
     }
   }
 
-  /// The translations of an atom: none where it need not be translated. Throws data_error where the lexicon does not have it.
+  /// The translations of an atom: none where it need not be translated. Throws data_error where the lexicon does not
+  /// have it.
   [[nodiscard]] std::vector<std::string> const& of(std::string_view atom) const {
     auto const at = translations_.find(atom);
-    if (at == translations_.end()) throw triad::data_error("the lexicon does not have '" + std::string(atom) + "'; add a line with its translations");
+    if (at == translations_.end())
+      throw triad::data_error("the lexicon does not have '" + std::string(atom) +
+                              "'; add a line with its translations");
     return at->second;
   }
 

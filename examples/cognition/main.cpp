@@ -41,7 +41,8 @@ int generate(options const& o, seq2seq::query const&) {
 int main(int argc, char** argv) {
   return triad::examples::run_verbs<cognition::options, seq2seq::query>(
       {.name = "cognition",
-       .about = "CoGnition and other tasks from sequence to sequence.  A Transformer whose layers read all earlier layers, or a plain one, learns to "
+       .about = "CoGnition and other tasks from sequence to sequence.  A Transformer whose layers read all earlier "
+                "layers, or a plain one, learns to "
                 "translate, and is tested on sentences that are new in their composition alone.",
        .train = "Train on a data set or on generated commands, and translate its test parts",
        .evaluate = "Translate the test parts with a trained model, and measure the translations",

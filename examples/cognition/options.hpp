@@ -11,15 +11,14 @@
 namespace cognition {
 
 struct options : seq2seq::options {
-  std::string data;               // a folder or a file; empty: generated sentences
-  std::string task = "pairs";     // what the data are: cognition, scan, cogs, pairs
-  std::string split = "length";   // scan: tasks_train_SPLIT.txt
-  std::string train_on = "train"; // cognition: train, or valid+test
-  std::string test;               // pairs, where data is a file: another to test on
-  int sentences = 2000;           // generated: for training
-  int test_size = 200;            // generated: of each part and kind
-  std::uint64_t data_seed = 1;    // generated
-
+  std::string data;                // a folder or a file; empty: generated sentences
+  std::string task = "pairs";      // what the data are: cognition, scan, cogs, pairs
+  std::string split = "length";    // scan: tasks_train_SPLIT.txt
+  std::string train_on = "train";  // cognition: train, or valid+test
+  std::string test;                // pairs, where data is a file: another to test on
+  int sentences = 2000;            // generated: for training
+  int test_size = 200;             // generated: of each part and kind
+  std::uint64_t data_seed = 1;     // generated
 };
 
 inline void apply_preset(options& o) {

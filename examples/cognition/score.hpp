@@ -35,20 +35,27 @@ struct compound_list {
   lexicon known;
 };
 
-/// That of a folder, if it is there; where cg-test is and it is not, that is said.  Throws data_error where it does not fit cg-test.
+/// That of a folder, if it is there; where cg-test is and it is not, that is said.  Throws data_error where it does not
+/// fit cg-test.
 inline std::optional<compound_list> read_compounds(std::string const& folder, data_set const& data) {
-  auto const part = std::find_if(data.tests.begin(), data.tests.end(), [](seq2seq::test_part const& p) { return p.name == "cg-test"; });
+  auto const part = std::find_if(data.tests.begin(), data.tests.end(),
+                                 [](seq2seq::test_part const& p) { return p.name == "cg-test"; });
   if (part == data.tests.end()) return std::nullopt;
-  auto const file = seq2seq::find_file(folder, {"cg-test.compound"}), lexicon_file = seq2seq::find_file(folder, {"lexicon"});
+  auto const file = seq2seq::find_file(folder, {"cg-test.compound"}),
+             lexicon_file = seq2seq::find_file(folder, {"lexicon"});
   if (file.empty() || lexicon_file.empty()) {
     std::printf("CTER of cg-test is left out: there is no %s in %s\n",
-                !file.empty() ? "lexicon" : !lexicon_file.empty() ? "cg-test.compound" : "cg-test.compound and no lexicon", folder.c_str());
+                !file.empty()           ? "lexicon"
+                : !lexicon_file.empty() ? "cg-test.compound"
+                                        : "cg-test.compound and no lexicon",
+                folder.c_str());
     return std::nullopt;
   }
   compound_list result{read_lines(file), lexicon::read(lexicon_file)};
   if (result.compounds.size() != part->pairs.size())
-    throw triad::data_error(file + ": there are " + std::to_string(result.compounds.size()) + " compounds, but cg-test has " +
-                            std::to_string(part->pairs.size()) + " sentences; expected a line for each");
+    throw triad::data_error(file + ": there are " + std::to_string(result.compounds.size()) +
+                            " compounds, but cg-test has " + std::to_string(part->pairs.size()) +
+                            " sentences; expected a line for each");
   try {
     check_compounds(result.compounds, result.known);
   } catch (triad::data_error const& e) {
@@ -58,11 +65,13 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
 }
 
 /// BLEU zh and char of Chinese text; of cg-test also both rates of CTER, where its compounds are known.
-inline std::vector<seq2seq::figure> chinese_figures(std::optional<compound_list> const& list, seq2seq::test_part const& part,
+inline std::vector<seq2seq::figure> chinese_figures(std::optional<compound_list> const& list,
+                                                    seq2seq::test_part const& part,
                                                     std::vector<std::string> const& hypotheses) {
   using triad::examples::bleu_tokens;
   auto const ours = unsegmented(hypotheses);
-  auto result = seq2seq::bleu_figures(ours, unsegmented(seq2seq::references_of(part)), {bleu_tokens::chinese, bleu_tokens::characters});
+  auto result = seq2seq::bleu_figures(ours, unsegmented(seq2seq::references_of(part)),
+                                      {bleu_tokens::chinese, bleu_tokens::characters});
   if (part.name != "cg-test" || !list) return result;
   auto const errors = score(ours, list->compounds, list->known);
   result.push_back({"CTER instance", 100 * errors.instance()});
@@ -72,7 +81,8 @@ inline std::vector<seq2seq::figure> chinese_figures(std::optional<compound_list>
 
 /// Data, as the common verbs want them; nothing is measured.
 inline seq2seq::program data_program_of(options const& o, bool needs_train) {
-  return {data_toml(o), triad::examples::toml_without(data_toml(o), {"data", "test", "test-size"}), data_of(o, needs_train)};
+  return {data_toml(o), triad::examples::toml_without(data_toml(o), {"data", "test", "test-size"}),
+          data_of(o, needs_train)};
 }
 
 /// The same, and how translations are measured.
@@ -80,7 +90,8 @@ inline seq2seq::program program_of(options const& o, bool needs_train) {
   auto p = data_program_of(o, needs_train);
   if (o.task == "cognition") {
     p.right = [](std::string const& a, std::string const& b) { return unsegmented(a) == unsegmented(b); };
-    p.figures = [list = read_compounds(o.data, p.data)](seq2seq::test_part const& part, std::vector<std::string> const& found) {
+    p.figures = [list = read_compounds(o.data, p.data)](seq2seq::test_part const& part,
+                                                        std::vector<std::string> const& found) {
       return chinese_figures(list, part, found);
     };
   } else {

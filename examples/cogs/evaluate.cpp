@@ -24,8 +24,8 @@ void print(tagged_sentence const& s) {
   auto const shown = [](std::string const& label) { return label.empty() ? std::string("-") : label; };
   for (int i = 0; i < s.size(); ++i) {
     auto const at = static_cast<std::size_t>(i);
-    table.row({s.tokens[at], std::to_string(i), s.parent[at] < 0 ? "-" : std::to_string(s.parent[at]), shown(s.role[at]), shown(s.category[at]),
-               shown(s.noun_type[at]), shown(s.verb_name[at])});
+    table.row({s.tokens[at], std::to_string(i), s.parent[at] < 0 ? "-" : std::to_string(s.parent[at]),
+               shown(s.role[at]), shown(s.category[at]), shown(s.noun_type[at]), shown(s.verb_name[at])});
   }
   auto const form = to_logical_form(s);
   std::printf("%s%s\n", table.text().c_str(), form ? form->c_str() : "(this graph has no logical form)");
@@ -48,8 +48,11 @@ int predict(options const& o, query const& q) {
   auto const answer = [&](std::string const& line) {
     tagged_sentence const s(words_of(line), "");
     if (s.tokens.empty()) return;
-    if (s.size() > most) throw triad::data_error("the sentence has " + std::to_string(s.size()) + " tokens; at most " + std::to_string(most) + " are read");
-    parse_all(*model.net, {s}, model.words, [&](tagged_sentence const& given, parse const& p) { print(in_words(given, p, model.words, !q.argmax)); });
+    if (s.size() > most)
+      throw triad::data_error("the sentence has " + std::to_string(s.size()) + " tokens; at most " +
+                              std::to_string(most) + " are read");
+    parse_all(*model.net, {s}, model.words,
+              [&](tagged_sentence const& given, parse const& p) { print(in_words(given, p, model.words, !q.argmax)); });
   };
   triad::examples::answer_lines(q.sentence, answer);
   return 0;
@@ -60,7 +63,8 @@ int generate(options const& o, query const& q) {
   wanted.sentences = q.count;
   auto const data = generate_data(wanted);
   triad::examples::make_folder(o.out);
-  for (auto const& [name, part] : {std::pair("train", &data.train), {"dev", &data.dev}, {"test", &data.test}, {"gen", &data.gen}}) {
+  for (auto const& [name, part] :
+       {std::pair("train", &data.train), {"dev", &data.dev}, {"test", &data.test}, {"gen", &data.gen}}) {
     std::string text;
     for (auto const& s : *part) text += to_json_line(s) + "\n";
     auto const path = o.out + "/" + name + "_seqtag.jsonl";

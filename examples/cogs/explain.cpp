@@ -29,11 +29,13 @@ double probability(parse const& p, std::size_t n, std::size_t i, std::size_t j) 
 std::string picture(tagged_sentence const& s, parse const& p) {
   std::vector<triad::examples::arc_word> words;
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
-    auto const& kind = s.verb_name[i].empty() ? s.noun_type[i].empty() ? s.category[i] : s.noun_type[i] : s.verb_name[i];
+    auto const& kind =
+        s.verb_name[i].empty() ? s.noun_type[i].empty() ? s.category[i] : s.noun_type[i] : s.verb_name[i];
     auto& word = words.emplace_back(triad::examples::arc_word{s.tokens[i], kind, s.parent[i]});
     if (s.parent[i] < 0) continue;
     char share[16];
-    std::snprintf(share, sizeof share, "%.2f", probability(p, s.tokens.size(), i, static_cast<std::size_t>(s.parent[i])));
+    std::snprintf(share, sizeof share, "%.2f",
+                  probability(p, s.tokens.size(), i, static_cast<std::size_t>(s.parent[i])));
     word.label = s.role[i] + " " + share;
   }
   return triad::examples::to_svg(words);
@@ -43,7 +45,8 @@ std::string picture(tagged_sentence const& s, parse const& p) {
 
 int explain(options const& o, query const& q) {
   tagged_sentence const given(words_of(q.sentence), "");
-  if (given.tokens.empty()) throw triad::data_error("explain needs a sentence: --sentence \"A rose was helped by a dog .\"");
+  if (given.tokens.empty())
+    throw triad::data_error("explain needs a sentence: --sentence \"A rose was helped by a dog .\"");
   trained model(q.checkpoint, o, given.size());
   parse_all(*model.net, {given}, model.words, [&](tagged_sentence const& s, parse const& p) {
     auto const graph = in_words(s, p, model.words, !q.argmax);
@@ -51,7 +54,8 @@ int explain(options const& o, query const& q) {
     for (std::size_t i = 0; i < n; ++i) {
       std::vector<std::size_t> order(n);
       for (std::size_t j = 0; j < n; ++j) order[j] = j;
-      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p.score[i * n + a] > p.score[i * n + b]; });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t a, std::size_t b) { return p.score[i * n + a] > p.score[i * n + b]; });
       std::printf("%-12s", s.tokens[i].c_str());
       for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
         std::printf("  %s %.3f", order[k] == i ? "(root)" : s.tokens[order[k]].c_str(), probability(p, n, i, order[k]));

@@ -1,4 +1,5 @@
-// Sentences like those of COGS, with their graphs, from a small grammar of our own: for running and testing without data.
+// Sentences like those of COGS, with their graphs, from a small grammar of our own: for running and testing without
+// data.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   S   -> NP VP .                      VP -> V | V NP | was V by NP | V NP to NP | V NP NP | V that S | V to V
@@ -20,7 +21,8 @@
 namespace cogs {
 
 /// Kinds of test sentences, in the order of the report.
-inline constexpr std::array<char const*, 5> generated_kinds{"object_to_subject", "active_to_passive", "subject_modifier", "deeper_clauses", "deeper_modifiers"};
+inline constexpr std::array<char const*, 5> generated_kinds{"object_to_subject", "active_to_passive",
+                                                            "subject_modifier", "deeper_clauses", "deeper_modifiers"};
 
 class sentence_generator {
  public:
@@ -66,14 +68,19 @@ class sentence_generator {
     char const *past, *lemma;
   };
   static constexpr std::array<char const*, 8> names{"Ada", "Boris", "Clara", "Dora", "Emil", "Farid", "Greta", "Hugo"};
-  static constexpr std::array<char const*, 14> nouns{"baker", "otter", "pilot", "nurse", "lamp", "violin", "kettle", "poet",
-                                                     "fox", "guest", "ladder", "pear", "sailor", "statue"};
+  static constexpr std::array<char const*, 14> nouns{"baker", "otter", "pilot", "nurse",  "lamp", "violin", "kettle",
+                                                     "poet",  "fox",   "guest", "ladder", "pear", "sailor", "statue"};
   static constexpr std::array<char const*, 2> only_objects{"lantern", "heron"};
   static constexpr std::array<char const*, 5> places{"roof", "table", "boat", "hill", "shelf"};
   static constexpr std::array<char const*, 3> prepositions{"on", "beside", "under"};
   static constexpr std::array<verb_form, 3> unergative{{{"laughed", "laugh"}, {"swam", "swim"}, {"sang", "sing"}}};
   static constexpr std::array<verb_form, 2> unaccusative{{{"fell", "fall"}, {"melted", "melt"}}};
-  static constexpr std::array<verb_form, 6> transitive{{{"saw", "see"}, {"carried", "carry"}, {"drew", "draw"}, {"found", "find"}, {"cleaned", "clean"}, {"painted", "paint"}}};
+  static constexpr std::array<verb_form, 6> transitive{{{"saw", "see"},
+                                                        {"carried", "carry"},
+                                                        {"drew", "draw"},
+                                                        {"found", "find"},
+                                                        {"cleaned", "clean"},
+                                                        {"painted", "paint"}}};
   static constexpr std::array<char const*, 6> participles{"seen", "carried", "drawn", "found", "cleaned", "painted"};
   static constexpr int only_active = 5;  // of the transitive verbs, one whose participle is its past
   static constexpr std::array<verb_form, 2> dative{{{"gave", "give"}, {"sent", "send"}}};
@@ -81,7 +88,9 @@ class sentence_generator {
   static constexpr std::array<verb_form, 2> controlling{{{"wanted", "want"}, {"tried", "try"}}};
 
   template <class List>
-  std::size_t pick(List const& list) { return static_cast<std::size_t>(random_.below(static_cast<int>(list.size()))); }
+  std::size_t pick(List const& list) {
+    return static_cast<std::size_t>(random_.below(static_cast<int>(list.size())));
+  }
   std::size_t active() { return pick(transitive); }
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -132,13 +141,15 @@ class sentence_generator {
   int object(int most_modifiers) {
     if (random_.chance(1, 6)) return noun_phrase(only_objects[pick(only_objects)]);
     int const head = noun_phrase();
-    if (most_modifiers > 0 && sentence_.category[at(head)] == "CNOUN" && random_.chance(1, 4)) modifiers(head, 1 + random_.below(most_modifiers));
+    if (most_modifiers > 0 && sentence_.category[at(head)] == "CNOUN" && random_.chance(1, 4))
+      modifiers(head, 1 + random_.below(most_modifiers));
     return head;
   }
 
   int intransitive(int subject) {
     bool const theme = random_.chance(1, 3);
-    int const verb = theme ? word(unaccusative[pick(unaccusative)], "VERB") : word(unergative[pick(unergative)], "VERB");
+    int const verb =
+        theme ? word(unaccusative[pick(unaccusative)], "VERB") : word(unergative[pick(unergative)], "VERB");
     attach(subject, verb, theme ? "theme" : "agent");
     return verb;
   }
@@ -172,7 +183,8 @@ class sentence_generator {
       attach(subject, verb, "agent");
       word("to");
       auto const& inner = unergative[pick(unergative)];
-      attach(word(inner.lemma, "", "", inner.lemma), verb, "xcomp");  // as in COGS: a verb without arguments of its own has no category
+      attach(word(inner.lemma, "", "", inner.lemma), verb,
+             "xcomp");  // as in COGS: a verb without arguments of its own has no category
       return verb;
     }
     if (kind <= 3) {

@@ -4,8 +4,9 @@
 //   * girl ( x _ 1 ) ; see . agent ( x _ 2 , x _ 1 ) AND see . theme ( x _ 2 , Emma )
 //
 // A variable x _ i stands for token i.  Definite nouns come first, then everything else in the order of its variables.
-// Verb clauses become edges from the verb, `noun . nmod . in ( x _ i , x _ j )` an edge from noun i to the preposition and one
-// from there to noun j.  A verb that another one controls (wish to crawl) has its agent written twice; the graph has it once.
+// Verb clauses become edges from the verb, `noun . nmod . in ( x _ i , x _ j )` an edge from noun i to the preposition
+// and one from there to noun j.  A verb that another one controls (wish to crawl) has its agent written twice; the
+// graph has it once.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,8 @@ inline std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// Reads one logical form into the graph of its sentence.  Throws data_error with a reason; the caller knows file and line.
+/// Reads one logical form into the graph of its sentence.  Throws data_error with a reason; the caller knows file and
+/// line.
 class form_reader {
  public:
   form_reader(std::string_view sentence, std::string_view form, std::string_view distribution)
@@ -65,7 +67,8 @@ class form_reader {
 
   /// A word alone: the number of its arguments tells what it is.
   void read_primitive(std::string_view form) {
-    if (result_.size() != 1) throw triad::data_error("a primitive is one word, this are " + std::to_string(result_.size()));
+    if (result_.size() != 1)
+      throw triad::data_error("a primitive is one word, this are " + std::to_string(result_.size()));
     auto const words = words_of(form);
     auto const lambdas = std::count(words.begin(), words.end(), "LAMBDA");
     result_.category[0] = lambdas == 0 ? "PNOUN" : lambdas == 1 ? "CNOUN" : "VERB";
@@ -116,7 +119,8 @@ class form_reader {
 
   clause parse(std::string const& text) const {
     auto const open = text.find('(');
-    if (open == std::string::npos || open == 0 || text.back() != ')') throw triad::data_error("\"" + text + "\" is no clause head(argument, ...)");
+    if (open == std::string::npos || open == 0 || text.back() != ')')
+      throw triad::data_error("\"" + text + "\" is no clause head(argument, ...)");
     clause c{text.substr(0, open), {}, text};
     auto inside = text.substr(open + 1, text.size() - open - 2);
     for (std::size_t begin = 0; begin <= inside.size();) {
@@ -136,7 +140,8 @@ class form_reader {
     int i = -1;
     auto const [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), i);
     if (error != std::errc() || end != text.data() + text.size() || i < 0 || i >= result_.size())
-      throw triad::data_error("\"" + of + "\": " + text + " is no token of a sentence of " + std::to_string(result_.size()));
+      throw triad::data_error("\"" + of + "\": " + text + " is no token of a sentence of " +
+                              std::to_string(result_.size()));
     return {i, {}};
   }
 
@@ -207,13 +212,15 @@ class form_reader {
     int const i = c.arguments[0].token;
     attach(token_of(c.arguments[1], c), i, role, c);
     auto& name = result_.verb_name[at(i)];
-    if (!name.empty() && name != verb) throw triad::data_error("\"" + c.text + "\": the token is the verb " + name + " already");
+    if (!name.empty() && name != verb)
+      throw triad::data_error("\"" + c.text + "\": the token is the verb " + name + " already");
     name = verb;
     result_.category[at(i)] = "VERB";
   }
 
   void attach(int child, int parent, std::string const& role, clause const& c) {
-    if (result_.parent[at(child)] >= 0) throw triad::data_error("\"" + c.text + "\": " + result_.tokens[at(child)] + " would have two parents");
+    if (result_.parent[at(child)] >= 0)
+      throw triad::data_error("\"" + c.text + "\": " + result_.tokens[at(child)] + " would have two parents");
     result_.parent[at(child)] = parent;
     result_.role[at(child)] = role;
   }
@@ -240,19 +247,22 @@ class form_reader {
 };
 
 /// Throws data_error where the form is none, or is not about the sentence.
-inline tagged_sentence from_logical_form(std::string_view sentence, std::string_view form, std::string_view distribution) {
+inline tagged_sentence from_logical_form(std::string_view sentence, std::string_view form,
+                                         std::string_view distribution) {
   return form_reader(sentence, form, distribution).take();
 }
 
-/// The logical form of a graph; nothing where the graph has none, as a prediction may: an edge label without an edge, a verb's
-/// argument without a verb, a modifier without its noun.
+/// The logical form of a graph; nothing where the graph has none, as a prediction may: an edge label without an edge, a
+/// verb's argument without a verb, a modifier without its noun.
 inline std::optional<std::string> to_logical_form(tagged_sentence const& s) {
   static std::vector<std::string> const verb_roles{"agent", "theme", "recipient", "xcomp", "ccomp"};
   auto const at = [](int i) { return static_cast<std::size_t>(i); };
   auto const word = [&](int i) { return s.tokens[at(i)] == "TV" ? std::string("tv") : s.tokens[at(i)]; };
   auto const variable = [](int i) { return "x _ " + std::to_string(i); };
   auto const term = [&](int i) { return s.category[at(i)] == "PNOUN" ? s.tokens[at(i)] : variable(i); };
-  auto const binary = [&](std::string const& head, int i, std::string const& other) { return head + " ( " + variable(i) + " , " + other + " )"; };
+  auto const binary = [&](std::string const& head, int i, std::string const& other) {
+    return head + " ( " + variable(i) + " , " + other + " )";
+  };
 
   std::vector<std::string> definite;
   std::vector<std::tuple<int, int, std::string>> others;
@@ -271,7 +281,8 @@ inline std::optional<std::string> to_logical_form(tagged_sentence const& s) {
       others.emplace_back(noun, i, binary(word(noun) + " . nmod . " + s.tokens[at(p)], noun, term(i)));
       continue;
     }
-    if (std::find(verb_roles.begin(), verb_roles.end(), role) == verb_roles.end() || s.verb_name[at(p)].empty()) return std::nullopt;
+    if (std::find(verb_roles.begin(), verb_roles.end(), role) == verb_roles.end() || s.verb_name[at(p)].empty())
+      return std::nullopt;
     others.emplace_back(p, i, binary(s.verb_name[at(p)] + " . " + role, p, term(i)));
     if (role != "xcomp") continue;
     int controller = -1;

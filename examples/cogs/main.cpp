@@ -5,7 +5,8 @@
 int main(int argc, char** argv) {
   return triad::examples::run_verbs<cogs::options, cogs::query>(
       {.name = "cogs",
-       .about = "COGS: from a sentence to the graph of its meaning.  An Edge Transformer, or a Transformer, learns it, and parses "
+       .about = "COGS: from a sentence to the graph of its meaning.  An Edge Transformer, or a Transformer, learns it, "
+                "and parses "
                 "sentences of kinds that it never saw.",
        .train = "Train on a data set or on generated sentences, and evaluate by kind of sentence",
        .evaluate = "Accuracy of a trained model by kind of sentence",

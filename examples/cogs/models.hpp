@@ -51,8 +51,9 @@ std::unique_ptr<parser> with_edge_transformer(options const& o, parser_sizes con
 template <class Make>
 std::unique_ptr<parser> with_transformer(options const& o, parser_sizes const& z, Make&& make) {
   if (o.attention != triad::triangle_form::full || o.paper_form || o.positional || o.from_parent)
-    throw triad::data_error("--attention, --paper-form, --positional and --from-parent are about the states of edges, which --model " + o.model +
-                            " does not have");
+    throw triad::data_error(
+        "--attention, --paper-form, --positional and --from-parent are about the states of edges, which --model " +
+        o.model + " does not have");
   if (o.tied != (o.model == "universal-transformer"))
     throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
   triad::transformer_parser_sizes const sizes{
@@ -71,24 +72,27 @@ std::unique_ptr<parser> with_model(options const& o, parser_sizes const& z, Make
   return o.model == "edge-transformer" ? with_edge_transformer(o, z, make) : with_transformer(o, z, make);
 }
 
-/// As the released program: words from a normal distribution, the heads as their framework makes them, all else xavier uniform.
+/// As the released program: words from a normal distribution, the heads as their framework makes them, all else xavier
+/// uniform.
 template <class Model>
 triad::initializer first_values_of(Model const&, std::string const& path) {
   if (path == "encoder.tokens") return triad::initializer::normal(1);
   bool const head = path.starts_with("parent") || path.starts_with("labels");
   return head && path.ends_with("weight") ? triad::initializer::linear_uniform() : triad::initializer::by_name();
 }
-/// The same, where the maps to parents count as the encoder's, and those into an attention are drawn as one matrix (3 d, d); its
-/// biases begin at zero, as the framework has it.
+/// The same, where the maps to parents count as the encoder's, and those into an attention are drawn as one matrix (3
+/// d, d); its biases begin at zero, as the framework has it.
 template <class T, triad::index_t D, triad::index_t H, triad::index_t F>
 triad::initializer first_values_of(triad::transformer_parser<T, D, H, F> const& m, std::string const& path) {
   if (path == "encoder.tokens") return triad::initializer::normal(1);
   if (path.find(".attention.") != std::string::npos) {
     if (path.ends_with("bias")) return triad::initializer::constant(0);
     double const bound = std::sqrt(6 / static_cast<double>(4 * m.width()));
-    return path.ends_with("output.weight") ? triad::initializer::xavier_uniform() : triad::initializer::uniform(-bound, bound);
+    return path.ends_with("output.weight") ? triad::initializer::xavier_uniform()
+                                           : triad::initializer::uniform(-bound, bound);
   }
-  return path.starts_with("labels") && path.ends_with("weight") ? triad::initializer::linear_uniform() : triad::initializer::by_name();
+  return path.starts_with("labels") && path.ends_with("weight") ? triad::initializer::linear_uniform()
+                                                                : triad::initializer::by_name();
 }
 
 }  // namespace cogs

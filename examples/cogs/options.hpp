@@ -12,18 +12,18 @@ namespace cogs {
 
 struct options {
   // data
-  std::string data;            // a folder with train, dev, test and gen; empty: generated sentences
-  std::string labels = "2020"; // of the generalisation set: as published, or as corrected in 2022
-  int sentences = 4000;        // generated: for training
-  int test_size = 200;         // generated: of each kind
+  std::string data;             // a folder with train, dev, test and gen; empty: generated sentences
+  std::string labels = "2020";  // of the generalisation set: as published, or as corrected in 2022
+  int sentences = 4000;         // generated: for training
+  int test_size = 200;          // generated: of each kind
 
   // model
   std::string model = "edge-transformer";  // edge-transformer, transformer, universal-transformer
   triad::triangle_form attention = triad::triangle_form::full;
-  bool paper_form = false;     // the paper's layer instead of the released program's
-  bool positional = false;     // sums of both ends' states, instead of relative positions
-  bool from_parent = false;    // parents read from edges (parent, child), as in the paper
-  bool learn_all = false;      // also the vector that the released program does not learn
+  bool paper_form = false;   // the paper's layer instead of the released program's
+  bool positional = false;   // sums of both ends' states, instead of relative positions
+  bool from_parent = false;  // parents read from edges (parent, child), as in the paper
+  bool learn_all = false;    // also the vector that the released program does not learn
   bool tied = false;
   int layers = 3, width = 64, heads = 4, hidden_factor = 4;
   double dropout = 0.1;
@@ -67,10 +67,24 @@ inline std::string to_toml(options const& o) {
   if (!o.preset.empty()) toml.put("preset", o.preset);
   if (!o.data.empty()) toml.put_path("data", o.data);
   toml.put("labels", o.labels).put("sentences", o.sentences).put("test-size", o.test_size);
-  toml.put("model", o.model).put("attention", triad::examples::attention_name(o.attention)).put("paper-form", o.paper_form);
-  toml.put("positional", o.positional).put("from-parent", o.from_parent).put("learn-all", o.learn_all).put("tied", o.tied);
-  toml.put("layers", o.layers).put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("dropout", o.dropout);
-  toml.put("epochs", o.epochs).put("batch", o.batch).put("rate", o.rate).put("decay", o.decay).put("warmup", o.warmup).put("clip", o.clip);
+  toml.put("model", o.model)
+      .put("attention", triad::examples::attention_name(o.attention))
+      .put("paper-form", o.paper_form);
+  toml.put("positional", o.positional)
+      .put("from-parent", o.from_parent)
+      .put("learn-all", o.learn_all)
+      .put("tied", o.tied);
+  toml.put("layers", o.layers)
+      .put("width", o.width)
+      .put("heads", o.heads)
+      .put("hidden-factor", o.hidden_factor)
+      .put("dropout", o.dropout);
+  toml.put("epochs", o.epochs)
+      .put("batch", o.batch)
+      .put("rate", o.rate)
+      .put("decay", o.decay)
+      .put("warmup", o.warmup)
+      .put("clip", o.clip);
   toml.put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
   toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
   return toml.text();
@@ -78,7 +92,8 @@ inline std::string to_toml(options const& o) {
 
 /// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
-  return triad::examples::toml_without(to_toml(o), {"preset", "data", "labels", "test-size", "seeds", "recompute", "backend", "arithmetic", "threads"});
+  return triad::examples::toml_without(
+      to_toml(o), {"preset", "data", "labels", "test-size", "seeds", "recompute", "backend", "arithmetic", "threads"});
 }
 
 }  // namespace cogs

@@ -41,14 +41,16 @@ struct parser_sizes {
   triad::graph_dims capacity() const { return triad::room_for(batch, usual, longest); }
 };
 
-// The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not got the
-// backend, its function says so by a data_error.
+// The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not
+// got the backend, its function says so by a data_error.
 std::unique_ptr<parser> make_on_reference(options const& o, parser_sizes const& z);
 std::unique_ptr<parser> make_on_cpu(options const& o, parser_sizes const& z);
 std::unique_ptr<parser> make_on_cuda(options const& o, parser_sizes const& z);
 
 inline std::unique_ptr<parser> make_parser(options const& o, parser_sizes const& z) {
-  return triad::examples::on_chosen_backend(o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); }, [&] { return make_on_cuda(o, z); });
+  return triad::examples::on_chosen_backend(
+      o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); },
+      [&] { return make_on_cuda(o, z); });
 }
 
 }  // namespace cogs

@@ -20,12 +20,18 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
 
  public:
   parser_on(Ex ex, Model const& m, options const& o, parser_sizes const& z)
-      : base(std::move(ex), m, settings(o, z)), loader_(z.capacity(), reach, m.width(), triad::memory_of(ex_)),
+      : base(std::move(ex), m, settings(o, z)),
+        loader_(z.capacity(), reach, m.width(), triad::memory_of(ex_)),
         best_memory_(static_cast<std::size_t>(z.capacity().nodes) * sizeof(index_t), triad::memory_of(ex_)) {}
 
   static triad::trainer_options settings(options const& o, parser_sizes const& z) {
-    return {.adam = {.weight_decay = o.decay, .decoupled = true}, .max_norm = o.clip, .key = o.seed,
-            .memory = !z.learns ? triad::keep::nothing : o.recompute ? triad::keep::inputs : triad::keep::everything, .capacity = z.capacity()};
+    return {.adam = {.weight_decay = o.decay, .decoupled = true},
+            .max_norm = o.clip,
+            .key = o.seed,
+            .memory = !z.learns     ? triad::keep::nothing
+                      : o.recompute ? triad::keep::inputs
+                                    : triad::keep::everything,
+            .capacity = z.capacity()};
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
 
@@ -63,8 +69,8 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
       return numbers();
     };
     triad::best_arcs(ex_, trainer_.model().arcs_of(in), in.graphs, triad::vec<float const>(found.parent), best);
-    auto const parent = numbers(), role = labels(found.labels.role), category = labels(found.labels.category), noun_type = labels(found.labels.noun_type),
-               verb = labels(found.labels.verb);
+    auto const parent = numbers(), role = labels(found.labels.role), category = labels(found.labels.category),
+               noun_type = labels(found.labels.noun_type), verb = labels(found.labels.verb);
     std::vector<float> score(static_cast<std::size_t>(in.graphs.dims.rows));
     best_memory_.memory().to_host(score.data(), found.parent.data_handle(), score.size() * sizeof(float));
 
@@ -78,12 +84,14 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
         for (std::size_t i = 0; i < n; ++i) own[i] = static_cast<int>(all[node + i]);
         return own;
       };
-      p.parent = part(parent), p.role = part(role), p.category = part(category), p.noun_type = part(noun_type), p.verb = part(verb);
+      p.parent = part(parent), p.role = part(role), p.category = part(category), p.noun_type = part(noun_type),
+      p.verb = part(verb);
       p.score.resize(n * n);
       bool const along = trainer_.model().reading == triad::arcs::from_child;
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j) p.score[i * n + j] = score[edge + (along ? i * n + j : j * n + i)];
-      for (auto const t : triad::maximum_arborescence(triad::make_matrix<float const>(p.score.data(), sizes_[s], sizes_[s], sizes_[s])))
+      for (auto const t : triad::maximum_arborescence(
+               triad::make_matrix<float const>(p.score.data(), sizes_[s], sizes_[s], sizes_[s])))
         p.tree.push_back(static_cast<int>(t));
       node += n, edge += n * n;
     }

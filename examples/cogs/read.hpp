@@ -1,13 +1,13 @@
 // Reads sentences with their graphs: tagged, one JSON object a line, or as COGS publishes them, with logical forms.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   .jsonl  {"tokens": [...], "parent": [...], "role": [...], "category": [...], "noun_type": [...], "verb_name": [...], "distribution": "..."}
+//   .jsonl  {"tokens": [...], "parent": [...], "role": [...], "category": [...], "noun_type": [...], "verb_name":
+//           [...], "distribution": "..."}
 //   .tsv    sentence, logical form and distribution, separated by tabs
 // Either may be gzipped.
 #pragma once
 
 #include <nlohmann/json.hpp>
-
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,10 +33,12 @@ inline tagged_sentence from_json(std::string const& line) {
     json.at("distribution").get_to(s.distribution);
     auto const n = s.tokens.size();
     if (n == 0) throw triad::data_error("the sentence is empty");
-    if (s.parent.size() != n || s.role.size() != n || s.category.size() != n || s.noun_type.size() != n || s.verb_name.size() != n)
+    if (s.parent.size() != n || s.role.size() != n || s.category.size() != n || s.noun_type.size() != n ||
+        s.verb_name.size() != n)
       throw triad::data_error("the lists do not have one entry for each of the " + std::to_string(n) + " tokens");
     for (int const p : s.parent)
-      if (p < -1 || p >= s.size()) throw triad::data_error("parent " + std::to_string(p) + " is no token of a sentence of " + std::to_string(n));
+      if (p < -1 || p >= s.size())
+        throw triad::data_error("parent " + std::to_string(p) + " is no token of a sentence of " + std::to_string(n));
     return s;
   } catch (nlohmann::json::exception const& e) {
     throw triad::data_error(std::string("not a tagged sentence: ") + e.what());
@@ -69,7 +71,8 @@ inline std::vector<tagged_sentence> read_sentences(std::string const& path) {
   std::string_view name = path;
   if (name.ends_with(".gz")) name.remove_suffix(3);
   bool const tagged = name.ends_with(".jsonl");
-  if (!tagged && !name.ends_with(".tsv")) throw triad::data_error(path + ": a .jsonl or a .tsv file is expected, gzipped or not");
+  if (!tagged && !name.ends_with(".tsv"))
+    throw triad::data_error(path + ": a .jsonl or a .tsv file is expected, gzipped or not");
   triad::examples::gz_lines lines(path);
   std::vector<tagged_sentence> sentences;
   for (std::string line; lines.next(line);) {

@@ -16,9 +16,17 @@ namespace cogs {
 
 /// The options that shape the model.
 inline nlohmann::json to_json(options const& o) {
-  return {{"model", o.model}, {"attention", triad::examples::attention_name(o.attention)}, {"form", o.paper_form ? "paper" : "released"},
-          {"encoding", o.positional ? "positional" : "relational"}, {"arcs", o.from_parent ? "from parent" : "from child"}, {"learn_all", o.learn_all},
-          {"layers", o.layers}, {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}, {"tied", o.tied}};
+  return {{"model", o.model},
+          {"attention", triad::examples::attention_name(o.attention)},
+          {"form", o.paper_form ? "paper" : "released"},
+          {"encoding", o.positional ? "positional" : "relational"},
+          {"arcs", o.from_parent ? "from parent" : "from child"},
+          {"learn_all", o.learn_all},
+          {"layers", o.layers},
+          {"width", o.width},
+          {"heads", o.heads},
+          {"hidden_factor", o.hidden_factor},
+          {"tied", o.tied}};
 }
 
 inline triad::examples::run_record record_of(options const& o, vocabulary const& words) {
@@ -44,7 +52,8 @@ struct trained {
   vocabulary words;
   std::unique_ptr<parser> net;
 
-  /// Reads folder/model.safetensors (or a file itself) with room for sentences of up to `longest` tokens.  Throws data_error.
+  /// Reads folder/model.safetensors (or a file itself) with room for sentences of up to `longest` tokens.  Throws
+  /// data_error.
   trained(std::string const& folder, options const& o, int longest) {
     auto const path = triad::examples::checkpoint_of(folder);
     triad::checkpoint const file(path);

@@ -16,7 +16,8 @@ namespace cogs {
 
 /// The other kinds are lexical: known words where they have not been.
 inline bool is_structural(std::string const& kind) {
-  static std::set<std::string> const kinds{"cp_recursion", "pp_recursion", "obj_pp_to_subj_pp", "subject_modifier", "deeper_clauses", "deeper_modifiers"};
+  static std::set<std::string> const kinds{"cp_recursion",     "pp_recursion",   "obj_pp_to_subj_pp",
+                                           "subject_modifier", "deeper_clauses", "deeper_modifiers"};
   return kinds.contains(kind);
 }
 
@@ -26,12 +27,13 @@ inline std::string percent(double part) {
   return text;
 }
 
-/// graph: each token's own best parent, as published; tree: the best parents without a cycle; form: the logical form made of it.
+/// graph: each token's own best parent, as published; tree: the best parents without a cycle; form: the logical form
+/// made of it.
 inline std::string table_of(std::map<std::string, tally> const& kinds) {
   triad::examples::text_table table({"", "graph", "tree", "form", "form of tree", "parents differ", "sentences"});
   auto const row = [&](std::string const& name, tally const& t) {
-    table.row({name, percent(t.part(t.graphs)), percent(t.part(t.trees)), percent(t.part(t.forms)), percent(t.part(t.tree_forms)), std::to_string(t.differ),
-               std::to_string(t.sentences)});
+    table.row({name, percent(t.part(t.graphs)), percent(t.part(t.trees)), percent(t.part(t.forms)),
+               percent(t.part(t.tree_forms)), std::to_string(t.differ), std::to_string(t.sentences)});
   };
   for (bool structural : {false, true}) {
     tally group;
@@ -48,7 +50,8 @@ inline std::string table_of(std::map<std::string, tally> const& kinds) {
 
 /// The same as a chart: the published measure, and the logical form made of the tree.
 inline triad::examples::bar_chart chart_of(std::map<std::string, tally> const& kinds) {
-  triad::examples::bar_chart chart{"COGS: generalisation by kind of sentence, %", {"whole graph, as published", "logical form of the tree"}, {}};
+  triad::examples::bar_chart chart{
+      "COGS: generalisation by kind of sentence, %", {"whole graph, as published", "logical form of the tree"}, {}};
   for (bool structural : {true, false}) {
     triad::examples::bar_group group{structural ? "structural" : "lexical", {}};
     for (auto const& [kind, t] : kinds)

@@ -13,15 +13,20 @@
 
 namespace cogs {
 
-/// Sentences, and how many of them are right: parents by themselves or as a tree without cycles, as a graph or as a logical form.
+/// Sentences, and how many of them are right: parents by themselves or as a tree without cycles, as a graph or as a
+/// logical form.
 struct tally {
-  std::int64_t sentences = 0, graphs = 0, trees = 0, forms = 0, tree_forms = 0, differ = 0;  // differ: the tree has other parents
+  std::int64_t sentences = 0, graphs = 0, trees = 0, forms = 0, tree_forms = 0,
+               differ = 0;  // differ: the tree has other parents
 
   tally& operator+=(tally const& t) {
-    sentences += t.sentences, graphs += t.graphs, trees += t.trees, forms += t.forms, tree_forms += t.tree_forms, differ += t.differ;
+    sentences += t.sentences, graphs += t.graphs, trees += t.trees, forms += t.forms, tree_forms += t.tree_forms,
+        differ += t.differ;
     return *this;
   }
-  double part(std::int64_t right) const { return sentences == 0 ? 0 : static_cast<double>(right) / static_cast<double>(sentences); }
+  double part(std::int64_t right) const {
+    return sentences == 0 ? 0 : static_cast<double>(right) / static_cast<double>(sentences);
+  }
 };
 
 /// The graph that a parse says, in words; with the tree's parents, or each token's own best.
@@ -45,7 +50,9 @@ void parse_all(parser& net, sentences const& all, vocabulary const& words, F&& f
     net.clear();
     auto const first = next;
     while (next < all.size() && net.add(numbered(all[next], words))) ++next;
-    if (next == first) throw triad::data_error("a sentence of " + std::to_string(all[next].size()) + " tokens is longer than there is room for");
+    if (next == first)
+      throw triad::data_error("a sentence of " + std::to_string(all[next].size()) +
+                              " tokens is longer than there is room for");
     auto const& found = net.infer();
     for (auto i = first; i < next; ++i) f(all[i], found[i - first]);
   }
@@ -77,7 +84,8 @@ inline tally total(std::map<std::string, tally> const& parts) {
 /// The part of the sentences whose graph is right.
 inline double accuracy(parser& net, sentences const& all, vocabulary const& words) {
   std::int64_t right = 0;
-  parse_all(net, all, words, [&](tagged_sentence const& s, parse const& p) { right += in_words(s, p, words, false) == s ? 1 : 0; });
+  parse_all(net, all, words,
+            [&](tagged_sentence const& s, parse const& p) { right += in_words(s, p, words, false) == s ? 1 : 0; });
   return all.empty() ? 0 : static_cast<double>(right) / static_cast<double>(all.size());
 }
 

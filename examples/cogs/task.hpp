@@ -24,7 +24,9 @@ using sentences = std::vector<tagged_sentence>;
 inline sentences read_split(std::string const& folder, std::string const& name, bool needed = true) {
   for (auto const* ending : {"_seqtag.jsonl.gz", "_seqtag.jsonl", ".tsv.gz", ".tsv", ".jsonl.gz", ".jsonl"})
     if (auto const path = folder + "/" + name + ending; std::filesystem::exists(path)) return read_sentences(path);
-  if (needed) throw triad::data_error(folder + ": there is no " + name + "_seqtag.jsonl or " + name + ".tsv, gzipped or not; docs/data.md says where they come from");
+  if (needed)
+    throw triad::data_error(folder + ": there is no " + name + "_seqtag.jsonl or " + name +
+                            ".tsv, gzipped or not; docs/data.md says where they come from");
   return {};
 }
 
@@ -32,14 +34,17 @@ struct data_set {
   sentences train, dev, test, gen;
 };
 
-/// The splits of a folder.  Training needs train and dev, anything else one that is not train; labels of 2022 need their file.
+/// The splits of a folder.  Training needs train and dev, anything else one that is not train; labels of 2022 need
+/// their file.
 inline data_set read_data(options const& o, bool training) {
-  if (!std::filesystem::is_directory(o.data)) throw triad::data_error(o.data + ": a folder with train, dev, test and gen is expected");
+  if (!std::filesystem::is_directory(o.data))
+    throw triad::data_error(o.data + ": a folder with train, dev, test and gen is expected");
   bool const corrected = o.labels == "2022";
-  data_set d{training ? read_split(o.data, "train") : sentences(), read_split(o.data, "dev", training), read_split(o.data, "test", false),
-             read_split(o.data, corrected ? "gen_2022fix" : "gen", corrected)};
+  data_set d{training ? read_split(o.data, "train") : sentences(), read_split(o.data, "dev", training),
+             read_split(o.data, "test", false), read_split(o.data, corrected ? "gen_2022fix" : "gen", corrected)};
   if (!training && d.dev.empty() && d.test.empty() && d.gen.empty())
-    throw triad::data_error(o.data + ": there is no sentence of dev, test or gen; docs/data.md says where they come from");
+    throw triad::data_error(o.data +
+                            ": there is no sentence of dev, test or gen; docs/data.md says where they come from");
   return d;
 }
 
@@ -87,7 +92,9 @@ class task {
 
   /// Updates of the whole run, and of one epoch; the last batch of an epoch may be smaller.
   std::int64_t updates() const { return epoch_updates() * options_.epochs; }
-  std::int64_t epoch_updates() const { return (static_cast<std::int64_t>(numbered_.size()) + options_.batch - 1) / options_.batch; }
+  std::int64_t epoch_updates() const {
+    return (static_cast<std::int64_t>(numbered_.size()) + options_.batch - 1) / options_.batch;
+  }
 
   /// f(sentence by numbers) for each example of an update: another order in every epoch.
   template <class F>
@@ -98,7 +105,8 @@ class task {
       triad::examples::permute(order_, options_.seed, static_cast<std::uint64_t>(epoch) + 1);
       order_epoch_ = epoch;
     }
-    for (auto i = first; i < std::min<std::int64_t>(first + options_.batch, static_cast<std::int64_t>(order_.size())); ++i)
+    for (auto i = first; i < std::min<std::int64_t>(first + options_.batch, static_cast<std::int64_t>(order_.size()));
+         ++i)
       f(numbered_[order_[static_cast<std::size_t>(i)]]);
   }
 

@@ -39,10 +39,12 @@ std::string shown(std::optional<double> part) { return part ? percent(*part) : "
 run_result train_once(options const& o, task& work, std::string const& out) {
   std::unique_ptr<parser> net;
   try {
-    net = make_parser(o, {work.words().tokens.count(), work.words().labels(), o.batch, work.longest_training(), work.longest(), true});
+    net = make_parser(o, {work.words().tokens.count(), work.words().labels(), o.batch, work.longest_training(),
+                          work.longest(), true});
   } catch (std::bad_alloc const&) {
-    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.batch) + " sentences of up to " +
-                            std::to_string(work.longest_training()) + " tokens: take a smaller --batch, or --recompute");
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.batch) +
+                            " sentences of up to " + std::to_string(work.longest_training()) +
+                            " tokens: take a smaller --batch, or --recompute");
   }
   auto const fill = [&](std::int64_t update) {
     net->clear();
@@ -76,7 +78,8 @@ run_result train_once(options const& o, task& work, std::string const& out) {
 
 int train(options const& o) {
   if (o.preset == "paper" && o.data.empty())
-    throw triad::data_error("--preset paper is about published data: give its folder with --data; docs/data.md says where it comes from");
+    throw triad::data_error(
+        "--preset paper is about published data: give its folder with --data; docs/data.md says where it comes from");
   triad::examples::run_folder const folder(o.out);
   std::vector<run_result> runs;
   std::map<std::string, tally> gen;
@@ -103,7 +106,8 @@ int train(options const& o) {
   if (runs.size() > 1)
     std::printf("%s%s\n", triad::examples::whose_mean(runs, o.seed).c_str(), gen.empty() ? "" : means_of(runs).c_str());
   if (!o.out.empty()) {
-    triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "sum of five cross entropies"));
+    triad::examples::write_svg(o.out + "/plots/loss.svg",
+                               triad::examples::loss_plot(runs, o.seed, "sum of five cross entropies"));
     if (!gen.empty()) {
       triad::examples::write_svg(o.out + "/plots/generalisation.svg", chart_of(gen));
       triad::examples::write_atomically(o.out + "/generalisation.txt", table_of(gen));

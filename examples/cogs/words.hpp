@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +31,9 @@ class numbering {
     auto const found = numbers_.find(name);
     return found == numbers_.end() ? -1 : found->second;
   }
-  std::string const& name(int number) const { return number > 0 ? names_.at(static_cast<std::size_t>(number - 1)) : nothing(); }
+  std::string const& name(int number) const {
+    return number > 0 ? names_.at(static_cast<std::size_t>(number - 1)) : nothing();
+  }
   std::vector<std::string> const& names() const { return names_; }
   /// With padding.
   int count() const { return static_cast<int>(names_.size()) + 1; }
@@ -46,7 +47,8 @@ class numbering {
   std::map<std::string, int> numbers_;
 };
 
-/// In the order of first appearance.  The released program's numbers are not known; it counts the words of all files, too.
+/// In the order of first appearance.  The released program's numbers are not known; it counts the words of all files,
+/// too.
 struct vocabulary {
   numbering tokens, role, category, noun_type, verb;
 
@@ -61,8 +63,11 @@ struct vocabulary {
 };
 
 inline nlohmann::json to_json(vocabulary const& words) {
-  return {{"tokens", words.tokens.names()}, {"role", words.role.names()}, {"category", words.category.names()},
-          {"noun_type", words.noun_type.names()}, {"verb", words.verb.names()}};
+  return {{"tokens", words.tokens.names()},
+          {"role", words.role.names()},
+          {"category", words.category.names()},
+          {"noun_type", words.noun_type.names()},
+          {"verb", words.verb.names()}};
 }
 
 inline vocabulary vocabulary_from(nlohmann::json const& json, std::string const& file) {
@@ -74,15 +79,19 @@ inline vocabulary vocabulary_from(nlohmann::json const& json, std::string const&
   }
 }
 
-/// A sentence by numbers, a root its own parent.  An unknown word is an error; an unknown label is one that no answer can be.
+/// A sentence by numbers, a root its own parent.  An unknown word is an error; an unknown label is one that no answer
+/// can be.
 inline std::vector<triad::labelled_token> numbered(tagged_sentence const& s, vocabulary const& words) {
   std::vector<triad::labelled_token> result;
   for (int i = 0; i < s.size(); ++i) {
     auto const at = static_cast<std::size_t>(i);
     int const token = words.tokens.find(s.tokens[at]);
-    if (token < 0) throw triad::data_error("\"" + s.tokens[at] + "\" is none of the " + std::to_string(words.tokens.count() - 1) + " words that the model knows");
-    result.push_back({token, s.parent[at] < 0 ? i : s.parent[at], words.role.find(s.role[at]), words.category.find(s.category[at]),
-                      words.noun_type.find(s.noun_type[at]), words.verb.find(s.verb_name[at])});
+    if (token < 0)
+      throw triad::data_error("\"" + s.tokens[at] + "\" is none of the " + std::to_string(words.tokens.count() - 1) +
+                              " words that the model knows");
+    result.push_back({token, s.parent[at] < 0 ? i : s.parent[at], words.role.find(s.role[at]),
+                      words.category.find(s.category[at]), words.noun_type.find(s.noun_type[at]),
+                      words.verb.find(s.verb_name[at])});
   }
   return result;
 }

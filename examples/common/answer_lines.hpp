@@ -10,7 +10,8 @@
 
 namespace triad::examples {
 
-/// answer(sentence), or where that is empty answer(line) for each line; what is wrong with a line is told with its number.
+/// answer(sentence), or where that is empty answer(line) for each line; what is wrong with a line is told with its
+/// number.
 template <class Answer>
 void answer_lines(std::string const& sentence, Answer const& answer) {
   if (!sentence.empty()) return answer(sentence);

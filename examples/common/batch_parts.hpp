@@ -16,8 +16,9 @@ struct batch_part {
   bool whole = true;  // nothing is left for another part
 };
 
-/// Cuts a batch where the next example has no room, which depends on the examples and the room alone.  clear(): empties the learner's
-/// batch; add(example): puts it in, or returns false; asked(example): its answers; use(part): the learner's batch is this part.
+/// Cuts a batch where the next example has no room, which depends on the examples and the room alone.  clear(): empties
+/// the learner's batch; add(example): puts it in, or returns false; asked(example): its answers; use(part): the
+/// learner's batch is this part.
 template <class Examples, class Clear, class Add, class Asked, class Use>
 void cut_batch(Examples const& examples, Clear const& clear, Add const& add, Asked const& asked, Use const& use) {
   double all = 0, here = 0;
@@ -37,7 +38,8 @@ void cut_batch(Examples const& examples, Clear const& clear, Add const& add, Ask
   use(cut ? batch_part{all > 0 ? here / all : 0, false} : batch_part{});
 }
 
-/// use(part) for the parts of an update.  Fill: fill(update) fills the learner's batch with all of it; fill(update, use) does what cut_batch does.
+/// use(part) for the parts of an update.  Fill: fill(update) fills the learner's batch with all of it; fill(update,
+/// use) does what cut_batch does.
 template <class Fill, class Use>
 void each_part(Fill const& fill, std::int64_t update, Use const& use) {
   if constexpr (std::invocable<Fill const&, std::int64_t>) {

@@ -10,7 +10,9 @@ namespace triad::examples {
 
 inline cpu::backend cpu_backend(int threads) {
   if (!cpu::blas_is_serial())
-    std::fprintf(stderr, "this BLAS cannot be asked for one thread: set its variable to 1 (as OPENBLAS_NUM_THREADS), or results may depend on the threads\n");
+    std::fprintf(stderr,
+                 "this BLAS cannot be asked for one thread: set its variable to 1 (as OPENBLAS_NUM_THREADS), or "
+                 "results may depend on the threads\n");
   return cpu::backend(threads);
 }
 

@@ -43,7 +43,9 @@ class example_digest {
     for (auto const n : numbers) hash_ = path_hash(std::to_string(n) + " ", hash_);
   }
   /// The line of the run's settings.
-  std::string setting() const { return setting_of(std::to_string(examples_) + " examples, digest " + detail::hexadecimal(hash_)); }
+  std::string setting() const {
+    return setting_of(std::to_string(examples_) + " examples, digest " + detail::hexadecimal(hash_));
+  }
   /// Of a run whose examples follow from its other settings.
   static std::string generated() { return setting_of("generated"); }
 

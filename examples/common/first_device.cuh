@@ -11,7 +11,9 @@ namespace triad::examples {
 
 /// arithmetic: "float32", "tf32" or "bf16".
 inline cuda::backend first_device(std::string const& arithmetic) {
-  auto const how = arithmetic == "tf32" ? cuda::arithmetic::tf32 : arithmetic == "bf16" ? cuda::arithmetic::bf16 : cuda::arithmetic::float32;
+  auto const how = arithmetic == "tf32"   ? cuda::arithmetic::tf32
+                   : arithmetic == "bf16" ? cuda::arithmetic::bf16
+                                          : cuda::arithmetic::float32;
   try {
     return cuda::backend(0, how);
   } catch (cuda::device_error const& e) {

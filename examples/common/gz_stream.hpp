@@ -17,14 +17,15 @@
 
 namespace triad::examples {
 
-/// Whether the file is gzipped is seen from its first bytes.  Reading throws data_error where the file is damaged; use it by its own
-/// functions, or by a reader that does: std::istream would swallow that.
+/// Whether the file is gzipped is seen from its first bytes.  Reading throws data_error where the file is damaged; use
+/// it by its own functions, or by a reader that does: std::istream would swallow that.
 class gz_buffer : public std::streambuf {
  public:
   explicit gz_buffer(std::string path) : path_(std::move(path)), bytes_(std::size_t{1} << 16U) {
     errno = 0;
     file_.reset(gzopen(path_.c_str(), "rb"));
-    if (!file_) throw data_error(path_ + ": cannot be opened: " + (errno != 0 ? std::strerror(errno) : "out of memory"));
+    if (!file_)
+      throw data_error(path_ + ": cannot be opened: " + (errno != 0 ? std::strerror(errno) : "out of memory"));
   }
 
  protected:

@@ -25,12 +25,14 @@ class learner {
 
   /// One step on the batch that was filled.
   virtual void update(double rate) = 0;
-  /// The same in parts: the batch that was filled as a part of the update's, with this share of all answers that are asked for; then the step.
+  /// The same in parts: the batch that was filled as a part of the update's, with this share of all answers that are
+  /// asked for; then the step.
   virtual void accumulate(double share) = 0;
   virtual void finish(double rate) = 0;
   /// The work of an update without the update: for timing.
   virtual void rehearse() = 0;
-  /// What the updates since the last call found.  On a device this waits for them: it is asked every `patience()` updates.
+  /// What the updates since the last call found.  On a device this waits for them: it is asked every `patience()`
+  /// updates.
   virtual std::vector<update_record> const& records() = 0;
   virtual int patience() const = 0;
 

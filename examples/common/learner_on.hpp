@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -20,12 +19,13 @@
 
 namespace triad::examples {
 
-/// Interface: learner, or what a program made of it.  Self adds the batch: upload() returns input and answers, first_values(path)
-/// the initialiser of a parameter.
+/// Interface: learner, or what a program made of it.  Self adds the batch: upload() returns input and answers,
+/// first_values(path) the initialiser of a parameter.
 template <class Self, class Interface, class Model, class Ex>
 class learner_on : public Interface {
  public:
-  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::settings const& o) : ex_(std::move(ex)), trainer_(ex_, m, o) {}
+  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::settings const& o)
+      : ex_(std::move(ex)), trainer_(ex_, m, o) {}
 
   void update(double rate) override {
     auto const [in, right] = self().upload();
@@ -48,14 +48,18 @@ class learner_on : public Interface {
   int patience() const override { return std::is_same_v<typename Ex::memory, host_memory> ? 1 : 16; }
 
   void initialize(std::uint64_t seed) override {
-    triad::initialize(trainer_.parameters().mutable_values(), seed, [this](std::string const& path) { return self().first_values(path); },
-                      trainer_.parameters().where());
+    triad::initialize(
+        trainer_.parameters().mutable_values(), seed,
+        [this](std::string const& path) { return self().first_values(path); }, trainer_.parameters().where());
   }
 
   void save(std::string const& path, run_record const& record) override {
     save_checkpoint(path,
-                    {.step = trainer_.step(), .key = trainer_.options().key, .configuration = nlohmann::json::parse(record.configuration),
-                     .vocabulary = nlohmann::json::parse(record.vocabulary), .extra = {{"run", record.notes}, {"settings", record.settings}}},
+                    {.step = trainer_.step(),
+                     .key = trainer_.options().key,
+                     .configuration = nlohmann::json::parse(record.configuration),
+                     .vocabulary = nlohmann::json::parse(record.vocabulary),
+                     .extra = {{"run", record.notes}, {"settings", record.settings}}},
                     trainer_.parameters());
   }
   std::string load(std::string const& path, run_record const& record) override {
@@ -108,7 +112,8 @@ class learner_on : public Interface {
     };
     auto const was = by_name(extra(file, "settings")), is = by_name(settings);
     auto const refuse = [&](std::string const& old, std::string const& now) {
-      throw data_error(path + " was trained with " + old + ", this run has " + now + "; give the same options to go on from it");
+      throw data_error(path + " was trained with " + old + ", this run has " + now +
+                       "; give the same options to go on from it");
     };
     for (auto const& [name, now] : is)
       if (auto const old = was.find(name); old == was.end() || old->second != now)

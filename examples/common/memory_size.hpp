@@ -30,11 +30,14 @@ inline std::size_t bytes_of(std::string const& text, std::string const& option) 
   double const value = std::strtod(text.c_str(), &end);
   bool const plain = text.find_first_not_of("0123456789.") == static_cast<std::size_t>(end - text.c_str());
   for (auto const& unit : detail::memory_units)
-    if (plain && value > 0 && std::string(end) == unit.name && value * unit.bytes < 0x1p62) return static_cast<std::size_t>(value * unit.bytes);
-  throw data_error(option + " " + text + ": a size is a number above 0 and KiB, MiB, GiB or TiB right behind it, as 900MiB or 1.5GiB");
+    if (plain && value > 0 && std::string(end) == unit.name && value * unit.bytes < 0x1p62)
+      return static_cast<std::size_t>(value * unit.bytes);
+  throw data_error(option + " " + text +
+                   ": a size is a number above 0 and KiB, MiB, GiB or TiB right behind it, as 900MiB or 1.5GiB");
 }
 
-/// In the largest unit of which it is one at least, rounded up to whole ones of the next smaller, so that bytes_of(told_size(b)) >= b.
+/// In the largest unit of which it is one at least, rounded up to whole ones of the next smaller, so that
+/// bytes_of(told_size(b)) >= b.
 inline std::string told_size(std::size_t bytes) {
   auto unit = detail::memory_units;
   while (unit + 1 < std::end(detail::memory_units) && static_cast<double>(bytes) >= 10 * unit[1].bytes) ++unit;
@@ -43,16 +46,19 @@ inline std::string told_size(std::size_t bytes) {
   return text;
 }
 
-/// The largest size in [1, most] whose bytes(size) are at most `limit`; bytes do not fall as sizes grow.  0: that of size 1 is too large.
+/// The largest size in [1, most] whose bytes(size) are at most `limit`; bytes do not fall as sizes grow.  0: that of
+/// size 1 is too large.
 template <class Bytes>
 index_t largest_within(std::size_t limit, index_t most, Bytes const& bytes) {
   index_t fits = 0, too_large = most + 1;
-  for (index_t size = most; fits + 1 < too_large; size = fits + (too_large - fits) / 2) (bytes(size) <= limit ? fits : too_large) = size;
+  for (index_t size = most; fits + 1 < too_large; size = fits + (too_large - fits) / 2)
+    (bytes(size) <= limit ? fits : too_large) = size;
   return fits;
 }
 
-/// f(ex) with a backend that plans for 16 threads on every machine: how a batch is cut, and with it what parts draw and how they round, then
-/// does not depend on --threads.  More threads need somewhat more than was planned, a desk for each; the memory that is said counts them.
+/// f(ex) with a backend that plans for 16 threads on every machine: how a batch is cut, and with it what parts draw and
+/// how they round, then does not depend on --threads.  More threads need somewhat more than was planned, a desk for
+/// each; the memory that is said counts them.
 template <class Ex, class F>
 auto planning_alike(Ex& ex, F&& f) {
   if constexpr (requires { ex.threads; }) {

@@ -16,7 +16,8 @@ namespace triad::examples {
 
 class metrics_file {
  public:
-  /// What an earlier process wrote up to update `step` is kept; what came after its checkpoint is done again.  No path: no file.
+  /// What an earlier process wrote up to update `step` is kept; what came after its checkpoint is done again.  No path:
+  /// no file.
   metrics_file(std::string path, std::uint64_t step) : path_(std::move(path)) {
     text_ = "epoch,step,loss,rate,norm,validation,seconds,examples_per_second\n";
     std::ifstream old(path_);
@@ -25,7 +26,9 @@ class metrics_file {
     while (step > 0 && std::getline(old, line)) {
       std::istringstream cells(line);
       std::string epoch, at;
-      if (std::getline(cells, epoch, ',') && std::getline(cells, at, ',') && std::strtoull(at.c_str(), nullptr, 10) <= step) text_ += line + "\n";
+      if (std::getline(cells, epoch, ',') && std::getline(cells, at, ',') &&
+          std::strtoull(at.c_str(), nullptr, 10) <= step)
+        text_ += line + "\n";
     }
   }
   void add(std::string const& line) {

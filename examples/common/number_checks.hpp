@@ -1,9 +1,9 @@
-// Checks of numbers and questions on a command line, with messages that say what is wanted; NaN and infinity never pass.
+// Checks of numbers and questions on a command line, with messages that say what is wanted; NaN and infinity never
+// pass.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <CLI/CLI.hpp>
-
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -28,14 +28,16 @@ CLI::Validator number_check(std::string const& kind, std::string const& wanted, 
 }
 
 inline CLI::Validator const positive = number_check("POSITIVE", "a number above 0", [](double x) { return x > 0; });
-inline CLI::Validator const not_negative = number_check("NONNEGATIVE", "a number of 0 or more", [](double x) { return x >= 0; });
+inline CLI::Validator const not_negative =
+    number_check("NONNEGATIVE", "a number of 0 or more", [](double x) { return x >= 0; });
 
 /// Both ends included.
 template <class T>
 CLI::Validator between(T least, T most) {
   std::ostringstream range;
   range << least << " to " << most;
-  return number_check(range.str(), "a number from " + range.str(), [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
+  return number_check(range.str(), "a number from " + range.str(),
+                      [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
 }
 
 /// All of a type, and nothing that would be taken for another number of it: of more digits than fit, or, where there is
@@ -60,6 +62,10 @@ inline CLI::Validator const any_count = whole<std::int64_t>();
 
 /// For an option that asks something: blanks alone are refused.
 inline CLI::Validator const not_blank(
-    [](std::string const& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos ? std::string("is empty: give what is asked about") : std::string(); }, "");
+    [](std::string const& text) {
+      return text.find_first_not_of(" \t\r\n") == std::string::npos ? std::string("is empty: give what is asked about")
+                                                                    : std::string();
+    },
+    "");
 
 }  // namespace triad::examples

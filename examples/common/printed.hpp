@@ -18,7 +18,8 @@ inline std::string printable(std::string text) {
 
 /// Throws data_error where it did not, as on a full disk.
 inline void expect_all_printed() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw data_error("the output could not be written, not all of it is there: is the disk full?");
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw data_error("the output could not be written, not all of it is there: is the disk full?");
 }
 
 }  // namespace triad::examples

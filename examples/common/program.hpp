@@ -1,9 +1,9 @@
-// What every program does with its command line: its verbs, presets and config files below what is given, and one line for an error.
+// What every program does with its command line: its verbs, presets and config files below what is given, and one line
+// for an error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -75,10 +75,10 @@ inline std::set<std::string> option_names(std::vector<std::string> const& argume
 
 }  // namespace detail
 
-/// Parses twice: the preset, model and config file that the first reading finds make the defaults of the second, so that what is
-/// given beside them overrides them.  Options: a struct with preset, model and config; apply_preset(o) is found by its type.  Where it
-/// has sets of texts `given` and `configured`, these become the names of the options on the command line, and of those that only the config
-/// file has.
+/// Parses twice: the preset, model and config file that the first reading finds make the defaults of the second, so
+/// that what is given beside them overrides them.  Options: a struct with preset, model and config; apply_preset(o) is
+/// found by its type.  Where it has sets of texts `given` and `configured`, these become the names of the options on
+/// the command line, and of those that only the config file has.
 template <class Options>
 void parse(CLI::App& app, CLI::App& train, Options& o, int argc, char** argv) {
   app.parse(argc, argv);
@@ -104,17 +104,22 @@ void parse(CLI::App& app, CLI::App& train, Options& o, int argc, char** argv) {
 /// Options that say where a run computes, common to all verbs of all programs.
 template <class Options>
 void add_run_options(CLI::App& app, Options& o) {
-  app.add_option("--threads", o.threads, "Threads; 0: one for each processor.  Results do not depend on it")->check(not_negative);
-  app.add_option("--backend", o.backend, "cpu; cuda: an NVIDIA GPU, where the program was built for it; reference: plain loops, slow")
+  app.add_option("--threads", o.threads, "Threads; 0: one for each processor.  Results do not depend on it")
+      ->check(not_negative);
+  app.add_option("--backend", o.backend,
+                 "cpu; cuda: an NVIDIA GPU, where the program was built for it; reference: plain loops, slow")
       ->check(CLI::IsMember({"cpu", "cuda", "reference"}));
-  app.add_option("--arithmetic", o.arithmetic, "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits")
+  app.add_option("--arithmetic", o.arithmetic,
+                 "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits")
       ->check(CLI::IsMember({"float32", "tf32", "bf16"}));
 }
 
 /// Options of training that are the same in all programs.  files: what is written to --out.
 template <class Options>
-void add_shared_training_options(CLI::App& app, Options& o, std::string const& files = "metrics.csv, config.toml, model.safetensors, plots/") {
-  app.add_option("--config", o.config, "Read options from a TOML file, such as the config.toml of a run")->check(CLI::ExistingFile);
+void add_shared_training_options(CLI::App& app, Options& o,
+                                 std::string const& files = "metrics.csv, config.toml, model.safetensors, plots/") {
+  app.add_option("--config", o.config, "Read options from a TOML file, such as the config.toml of a run")
+      ->check(CLI::ExistingFile);
   add_run_options(app, o);
   app.add_option("--width", o.width, "Hidden size")->check(positive);
   app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(positive);
@@ -132,8 +137,10 @@ template <class Options>
 void add_training_options(CLI::App& app, Options& o) {
   add_shared_training_options(app, o);
   app.add_option("--layers", o.layers, "How often the layer is applied")->check(between(1, 250));
-  app.add_option("--hidden-factor", o.hidden_factor, "Width of the feed-forward block over the hidden size")->check(positive);
-  app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches and feed-forward block")->check(between(0.0, 0.95));
+  app.add_option("--hidden-factor", o.hidden_factor, "Width of the feed-forward block over the hidden size")
+      ->check(positive);
+  app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches and feed-forward block")
+      ->check(between(0.0, 0.95));
   app.add_option("--rate", o.rate, "Learning rate after warm-up; falls linearly to 0")->check(positive);
 }
 
@@ -245,8 +252,9 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
   Query q;
   auto const verb = [&](char const* called, char const* text) { return app.add_subcommand(called, text); };
   // Not named as the verbs are: these would hide the functions.
-  auto &to_train = *verb("train", say.train), &to_evaluate = *verb("evaluate", say.evaluate), &to_predict = *verb("predict", say.predict),
-       &to_explain = *verb("explain", say.explain), &to_generate = generates ? *verb("generate", say.generate) : none;
+  auto &to_train = *verb("train", say.train), &to_evaluate = *verb("evaluate", say.evaluate),
+       &to_predict = *verb("predict", say.predict), &to_explain = *verb("explain", say.explain),
+       &to_generate = generates ? *verb("generate", say.generate) : none;
   add_train_options(to_train, o);
   data_of_run data;
   for (auto* const of_a_run : {&to_evaluate, &to_predict, &to_explain}) {
@@ -281,7 +289,7 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
     int const status = app.exit(e, std::cout, wrong);
     std::fputs(printable(wrong.str()).c_str(), stderr);
     return status == 0 && std::fflush(stdout) != 0 ? 1 : status;  // --help
-  } catch (triad::memory_refused const& e) {  // which says how much
+  } catch (triad::memory_refused const& e) {                      // which says how much
     std::fprintf(stderr, "%s: %s\n", say.name, e.what());
     return 1;
   } catch (std::bad_alloc const&) {

@@ -19,7 +19,8 @@ namespace triad::examples {
 inline void make_folder(std::string const& out, std::string const& inside = {}) {
   std::error_code failure;
   std::filesystem::create_directories(inside.empty() ? out : out + "/" + inside, failure);
-  if (failure) throw data_error("cannot make the folder " + out + ": " + failure.message() + "; give another with --out");
+  if (failure)
+    throw data_error("cannot make the folder " + out + ": " + failure.message() + "; give another with --out");
 }
 
 /// A training run's folder, made, with plots/ in it, and no other run's until the end of this; none where `out` is
@@ -37,7 +38,8 @@ class run_folder {
   std::optional<run_lock> lock_;
 };
 
-/// The folder of one seed's run, made: `out` itself, or one below it where there are several seeds; none where `out` is none.
+/// The folder of one seed's run, made: `out` itself, or one below it where there are several seeds; none where `out` is
+/// none.
 inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t seed) {
   auto const folder = out.empty() || seeds == 1 ? out : out + "/seed-" + std::to_string(seed);
   if (!folder.empty()) make_folder(folder);
@@ -58,12 +60,13 @@ inline std::string checkpoint_of(std::string const& run) {
   std::error_code none;
   return std::filesystem::is_directory(run, none) ? run + "/model.safetensors" : run;
 }
-/// The options that it was trained with, beside the checkpoint; of one that was set aside, model.safetensors.old, those of that name.
-/// Nothing where a file has another name.
+/// The options that it was trained with, beside the checkpoint; of one that was set aside, model.safetensors.old, those
+/// of that name. Nothing where a file has another name.
 inline std::string config_of(std::string const& run) {
   std::filesystem::path const checkpoint(checkpoint_of(run));
   std::string const usual = "model.safetensors", name = checkpoint.filename().string();
-  return name.starts_with(usual) ? (checkpoint.parent_path() / ("config.toml" + name.substr(usual.size()))).string() : std::string();
+  return name.starts_with(usual) ? (checkpoint.parent_path() / ("config.toml" + name.substr(usual.size()))).string()
+                                 : std::string();
 }
 
 }  // namespace triad::examples

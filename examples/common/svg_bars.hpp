@@ -1,4 +1,5 @@
-// Bar charts as SVG: one row for each thing measured, a bar for each way of measuring it, rows in groups; values from 0 to 1.
+// Bar charts as SVG: one row for each thing measured, a bar for each way of measuring it, rows in groups; values from 0
+// to 1.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -47,8 +48,8 @@ inline std::string to_svg(bar_chart const& chart) {
       for (std::size_t w = 0; w < std::min(row.parts.size(), chart.ways.size()); ++w) {
         if (!std::isfinite(row.parts[w])) continue;
         double const part = std::min(1.0, std::max(0.0, row.parts[w])), at = y + static_cast<double>(w) * bar;
-        body += "<rect x=\"" + number(left) + "\" y=\"" + number(at) + "\" width=\"" + number(part * span) + "\" height=\"" + number(bar - 1) + "\" fill=\"" +
-                colours[w % colours.size()] + "\"/>\n";
+        body += "<rect x=\"" + number(left) + "\" y=\"" + number(at) + "\" width=\"" + number(part * span) +
+                "\" height=\"" + number(bar - 1) + "\" fill=\"" + colours[w % colours.size()] + "\"/>\n";
         body += text_at(left + part * span + 4, at + bar - 1.5, "font-size=\"9\" fill=\"#444\"", number(100 * part, 1));
       }
       y += row_height;
@@ -59,20 +60,24 @@ inline std::string to_svg(bar_chart const& chart) {
   std::string grid;
   for (int tick = 0; tick <= 100; tick += 20) {
     double const x = left + span * tick / 100;
-    grid += "<line x1=\"" + number(x) + "\" y1=\"" + number(top) + "\" x2=\"" + number(x) + "\" y2=\"" + number(bottom) + "\" stroke=\"#e6e6e6\"/>\n";
+    grid += "<line x1=\"" + number(x) + "\" y1=\"" + number(top) + "\" x2=\"" + number(x) + "\" y2=\"" +
+            number(bottom) + "\" stroke=\"#e6e6e6\"/>\n";
     grid += text_at(x, bottom + 16, "text-anchor=\"middle\"", std::to_string(tick));
   }
   std::string legend;
   double x = left;
   for (std::size_t w = 0; w < chart.ways.size(); ++w) {
-    legend += "<rect x=\"" + number(x) + "\" y=\"" + number(bottom + 30) + "\" width=\"12\" height=\"9\" fill=\"" + colours[w % colours.size()] + "\"/>\n";
+    legend += "<rect x=\"" + number(x) + "\" y=\"" + number(bottom + 30) + "\" width=\"12\" height=\"9\" fill=\"" +
+              colours[w % colours.size()] + "\"/>\n";
     legend += text_at(x + 18, bottom + 38, "", chart.ways[w]);
     x += 34 + 7 * static_cast<double>(chart.ways[w].size());
   }
   double const height = bottom + 54;
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) + "\" viewBox=\"0 0 " + number(width) + " " +
-         number(height) + "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
-         text_at(width / 2, 26, "text-anchor=\"middle\" font-size=\"16\"", chart.title) + grid + body + legend + "</svg>\n";
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
+         "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
+         "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
+         text_at(width / 2, 26, "text-anchor=\"middle\" font-size=\"16\"", chart.title) + grid + body + legend +
+         "</svg>\n";
 }
 
 /// Writes the chart; throws data_error when that fails.

@@ -15,8 +15,8 @@ namespace triad::examples {
 
 struct heat_map {
   std::string title;
-  std::string row_label, column_label;    // what rows and columns are
-  std::vector<std::string> rows, columns;  // the name of each
+  std::string row_label, column_label;      // what rows and columns are
+  std::vector<std::string> rows, columns;   // the name of each
   std::vector<std::vector<double>> values;  // 0 .. 1, row by row; not finite: no cell
 };
 
@@ -42,7 +42,8 @@ inline std::string to_svg(heat_map const& map) {
   using detail::text_at;
   double const left = 110, top = 56, cell_width = 76, cell_height = 34;
   auto const count = [](auto const& list) { return static_cast<double>(list.size()); };
-  double const width = left + cell_width * std::max(3.0, count(map.columns)) + 24, bottom = top + cell_height * count(map.values), height = bottom + 58;
+  double const width = left + cell_width * std::max(3.0, count(map.columns)) + 24,
+               bottom = top + cell_height * count(map.values), height = bottom + 58;
   std::string cells;
   for (std::size_t i = 0; i < map.values.size(); ++i) {
     double const y = top + cell_height * static_cast<double>(i);
@@ -50,18 +51,22 @@ inline std::string to_svg(heat_map const& map) {
     for (std::size_t j = 0; j < map.values[i].size(); ++j) {
       double const value = map.values[i][j], x = left + cell_width * static_cast<double>(j);
       if (!std::isfinite(value)) continue;
-      cells += "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" + number(cell_width - 2) + "\" height=\"" + number(cell_height - 2) +
-               "\" fill=\"" + detail::shade(value) + "\" stroke=\"#ccc\"/>\n";
-      cells += text_at(x + cell_width / 2 - 1, y + cell_height / 2 + 3, std::string("text-anchor=\"middle\" fill=\"") + (value > 0.5 ? "#fff" : "#222") + "\"",
+      cells += "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" + number(cell_width - 2) +
+               "\" height=\"" + number(cell_height - 2) + "\" fill=\"" + detail::shade(value) +
+               "\" stroke=\"#ccc\"/>\n";
+      cells += text_at(x + cell_width / 2 - 1, y + cell_height / 2 + 3,
+                       std::string("text-anchor=\"middle\" fill=\"") + (value > 0.5 ? "#fff" : "#222") + "\"",
                        number(value, 3));
     }
   }
   for (std::size_t j = 0; j < map.columns.size(); ++j)
-    cells += text_at(left + cell_width * (static_cast<double>(j) + 0.5) - 1, bottom + 18, "text-anchor=\"middle\"", map.columns[j]);
+    cells += text_at(left + cell_width * (static_cast<double>(j) + 0.5) - 1, bottom + 18, "text-anchor=\"middle\"",
+                     map.columns[j]);
   cells += text_at((left + width - 24) / 2, bottom + 42, "text-anchor=\"middle\"", map.column_label);
   cells += text_at(left - 10, top - 10, "text-anchor=\"end\"", map.row_label);
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) + "\" viewBox=\"0 0 " + number(width) + " " +
-         number(height) + "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
+         "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
+         "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
          text_at(left, 26, "font-size=\"16\"", map.title) + cells + "</svg>\n";
 }
 

@@ -29,7 +29,9 @@ class toml_writer {
   toml_writer& put_path(char const* name, std::string const& path) {
     auto const whole = std::filesystem::absolute(path).string();
     if (whole.find_first_of("#\"'\\\n") != std::string::npos)
-      throw data_error(whole + ": a path with #, a quote, \\ or a line end cannot be kept in config.toml; rename it, or make a link to it");
+      throw data_error(
+          whole +
+          ": a path with #, a quote, \\ or a line end cannot be kept in config.toml; rename it, or make a link to it");
     return put(name, whole);
   }
   template <class List>

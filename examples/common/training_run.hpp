@@ -23,24 +23,25 @@
 namespace triad::examples {
 
 struct run_plan {
-  std::string model;                      // for people
-  std::string out, config;                // the run's folder, or none; the text of its config.toml
+  std::string model;        // for people
+  std::string out, config;  // the run's folder, or none; the text of its config.toml
   std::uint64_t seed = 1;
   bool resume = false;
-  std::int64_t updates = 0, epoch_updates = 1, batch = 1;  // the last epoch may be shorter; batch: examples of an update
-  std::string example = "examples";       // what a batch is made of
-  std::string within{};                   // of the memory: what it was to fit, and what follows
+  std::int64_t updates = 0, epoch_updates = 1,
+               batch = 1;            // the last epoch may be shorter; batch: examples of an update
+  std::string example = "examples";  // what a batch is made of
+  std::string within{};              // of the memory: what it was to fit, and what follows
   run_record record{};
   std::string data{};  // a line of its settings: the examples, as example_digest tells them
 };
 
 struct run_log {
   std::vector<double> losses, validations;  // mean loss of every epoch, and what its weights were worth
-  double seconds = 0;          // of all processes that ran it
-  double validation = 0;       // of the weights at the end; of a failed run, of its last checkpoint, or 0
+  double seconds = 0;                       // of all processes that ran it
+  double validation = 0;                    // of the weights at the end; of a failed run, of its last checkpoint, or 0
   bool interrupted = false;
-  bool diverged = false;       // the loss was no longer finite
-  bool failed = false;         // that, or what a program says of what was learned
+  bool diverged = false;  // the loss was no longer finite
+  bool failed = false;    // that, or what a program says of what was learned
 };
 
 namespace detail {
@@ -55,7 +56,8 @@ inline std::string line_of(char const* format, auto... values) {
   return text;
 }
 
-/// What a process that was interrupted within an epoch leaves to the next: the losses of its updates, and the seconds of the run so far.
+/// What a process that was interrupted within an epoch leaves to the next: the losses of its updates, and the seconds
+/// of the run so far.
 struct unfinished_epoch {
   double loss_sum = 0;
   long long updates = 0;
@@ -73,9 +75,13 @@ struct unfinished_epoch {
 inline void set_aside(std::string const& folder) {
   namespace fs = std::filesystem;
   char const* const files[] = {"model.safetensors", "metrics.csv", "config.toml"};
-  auto const name = [&](char const* file, int number) { return folder + "/" + file + ".old" + (number > 1 ? std::to_string(number) : ""); };
+  auto const name = [&](char const* file, int number) {
+    return folder + "/" + file + ".old" + (number > 1 ? std::to_string(number) : "");
+  };
   int number = 1;
-  while (std::any_of(std::begin(files), std::end(files), [&](char const* file) { return fs::exists(name(file, number)); })) ++number;
+  while (
+      std::any_of(std::begin(files), std::end(files), [&](char const* file) { return fs::exists(name(file, number)); }))
+    ++number;
   for (auto const* file : files) {
     auto const path = folder + "/" + file;
     std::error_code failure;
@@ -84,8 +90,10 @@ inline void set_aside(std::string const& folder) {
       throw data_error(path + ": an earlier run's file cannot be renamed to " + name(file, number) + ": " +
                        failure.message() + "; see that the folder may be written, or give another with --out");
   }
-  std::printf("%s had a run already, which --resume would have gone on with: its checkpoint is now %s, metrics.csv and config.toml are called so too\n",
-              folder.c_str(), name(files[0], number).c_str());
+  std::printf(
+      "%s had a run already, which --resume would have gone on with: its checkpoint is now %s, metrics.csv and "
+      "config.toml are called so too\n",
+      folder.c_str(), name(files[0], number).c_str());
 }
 
 /// Goes on from the checkpoint where that is asked for.
@@ -95,14 +103,15 @@ inline unfinished_epoch resumed(learner& net, run_plan const& plan, run_record r
     record.resumes = true;
     auto const left = unfinished_epoch::from(net.load(checkpoint, record));
     if (static_cast<std::int64_t>(net.step()) > plan.updates)
-      throw data_error(checkpoint + " has " + std::to_string(net.step()) + " updates, more than the " + std::to_string(plan.updates) +
-                       " of this run: leave --resume out, or let the run be longer");
+      throw data_error(checkpoint + " has " + std::to_string(net.step()) + " updates, more than the " +
+                       std::to_string(plan.updates) + " of this run: leave --resume out, or let the run be longer");
     return left;
   }
   if (there)
     set_aside(plan.out);
   else if (plan.resume)
-    std::printf("no checkpoint in %s: this run begins at the beginning\n", plan.out.empty() ? "(no --out)" : plan.out.c_str());
+    std::printf("no checkpoint in %s: this run begins at the beginning\n",
+                plan.out.empty() ? "(no --out)" : plan.out.c_str());
   return {};
 }
 
@@ -114,9 +123,11 @@ void announce(learner& net, run_plan const& plan, Fill const& fill) {
   auto const start = std::chrono::steady_clock::now();
   rehearse();
   auto const one = seconds_since(start);
-  std::printf("%s, %lld parameters; %lld updates of %lld %s; memory %.0f MiB%s; about %s\n", plan.model.c_str(), static_cast<long long>(net.parameters()),
-              static_cast<long long>(plan.updates), static_cast<long long>(plan.batch), plan.example.c_str(),
-              static_cast<double>(net.bytes().total()) / 1048576, plan.within.c_str(), duration(one * static_cast<double>(plan.updates)).c_str());
+  std::printf("%s, %lld parameters; %lld updates of %lld %s; memory %.0f MiB%s; about %s\n", plan.model.c_str(),
+              static_cast<long long>(net.parameters()), static_cast<long long>(plan.updates),
+              static_cast<long long>(plan.batch), plan.example.c_str(),
+              static_cast<double>(net.bytes().total()) / 1048576, plan.within.c_str(),
+              duration(one * static_cast<double>(plan.updates)).c_str());
   if (plan.out.empty()) std::printf("no --out: nothing of this run is kept\n");
   std::fflush(stdout);
 }
@@ -129,8 +140,9 @@ inline char const* failure_of(run_log const& r, char const* unlearned) {
   return r.diverged ? "  failed" : r.failed ? unlearned : "";
 }
 
-/// Trains.  fill(update) fills the learner's batch of that number (or fill(update, use) does so in parts: batch_parts.hpp), rate(update) is
-/// its learning rate, validate() what a checkpoint is worth; nothing is written where there is no folder.
+/// Trains.  fill(update) fills the learner's batch of that number (or fill(update, use) does so in parts:
+/// batch_parts.hpp), rate(update) is its learning rate, validate() what a checkpoint is worth; nothing is written where
+/// there is no folder.
 template <class Fill, class Rate, class Validate>
 run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& rate, Validate const& validate) {
   using clock = std::chrono::steady_clock;
@@ -151,7 +163,8 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
   detail::announce(net, plan, fill);
   detail::interrupt_guard const guard;
   run_log log;
-  progress shown(plan.model + " seed " + std::to_string(plan.seed), plan.updates * plan.batch, plan.example, begin * plan.batch);
+  progress shown(plan.model + " seed " + std::to_string(plan.seed), plan.updates * plan.batch, plan.example,
+                 begin * plan.batch);
   auto const start = clock::now();
   double const before = std::max(metrics.seconds(), epoch_so_far.seconds);
   auto epoch_start = start;
@@ -167,9 +180,11 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
       if (!std::isfinite(r.loss) || !std::isfinite(r.norm)) {
         auto const at = static_cast<std::int64_t>(r.step);
         shown.finish();
-        std::fprintf(stderr, "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped%s\n", r.loss,
-                     static_cast<long long>(at), static_cast<long long>(at % plan.epoch_updates),
-                     static_cast<long long>(at / plan.epoch_updates + 1), r.norm, checkpoint.empty() ? "" : "; the last checkpoint is kept");
+        std::fprintf(stderr,
+                     "the loss is %g at update %lld (batch %lld of epoch %lld), the gradient's norm %g: stopped%s\n",
+                     r.loss, static_cast<long long>(at), static_cast<long long>(at % plan.epoch_updates),
+                     static_cast<long long>(at / plan.epoch_updates + 1), r.norm,
+                     checkpoint.empty() ? "" : "; the last checkpoint is kept");
         log.diverged = log.failed = true;
         break;
       }
@@ -181,11 +196,13 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
     shown.update((update + 1) * plan.batch, detail::line_of("loss %.4f", last.loss));
     if (epoch_ends) {
       auto const epoch = update / plan.epoch_updates + 1;
-      double const seconds = detail::seconds_since(epoch_start), mean = epoch_so_far.loss_sum / static_cast<double>(epoch_so_far.updates);
+      double const seconds = detail::seconds_since(epoch_start),
+                   mean = epoch_so_far.loss_sum / static_cast<double>(epoch_so_far.updates);
       log.validation = validate();
       validated = true;
-      metrics.add(detail::line_of("%lld,%lld,%.6g,%.6g,%.6g,%.4f,%.2f,%.0f", static_cast<long long>(epoch), static_cast<long long>(update + 1), mean,
-                                  rate(update), last.norm, log.validation, before + detail::seconds_since(start),
+      metrics.add(detail::line_of("%lld,%lld,%.6g,%.6g,%.6g,%.4f,%.2f,%.0f", static_cast<long long>(epoch),
+                                  static_cast<long long>(update + 1), mean, rate(update), last.norm, log.validation,
+                                  before + detail::seconds_since(start),
                                   static_cast<double>((update + 1 - epoch_begin) * plan.batch) / seconds));
       epoch_so_far = {};
       save();
@@ -205,7 +222,8 @@ run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& 
   log.seconds = before + detail::seconds_since(start);
   log.losses = metrics.losses();
   log.validations = metrics.validations();
-  if (!log.interrupted && !log.diverged && !validated) log.validation = validate();  // of weights that are no numbers nothing is asked
+  if (!log.interrupted && !log.diverged && !validated)
+    log.validation = validate();  // of weights that are no numbers nothing is asked
   return log;
 }
 

@@ -21,21 +21,24 @@ struct backend : triad::cpu::backend {
 template <class T>
 void do_matmul(backend& ex, triad::matrix<T const> a, triad::matrix<T const> b, triad::matrix<T> c, bool accumulate,
                triad::epilogue<T> const& e) {
-  ex.products += 2.0 * static_cast<double>(c.extent(0)) * static_cast<double>(c.extent(1)) * static_cast<double>(a.extent(1));
+  ex.products +=
+      2.0 * static_cast<double>(c.extent(0)) * static_cast<double>(c.extent(1)) * static_cast<double>(a.extent(1));
   do_matmul(static_cast<triad::cpu::backend&>(ex), a, b, c, accumulate, e);
 }
 
 template <class T>
-void do_triangle(backend& ex, triad::triangle_settings const& t, triad::triangle_projections<T const> const& x, triad::graph_batch const& g,
-                 triad::triangle_statistics<T> const& statistics, triad::matrix<T> o, triad::workspace ws) {
+void do_triangle(backend& ex, triad::triangle_settings const& t, triad::triangle_projections<T const> const& x,
+                 triad::graph_batch const& g, triad::triangle_statistics<T> const& statistics, triad::matrix<T> o,
+                 triad::workspace ws) {
   ex.triangles += 5.0 * static_cast<double>(g.dims.triangles) * static_cast<double>(x.query.extent(1));
   do_triangle(static_cast<triad::cpu::backend&>(ex), t, x, g, statistics, o, ws);
 }
 
 template <class T>
 void do_triangle_grad(backend& ex, triad::triangle_settings const& t, triad::triangle_projections<T const> const& x,
-                      triad::graph_batch const& g, triad::triangle_statistics<T const> const& statistics, triad::matrix<T const> o,
-                      triad::matrix<T const> d_o, triad::triangle_projections<T> const& dx, triad::workspace ws) {
+                      triad::graph_batch const& g, triad::triangle_statistics<T const> const& statistics,
+                      triad::matrix<T const> o, triad::matrix<T const> d_o, triad::triangle_projections<T> const& dx,
+                      triad::workspace ws) {
   ex.triangles += 14.0 * static_cast<double>(g.dims.triangles) * static_cast<double>(x.query.extent(1));
   do_triangle_grad(static_cast<triad::cpu::backend&>(ex), t, x, g, statistics, o, d_o, dx, ws);
 }

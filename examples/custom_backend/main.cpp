@@ -7,8 +7,8 @@
 //               backward has two products for each, so three times that in all
 //   triangle    (5 + 14) n^3 d
 //
-// The last layer projects all edges and computes the rest for the one edge that is read: n^2 becomes 1 there, but for 8 n^2 d^2.
-// The readout of one edge: 2 d^2 + 2 d v forward for v targets, three times that in all.
+// The last layer projects all edges and computes the rest for the one edge that is read: n^2 becomes 1 there, but for 8
+// n^2 d^2. The readout of one edge: 2 d^2 + 2 d v forward for v targets, three times that in all.
 #include <cstdio>
 
 #include "flop_counter.hpp"
@@ -37,7 +37,8 @@ flops by_formula(edge_transformer_sizes const& z, graph_dims const& batch) {
 }  // namespace
 
 int main() {
-  edge_transformer_sizes const sizes{.labels = 16, .targets = 18, .layers = 4, .layer = {.width = 48, .heads = 4, .hidden = 192, .dropout = 0.2}};
+  edge_transformer_sizes const sizes{
+      .labels = 16, .targets = 18, .layers = 4, .layer = {.width = 48, .heads = 4, .hidden = 192, .dropout = 0.2}};
   graph_dims const room = dims_of(9) + dims_of(5) + dims_of(12);
   using model = edge_transformer<float>;
 

@@ -1,4 +1,5 @@
-// Loads the checkpoint of a `clutrr train` run and asks it: the mother of ann is bea, the brother of bea is carl; what is carl to ann?
+// Loads the checkpoint of a `clutrr train` run and asks it: the mother of ann is bea, the brother of bea is carl; what
+// is carl to ann?
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
@@ -18,15 +19,23 @@ using words = std::vector<std::string>;
 int main(int count, char** arguments) try {
   checkpoint const file(count > 1 ? arguments[1] : "model.safetensors");
   auto const size = [&](char const* name) { return file.setting(name, index_t{1}, largest_size); };
-  auto const relations = file.vocabulary().at("edges").get<words>(), answers = file.vocabulary().at("targets").get<words>();
-  auto const label = [&](char const* word) { return std::find(relations.begin(), relations.end(), word) - relations.begin() + 1; };
-  edge_transformer<float> const model({.labels = std::ssize(relations) + 2, .targets = std::ssize(answers), .layers = size("layers"),
-      .tied = file.setting<bool>("tied"), .layer = {.width = size("width"), .heads = size("heads"), .hidden = size("width") * size("hidden_factor")}});
+  auto const relations = file.vocabulary().at("edges").get<words>(),
+             answers = file.vocabulary().at("targets").get<words>();
+  auto const label = [&](char const* word) {
+    return std::find(relations.begin(), relations.end(), word) - relations.begin() + 1;
+  };
+  edge_transformer<float> const model(
+      {.labels = std::ssize(relations) + 2,
+       .targets = std::ssize(answers),
+       .layers = size("layers"),
+       .tied = file.setting<bool>("tied"),
+       .layer = {.width = size("width"), .heads = size("heads"), .hidden = size("width") * size("hidden_factor")}});
   cpu::backend ex;
   trainer network(ex, model, {.memory = keep::nothing, .capacity = dims_of(3)});
   file.load(network.parameters());
   graph_loader<cpu::backend> graph(dims_of(3));
-  auto* const labels = graph.add(3, 0, 2, -1);  // ann, bea, carl: what is 2 to 0?  The label of edge (i, j) is at 3 i + j.
+  auto* const labels =
+      graph.add(3, 0, 2, -1);  // ann, bea, carl: what is 2 to 0?  The label of edge (i, j) is at 3 i + j.
   labels[3 * 0 + 1] = label("mother"), labels[3 * 1 + 2] = label("brother");
   index_t best = 0;
   argmax_rows(ex, network.infer(graph.upload()), make_vec(&best, 1));

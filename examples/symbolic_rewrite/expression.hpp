@@ -115,7 +115,8 @@ class reader {
     return at_ < text_.size() ? text_[at_] : '\0';
   }
   [[noreturn]] void fail(std::string const& expected) const {
-    stop("expected " + expected + ", found " + (at_ < text_.size() ? "'" + std::string(1, text_[at_]) + "'" : "the end"));
+    stop("expected " + expected + ", found " +
+         (at_ < text_.size() ? "'" + std::string(1, text_[at_]) + "'" : "the end"));
   }
   [[noreturn]] void too_deep() const { stop("the expression is deeper than " + std::to_string(deepest) + " levels"); }
   [[noreturn]] void stop(std::string const& what) const { triad::fail_at(where_, static_cast<index_t>(at_), what); }
@@ -150,7 +151,9 @@ inline std::string write(symbol_tree const& tree, index_t at) {
 }  // namespace detail
 
 /// data_error says in which column what was expected.
-inline symbol_tree parse(std::string_view text, triad::text_place where = {}) { return detail::reader(text, std::move(where)).read(); }
+inline symbol_tree parse(std::string_view text, triad::text_place where = {}) {
+  return detail::reader(text, std::move(where)).read();
+}
 
 /// With no more parentheses than it needs to be read back.
 inline std::string to_infix(symbol_tree const& tree) { return tree.empty() ? std::string() : detail::write(tree, 0); }

@@ -1,4 +1,5 @@
-// symbolic-rewrite: simplifies algebraic expressions, step by step, by rewriting tensors.  Nothing is learned; of triad it needs core and tree.
+// symbolic-rewrite: simplifies algebraic expressions, step by step, by rewriting tensors.  Nothing is learned; of triad
+// it needs core and tree.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +25,8 @@ char const usage[] =
     "\n"
     "  --representation FORM   of tensors: sparse (the default), gather, or dense, over random roles and fillers\n"
     "  --depth N               levels that the roles have; by default one more than the expression, in sparse form 64\n"
-    "  --rule 'LEFT = RIGHT'   a rule more, tried before the others; may be given again.  Names stand for any expression\n"
+    "  --rule 'LEFT = RIGHT'   a rule more, tried before the others; may be given again.  Names stand for any "
+    "expression\n"
     "  --only-given            no other rules than these\n"
     "  --steps N               give up after N steps (1000)\n"
     "  --quiet                 print results alone\n"
@@ -57,17 +59,28 @@ options read_options(std::vector<std::string> const& arguments) {
       if (++i == arguments.size()) throw misuse(name + " takes a value");
       return arguments[i];
     };
-    if (name == "--representation") o.representation = value();
-    else if (name == "--depth") o.depth = number(name, value());
-    else if (name == "--steps") o.steps = number(name, value());
-    else if (name == "--rule") o.own_rules.push_back(value());
-    else if (name == "--only-given") o.only_given = true;
-    else if (name == "--quiet") o.quiet = true;
-    else if (name == "--list") o.list = true;
-    else if (name == "--help") o.help = true;
-    else if (name.starts_with("--")) throw misuse("there is no option " + name + "; an expression that begins so goes in parentheses");
-    else if (o.expression) throw misuse("one expression at a time, with quotes around it");
-    else o.expression = name;
+    if (name == "--representation")
+      o.representation = value();
+    else if (name == "--depth")
+      o.depth = number(name, value());
+    else if (name == "--steps")
+      o.steps = number(name, value());
+    else if (name == "--rule")
+      o.own_rules.push_back(value());
+    else if (name == "--only-given")
+      o.only_given = true;
+    else if (name == "--quiet")
+      o.quiet = true;
+    else if (name == "--list")
+      o.list = true;
+    else if (name == "--help")
+      o.help = true;
+    else if (name.starts_with("--"))
+      throw misuse("there is no option " + name + "; an expression that begins so goes in parentheses");
+    else if (o.expression)
+      throw misuse("one expression at a time, with quotes around it");
+    else
+      o.expression = name;
   }
   if (o.representation != "dense" && o.representation != "gather" && o.representation != "sparse")
     throw misuse("--representation is dense, gather or sparse, not '" + o.representation + "'");
@@ -76,14 +89,16 @@ options read_options(std::vector<std::string> const& arguments) {
 
 /// Rewrites until no rule matches.
 template <class A>
-void simplify(A const& algebra, triad::vocabulary const& words, triad::tensor<double const, triad::dyn, triad::dyn> fillers,
-              std::vector<rewrite::rule> const& rules, rewrite::symbol_tree const& expression, options const& o) {
+void simplify(A const& algebra, triad::vocabulary const& words,
+              triad::tensor<double const, triad::dyn, triad::dyn> fillers, std::vector<rewrite::rule> const& rules,
+              rewrite::symbol_tree const& expression, options const& o) {
   rewrite::rewriter<A> const rewriter(algebra, words, fillers, rules);
   auto x = rewriter.encode(expression);
   if (!o.quiet) std::printf("  %s\n", rewrite::to_infix(rewriter.decode(x)).c_str());
   for (index_t step = 0; auto next = rewriter.once(x); ++step) {
     if (step == o.steps)
-      throw triad::data_error("still changing after " + std::to_string(o.steps) + " steps: the rules go in circles, or --steps is too few");
+      throw triad::data_error("still changing after " + std::to_string(o.steps) +
+                              " steps: the rules go in circles, or --steps is too few");
     x = next->result;
     if (!o.quiet) std::printf("= %-40s  by  %s\n", rewrite::to_infix(rewriter.decode(x)).c_str(), next->by.c_str());
   }
@@ -98,9 +113,13 @@ void simplify(rewrite::symbol_tree const& expression, std::vector<rewrite::rule>
     words.insert(r.left);
     words.insert(r.right);
   }
-  index_t const labels = words.size(), depth = o.depth > 0 ? o.depth : o.representation == "sparse" ? rewrite::deepest : expression.depth() + 1;
+  index_t const labels = words.size(), depth = o.depth > 0                    ? o.depth
+                                               : o.representation == "sparse" ? rewrite::deepest
+                                                                              : expression.depth() + 1;
   index_t const most = o.representation == "sparse" ? rewrite::deepest : o.representation == "gather" ? 20 : 10;
-  if (depth > most) throw triad::data_error("the " + o.representation + " form holds " + std::to_string(most) + " levels, not " + std::to_string(depth));
+  if (depth > most)
+    throw triad::data_error("the " + o.representation + " form holds " + std::to_string(most) + " levels, not " +
+                            std::to_string(depth));
   std::vector<double> numbers(static_cast<std::size_t>(labels * labels));
   triad::tensor<double, triad::dyn, triad::dyn> const fillers(numbers.data(), labels, labels);
 
@@ -113,8 +132,11 @@ void simplify(rewrite::symbol_tree const& expression, std::vector<rewrite::rule>
   } else {
     triad::random_fillers(1, triad::as_matrix(fillers));
     triad::tree_positions<> const positions(2, depth);
-    auto const plan = [&](triad::arena& place) { return triad::role_maps<double>::plan(place, positions, positions.count()); };
-    triad::buffer<triad::host_memory> const memory(triad::planned_bytes([&](triad::arena& measure) { (void)plan(measure); }));
+    auto const plan = [&](triad::arena& place) {
+      return triad::role_maps<double>::plan(place, positions, positions.count());
+    };
+    triad::buffer<triad::host_memory> const memory(
+        triad::planned_bytes([&](triad::arena& measure) { (void)plan(measure); }));
     auto place = memory.place();
     auto const maps = plan(place);
     make_random(positions, 2, maps);

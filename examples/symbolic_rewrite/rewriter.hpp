@@ -1,14 +1,17 @@
-// Rewriting of tensors: patterns are found by inner products, results are made by car, cdr and cons.  No tree of symbols is looked at.
+// Rewriting of tensors: patterns are found by inner products, results are made by car, cdr and cons.  No tree of
+// symbols is looked at.
 // SPDX-License-Identifier: Apache-2.0
 //
-// An expression is the tensor x = sum over its nodes of filler (x) role.  Fillers and roles are orthonormal, so inner products count:
+// An expression is the tensor x = sum over its nodes of filler (x) role.  Fillers and roles are orthonormal, so inner
+// products count:
 //
 //   <x, x>                          the number of its nodes
 //   <p, x> = <p, p>                 every node of p is a node of x, at the same place
 //   <u, v> = <u, u> = <v, v>        u and v are the same expression
 //
-// A rule's left side is a tensor p of what stands for itself, operators and numbers, and the places where its names stand.  It
-// matches x where the second line holds, every name's place is filled, and all places of one name fulfil the third line.
+// A rule's left side is a tensor p of what stands for itself, operators and numbers, and the places where its names
+// stand.  It matches x where the second line holds, every name's place is filled, and all places of one name fulfil the
+// third line.
 #pragma once
 
 #include <cmath>
@@ -91,7 +94,9 @@ class rewriter {
   }
 
   /// Inner products of expressions are whole numbers, but for rounding.
-  static long long counted(tree const& x, tree const& y) { return std::llround(static_cast<double>(inner_product(x, y))); }
+  static long long counted(tree const& x, tree const& y) {
+    return std::llround(static_cast<double>(inner_product(x, y)));
+  }
   static long long nodes(tree const& x) { return counted(x, x); }
   static bool same(tree const& x, tree const& y) { return counted(x, y) == nodes(x) && nodes(x) == nodes(y); }
 
@@ -120,14 +125,16 @@ class rewriter {
     if (at == triad::no_node) return tree(algebra_);
     auto const& label = right.label(at);
     if (is_variable(label)) return found.at(label);
-    return joined(made(right, right.child(at, 0), found), made(right, right.child(at, 1), found), encode(symbol_tree(label)));
+    return joined(made(right, right.child(at, 0), found), made(right, right.child(at, 1), found),
+                  encode(symbol_tree(label)));
   }
 
   /// cons, which drops what it has no roles for: then nodes are missing.
   tree joined(tree const& left, tree const& right, tree const& root) const {
     auto const whole = cons(left, right, root);
     if (nodes(whole) != nodes(left) + nodes(right) + 1)
-      throw triad::data_error("a result is deeper than the " + std::to_string(algebra_.depth()) + " levels of the roles: give a larger --depth");
+      throw triad::data_error("a result is deeper than the " + std::to_string(algebra_.depth()) +
+                              " levels of the roles: give a larger --depth");
     return whole;
   }
 

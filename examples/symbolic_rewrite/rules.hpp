@@ -13,13 +13,38 @@ namespace rewrite {
 /// Quotients and powers are those of numbers where they are defined: a / a = 1 holds for a other than 0.
 inline std::vector<std::string> const& school_rules() {
   static std::vector<std::string> const rules{
-      "a + 0 = a",         "0 + a = a",         "a - 0 = a",         "0 - a = -a",        "a - a = 0",
-      "a * 1 = a",         "1 * a = a",         "a * 0 = 0",         "0 * a = 0",         "a / 1 = a",
-      "0 / a = 0",         "a / a = 1",         "a ^ 1 = a",         "a ^ 0 = 1",         "1 ^ a = 1",
-      "-0 = 0",            "--a = a",           "a + -b = a - b",    "-a + b = b - a",    "a - -b = a + b",
-      "-a * -b = a * b",   "a + b - b = a",     "a - b + b = a",     "a * b / b = a",     "a / b * b = a",
-      "a + a = 2 * a",     "a * a = a ^ 2",     "a * b + a * c = a * (b + c)",            "b * a + c * a = (b + c) * a",
-      "a * b - a * c = a * (b - c)",            "b * a - c * a = (b - c) * a",            "a ^ b * a ^ c = a ^ (b + c)",
+      "a + 0 = a",
+      "0 + a = a",
+      "a - 0 = a",
+      "0 - a = -a",
+      "a - a = 0",
+      "a * 1 = a",
+      "1 * a = a",
+      "a * 0 = 0",
+      "0 * a = 0",
+      "a / 1 = a",
+      "0 / a = 0",
+      "a / a = 1",
+      "a ^ 1 = a",
+      "a ^ 0 = 1",
+      "1 ^ a = 1",
+      "-0 = 0",
+      "--a = a",
+      "a + -b = a - b",
+      "-a + b = b - a",
+      "a - -b = a + b",
+      "-a * -b = a * b",
+      "a + b - b = a",
+      "a - b + b = a",
+      "a * b / b = a",
+      "a / b * b = a",
+      "a + a = 2 * a",
+      "a * a = a ^ 2",
+      "a * b + a * c = a * (b + c)",
+      "b * a + c * a = (b + c) * a",
+      "a * b - a * c = a * (b - c)",
+      "b * a - c * a = (b - c) * a",
+      "a ^ b * a ^ c = a ^ (b + c)",
       "(a ^ b) ^ c = a ^ (b * c)",
   };
   return rules;
@@ -42,7 +67,8 @@ inline rule parse_rule(std::string const& text) {
     return parse(std::string_view(text).substr(first, count), {where, 0, static_cast<index_t>(first) + 1});
   };
   rule const read{text, part(0, equals), part(equals + 1, std::string::npos)};
-  if (is_variable(read.left.label())) throw triad::data_error(where + ": the left side is one name and would match everything");
+  if (is_variable(read.left.label()))
+    throw triad::data_error(where + ": the left side is one name and would match everything");
   for (auto const& n : read.right.nodes()) {
     bool known = !is_variable(n.label);
     for (auto const& m : read.left.nodes()) known = known || m.label == n.label;

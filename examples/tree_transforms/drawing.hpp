@@ -1,8 +1,9 @@
 // Draws trees, and the trees of an explanation one below the other, as SVG.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A subtree takes the sum of its children's widths, or its label's where that is more; a node stands over the middle of its children.
-// So no two labels of a level overlap, and a tree of n nodes is laid out in one pass from the last node to the first.
+// A subtree takes the sum of its children's widths, or its label's where that is more; a node stands over the middle of
+// its children. So no two labels of a level overlap, and a tree of n nodes is laid out in one pass from the last node
+// to the first.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,8 @@ inline constexpr double letter_width = 7, line_height = 28;
 
 /// Characters, not bytes.
 inline double label_width(std::string const& label) {
-  auto const letters = std::count_if(label.begin(), label.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; });
+  auto const letters = std::count_if(label.begin(), label.end(),
+                                     [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; });
   return letter_width * static_cast<double>(letters) + 12;
 }
 
@@ -35,7 +37,8 @@ inline tree_layout lay_out(symbol_tree const& tree) {
   std::vector<double> width(count), below(count);  // of the subtree, and of its children together
   for (auto at = tree.size(); at-- > 0;) {
     double& sum = below[static_cast<std::size_t>(at)];
-    for (auto c = tree.first_child(at); c != triad::no_node; c = tree.next_child(at, c)) sum += width[static_cast<std::size_t>(c)];
+    for (auto c = tree.first_child(at); c != triad::no_node; c = tree.next_child(at, c))
+      sum += width[static_cast<std::size_t>(c)];
     width[static_cast<std::size_t>(at)] = std::max(sum, label_width(tree.label(at)));
   }
   tree_layout made;
@@ -59,17 +62,18 @@ inline tree_layout lay_out(symbol_tree const& tree) {
 namespace detail {
 
 /// The tree with its upper left corner at (x, y).
-inline std::string drawn(symbol_tree const& tree, tree_layout const& layout, double x, double y, std::string const& colour) {
+inline std::string drawn(symbol_tree const& tree, tree_layout const& layout, double x, double y,
+                         std::string const& colour) {
   using triad::examples::detail::escaped, triad::examples::detail::number;
   std::string lines, labels;
   tree.walk([&](index_t at, index_t parent, index_t) {
     auto const& p = layout.nodes[static_cast<std::size_t>(at)];
-    labels += "<text x=\"" + number(x + p.x) + "\" y=\"" + number(y + p.y + 4) + "\" text-anchor=\"middle\" fill=\"" + colour + "\">" + escaped(tree.label(at)) +
-              "</text>\n";
+    labels += "<text x=\"" + number(x + p.x) + "\" y=\"" + number(y + p.y + 4) + "\" text-anchor=\"middle\" fill=\"" +
+              colour + "\">" + escaped(tree.label(at)) + "</text>\n";
     if (parent == triad::no_node) return;
     auto const& above = layout.nodes[static_cast<std::size_t>(parent)];
-    lines += "<path d=\"M" + number(x + above.x) + " " + number(y + above.y + 8) + "L" + number(x + p.x) + " " + number(y + p.y - 9) + "\" stroke=\"" + colour +
-             "\"/>\n";
+    lines += "<path d=\"M" + number(x + above.x) + " " + number(y + above.y + 8) + "L" + number(x + p.x) + " " +
+             number(y + p.y - 9) + "\" stroke=\"" + colour + "\"/>\n";
   });
   return lines + labels;
 }
@@ -77,8 +81,9 @@ inline std::string drawn(symbol_tree const& tree, tree_layout const& layout, dou
 inline std::string svg_page(double width, double height, std::string const& content) {
   using triad::examples::detail::number;
   auto const size = number(width) + "\" height=\"" + number(height);
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size + "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"" + size +
-         "\" fill=\"#fff\"/>\n" + content + "</svg>\n";
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size +
+         "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"" + size + "\" fill=\"#fff\"/>\n" + content +
+         "</svg>\n";
 }
 
 }  // namespace detail
@@ -91,7 +96,8 @@ inline std::string to_svg(explanation const& e) {
   std::string content;
   auto const add = [&](std::string const& title, symbol_tree const& tree, bool dark) {
     std::string const colour = dark ? "#223" : "#999";
-    content += "<text x=\"" + number(margin) + "\" y=\"" + number(y + 12) + "\" font-weight=\"bold\" fill=\"" + colour + "\">" + escaped(title) + "</text>\n";
+    content += "<text x=\"" + number(margin) + "\" y=\"" + number(y + 12) + "\" font-weight=\"bold\" fill=\"" + colour +
+               "\">" + escaped(title) + "</text>\n";
     y += 20;
     auto const layout = lay_out(tree);
     content += detail::drawn(tree, layout, 3 * margin, y, colour);
@@ -101,7 +107,8 @@ inline std::string to_svg(explanation const& e) {
   add("T0  input", e.source, true);
   for (std::size_t k = 0; k < e.steps.size(); ++k) {
     auto const& s = e.steps[k];
-    add("T" + std::to_string(k + 1) + "  " + headline(s) + (s.tree.empty() ? "  (the empty tree)" : ""), s.tree, s.needed);
+    add("T" + std::to_string(k + 1) + "  " + headline(s) + (s.tree.empty() ? "  (the empty tree)" : ""), s.tree,
+        s.needed);
   }
   return detail::svg_page(width, y + margin, content);
 }

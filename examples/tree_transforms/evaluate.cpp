@@ -17,7 +17,9 @@ constexpr index_t batch_rows = 16;
 symbol_tree transformed(trained& model, symbol_tree const& source) {
   triad::role_paths const paths(2);
   std::vector<placed_node> nodes;
-  triad::each_role(model.numbered(source), paths, [&](index_t label, triad::role_code role) { nodes.push_back({paths.position(role), label}); });
+  triad::each_role(model.numbered(source), paths, [&](index_t label, triad::role_code role) {
+    nodes.push_back({paths.position(role), label});
+  });
   model.net->clear();
   model.net->add({nodes, {}});
   return model.labels.label(tree_of(model.net->infer(), model.net->positions()));
@@ -26,8 +28,9 @@ symbol_tree transformed(trained& model, symbol_tree const& source) {
 void add_programs(triad::examples::text_table& table, split s, program_tally const& t) {
   char least[16];
   std::snprintf(least, sizeof least, "%.3f", t.least);
-  table.row({title_of(s), percent(tally::part(t.discrete, t.rows)), std::to_string(t.extracted), t.extracted > 0 ? least : "-",
-             std::to_string(t.agreeing), std::to_string(t.right), std::to_string(t.programs.size()), std::to_string(t.rows)});
+  table.row({title_of(s), percent(tally::part(t.discrete, t.rows)), std::to_string(t.extracted),
+             t.extracted > 0 ? least : "-", std::to_string(t.agreeing), std::to_string(t.right),
+             std::to_string(t.programs.size()), std::to_string(t.rows)});
 }
 
 }  // namespace
@@ -37,7 +40,8 @@ int evaluate(options const& o, query const& q) {
   auto const data = model.rows();
   split_tallies found{};
   bool const programs = q.programs || q.discrete;
-  triad::examples::text_table of_programs({"", "likeliest choices", "programs", "least weight", "agree", "right", "distinct", "rows"});
+  triad::examples::text_table of_programs(
+      {"", "likeliest choices", "programs", "least weight", "agree", "right", "distinct", "rows"});
   for (auto const s : splits) {
     if ((s == split::train && programs) || data[s].rows.empty()) continue;
     auto const rows = model.placed(data[s], s);
@@ -49,9 +53,12 @@ int evaluate(options const& o, query const& q) {
   }
   std::printf("%s", table_of(found).c_str());
   if (programs)
-    std::printf("\nlikeliest choices: whole trees where each step's are run on trees of symbols; programs: rows where each of those that count has a weight of "
-                "%.2f or more;\nagree: of these, rows where the program's tree is the machine's; right: where it is the right one\n\n%s",
-                q.threshold, of_programs.text().c_str());
+    std::printf(
+        "\nlikeliest choices: whole trees where each step's are run on trees of symbols; programs: rows where each of "
+        "those that count has a weight of "
+        "%.2f or more;\nagree: of these, rows where the program's tree is the machine's; right: where it is the right "
+        "one\n\n%s",
+        q.threshold, of_programs.text().c_str());
   return 0;
 }
 
@@ -69,7 +76,8 @@ int predict(options const& o, query const& q) {
     answer(q.tree, {});
     return 0;
   }
-  // Whoever sends a thousand lines gets a thousand back: a line that is no tree, or not one for this machine, costs the others nothing.
+  // Whoever sends a thousand lines gets a thousand back: a line that is no tree, or not one for this machine, costs the
+  // others nothing.
   bool failed = false;
   index_t number = 0;
   for (std::string line; std::getline(std::cin, line);) {
@@ -81,7 +89,9 @@ int predict(options const& o, query const& q) {
       if (!what.starts_with("standard input")) what = "standard input:" + std::to_string(number) + ": " + what;
       std::fprintf(stderr, "tree-transforms: %s\n", what.c_str());
       if (q.as_json)
-        std::printf("%s\n", nlohmann::json{{"line", number}, {"error", what}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+        std::printf("%s\n", nlohmann::json{{"line", number}, {"error", what}}
+                                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                                .c_str());
       else
         std::printf("\n");
       failed = true;

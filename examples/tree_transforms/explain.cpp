@@ -14,7 +14,8 @@ namespace tree_transforms {
 namespace {
 
 split split_called(std::string const& name) {
-  return *std::find_if(splits.begin(), splits.end(), [&](split s) { return name == name_of(s); });  // the command line takes no other name
+  return *std::find_if(splits.begin(), splits.end(),
+                       [&](split s) { return name == name_of(s); });  // the command line takes no other name
 }
 
 /// The row's source, and its target to compare with.
@@ -23,7 +24,8 @@ row chosen_row(trained const& model, query const& q) {
   auto const data = model.rows();
   auto const& rows = data[split_called(q.split)].rows;
   if (static_cast<std::size_t>(q.row) > rows.size())
-    throw triad::data_error("there is no row " + std::to_string(q.row) + " in " + q.split + ": it has " + std::to_string(rows.size()));
+    throw triad::data_error("there is no row " + std::to_string(q.row) + " in " + q.split + ": it has " +
+                            std::to_string(rows.size()));
   return rows[static_cast<std::size_t>(q.row) - 1];
 }
 
@@ -40,7 +42,10 @@ void explain_one(trained& model, query const& q) {
   auto const said = model.net->traced(true).front();
   auto const e = explain_trace(source, said, model.labels, positions, answer);
   std::printf("%s", to_text(e).c_str());
-  if (!given.target.empty()) std::printf("%s\n", answer == symbols_of(model.numbered(given.target), positions) ? "the machine's answer is right" : ("the right tree is " + triad::to_text(given.target)).c_str());
+  if (!given.target.empty())
+    std::printf("%s\n", answer == symbols_of(model.numbered(given.target), positions)
+                            ? "the machine's answer is right"
+                            : ("the right tree is " + triad::to_text(given.target)).c_str());
   for (auto const& [path, content] : {std::pair(q.json, to_json(e)), {q.dot, to_dot(e)}, {q.svg, to_svg(e)}}) {
     if (path.empty()) continue;
     triad::examples::write_atomically(path, content);
@@ -56,11 +61,15 @@ void explain_split(trained& model, query const& q) {
   tally own;
   auto const t = score_programs(*model.net, rows, model.labels, q.threshold, own);
   auto const of_rows = [&](std::int64_t some) { return std::to_string(some) + " of " + std::to_string(t.rows); };
-  std::printf("%s: the machine is right about %s rows, the likeliest choices of its steps about %s\n", q.split.c_str(), of_rows(own.whole).c_str(),
-              of_rows(t.discrete).c_str());
-  std::printf("a program, each choice of weight %.2f or more: %s rows; agrees with the machine: %lld of them; right: %lld\n", q.threshold,
-              of_rows(t.extracted).c_str(), static_cast<long long>(t.agreeing), static_cast<long long>(t.right));
-  std::printf("%zu distinct programs%s\n", t.programs.size(), t.programs.size() > most_shown ? "; the most frequent:" : t.programs.empty() ? "" : ":");
+  std::printf("%s: the machine is right about %s rows, the likeliest choices of its steps about %s\n", q.split.c_str(),
+              of_rows(own.whole).c_str(), of_rows(t.discrete).c_str());
+  std::printf(
+      "a program, each choice of weight %.2f or more: %s rows; agrees with the machine: %lld of them; right: %lld\n",
+      q.threshold, of_rows(t.extracted).c_str(), static_cast<long long>(t.agreeing), static_cast<long long>(t.right));
+  std::printf("%zu distinct programs%s\n", t.programs.size(),
+              t.programs.size() > most_shown ? "; the most frequent:"
+              : t.programs.empty()           ? ""
+                                             : ":");
   std::vector<std::pair<std::int64_t, std::string>> order;
   for (auto const& [text, count] : t.programs) order.emplace_back(count, text);
   std::stable_sort(order.begin(), order.end(), [](auto const& a, auto const& b) { return a.first > b.first; });
@@ -73,7 +82,8 @@ void explain_split(trained& model, query const& q) {
 int explain(options const& o, query const& q) {
   bool const one = !q.tree.empty() || q.row > 0;
   if (!one && !(q.json.empty() && q.dot.empty() && q.svg.empty()))
-    throw triad::data_error("--json, --dot and --svg are about one tree: give it with --tree, or choose one with --split and --row");
+    throw triad::data_error(
+        "--json, --dot and --svg are about one tree: give it with --tree, or choose one with --split and --row");
   trained model(q.checkpoint, o, one ? 1 : 16);
   if (one)
     explain_one(model, q);

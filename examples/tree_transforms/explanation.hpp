@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "score.hpp"
 #include "symbolic.hpp"
@@ -26,31 +25,37 @@ struct explained_step {
     double weight;
   };
   std::vector<taken> arguments;
-  std::string root;    // of cons
+  std::string root;  // of cons
   double root_score;
-  symbol_tree tree;    // written by the machine
-  bool needed;         // the result depends on it, by the likeliest choices
-  traced_step all;     // every weight
+  symbol_tree tree;  // written by the machine
+  bool needed;       // the result depends on it, by the likeliest choices
+  traced_step all;   // every weight
 };
 
 struct explanation {
   symbol_tree source;
   std::vector<explained_step> steps;
-  std::string program;    // the likeliest choices that are needed
-  double certainty = 0;   // the smallest weight among them
-  bool agrees = false;    // its result, on trees of symbols, is the machine's
+  std::string program;   // the likeliest choices that are needed
+  double certainty = 0;  // the smallest weight among them
+  bool agrees = false;   // its result, on trees of symbols, is the machine's
 };
 
 /// answer: the machine's symbol at every position, which may stand also where no tree has a node.
-inline explanation explain_trace(numbered_tree const& source, trace const& said, triad::vocabulary const& labels, triad::tree_positions<> const& positions,
-                                 std::vector<index_t> const& answer) {
+inline explanation explain_trace(numbered_tree const& source, trace const& said, triad::vocabulary const& labels,
+                                 triad::tree_positions<> const& positions, std::vector<index_t> const& answer) {
   auto const p = likeliest(said);
   auto const memory = execute(p, source, positions.depth());
   auto const wanted = needed(p);
-  explanation e{labels.label(source), {}, to_text(p, labels), certainty(said, p, memory), symbols_of(memory.back(), positions) == answer};
+  explanation e{labels.label(source),
+                {},
+                to_text(p, labels),
+                certainty(said, p, memory),
+                symbols_of(memory.back(), positions) == answer};
   for (std::size_t k = 0; k < said.size(); ++k) {
-    explained_step step{p[k].what, said[k].weight(p[k].what), {}, {}, 0, labels.label(said[k].tree), wanted[k], said[k]};
-    for (auto const a : arguments_of(p[k].what)) step.arguments.push_back({a, p[k].tree(a), said[k].weight(a, p[k].tree(a))});
+    explained_step step{p[k].what, said[k].weight(p[k].what),  {},        {},
+                        0,         labels.label(said[k].tree), wanted[k], said[k]};
+    for (auto const a : arguments_of(p[k].what))
+      step.arguments.push_back({a, p[k].tree(a), said[k].weight(a, p[k].tree(a))});
     if (p[k].what == operation::cons) step.root = labels.label(p[k].root), step.root_score = said[k].root_score;
     e.steps.push_back(std::move(step));
   }
@@ -71,16 +76,20 @@ inline std::string headline(explained_step const& s) {
   return text;
 }
 
-inline std::string shown(symbol_tree const& tree) { return tree.empty() ? std::string(triad::empty_label) : triad::to_text(tree); }
+inline std::string shown(symbol_tree const& tree) {
+  return tree.empty() ? std::string(triad::empty_label) : triad::to_text(tree);
+}
 
 inline std::string to_text(explanation const& e) {
   std::string text = "T0  input\n      " + shown(e.source) + "\n";
   for (std::size_t k = 0; k < e.steps.size(); ++k) {
     auto const& s = e.steps[k];
-    text += "T" + std::to_string(k + 1) + "  " + headline(s) + (s.needed ? "" : "  (not needed)") + "\n      " + shown(s.tree) + "\n";
+    text += "T" + std::to_string(k + 1) + "  " + headline(s) + (s.needed ? "" : "  (not needed)") + "\n      " +
+            shown(s.tree) + "\n";
   }
   return text + "\nprogram      " + e.program + "\nleast weight " + weight_text(e.certainty) + "\n" +
-         (e.agrees ? "run on trees of symbols, it gives the machine's answer\n" : "run on trees of symbols, it does not give the machine's answer\n");
+         (e.agrees ? "run on trees of symbols, it gives the machine's answer\n"
+                   : "run on trees of symbols, it does not give the machine's answer\n");
 }
 
 inline std::string to_json(explanation const& e) {
@@ -94,9 +103,12 @@ inline std::string to_json(explanation const& e) {
     nlohmann::ordered_json step;
     step["operation"] = name_of(s.what);
     step["needed"] = s.needed;
-    for (auto const o : {operation::car, operation::cdr, operation::cons}) step["operations"][name_of(o)] = s.all.weight(o);
+    for (auto const o : {operation::car, operation::cdr, operation::cons})
+      step["operations"][name_of(o)] = s.all.weight(o);
     char const* const names[] = {"car", "cdr", "left", "right"};
-    for (auto const& a : s.arguments) step["arguments"].push_back({{"argument", names[static_cast<std::size_t>(a.which)]}, {"tree", a.tree}, {"weight", a.weight}});
+    for (auto const& a : s.arguments)
+      step["arguments"].push_back(
+          {{"argument", names[static_cast<std::size_t>(a.which)]}, {"tree", a.tree}, {"weight", a.weight}});
     for (std::size_t a = 0; a < 4; ++a)
       for (auto const& weights : s.all.arguments) step["weights"][names[a]].push_back(weights[a]);
     if (s.what == operation::cons) step["root"] = {{"label", s.root}, {"score", s.root_score}};
@@ -119,7 +131,8 @@ inline std::string to_dot(explanation const& e) {
     }
     return result + "\"";
   };
-  std::string text = "digraph program {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n";
+  std::string text =
+      "digraph program {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n";
   text += "  T0 [label=" + quoted("T0  input\n" + shown(e.source)) + "];\n";
   char const* const names[] = {"", "", "left ", "right "};
   for (std::size_t k = 0; k < e.steps.size(); ++k) {
@@ -128,7 +141,8 @@ inline std::string to_dot(explanation const& e) {
     std::string const colour = s.needed ? "" : ", color=gray, fontcolor=gray";
     text += "  " + name + " [label=" + quoted(name + "  " + headline(s) + "\n" + shown(s.tree)) + colour + "];\n";
     for (auto const& a : s.arguments)
-      text += "  T" + std::to_string(a.tree) + " -> " + name + " [label=" + quoted(names[static_cast<std::size_t>(a.which)] + weight_text(a.weight)) + colour + "];\n";
+      text += "  T" + std::to_string(a.tree) + " -> " + name +
+              " [label=" + quoted(names[static_cast<std::size_t>(a.which)] + weight_text(a.weight)) + colour + "];\n";
   }
   return text + "}\n";
 }

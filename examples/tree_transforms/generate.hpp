@@ -4,8 +4,10 @@
 // What was counted in the published active-logical data is in sentences.hpp and transform.hpp.  What is guessed:
 //   - the other tasks draw their sentences in the same way, each its own;
 //   - active-passive-logical: either form, as likely;
-//   - car-cdr-seq: an active or a passive tree, as likely; 1 to 4 steps, as likely; then one of the sequences of so many steps whose
-//     result is not empty, as likely.  The published task has labels more than this one and is not to be had: this is a stand-in.
+//   - car-cdr-seq: an active or a passive tree, as likely; 1 to 4 steps, as likely; then one of the sequences of so
+//     many steps whose
+//     result is not empty, as likely.  The published task has labels more than this one and is not to be had: this is a
+//       stand-in.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,7 @@ namespace tree_transforms {
 
 struct generator_settings {
   kind task = kind::active_logical;
-  bool one_way = false;                         // to the logical form alone, also where the task goes both ways
+  bool one_way = false;                          // to the logical form alone, also where the task goes both ways
   index_t train_rows = 10000, test_rows = 1250;  // as published; test_rows of each of the four others
   std::uint64_t seed = 1;
 };
@@ -36,7 +38,8 @@ class generator {
   /// The rows of one split, of sentences that no row had before.
   std::vector<row> rows(split of) {
     // A stream for each task and split: tasks do not share their sentences.
-    triad::random_stream random(settings_.seed, static_cast<std::uint64_t>(settings_.task) * 8 + static_cast<std::uint64_t>(of));
+    triad::random_stream random(settings_.seed,
+                                static_cast<std::uint64_t>(settings_.task) * 8 + static_cast<std::uint64_t>(of));
     std::vector<row> made;
     auto const count = of == split::train ? settings_.train_rows : settings_.test_rows;
     made.reserve(static_cast<std::size_t>(count));
@@ -47,7 +50,8 @@ class generator {
         made.push_back(transformed(random, s));
         repeats = 0;
       } else if (++repeats == 100000) {
-        throw triad::data_error("the grammar has hardly more than " + std::to_string(seen_.size()) + " sentences: ask for fewer rows");
+        throw triad::data_error("the grammar has hardly more than " + std::to_string(seen_.size()) +
+                                " sentences: ask for fewer rows");
       }
     }
     return made;
@@ -58,10 +62,13 @@ class generator {
     auto const either = [&] { return random.below(2) == 0 ? form::active : form::passive; };
     auto logical = tree_of(s, form::logical);
     switch (settings_.task) {
-      case kind::car_cdr_seq: return selected(random, s, either());
-      case kind::active_passive_logical: return {tree_of(s, either()), std::move(logical)};
+      case kind::car_cdr_seq:
+        return selected(random, s, either());
+      case kind::active_passive_logical:
+        return {tree_of(s, either()), std::move(logical)};
       case kind::active_logical:
-      case kind::passive_logical: break;
+      case kind::passive_logical:
+        break;
     }
     auto said = tree_of(s, settings_.task == kind::active_logical ? form::active : form::passive);
     if (settings_.one_way || random.below(2) == 0) return {std::move(said), std::move(logical)};

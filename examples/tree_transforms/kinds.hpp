@@ -29,10 +29,11 @@ struct kind_facts {
   int batch;
 };
 
-inline constexpr std::array<kind_facts, 4> kinds{{{kind::car_cdr_seq, "car-cdr-seq", false, 12, 16},
-                                                  {kind::active_logical, "active-logical", true, 16, 16},
-                                                  {kind::passive_logical, "passive-logical", true, 28, 8},
-                                                  {kind::active_passive_logical, "active-passive-logical", false, 20, 16}}};
+inline constexpr std::array<kind_facts, 4> kinds{
+    {{kind::car_cdr_seq, "car-cdr-seq", false, 12, 16},
+     {kind::active_logical, "active-logical", true, 16, 16},
+     {kind::passive_logical, "passive-logical", true, 28, 8},
+     {kind::active_passive_logical, "active-passive-logical", false, 20, 16}}};
 
 inline constexpr kind_facts const& facts_of(kind k) { return kinds[static_cast<std::size_t>(k)]; }
 

@@ -36,14 +36,16 @@ struct machine_sizes {
   bool learns;      // false: room for inference alone
 };
 
-// The machine that the options describe, on one backend; each is a translation unit of its own.  Where a build has not got the
-// backend, its function says so by a data_error.
+// The machine that the options describe, on one backend; each is a translation unit of its own.  Where a build has not
+// got the backend, its function says so by a data_error.
 std::unique_ptr<machine> make_on_reference(options const& o, machine_sizes const& z);
 std::unique_ptr<machine> make_on_cpu(options const& o, machine_sizes const& z);
 std::unique_ptr<machine> make_on_cuda(options const& o, machine_sizes const& z);
 
 inline std::unique_ptr<machine> make_machine(options const& o, machine_sizes const& z) {
-  return triad::examples::on_chosen_backend(o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); }, [&] { return make_on_cuda(o, z); });
+  return triad::examples::on_chosen_backend(
+      o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); },
+      [&] { return make_on_cuda(o, z); });
 }
 
 }  // namespace tree_transforms

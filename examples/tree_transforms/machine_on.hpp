@@ -29,8 +29,12 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
   using batch_type = triad::tree_batch<float>;
 
  public:
-  machine_on(Ex ex, Model const& m, Roles roles, triad::tree_positions<> const& positions, options const& o, machine_sizes const& z)
-      : base(std::move(ex), m, settings(o, z)), options_(o), positions_(positions), roles_(std::move(roles)),
+  machine_on(Ex ex, Model const& m, Roles roles, triad::tree_positions<> const& positions, options const& o,
+             machine_sizes const& z)
+      : base(std::move(ex), m, settings(o, z)),
+        options_(o),
+        positions_(positions),
+        roles_(std::move(roles)),
         loader_({positions, m.steps, z.symbols, z.batch}, triad::memory_of(ex_)),
         symbols_there_(static_cast<std::size_t>(z.batch * positions.count()) * sizeof(index_t), triad::memory_of(ex_)),
         symbols_(static_cast<std::size_t>(z.batch * positions.count())) {
@@ -38,8 +42,13 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
   }
 
   static typename triad::trainer<Model, Ex>::settings settings(options const& o, machine_sizes const& z) {
-    return {.adam = {.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.decay, .decoupled = true}, .max_norm = o.clip, .key = o.seed,
-            .memory = !z.learns ? triad::keep::nothing : o.recompute ? triad::keep::inputs : triad::keep::everything, .capacity = {z.batch}};
+    return {.adam = {.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.decay, .decoupled = true},
+            .max_norm = o.clip,
+            .key = o.seed,
+            .memory = !z.learns     ? triad::keep::nothing
+                      : o.recompute ? triad::keep::inputs
+                                    : triad::keep::everything,
+            .capacity = {z.batch}};
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(options_, path); }
 
@@ -89,13 +98,15 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
     std::vector<trace> found(batch, trace(steps));
     auto const arguments = fetched(s.arguments);
     for (std::size_t k = 0; k < steps; ++k) {
-      auto const operation = fetched(s.operation(static_cast<index_t>(k))), root = fetched(s.root(static_cast<index_t>(k)));
+      auto const operation = fetched(s.operation(static_cast<index_t>(k))),
+                 root = fetched(s.root(static_cast<index_t>(k)));
       for (std::size_t b = 0; b < batch; ++b) {
         auto& step = found[b][k];
         for (std::size_t j = 0; j < 3; ++j) step.operations[j] = static_cast<double>(operation[b * 3 + j]);
         step.arguments.resize(k + 1);
         for (std::size_t l = 0; l <= k; ++l)
-          for (std::size_t j = 0; j < 4; ++j) step.arguments[l][j] = static_cast<double>(arguments[((k * batch + b) * steps + l) * 4 + j]);
+          for (std::size_t j = 0; j < 4; ++j)
+            step.arguments[l][j] = static_cast<double>(arguments[((k * batch + b) * steps + l) * 4 + j]);
         auto const* const fillers = root.data() + b * columns;
         auto const* const most = std::max_element(fillers + 1, fillers + columns);  // <empty> is no label
         step.root = static_cast<index_t>(most - fillers);
@@ -110,7 +121,8 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
   std::pair<batch_type, triad::tree_answers> plain() {
     auto batch = loader_.upload();
     if (choice_of_arguments(options_) == "gumbel-released") batch.first.over = triad::choice_over::arguments;
-    if constexpr (!std::is_same_v<Roles, std::monostate>) {  // over such roles, a tree of few positions has values everywhere
+    if constexpr (!std::is_same_v<Roles,
+                                  std::monostate>) {  // over such roles, a tree of few positions has values everywhere
       batch.first.support = {};
       batch.first.bounds = nullptr;
     }
@@ -169,8 +181,9 @@ std::unique_ptr<machine> machine_with(Ex ex, options const& o, machine_sizes con
   auto const sizes = sizes_of(o, z);
   if (o.interpreter == "rows") {
     using model = triad::tree_machine<float>;
-    return std::make_unique<machine_on<model, Ex, std::monostate>>(std::move(ex), model(triad::tree_interpreter<float>(positions), positions.count(), sizes),
-                                                                   std::monostate{}, positions, o, z);
+    return std::make_unique<machine_on<model, Ex, std::monostate>>(
+        std::move(ex), model(triad::tree_interpreter<float>(positions), positions.count(), sizes), std::monostate{},
+        positions, o, z);
   }
   using model = triad::tree_machine<float, triad::matrix_interpreter<float>>;
   using roles = role_memory<typename Ex::memory>;

@@ -5,7 +5,8 @@
 int main(int argc, char** argv) {
   return triad::examples::run_verbs<tree_transforms::options, tree_transforms::query>(
       {.name = "tree-transforms",
-       .about = "Basic Sentence Transforms: from one tree to another.  A Differentiable Tree Machine learns programs of car, "
+       .about = "Basic Sentence Transforms: from one tree to another.  A Differentiable Tree Machine learns programs "
+                "of car, "
                 "cdr and cons, and shows them.",
        .train = "Train on a data set or on generated rows, and score all splits",
        .evaluate = "Score a trained machine, and the programs behind its answers",

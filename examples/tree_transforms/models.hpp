@@ -14,7 +14,8 @@
 
 namespace tree_transforms {
 
-/// A binary machine over unit fillers, one for each symbol: the released program's random orthonormal ones are these, turned.
+/// A binary machine over unit fillers, one for each symbol: the released program's random orthonormal ones are these,
+/// turned.
 inline triad::tree_machine_sizes sizes_of(options const& o, machine_sizes const& z) {
   return {.steps = o.steps,
           .symbols = z.symbols,
@@ -35,7 +36,8 @@ template <class Memory>
 class role_memory {
  public:
   /// Random orthonormal roles, as many as positions and as wide, of a seed; D_c and E_c = D_c' behind them.
-  role_memory(triad::tree_positions<> const& positions, std::uint64_t seed, Memory const& where) : there_(bytes(positions), where) {
+  role_memory(triad::tree_positions<> const& positions, std::uint64_t seed, Memory const& where)
+      : there_(bytes(positions), where) {
     triad::buffer<> here(there_.bytes());
     auto place = here.place();
     auto const all = plan(place, positions);
@@ -52,8 +54,8 @@ class role_memory {
 
  private:
   struct views {
-    triad::tensor<float, triad::dyn, triad::dyn> roles;              // (N, N)
-    triad::tensor<float, triad::dyn, triad::dyn, triad::dyn> maps;   // (4, N, N)
+    triad::tensor<float, triad::dyn, triad::dyn> roles;             // (N, N)
+    triad::tensor<float, triad::dyn, triad::dyn, triad::dyn> maps;  // (4, N, N)
   };
   static views plan(triad::arena& place, triad::tree_positions<> const& positions) {
     index_t const r = positions.count();
@@ -67,8 +69,8 @@ class role_memory {
   triad::buffer<Memory> there_;
 };
 
-/// As the released program: tokens from a normal distribution, the three maps into an attention as one matrix (3 d, d), xavier uniform, its
-/// biases 0, and all else as its framework makes linear maps: uniform, by what goes in.
+/// As the released program: tokens from a normal distribution, the three maps into an attention as one matrix (3 d, d),
+/// xavier uniform, its biases 0, and all else as its framework makes linear maps: uniform, by what goes in.
 inline triad::initializer first_values_of(options const& o, std::string const& path) {
   using triad::initializer;
   if (path == "operation_token" || path == "root_token") return initializer::normal(1);
@@ -82,7 +84,8 @@ inline triad::initializer first_values_of(options const& o, std::string const& p
   return initializer::linear_uniform();
 }
 
-/// The first layer of the first agent, which all others begin equal to: where a parameter of one of them lies in it, or nothing.
+/// The first layer of the first agent, which all others begin equal to: where a parameter of one of them lies in it, or
+/// nothing.
 inline std::string in_first_layer(std::string const& path) {
   if (!path.starts_with("agents.")) return {};
   auto const layers = path.find(".layers.");

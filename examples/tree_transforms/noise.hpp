@@ -26,12 +26,16 @@ class gumbel_noise {
   using index_t = triad::index_t;
 
   gumbel_noise(index_t steps, index_t batch, options const& o, typename Ex::memory where)
-      : steps_(steps), key_(o.seed + 0x9e3779b97f4a7c15u), on_operations_(choice_of_operations(o) != "softmax"),
-        on_arguments_(choice_of_arguments(o) != "softmax"), operations_(static_cast<std::size_t>(steps * batch * 3)),
-        arguments_(static_cast<std::size_t>(steps * batch * steps * 4)), upload_(bytes(steps, batch), where) {}
+      : steps_(steps),
+        key_(o.seed + 0x9e3779b97f4a7c15u),
+        on_operations_(choice_of_operations(o) != "softmax"),
+        on_arguments_(choice_of_arguments(o) != "softmax"),
+        operations_(static_cast<std::size_t>(steps * batch * 3)),
+        arguments_(static_cast<std::size_t>(steps * batch * steps * 4)),
+        upload_(bytes(steps, batch), where) {}
 
-  /// Gives a batch the noise of an update, until the next call.  It is drawn for operations and arguments alike, so that
-  /// what the one have does not depend on whether the other are chosen with noise.
+  /// Gives a batch the noise of an update, until the next call.  It is drawn for operations and arguments alike, so
+  /// that what the one have does not depend on whether the other are chosen with noise.
   void add(triad::tree_batch<float>& in, std::uint64_t update) {
     using triad::dyn;
     index_t const batch = in.sizes.batch;
@@ -41,7 +45,8 @@ class gumbel_noise {
       for (index_t b = 0; b < batch; ++b) {
         auto const row = static_cast<std::size_t>(k * batch + b), columns = static_cast<std::size_t>(steps_ * 4);
         for (std::size_t j = 0; j < 3; ++j) operations_[row * 3 + j] = gumbel(random);
-        for (std::size_t j = 0; j < static_cast<std::size_t>((k + 1) * 4); ++j) arguments_[row * columns + j] = gumbel(random);
+        for (std::size_t j = 0; j < static_cast<std::size_t>((k + 1) * 4); ++j)
+          arguments_[row * columns + j] = gumbel(random);
       }
     upload_([&](auto const& put) {
       auto const o = put(operations_, steps_ * batch * 3), a = put(arguments_, steps_ * batch * steps_ * 4);

@@ -14,40 +14,43 @@ namespace tree_transforms {
 struct options {
   // data
   std::string task = "active-logical";  // kinds.hpp
-  std::string data;            // a folder with train, validation, test, ood_new and ood_long; empty: generated
-  bool one_way = false;        // to logical forms alone, also where the task goes both ways
-  int rows = 10000;            // generated: for training
-  int test_size = 1250;        // generated: of each other split
-  std::uint64_t data_seed = 1; // generated: of the rows, which are the same for all seeds of a model
-  bool skip_deeper = false;    // leave rows deeper than `depth` out, as the released program does, instead of refusing them
+  std::string data;                     // a folder with train, validation, test, ood_new and ood_long; empty: generated
+  bool one_way = false;                 // to logical forms alone, also where the task goes both ways
+  int rows = 10000;                     // generated: for training
+  int test_size = 1250;                 // generated: of each other split
+  std::uint64_t data_seed = 1;          // generated: of the rows, which are the same for all seeds of a model
+  bool skip_deeper =
+      false;  // leave rows deeper than `depth` out, as the released program does, instead of refusing them
 
   // model
   std::string model = "tree-machine";
-  int steps = 0;               // of the machine; 0: the paper's for the task
-  int depth = 12;              // at most; where the data's trees are less deep, theirs
-  int role_depth = 0;          // levels of roles, where that is more
-  int layers = 1;              // Transformer layers of a step
+  int steps = 0;       // of the machine; 0: the paper's for the task
+  int depth = 12;      // at most; where the data's trees are less deep, theirs
+  int role_depth = 0;  // levels of roles, where that is more
+  int layers = 1;      // Transformer layers of a step
   int width = 64, heads = 4, hidden_factor = 4;
   double dropout = 0.1;
-  std::string choice = "softmax";    // or gumbel: noise and a falling temperature in training; gumbel-released: the released program's of it
-  std::string operation_choice;      // of operations alone: softmax or gumbel; empty: as choice says
-  std::string argument_choice;       // of arguments alone: softmax, gumbel or gumbel-released; empty: as choice says
-  double temperature = 1;            // of softmax in training, at first; it falls to 1
-  int cooling = 0;                   // updates until it is there
-  std::string interpreter = "rows";  // or matrices: over random orthonormal roles; learned: by matrices that are parameters
-  std::uint64_t role_seed = 1;       // of those roles
+  std::string choice = "softmax";  // or gumbel: noise and a falling temperature in training; gumbel-released: the
+                                   // released program's of it
+  std::string operation_choice;    // of operations alone: softmax or gumbel; empty: as choice says
+  std::string argument_choice;     // of arguments alone: softmax, gumbel or gumbel-released; empty: as choice says
+  double temperature = 1;          // of softmax in training, at first; it falls to 1
+  int cooling = 0;                 // updates until it is there
+  std::string interpreter =
+      "rows";                   // or matrices: over random orthonormal roles; learned: by matrices that are parameters
+  std::uint64_t role_seed = 1;  // of those roles
 
   // training
   std::int64_t updates = 20000;
-  int batch = 0;               // 0: the paper's for the task
+  int batch = 0;  // 0: the paper's for the task
   double rate = 1e-4, decay = 0.1;
   double beta1 = 0.9, beta2 = 0.95;
-  int warmup = 10000;          // updates; then the cosine of the released program's loop
+  int warmup = 10000;  // updates; then the cosine of the released program's loop
   double clip = 1.0;
   std::uint64_t seed = 1;
   int seeds = 1;
   bool recompute = false;
-  int train_sample = 1000;     // training rows that are scored at the end; 0: all
+  int train_sample = 1000;  // training rows that are scored at the end; 0: all
 
   // the run
   std::string backend = "cpu";
@@ -102,12 +105,15 @@ inline void settle(options& o) {
     if (o.configured.contains("argument-choice")) o.argument_choice.clear();
   }
   if (o.cooling > 0 && choice_of_operations(o) != "softmax" && choice_of_arguments(o) != "softmax")
-    throw triad::data_error("--temperature and --cooling are about --choice softmax; that of gumbel falls as the released program's: "
-                            "give --temperature 1 --cooling 0");
+    throw triad::data_error(
+        "--temperature and --cooling are about --choice softmax; that of gumbel falls as the released program's: "
+        "give --temperature 1 --cooling 0");
   if (o.cooling > o.updates)
-    throw triad::data_error("--cooling " + std::to_string(o.cooling) + " is longer than the run of --updates " + std::to_string(o.updates) +
-                            ", which would end with choices that are softer than those of an evaluation: give a smaller --cooling");
-  if ((o.temperature > 1) != (o.cooling > 0)) throw triad::data_error("--temperature above 1 and --cooling, the updates until it is 1, go together");
+    throw triad::data_error(
+        "--cooling " + std::to_string(o.cooling) + " is longer than the run of --updates " + std::to_string(o.updates) +
+        ", which would end with choices that are softer than those of an evaluation: give a smaller --cooling");
+  if ((o.temperature > 1) != (o.cooling > 0))
+    throw triad::data_error("--temperature above 1 and --cooling, the updates until it is 1, go together");
 }
 
 /// Every option of a training run with the value it has, as `tree-transforms train --config` reads it back.
@@ -116,8 +122,16 @@ inline std::string to_toml(options const& o) {
   if (!o.preset.empty()) toml.put("preset", o.preset);
   toml.put("task", o.task);
   if (!o.data.empty()) toml.put_path("data", o.data);
-  toml.put("one-way", o.one_way).put("rows", o.rows).put("test-size", o.test_size).put("data-seed", o.data_seed).put("skip-deeper", o.skip_deeper);
-  toml.put("model", o.model).put("steps", o.steps).put("depth", o.depth).put("role-depth", o.role_depth).put("layers", o.layers);
+  toml.put("one-way", o.one_way)
+      .put("rows", o.rows)
+      .put("test-size", o.test_size)
+      .put("data-seed", o.data_seed)
+      .put("skip-deeper", o.skip_deeper);
+  toml.put("model", o.model)
+      .put("steps", o.steps)
+      .put("depth", o.depth)
+      .put("role-depth", o.role_depth)
+      .put("layers", o.layers);
   toml.put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("dropout", o.dropout);
   if (auto const both = choice_of_both(o); !both.empty())
     toml.put("choice", both);
@@ -125,8 +139,17 @@ inline std::string to_toml(options const& o) {
     toml.put("operation-choice", choice_of_operations(o)).put("argument-choice", choice_of_arguments(o));
   toml.put("interpreter", o.interpreter).put("role-seed", o.role_seed);
   toml.put("temperature", o.temperature).put("cooling", o.cooling);
-  toml.put("updates", o.updates).put("batch", o.batch).put("rate", o.rate).put("decay", o.decay).put("beta1", o.beta1).put("beta2", o.beta2);
-  toml.put("warmup", o.warmup).put("clip", o.clip).put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
+  toml.put("updates", o.updates)
+      .put("batch", o.batch)
+      .put("rate", o.rate)
+      .put("decay", o.decay)
+      .put("beta1", o.beta1)
+      .put("beta2", o.beta2);
+  toml.put("warmup", o.warmup)
+      .put("clip", o.clip)
+      .put("seed", o.seed)
+      .put("seeds", o.seeds)
+      .put("recompute", o.recompute);
   toml.put("train-sample", o.train_sample);
   toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
   return toml.text();
@@ -134,8 +157,10 @@ inline std::string to_toml(options const& o) {
 
 /// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
-  std::set<std::string> names{"preset", "data", "test-size", "seeds", "recompute", "train-sample", "backend", "arithmetic", "threads"};
-  if (o.cooling == 0) names.insert({"temperature", "cooling"});  // nothing cools: the same run as one that did not know of it
+  std::set<std::string> names{"preset",       "data",    "test-size",  "seeds",  "recompute",
+                              "train-sample", "backend", "arithmetic", "threads"};
+  if (o.cooling == 0)
+    names.insert({"temperature", "cooling"});  // nothing cools: the same run as one that did not know of it
   return triad::examples::toml_without(to_toml(o), names);
 }
 

@@ -1,7 +1,8 @@
 // Trees of one branch left and one right as lists of their nodes: where each stands, and the number of its label.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Positions are breadth-first, children of i at 2 i + 1 and 2 i + 2, so they do not depend on the depth that a model has room for.
+// Positions are breadth-first, children of i at 2 i + 1 and 2 i + 2, so they do not depend on the depth that a model
+// has room for.
 #pragma once
 
 #include <algorithm>
@@ -56,8 +57,11 @@ class placed_rows {
   void place(symbol_tree const& tree, triad::vocabulary const& labels) {
     triad::role_paths const paths(2);
     auto const begin = static_cast<std::ptrdiff_t>(nodes_.size());
-    triad::each_role(labels.number(tree), paths, [&](index_t label, triad::role_code role) { nodes_.push_back({paths.position(role), label}); });
-    std::sort(nodes_.begin() + begin, nodes_.end(), [](placed_node const& a, placed_node const& b) { return a.position < b.position; });
+    triad::each_role(labels.number(tree), paths, [&](index_t label, triad::role_code role) {
+      nodes_.push_back({paths.position(role), label});
+    });
+    std::sort(nodes_.begin() + begin, nodes_.end(),
+              [](placed_node const& a, placed_node const& b) { return a.position < b.position; });
     ends_.push_back(nodes_.size());
   }
 

@@ -6,9 +6,8 @@
 // Other fields are not read.  What is wrong is told with file and line, and with the column of a tree that is none.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,7 +27,8 @@ namespace detail {
 inline symbol_tree tree_in(nlohmann::json const& json, std::string const& line, std::string const& name) {
   auto const found = json.find(name);
   if (found == json.end()) throw triad::data_error("expected a tree \"" + name + "\", found none");
-  if (!found->is_string()) throw triad::data_error("expected a tree as text in \"" + name + "\", found a value of type " + found->type_name());
+  if (!found->is_string())
+    throw triad::data_error("expected a tree as text in \"" + name + "\", found a value of type " + found->type_name());
   auto const& text = found->get_ref<std::string const&>();
   // Where the text stands in the line, so that a column is that of an editor; text with escapes is not there as it is.
   auto const key = line.find('"' + name + '"');
@@ -39,7 +39,8 @@ inline symbol_tree tree_in(nlohmann::json const& json, std::string const& line, 
   try {
     auto tree = triad::parse_tree(text, where);
     for (auto const& node : tree.nodes())
-      if (node.label == triad::empty_label) throw triad::data_error("'<empty>' is a place without a node, no label of one");
+      if (node.label == triad::empty_label)
+        throw triad::data_error("'<empty>' is a place without a node, no label of one");
     return tree;
   } catch (triad::data_error const& e) {
     throw triad::data_error(name + (there ? ", " : " without its escapes, ") + e.what());
@@ -54,11 +55,15 @@ inline row from_json(std::string const& line) {
   try {
     json = triad::parse_json(line);
   } catch (nlohmann::json::parse_error const& e) {
-    throw triad::data_error("column " + std::to_string(e.byte) + ": expected a JSON object with \"source\" and \"target\", found what is no JSON");
+    throw triad::data_error("column " + std::to_string(e.byte) +
+                            ": expected a JSON object with \"source\" and \"target\", found what is no JSON");
   } catch (nlohmann::json::exception const& e) {  // 1e999
     throw triad::data_error(std::string("there is a value that cannot be read: ") + e.what());
   }
-  if (!json.is_object()) throw triad::data_error(std::string("expected a JSON object with \"source\" and \"target\", found a value of type ") + json.type_name());
+  if (!json.is_object())
+    throw triad::data_error(
+        std::string("expected a JSON object with \"source\" and \"target\", found a value of type ") +
+        json.type_name());
   return {detail::tree_in(json, line, "source"), detail::tree_in(json, line, "target")};
 }
 
@@ -84,8 +89,8 @@ inline split_rows read_rows(std::string const& path, depth_limit const& limit = 
   }
   if (!read.rows.empty()) return read;
   if (read.skipped > 0)
-    throw triad::data_error(path + ": each of its " + std::to_string(read.skipped) + " rows has a tree deeper than " + std::to_string(limit.most) +
-                            ": take a larger --depth");
+    throw triad::data_error(path + ": each of its " + std::to_string(read.skipped) + " rows has a tree deeper than " +
+                            std::to_string(limit.most) + ": take a larger --depth");
   throw triad::data_error(path + ": there is no row in it");
 }
 
@@ -93,9 +98,11 @@ inline split_rows read_rows(std::string const& path, depth_limit const& limit = 
 inline split_rows read_split(std::string const& folder, split s, depth_limit const& limit = {}) {
   std::string const name = name_of(s);
   for (auto const* ending : {".jsonl.gz", ".jsonl", ".json.gz", ".json"})
-    if (auto const path = (std::filesystem::path(folder) / (name + ending)).string(); std::filesystem::exists(path)) return read_rows(path, limit);
+    if (auto const path = (std::filesystem::path(folder) / (name + ending)).string(); std::filesystem::exists(path))
+      return read_rows(path, limit);
   if (s == split::train || s == split::dev)
-    throw triad::data_error(folder + ": there is no " + name + ".jsonl, gzipped or not; docs/data.md says where it comes from");
+    throw triad::data_error(folder + ": there is no " + name +
+                            ".jsonl, gzipped or not; docs/data.md says where it comes from");
   return {};
 }
 

@@ -19,9 +19,12 @@ namespace tree_transforms {
 /// As the paper calls them.
 inline std::string title_of(split s) {
   switch (s) {
-    case split::ood_new: return "OOD lexical";
-    case split::ood_long: return "OOD structural";
-    default: return name_of(s);
+    case split::ood_new:
+      return "OOD lexical";
+    case split::ood_long:
+      return "OOD structural";
+    default:
+      return name_of(s);
   }
 }
 
@@ -41,7 +44,8 @@ inline bool has_failed(split_tallies const& t) { return of(t, split::train).accu
 inline std::string table_of(split_tallies const& tallies) {
   triad::examples::text_table table({"", "whole trees", "partial", "rows"});
   for (auto const s : splits)
-    if (auto const& t = of(tallies, s); t.rows > 0) table.row({title_of(s), percent(t.accuracy()), percent(t.partial()), std::to_string(t.rows)});
+    if (auto const& t = of(tallies, s); t.rows > 0)
+      table.row({title_of(s), percent(t.accuracy()), percent(t.partial()), std::to_string(t.rows)});
   return table.text();
 }
 

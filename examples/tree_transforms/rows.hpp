@@ -23,7 +23,8 @@ struct row {
   bool operator==(row const&) const = default;
 };
 
-/// The paper's "OOD lexical" is ood_new, adjectives that training has not; its "OOD structural" is ood_long, more adjectives in a sentence.
+/// The paper's "OOD lexical" is ood_new, adjectives that training has not; its "OOD structural" is ood_long, more
+/// adjectives in a sentence.
 enum class split { train, dev, test, ood_new, ood_long };
 
 /// In the order in which their labels are numbered.
@@ -53,8 +54,8 @@ class data_set {
 /// Deeper trees have positions without a number.
 inline constexpr index_t deepest_numbered = 63;
 
-/// How deep the trees of a row may be (a root alone has depth 1), and whether deeper rows are left out, as the released program does,
-/// or refused.
+/// How deep the trees of a row may be (a root alone has depth 1), and whether deeper rows are left out, as the released
+/// program does, or refused.
 struct depth_limit {
   index_t most = deepest_numbered;
   bool skip = false;
@@ -64,8 +65,8 @@ struct depth_limit {
   bool admits(row const& r) const {
     auto const depth = r.depth();
     if (depth <= most || skip) return depth <= most;
-    throw triad::data_error("a tree of depth " + std::to_string(depth) + ", where the model's trees have " + std::to_string(most) +
-                            ": " + advice);
+    throw triad::data_error("a tree of depth " + std::to_string(depth) + ", where the model's trees have " +
+                            std::to_string(most) + ": " + advice);
   }
   void add(row r, split_rows& to) const {
     if (admits(r))

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   whole       a tree counts where the symbol at every position is right, as in the paper
-//   partial     right filled positions / (filled positions + empty positions wrongly filled), as in the released program
+//   partial     right filled positions / (filled positions + empty positions wrongly filled), as in the released
+//               program
 //   discrete    the likeliest choices of every step, run on trees of symbols, give the right tree
 //   extracted   the same, where every choice that the result depends on has a weight of `threshold` at least: a program
 //   agreeing    the extracted program's result is the machine's own answer, position by position
@@ -25,7 +26,9 @@ struct tally {
 
   double accuracy() const { return part(whole, rows); }
   double partial() const { return part(right_nodes, judged_nodes); }
-  static double part(std::int64_t some, std::int64_t all) { return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all); }
+  static double part(std::int64_t some, std::int64_t all) {
+    return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
+  }
 
   /// answer: symbols by position.
   void add(placed_tree right, std::span<index_t const> answer) {
@@ -66,7 +69,8 @@ inline std::vector<index_t> symbols_of(numbered_tree const& tree, triad::tree_po
   return symbols;
 }
 
-/// f(row number, answer) for the first `count` rows, in batches; between(first row number, rows of the batch) before each batch's answers.
+/// f(row number, answer) for the first `count` rows, in batches; between(first row number, rows of the batch) before
+/// each batch's answers.
 template <class F, class Between>
 void answer_all(machine& net, placed_rows const& rows, index_t count, F&& f, Between&& between) {
   auto const width = static_cast<std::size_t>(net.positions().count());
@@ -83,13 +87,15 @@ void answer_all(machine& net, placed_rows const& rows, index_t count, F&& f, Bet
 /// `most` rows at most; 0: all.
 inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
   tally t;
-  answer_all(net, rows, most > 0 ? std::min(most, rows.size()) : rows.size(), [&](index_t i, std::span<index_t const> answer) { t.add(rows[i].target, answer); },
-             [](index_t, index_t) {});
+  answer_all(
+      net, rows, most > 0 ? std::min(most, rows.size()) : rows.size(),
+      [&](index_t i, std::span<index_t const> answer) { t.add(rows[i].target, answer); }, [](index_t, index_t) {});
   return t;
 }
 
 /// What the machine's choices are worth as programs, beside its own answers.
-inline program_tally score_programs(machine& net, placed_rows const& rows, triad::vocabulary const& labels, double threshold, tally& own) {
+inline program_tally score_programs(machine& net, placed_rows const& rows, triad::vocabulary const& labels,
+                                    double threshold, tally& own) {
   program_tally t;
   std::vector<trace> traces;
   index_t first = 0;

@@ -3,8 +3,8 @@
 //
 //   sentence     agent verb patient           noun phrase     determiner, 0 to 4 adjectives, noun
 //
-// The words were counted in the published data; "some" and "bumped" are drawn twice as often as the others, so they stand twice in
-// their lists.  All draws are uniform and independent: there is no agreement, and a word may come again.
+// The words were counted in the published data; "some" and "bumped" are drawn twice as often as the others, so they
+// stand twice in their lists.  All draws are uniform and independent: there is no agreement, and a word may come again.
 #pragma once
 
 #include <array>
@@ -22,21 +22,26 @@ namespace tree_transforms {
 using word_list = std::span<char const* const>;
 
 inline constexpr std::array<char const*, 24> verbs{
-    "bumped", "bumped", "bought", "chased", "convinced", "delivered", "discovered", "followed", "found", "hugged", "ignored", "kissed",
-    "led", "lost", "photographed", "remembered", "rinsed", "smashed", "sold", "suprised", "touched", "walked", "washed", "watched"};  // so spelt
-inline constexpr std::array<char const*, 10> determiners{"some", "some", "a", "her", "his", "my", "one", "our", "the", "your"};
+    "bumped", "bumped",  "bought",  "chased",   "convinced", "delivered", "discovered",   "followed",
+    "found",  "hugged",  "ignored", "kissed",   "led",       "lost",      "photographed", "remembered",
+    "rinsed", "smashed", "sold",    "suprised", "touched",   "walked",    "washed",       "watched"};  // so spelt
+inline constexpr std::array<char const*, 10> determiners{"some", "some", "a",   "her", "his",
+                                                         "my",   "one",  "our", "the", "your"};
 inline constexpr std::array<char const*, 28> nouns{
-    "bamboo", "bear", "blossom", "burro", "cactus", "cat", "cheetah", "cow", "crocodile", "dog", "donkey", "elephant", "flower", "fox",
-    "giraffe", "goat", "horse", "lamb", "leopard", "pig", "rabbit", "reindeer", "rose", "sheep", "snake", "tree", "weed", "zebra"};
+    "bamboo", "bear",     "blossom", "burro", "cactus",  "cat",  "cheetah", "cow",  "crocodile", "dog",
+    "donkey", "elephant", "flower",  "fox",   "giraffe", "goat", "horse",   "lamb", "leopard",   "pig",
+    "rabbit", "reindeer", "rose",    "sheep", "snake",   "tree", "weed",    "zebra"};
 /// Of all splits but ood_new.
 inline constexpr std::array<char const*, 27> adjectives{
-    "blue", "brown", "cool", "fat", "funny", "green", "happy", "hot", "hungry", "large", "medium", "orange", "pink", "polka-dotted",
-    "poor", "red", "rich", "rough", "round", "sad", "sharp", "silly", "small", "smooth", "square", "stripped", "thin"};
+    "blue",  "brown",  "cool",   "fat",   "funny",        "green",  "happy",  "hot",      "hungry",
+    "large", "medium", "orange", "pink",  "polka-dotted", "poor",   "red",    "rich",     "rough",
+    "round", "sad",    "sharp",  "silly", "small",        "smooth", "square", "stripped", "thin"};
 /// Of ood_new alone.
 inline constexpr std::array<char const*, 38> new_adjectives{
-    "bald", "bitter", "bland", "bumpy", "calm", "complex", "cuddly", "dry", "dusty", "excited", "fluffy", "friendly", "greasy",
-    "hairy", "hard", "hoarse", "husky", "jumbo", "loud", "moaning", "neat", "noisy", "proud", "puny", "scary", "silent", "silky",
-    "simple", "slippery", "sloppy", "soft", "sour", "spicy", "sticky", "sweet", "tender", "wet", "whispering"};
+    "bald",   "bitter",   "bland",  "bumpy",  "calm",  "complex", "cuddly", "dry",       "dusty",    "excited",
+    "fluffy", "friendly", "greasy", "hairy",  "hard",  "hoarse",  "husky",  "jumbo",     "loud",     "moaning",
+    "neat",   "noisy",    "proud",  "puny",   "scary", "silent",  "silky",  "simple",    "slippery", "sloppy",
+    "soft",   "sour",     "spicy",  "sticky", "sweet", "tender",  "wet",    "whispering"};
 
 struct noun_phrase {
   std::string determiner;
@@ -77,7 +82,8 @@ inline noun_phrase draw_noun_phrase(triad::random_stream& random, word_list from
   return phrase;
 }
 
-/// A sentence of a split: 1 or 2 adjectives in all, of ood_long 3 or 4, shared out in any of the possible ways, each as likely.
+/// A sentence of a split: 1 or 2 adjectives in all, of ood_long 3 or 4, shared out in any of the possible ways, each as
+/// likely.
 inline sentence draw_sentence(triad::random_stream& random, split of) {
   word_list const from = of == split::ood_new ? word_list(new_adjectives) : word_list(adjectives);
   std::uint32_t const in_all = (of == split::ood_long ? 3u : 1u) + random.below(2), of_agent = random.below(in_all + 1);

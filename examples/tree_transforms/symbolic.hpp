@@ -1,10 +1,11 @@
 // Programs of car, cdr and cons on trees of symbols: read off a machine's choices, and run without it.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   T0 = the input;  step k writes T(k+1) = car T | cdr T | cons root T T' of any trees before it;  the last tree is the result
+//   T0 = the input;  step k writes T(k+1) = car T | cdr T | cons root T T' of any trees before it;  the last tree is
+//     the result
 //
-// A machine's choices are weights.  Its program takes the largest: that is one for every input, and the weights may differ by input, so
-// may the programs.  Steps that the result does not depend on are left out of the program's text.
+// A machine's choices are weights.  Its program takes the largest: that is one for every input, and the weights may
+// differ by input, so may the programs.  Steps that the result does not depend on are left out of the program's text.
 #pragma once
 
 #include <algorithm>
@@ -88,7 +89,8 @@ inline std::vector<bool> needed(program const& p) {
   return {wanted.begin() + 1, wanted.end()};
 }
 
-/// The weight of an argument's tree, and of all that are the same tree in `memory`: choosing among equal trees is no doubt.
+/// The weight of an argument's tree, and of all that are the same tree in `memory`: choosing among equal trees is no
+/// doubt.
 inline double certainty(traced_step const& step, argument a, index_t chosen, std::vector<numbered_tree> const& memory) {
   double sum = 0;
   for (std::size_t l = 0; l < step.arguments.size(); ++l)
@@ -98,7 +100,8 @@ inline double certainty(traced_step const& step, argument a, index_t chosen, std
 
 /// The smallest weight of all choices of needed steps; memory: execute(p, input, depth).
 inline double certainty(trace const& said, program const& p, std::vector<numbered_tree> const& memory) {
-  TRIAD_EXPECTS(said.size() == p.size() && memory.size() == p.size() + 1, "certainty: a trace, its program and its trees belong together");
+  TRIAD_EXPECTS(said.size() == p.size() && memory.size() == p.size() + 1,
+                "certainty: a trace, its program and its trees belong together");
   auto const wanted = needed(p);
   double least = 1;
   for (std::size_t k = 0; k < p.size(); ++k) {

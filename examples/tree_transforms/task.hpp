@@ -1,4 +1,5 @@
-// Where a run's rows come from, a folder or the generator, and what they are by numbers; a batch is a function of its number.
+// Where a run's rows come from, a folder or the generator, and what they are by numbers; a batch is a function of its
+// number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,13 +36,15 @@ inline data_set load_data(options const& o, bool trained = false) {
   if (o.data.empty()) {
     auto data = generate_data({facts.which, o.one_way, o.rows, o.test_size, o.data_seed}, limit);
     if (data[split::train].rows.empty())
-      throw triad::data_error("no row of " + o.task + " has a depth of " + std::to_string(o.depth) + " or less: take a larger --depth");
+      throw triad::data_error("no row of " + o.task + " has a depth of " + std::to_string(o.depth) +
+                              " or less: take a larger --depth");
     return data;
   }
   auto data = read_data(o.data, limit);
   if (o.one_way && facts.both_ways) {
     for (auto const s : splits) detail::keep_one_way(data[s]);
-    if (data[split::train].rows.empty()) throw triad::data_error(o.data + ": there is no row to a logical form, which --one-way asks for");
+    if (data[split::train].rows.empty())
+      throw triad::data_error(o.data + ": there is no row to a logical form, which --one-way asks for");
   }
   return data;
 }
@@ -61,7 +64,8 @@ class task {
   }
 
   data_set const& data() const { return data_; }
-  /// Labels in the order of their first appearance, source before target, training rows first: as the released program numbers them.
+  /// Labels in the order of their first appearance, source before target, training rows first: as the released program
+  /// numbers them.
   triad::vocabulary const& labels() const { return labels_; }
   placed_rows const& placed(split s) const { return placed_[static_cast<std::size_t>(s)]; }
   /// Of the deepest tree of all splits: the depth that roles need, at most the options'.

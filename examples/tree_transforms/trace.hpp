@@ -34,17 +34,19 @@ inline std::span<argument const> arguments_of(operation o) {
 
 /// Step k chooses among trees 0 .. k, of which 0 is the input, and writes tree k + 1.
 struct traced_step {
-  std::array<double, 3> operations{};               // weights of car, cdr, cons
-  std::vector<std::array<double, 4>> arguments{};   // weight of every tree so far, for each argument
-  index_t root = 0;                                 // the label that the root of cons has most of
-  double root_score = 0;                            // how much of it
-  numbered_tree tree{};                             // written, where that was asked for
+  std::array<double, 3> operations{};              // weights of car, cdr, cons
+  std::vector<std::array<double, 4>> arguments{};  // weight of every tree so far, for each argument
+  index_t root = 0;                                // the label that the root of cons has most of
+  double root_score = 0;                           // how much of it
+  numbered_tree tree{};                            // written, where that was asked for
 
   operation most_likely() const {
     return static_cast<operation>(std::max_element(operations.begin(), operations.end()) - operations.begin());
   }
   double weight(operation o) const { return operations[static_cast<std::size_t>(o)]; }
-  double weight(argument a, index_t tree_number) const { return arguments[static_cast<std::size_t>(tree_number)][static_cast<std::size_t>(a)]; }
+  double weight(argument a, index_t tree_number) const {
+    return arguments[static_cast<std::size_t>(tree_number)][static_cast<std::size_t>(a)];
+  }
   /// The tree with the largest weight, the first of several.
   index_t most_likely(argument a) const {
     index_t best = 0;

@@ -25,14 +25,16 @@ run_result train_once(options const& o, task& work, std::string const& out) {
   try {
     net = make_machine(o, {work.labels().size(), depth, o.batch, true});
   } catch (std::bad_alloc const&) {
-    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.batch) + " trees of depth " + std::to_string(depth) + " and " +
-                            std::to_string(o.steps) + " steps: take a smaller --batch");
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.batch) +
+                            " trees of depth " + std::to_string(depth) + " and " + std::to_string(o.steps) +
+                            " steps: take a smaller --batch");
   }
   auto const fill = [&](std::int64_t update) {
     net->clear();
     work.each_example(update, [&](placed_row const& row) { net->add(row); });
   };
-  triad::dtm_main_cosine const schedule{o.rate, static_cast<std::uint64_t>(o.warmup), static_cast<std::uint64_t>(work.epoch_updates()),
+  triad::dtm_main_cosine const schedule{o.rate, static_cast<std::uint64_t>(o.warmup),
+                                        static_cast<std::uint64_t>(work.epoch_updates()),
                                         static_cast<std::uint64_t>(work.epochs())};
   auto const validate = [&] { return score(*net, work.placed(split::dev)).accuracy(); };
   run_result result;
@@ -51,7 +53,8 @@ run_result train_once(options const& o, task& work, std::string const& out) {
        .data = work.data_setting()},
       fill, [&](std::int64_t update) { return schedule.rate(static_cast<std::uint64_t>(update)); }, validate);
   if (result.interrupted || result.diverged) return result;
-  for (auto const s : splits) result.found[static_cast<std::size_t>(s)] = score(*net, work.placed(s), s == split::train ? o.train_sample : 0);
+  for (auto const s : splits)
+    result.found[static_cast<std::size_t>(s)] = score(*net, work.placed(s), s == split::train ? o.train_sample : 0);
   result.failed = has_failed(result.found);
   return result;
 }
@@ -62,7 +65,8 @@ int train(options const& given) {
   options o = given;
   settle(o);
   if (o.width % o.heads != 0)
-    throw triad::data_error("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));
+    throw triad::data_error("--width " + std::to_string(o.width) + " is no multiple of --heads " +
+                            std::to_string(o.heads));
   triad::examples::run_folder const folder(o.out);
   std::vector<run_result> runs;
   std::vector<seed_tallies> found;
@@ -72,7 +76,8 @@ int train(options const& given) {
     one.seed = o.seed + static_cast<std::uint64_t>(i);
     task work(one);
     if (i == 0)
-      std::printf("%s: %lld training rows, %lld labels, trees of depth %lld%s\n", o.task.c_str(), static_cast<long long>(work.placed(split::train).size()),
+      std::printf("%s: %lld training rows, %lld labels, trees of depth %lld%s\n", o.task.c_str(),
+                  static_cast<long long>(work.placed(split::train).size()),
                   static_cast<long long>(work.labels().size() - 1), static_cast<long long>(work.depth()),
                   work.skipped() > 0 ? (", " + std::to_string(work.skipped()) + " deeper rows left out").c_str() : "");
     auto const out = triad::examples::seed_folder(o.out, o.seeds, one.seed);
@@ -89,8 +94,10 @@ int train(options const& given) {
   }
   if (o.seeds > 1) std::printf("%s\n", table_of(found, o.seed).c_str());
   if (!o.out.empty()) {
-    triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "distance of trees, per position"));
-    triad::examples::write_svg(o.out + "/plots/accuracy.svg", triad::examples::validation_plot(runs, o.seed, "whole trees that are right"));
+    triad::examples::write_svg(o.out + "/plots/loss.svg",
+                               triad::examples::loss_plot(runs, o.seed, "distance of trees, per position"));
+    triad::examples::write_svg(o.out + "/plots/accuracy.svg",
+                               triad::examples::validation_plot(runs, o.seed, "whole trees that are right"));
     triad::examples::write_atomically(o.out + "/splits.txt", o.seeds > 1 || found.front().diverged
                                                                  ? table_of(found, o.seed)
                                                                  : table_of(found.front().found));

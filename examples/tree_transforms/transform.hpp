@@ -3,10 +3,11 @@
 //
 //   active    ( S NPa ( VP ( V v ) NPb ) )
 //   passive   ( S NPb ( VP ( AUXPS was ) ( VPPS ( V v ) ( PPPS ( PPS by ) NPa ) ) ) )
-//   logical   ( LF ( V v ) ( ARGS NPa NPb ) )                                                NPa the agent, NPb the patient
+//   logical   ( LF ( V v ) ( ARGS NPa NPb ) )      NPa the agent, NPb the patient
 //   NP        ( NP ( DET d ) AP )          AP    ( AP ( N n ) )  or  ( AP ( ADJ a ) AP )
 //
-// A verb has the same form in all three.  With the root's label replaced by a function C..R the first two are sources of car-cdr-seq.
+// A verb has the same form in all three.  With the root's label replaced by a function C..R the first two are sources
+// of car-cdr-seq.
 #pragma once
 
 #include <optional>
@@ -88,12 +89,15 @@ class tree_writer {
 }  // namespace detail
 
 /// The sentence as a tree with that label at its root.
-inline symbol_tree tree_of(sentence const& s, form f, std::string root) { return detail::tree_writer().write(s, f, std::move(root)); }
+inline symbol_tree tree_of(sentence const& s, form f, std::string root) {
+  return detail::tree_writer().write(s, f, std::move(root));
+}
 inline symbol_tree tree_of(sentence const& s, form f) { return tree_of(s, f, root_of(f)); }
 
 /// The sentence whose tree this is, if it is one.
 inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
-  // Takes the words in the order in which they stand; whether all else is as it should be is seen from the tree of the result.
+  // Takes the words in the order in which they stand; whether all else is as it should be is seen from the tree of the
+  // result.
   std::vector<noun_phrase> phrases;
   sentence found;
   tree.walk([&](index_t at, index_t parent, index_t) {
@@ -125,12 +129,14 @@ inline std::vector<std::string> car_cdr_functions() {
   return names;
 }
 
-/// What a function C..R of a tree is: A takes the left child, D the right one, the letter beside R first, so that CADR is car of cdr (Lisp's
-/// order; the paper's text leaves it open).  Empty where there is no such child.
+/// What a function C..R of a tree is: A takes the left child, D the right one, the letter beside R first, so that CADR
+/// is car of cdr (Lisp's order; the paper's text leaves it open).  Empty where there is no such child.
 inline symbol_tree car_cdr(symbol_tree const& tree, std::string_view function) {
-  TRIAD_EXPECTS(function.size() > 2 && function.front() == 'C' && function.back() == 'R', "car_cdr: a function is C, letters A and D, and R");
+  TRIAD_EXPECTS(function.size() > 2 && function.front() == 'C' && function.back() == 'R',
+                "car_cdr: a function is C, letters A and D, and R");
   index_t at = tree.empty() ? triad::no_node : 0;
-  for (auto k = function.size() - 2; k > 0 && at != triad::no_node; --k) at = tree.child(at, function[k] == 'A' ? 0 : 1);
+  for (auto k = function.size() - 2; k > 0 && at != triad::no_node; --k)
+    at = tree.child(at, function[k] == 'A' ? 0 : 1);
   return tree.subtree(at);
 }
 

@@ -1,7 +1,8 @@
 // What must hold at compile time: sizes of views and shapes, and that static shapes cost nothing.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/core/mdspan.hpp"
 #include "triad/core/views.hpp"
+
+#include "triad/core/mdspan.hpp"
 #include "triad/layers/linear.hpp"
 
 namespace {

@@ -29,7 +29,8 @@ struct some_plan {
   vec<float> none;
   vec<char> last;
 
-  explicit some_plan(arena& place, std::vector<std::size_t>* used = nullptr) : a(place.make<vec<float>>(17)), b(nullptr, 0), none(nullptr, 0), last(nullptr, 0) {
+  explicit some_plan(arena& place, std::vector<std::size_t>* used = nullptr)
+      : a(place.make<vec<float>>(17)), b(nullptr, 0), none(nullptr, 0), last(nullptr, 0) {
     {
       auto const frame = place.open();
       (void)place.make<vec<double>>(1000);
@@ -58,12 +59,14 @@ TEST_CASE("an arena takes what it measured, at every point, and every view begin
   CHECK(place.used() == measure.used());
   CHECK(place.peak() == measure.peak());
   CHECK(planned_bytes([](arena& p) { some_plan const again(p); }) == measure.peak());
-  for (void const* p : std::initializer_list<void const*>{placed.a.data_handle(), placed.b.data_handle(), placed.last.data_handle()})
+  for (void const* p :
+       std::initializer_list<void const*>{placed.a.data_handle(), placed.b.data_handle(), placed.last.data_handle()})
     CHECK(reinterpret_cast<std::uintptr_t>(p) % arena_alignment == 0);
   // A vector's worth may be read after the last element of any view.
   auto const* const end = static_cast<char const*>(memory.data()) + place.used();
   CHECK(placed.last.data_handle() + 1 + arena_slack <= end);
-  CHECK(reinterpret_cast<char const*>(placed.a.data_handle() + 17) + arena_slack <= reinterpret_cast<char const*>(placed.b.data_handle()));
+  CHECK(reinterpret_cast<char const*>(placed.a.data_handle() + 17) + arena_slack <=
+        reinterpret_cast<char const*>(placed.b.data_handle()));
 }
 
 TEST_CASE("frames give back what was taken since, in any nesting") {
@@ -151,10 +154,13 @@ TEST_CASE("a view as a matrix, its transpose and its blocks name the same elemen
 struct vast_memory {
   std::size_t bytes;
   void* data;
-  explicit vast_memory(std::size_t b) : bytes(b), data(mmap(nullptr, b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  explicit vast_memory(std::size_t b)
+      : bytes(b), data(mmap(nullptr, b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
   vast_memory(vast_memory const&) = delete;
   vast_memory& operator=(vast_memory const&) = delete;
-  ~vast_memory() { if (data != MAP_FAILED) munmap(data, bytes); }
+  ~vast_memory() {
+    if (data != MAP_FAILED) munmap(data, bytes);
+  }
 };
 
 TEST_CASE("elements beyond 2^31 and 2^32 are where they belong") {
@@ -169,7 +175,8 @@ TEST_CASE("elements beyond 2^31 and 2^32 are where they belong") {
   tensor<std::uint8_t, dyn, dyn, 1024, 640> const cube(first, 8, 1024);
   static_assert(sizeof(decltype(x)::size_type) == 8);
   CHECK(x.size() == static_cast<std::size_t>(rows * d));
-  for (index_t const at : {(index_t{1} << 31) - 1, index_t{1} << 31, (index_t{1} << 32) - 1, index_t{1} << 32, rows * d - 1}) {
+  for (index_t const at :
+       {(index_t{1} << 31) - 1, index_t{1} << 31, (index_t{1} << 32) - 1, index_t{1} << 32, rows * d - 1}) {
     CAPTURE(at);
     index_t const r = at / d, c = at % d;
     CHECK(&x(r, c) - first == at);
@@ -210,12 +217,15 @@ struct outer_fields {
 
 TEST_CASE("walking fields gives dotted paths in their order and leaves out what is empty") {
   std::vector<int> data(20);
-  outer_fields const all{{vec<int>(data.data(), 3), vec<int>(nullptr, 0)}, {vec<int>(data.data() + 3, 2), vec<int>(data.data(), 0)}, tensor<int, dyn, 2>(data.data() + 5, 4)};
+  outer_fields const all{{vec<int>(data.data(), 3), vec<int>(nullptr, 0)},
+                         {vec<int>(data.data() + 3, 2), vec<int>(data.data(), 0)},
+                         tensor<int, dyn, 2>(data.data() + 5, 4)};
   std::vector<std::string> paths;
   walk(all, [&](std::string const& path, auto view) { paths.push_back(path + ":" + std::to_string(view.size())); });
   CHECK(paths == std::vector<std::string>{"left.one:3", "table:8", "right.one:2"});
   paths.clear();
-  walk(all.left, [&](std::string const& path, auto) { paths.push_back(path); }, "model");
+  walk(
+      all.left, [&](std::string const& path, auto) { paths.push_back(path); }, "model");
   CHECK(paths == std::vector<std::string>{"model.one"});
   CHECK(count_values(all) == 13);
   static_assert(has_fields<outer_fields> && !has_fields<vec<int>>);

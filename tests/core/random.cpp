@@ -67,7 +67,8 @@ TEST_CASE("below gives every number under its bound equally often and no other")
       low += v < bound / 2 ? 1u : 0u;
     }
     double const share = std::floor(bound / 2.0) / bound;
-    CHECK_THAT(static_cast<double>(low) / 1000, WithinAbs(share, deviations * std::sqrt(share * (1 - share) / 1000) + 1e-12));
+    CHECK_THAT(static_cast<double>(low) / 1000,
+               WithinAbs(share, deviations * std::sqrt(share * (1 - share) / 1000) + 1e-12));
   }
   std::set<std::uint32_t> seen;
   for (int i = 0; i < 200; ++i) seen.insert(stream.below(7));
@@ -84,7 +85,8 @@ TEST_CASE("dropout keeps the share that its rate says, all at rate 0 and none at
   index_t const count = 100000;
   for (double rate : {0.1, 0.2, 0.5, 0.9}) {
     dropout_mask const m{rate, 1, 2, nullptr};
-    CHECK_THAT(share_kept(m, count), WithinAbs(1 - rate, deviations * std::sqrt(rate * (1 - rate) / static_cast<double>(count))));
+    CHECK_THAT(share_kept(m, count),
+               WithinAbs(1 - rate, deviations * std::sqrt(rate * (1 - rate) / static_cast<double>(count))));
     CHECK_THAT(m.scale() * (1 - rate), WithinAbs(1, 1e-12));
   }
   CHECK(share_kept({0, 1, 2, nullptr}, 1000) == 1);

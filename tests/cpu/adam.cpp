@@ -16,7 +16,11 @@ using namespace triad;
 
 struct parameters {
   std::vector<float> p, g, m, v;
-  explicit parameters(index_t n) : p(test::random_values<float>(n, 1)), g(test::random_values<float>(n, 2)), m(test::random_values<float>(n, 3)), v(test::random_values<float>(n, 4)) {
+  explicit parameters(index_t n)
+      : p(test::random_values<float>(n, 1)),
+        g(test::random_values<float>(n, 2)),
+        m(test::random_values<float>(n, 3)),
+        v(test::random_values<float>(n, 4)) {
     for (float& x : v) x *= x;
   }
   template <class Ex>
@@ -33,20 +37,25 @@ struct parameters {
 double largest_difference(std::vector<float> const& a, std::vector<float> const& b) {
   double worst = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
-    worst = test::worse(worst, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) / (std::abs(static_cast<double>(b[i])) + 1e-2));
+    worst = test::worse(worst, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])) /
+                                   (std::abs(static_cast<double>(b[i])) + 1e-2));
   return worst;
 }
 
-TEST_CASE("Adam by vectors is the reference's, for any number of parameters, coupled decay or not, and on any threads") {
+TEST_CASE(
+    "Adam by vectors is the reference's, for any number of parameters, coupled decay or not, and on any threads") {
   adam_settings coupled, apart;
   coupled.weight_decay = apart.weight_decay = 0.1;
   apart.decoupled = true;
-  for (index_t n : {index_t{1}, index_t{3}, index_t{16}, index_t{17}, index_t{31}, index_t{64}, 2 * cpu::elementwise_chunk + 5})
+  for (index_t n :
+       {index_t{1}, index_t{3}, index_t{16}, index_t{17}, index_t{31}, index_t{64}, 2 * cpu::elementwise_chunk + 5})
     for (auto const& s : {adam_settings{}, coupled, apart}) {
       CAPTURE(n, s.weight_decay, s.decoupled);
       parameters const before(n);
-      auto const expected = before.after(reference::backend(), s), found = before.after(cpu::backend(1), s), by_three = before.after(cpu::backend(3), s);
-      CHECK(largest_difference(found.p, expected.p) < 2e-6);  // rounding: products and sums may be fused in one and not in the other
+      auto const expected = before.after(reference::backend(), s), found = before.after(cpu::backend(1), s),
+                 by_three = before.after(cpu::backend(3), s);
+      CHECK(largest_difference(found.p, expected.p) <
+            2e-6);  // rounding: products and sums may be fused in one and not in the other
       CHECK(largest_difference(found.m, expected.m) < 2e-6);
       CHECK(largest_difference(found.v, expected.v) < 2e-6);
       CHECK(largest_difference(before.p, expected.p) > 1e-4);

@@ -51,7 +51,8 @@ TEST_CASE("the tasks of the cpu backend know no denormal numbers, on any of its 
       cpu::parallel_for(ex, tasks, [&](index_t task, int) { found[static_cast<std::size_t>(task)] = half(); });
       CHECK(found == std::vector<float>(found.size(), 0.0f));
       CHECK(half() > 0.0f);
-      CHECK_THROWS_AS(cpu::parallel_for(ex, tasks, [](index_t, int) { throw std::runtime_error("a task fails"); }), std::runtime_error);
+      CHECK_THROWS_AS(cpu::parallel_for(ex, tasks, [](index_t, int) { throw std::runtime_error("a task fails"); }),
+                      std::runtime_error);
       CHECK(half() > 0.0f);
     }
   }
@@ -64,7 +65,8 @@ TEST_CASE("Adam's moments of a parameter that gets no gradient any more end at z
   std::vector<float> const none(1, 0.0f);
   std::vector<double> const rate(1, 1e-3);
   std::uint64_t const step = 1000;
-  adam(ex, adam_settings{}, vec<double const>(rate.data(), 1), &step, make_vec(p.data(), 1), make_vec(none.data(), 1), make_vec(m.data(), 1), make_vec(v.data(), 1));
+  adam(ex, adam_settings{}, vec<double const>(rate.data(), 1), &step, make_vec(p.data(), 1), make_vec(none.data(), 1),
+       make_vec(m.data(), 1), make_vec(v.data(), 1));
   CHECK(m[0] == 0.0f);
   CHECK(v[0] == 0.0f);
   CHECK(p[0] == 1.0f);

@@ -1,4 +1,5 @@
-// The cpu's triangular attention equals the reference in double, for every form, size, mask and dropout, whatever the threads.
+// The cpu's triangular attention equals the reference in double, for every form, size, mask and dropout, whatever the
+// threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/triangle.hpp"
 
@@ -22,26 +23,26 @@ struct shape {
   std::vector<index_t> sizes;  // nodes of each graph
   index_t width, heads;
   triangle_form form = triangle_form::full;
-  double rate = 0;          // of dropout
-  double masked = 0;        // share of shut triangles
+  double rate = 0;    // of dropout
+  double masked = 0;  // share of shut triangles
   double fill = -1e9;
-  index_t dx_step = 1;        // between columns of dx
-  index_t statistics_gap = 0; // after every row of inverse_sum
-  index_t columns_gap = 3;    // after every row of the projections
+  index_t dx_step = 1;                // between columns of dx
+  index_t statistics_gap = 0;         // after every row of inverse_sum
+  index_t columns_gap = 3;            // after every row of the projections
   std::vector<index_t> sources = {};  // of each graph; or none: not causal
 };
 
 std::ostream& operator<<(std::ostream& out, shape const& s) {
   out << "n =";
   for (auto n : s.sizes) out << ' ' << n;
-  out << ", k = " << s.width << ", h = " << s.heads << ", form " << static_cast<int>(s.form) << ", dropout " << s.rate << ", masked " << s.masked
-      << (s.sources.empty() ? "" : ", sources");
+  out << ", k = " << s.width << ", h = " << s.heads << ", form " << static_cast<int>(s.form) << ", dropout " << s.rate
+      << ", masked " << s.masked << (s.sources.empty() ? "" : ", sources");
   for (auto n : s.sources) out << ' ' << n;
   return out;
 }
 
-// One problem in memory: projections side by side in one row, as one product makes them, with a gap of a few columns that
-// nobody may write, and readable slack at the end.
+// One problem in memory: projections side by side in one row, as one product makes them, with a gap of a few columns
+// that nobody may write, and readable slack at the end.
 template <class T>
 struct problem {
   shape s;
@@ -84,7 +85,9 @@ struct problem {
   }
   template <class S>
   triangle_projections<S> projections(S* data, index_t apart = 1) const {
-    auto const part = [&](index_t i) { return make_matrix(data + i * d * apart, dims.rows, d, columns * apart, apart); };
+    auto const part = [&](index_t i) {
+      return make_matrix(data + i * d * apart, dims.rows, d, columns * apart, apart);
+    };
     return {part(0), part(1), part(2), uses_right_value(s.form) ? part(3) : make_matrix(data, 0, 0, 0)};
   }
   matrix<T> output() { return make_matrix(o.data(), dims.rows, d, d + 1); }
@@ -94,8 +97,9 @@ struct problem {
   void run(Ex& ex) {
     T const* const input = x.data();
     auto const in = projections(input);
-    triangle_statistics<T> const statistics{make_matrix(maximum.data(), dims.rows, s.heads, s.heads),
-                                            make_matrix(inverse_sum.data(), dims.rows, s.heads, s.heads + s.statistics_gap)};
+    triangle_statistics<T> const statistics{
+        make_matrix(maximum.data(), dims.rows, s.heads, s.heads),
+        make_matrix(inverse_sum.data(), dims.rows, s.heads, s.heads + s.statistics_gap)};
     triangle_statistics<T const> const read{statistics.maximum, statistics.inverse_sum};
     auto const both = [&](auto& backend, arena& scratch) {
       triangle(backend, scratch, settings(), in, graphs(), statistics, output());
@@ -106,7 +110,8 @@ struct problem {
     measuring<Ex> planner{&ex};
     both(planner, measure);
     memory.assign(measure.peak() + 128, std::byte{0xff});  // scratch begins as NaN
-    auto const begin = (reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64 - reinterpret_cast<std::uintptr_t>(memory.data());
+    auto const begin = (reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64 -
+                       reinterpret_cast<std::uintptr_t>(memory.data());
     arena scratch(memory.data() + begin, measure.peak());
     both(ex, scratch);
   }
@@ -174,7 +179,8 @@ TEST_CASE("triangular attention equals the reference at every kind of width") {
 
 TEST_CASE("triangular attention equals the reference where rows lie a multiple of 512 bytes apart") {
   for (auto const form : {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation})
-    for (index_t k : {16, 20, 64}) expect_reference({{3, 4, 7, 20, 21}, k, k == 20 ? 8 : 4, form, 0.3, 0.2, -1e9, 1, 0, 0});
+    for (index_t k : {16, 20, 64})
+      expect_reference({{3, 4, 7, 20, 21}, k, k == 20 ? 8 : 4, form, 0.3, 0.2, -1e9, 1, 0, 0});
 }
 
 TEST_CASE("triangular attention equals the reference where tiles have remainders") {
@@ -197,15 +203,19 @@ TEST_CASE("triangular attention with masks and dropout equals the reference") {
 }
 
 TEST_CASE("the ablations of triangular attention equal the reference") {
-  for (auto form : {triangle_form::value_ablation, triangle_form::attention_ablation, triangle_form::both_ablations, triangle_form::flat})
+  for (auto form : {triangle_form::value_ablation, triangle_form::attention_ablation, triangle_form::both_ablations,
+                    triangle_form::flat})
     for (index_t n : {1, 2, 3, 4, 5, 6, 9, 12, 13, 17, 33})
       for (double rate : {0.0, 0.3}) expect_reference({{n, 4}, 18, 2, form, rate, n % 3 == 0 ? 0.3 : 0.0});
 }
 
 TEST_CASE("causal triangular attention equals the reference, whatever the threads") {
-  for (auto form : {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation, triangle_form::both_ablations}) {
-    auto const expect = [&](std::vector<index_t> sizes, index_t width, index_t heads, std::vector<index_t> sources, bool disturbed = false) {
-      expect_reference({std::move(sizes), width, heads, form, disturbed ? 0.3 : 0.0, disturbed ? 0.3 : 0.0, -3, 1, 0, 3, std::move(sources)});
+  for (auto form : {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
+                    triangle_form::both_ablations}) {
+    auto const expect = [&](std::vector<index_t> sizes, index_t width, index_t heads, std::vector<index_t> sources,
+                            bool disturbed = false) {
+      expect_reference({std::move(sizes), width, heads, form, disturbed ? 0.3 : 0.0, disturbed ? 0.3 : 0.0, -3, 1, 0, 3,
+                        std::move(sources)});
     };
     for (index_t n = 1; n <= 20; ++n) expect({n, 3}, 18, 2, {n / 3, n % 4}, n % 2 == 0);
     for (index_t n : {21, 32, 34, 47})
@@ -214,7 +224,8 @@ TEST_CASE("causal triangular attention equals the reference, whatever the thread
     expect({65}, 10, 2, {15});
     expect(std::vector<index_t>(20, 4), 20, 4, std::vector<index_t>(20, 1));
   }
-  expect_reference({{70}, 90, 1, triangle_form::full, 0, 0, -3, 1, 0, 3, {9}});  // wide enough for the smaller blocks of l
+  expect_reference(
+      {{70}, 90, 1, triangle_form::full, 0, 0, -3, 1, 0, 3, {9}});  // wide enough for the smaller blocks of l
 }
 
 TEST_CASE("the causal triangle has kernels of its own on the cpu") {
@@ -227,7 +238,8 @@ TEST_CASE("the causal triangle has kernels of its own on the cpu") {
       reference::backend plain;
       fast.run(ex);
       slow.run(plain);
-      CHECK(fast.o != slow.o);  // other orders of summation, other bits: of five hundred numbers not all can agree by chance
+      CHECK(fast.o !=
+            slow.o);  // other orders of summation, other bits: of five hundred numbers not all can agree by chance
       CHECK(fast.dx != slow.dx);
     }
 }
@@ -246,7 +258,8 @@ TEST_CASE("strides that the kernels do not read give the reference's result") {
 
 TEST_CASE("what is not a number in a query comes out wherever it does in the reference") {
   constexpr auto nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
-  for (auto form : {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation, triangle_form::both_ablations})
+  for (auto form : {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
+                    triangle_form::both_ablations})
     for (index_t n : {1, 4, 7, 18, 24, 40})
       for (float bad : {nan, std::bit_cast<float>(0xffffffffu), infinity})
         for (index_t l : {index_t{0}, n / 2, n - 1}) {
@@ -254,7 +267,8 @@ TEST_CASE("what is not a number in a query comes out wherever it does in the ref
           INFO(s << ", " << bad << " at l = " << l);
           problem<float> ours(s);
           problem<double> exact(s);
-          auto const at = static_cast<std::size_t>((n / 3 * n + l) * ours.columns + 20);  // of the query (n / 3, l), second head
+          auto const at =
+              static_cast<std::size_t>((n / 3 * n + l) * ours.columns + 20);  // of the query (n / 3, l), second head
           ours.x[at] = bad;
           exact.x[at] = static_cast<double>(bad);
           cpu::backend fast(1);

@@ -1,10 +1,12 @@
-// main() of the typed tests on a real device: what the tests allocate, and their stack, is page-locked memory that kernels reach.
+// main() of the typed tests on a real device: what the tests allocate, and their stack, is page-locked memory that
+// kernels reach.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bodies of typed tests hand out the addresses of their vectors and local variables.  Here operator new gives them memory of one
-// piece that the CUDA runtime has locked and mapped, under the same address for host and device; a thread whose stack lies there
-// too runs the tests.  CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so that results may be read at once.
-// The sources of tests are compiled by nvcc with TRIAD_TEST_ON_CUDA for it (tests/backends.hpp).
+// Bodies of typed tests hand out the addresses of their vectors and local variables.  Here operator new gives them
+// memory of one piece that the CUDA runtime has locked and mapped, under the same address for host and device; a thread
+// whose stack lies there too runs the tests.  CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so that
+// results may be read at once.  The sources of tests are compiled by nvcc with TRIAD_TEST_ON_CUDA for it
+// (tests/backends.hpp).
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 
@@ -20,8 +22,8 @@
 
 namespace {
 
-/// One piece of page-locked memory, in granules that each hold blocks of one size, a power of two; blocks that come back are kept
-/// for the next request of their size.  What is asked for before there is one comes from malloc.
+/// One piece of page-locked memory, in granules that each hold blocks of one size, a power of two; blocks that come
+/// back are kept for the next request of their size.  What is asked for before there is one comes from malloc.
 class pinned_pool {
  public:
   /// Of whole granules; false: there is no device that could use it.
@@ -100,7 +102,9 @@ void* run_tests(void* arguments) {
 }  // namespace
 
 void* operator new(std::size_t bytes) { return pool.take(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) { return pool.take(bytes, static_cast<std::size_t>(alignment)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return pool.take(bytes, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* p) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::size_t) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::align_val_t) noexcept { pool.give_back(p); }
@@ -120,7 +124,8 @@ int main(int count, char** words) {
   command_line line{count, words};
   pthread_attr_t attributes;
   pthread_t thread;
-  bool const began = pthread_attr_init(&attributes) == 0 && pthread_attr_setstack(&attributes, pool.take(stack_bytes, 4096), stack_bytes) == 0 &&
+  bool const began = pthread_attr_init(&attributes) == 0 &&
+                     pthread_attr_setstack(&attributes, pool.take(stack_bytes, 4096), stack_bytes) == 0 &&
                      pthread_create(&thread, &attributes, run_tests, &line) == 0;
   if (!began) {
     std::fprintf(stderr, "nothing was tested, no thread can be started on a page-locked stack\n");

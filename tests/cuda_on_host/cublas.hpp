@@ -1,4 +1,5 @@
-// What the stand-ins for cuBLAS and cublasLt share: factors as they lie in device memory, rounded as asked, multiplied by the host's BLAS.
+// What the stand-ins for cuBLAS and cublasLt share: factors as they lie in device memory, rounded as asked, multiplied
+// by the host's BLAS.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,12 +28,12 @@ inline float rounded(float x, rounding how) {
 }
 inline double rounded(double x, rounding) { return x; }
 
-inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha, float const* a, int lda, float const* b, int ldb, float beta,
-          float* c, int ldc) {
+inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha, float const* a, int lda,
+                 float const* b, int ldb, float beta, float* c, int ldc) {
   cblas_sgemm(CblasColMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
-inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, double const* a, int lda, double const* b, int ldb,
-          double beta, double* c, int ldc) {
+inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, double const* a, int lda,
+                 double const* b, int ldb, double beta, double* c, int ldc) {
   cblas_dgemm(CblasColMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
@@ -46,9 +47,11 @@ struct operand {
   T* at(int i) const { return data + i * step; }
   void check(int i, char const* name) const {
     if (rows == 0 || columns == 0 || settings_in_use().unified) return;
-    auto const elements = static_cast<std::size_t>(columns - 1) * static_cast<std::size_t>(leading) + static_cast<std::size_t>(rows);
+    auto const elements =
+        static_cast<std::size_t>(columns - 1) * static_cast<std::size_t>(leading) + static_cast<std::size_t>(rows);
     if (!on_device(at(i), elements * sizeof(T)))
-      throw fault(std::string("cuBLAS: matrix ") + std::to_string(i) + " of " + name + " is not, or not all of it, in device memory");
+      throw fault(std::string("cuBLAS: matrix ") + std::to_string(i) + " of " + name +
+                  " is not, or not all of it, in device memory");
   }
 };
 
@@ -68,7 +71,8 @@ struct product {
     if (how == rounding::none) return {x.at(i), x.rows, x.columns, x.leading, 0};
     packed.clear();
     for (int column = 0; column < x.columns; ++column)
-      for (int row = 0; row < x.rows; ++row) packed.push_back(rounded(x.at(i)[static_cast<long long>(column) * x.leading + row], how));
+      for (int row = 0; row < x.rows; ++row)
+        packed.push_back(rounded(x.at(i)[static_cast<long long>(column) * x.leading + row], how));
     return {packed.data(), x.rows, x.columns, x.rows > 0 ? x.rows : 1, 0};
   }
 
@@ -92,10 +96,17 @@ struct product {
 inline bool rounding_of(cublasComputeType_t compute, rounding& how) {
   switch (compute) {
     case CUBLAS_COMPUTE_32F:
-    case CUBLAS_COMPUTE_32F_PEDANTIC: how = rounding::none; return true;
-    case CUBLAS_COMPUTE_32F_FAST_TF32: how = rounding::tf32; return true;
-    case CUBLAS_COMPUTE_32F_FAST_16BF: how = rounding::bf16; return true;
-    default: return false;
+    case CUBLAS_COMPUTE_32F_PEDANTIC:
+      how = rounding::none;
+      return true;
+    case CUBLAS_COMPUTE_32F_FAST_TF32:
+      how = rounding::tf32;
+      return true;
+    case CUBLAS_COMPUTE_32F_FAST_16BF:
+      how = rounding::bf16;
+      return true;
+    default:
+      return false;
   }
 }
 

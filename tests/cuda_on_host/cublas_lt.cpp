@@ -1,8 +1,10 @@
-// The functions of cublasLt that triad/cuda/blas_lt.cuh uses, on the host: one product with bias, relu and an addend, queued in a stream.
+// The functions of cublasLt that triad/cuda/blas_lt.cuh uses, on the host: one product with bias, relu and an addend,
+// queued in a stream.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The opaque descriptions hold what was set, in our own layout.  A way that the heuristic found is good for as much alignment as it was
-// told of, and pointers are held to that; where the leading dimension of the result is odd it finds none, so that tests see both answers.
+// The opaque descriptions hold what was set, in our own layout.  A way that the heuristic found is good for as much
+// alignment as it was told of, and pointers are held to that; where the leading dimension of the result is odd it finds
+// none, so that tests see both answers.
 #include <cublasLt.h>
 
 #include <cstring>
@@ -67,7 +69,8 @@ bool agrees(operation const& o, layout const& a, layout const& b, layout const& 
     if (l->type != CUDA_R_32F || l->leading < 1 || static_cast<std::uint64_t>(l->leading) < l->rows) return false;
   auto const m = turned(o.a) ? a.columns : a.rows, k = turned(o.a) ? a.rows : a.columns;
   auto const n = turned(o.b) ? b.rows : b.columns, terms = turned(o.b) ? b.columns : b.rows;
-  return o.scale == CUDA_R_32F && k == terms && d.rows == m && d.columns == n && c.rows == m && c.columns == n && m > 0 && n > 0 && k > 0;
+  return o.scale == CUDA_R_32F && k == terms && d.rows == m && d.columns == n && c.rows == m && c.columns == n &&
+         m > 0 && n > 0 && k > 0;
 }
 
 template <class T>
@@ -87,7 +90,8 @@ struct fused_work {
   void operator()() const {
     if (beta != 0) c.check(0, "the addends");
     d.check(0, "the products");
-    if (bias != nullptr && !settings_in_use().unified && !on_device(bias, static_cast<std::size_t>(d.rows) * sizeof(float)))
+    if (bias != nullptr && !settings_in_use().unified &&
+        !on_device(bias, static_cast<std::size_t>(d.rows) * sizeof(float)))
       throw fault("cublasLt: the bias is not in device memory");
     std::vector<float> sum(static_cast<std::size_t>(d.rows) * static_cast<std::size_t>(d.columns));
     ab.a.check(0, "the left factors");
@@ -110,28 +114,38 @@ struct fused_work {
 
 using namespace triad::cuda_on_host;
 
-cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t l, std::size_t bytes, cudaDataType type, std::uint64_t rows,
-                                                 std::uint64_t columns, std::int64_t leading) {
+cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t l, std::size_t bytes, cudaDataType type,
+                                                 std::uint64_t rows, std::uint64_t columns, std::int64_t leading) {
   if (l == nullptr || bytes != sizeof *l) return CUBLAS_STATUS_INVALID_VALUE;
   keep(l, layout{type, rows, columns, leading});
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t o, std::size_t bytes, cublasComputeType_t compute, cudaDataType_t scale) {
+cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t o, std::size_t bytes, cublasComputeType_t compute,
+                                               cudaDataType_t scale) {
   if (o == nullptr || bytes != sizeof *o) return CUBLAS_STATUS_INVALID_VALUE;
   keep(o, operation{compute, scale, CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr});
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description, cublasLtMatmulDescAttributes_t what, void const* value,
-                                              std::size_t bytes) {
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description, cublasLtMatmulDescAttributes_t what,
+                                              void const* value, std::size_t bytes) {
   auto o = mine<operation>(description);
   auto status = CUBLAS_STATUS_NOT_SUPPORTED;
   switch (what) {
-    case CUBLASLT_MATMUL_DESC_TRANSA: status = take(o.a, value, bytes); break;
-    case CUBLASLT_MATMUL_DESC_TRANSB: status = take(o.b, value, bytes); break;
-    case CUBLASLT_MATMUL_DESC_EPILOGUE: status = take(o.epilogue, value, bytes); break;
-    case CUBLASLT_MATMUL_DESC_BIAS_POINTER: status = take(o.bias, value, bytes); break;
-    default: break;
+    case CUBLASLT_MATMUL_DESC_TRANSA:
+      status = take(o.a, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_TRANSB:
+      status = take(o.b, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_EPILOGUE:
+      status = take(o.epilogue, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
+      status = take(o.bias, value, bytes);
+      break;
+    default:
+      break;
   }
   keep(description, o);
   return status;
@@ -142,30 +156,45 @@ cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t 
   keep(p, wish{0, {256, 256, 256, 256}});
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p, cublasLtMatmulPreferenceAttributes_t what, void const* value,
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p,
+                                                    cublasLtMatmulPreferenceAttributes_t what, void const* value,
                                                     std::size_t bytes) {
   auto w = mine<wish>(p);
   auto status = CUBLAS_STATUS_NOT_SUPPORTED;
   switch (what) {
-    case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES: status = take(w.workspace, value, bytes); break;
-    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES: status = take(w.alignment[0], value, bytes); break;
-    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES: status = take(w.alignment[1], value, bytes); break;
-    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES: status = take(w.alignment[2], value, bytes); break;
-    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES: status = take(w.alignment[3], value, bytes); break;
-    default: break;
+    case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
+      status = take(w.workspace, value, bytes);
+      break;
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
+      status = take(w.alignment[0], value, bytes);
+      break;
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:
+      status = take(w.alignment[1], value, bytes);
+      break;
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES:
+      status = take(w.alignment[2], value, bytes);
+      break;
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
+      status = take(w.alignment[3], value, bytes);
+      break;
+    default:
+      break;
   }
   keep(p, w);
   return status;
 }
 
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t description, cublasLtMatrixLayout_t a,
-                                              cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
-                                              cublasLtMatmulPreference_t preference, int wanted, cublasLtMatmulHeuristicResult_t found[], int* count) {
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t description,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int wanted,
+                                              cublasLtMatmulHeuristicResult_t found[], int* count) {
   *count = 0;
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   auto const o = mine<operation>(description);
   auto const result = mine<layout>(d);
-  if (wanted < 1 || !agrees(o, mine<layout>(a), mine<layout>(b), mine<layout>(c), result)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (wanted < 1 || !agrees(o, mine<layout>(a), mine<layout>(b), mine<layout>(c), result))
+    return CUBLAS_STATUS_INVALID_VALUE;
   rounding how;
   if (!rounding_of(o.compute, how) || result.leading % 2 != 0) return CUBLAS_STATUS_NOT_SUPPORTED;
   auto const w = mine<wish>(preference);
@@ -178,14 +207,17 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t description, void const* alpha, void const* a, cublasLtMatrixLayout_t la,
-                              void const* b, cublasLtMatrixLayout_t lb, void const* beta, void const* c, cublasLtMatrixLayout_t lc, void* d,
-                              cublasLtMatrixLayout_t ld, cublasLtMatmulAlgo_t const* algorithm, void* workspace, std::size_t bytes, cudaStream_t stream) {
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t description, void const* alpha,
+                              void const* a, cublasLtMatrixLayout_t la, void const* b, cublasLtMatrixLayout_t lb,
+                              void const* beta, void const* c, cublasLtMatrixLayout_t lc, void* d,
+                              cublasLtMatrixLayout_t ld, cublasLtMatmulAlgo_t const* algorithm, void* workspace,
+                              std::size_t bytes, cudaStream_t stream) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   auto const o = mine<operation>(description);
   auto const left = mine<layout>(la), right = mine<layout>(lb), addend = mine<layout>(lc), result = mine<layout>(ld);
   rounding how;
-  if (alpha == nullptr || beta == nullptr || algorithm == nullptr || !agrees(o, left, right, addend, result) || !rounding_of(o.compute, how))
+  if (alpha == nullptr || beta == nullptr || algorithm == nullptr || !agrees(o, left, right, addend, result) ||
+      !rounding_of(o.compute, how))
     return CUBLAS_STATUS_INVALID_VALUE;
   auto const chosen = mine<way>(algorithm);
   void const* const pointers[] = {a, b, c, d};
@@ -194,9 +226,23 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     if (reinterpret_cast<std::uintptr_t>(pointers[i]) % chosen.alignment[i] != 0) return CUBLAS_STATUS_INVALID_VALUE;
   if (has_bias(o.epilogue) != (o.bias != nullptr)) return CUBLAS_STATUS_INVALID_VALUE;
   int const k = static_cast<int>(turned(o.a) ? left.rows : left.columns);
-  product<float> const ab{o.a, o.b, static_cast<int>(result.rows), static_cast<int>(result.columns), k, 1, *static_cast<float const*>(alpha), 0,
-                          as_operand(static_cast<float const*>(a), left), as_operand(static_cast<float const*>(b), right), {}, how};
-  fused_work const work{ab, as_operand(static_cast<float const*>(c), addend), as_operand(static_cast<float*>(d), result), *static_cast<float const*>(beta),
-                        o.bias, has_relu(o.epilogue)};
+  product<float> const ab{o.a,
+                          o.b,
+                          static_cast<int>(result.rows),
+                          static_cast<int>(result.columns),
+                          k,
+                          1,
+                          *static_cast<float const*>(alpha),
+                          0,
+                          as_operand(static_cast<float const*>(a), left),
+                          as_operand(static_cast<float const*>(b), right),
+                          {},
+                          how};
+  fused_work const work{ab,
+                        as_operand(static_cast<float const*>(c), addend),
+                        as_operand(static_cast<float*>(d), result),
+                        *static_cast<float const*>(beta),
+                        o.bias,
+                        has_relu(o.epilogue)};
   return enqueue(stream, work) == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }

@@ -1,8 +1,8 @@
 // Blocks of threads for a host compiler: what triad/cuda/block.cuh has for nvcc, on the engine beside this file.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Included by block.cuh where TRIAD_CUDA_DOUBLE names it.  Interface and meaning are those of nvcc's branch there; what that
-// leaves undefined (a barrier that some threads miss, a lane that skips a shuffle) is a fault here.
+// Included by block.cuh where TRIAD_CUDA_DOUBLE names it.  Interface and meaning are those of nvcc's branch there; what
+// that leaves undefined (a barrier that some threads miss, a lane that skips a shuffle) is a fault here.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -44,8 +44,12 @@ class block {
     return *static_cast<S*>(t_.shared);
   }
 
-  void sync(int line = __builtin_LINE(), char const* file = __builtin_FILE()) const { cuda_on_host::barrier({file, line}); }
-  void sync_warp(int line = __builtin_LINE(), char const* file = __builtin_FILE()) const { cuda_on_host::warp_barrier({file, line}); }
+  void sync(int line = __builtin_LINE(), char const* file = __builtin_FILE()) const {
+    cuda_on_host::barrier({file, line});
+  }
+  void sync_warp(int line = __builtin_LINE(), char const* file = __builtin_FILE()) const {
+    cuda_on_host::warp_barrier({file, line});
+  }
   template <class T>
   T shuffle(T value, int from_lane, int line = __builtin_LINE(), char const* file = __builtin_FILE()) const {
     return value_of<T>(cuda_on_host::shuffle(bits_of(value), from_lane, {file, line}));
@@ -62,7 +66,8 @@ class block {
   template <int Bytes>
   void start_copy(void* to, void const* from, bool inside) const {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "triad: a copy to shared memory is of 4, 8 or 16 bytes");
-    auto const odd = reinterpret_cast<std::uintptr_t>(to) % Bytes + (inside ? reinterpret_cast<std::uintptr_t>(from) % Bytes : 0);
+    auto const odd =
+        reinterpret_cast<std::uintptr_t>(to) % Bytes + (inside ? reinterpret_cast<std::uintptr_t>(from) % Bytes : 0);
     if (odd != 0) cuda_on_host::fail("a copy to shared memory does not begin on its size");
     std::memset(to, 0xff, Bytes);
     copies_.push_back({to, from, Bytes, inside, groups_});
@@ -93,7 +98,8 @@ class block {
   using word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   template <class T>
   static std::uint64_t bits_of(T value) {
-    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8), "triad: a device shuffles numbers of 4 or 8 bytes");
+    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
+                  "triad: a device shuffles numbers of 4 or 8 bytes");
     return std::bit_cast<word<T>>(value);
   }
   template <class T>
@@ -109,7 +115,8 @@ class block {
 namespace detail {
 
 template <class Kernel, class... A>
-cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, std::size_t shared_bytes, A const&... arguments) {
+cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, std::size_t shared_bytes,
+                  A const&... arguments) {
   static_assert((sizeof(Kernel) + ... + sizeof(A)) <= 4096, "triad: the arguments of a kernel are 4 KiB at most");
   cuda_on_host::grid const g{Kernel::name, Kernel::threads, blocks, shared_bytes};
   (void)cuda_on_host::enqueue(stream, [g, kernel, all = std::tuple<A...>(arguments...)] {

@@ -1,11 +1,11 @@
 // The engine: fibers take turns where threads wait for each other.  Never built with -fsanitize=thread (see README.md).
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread runs until it has to wait: at a barrier of its block, or for the other lanes of its warp.  The last to come makes all
-// of them ready again.  Threads that never wait share one stack, one after the other.
+// A thread runs until it has to wait: at a barrier of its block, or for the other lanes of its warp.  The last to come
+// makes all of them ready again.  Threads that never wait share one stack, one after the other.
 //
-// Everything here is of internal linkage, and what a thread does avoids calls of memcpy: TSan would see them and take our own
-// bookkeeping for races between the threads of the grid.
+// Everything here is of internal linkage, and what a thread does avoids calls of memcpy: TSan would see them and take
+// our own bookkeeping for races between the threads of the grid.
 #include "tests/cuda_on_host/engine.hpp"
 
 #include <array>
@@ -27,7 +27,9 @@ constexpr int most_threads = 1024, lanes = 32, most_warps = most_threads / lanes
 
 enum class waits { no, for_block, for_warp, returned };
 enum class operation { sync_warp, shuffle, shuffle_xor, ballot };
-constexpr char const* named(operation op) { return std::array{"sync_warp", "shuffle", "shuffle_xor", "ballot"}[static_cast<std::size_t>(op)]; }
+constexpr char const* named(operation op) {
+  return std::array{"sync_warp", "shuffle", "shuffle_xor", "ballot"}[static_cast<std::size_t>(op)];
+}
 
 struct thread_state {
   waits state;
@@ -43,8 +45,8 @@ struct meeting {
   unsigned parity = 0;
 };
 
-/// What TSan is told about waiting.  Two of each, for meetings by turns: with one, a barrier that is missing could hide behind the
-/// next.  Blocks next to each other have different ones, and different stacks, so that nothing orders them.
+/// What TSan is told about waiting.  Two of each, for meetings by turns: with one, a barrier that is missing could hide
+/// behind the next.  Blocks next to each other have different ones, and different stacks, so that nothing orders them.
 struct tags {
   char block[2], warp[most_warps][2];
 };
@@ -137,7 +139,9 @@ void engine::run(grid const& what, void (*f)(void const*, thread_info const&), v
   // Shuffled blocks: a first one and a step that has no divisor in common with their number.
   std::int64_t first = 0, step = 1;
   if (how.shuffled && what.blocks > 1) {
-    auto const draw = [&] { return static_cast<std::int64_t>(next_random(random) % static_cast<std::uint64_t>(what.blocks)); };
+    auto const draw = [&] {
+      return static_cast<std::int64_t>(next_random(random) % static_cast<std::uint64_t>(what.blocks));
+    };
     first = draw();
     do step = 1 + draw();
     while (std::gcd(step, what.blocks) != 1);
@@ -150,9 +154,11 @@ void engine::run(grid const& what, void (*f)(void const*, thread_info const&), v
     release(&begins);  // what the program did, the new memory included; not what other blocks did
     group = own_stacks ? static_cast<int>(b % 2) : 0;
     run_block((first + b * step) % what.blocks);
-    if (what.shared_bytes > 0 && !failed && !guards_hold(shared, what.shared_bytes)) record("something was written outside of its shared memory");
+    if (what.shared_bytes > 0 && !failed && !guards_hold(shared, what.shared_bytes))
+      record("something was written outside of its shared memory");
     if (!own_stacks)
-      for (; !shared_memory.empty(); shared_memory.pop_back()) free_guarded(shared_memory.back().memory, what.shared_bytes);
+      for (; !shared_memory.empty(); shared_memory.pop_back())
+        free_guarded(shared_memory.back().memory, what.shared_bytes);
   }
   acquire(&ends);
   for (; !shared_memory.empty(); shared_memory.pop_back()) free_guarded(shared_memory.back().memory, what.shared_bytes);
@@ -199,7 +205,8 @@ void engine::run_thread(int t) {
     record("the thread returned while lane " + std::to_string(w.first % lanes) + " of its warp waits for it in " +
            named(threads[w.first].op) + " at " + text(threads[w.first].at));
   else if (block.arrived > 0 && how.strict)
-    record("the thread returned while " + std::to_string(block.arrived) + " threads wait for it at the barrier at " + text(threads[block.first].at));
+    record("the thread returned while " + std::to_string(block.arrived) + " threads wait for it at the barrier at " +
+           text(threads[block.first].at));
   else if (block.arrived > 0 && block.arrived + block.returned == g->threads) {  // lenient: the others go on
     block.arrived = 0;
     ++block.parity;
@@ -212,7 +219,8 @@ void engine::run_thread(int t) {
 
 void engine::push(int t) { ready[(head + waiting++) % most_threads] = t; }
 
-/// In order, a warp goes on until it has to wait for the others: its stacks stay in the cache, and later warps take them over.
+/// In order, a warp goes on until it has to wait for the others: its stacks stay in the cache, and later warps take
+/// them over.
 void engine::push_first(int t) {
   head = (head + most_threads - 1) % most_threads;
   ready[head] = t;
@@ -222,7 +230,8 @@ void engine::push_first(int t) {
 int engine::pick() {
   if (waiting == 0) return -1;
   if (how.shuffled) {
-    int& other = ready[(head + static_cast<int>(next_random(random) % static_cast<std::uint64_t>(waiting))) % most_threads];
+    int& other =
+        ready[(head + static_cast<int>(next_random(random) % static_cast<std::uint64_t>(waiting))) % most_threads];
     int const t = other;
     other = ready[head];
     ready[head] = t;
@@ -291,8 +300,8 @@ std::uint64_t engine::meet(operation op, std::uint64_t value, int argument, plac
   if (w.arrived == 0) w.first = t;
   thread_state const& other = threads[w.first];
   if (w.arrived > 0 && (other.op != op || !same(other.at, at)))
-    throw fault("lane " + std::to_string(t % lanes) + " is in " + named(op) + " at " + text(at) + ", lane " + std::to_string(w.first % lanes) +
-                " of its warp in " + named(other.op) + " at " + text(other.at));
+    throw fault("lane " + std::to_string(t % lanes) + " is in " + named(op) + " at " + text(at) + ", lane " +
+                std::to_string(w.first % lanes) + " of its warp in " + named(other.op) + " at " + text(other.at));
   thread_state& mine = threads[t];
   mine.state = waits::for_warp;
   mine.op = op;
@@ -342,17 +351,20 @@ void engine::record(std::string const& what) {
 
 std::string engine::census() const {
   std::string s = std::to_string(block.returned) + " threads have returned";
-  if (block.arrived > 0) s += ", " + std::to_string(block.arrived) + " wait at the barrier at " + text(threads[block.first].at);
+  if (block.arrived > 0)
+    s += ", " + std::to_string(block.arrived) + " wait at the barrier at " + text(threads[block.first].at);
   for (int w = 0; w < g->threads / lanes; ++w)
     if (warps[w].arrived > 0)
-      s += ", " + std::to_string(warps[w].arrived) + " of warp " + std::to_string(w) + " in " + named(threads[warps[w].first].op) + " at " +
-           text(threads[warps[w].first].at);
+      s += ", " + std::to_string(warps[w].arrived) + " of warp " + std::to_string(w) + " in " +
+           named(threads[warps[w].first].op) + " at " + text(threads[warps[w].first].at);
   return s;
 }
 
 }  // namespace
 
-void run(grid const& g, void (*body)(void const*, thread_info const&), void const* kernel) { the().run(g, body, kernel); }
+void run(grid const& g, void (*body)(void const*, thread_info const&), void const* kernel) {
+  the().run(g, body, kernel);
+}
 
 std::uint64_t grids_run() { return the().runs; }
 
@@ -361,11 +373,13 @@ void barrier(place at) {
   int const t = e.current->thread;
   meeting& m = e.block;
   if (m.returned > 0 && e.how.strict)
-    throw fault("the barrier at " + text(at) + " is reached after " + std::to_string(m.returned) + " threads have returned");
+    throw fault("the barrier at " + text(at) + " is reached after " + std::to_string(m.returned) +
+                " threads have returned");
   if (m.arrived == 0) m.first = t;
   place const other = e.threads[m.first].at;
   if (m.arrived > 0 && !same(other, at))
-    throw fault("the thread is at the barrier at " + text(at) + ", thread " + std::to_string(m.first) + " at that at " + text(other));
+    throw fault("the thread is at the barrier at " + text(at) + ", thread " + std::to_string(m.first) + " at that at " +
+                text(other));
   e.threads[t].state = waits::for_block;
   e.threads[t].at = at;
   char* const tag = &e.tag[e.group].block[m.parity % 2];
@@ -384,7 +398,8 @@ void barrier(place at) {
 void warp_barrier(place at) { the().meet(operation::sync_warp, 0, 0, at); }
 std::uint64_t shuffle(std::uint64_t bits, int from, place at) { return the().meet(operation::shuffle, bits, from, at); }
 std::uint64_t shuffle_xor(std::uint64_t bits, int mask, place at) {
-  if (mask < 0 || mask >= lanes) throw fault("shuffle_xor at " + text(at) + " with mask " + std::to_string(mask) + ", which leads out of the warp");
+  if (mask < 0 || mask >= lanes)
+    throw fault("shuffle_xor at " + text(at) + " with mask " + std::to_string(mask) + ", which leads out of the warp");
   return the().meet(operation::shuffle_xor, bits, mask, at);
 }
 unsigned ballot(bool yes, place at) { return static_cast<unsigned>(the().meet(operation::ballot, yes ? 1 : 0, 0, at)); }

@@ -9,7 +9,8 @@
 
 namespace triad::cuda_on_host {
 
-/// A kernel did what a device, or this stand-in, does not allow.  The message says which kernel, block, thread and line.
+/// A kernel did what a device, or this stand-in, does not allow.  The message says which kernel, block, thread and
+/// line.
 struct fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -29,12 +30,14 @@ struct thread_info {
   std::size_t shared_bytes;
 };
 
-/// Runs body(kernel, thread) for all threads of all blocks, one block after the other.  Throws `fault`; the engine stays usable.
+/// Runs body(kernel, thread) for all threads of all blocks, one block after the other.  Throws `fault`; the engine
+/// stays usable.
 void run(grid const&, void (*body)(void const* kernel, thread_info const&), void const* kernel);
 
 template <class F>
 void run(grid const& g, F const& f) {
-  run(g, [](void const* kernel, thread_info const& t) { (*static_cast<F const*>(kernel))(t); }, &f);
+  run(
+      g, [](void const* kernel, thread_info const& t) { (*static_cast<F const*>(kernel))(t); }, &f);
 }
 
 /// Grids that were run since the program began.

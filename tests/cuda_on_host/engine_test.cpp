@@ -1,8 +1,8 @@
 // The engine: kernels that are right give the right values in every order, and planted faults are found.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Found only with TSan (compile this with -fsanitize=thread and see its report): two threads or two blocks that write the same
-// place.  Found by ASan at the access itself: what "outside of shared memory" below finds after the block.
+// Found only with TSan (compile this with -fsanitize=thread and see its report): two threads or two blocks that write
+// the same place.  Found by ASan at the access itself: what "outside of shared memory" below finds after the block.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -23,7 +23,8 @@ using triad::cuda_on_host::with_settings;
 using triad::test::contains;
 
 settings const in_order;
-settings const orders[] = {in_order, {.shuffled = true, .seed = 1}, {.shuffled = true, .seed = 2}, {.shuffled = true, .seed = 3}};
+settings const orders[] = {
+    in_order, {.shuffled = true, .seed = 1}, {.shuffled = true, .seed = 2}, {.shuffled = true, .seed = 3}};
 
 struct none {};
 
@@ -44,7 +45,8 @@ TEST_CASE("every thread of every block runs once and knows who it is") {
     std::vector<int> seen(5 * 96);
     bool right = true;
     run(96, 5, [&](block const& b) {
-      right = right && b.threads() == 96 && b.blocks() == 5 && b.lane() == b.thread() % warp && b.row() == b.thread() / warp;
+      right = right && b.threads() == 96 && b.blocks() == 5 && b.lane() == b.thread() % warp &&
+              b.row() == b.thread() / warp;
       ++seen[static_cast<std::size_t>(b.index() * 96 + b.thread())];
     });
     CHECK(right);
@@ -80,7 +82,8 @@ TEST_CASE("after a barrier all threads see what the others wrote") {
         }
         sums[static_cast<std::size_t>(b.thread())] = x.at[b.thread()];
       });
-      for (int t = 0; t < threads; ++t) CHECK(sums[static_cast<std::size_t>(t)] == static_cast<float>((t + 1) * (t + 2) / 2));
+      for (int t = 0; t < threads; ++t)
+        CHECK(sums[static_cast<std::size_t>(t)] == static_cast<float>((t + 1) * (t + 2) / 2));
     }
 }
 
@@ -221,7 +224,8 @@ TEST_CASE("lanes at different operations or lines are found") {
   for (auto const& s : orders) {
     with_settings const scope(s);
     CHECK_THROWS_WITH(run(32, 1, lines), contains("of its warp in shuffle at engine_test.cpp"));
-    CHECK_THROWS_WITH(run(32, 1, operations), contains("sync_warp at engine_test.cpp") && contains("ballot at engine_test.cpp"));
+    CHECK_THROWS_WITH(run(32, 1, operations),
+                      contains("sync_warp at engine_test.cpp") && contains("ballot at engine_test.cpp"));
   }
   CHECK_THROWS_WITH(run(32, 1, [](block const& b) { (void)b.shuffle_xor(1, 32); }), contains("out of the warp"));
 }

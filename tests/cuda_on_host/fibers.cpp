@@ -11,7 +11,8 @@
 // The sanitizers' interface to fibers; null where they are not linked.
 extern "C" {
 __attribute__((weak)) void __sanitizer_start_switch_fiber(void** fake_stack_save, void const* bottom, std::size_t size);
-__attribute__((weak)) void __sanitizer_finish_switch_fiber(void* fake_stack_save, void const** bottom_left, std::size_t* size_left);
+__attribute__((weak)) void __sanitizer_finish_switch_fiber(void* fake_stack_save, void const** bottom_left,
+                                                           std::size_t* size_left);
 __attribute__((weak)) void __asan_unpoison_memory_region(void const volatile* p, std::size_t size);
 __attribute__((weak)) void* __tsan_get_current_fiber(void);
 __attribute__((weak)) void* __tsan_create_fiber(unsigned flags);
@@ -81,7 +82,8 @@ void fiber::adopt() {
 
 void fiber::prepare(int number, void (*entry)()) {
   if (memory_ == nullptr) {
-    void* const p = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    void* const p = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (p == MAP_FAILED) throw std::bad_alloc();
     memory_ = static_cast<char*>(p);
     auto const guard = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -1,4 +1,5 @@
-// The CUDA runtime's captured streams and graphs, on the host: the steps that a stream was given, to be given to it again.
+// The CUDA runtime's captured streams and graphs, on the host: the steps that a stream was given, to be given to it
+// again.
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 

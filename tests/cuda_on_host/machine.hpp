@@ -1,4 +1,5 @@
-// What the parts of the stand-in for the CUDA runtime share: streams as queues, memory that is known, answers that explain themselves.
+// What the parts of the stand-in for the CUDA runtime share: streams as queues, memory that is known, answers that
+// explain themselves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -58,7 +59,7 @@ struct CUstream_st {
 namespace triad::cuda_on_host {
 
 struct machine {
-  std::recursive_mutex door;  // calls come in one by one
+  std::recursive_mutex door;                          // calls come in one by one
   std::map<char const*, std::size_t> device, pinned;  // first byte, bytes
   std::map<void const*, char const*> handles;         // "stream", "event", "graph", "graph instance"
   std::vector<CUstream_st*> streams;

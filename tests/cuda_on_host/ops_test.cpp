@@ -27,14 +27,17 @@ struct size {
 constexpr size sizes[] = {{0, 3}, {1, 1}, {3, 1}, {9, 7}, {5, 32}, {70, 33}, {17, 256}, {9, 300}};
 
 template <class T>
-std::vector<T> values(size s, std::uint64_t stream, double range = 1) { return random_values<T>(s.rows * s.columns, stream, range); }
+std::vector<T> values(size s, std::uint64_t stream, double range = 1) {
+  return random_values<T>(s.rows * s.columns, stream, range);
+}
 
 TEMPLATE_TEST_CASE("elementwise functions on a device are those of the host", "", float, double) {
   for (index_t n : {0, 1, 255, 1024, 1025, 3000}) {
     CAPTURE(n);
     expect_reference<TestType>([n](auto& s, auto zero) {
       using T = decltype(zero);
-      auto const a = s.put(random_values<T>(n, 1)), b = s.put(random_values<T>(n, 2)), y = s.template spoiled<T>(n), z = s.template spoiled<T>(n);
+      auto const a = s.put(random_values<T>(n, 1)), b = s.put(random_values<T>(n, 2)), y = s.template spoiled<T>(n),
+                 z = s.template spoiled<T>(n);
       transform(s.ex, relu(), a, y);
       transform(s.ex, relu_grad(), y, b, y);
       transform(s.ex, plus(), a, b, b);
@@ -101,12 +104,17 @@ TEMPLATE_TEST_CASE("layer norm and its gradient on a device are those of the hos
     for (auto how : all_ways)
       for (int add : {0, 1, 2}) {  // none, another, the gradient itself
         CAPTURE(z.rows, z.columns, static_cast<int>(how), add);
-        double const within = z.columns == 1 ? 1e-2 : 100 * tolerance<TestType>;  // a row of one value has no variance: 1 / sqrt(epsilon) times rounding
+        double const within =
+            z.columns == 1
+                ? 1e-2
+                : 100 * tolerance<TestType>;  // a row of one value has no variance: 1 / sqrt(epsilon) times rounding
         expect_reference<TestType>(
             [=](auto& s, auto zero) {
               using T = decltype(zero);
-              auto const x = s.put(values<T>(z, 1, 3), z.rows, z.columns, how), y = s.template spoiled<T>(z.rows, z.columns, how);
-              auto const dy = s.put(values<T>(z, 2), z.rows, z.columns, how), extra = s.put(values<T>(z, 3), z.rows, z.columns, how);
+              auto const x = s.put(values<T>(z, 1, 3), z.rows, z.columns, how),
+                         y = s.template spoiled<T>(z.rows, z.columns, how);
+              auto const dy = s.put(values<T>(z, 2), z.rows, z.columns, how),
+                         extra = s.put(values<T>(z, 3), z.rows, z.columns, how);
               auto const gain = s.put(random_values<T>(z.columns, 4)), bias = s.put(random_values<T>(z.columns, 5));
               auto const dgain = s.put(random_values<T>(z.columns, 6)), dbias = s.put(random_values<T>(z.columns, 7));
               auto const mean = s.template spoiled<T>(z.rows), rstd = s.template spoiled<T>(z.rows);
@@ -133,7 +141,8 @@ TEMPLATE_TEST_CASE("dropout on a device keeps the elements that the host keeps",
         expect_reference<TestType>([=](auto& s, auto zero) {
           using T = decltype(zero);
           auto const step = s.put(std::vector<std::uint64_t>{4});
-          auto const x = s.put(values<T>(z, 1), z.rows, z.columns, how), y = s.template spoiled<T>(z.rows, z.columns, how);
+          auto const x = s.put(values<T>(z, 1), z.rows, z.columns, how),
+                     y = s.template spoiled<T>(z.rows, z.columns, how);
           dropout(s.ex, {rate, 5, 7, step.data_handle()}, x, y);
           dropout(s.ex, {rate, 5, std::uint64_t{7} << 40, nullptr}, x, x);
           s.collect(x);
@@ -155,7 +164,8 @@ TEMPLATE_TEST_CASE("rows are gathered and added on a device as on the host", "",
         std::vector<index_t> rows(static_cast<std::size_t>(z.indices));
         for (auto& r : rows) r = random.below(static_cast<std::uint32_t>(std::min<index_t>(z.table, 20)));
         vec<index_t const> const index = s.put(rows);
-        auto const table = s.put(random_values<T>(z.table * z.columns, 1), z.table, z.columns, how), y = s.template spoiled<T>(z.indices, z.columns, how);
+        auto const table = s.put(random_values<T>(z.table * z.columns, 1), z.table, z.columns, how),
+                   y = s.template spoiled<T>(z.indices, z.columns, how);
         gather_rows(s.ex, table, index, y);
         scatter_add_rows(s.ex, y, index, table);
         s.collect(y);
@@ -224,7 +234,8 @@ TEMPLATE_TEST_CASE("Adam and clipping on a device are those of the host", "", fl
         using T = decltype(zero);
         auto squares = random_values<T>(n, 4);
         for (auto& e : squares) e = std::abs(e);
-        auto const p = s.put(random_values<T>(n, 1)), g = s.put(random_values<T>(n, 2)), m = s.put(random_values<T>(n, 3)), v = s.put(squares);
+        auto const p = s.put(random_values<T>(n, 1)), g = s.put(random_values<T>(n, 2)),
+                   m = s.put(random_values<T>(n, 3)), v = s.put(squares);
         vec<double const> const rate = s.put(std::vector<double>{0.01});
         auto const step = s.put(std::vector<std::uint64_t>{4});
         adam(s.ex, {0.9, 0.98, 1e-8, 0.1, decoupled}, rate, step.data_handle(), p, g, m, v);

@@ -20,9 +20,11 @@ using triad::cuda::block;
 using triad::cuda::warp;
 
 enum class fault { none, barrier, late_barrier, sum, blocks, lanes, read, shared, device, freed, stream };
-constexpr char const* names[] = {"none", "barrier", "late_barrier", "sum", "blocks", "lanes", "read", "shared", "device", "freed", "stream"};
+constexpr char const* names[] = {"none", "barrier", "late_barrier", "sum",   "blocks", "lanes",
+                                 "read", "shared",  "device",       "freed", "stream"};
 
-/// y(block) = the sum of x(0 ... 127), four times, each thread adding what its neighbours loaded; right with fault::none.
+/// y(block) = the sum of x(0 ... 127), four times, each thread adding what its neighbours loaded; right with
+/// fault::none.
 struct sums {
   static constexpr char const* name = "sums";
   static constexpr int threads = 128;
@@ -67,7 +69,8 @@ struct floats {
   std::size_t bytes;
   float* data = static_cast<float*>(where.allocate(bytes));
 
-  floats(triad::cuda::backend const& ex, int count) : where(ex.where()), bytes(static_cast<std::size_t>(count) * sizeof(float)) {}
+  floats(triad::cuda::backend const& ex, int count)
+      : where(ex.where()), bytes(static_cast<std::size_t>(count) * sizeof(float)) {}
   floats(floats const&) = delete;
   floats& operator=(floats const&) = delete;
   ~floats() { free(); }
@@ -92,7 +95,8 @@ bool right_sums(fault planted) {
       floats x(copies, sums::threads), y(ex, blocks), all(ex, 1);
       copies.where().from_host(x.data, values, sizeof values);
       triad::cuda::check(cudaEventRecord(copied, copies.stream()), "recording an event");
-      if (planted != fault::stream) triad::cuda::check(cudaStreamWaitEvent(ex.stream(), copied, 0), "letting a stream wait");
+      if (planted != fault::stream)
+        triad::cuda::check(cudaStreamWaitEvent(ex.stream(), copied, 0), "letting a stream wait");
       float const* const from = x.data;
       if (planted == fault::freed) x.free();
       triad::cuda::launch(ex, sums{planted}, blocks, from, y.data, all.data);

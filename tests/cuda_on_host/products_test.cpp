@@ -18,10 +18,21 @@ struct size {
 };
 
 template <class T>
-std::vector<T> values(index_t rows, index_t columns, std::uint64_t stream) { return random_values<T>(rows * columns, stream); }
+std::vector<T> values(index_t rows, index_t columns, std::uint64_t stream) {
+  return random_values<T>(rows * columns, stream);
+}
 
 TEMPLATE_TEST_CASE("a product on a device is the sum of products, however its matrices lie", "", float, double) {
-  for (auto const [m, k, n] : {size{0, 3, 2}, {3, 0, 2}, {2, 3, 0}, {1, 1, 1}, {1, 5, 1}, {5, 1, 7}, {3, 4, 1}, {1, 4, 3}, {7, 33, 17}, {65, 17, 70}})
+  for (auto const [m, k, n] : {size{0, 3, 2},
+                               {3, 0, 2},
+                               {2, 3, 0},
+                               {1, 1, 1},
+                               {1, 5, 1},
+                               {5, 1, 7},
+                               {3, 4, 1},
+                               {1, 4, 3},
+                               {7, 33, 17},
+                               {65, 17, 70}})
     for (auto la : all_ways)
       for (auto lb : all_ways)
         for (auto lc : all_ways) {
@@ -83,8 +94,10 @@ TEMPLATE_TEST_CASE("what follows a product follows it on a device in the same or
         CAPTURE(m, k, n, static_cast<int>(how), parts);
         expect_reference<TestType>([=, m = m, k = k, n = n](auto& s, auto zero) {
           using T = decltype(zero);
-          matrix<T const> const a = s.put(values<T>(m, k, 1), m, k), b = s.put(values<T>(k, n, 2), k, n, lying::columns);
-          auto const before = s.put(values<T>(m, n, 5), m, n, how), c = in_place ? before : s.template spoiled<T>(m, n, how);
+          matrix<T const> const a = s.put(values<T>(m, k, 1), m, k),
+                                b = s.put(values<T>(k, n, 2), k, n, lying::columns);
+          auto const before = s.put(values<T>(m, n, 5), m, n, how),
+                     c = in_place ? before : s.template spoiled<T>(m, n, how);
           epilogue<T> e;
           if (parts & 1) e.bias = s.put(random_values<T>(n, 6));
           e.relu = (parts & 2) != 0;
@@ -98,14 +111,20 @@ TEMPLATE_TEST_CASE("what follows a product follows it on a device in the same or
       }
 }
 
-TEST_CASE("bias, relu and a residual that follows at once are cublasLt's where it has a way, and a kernel's where it has none") {
+TEST_CASE(
+    "bias, relu and a residual that follows at once are cublasLt's where it has a way, and a kernel's where it has "
+    "none") {
   struct use {
     bool bias, relu, residual, drops;
     index_t n;
     bool fused;
   };
-  for (auto const u : {use{true, false, false, false, 8, true}, {true, true, false, true, 8, true}, {false, true, true, false, 8, true},
-                       {true, false, true, false, 8, true}, {false, false, true, true, 8, false}, {true, false, false, false, 7, false}}) {
+  for (auto const u : {use{true, false, false, false, 8, true},
+                       {true, true, false, true, 8, true},
+                       {false, true, true, false, 8, true},
+                       {true, false, true, false, 8, true},
+                       {false, false, true, true, 8, false},
+                       {true, false, false, false, 7, false}}) {
     CAPTURE(u.bias, u.relu, u.residual, u.drops, u.n);
     auto const before = device().fused().queued();
     expect_reference<float>([&](auto& s, auto zero) {
@@ -117,13 +136,15 @@ TEST_CASE("bias, relu and a residual that follows at once are cublasLt's where i
       e.relu = u.relu;
       if (u.drops) e.dropout = {0.3, 1, 2, s.put(std::vector<std::uint64_t>{3}).data_handle()};
       if (u.residual) e.residual = s.put(values<T>(m, u.n, 2), m, u.n);
-      matmul(s.ex, matrix<T const>(s.put(values<T>(m, k, 3), m, k)), matrix<T const>(s.put(values<T>(k, u.n, 4), k, u.n)), c, e);
+      matmul(s.ex, matrix<T const>(s.put(values<T>(m, k, 3), m, k)),
+             matrix<T const>(s.put(values<T>(k, u.n, 4), k, u.n)), c, e);
       s.collect(c);
     });
 #if defined(TRIAD_CUDA_DOUBLE)  // a device may have other ways
     CHECK(device().fused().queued() - before == (u.fused ? 2u : 0u));
 #else
-    if (u.bias && !u.relu && !u.residual && u.n == 8) CHECK(device().fused().queued() > before);  // what every device must have
+    if (u.bias && !u.relu && !u.residual && u.n == 8)
+      CHECK(device().fused().queued() > before);  // what every device must have
 #endif
   }
 }
@@ -138,20 +159,24 @@ TEMPLATE_TEST_CASE("a batch of products on a device is each product", "", float,
           index_t const m = 3, k = 5, n = 4;
           auto const batch = [=](auto* data, index_t rows, index_t columns, index_t step, bool by_columns) {
             using view = matrices<std::remove_pointer_t<decltype(data)>>;
-            ::cuda::std::array<index_t, 3> const strides{step * right, by_columns ? right : columns * right, by_columns ? rows * right : right};
+            ::cuda::std::array<index_t, 3> const strides{step * right, by_columns ? right : columns * right,
+                                                         by_columns ? rows * right : right};
             return view(data, typename view::mapping_type(extents<dyn, dyn, dyn>(count, rows, columns), strides));
           };
-          T const *const a = s.put(random_values<T>(20 * m * k, 1)).data_handle(), *const b = s.put(random_values<T>(20 * k * n, 2)).data_handle();
+          T const *const a = s.put(random_values<T>(20 * m * k, 1)).data_handle(),
+                         *const b = s.put(random_values<T>(20 * k * n, 2)).data_handle();
           auto const c = s.put(std::vector<T>(static_cast<std::size_t>(20 * m * n), T(9)));
-          batched_matmul<std::remove_reference_t<decltype(s.ex)>, T>(s.ex, batch(a, m, k, m * k, turned), batch(b, k, n, k * n, !turned),
-                                                                      batch(c.data_handle(), m, n, m * n, false));
+          batched_matmul<std::remove_reference_t<decltype(s.ex)>, T>(s.ex, batch(a, m, k, m * k, turned),
+                                                                     batch(b, k, n, k * n, !turned),
+                                                                     batch(c.data_handle(), m, n, m * n, false));
           s.collect(c);
         });
       }
 }
 
 TEMPLATE_TEST_CASE("pair sums on a device are those of the host", "", float, double) {
-  for (auto const& nodes : {std::vector<index_t>{3, 1, 5, 2}, std::vector<index_t>{0, 19, 0, 1, 0}, std::vector<index_t>(40, 2), std::vector<index_t>{}})
+  for (auto const& nodes : {std::vector<index_t>{3, 1, 5, 2}, std::vector<index_t>{0, 19, 0, 1, 0},
+                            std::vector<index_t>(40, 2), std::vector<index_t>{}})
     for (index_t d : {1, 7, 65, 130})
       for (double rate : {0.0, 0.4, 1.0}) {
         auto const how = rate == 0.4 ? lying::every_second : lying::rows;
@@ -178,7 +203,12 @@ TEMPLATE_TEST_CASE("relation-aware attention on a device is that of the host", "
     std::vector<index_t> nodes;
     index_t width, heads;
   };
-  for (auto const& z : {shape{{1, 2, 0, 3, 4, 5}, 16, 4}, {{9, 7}, 40, 2}, {{3, 35}, 5, 1}, {{4, 1, 3}, 1, 2}, {{2}, 70, 1}, {{}, 4, 2}})
+  for (auto const& z : {shape{{1, 2, 0, 3, 4, 5}, 16, 4},
+                        {{9, 7}, 40, 2},
+                        {{3, 35}, 5, 1},
+                        {{4, 1, 3}, 1, 2},
+                        {{2}, 70, 1},
+                        {{}, 4, 2}})
     for (double rate : {0.0, 0.3, 1.0})
       for (bool padded : {false, true}) {
         if (rate == 1 && z.width != 16) continue;
@@ -199,13 +229,16 @@ TEMPLATE_TEST_CASE("relation-aware attention on a device is that of the host", "
           relation_settings settings{z.heads, {}, {rate, 99, 3, s.put(std::vector<std::uint64_t>{4}).data_handle()}};
           std::vector<std::uint8_t> masked;
           for (auto nodes : z.nodes)
-            for (index_t e = 0; e < nodes * nodes; ++e) masked.push_back(nodes >= 3 && (e / nodes == nodes - 1 || e % nodes == nodes - 1));
+            for (index_t e = 0; e < nodes * nodes; ++e)
+              masked.push_back(nodes >= 3 && (e / nodes == nodes - 1 || e % nodes == nodes - 1));
           if (padded) settings.mask.masked = s.put(masked);
           relation_attention(s.ex, settings, x, g, weights, c);
           for (auto how_much : {edge_gradients::overwritten, edge_gradients::added})
-            relation_attention_grad(s.ex, settings, x, g, vec<T const>(weights), matrix<T const>(c), matrix<T const>(dc), dx, how_much);
+            relation_attention_grad(s.ex, settings, x, g, vec<T const>(weights), matrix<T const>(c),
+                                    matrix<T const>(dc), dx, how_much);
           s.collect(weights);
-          matrix<T> const found[] = {c, dx.query, dx.key, dx.value, dx.edge_key, dx.edge_value};  // nvcc reads no list of members in a `for`
+          matrix<T> const found[] = {c,        dx.query,    dx.key,
+                                     dx.value, dx.edge_key, dx.edge_value};  // nvcc reads no list of members in a `for`
           for (auto const& m : found) s.collect(m);
         });
       }

@@ -82,7 +82,8 @@ struct training {
   /// Values and both moments, behind each other.
   std::vector<float> state() {
     std::vector<float> all;
-    for (auto const v : {train.parameters().flat_values(), train.parameters().flat_first_moments(), train.parameters().flat_second_moments()}) {
+    for (auto const v : {train.parameters().flat_values(), train.parameters().flat_first_moments(),
+                         train.parameters().flat_second_moments()}) {
       std::vector<float> some(static_cast<std::size_t>(v.extent(0)));
       memory_of(ex).to_host(some.data(), v.data_handle(), some.size() * sizeof(float));
       all.insert(all.end(), some.begin(), some.end());
@@ -128,7 +129,9 @@ TEST_CASE("replayed training makes the bits of training that is not recorded, fr
   }
 }
 
-TEST_CASE("updates in parts are replayed part by part, whatever their shares, and make the bits of those that are not recorded") {
+TEST_CASE(
+    "updates in parts are replayed part by part, whatever their shares, and make the bits of those that are not "
+    "recorded") {
   training plain(false), replayed(true);
   nodes const a{3, 2}, b{4}, c{2, 2, 3};
   std::vector<std::vector<nodes>> const updates{{a, b}, {a, b, b}, {c, b}, {a, c, b}, {b, b, c}, {c, b, a, b}};
@@ -142,8 +145,8 @@ TEST_CASE("updates in parts are replayed part by part, whatever their shares, an
     CHECK(replayed.train.loss() == plain.train.loss());
     CHECK(replayed.train.norm() == plain.train.norm());
   }
-  // Of 17 parts, 6 finishes and 6 whole batches: what is met for the first time are a, b and c as a first part, three as a later one,
-  // one finish and one whole batch.
+  // Of 17 parts, 6 finishes and 6 whole batches: what is met for the first time are a, b and c as a first part, three
+  // as a later one, one finish and one whole batch.
   CHECK(replayed.ex.recordings().replayed() == 29 - 8);
   CHECK(replayed.state() == plain.state());
 }
@@ -232,9 +235,9 @@ TEST_CASE("a new key takes the place of the one that was not used for the longes
       CHECK_FALSE(c.add(key));
       CHECK(c.add(1000));
     }
-    CHECK_FALSE(c.add(2000));  // was forgotten, and is met as for the first time,
-    CHECK_FALSE(c.add(2000));  // recorded,
-    CHECK(c.add(2000));        // and replayed
+    CHECK_FALSE(c.add(2000));                                    // was forgotten, and is met as for the first time,
+    CHECK_FALSE(c.add(2000));                                    // recorded,
+    CHECK(c.add(2000));                                          // and replayed
     for (std::uint64_t key = most + 2; key < 3 * most; ++key) {  // whose recordings come and go
       CHECK_FALSE(c.add(key));
       CHECK_FALSE(c.add(key));

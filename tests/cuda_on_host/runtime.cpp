@@ -33,10 +33,14 @@ constexpr error_text errors[] = {
     {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"},
-    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated", "operation failed due to a previous error during capture"},
-    {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation", "dependency created on uncaptured work in another stream"},
-    {cudaErrorStreamCaptureImplicit, "cudaErrorStreamCaptureImplicit", "the default stream would depend on a blocking stream that is capturing"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
+     "operation failed due to a previous error during capture"},
+    {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation",
+     "dependency created on uncaptured work in another stream"},
+    {cudaErrorStreamCaptureImplicit, "cudaErrorStreamCaptureImplicit",
+     "the default stream would depend on a blocking stream that is capturing"},
 };
 error_text const& of(cudaError_t code) {
   for (auto const& e : errors)
@@ -49,7 +53,8 @@ error_text const& of(cudaError_t code) {
 thread_local cudaError_t last = cudaSuccess, explained = cudaSuccess;
 thread_local std::string why_explained, sentence;
 
-std::map<char const*, std::size_t>::const_iterator piece_at(std::map<char const*, std::size_t> const& pieces, void const* p) {
+std::map<char const*, std::size_t>::const_iterator piece_at(std::map<char const*, std::size_t> const& pieces,
+                                                            void const* p) {
   auto after = pieces.upper_bound(static_cast<char const*>(p));
   return after == pieces.begin() ? pieces.end() : std::prev(after);
 }
@@ -82,13 +87,16 @@ cudaError_t give_back(std::map<char const*, std::size_t>& pieces, void* p, char 
     complain(std::string(call) + " of a pointer that it did not make, or of one a second time");
     return answer(cudaErrorInvalidValue, "the pointer is none of its own");
   }
-  if (!guards_hold(p, found->second)) complain(std::string(call) + ": the host wrote outside of " + std::to_string(found->second) + " bytes");
+  if (!guards_hold(p, found->second))
+    complain(std::string(call) + ": the host wrote outside of " + std::to_string(found->second) + " bytes");
   free_guarded(p, found->second);
   pieces.erase(found);
   return cudaSuccess;
 }
 
-std::string count(std::size_t n, std::string const& what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+std::string count(std::size_t n, std::string const& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
 
 }  // namespace
 
@@ -193,7 +201,9 @@ cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : answer(cudaErrorInvalidDevice, "there is device 0 alone"); }
+cudaError_t cudaSetDevice(int device) {
+  return device == 0 ? cudaSuccess : answer(cudaErrorInvalidDevice, "there is device 0 alone");
+}
 cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
@@ -201,15 +211,32 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   if (device != 0) return cudaSetDevice(device);
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = 1024; return cudaSuccess;
-    case cudaDevAttrMaxGridDimX: *value = 0x7fffffff; return cudaSuccess;
-    case cudaDevAttrWarpSize: *value = 32; return cudaSuccess;
-    case cudaDevAttrMultiProcessorCount: *value = 4; return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = shared_bytes; return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = granted_shared_bytes; return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMajor: *value = 8; return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor: *value = 0; return cudaSuccess;
-    default: return answer(cudaErrorNotSupported, "the stand-in does not know this attribute");
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = 1024;
+      return cudaSuccess;
+    case cudaDevAttrMaxGridDimX:
+      *value = 0x7fffffff;
+      return cudaSuccess;
+    case cudaDevAttrWarpSize:
+      *value = 32;
+      return cudaSuccess;
+    case cudaDevAttrMultiProcessorCount:
+      *value = 4;
+      return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = shared_bytes;
+      return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = granted_shared_bytes;
+      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = 8;
+      return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = 0;
+      return cudaSuccess;
+    default:
+      return answer(cudaErrorNotSupported, "the stand-in does not know this attribute");
   }
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
@@ -232,7 +259,8 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 cudaError_t cudaFuncSetAttribute(void const*, cudaFuncAttribute attribute, int value) {
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value > granted_shared_bytes)
-    return answer(cudaErrorInvalidValue, std::to_string(value) + " bytes of shared memory; a block has 163 KiB at most");
+    return answer(cudaErrorInvalidValue,
+                  std::to_string(value) + " bytes of shared memory; a block has 163 KiB at most");
   return cudaSuccess;
 }
 
@@ -240,6 +268,10 @@ cudaError_t cudaFuncSetAttribute(void const*, cudaFuncAttribute attribute, int v
 
 cudaError_t cudaMalloc(void** p, std::size_t bytes) { return allocate(the_machine().device, p, bytes, "cudaMalloc"); }
 cudaError_t cudaFree(void* p) { return give_back(the_machine().device, p, "cudaFree"); }
-cudaError_t cudaMallocHost(void** p, std::size_t bytes) { return allocate(the_machine().pinned, p, bytes, "cudaMallocHost"); }
-cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) { return allocate(the_machine().pinned, p, bytes, "cudaHostAlloc"); }
+cudaError_t cudaMallocHost(void** p, std::size_t bytes) {
+  return allocate(the_machine().pinned, p, bytes, "cudaMallocHost");
+}
+cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
+  return allocate(the_machine().pinned, p, bytes, "cudaHostAlloc");
+}
 cudaError_t cudaFreeHost(void* p) { return give_back(the_machine().pinned, p, "cudaFreeHost"); }

@@ -1,4 +1,5 @@
-// The stand-ins for the CUDA runtime and for cuBLAS: work comes in the order of its stream and no earlier, and misuse is told.
+// The stand-ins for the CUDA runtime and for cuBLAS: work comes in the order of its stream and no earlier, and misuse
+// is told.
 // SPDX-License-Identifier: Apache-2.0
 #include <cublas_v2.h>
 
@@ -28,7 +29,9 @@ std::string said(cudaError_t status) {
 
 struct stream {
   cudaStream_t s = nullptr;
-  explicit stream(unsigned flags = cudaStreamNonBlocking) { REQUIRE(cudaStreamCreateWithFlags(&s, flags) == cudaSuccess); }
+  explicit stream(unsigned flags = cudaStreamNonBlocking) {
+    REQUIRE(cudaStreamCreateWithFlags(&s, flags) == cudaSuccess);
+  }
   stream(stream const&) = delete;
   ~stream() { (void)cudaStreamDestroy(s); }
   operator cudaStream_t() const { return s; }
@@ -79,7 +82,9 @@ struct affine {
     for (index_t i = b.thread(); i < n; i += threads) y[i] = a * x[i] + 1;
   }
 };
-cudaError_t start(cudaStream_t s, float a, float const* x, float* y, index_t n) { return triad::cuda::detail::start(s, affine{}, 1, 0, a, x, y, n); }
+cudaError_t start(cudaStream_t s, float a, float const* x, float* y, index_t n) {
+  return triad::cuda::detail::start(s, affine{}, 1, 0, a, x, y, n);
+}
 
 /// Comes to no good end.
 struct faulty {
@@ -188,7 +193,8 @@ TEST_CASE("copies of the wrong memory, or beyond its end, are refused") {
   memory const x(2);
   floats v(8);
   auto* const host = v.data();
-  CHECK_THAT(said(cudaMemcpyAsync(host, host, 4, cudaMemcpyHostToDevice, s)), contains("cudaErrorInvalidValue") && contains("direction"));
+  CHECK_THAT(said(cudaMemcpyAsync(host, host, 4, cudaMemcpyHostToDevice, s)),
+             contains("cudaErrorInvalidValue") && contains("direction"));
   CHECK_THAT(said(cudaMemcpyAsync(host, x, 4, cudaMemcpyHostToDevice, s)), contains("direction"));
   CHECK_THAT(said(cudaMemcpyAsync(x, x, 4, cudaMemcpyDeviceToHost, s)), contains("direction"));
   CHECK_THAT(said(cudaMemcpyAsync(x, host, 9, cudaMemcpyHostToDevice, s)), contains("beyond the end"));
@@ -239,9 +245,11 @@ TEST_CASE("a kernel's fault is told by whatever is asked of its stream next, and
   {
     stream const s;
     REQUIRE(triad::cuda::detail::start(s, faulty{}, 2, 0) == cudaSuccess);
-    CHECK_THAT(said(cudaStreamSynchronize(s)), contains("cudaErrorLaunchFailure") && contains("kernel faulty, block 0 of 2") &&
+    CHECK_THAT(said(cudaStreamSynchronize(s)), contains("cudaErrorLaunchFailure") &&
+                                                   contains("kernel faulty, block 0 of 2") &&
                                                    contains("runtime_test.cpp"));
-    CHECK_THROWS_WITH(triad::cuda::check(cudaMemsetAsync(x, 0, 4, s), "clearing"), contains("CUDA, while clearing") && contains("kernel faulty"));
+    CHECK_THROWS_WITH(triad::cuda::check(cudaMemsetAsync(x, 0, 4, s), "clearing"),
+                      contains("CUDA, while clearing") && contains("kernel faulty"));
   }
   CHECK(waited_for(x, 1, other) == floats{1});
   CHECK(take_complaints().empty());
@@ -311,8 +319,10 @@ TEST_CASE("what a capture forbids is refused, and spoils it") {
   CHECK(forbidden([&] { return cudaDeviceSynchronize(); }) == cudaErrorStreamCaptureUnsupported);
   CHECK(forbidden([&] { return cudaMalloc(&p, 4); }) == cudaErrorStreamCaptureUnsupported);
   CHECK(forbidden([&] { return cudaFree(x); }) == cudaErrorStreamCaptureUnsupported);
-  CHECK(forbidden([&] { return cudaMemcpyAsync(x, &v, 4, cudaMemcpyHostToDevice, s); }) == cudaErrorStreamCaptureUnsupported);
-  CHECK(forbidden([&] { return cudaMemcpyAsync(&v, x, 4, cudaMemcpyDeviceToHost, s); }) == cudaErrorStreamCaptureUnsupported);
+  CHECK(forbidden([&] { return cudaMemcpyAsync(x, &v, 4, cudaMemcpyHostToDevice, s); }) ==
+        cudaErrorStreamCaptureUnsupported);
+  CHECK(forbidden([&] { return cudaMemcpyAsync(&v, x, 4, cudaMemcpyDeviceToHost, s); }) ==
+        cudaErrorStreamCaptureUnsupported);
   CHECK(forbidden([&] { return cudaStreamWaitEvent(s, outside, 0); }) == cudaErrorStreamCaptureIsolation);
   CHECK(start(s, 1, x, x, 1) == cudaSuccess);
   CHECK(cudaStreamSynchronize(s) == cudaSuccess);
@@ -338,8 +348,8 @@ TEST_CASE("factors are rounded as the compute type says, and sums are not") {
   REQUIRE(put(a, {fine, 0x1p-20f}, s) == cudaSuccess);
   REQUIRE(put(b, {1, 1}, s) == cudaSuccess);
   auto const product = [&](cublasComputeType_t how) {
-    REQUIRE(cublasGemmEx(handle.h, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, 2, &one, a, CUDA_R_32F, 2, b, CUDA_R_32F, 2, &zero, c, CUDA_R_32F, 1, how,
-                         CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS);
+    REQUIRE(cublasGemmEx(handle.h, CUBLAS_OP_T, CUBLAS_OP_N, 1, 1, 2, &one, a, CUDA_R_32F, 2, b, CUDA_R_32F, 2, &zero,
+                         c, CUDA_R_32F, 1, how, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS);
     return waited_for(c, 1, s)[0];
   };
   CHECK(product(CUBLAS_COMPUTE_32F) == fine + 0x1p-20f);
@@ -354,7 +364,8 @@ TEST_CASE("a batch of products is each product, also with factors that are turne
   float const one = 1, zero = 0;
   REQUIRE(put(a, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, s) == cudaSuccess);  // two of (3, 2) by columns, read turned
   REQUIRE(put(b, {1, 0, 2, 0, 1, 1}, s) == cudaSuccess);                       // (3, 2), for both
-  REQUIRE(cublasSgemmStridedBatched(handle.h, CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, 3, &one, a, 3, 6, b, 3, 0, &zero, c, 2, 4, 2) == CUBLAS_STATUS_SUCCESS);
+  REQUIRE(cublasSgemmStridedBatched(handle.h, CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, 3, &one, a, 3, 6, b, 3, 0, &zero, c, 2, 4,
+                                    2) == CUBLAS_STATUS_SUCCESS);
   CHECK(waited_for(c, 8, s) == floats{7, 16, 5, 11, 25, 34, 17, 23});
 }
 
@@ -365,7 +376,8 @@ TEST_CASE("products that are not modelled, and those of the wrong memory, are re
   float const one = 1, zero = 0;
   float host[4] = {};
   auto const product = [&](float const* x, int leading, cudaDataType type, cublasComputeType_t how) {
-    return cublasGemmEx(handle.h, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, x, type, leading, a, type, 2, &zero, a, type, 2, how, CUBLAS_GEMM_DEFAULT);
+    return cublasGemmEx(handle.h, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, x, type, leading, a, type, 2, &zero, a, type,
+                        2, how, CUBLAS_GEMM_DEFAULT);
   };
   CHECK(product(a, 2, CUDA_R_16BF, CUBLAS_COMPUTE_32F) == CUBLAS_STATUS_NOT_SUPPORTED);
   CHECK(product(a, 2, CUDA_R_32F, CUBLAS_COMPUTE_16F) == CUBLAS_STATUS_NOT_SUPPORTED);
@@ -382,7 +394,8 @@ TEST_CASE("a backend records work the second time and replays it") {
   auto const m = ex.where();
   auto* const x = static_cast<float*>(m.allocate(4));
   m.zero(x, 4);
-  for (int k = 0; k < 4; ++k) do_replay(ex, 1, [&] { triad::cuda::launch(ex, affine{}, 1, 2.0f, static_cast<float const*>(x), x, index_t{1}); });
+  for (int k = 0; k < 4; ++k)
+    do_replay(ex, 1, [&] { triad::cuda::launch(ex, affine{}, 1, 2.0f, static_cast<float const*>(x), x, index_t{1}); });
   float v = 0;
   m.to_host(&v, x, 4);
   CHECK(v == 15);

@@ -1,4 +1,5 @@
-// One body of work on the reference and on the CUDA backend, values copied in and out of each one's memory, and how far apart they are.
+// One body of work on the reference and on the CUDA backend, values copied in and out of each one's memory, and how far
+// apart they are.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -45,7 +46,10 @@ class session {
   template <class T>
   matrix<T> put(std::vector<T> const& values, index_t rows, index_t columns, lying how = lying::rows) {
     index_t const dense = std::max<index_t>(columns, 1);
-    index_t const down = how == lying::rows ? dense : how == lying::padded ? dense + 3 : how == lying::columns ? 1 : 2 * dense + 1;
+    index_t const down = how == lying::rows      ? dense
+                         : how == lying::padded  ? dense + 3
+                         : how == lying::columns ? 1
+                                                 : 2 * dense + 1;
     index_t const right = how == lying::columns ? std::max<index_t>(rows, 1) + 1 : how == lying::every_second ? 2 : 1;
     std::vector<T> all(static_cast<std::size_t>(rows * down + columns * right + 1), T(gap));
     auto const m = make_matrix(all.data(), rows, columns, down, right);
@@ -55,7 +59,9 @@ class session {
   }
   /// `count` values that are NaN: for what is overwritten.
   template <class T>
-  vec<T> spoiled(index_t count) { return put(std::vector<T>(static_cast<std::size_t>(count), T(NAN))); }
+  vec<T> spoiled(index_t count) {
+    return put(std::vector<T>(static_cast<std::size_t>(count), T(NAN)));
+  }
   template <class T>
   matrix<T> spoiled(index_t rows, index_t columns, lying how = lying::rows) {
     return put(std::vector<T>(static_cast<std::size_t>(rows * columns), T(NAN)), rows, columns, how);
@@ -125,8 +131,8 @@ inline double distance(std::vector<double> const& exact, std::vector<double> con
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
-/// body(session, T()) gives on the device in T what it gives on the reference in double, and the same bits each time: on a stand-in
-/// for a device, also where threads, warps and blocks take turns in another order.
+/// body(session, T()) gives on the device in T what it gives on the reference in double, and the same bits each time:
+/// on a stand-in for a device, also where threads, warps and blocks take turns in another order.
 template <class T, class Body>
 void expect_reference(Body&& body, double within = tolerance<T>) {
   reference::backend plain;

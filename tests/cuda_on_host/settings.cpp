@@ -18,9 +18,10 @@ settings from_environment() {
   s.deferred = std::strstr(words, "immediate") == nullptr;
   s.strict = std::strstr(words, "lenient") == nullptr;
   if (char const* const seed = std::strstr(words, "seed=")) s.seed = std::strtoull(seed + 5, nullptr, 10);
-  std::fprintf(stderr, "cuda on host: threads %s, seed %llu, streams %s, %s about threads that return before a barrier\n",
-               s.shuffled ? "shuffled" : "in order", static_cast<unsigned long long>(s.seed), s.deferred ? "deferred" : "immediate",
-               s.strict ? "strict" : "lenient");
+  std::fprintf(stderr,
+               "cuda on host: threads %s, seed %llu, streams %s, %s about threads that return before a barrier\n",
+               s.shuffled ? "shuffled" : "in order", static_cast<unsigned long long>(s.seed),
+               s.deferred ? "deferred" : "immediate", s.strict ? "strict" : "lenient");
   return s;
 }
 

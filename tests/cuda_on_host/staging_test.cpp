@@ -1,4 +1,5 @@
-// Copies to a device through page-locked memory: what was there when they were asked for arrives, however late and however much.
+// Copies to a device through page-locked memory: what was there when they were asked for arrives, however late and
+// however much.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <numeric>
@@ -16,7 +17,8 @@ using test::contains;
 TEST_CASE("bytes may change as soon as a copy to the device returns") {
   triad::cuda::backend ex;
   auto const memory = memory_of(ex);
-  for (std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{300} << 10, std::size_t{1} << 20}) {  // up to 8 MiB: more than is page-locked
+  for (std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{300} << 10,
+                            std::size_t{1} << 20}) {  // up to 8 MiB: more than is page-locked
     CAPTURE(count);
     buffer<triad::cuda::device_memory> there(count * sizeof(std::uint64_t), memory);
     std::vector<std::uint64_t> here(count), back(count);

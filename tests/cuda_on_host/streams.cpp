@@ -22,7 +22,8 @@ cudaError_t at_fault(CUstream_st& s) {
 }
 
 bool can_go_on(CUstream_st const& s) {
-  return !s.queue.empty() && (s.queue.front().awaits == nullptr || s.queue.front().awaits->reached >= s.queue.front().which);
+  return !s.queue.empty() &&
+         (s.queue.front().awaits == nullptr || s.queue.front().awaits->reached >= s.queue.front().which);
 }
 
 void reach(step const& s) {
@@ -71,19 +72,25 @@ cudaError_t copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind k
   if (auto const status = known_stream(stream); status != cudaSuccess) return status;
   if (bytes == 0) return cudaSuccess;
   side const there = side_of(to), here = side_of(from);
-  bool const to_device = kind == cudaMemcpyDefault ? there == side::device : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  bool const from_device = kind == cudaMemcpyDefault ? here == side::device : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  bool const to_device = kind == cudaMemcpyDefault ? there == side::device
+                                                   : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  bool const from_device = kind == cudaMemcpyDefault
+                               ? here == side::device
+                               : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (to_device != (there == side::device) || from_device != (here == side::device))
-    return answer(cudaErrorInvalidValue, "a copy whose direction is not that of its pointers, or to or from memory that was never allocated");
+    return answer(cudaErrorInvalidValue,
+                  "a copy whose direction is not that of its pointers, or to or from memory that was never allocated");
   if ((to_device && !on_device(to, bytes)) || (from_device && !on_device(from, bytes)))
-    return answer(cudaErrorInvalidValue, "a copy of " + std::to_string(bytes) + " bytes beyond the end of device memory");
+    return answer(cudaErrorInvalidValue,
+                  "a copy of " + std::to_string(bytes) + " bytes beyond the end of device memory");
   CUstream_st& s = stream_of(stream);
   if (s.capture != nullptr && (there == side::pageable || here == side::pageable)) {
     s.spoilt = true;
     return answer(cudaErrorStreamCaptureUnsupported, "a copy of pageable memory");
   }
   auto const checked = [=](void const* source) {
-    if ((to_device && !on_device(to, bytes)) || (from_device && !on_device(source, bytes))) throw fault("a copy of memory that has been freed");
+    if ((to_device && !on_device(to, bytes)) || (from_device && !on_device(source, bytes)))
+      throw fault("a copy of memory that has been freed");
     std::memmove(to, source, bytes);
   };
   if (here == side::pageable && to_device) {  // staged: `from` may change at once
@@ -98,11 +105,12 @@ cudaError_t copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind k
 
 cudaError_t fill(void* p, int value, std::size_t bytes, cudaStream_t stream) {
   if (bytes == 0) return cudaSuccess;
-  if (!on_device(p, bytes)) return answer(cudaErrorInvalidValue, "filling what is not device memory, or beyond its end");
+  if (!on_device(p, bytes))
+    return answer(cudaErrorInvalidValue, "filling what is not device memory, or beyond its end");
   return submit(stream, {[=] {
-    if (!on_device(p, bytes)) throw fault("filling memory that has been freed");
-    std::memset(p, value, bytes);
-  }});
+                  if (!on_device(p, bytes)) throw fault("filling memory that has been freed");
+                  std::memset(p, value, bytes);
+                }});
 }
 
 }  // namespace
@@ -139,7 +147,8 @@ cudaError_t unless_captured(char const* call) {
   bool captured = false;
   for (auto* s : the_machine().streams)
     if (s->capture != nullptr && s->mode != cudaStreamCaptureModeRelaxed) captured = s->spoilt = true;
-  return captured ? answer(cudaErrorStreamCaptureUnsupported, std::string(call) + " while a stream is captured") : cudaSuccess;
+  return captured ? answer(cudaErrorStreamCaptureUnsupported, std::string(call) + " while a stream is captured")
+                  : cudaSuccess;
 }
 
 void advance_once() {
@@ -155,7 +164,8 @@ void advance_once() {
 void advance_all() {
   advance_until([] {
     auto const& all = the_machine().streams;
-    return the_machine().default_stream.queue.empty() && std::all_of(all.begin(), all.end(), [](auto* s) { return s->queue.empty(); });
+    return the_machine().default_stream.queue.empty() &&
+           std::all_of(all.begin(), all.end(), [](auto* s) { return s->queue.empty(); });
   });
 }
 
@@ -276,7 +286,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned) {
     q.spoilt = true;
     return answer(cudaErrorStreamCaptureIsolation, "an event that was recorded outside of the capture");
   }
-  if (e->captured != nullptr) return answer(cudaErrorNotSupported, "the stand-in captures one stream, not several joined by events");
+  if (e->captured != nullptr)
+    return answer(cudaErrorNotSupported, "the stand-in captures one stream, not several joined by events");
   if (e->recordings->made == 0) return cudaSuccess;
   return submit(s, {{}, {}, e->recordings, e->recordings->made});
 }

@@ -13,8 +13,9 @@ namespace {
 using namespace triad;
 using namespace triad::test;
 
-constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
-                                       triangle_form::both_ablations, triangle_form::flat};
+constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value_ablation,
+                                       triangle_form::attention_ablation, triangle_form::both_ablations,
+                                       triangle_form::flat};
 
 struct shape {
   std::vector<index_t> sizes;  // nodes of each graph
@@ -25,8 +26,8 @@ struct shape {
   double rate = 0;  // of dropout
   lying how = lying::rows;
   triad::cuda::arithmetic factors = triad::cuda::arithmetic::float32;  // q and k have no more digits than these
-  std::vector<index_t> sources = {};  // of each graph; or none: not causal
-  index_t before = 0;                 // triangles of other graphs, which dropout counts first
+  std::vector<index_t> sources = {};                                   // of each graph; or none: not causal
+  index_t before = 0;  // triangles of other graphs, which dropout counts first
 
   index_t d() const { return width * heads; }
 };
@@ -34,8 +35,9 @@ struct shape {
 std::ostream& operator<<(std::ostream& out, shape const& s) {
   out << "n =";
   for (auto n : s.sizes) out << ' ' << n;
-  out << ", k = " << s.width << ", h = " << s.heads << ", form " << static_cast<int>(s.form) << ", masked " << s.shut << ", fill " << s.fill
-      << ", dropout " << s.rate << ", lying " << static_cast<int>(s.how) << (s.sources.empty() ? "" : ", sources");
+  out << ", k = " << s.width << ", h = " << s.heads << ", form " << static_cast<int>(s.form) << ", masked " << s.shut
+      << ", fill " << s.fill << ", dropout " << s.rate << ", lying " << static_cast<int>(s.how)
+      << (s.sources.empty() ? "" : ", sources");
   for (auto n : s.sources) out << ' ' << n;
   return out;
 }
@@ -83,7 +85,8 @@ struct use {
     index_t const rows = all.dims.rows;
     auto const o = s.template spoiled<T>(rows, z.d(), z.how), dx = s.template spoiled<T>(rows, 4 * z.d(), z.how);
     auto const d_o = s.put(values(1, 2, 1), rows, z.d(), z.how);
-    triangle_statistics<T> const made{s.template spoiled<T>(rows, z.heads, z.how), s.template spoiled<T>(rows, z.heads)};
+    triangle_statistics<T> const made{s.template spoiled<T>(rows, z.heads, z.how),
+                                      s.template spoiled<T>(rows, z.heads)};
     triangle_statistics<T const> const read{made.maximum, made.inverse_sum};
     auto const in = split(matrix<T const>(x));
     s.with_scratch([&](auto& ex, call const& c) {
@@ -173,7 +176,8 @@ TEMPLATE_TEST_CASE("causal graphs on a device are those of the reference", "", f
     expect_right<TestType>(causal({{6, 16, 9}, 16, 1, form, 0.2, -9, 0.2}, {0, 4, 9}));
     expect_right<TestType>(causal({{17, 3, 34}, 5, 1, form, 0.2, -9, 0.2}, {0, 1, 9}));
     expect_right<TestType>(causal({{33}, 30, 1, form}, {20}));
-    if (form != triangle_form::value_ablation) expect_right<TestType>(causal({{17, 2}, 131, 1, form, 0.2, -9, 0.2}, {5, 1}));
+    if (form != triangle_form::value_ablation)
+      expect_right<TestType>(causal({{17, 2}, 131, 1, form, 0.2, -9, 0.2}, {5, 1}));
   }
   if (sizeof(TestType) == 4) expect_right<TestType>(causal({{19}, 70, 1}, {3}));  // tiles of 128 columns
   expect_right<TestType>(causal({{40}, 50, 1}, {10}));
@@ -212,7 +216,8 @@ struct compared {
     auto const some = [&](std::vector<double> const& all) {
       std::vector<double> v;
       for (index_t r = 0; r < rows; ++r)
-        for (index_t c = 0; c < d; ++c) v.push_back(all[static_cast<std::size_t>(part == 0 ? r * d + c : (rows + 4 * r + part - 1) * d + c)]);
+        for (index_t c = 0; c < d; ++c)
+          v.push_back(all[static_cast<std::size_t>(part == 0 ? r * d + c : (rows + 4 * r + part - 1) * d + c)]);
       return v;
     };
     return distance(some(exact), some(found));
@@ -255,7 +260,8 @@ std::vector<double> made_on(shape const& z, triad::cuda::arithmetic how) {
   auto const in = u.split(matrix<float const>(u.x));
   auto const o = s.spoiled<float>(u.all.dims.rows, z.d()), dx = s.spoiled<float>(u.all.dims.rows, 4 * z.d());
   auto const d_o = s.put(u.values(1, 2, 1), u.all.dims.rows, z.d());
-  auto const maximum = s.spoiled<float>(u.all.dims.rows, z.heads), inverse_sum = s.spoiled<float>(u.all.dims.rows, z.heads),
+  auto const maximum = s.spoiled<float>(u.all.dims.rows, z.heads),
+             inverse_sum = s.spoiled<float>(u.all.dims.rows, z.heads),
              delta = s.spoiled<float>(u.all.dims.rows, z.heads);
   auto const p = tri::make_problem(u.t, in, u.g, how);
   auto const read = [&](matrix<float const> m) { return tri::make_columns(m, p.width); };
@@ -264,14 +270,17 @@ std::vector<double> made_on(shape const& z, triad::cuda::arithmetic how) {
 
   using forward = tri::forward_kernel<float, Width, false, RightValue, Path>;
   index_t const rows = blocks_for(n, forward::rows), columns = blocks_for(n, forward::tile_columns);
-  launch(s.ex, forward(), heads * rows * columns, p, rows, columns, maximum, inverse_sum, tri::make_columns(o, p.width));
-  launch(s.ex, tri::delta_kernel<float>(), blocks_for(u.all.dims.rows, tri::delta_kernel<float>::threads / warp), read(o), read(d_o),
-         u.all.dims.rows, z.heads, p.width, delta);
+  launch(s.ex, forward(), heads * rows * columns, p, rows, columns, maximum, inverse_sum,
+         tri::make_columns(o, p.width));
+  launch(s.ex, tri::delta_kernel<float>(), blocks_for(u.all.dims.rows, tri::delta_kernel<float>::threads / warp),
+         read(o), read(d_o), u.all.dims.rows, z.heads, p.width, delta);
   using backward = tri::backward_kernel<float, Width, false, RightValue, Path>;
   index_t const blocks = blocks_for(n, backward::middles);
   tri::gradients<float> const gradients{tri::make_columns(to.query, p.width), tri::make_columns(to.key, p.width),
-                                        tri::make_columns(to.left_value, p.width), tri::make_columns(to.right_value, p.width)};
-  launch(s.ex, backward(), heads * blocks, p, blocks, read(d_o), tri::statistics_views<float>{maximum, inverse_sum, delta}, gradients);
+                                        tri::make_columns(to.left_value, p.width),
+                                        tri::make_columns(to.right_value, p.width)};
+  launch(s.ex, backward(), heads * blocks, p, blocks, read(d_o),
+         tri::statistics_views<float>{maximum, inverse_sum, delta}, gradients);
   s.collect(o);
   s.collect(dx);
   return s.results;
@@ -285,7 +294,8 @@ void expect_twins(index_t width, std::vector<index_t> sources = {}) {
   CAPTURE(Width, RightValue, width);
   for (auto how : {triad::cuda::arithmetic::tf32, triad::cuda::arithmetic::bf16}) {
     auto const plain = made_on<Width, RightValue, product_path::plain>(z, how);
-    double const error = how == triad::cuda::arithmetic::tf32 ? 1e-4 : 1e-3;  // ds may round the other way where s differs
+    double const error =
+        how == triad::cuda::arithmetic::tf32 ? 1e-4 : 1e-3;  // ds may round the other way where s differs
     CHECK(distance(plain, made_on<Width, RightValue, product_path::tensor_cores>(z, how)) <= error);
     CHECK(distance(plain, made_on<Width, RightValue, product_path::exact>(z, how)) > tolerance<float>);
   }
@@ -324,7 +334,8 @@ TEST_CASE("an empty batch of triangles is nothing", "") { expect_right<float>({{
 #if defined(TRIAD_CUDA_DOUBLE)  // a real device takes turns as it likes
 TEST_CASE("triangles do not depend on the order in which threads take turns", "") {
   cuda_on_host::with_settings const shuffled({true, 5, true, true});
-  for (auto form : all_forms) expect_right<float>({{5, form == triangle_form::flat ? 2 : 18}, 6, 2, form, 0.2, -9, 0.2});
+  for (auto form : all_forms)
+    expect_right<float>({{5, form == triangle_form::flat ? 2 : 18}, 6, 2, form, 0.2, -9, 0.2});
 }
 #endif
 
@@ -338,8 +349,8 @@ TEST_CASE("the bits of a graph do not depend on the graphs beside it", "") {
     triangle_statistics<float> const made{s.spoiled<float>(u.all.dims.rows, 2), s.spoiled<float>(u.all.dims.rows, 2)};
     s.with_scratch([&](auto& ex, call const& c) {
       triangle(ex, *c.scratch, u.t, u.split(matrix<float const>(u.x)), u.g, made, o);
-      triangle_grad(ex, *c.scratch, u.t, u.split(matrix<float const>(u.x)), u.g, {made.maximum, made.inverse_sum}, matrix<float const>(o),
-                    matrix<float const>(d_o), u.split(dx));
+      triangle_grad(ex, *c.scratch, u.t, u.split(matrix<float const>(u.x)), u.g, {made.maximum, made.inverse_sum},
+                    matrix<float const>(o), matrix<float const>(d_o), u.split(dx));
     });
     auto const edges = sizes[0] * sizes[0];  // of the first graph
     auto results = s.get(o.data_handle(), edges * z.d());

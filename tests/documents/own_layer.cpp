@@ -13,8 +13,8 @@ namespace mine {
 
 using namespace triad;
 
-// y = a * b,  a = relu(x u' + c),  b = x v' + e        x (rows, in), u and v (out, in), y (rows, out); * element by element
-// da = dy * b where a > 0, else 0;  db = dy * a;  dx = da u + db v
+// y = a * b,  a = relu(x u' + c),  b = x v' + e        x (rows, in), u and v (out, in), y (rows, out); * element by
+// element da = dy * b where a > 0, else 0;  db = dy * a;  dx = da u + db v
 template <class T>
 struct gated_linear {
   using input = tensor<T const, dyn, dyn>;  // (rows, in)
@@ -57,7 +57,8 @@ struct gated_linear {
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy, output dx, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy, output dx,
+                fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const d = c.scratch->template make<output>(x.extent(0), gate.out());
     transform(ex, times{}, dy, s.b, d);

@@ -10,7 +10,8 @@ using namespace triad;
 
 int main() {
   cpu::backend ex;
-  edge_transformer<float> const model({.labels = 6, .targets = 5, .layers = 4, .layer = {.width = 32, .heads = 2, .hidden = 64}});
+  edge_transformer<float> const model(
+      {.labels = 6, .targets = 5, .layers = 4, .layer = {.width = 32, .heads = 2, .hidden = 64}});
   graph_dims const room{64, 64 * 49, 64 * 7, 64 * 343, 7};  // graphs, edges, nodes, triangles, nodes of the largest
   graph_loader<cpu::backend> batch(room);
   trainer<edge_transformer<float>, cpu::backend> learner(ex, model, {.max_norm = 1, .capacity = room});
@@ -32,7 +33,8 @@ int main() {
   };
   for (index_t step = 0; step < 1000; ++step) {
     auto const questions = chains(2 + step % 3);
-    learner.update(questions, batch.uploaded_answers(), linear_warmup{5e-3, 20, 1000}.rate(static_cast<std::uint64_t>(step)));
+    learner.update(questions, batch.uploaded_answers(),
+                   linear_warmup{5e-3, 20, 1000}.rate(static_cast<std::uint64_t>(step)));
   }
 
   int wrong = 0;

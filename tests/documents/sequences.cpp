@@ -24,8 +24,9 @@ int main() {
   options.max_norm = 1;
   options.capacity = {batch, batch * longest, batch * longest, longest, longest};
   trainer<model, cpu::backend> learner(ex, model(sizes), options);
-  initialize(learner.parameters().mutable_values(), 1,
-             [](std::string const& path) { return path.ends_with("table") ? initializer::normal(0.18) : initializer::by_name(); });
+  initialize(learner.parameters().mutable_values(), 1, [](std::string const& path) {
+    return path.ends_with("table") ? initializer::normal(0.18) : initializer::by_name();
+  });
 
   pair_loader<cpu::backend, float> loader(options.capacity, layer.width, end, end);
   random_stream random(1, 0);
@@ -63,6 +64,7 @@ int main() {
     tokens const& source = sources[static_cast<std::size_t>(s)];
     right += search.best(s).front().tokens == tokens(source.rbegin(), source.rend());
   }
-  std::printf("%d of %d new sequences turned round, loss %.4f\n", static_cast<int>(right), static_cast<int>(batch), static_cast<double>(learner.loss()));
+  std::printf("%d of %d new sequences turned round, loss %.4f\n", static_cast<int>(right), static_cast<int>(batch),
+              static_cast<double>(learner.loss()));
   return right < batch - 4;
 }

@@ -1,4 +1,5 @@
-// The code of docs/trees.md on the tree machine: from pairs of trees it learns to give back what hangs left of the root.
+// The code of docs/trees.md on the tree machine: from pairs of trees it learns to give back what hangs left of the
+// root.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <string>
@@ -17,15 +18,17 @@ int main() {
   index_t const symbols = 8, steps = 2, batch = 16;  // <empty> is a symbol
   tree_positions<> const where(2, 4);                // two children, four levels
   cpu::backend ex;
-  tree_machine_sizes sizes{steps, symbols, true};    // the fillers are unit vectors
-  sizes.agent = {{.width = 32, .heads = 4, .hidden = 64, .norms = norm_place::before, .between = activation::gelu}, 1, 2, symbols};
+  tree_machine_sizes sizes{steps, symbols, true};  // the fillers are unit vectors
+  sizes.agent = {
+      {.width = 32, .heads = 4, .hidden = 64, .norms = norm_place::before, .between = activation::gelu}, 1, 2, symbols};
   using machine = tree_machine<float>;
   trainer<machine, cpu::backend>::settings options;
   options.max_norm = 1;
   options.capacity = {batch};
   trainer<machine, cpu::backend> learner(ex, machine(tree_interpreter<float>(where), where.count(), sizes), options);
-  initialize(learner.parameters().mutable_values(), 1,
-             [](std::string const& path) { return path.ends_with("_token") ? initializer::normal(1) : initializer::by_name(); });
+  initialize(learner.parameters().mutable_values(), 1, [](std::string const& path) {
+    return path.ends_with("_token") ? initializer::normal(1) : initializer::by_name();
+  });
 
   tree_loader<cpu::backend, float> loader({where, steps, symbols, batch});
   random_stream random(1, 0);
@@ -55,9 +58,11 @@ int main() {
   index_t whole_trees = 0;
   for (index_t b = 0; b < batch; ++b) {
     bool all = true;
-    for (index_t q = b * where.count(); q < (b + 1) * where.count(); ++q) all = all && found[static_cast<std::size_t>(q)] == right.symbols(q);
+    for (index_t q = b * where.count(); q < (b + 1) * where.count(); ++q)
+      all = all && found[static_cast<std::size_t>(q)] == right.symbols(q);
     whole_trees += all;
   }
-  std::printf("%d of %d new trees right, loss %.4f\n", static_cast<int>(whole_trees), static_cast<int>(batch), static_cast<double>(learner.loss()));
+  std::printf("%d of %d new trees right, loss %.4f\n", static_cast<int>(whole_trees), static_cast<int>(batch),
+              static_cast<double>(learner.loss()));
   return whole_trees < batch;
 }

@@ -23,7 +23,7 @@ void first_tree() {
 
   std::vector<double> table(static_cast<std::size_t>(words.size() * words.size()));
   tensor<double, dyn, dyn> const fillers(table.data(), words.size(), words.size());  // (V, f)
-  random_fillers(1, as_matrix(fillers));  // orthonormal: at most f labels
+  random_fillers(1, as_matrix(fillers));                                             // orthonormal: at most f labels
 
   gather_algebra<double> const algebra({2, 4}, words.size());  // two children, four levels, width of a filler
   tensor_tree<gather_algebra<double>> x(algebra);

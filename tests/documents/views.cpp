@@ -1,10 +1,11 @@
 // The views of docs/views.md.
 // SPDX-License-Identifier: Apache-2.0
+#include "triad/core/views.hpp"
+
 #include <cstdio>
 #include <vector>
 
 #include "triad/core/buffer.hpp"
-#include "triad/core/views.hpp"
 #include "triad/cpu/cpu.hpp"
 
 namespace {
@@ -51,7 +52,8 @@ void planned() {
   buffer<host_memory> const memory(bytes);
   auto place = memory.place();
   two const t = plan(place, 100);
-  expect(t.states(99, 7) == 0 && t.norms.extent(0) == 100 && place.used() == bytes, "what was measured is what is placed");
+  expect(t.states(99, 7) == 0 && t.norms.extent(0) == 100 && place.used() == bytes,
+         "what was measured is what is placed");
 }
 
 }  // namespace

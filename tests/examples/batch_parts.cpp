@@ -21,10 +21,11 @@ TEST_CASE("a size of memory is a number and a unit, and nothing else") {
   CHECK(bytes_of("900MiB", "--memory") == std::size_t{900} << 20U);
   CHECK(bytes_of("1.5GiB", "--memory") == std::size_t{3} << 29U);
   CHECK(bytes_of("2TiB", "--memory") == std::size_t{1} << 41U);
-  for (auto const* text : {"", "24", "GiB", "24GB", "24G", "24 GiB", " 24GiB", "24GiB ", "24gib", "-1GiB", "0MiB", "1e3MiB", "0x10MiB", "nanMiB", "infMiB",
-                           "1.2.3MiB", ".MiB", "99999999999TiB"}) {
+  for (auto const* text : {"", "24", "GiB", "24GB", "24G", "24 GiB", " 24GiB", "24GiB ", "24gib", "-1GiB", "0MiB",
+                           "1e3MiB", "0x10MiB", "nanMiB", "infMiB", "1.2.3MiB", ".MiB", "99999999999TiB"}) {
     CAPTURE(text);
-    CHECK_THROWS_WITH(bytes_of(text, "--memory"), contains("--memory " + std::string(text) + ": a size is a number above 0 and KiB, MiB"));
+    CHECK_THROWS_WITH(bytes_of(text, "--memory"),
+                      contains("--memory " + std::string(text) + ": a size is a number above 0 and KiB, MiB"));
   }
 }
 
@@ -43,7 +44,9 @@ TEST_CASE("a size that is told is enough, and reads back") {
 
 TEST_CASE("the largest size that fits is found for every limit, in few questions") {
   int asked = 0;
-  auto const bytes = [&](index_t size) { return ++asked, static_cast<std::size_t>(100 + 7 * (size / 3)); };  // some sizes need the same
+  auto const bytes = [&](index_t size) {
+    return ++asked, static_cast<std::size_t>(100 + 7 * (size / 3));
+  };  // some sizes need the same
   for (index_t most : {1, 2, 50, 51})
     for (std::size_t limit = 90; limit < 240; ++limit) {
       index_t expected = 0;
@@ -83,7 +86,9 @@ struct told_learner final : learner {
     return text;
   }
   void update(double rate) override { did.push_back("update" + batch() + " at " + std::to_string(rate).substr(0, 3)); }
-  void accumulate(double share) override { did.push_back("part" + batch() + " of " + std::to_string(share).substr(0, 4)); }
+  void accumulate(double share) override {
+    did.push_back("part" + batch() + " of " + std::to_string(share).substr(0, 4));
+  }
   void finish(double rate) override { did.push_back("finish at " + std::to_string(rate).substr(0, 3)); }
   void rehearse() override {}
   std::vector<triad::update_record> const& records() override { return records_; }
@@ -103,13 +108,14 @@ TEST_CASE("a batch is cut where the next example has no room, and its parts coun
   told_learner net;
   std::vector<std::vector<int>> const batches{{3, 3, 4}, {6, 5, 2, 3, 4}, {10, 10}, {}};
   auto const fill = [&](std::int64_t update, auto const& use) {
-    cut_batch(batches[static_cast<std::size_t>(update)], [&] { net.held.clear(); }, [&](int example) { return net.add(example); },
-              [](int example) { return example; }, use);
+    cut_batch(
+        batches[static_cast<std::size_t>(update)], [&] { net.held.clear(); },
+        [&](int example) { return net.add(example); }, [](int example) { return example; }, use);
   };
   using list = std::vector<std::string>;
   for (std::int64_t update = 0; update < 4; ++update) make_update(net, fill, update, 0.5);
-  CHECK(net.did == list{"update 3 3 4 at 0.5", "part 6 of 0.30", "part 5 2 3 of 0.50", "part 4 of 0.20", "finish at 0.5", "part 10 of 0.50", "part 10 of 0.50",
-                        "finish at 0.5", "update at 0.5"});
+  CHECK(net.did == list{"update 3 3 4 at 0.5", "part 6 of 0.30", "part 5 2 3 of 0.50", "part 4 of 0.20",
+                        "finish at 0.5", "part 10 of 0.50", "part 10 of 0.50", "finish at 0.5", "update at 0.5"});
   CHECK(most_parts(fill, 0, 4) == 3);
   CHECK(most_parts(fill, 0, 1) == 1);
   // A fill that knows no parts.
@@ -120,7 +126,9 @@ TEST_CASE("a batch is cut where the next example has no room, and its parts coun
   CHECK(most_parts(plain, 0, 3) == 1);
   // An example that never fits.
   auto const large = [&](std::int64_t, auto const& use) {
-    cut_batch(std::vector<int>{11}, [&] { net.held.clear(); }, [&](int example) { return net.add(example); }, [](int) { return 1; }, use);
+    cut_batch(
+        std::vector<int>{11}, [&] { net.held.clear(); }, [&](int example) { return net.add(example); },
+        [](int) { return 1; }, use);
   };
   CHECK_THROWS_WITH(make_update(net, large, 0, 0.5), contains("no room of its own"));
 }

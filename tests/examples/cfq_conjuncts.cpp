@@ -13,7 +13,8 @@ TEST_CASE("conjuncts may stand in any order, and must all be there as often") {
   std::string const query = "SELECT count ( * ) WHERE { ?x0 a person . FILTER ( M2 != ?x0 ) . ?x0 wrote M1 }";
   CHECK(same_conjuncts(query, query));
   CHECK(same_conjuncts(query, "SELECT count ( * ) WHERE { FILTER ( M2 != ?x0 ) . ?x0 wrote M1 . ?x0 a person }"));
-  CHECK_FALSE(same_conjuncts(query, "SELECT DISTINCT ?x0 WHERE { ?x0 a person . FILTER ( M2 != ?x0 ) . ?x0 wrote M1 }"));
+  CHECK_FALSE(
+      same_conjuncts(query, "SELECT DISTINCT ?x0 WHERE { ?x0 a person . FILTER ( M2 != ?x0 ) . ?x0 wrote M1 }"));
   CHECK_FALSE(same_conjuncts(query, "SELECT count ( * ) WHERE { ?x0 a person . ?x0 wrote M1 }"));
   CHECK_FALSE(same_conjuncts(query, "SELECT count ( * ) WHERE { ?x0 a person . ?x0 a person . ?x0 wrote M1 }"));
   CHECK_FALSE(same_conjuncts(query, "SELECT count ( * ) WHERE { ?x0 a person . FILTER ( M2 != ?x0 ) . M1 wrote ?x0 }"));

@@ -1,4 +1,5 @@
-// CFQ's published form: its preprocessing, dataset.json as a stream, split files; and the real files where they lie beside a checkout.
+// CFQ's published form: its preprocessing, dataset.json as a stream, split files; and the real files where they lie
+// beside a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
@@ -33,7 +34,8 @@ std::string const three = R"([
 
 TEST_CASE("questions and queries become what the authors' preprocessing makes of them") {
   CHECK(tokenised_question("Did M0's child-star, M1, marry\tM2?") == "Did M0 ' s child - star , M1 , marry M2 ?");
-  CHECK(tokenised_query("SELECT count(*) WHERE {\nM0 ns:a.b/ns:c ns:m.05 .\nFILTER ( M0 != ?x0 ) .\n?x0 ^ns:m.x m.y\n}") ==
+  CHECK(tokenised_query(
+            "SELECT count(*) WHERE {\nM0 ns:a.b/ns:c ns:m.05 .\nFILTER ( M0 != ?x0 ) .\n?x0 ^ns:m.x m.y\n}") ==
         "SELECT count ( * ) WHERE { M0 a.b/ns:c m_05 . FILTER ( M0 != ?x0 ) . ?x0 ^ns:m.x m_y }");
 }
 
@@ -41,13 +43,15 @@ TEST_CASE("dataset.json gives the questions that a split names, in its order") {
   triad::test::scratch_folder const folder;
   for (std::string const ending : {"", ".gz"}) {
     auto const data = saved(folder, "dataset.json" + ending, three);
-    auto const split = saved(folder, "splits/mine.json" + ending, R"({"trainIdxs": [2, 0], "devIdxs": [], "testIdxs": [1]})");
+    auto const split =
+        saved(folder, "splits/mine.json" + ending, R"({"trainIdxs": [2, 0], "devIdxs": [], "testIdxs": [1]})");
     auto const d = read_dataset(data, split);
     REQUIRE(d.train.size() == 2);
     CHECK(d.train[0].source == "Was M0 M1");
     CHECK(d.train[0].target == "SELECT count ( * ) WHERE { M0 ^ns:p M1 }");
     CHECK(d.train[1].source == "Did M0 ' s sibling , M1 , direct M2");
-    CHECK(d.train[1].target == "SELECT count ( * ) WHERE { M0 film.director.film ?x0 . ?x0 people.person.gender m_05zppz }");
+    CHECK(d.train[1].target ==
+          "SELECT count ( * ) WHERE { M0 film.director.film ?x0 . ?x0 people.person.gender m_05zppz }");
     CHECK(d.dev.empty());
     REQUIRE(d.tests.size() == 1);
     CHECK(d.tests[0].name == "test");
@@ -76,11 +80,13 @@ TEST_CASE("what is no dataset.json, and a split of another one, are refused with
   refused("\"text\"", good, "a list of objects is expected");
   refused("[[{}]]", good, "a list of objects is expected");
   refused("[{}]", good, "object 0 lacks questionPatternModEntities");
-  refused(R"([{"questionPatternModEntities": "a", "sparqlPatternModEntities": 3}])", good, "object 0 lacks sparqlPatternModEntities");
+  refused(R"([{"questionPatternModEntities": "a", "sparqlPatternModEntities": 3}])", good,
+          "object 0 lacks sparqlPatternModEntities");
   refused(three, "[", "expected JSON, found none");
   refused(three, "[]", "there is no list trainIdxs");
   refused(three, R"({"trainIdxs": [0], "devIdxs": [1]})", "there is no list testIdxs");
-  refused(three, R"({"trainIdxs": [0], "devIdxs": [-1], "testIdxs": [2]})", "devIdxs: expected places from 0 on, found -1");
+  refused(three, R"({"trainIdxs": [0], "devIdxs": [-1], "testIdxs": [2]})",
+          "devIdxs: expected places from 0 on, found -1");
   refused(three, R"({"trainIdxs": [0], "devIdxs": [1], "testIdxs": [0]})", "0 is there twice");
   refused(three, R"({"trainIdxs": [0], "devIdxs": [1], "testIdxs": [3]})", "question 3 is asked for, but ");
   refused(three, R"({"trainIdxs": [], "devIdxs": [1], "testIdxs": [2]})", "trainIdxs is empty");
@@ -126,7 +132,8 @@ TEST_CASE("a folder of columns may have a part of the training set alone, as MCW
 }
 
 TEST_CASE("conjuncts are sorted, and what is no query stays as it is") {
-  CHECK(sorted_conjuncts("S WHERE { b c . FILTER ( a ) . ?x0 y . b c }") == "S WHERE { ?x0 y . FILTER ( a ) . b c . b c }");
+  CHECK(sorted_conjuncts("S WHERE { b c . FILTER ( a ) . ?x0 y . b c }") ==
+        "S WHERE { ?x0 y . FILTER ( a ) . b c . b c }");
   CHECK(sorted_conjuncts("b . a") == "b . a");
 }
 
@@ -135,7 +142,8 @@ std::filesystem::path real_data() {
   return std::filesystem::path(from ? from : "../shared/data") / "cfq";
 }
 
-/// The query with its entities, which are all `m_...`, by the names that another has in these places; or nothing where the two differ otherwise.
+/// The query with its entities, which are all `m_...`, by the names that another has in these places; or nothing where
+/// the two differ otherwise.
 std::string renamed(std::string const& query, std::string const& other) {
   auto const mine = triad::examples::words(query), theirs = triad::examples::words(other);
   std::map<std::string, std::string> names;
@@ -156,7 +164,8 @@ TEST_CASE("preprocessing gives the real files") {
   for (auto const* part : {"train", "dev", "test"})
     for (auto const& pair : triad::examples::read_pairs(folder / "mcd1" / (std::string(part) + ".tsv.gz"))) {
       known[pair.source] = pair.target;
-      if (tokenised_question(pair.source) != pair.source || tokenised_query(pair.target) != pair.target) FAIL("not a fixed point: " << pair.source);
+      if (tokenised_question(pair.source) != pair.source || tokenised_query(pair.target) != pair.target)
+        FAIL("not a fixed point: " << pair.source);
     }
   CHECK(known.size() == 119679);
 

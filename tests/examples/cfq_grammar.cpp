@@ -70,7 +70,8 @@ TEST_CASE("every question has one root that all its tokens come to, and a query 
     for (auto const& word : triad::examples::words(q.query))
       if (word[0] == 'M' && word.size() == 2) found.insert(word);
     REQUIRE(asked == found);
-    REQUIRE((parts->head == "SELECT count ( * ) WHERE") == (q.question.starts_with("Did ") || q.question.starts_with("Was ") || q.question.starts_with("Were ")));
+    REQUIRE((parts->head == "SELECT count ( * ) WHERE") ==
+            (q.question.starts_with("Did ") || q.question.starts_with("Was ") || q.question.starts_with("Were ")));
     for (auto const& conjunct : parts->conjuncts) {
       auto const words = triad::examples::words(conjunct);
       bool const filter = words[0] == "FILTER";
@@ -93,7 +94,8 @@ TEST_CASE("a question by hand") {
     w.leaf("verb:edit");
     int const edit = w.put("edit"), article = w.put("a"), noun = w.put("Italian");
     w.inflect_article(article);
-    w.attach(did, edit, "aux"), w.attach(subject, edit, "nsubj"), w.attach(article, noun, "det"), w.attach(noun, edit, "obj");
+    w.attach(did, edit, "aux"), w.attach(subject, edit, "nsubj"), w.attach(article, noun, "det"),
+        w.attach(noun, edit, "obj");
     w.require(m, "film.editor.film", w.variable());
     w.require(m, "spouse", "?x0", true);
     w.require(m, "spouse", "?x0", true);
@@ -104,9 +106,11 @@ TEST_CASE("a question by hand") {
   CHECK(q.rules.parent == std::vector<int>{-1, 0, 0, 2});
   CHECK(q.rules.slot == std::vector<int>{0, 0, 1, 0});
   CHECK(q.heads == std::vector<int>{3, 3, 0, 5, 3});
-  CHECK(to_line(q, names) == R"({"question":"Did M0 edit an Italian","query":"SELECT count ( * ) WHERE { FILTER ( M0 != ?x0 ) . M0 film.editor.film ?x0 . )"
-                             R"(M0 spouse ?x0 }","rules":["question:did",["np:entity"],["vp:verb",["verb:edit"]]],"heads":[3,3,0,5,3],)"
-                             R"("labels":["aux","nsubj","root","det","obj"]})");
+  CHECK(
+      to_line(q, names) ==
+      R"({"question":"Did M0 edit an Italian","query":"SELECT count ( * ) WHERE { FILTER ( M0 != ?x0 ) . M0 film.editor.film ?x0 . )"
+      R"(M0 spouse ?x0 }","rules":["question:did",["np:entity"],["vp:verb",["verb:edit"]]],"heads":[3,3,0,5,3],)"
+      R"("labels":["aux","nsubj","root","det","obj"]})");
   CHECK(to_conllu(q).starts_with("# text = Did M0 edit an Italian\n1\tDid\t_\t_\t_\t_\t3\taux\t_\t_\n"));
 }
 
@@ -122,7 +126,8 @@ TEST_CASE("a corpus is read as it was written, and what is none is refused with 
   auto const read = read_corpus(path, repeated);
   CHECK(repeated == 1);
   REQUIRE(read.questions.size() == 200);
-  for (std::size_t i = 0; i < 200; ++i) REQUIRE(to_line(read.questions[i], read.names) == to_line(made.questions[i], made.names));
+  for (std::size_t i = 0; i < 200; ++i)
+    REQUIRE(to_line(read.questions[i], read.names) == to_line(made.questions[i], made.names));
 
   write(R"({"question": " a  b ", "query": "c", "rules": ["S", "x", ["y", "z"]], "more": 1})");
   auto const own = read_corpus(path, repeated);
@@ -141,8 +146,10 @@ TEST_CASE("a corpus is read as it was written, and what is none is refused with 
   refused(R"({"question": "a", "query": "c", "rules": ["S", 3]})", "expected a rule's name");
   refused(R"({"question": " ", "query": "c", "rules": "S"})", "without words");
   refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0], "labels": ["root"]})", "for the 2 tokens");
-  refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, 3], "labels": ["root", "x"]})", "head 3 is no token of 2");
-  refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, 1], "labels": ["root", ""]})", "a label is one word");
+  refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, 3], "labels": ["root", "x"]})",
+          "head 3 is no token of 2");
+  refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, 1], "labels": ["root", ""]})",
+          "a label is one word");
   for (char const* head : {"4294967296", "-4294967296", "0.5", "1e300", "true"})
     refused(R"({"question": "a b", "query": "c", "rules": "S", "heads": [0, )" + std::string(head) +
                 R"(], "labels": ["root", "x"]})",

@@ -1,4 +1,5 @@
-// cfq --task parse: which task a command line is about, words by numbers, batches, parts of a folder, scores; and the picture of a tree.
+// cfq --task parse: which task a command line is about, words by numbers, batches, parts of a folder, scores; and the
+// picture of a tree.
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <fstream>
@@ -30,7 +31,9 @@ conllu_sentence sentence(std::vector<triad::examples::conllu_word> const& words)
   s.words = words;
   return s;
 }
-conllu_sentence question() { return sentence({{"Did", 3, "aux"}, {"M0", 3, "nsubj"}, {"marry", 0, "root"}, {"M0", 3, "obj"}}); }
+conllu_sentence question() {
+  return sentence({{"Did", 3, "aux"}, {"M0", 3, "nsubj"}, {"marry", 0, "root"}, {"M0", 3, "obj"}});
+}
 
 TEST_CASE("a command line is about the task that it names, or its config file, its run, or its preset") {
   triad::test::scratch_folder const folder;
@@ -67,14 +70,17 @@ TEST_CASE("words and relations of the training set have numbers, the rest is unk
   CHECK(coded[1].parent == 1);  // a root is its own parent
   CHECK(coded[1].relation == -1);
   CHECK(coded[2].parent == -1);
-  CHECK(unknown_in({sentence({{"go", 0, "dep"}, {"M0", 1, "dep"}})}, v) == "; 1 unknown word, such as 'go'; 2 unknown relations, such as 'dep'");
+  CHECK(unknown_in({sentence({{"go", 0, "dep"}, {"M0", 1, "dep"}})}, v) ==
+        "; 1 unknown word, such as 'go'; 2 unknown relations, such as 'dep'");
   CHECK(unknown_in({question()}, v).empty());
-  CHECK_THROWS_WITH(expect_known(conllu_of({"Did", "bee"}), v), contains("\"bee\" is none of the 3 words that the model knows"));
+  CHECK_THROWS_WITH(expect_known(conllu_of({"Did", "bee"}), v),
+                    contains("\"bee\" is none of the 3 words that the model knows"));
   CHECK(vocabulary::of({question()}, 2).words().size() == dictionary::specials + 1);
 
   auto const again = vocabulary_from(to_json(v), "file");
   CHECK(to_json(again) == to_json(v));
-  CHECK_THROWS_WITH(vocabulary_from(nlohmann::json{{"tokens", {"a"}}}, "file"), contains("file: its vocabulary is not one of this task's"));
+  CHECK_THROWS_WITH(vocabulary_from(nlohmann::json{{"tokens", {"a"}}}, "file"),
+                    contains("file: its vocabulary is not one of this task's"));
   auto broken = to_json(v);
   broken["counts"][0] = 0.5;
   CHECK_THROWS_WITH(
@@ -129,7 +135,8 @@ TEST_CASE("a tree becomes heads and relations, and runs become a table with mean
   auto const v = vocabulary::of({question()}, 1);
   found_tree const tree{{2, 2, 2, 1}, {0, 1, 3, 2}, {1, 1, 1, 1}, {}};
   auto const s = with_tree(conllu_of({"Did", "M0", "marry", "M0"}), tree, v);
-  CHECK(s.words == std::vector<triad::examples::conllu_word>{{"Did", 3, "aux"}, {"M0", 3, "nsubj"}, {"marry", 0, "root"}, {"M0", 2, "obj"}});
+  CHECK(s.words == std::vector<triad::examples::conllu_word>{
+                       {"Did", 3, "aux"}, {"M0", 3, "nsubj"}, {"marry", 0, "root"}, {"M0", 2, "obj"}});
   part_scores one{"test", {}}, two{"test", {}};
   one.scores.add(question().words, question().words);
   two.scores.add(question().words, s.words);

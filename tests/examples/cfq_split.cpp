@@ -43,17 +43,19 @@ struct derived {
 using lists = std::vector<std::vector<int>>;
 
 TEST_CASE("a compound weighs what is left of it outside of its commonest larger one") {
-  // S(a, b) twice, S(a, c) once.  S-a: 3 times, 2 of them in S(a, b): 1/3 there, and 2/3 in S(a, c).  S-b and S-c: always in these: 0.
-  // S(a, b), S(a, c): nothing around: 1.
+  // S(a, b) twice, S(a, c) once.  S-a: 3 times, 2 of them in S(a, b): 1/3 there, and 2/3 in S(a, c).  S-b and S-c:
+  // always in these: 0.  S(a, b), S(a, c): nothing around: 1.
   derived const one({R"(["S","a","b"])", R"(["S","a","b"])", R"(["S","a","c"])"});
   CHECK(one.weights(3) == lists{{1365, 4096}, {1365, 4096}, {2731, 4096}});
-  // What lies around the largest counts as well: with two rules at most, S-a weighs as before, and S-b and S-c still nothing.
+  // What lies around the largest counts as well: with two rules at most, S-a weighs as before, and S-b and S-c still
+  // nothing.
   CHECK(one.weights(2) == lists{{1365}, {1365}, {2731}});
 }
 
 TEST_CASE("the occurrence that counts most is a question's weight") {
-  // S-a four times: beside b, beside c, beside b, and beside c; half of them in each: 1/2, though twice in the first question.
-  // S(a, b) is twice, once under T: 1/2 there, and 1 where nothing is around it; the same for S(a, c).  All else is always in something.
+  // S-a four times: beside b, beside c, beside b, and beside c; half of them in each: 1/2, though twice in the first
+  // question.  S(a, b) is twice, once under T: 1/2 there, and 1 where nothing is around it; the same for S(a, c).  All
+  // else is always in something.
   derived const d({R"(["T",["S","a","b"],["S","a","c"]])", R"(["S","a","b"])", R"(["S","a","c"])"});
   auto const w = d.weights(3);
   CHECK(w[1] == std::vector<int>{2048, 4096});
@@ -112,7 +114,8 @@ TEST_CASE("divergences by hand") {
   divergence d(3, 0.1);
   d.change(side::train, table.of[0]);
   d.change(side::test, table.of[1]);
-  CHECK(d.value_with(side::train, table.of[3]) == Approx(1 - std::pow(8.0 / 11, 0.1) * std::pow(0.25, 0.9) - std::pow(3.0 / 11, 0.1) * std::pow(0.25, 0.9)));
+  CHECK(d.value_with(side::train, table.of[3]) ==
+        Approx(1 - std::pow(8.0 / 11, 0.1) * std::pow(0.25, 0.9) - std::pow(3.0 / 11, 0.1) * std::pow(0.25, 0.9)));
   d.change(side::train, table.of[3]);
   CHECK(d.value() == Approx(divergence_of(table, {0, 3}, {1}, 0.1)));
   CHECK(d.value_with(side::test, table.of[2]) == Approx(divergence_of(table, {0, 3}, {1, 2}, 0.1)));
@@ -151,13 +154,15 @@ TEST_CASE("a split keeps its bounds, and its compounds are much further apart th
       std::vector<double> p(static_cast<std::size_t>(table.kinds));
       double sum = 0;
       for (int const q : questions)
-        for (auto const& i : table.of[static_cast<std::size_t>(q)]) p[static_cast<std::size_t>(i.what)] += i.amount, sum += i.amount;
+        for (auto const& i : table.of[static_cast<std::size_t>(q)])
+          p[static_cast<std::size_t>(i.what)] += i.amount, sum += i.amount;
       for (auto& x : p) x /= sum;
       return p;
     };
     auto const p = shares(d.train), q = shares(held_out);
     double same = 0;
-    for (std::size_t x = 0; x < p.size(); ++x) same += p[x] > 0 && q[x] > 0 ? std::pow(p[x], alpha) * std::pow(q[x], 1 - alpha) : 0;
+    for (std::size_t x = 0; x < p.size(); ++x)
+      same += p[x] > 0 && q[x] > 0 ? std::pow(p[x], alpha) * std::pow(q[x], 1 - alpha) : 0;
     return 1 - same;
   };
   CHECK(d.atoms_apart == Approx(by_definition(atoms, 0.5)));
@@ -183,14 +188,17 @@ TEST_CASE("all questions may be used, and held-out words are given to training")
   for (int i = 0; i < 60; ++i) {
     annotated_question q;
     q.query = "c";
-    detail::add_rules(nlohmann::json::parse(i % 2 ? R"(["S",["a","b"],["c","d"]])" : R"(["S",["a","d"],["c","b"]])"), c.names, q.rules, -1, 0, 1);
+    detail::add_rules(nlohmann::json::parse(i % 2 ? R"(["S",["a","b"],["c","d"]])" : R"(["S",["a","d"],["c","b"]])"),
+                      c.names, q.rules, -1, 0, 1);
     q.question = "x" + std::to_string(i % 30) + " y" + std::to_string(i / 30);
     c.questions.push_back(q);
   }
-  auto const d = make_split(c, {.train = 40, .held_out = 20, .seed = 1, .atom_limit = 0.02, .candidates = 5, .passes = 5}, 3);
+  auto const d =
+      make_split(c, {.train = 40, .held_out = 20, .seed = 1, .atom_limit = 0.02, .candidates = 5, .passes = 5}, 3);
   std::set<std::string> known;
   for (int const q : d.train)
-    for (auto const& word : triad::examples::words(c.questions[static_cast<std::size_t>(q)].question)) known.insert(word);
+    for (auto const& word : triad::examples::words(c.questions[static_cast<std::size_t>(q)].question))
+      known.insert(word);
   CHECK(known.size() == 32);
   CHECK(d.dev.size() + d.test.size() == 20);
 

@@ -16,11 +16,13 @@
 namespace {
 
 using namespace cognition;
+using triad::examples::words;
 using triad::test::contains;
 using triad::test::WithinAbs;
-using triad::examples::words;
 
-int count(std::vector<std::string> const& all, char const* word) { return static_cast<int>(std::count(all.begin(), all.end(), word)); }
+int count(std::vector<std::string> const& all, char const* word) {
+  return static_cast<int>(std::count(all.begin(), all.end(), word));
+}
 
 TEST_CASE("commands mean what the grammar says") {
   CHECK(phrase{0, 0, 1}.command() == "hop");
@@ -36,7 +38,8 @@ TEST_CASE("commands mean what the grammar says") {
     auto const actions = words(pair.target);
     if (count(all, "then") + count(all, "after") == 0) continue;
     // The verb of the first phrase is done first, but for "after".
-    auto const first_done = all.front(), last_action = actions.back(), first_verb = actions[actions.front() == "LEFT" || actions.front() == "RIGHT" ? 1 : 0];
+    auto const first_done = all.front(), last_action = actions.back(),
+               first_verb = actions[actions.front() == "LEFT" || actions.front() == "RIGHT" ? 1 : 0];
     auto const upper = [](std::string word) {
       for (char& c : word) c = static_cast<char>(c - 'a' + 'A');
       return word;
@@ -203,10 +206,12 @@ TEST_CASE("compounds and lexicon are read with the data, and what does not fit i
   write("lexicon", "every\t每", 1);
   CHECK(figures() == 2);
   write("cg-test.compound", "every dog", 4);
-  CHECK_THROWS_WITH(program_of(o, true), contains("cg-test.compound: there are 4 compounds, but cg-test has 5 sentences"));
+  CHECK_THROWS_WITH(program_of(o, true),
+                    contains("cg-test.compound: there are 4 compounds, but cg-test has 5 sentences"));
   write("cg-test.compound", "every dog", 5);
   CHECK_THROWS_WITH(program_of(o, true),
-                    contains("cg-test.compound, with ") && contains("lexicon: compound 1, 'every dog': the lexicon does not have 'dog'"));
+                    contains("cg-test.compound, with ") &&
+                        contains("lexicon: compound 1, 'every dog': the lexicon does not have 'dog'"));
   write("lexicon", "every\t每\ndog\t狗", 1);
   CHECK(figures() == 4);
   write("cg-test.en", "every dog ran", 4);

@@ -1,4 +1,5 @@
-// COGS: logical forms to graphs and back, files, and the grammar; on the published files where they lie beside a checkout.
+// COGS: logical forms to graphs and back, files, and the grammar; on the published files where they lie beside a
+// checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
@@ -26,13 +27,24 @@ TEST_CASE("a logical form becomes a graph, and the graph the form again") {
     std::vector<std::string> role;
   };
   for (auto const& e : {
-           example{"The fox saw Ada .", "* fox ( x _ 1 ) ; see . agent ( x _ 2 , x _ 1 ) AND see . theme ( x _ 2 , Ada )", {-1, 2, -1, 2, -1}, {"", "agent", "", "theme", ""}},
-           example{"Ada wanted to sing .", "want . agent ( x _ 1 , Ada ) AND want . xcomp ( x _ 1 , x _ 3 ) AND sing . agent ( x _ 3 , Ada )",
-                   {1, -1, -1, 1, -1}, {"agent", "", "", "xcomp", ""}},
-           example{"A lamp on the roof fell .", "* roof ( x _ 4 ) ; lamp ( x _ 1 ) AND lamp . nmod . on ( x _ 1 , x _ 4 ) AND fall . theme ( x _ 5 , x _ 1 )",
-                   {-1, 5, 1, -1, 2, -1, -1}, {"", "theme", "PREP", "", "PP_NOUN", "", ""}},
-           example{"Ada knew that the TV fell .", "* tv ( x _ 4 ) ; know . agent ( x _ 1 , Ada ) AND know . ccomp ( x _ 1 , x _ 5 ) AND fall . theme ( x _ 5 , x _ 4 )",
-                   {1, -1, -1, -1, 5, 1, -1}, {"agent", "", "", "", "theme", "ccomp", ""}},
+           example{"The fox saw Ada .",
+                   "* fox ( x _ 1 ) ; see . agent ( x _ 2 , x _ 1 ) AND see . theme ( x _ 2 , Ada )",
+                   {-1, 2, -1, 2, -1},
+                   {"", "agent", "", "theme", ""}},
+           example{"Ada wanted to sing .",
+                   "want . agent ( x _ 1 , Ada ) AND want . xcomp ( x _ 1 , x _ 3 ) AND sing . agent ( x _ 3 , Ada )",
+                   {1, -1, -1, 1, -1},
+                   {"agent", "", "", "xcomp", ""}},
+           example{"A lamp on the roof fell .",
+                   "* roof ( x _ 4 ) ; lamp ( x _ 1 ) AND lamp . nmod . on ( x _ 1 , x _ 4 ) AND fall . theme ( x _ 5 "
+                   ", x _ 1 )",
+                   {-1, 5, 1, -1, 2, -1, -1},
+                   {"", "theme", "PREP", "", "PP_NOUN", "", ""}},
+           example{"Ada knew that the TV fell .",
+                   "* tv ( x _ 4 ) ; know . agent ( x _ 1 , Ada ) AND know . ccomp ( x _ 1 , x _ 5 ) AND fall . theme "
+                   "( x _ 5 , x _ 4 )",
+                   {1, -1, -1, -1, 5, 1, -1},
+                   {"agent", "", "", "", "theme", "ccomp", ""}},
        }) {
     CAPTURE(e.sentence);
     auto const s = from_logical_form(e.sentence, e.form, "test");
@@ -45,7 +57,8 @@ TEST_CASE("a logical form becomes a graph, and the graph the form again") {
 TEST_CASE("a word alone is known by the arguments it wants") {
   CHECK(from_logical_form("Ada", "Ada", "primitive").category == std::vector<std::string>{"PNOUN"});
   CHECK(from_logical_form("fox", "LAMBDA a . fox ( a )", "primitive").category == std::vector<std::string>{"CNOUN"});
-  CHECK(from_logical_form("sing", "LAMBDA a . LAMBDA e . sing . agent ( e , a )", "primitive").verb_name == std::vector<std::string>{"sing"});
+  CHECK(from_logical_form("sing", "LAMBDA a . LAMBDA e . sing . agent ( e , a )", "primitive").verb_name ==
+        std::vector<std::string>{"sing"});
 }
 
 TEST_CASE("a form that is none is refused with the clause at fault") {
@@ -56,13 +69,15 @@ TEST_CASE("a form that is none is refused with the clause at fault") {
   refused("Ada sang .", "sing . agent ( x _ 1 , Ada", "is no clause");
   refused("Ada sang .", "sing . agent ( x _ 9 , Ada )", "x_9 is no token of a sentence of 3");
   refused("Ada sang .", "sing . agent ( x _ 1 , Boris )", "Boris does not stand exactly once");
-  refused("Ada saw Ada .", "see . agent ( x _ 1 , Ada ) AND see . theme ( x _ 1 , Ada )", "Ada does not stand exactly once");
+  refused("Ada saw Ada .", "see . agent ( x _ 1 , Ada ) AND see . theme ( x _ 1 , Ada )",
+          "Ada does not stand exactly once");
   refused("Ada sang .", "sing . agent ( Ada )", "a noun has one variable");
   refused("Ada sang .", "sing . agent ( x _ 1 , Ada ) AND sing . theme ( x _ 1 , Ada )", "two parents");
   refused("Ada sang .", "sing . agent ( x _ 1 , x _ 0 ) AND laugh . theme ( x _ 1 , x _ 2 )", "the verb sing already");
   refused("A lamp under the roof fell .", "lamp . nmod . on ( x _ 1 , x _ 4 )", "on does not stand between");
   refused("Ada wanted to sing .", "want . xcomp ( x _ 1 , x _ 3 )", "nobody is the agent of want");
-  refused("Ada wanted to sing .", "want . agent ( x _ 1 , Ada ) AND want . xcomp ( x _ 1 , x _ 3 )", "does not have the same agent");
+  refused("Ada wanted to sing .", "want . agent ( x _ 1 , Ada ) AND want . xcomp ( x _ 1 , x _ 3 )",
+          "does not have the same agent");
   refused("", "sing", "the sentence is empty");
 }
 
@@ -111,10 +126,16 @@ TEST_CASE("files of both kinds are read, and what is wrong in one is told with i
   auto const s = from_logical_form("Ada sang .", "sing . agent ( x _ 1 , Ada )", "test");
   CHECK(read_sentences(write("a.tsv", "Ada sang .\tsing . agent ( x _ 1 , Ada )\ttest\n")) == std::vector{s});
   CHECK(read_sentences(write("a.jsonl", to_json_line(s) + "\n" + to_json_line(s))) == std::vector{s, s});
-  CHECK_THROWS_WITH(read_sentences(write("b.tsv", "Ada sang .\tsing . agent ( x _ 1 , Ada )\ttest\nAda\tAda\n")), contains("b.tsv:2: three columns"));
-  CHECK_THROWS_WITH(read_sentences(write("b.jsonl", "{\"tokens\": [\"Ada\"]}")), contains("b.jsonl:1: not a tagged sentence"));
-  CHECK_THROWS_WITH(read_sentences(write("c.jsonl", "{\"tokens\": [\"Ada\"], \"parent\": [3], \"role\": [\"\"], \"category\": [\"\"], \"noun_type\": [\"\"], "
-                                                    "\"verb_name\": [\"\"], \"distribution\": \"x\"}")), contains("c.jsonl:1: parent 3 is no token"));
+  CHECK_THROWS_WITH(read_sentences(write("b.tsv", "Ada sang .\tsing . agent ( x _ 1 , Ada )\ttest\nAda\tAda\n")),
+                    contains("b.tsv:2: three columns"));
+  CHECK_THROWS_WITH(read_sentences(write("b.jsonl", "{\"tokens\": [\"Ada\"]}")),
+                    contains("b.jsonl:1: not a tagged sentence"));
+  CHECK_THROWS_WITH(
+      read_sentences(write(
+          "c.jsonl",
+          "{\"tokens\": [\"Ada\"], \"parent\": [3], \"role\": [\"\"], \"category\": [\"\"], \"noun_type\": [\"\"], "
+          "\"verb_name\": [\"\"], \"distribution\": \"x\"}")),
+      contains("c.jsonl:1: parent 3 is no token"));
   auto const with_parent = [](std::string const& parent) {
     return R"({"tokens": ["Ada", "sang"], "parent": [)" + parent +
            R"(], "role": ["", ""], "category": ["", ""], "noun_type": ["", ""], "verb_name": ["", ""], "distribution": "x"})";
@@ -152,7 +173,8 @@ TEST_CASE("generated sentences are graphs with a logical form, and a seed gives 
     std::set<std::string> names;
     bool twice = false;
     for (int k = 0; k < s.size(); ++k)
-      if (s.category[static_cast<std::size_t>(k)] == "PNOUN") twice = twice || !names.insert(s.tokens[static_cast<std::size_t>(k)]).second;
+      if (s.category[static_cast<std::size_t>(k)] == "PNOUN")
+        twice = twice || !names.insert(s.tokens[static_cast<std::size_t>(k)]).second;
     if (!twice) CHECK(from_logical_form(sentence, *form, s.distribution) == s);
   }
   CHECK(differs);

@@ -58,7 +58,8 @@ std::size_t count(std::string const& text, std::string const& part) {
 
 TEST_CASE("a bar chart has a bar for every value, each as long as it says, and none for what was not measured") {
   double const none = std::numeric_limits<double>::quiet_NaN();
-  auto const svg = triad::examples::to_svg(triad::examples::bar_chart{"a < b", {"one", "two"}, {{"first", {{"x", {1, 0.5}}, {"y", {none, 2}}}}, {"second", {}}}});
+  auto const svg = triad::examples::to_svg(triad::examples::bar_chart{
+      "a < b", {"one", "two"}, {{"first", {{"x", {1, 0.5}}, {"y", {none, 2}}}}, {"second", {}}}});
   CHECK(count(svg, "<rect") == 1 + 3 + 2);  // the paper, bars, the legend
   CHECK(count(svg, "width=\"396\"") == 2);  // 1, and what is more than 1
   CHECK(count(svg, "width=\"198\"") == 1);
@@ -138,7 +139,8 @@ TEST_CASE("a run's checkpoint and options are found by its folder and by the che
   std::filesystem::remove(taken.path);
   triad::examples::make_folder(taken.path);
   CHECK(checkpoint_of(taken.path) == taken.path + "/model.safetensors");
-  for (auto const& run : {taken.path, taken.path + "/model.safetensors"}) CHECK(config_of(run) == taken.path + "/config.toml");
+  for (auto const& run : {taken.path, taken.path + "/model.safetensors"})
+    CHECK(config_of(run) == taken.path + "/config.toml");
   CHECK(config_of(taken.path + "/model.safetensors.old2") == taken.path + "/config.toml.old2");
   CHECK(config_of("Did M0 marry M1").empty());
   std::filesystem::remove_all(taken.path);
@@ -147,10 +149,13 @@ TEST_CASE("a run's checkpoint and options are found by its folder and by the che
 TEST_CASE("a path that config.toml cannot keep is refused") {
   triad::examples::toml_writer toml;
   CHECK(toml.put_path("data", "/a b/c").text() == "data = \"/a b/c\"\n");
-  for (auto const* path : {"/set#2", "/a\"b", "/a\\b", "/a'b"}) CHECK_THROWS_AS(toml.put_path("data", path), triad::data_error);
+  for (auto const* path : {"/set#2", "/a\"b", "/a\\b", "/a'b"})
+    CHECK_THROWS_AS(toml.put_path("data", path), triad::data_error);
 }
 
-TEST_CASE("a seed's run has the folder itself where there is one seed, one below it where there are several, and none without a folder") {
+TEST_CASE(
+    "a seed's run has the folder itself where there is one seed, one below it where there are several, and none "
+    "without a folder") {
   scratch_file const taken;
   std::filesystem::remove(taken.path);
   using triad::examples::seed_folder;

@@ -21,9 +21,12 @@ TEST_CASE("numbers in range pass, the ends of a range among them") {
 }
 
 TEST_CASE("numbers out of range, and what is no number, are told what is wanted") {
-  for (auto const* text : {"0", "-1", "1e-400", "nan", "inf", "1e400", "", "5x", "fast"}) CHECK(said(positive, text) == std::string(text) + " is not a number above 0");
-  for (auto const* text : {"-1", "-1e-9", "nan", "-inf"}) CHECK(said(not_negative, text) == std::string(text) + " is not a number of 0 or more");
-  for (auto const* text : {"-3", "8", "7.01", "nan"}) CHECK(said(between(-2, 7), text) == std::string(text) + " is not a number from -2 to 7");
+  for (auto const* text : {"0", "-1", "1e-400", "nan", "inf", "1e400", "", "5x", "fast"})
+    CHECK(said(positive, text) == std::string(text) + " is not a number above 0");
+  for (auto const* text : {"-1", "-1e-9", "nan", "-inf"})
+    CHECK(said(not_negative, text) == std::string(text) + " is not a number of 0 or more");
+  for (auto const* text : {"-3", "8", "7.01", "nan"})
+    CHECK(said(between(-2, 7), text) == std::string(text) + " is not a number from -2 to 7");
   CHECK(said(between(1, 1000000), "0") == "0 is not a number from 1 to 1000000");
   CHECK(positive.get_description() == "POSITIVE");
 }

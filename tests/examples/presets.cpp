@@ -136,9 +136,10 @@ TEST_CASE("a run of CLUTRR is drawn beside the paper's figures where its setting
   o.seed = 7, o.data = "folder", o.threads = 1;
   REQUIRE(paper_curve(o));
   CHECK(paper_curve(o)->y == std::vector<double>{.820, .743, .669, .618, .581});  // Table 5, k = 6 to 10
-  for (auto const change : {+[](clutrr::options& p) { p.width = 32; }, +[](clutrr::options& p) { p.epochs = 1; },
-                            +[](clutrr::options& p) { p.untied = true; }, +[](clutrr::options& p) { p.paper_form = true; },
-                            +[](clutrr::options& p) { p.attention = triad::triangle_form::flat; }}) {
+  for (auto const change :
+       {+[](clutrr::options& p) { p.width = 32; }, +[](clutrr::options& p) { p.epochs = 1; },
+        +[](clutrr::options& p) { p.untied = true; }, +[](clutrr::options& p) { p.paper_form = true; },
+        +[](clutrr::options& p) { p.attention = triad::triangle_form::flat; }}) {
     auto other = o;
     change(other);
     CHECK_FALSE(paper_curve(other));

@@ -1,7 +1,6 @@
 // symbolic-rewrite's parts: expressions read back as written, and every rule does to tensors what it says.
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolic_rewrite/rewriter.hpp"
-
 #include "tests/catch.hpp"
 #include "triad/core/random.hpp"
 
@@ -15,7 +14,8 @@ symbol_tree random_expression(triad::random_stream& stream, index_t depth) {
   auto const kind = depth == 1 ? 0 : stream.below(8);
   if (kind < 2) return symbol_tree(std::string(1, "xyz012"[stream.below(6)]));
   if (kind == 2) return symbol_tree("~", {random_expression(stream, depth - 1)});
-  return symbol_tree(std::string(1, "+-*/^"[kind - 3]), {random_expression(stream, depth - 1), random_expression(stream, depth - 1)});
+  return symbol_tree(std::string(1, "+-*/^"[kind - 3]),
+                     {random_expression(stream, depth - 1), random_expression(stream, depth - 1)});
 }
 
 TEST_CASE("an expression that is written reads back as the same tree") {
@@ -31,9 +31,10 @@ TEST_CASE("operators bind as at school") {
   struct row {
     char const *infix, *tree;
   };
-  for (auto const& r : {row{"x - y - z", "( - ( - x y ) z )"}, row{"x + y * z", "( + x ( * y z ) )"}, row{"x^y^z", "( ^ x ( ^ y z ) )"},
-                        row{"-x^2", "( ~ ( ^ x 2 ) )"}, row{"-x * y", "( * ( ~ x ) y )"}, row{"2^-x", "( ^ 2 ( ~ x ) )"},
-                        row{"x / (y / z)", "( / x ( / y z ) )"}})
+  for (auto const& r :
+       {row{"x - y - z", "( - ( - x y ) z )"}, row{"x + y * z", "( + x ( * y z ) )"}, row{"x^y^z", "( ^ x ( ^ y z ) )"},
+        row{"-x^2", "( ~ ( ^ x 2 ) )"}, row{"-x * y", "( * ( ~ x ) y )"}, row{"2^-x", "( ^ 2 ( ~ x ) )"},
+        row{"x / (y / z)", "( / x ( / y z ) )"}})
     CHECK(to_text(rewrite::parse(r.infix)) == r.tree);
 }
 
@@ -41,7 +42,8 @@ TEST_CASE("operators bind as at school") {
 symbol_tree filled(symbol_tree const& pattern, index_t at, symbol_tree (*value)(std::string const&)) {
   if (at == triad::no_node) return symbol_tree();
   if (rewrite::is_variable(pattern.label(at))) return value(pattern.label(at));
-  return symbol_tree(pattern.label(at), {filled(pattern, pattern.child(at, 0), value), filled(pattern, pattern.child(at, 1), value)});
+  return symbol_tree(pattern.label(at),
+                     {filled(pattern, pattern.child(at, 0), value), filled(pattern, pattern.child(at, 1), value)});
 }
 symbol_tree different(std::string const& name) { return rewrite::parse("p * (" + name + " - q)"); }
 
@@ -50,8 +52,9 @@ void try_rules(A const& algebra, triad::vocabulary const& words, std::vector<dou
   for (auto const& text : rewrite::school_rules()) {
     CAPTURE(text);
     auto const rule = rewrite::parse_rule(text);
-    rewrite::rewriter<A> const alone(algebra, words, triad::tensor<double const, triad::dyn, triad::dyn>(table.data(), words.size(), words.size()),
-                                     {rule});
+    rewrite::rewriter<A> const alone(
+        algebra, words, triad::tensor<double const, triad::dyn, triad::dyn>(table.data(), words.size(), words.size()),
+        {rule});
     auto const step = alone.once(alone.encode(filled(rule.left, 0, different)));
     REQUIRE(step);
     CHECK(alone.decode(step->result) == filled(rule.right, 0, different));
@@ -83,7 +86,8 @@ TEST_CASE("a name that stands twice matches the same expression only") {
   triad::one_hot_fillers(triad::make_matrix(table.data(), labels, labels, labels));
   using algebra = triad::sparse_algebra<double>;
   algebra const a(2, 10, labels);
-  rewrite::rewriter<algebra> const r(a, words, triad::tensor<double const, triad::dyn, triad::dyn>(table.data(), labels, labels),
+  rewrite::rewriter<algebra> const r(a, words,
+                                     triad::tensor<double const, triad::dyn, triad::dyn>(table.data(), labels, labels),
                                      {rewrite::parse_rule("a - a = 0")});
   CHECK(r.once(r.encode(rewrite::parse("x * y - x * y"))));
   CHECK_FALSE(r.once(r.encode(rewrite::parse("x * y - x * z"))));

@@ -1,4 +1,5 @@
-// Batches bounded by tokens: every pair once an epoch, within bounds, in another order each epoch, and a function of their number.
+// Batches bounded by tokens: every pair once an epoch, within bounds, in another order each epoch, and a function of
+// their number.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
@@ -79,7 +80,8 @@ TEST_CASE("epochs have other orders and other batches, seeds too; the same seed 
   CHECK(first != epoch(other, 0));
   auto const companions = [&](token_batches& b, std::int64_t e) {  // of pair 0
     for (auto u = b.first_of(e); u < b.first_of(e + 1); ++u)
-      if (auto const all = b.batch(u); std::find(all.begin(), all.end(), 0U) != all.end()) return std::set<std::size_t>(all.begin(), all.end());
+      if (auto const all = b.batch(u); std::find(all.begin(), all.end(), 0U) != all.end())
+        return std::set<std::size_t>(all.begin(), all.end());
     return std::set<std::size_t>();
   };
   CHECK(companions(one, 0) != companions(one, 1));

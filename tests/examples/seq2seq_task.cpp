@@ -1,4 +1,5 @@
-// Sequence to sequence: dictionaries of a training set, what is left out and unknown, translations in batches, and scores.
+// Sequence to sequence: dictionaries of a training set, what is left out and unknown, translations in batches, and
+// scores.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <fstream>
@@ -52,7 +53,8 @@ TEST_CASE("words of the training set are numbered, the most frequent first, and 
   CHECK(words.longest_source == 3);
   CHECK(words.longest_target == 4);
   CHECK(work.unknown().empty());
-  CHECK(unknown_in(small().tests[0].pairs, words, true) == "; 1 unknown source words, such as 'd'; 1 unknown target words, such as 'W'");
+  CHECK(unknown_in(small().tests[0].pairs, words, true) ==
+        "; 1 unknown source words, such as 'd'; 1 unknown target words, such as 'W'");
 }
 
 TEST_CASE("long targets are left out of training, not of its words; nothing left is an error") {
@@ -78,7 +80,8 @@ TEST_CASE("updates are counted, or follow from epochs; a batch gives each pair b
   task epochs(o, small());
   CHECK(epochs.updates() >= 3 * 2);  // 3 + 1, 1 + 1 and 4 + 1 target tokens do not fit into 8
   std::size_t seen = 0;
-  for (std::int64_t u = 0; u < epochs.updates(); ++u) epochs.batch(u, [&](coded_pair const& p) { seen += p.target.size(); });
+  for (std::int64_t u = 0; u < epochs.updates(); ++u)
+    epochs.batch(u, [&](coded_pair const& p) { seen += p.target.size(); });
   CHECK(seen == 3 * 8);
 }
 
@@ -158,7 +161,8 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   CHECK(back.source.encode("ab aab") == words.source.encode("ab aab"));
   auto broken = json;
   broken["source"]["merges"][0] = "ab";
-  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("file: its vocabulary is not one of this program's: a merge without a space"));
+  CHECK_THROWS_WITH(vocabulary_from(broken, "file"),
+                    contains("file: its vocabulary is not one of this program's: a merge without a space"));
   broken = json;
   broken["longest_source"] = 4.5;
   CHECK_THROWS_WITH(vocabulary_from(broken, "file"),
@@ -192,7 +196,8 @@ TEST_CASE("first values are as wide as a matrix's own sides ask for, under a wid
     if (!path.ends_with(".query.weight") && !path.ends_with(".key.weight") && !path.ends_with(".value.weight")) return;
     CAPTURE(path);
     // fairseq: xavier uniform with gain 2^(-1/2); heads side by side, if apart, count as one
-    double const values = static_cast<double>(view.size()), out = path.starts_with("encoder.") ? 48 : 16, in = values / out;
+    double const values = static_cast<double>(view.size()), out = path.starts_with("encoder.") ? 48 : 16,
+                 in = values / out;
     auto const rule = first_values_of(m, path);
     CHECK_THAT(rule.high, WithinAbs(std::sqrt(3 / (in + out)), 1e-12));
     CHECK(rule.low == -rule.high);
@@ -201,7 +206,9 @@ TEST_CASE("first values are as wide as a matrix's own sides ask for, under a wid
   CHECK(seen == 2 * 2 * 3 + 3 * 3 * 3);
 }
 
-TEST_CASE("options that do not go together are refused, and the model in a checkpoint's options is the one that was written") {
+TEST_CASE(
+    "options that do not go together are refused, and the model in a checkpoint's options is the one that was "
+    "written") {
   auto const refused = [](auto&& change, char const* reason) {
     options o;
     apply_preset(o);
@@ -223,7 +230,8 @@ TEST_CASE("options that do not go together are refused, and the model in a check
     CHECK_THROWS_WITH(check(o), contains(reason));
   };
   refused([](options& o) { o.untied = true; }, "are about --model edge-transformer");
-  refused([](options& o) { o.joint = true, o.target_bpe = "file"; }, "--source-dictionary and --source-bpe name the files of both");
+  refused([](options& o) { o.joint = true, o.target_bpe = "file"; },
+          "--source-dictionary and --source-bpe name the files of both");
   refused_of_edges([](options& o) { o.relative = true; }, "states of tokens");
   refused_of_edges([](options& o) { o.decoder_layers = 5; }, "as many layers on either side");
   refused_of_edges([](options& o) { o.attention = triad::triangle_form::flat; }, "is not causal");
@@ -239,8 +247,8 @@ TEST_CASE("options that do not go together are refused, and the model in a check
   CHECK(settings(other) == settings(plain));
   other.rate = 1;
   CHECK(settings(other) != settings(plain));
-  for (auto const change : {+[](options& o) { o.schedule = "linear"; }, +[](options& o) { o.pairs = 3; }, +[](options& o) { o.train_size = 3; },
-                            +[](options& o) { o.joint = true; }}) {
+  for (auto const change : {+[](options& o) { o.schedule = "linear"; }, +[](options& o) { o.pairs = 3; },
+                            +[](options& o) { o.train_size = 3; }, +[](options& o) { o.joint = true; }}) {
     auto changed = plain;
     change(changed);
     CHECK(settings(changed) != settings(plain));
@@ -270,7 +278,8 @@ class backwards final : public translator {
   index_t room() const override { return 8; }
   double loss() override { return static_cast<double>(targets_.front().size()); }
   layer_weights read_weights() override {
-    auto const source = static_cast<double>(sources_.front().size()), target = static_cast<double>(targets_.front().size());
+    auto const source = static_cast<double>(sources_.front().size()),
+               target = static_cast<double>(targets_.front().size());
     return {{{source}, {0.25, 0.75}}, {{target}}};
   }
   std::vector<std::vector<hypothesis>> const& translate(search const&) override {
@@ -307,13 +316,16 @@ TEST_CASE("translations come in batches of sentences of like length, and each to
   translate_all(net, sources, {}, [&](std::size_t i, auto const& h) { found[i] = h; });
   REQUIRE(found.size() == 5);
   CHECK(net.batches == std::vector<std::size_t>{2, 2, 1});
-  for (std::size_t i = 0; i < 5; ++i) CHECK(found[i][0].tokens == std::vector<index_t>(sources[i].rbegin(), sources[i].rend()));
-  CHECK_THROWS_WITH(translate_all(net, {{4}, {4, 5, 6, 7, 8}}, {}, [](std::size_t, auto const&) {}), contains("sentence 2 has more tokens"));
+  for (std::size_t i = 0; i < 5; ++i)
+    CHECK(found[i][0].tokens == std::vector<index_t>(sources[i].rbegin(), sources[i].rend()));
+  CHECK_THROWS_WITH(translate_all(net, {{4}, {4, 5, 6, 7, 8}}, {}, [](std::size_t, auto const&) {}),
+                    contains("sentence 2 has more tokens"));
 }
 
 TEST_CASE("losses of batches are averaged by their target tokens, weights by the tokens of their side, ends included") {
   backwards net(2);
-  std::vector<coded_pair> const pairs{{{4, 5, 6}, {4, 4, 4}}, {{4}, {4}}, {{4, 4}, {}}};  // batches of 4 + 2 and 3 source, 4 + 2 and 1 target tokens
+  std::vector<coded_pair> const pairs{
+      {{4, 5, 6}, {4, 4, 4}}, {{4}, {4}}, {{4, 4}, {}}};  // batches of 4 + 2 and 3 source, 4 + 2 and 1 target tokens
   CHECK_THAT(mean_loss(net, pairs), WithinAbs((3 * 6 + 0 * 1) / 7.0, 1e-12));
   auto const w = mean_weights(net, pairs);
   CHECK_THAT(w.encoder[0][0], WithinAbs((3 * 6 + 2 * 3) / 9.0, 1e-12));
@@ -323,15 +335,19 @@ TEST_CASE("losses of batches are averaged by their target tokens, weights by the
 
 TEST_CASE("scores are told by kind, and as means over seeds") {
   program p;
-  p.figures = [](test_part const&, list const& found) { return std::vector<figure>{{"words", static_cast<double>(found.size())}}; };
+  p.figures = [](test_part const&, list const& found) {
+    return std::vector<figure>{{"words", static_cast<double>(found.size())}};
+  };
   test_part const part{"gen", {{"a", "A", "one"}, {"b", "B", "one"}, {"c", "C", "two"}, {"d", "D", "two"}}};
   auto const first = score(p, part, {"A", "B", "C", "X"}), second = score(p, part, {"A", "X", "X", "X"});
   CHECK_THAT(first.figures[0].value, WithinAbs(75, 1e-12));
   CHECK_THAT(first.kinds.at("one").percent(), WithinAbs(100, 1e-12));
   CHECK_THAT(first.kinds.at("two").percent(), WithinAbs(50, 1e-12));
   CHECK_THAT(told(first), contains("gen  exact match 75.0  words 4.0\n") && contains("two") && contains("50.0"));
-  CHECK_THAT(means_of({{3, {first}}, {5, {second}}}), contains("gen  exact match") && contains("50.0") && contains("25.00"));
-  CHECK_THAT(scores_csv({{3, {first}}, {5, {second}}}), contains("3,gen,exact match,75\n") && contains("5,gen,exact match of two,0\n"));
+  CHECK_THAT(means_of({{3, {first}}, {5, {second}}}),
+             contains("gen  exact match") && contains("50.0") && contains("25.00"));
+  CHECK_THAT(scores_csv({{3, {first}}, {5, {second}}}),
+             contains("3,gen,exact match,75\n") && contains("5,gen,exact match of two,0\n"));
   p.right = [](std::string const&, std::string const&) { return true; };
   CHECK_THAT(score(p, part, {"", "", "", ""}).figures[0].value, WithinAbs(100, 1e-12));
   test_part const alike{"test", {{"a", "A", "one"}}};
@@ -347,10 +363,13 @@ TEST_CASE("a sample is spread evenly, and is everything where nothing is asked f
 
 TEST_CASE("a heat map has a cell for each value, darker where it is larger") {
   using namespace triad::examples;
-  auto const svg = to_svg(heat_map{"reads <x>", "layer", "from", {"layer 1", "layer 2"}, {"embedding", "layer 1"}, {{1}, {0.25, 0}}});
-  CHECK_THAT(svg, contains("fill=\"rgb(0,62,120)\"") && contains("fill=\"rgb(255,255,255)\"") && contains(">0.25<") && contains("reads &lt;x&gt;"));
+  auto const svg = to_svg(
+      heat_map{"reads <x>", "layer", "from", {"layer 1", "layer 2"}, {"embedding", "layer 1"}, {{1}, {0.25, 0}}});
+  CHECK_THAT(svg, contains("fill=\"rgb(0,62,120)\"") && contains("fill=\"rgb(255,255,255)\"") && contains(">0.25<") &&
+                      contains("reads &lt;x&gt;"));
   std::size_t cells = 0;
-  for (auto at = svg.find("stroke=\"#ccc\""); at != std::string::npos; at = svg.find("stroke=\"#ccc\"", at + 1)) ++cells;
+  for (auto at = svg.find("stroke=\"#ccc\""); at != std::string::npos; at = svg.find("stroke=\"#ccc\"", at + 1))
+    ++cells;
   CHECK(cells == 3);
 }
 

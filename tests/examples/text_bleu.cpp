@@ -28,14 +28,17 @@ bleu_score of(char const* hypothesis, char const* reference, bleu_tokens tokens 
 }
 
 TEST_CASE("characters and words are those of the text, whatever its bytes") {
-  CHECK(characters("a\xc3\xa9\xe7\x8b\x97\xf0\xa0\x80\x80") == list{"a", "\xc3\xa9", "\xe7\x8b\x97", "\xf0\xa0\x80\x80"});
+  CHECK(characters("a\xc3\xa9\xe7\x8b\x97\xf0\xa0\x80\x80") ==
+        list{"a", "\xc3\xa9", "\xe7\x8b\x97", "\xf0\xa0\x80\x80"});
   CHECK(character_at("\xf0\xa0\x80\x80", 0).code == 0x20000);
-  for (char const* broken : {"\xe7\x8b", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80"}) {
+  for (char const* broken :
+       {"\xe7\x8b", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80"}) {
     CAPTURE(broken);
     CHECK(character_at(broken, 0).code == 0xfffd);
     CHECK(characters(broken).size() == std::string(broken).size());
   }
-  CHECK(words("  a\tb\xe3\x80\x80" "c \n") == list{"a", "b", "c"});  // U+3000 is a space
+  CHECK(words("  a\tb\xe3\x80\x80"
+              "c \n") == list{"a", "b", "c"});  // U+3000 is a space
   CHECK(words("").empty());
   CHECK(joined(words("  a  b ")) == "a b");
   CHECK(trimmed(" \xe3\x80\x80 a b\xc2\xa0") == "a b");
@@ -54,15 +57,15 @@ TEST_CASE("the tokens of BLEU are those of sacreBLEU") {
            example{bleu_tokens::characters, "ab 狗.", {"a", "b", "狗", "."}},
            example{mteval_13a, "Hello, world.", {"Hello", ",", "world", "."}},
            example{mteval_13a, "It's 3.5 or 1,000.", {"It's", "3.5", "or", "1,000", "."}},
-           example{mteval_13a, "a well-known 1990-1995 (&quot;x&quot;) &amp; &lt;b&gt;",
+           example{mteval_13a,
+                   "a well-known 1990-1995 (&quot;x&quot;) &amp; &lt;b&gt;",
                    {"a", "well-known", "1990", "-", "1995", "(", "\"", "x", "\"", ")", "&", "<", "b", ">"}},
            example{mteval_13a, "wait... what<skipped>?", {"wait", ".", ".", ".", "what", "?"}},
            example{mteval_13a, "3.", {"3", "."}},
            example{chinese, "3.", {"3."}},  // only 13a puts a space at the end of a line
            example{chinese, "我有3.5元, ok.", {"我", "有", "3.5", "元", ",", "ok", "."}},
            example{chinese, "他说：“是，ABC公司。”", {"他", "说", "：", "“", "是", "，", "ABC", "公", "司", "。", "”"}},
-           example{chinese, "&amp;", {"&", "amp", ";"}},
-           example{chinese, "𠀀𠀁", {"𠀀𠀁"}},  // beyond U+FFFF
+           example{chinese, "&amp;", {"&", "amp", ";"}}, example{chinese, "𠀀𠀁", {"𠀀𠀁"}},  // beyond U+FFFF
        }) {
     CAPTURE(e.line, name(e.how));
     CHECK(tokenize(e.line, e.how) == e.tokens);
@@ -82,7 +85,9 @@ TEST_CASE("BLEU by hand") {
     CHECK(s.possible == std::array<long long, 4>{5, 4, 3, 2});
     CHECK_THAT(s.score, WithinRel(100 * std::pow(0.2, 0.25), rounding));
   }
-  SECTION("a word short: all match, exp(1 - 5/4)") { CHECK_THAT(of("a b c d", "a b c d e").score, WithinRel(100 * std::exp(-0.25), rounding)); }
+  SECTION("a word short: all match, exp(1 - 5/4)") {
+    CHECK_THAT(of("a b c d", "a b c d e").score, WithinRel(100 * std::exp(-0.25), rounding));
+  }
   SECTION("a word too many has no penalty but its precisions: 4/5, 3/4, 2/3, 1/2") {
     auto const s = of("a b c d e", "a b c d");
     CHECK(s.brevity == 1);
@@ -106,9 +111,12 @@ TEST_CASE("BLEU by hand") {
     CHECK(of("a b c", "a b c").score == 0);
     CHECK(bleu(bleu_tokens::chinese).score().score == 0);
   }
-  SECTION("a corpus is counted, not averaged: 9/10, 7/8, 5/6, 3/4 of lines with BLEU 100 and 66.9; a line too short for n-grams adds words") {
+  SECTION(
+      "a corpus is counted, not averaged: 9/10, 7/8, 5/6, 3/4 of lines with BLEU 100 and 66.9; a line too short for "
+      "n-grams adds words") {
     list const hypotheses{"a b c d e", "a b c d e"}, references{"a b c d e", "a b c d f"};
-    CHECK_THAT(corpus_bleu(hypotheses, references, bleu_tokens::none).score, WithinRel(100 * std::pow(0.9 * 0.875 * 5 / 6 * 0.75, 0.25), rounding));
+    CHECK_THAT(corpus_bleu(hypotheses, references, bleu_tokens::none).score,
+               WithinRel(100 * std::pow(0.9 * 0.875 * 5 / 6 * 0.75, 0.25), rounding));
     list const longer{"a b c d e", "a"}, both{"a b c d e", "b"};
     CHECK_THAT(corpus_bleu(longer, both, bleu_tokens::none).score, WithinRel(100 * std::pow(5.0 / 6, 0.25), rounding));
   }
@@ -121,7 +129,8 @@ TEST_CASE("BLEU by hand") {
     CHECK(s.matched == std::array<long long, 4>{5, 3, 2, 1});
     CHECK_THAT(s.score, WithinRel(100 * std::pow(1.0 * 0.75 * 2 / 3 * 0.5, 0.25), rounding));
   }
-  SECTION("Chinese: 11 characters, the third wrong: 10/11, 8/10, 6/9, 5/8; as none, both are one word and none matches") {
+  SECTION(
+      "Chinese: 11 characters, the third wrong: 10/11, 8/10, 6/9, 5/8; as none, both are one word and none matches") {
     auto const s = of("他有一只很小的白狗啊。", "他有两只很小的白狗啊。", bleu_tokens::chinese);
     CHECK(s.matched == std::array<long long, 4>{10, 8, 6, 5});
     CHECK_THAT(s.score, WithinRel(100 * std::pow(10.0 / 11 * 8 / 10 * 6 / 9 * 5 / 8, 0.25), rounding));

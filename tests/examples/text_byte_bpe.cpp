@@ -1,11 +1,11 @@
-// Byte-level byte-pair encoding: pieces, merges and numbers worked out by hand, every byte there and back, and files that are none.
+// Byte-level byte-pair encoding: pieces, merges and numbers worked out by hand, every byte there and back, and files
+// that are none.
 // SPDX-License-Identifier: Apache-2.0
-#include "common/text/byte_bpe.hpp"
-
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "common/text/byte_bpe.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -35,7 +35,8 @@ TEST_CASE("a text is cut into words with the space before them, numbers, other c
   CHECK(pieces("").empty());
   CHECK(pieces("Did M0 direct M1") == list{"Did", " M", "0", " direct", " M", "1"});
   CHECK(pieces("I'm Bob's, they'LL 12a") == list{"I", "'m", " Bob", "'s", ",", " they", "'", "LL", " 12", "a"});
-  CHECK(pieces("we've you're he'd she'll can't 'tis") == list{"we", "'ve", " you", "'re", " he", "'d", " she", "'ll", " can", "'t", " '", "tis"});
+  CHECK(pieces("we've you're he'd she'll can't 'tis") ==
+        list{"we", "'ve", " you", "'re", " he", "'d", " she", "'ll", " can", "'t", " '", "tis"});
   CHECK(pieces("'sure !'s") == list{"'s", "ure", " !'", "s"});
   CHECK(pieces("a  b\n\n c\td \t") == list{"a", " ", " b", "\n\n", " c", "\t", "d", " \t"});
   CHECK(pieces("  ") == list{"  "});
@@ -44,27 +45,31 @@ TEST_CASE("a text is cut into words with the space before them, numbers, other c
 }
 
 TEST_CASE("letters, numbers and white space are Unicode's") {
-  CHECK(pieces("na\u00efve \u041c\u0438\u0440 \u65e5\u672c\u8a9e") == list{"na\u00efve", " \u041c\u0438\u0440", " \u65e5\u672c\u8a9e"});
-  CHECK(pieces("3\u00bd \u0664\u2167") == list{"3\u00bd", " \u0664\u2167"});        // a half, an Arabic four, a Roman eight
-  CHECK(pieces("e\u0301\u2014\u20ac") == list{"e", "\u0301\u2014\u20ac"});          // an accent of its own is no letter
-  CHECK(pieces("a\u00a0b\u3000 c") == list{"a", "\u00a0", "b", "\u3000", " c"});    // no-break and ideographic space
-  CHECK(pieces("a\x1c\x1d b") == list{"a", "\x1c\x1d", " b"});                      // separators of ASCII are no space here
+  CHECK(pieces("na\u00efve \u041c\u0438\u0440 \u65e5\u672c\u8a9e") ==
+        list{"na\u00efve", " \u041c\u0438\u0440", " \u65e5\u672c\u8a9e"});
+  CHECK(pieces("3\u00bd \u0664\u2167") == list{"3\u00bd", " \u0664\u2167"});  // a half, an Arabic four, a Roman eight
+  CHECK(pieces("e\u0301\u2014\u20ac") == list{"e", "\u0301\u2014\u20ac"});    // an accent of its own is no letter
+  CHECK(pieces("a\u00a0b\u3000 c") == list{"a", "\u00a0", "b", "\u3000", " c"});  // no-break and ideographic space
+  CHECK(pieces("a\x1c\x1d b") == list{"a", "\x1c\x1d", " b"});  // separators of ASCII are no space here
   CHECK(pieces("\U0001d400\U00020000\U0001f600") == list{"\U0001d400\U00020000", "\U0001f600"});
-  CHECK(pieces("a\xff\xc3(") == list{"a", "\xff\xc3("});                            // no UTF-8
+  CHECK(pieces("a\xff\xc3(") == list{"a", "\xff\xc3("});  // no UTF-8
   for (char32_t const c : {U'A', U'z', U'\u00aa', U'\u00b5', U'\u0100', U'\uac00', U'\ud7a3', U'\U000323af'}) {
     CAPTURE(static_cast<unsigned>(c));
     CHECK((is_letter(c) && !is_number(c)) == (c != U'\U000323af'));  // the last came with Unicode 15
   }
   for (char32_t const c : {U'0', U'9', U'\u00b2', U'\u2160', U'\U0001fbf9'}) CHECK((is_number(c) && !is_letter(c)));
-  for (char32_t const c : {U'@', U'[', U'/', U':', U'\u00d7', U'\ufffd', U'\U0010ffff'}) CHECK_FALSE((is_number(c) || is_letter(c)));
+  for (char32_t const c : {U'@', U'[', U'/', U':', U'\u00d7', U'\ufffd', U'\U0010ffff'})
+    CHECK_FALSE((is_number(c) || is_letter(c)));
 }
 
 TEST_CASE("parts are joined by rank and numbered by the vocabulary") {
   scratch_folder const folder;
-  save(folder,
-       "{" + specials + R"(, "l": 4, "o": 5, "w": 6, "e": 7, "r": 8, "\u0120": 9, "lo": 10, "low": 11, "er": 12, "\u0120low": 13, "\u00c3": 14,
+  save(
+      folder,
+      "{" + specials +
+          R"(, "l": 4, "o": 5, "w": 6, "e": 7, "r": 8, "\u0120": 9, "lo": 10, "low": 11, "er": 12, "\u0120low": 13, "\u00c3": 14,
          "\u00a9": 15, "\u00c3\u00a9": 16, "'": 17, "s": 18, "'s": 19, "\u010a": 20, "#version": 30})",
-       "#version: 0.2\nl o\nlo w\ne r\n\u0120 low\n\u00c3 \u00a9\n' s\n");
+      "#version: 0.2\nl o\nlo w\ne r\n\u0120 low\n\u00c3 \u00a9\n' s\n");
   auto code = byte_bpe::read(folder / "");
   CHECK(code.size() == 31);
   CHECK((code.begin() == 0 && code.end() == 2 && code.padding() == 1 && code.unknown() == 3));
@@ -98,7 +103,8 @@ TEST_CASE("the earliest line of the merges comes first, wherever its pair stands
   std::string const vocabulary = "{" + specials + R"(, "a": 4, "b": 5, "c": 6, "ab": 7, "bc": 8, "#": 9, "##": 10})";
   save(folder, vocabulary, "#version: 0.2\na b\nb c\n");
   CHECK(byte_bpe::read(folder / "").numbers("abc") == numbers{7, 6});
-  save(folder, vocabulary, "b c\r\na b\r\n# #");  // without the first line, with other ends, and with a merge that looks like a comment
+  save(folder, vocabulary,
+       "b c\r\na b\r\n# #");  // without the first line, with other ends, and with a merge that looks like a comment
   auto code = byte_bpe::read(folder / "");
   CHECK(code.numbers("abcab") == numbers{4, 8, 7});
   CHECK(code.numbers("###") == numbers{10, 9});

@@ -16,12 +16,15 @@ using triad::test::contains;
 using triad::test::WithinAbs;
 
 // A row of ten columns.
-std::string row(std::string const& id, std::string const& form, std::string const& head, std::string const& relation, std::string const& deps = "_") {
+std::string row(std::string const& id, std::string const& form, std::string const& head, std::string const& relation,
+                std::string const& deps = "_") {
   return id + "\t" + form + "\t_\tX\t_\tA=b\t" + head + "\t" + relation + "\t" + deps + "\tSpaceAfter=No\n";
 }
 
-std::string const question = "# sent_id = 1\n# text = Don't M0 marry\n" + row("1-2", "Don't", "_", "_") + row("1", "Do", "4", "aux") +
-                             row("2", "n't", "4", "advmod") + row("2.1", "ghost", "_", "_", "4:x") + row("3", "M0", "4", "nsubj:own", "4:nsubj") + row("4", "marry", "0", "root");
+std::string const question = "# sent_id = 1\n# text = Don't M0 marry\n" + row("1-2", "Don't", "_", "_") +
+                             row("1", "Do", "4", "aux") + row("2", "n't", "4", "advmod") +
+                             row("2.1", "ghost", "_", "_", "4:x") + row("3", "M0", "4", "nsubj:own", "4:nsubj") +
+                             row("4", "marry", "0", "root");
 
 std::string saved(triad::test::scratch_folder const& folder, char const* name, std::string const& content) {
   std::ofstream(folder / name, std::ios::binary) << content;
@@ -32,12 +35,14 @@ TEST_CASE("words of CoNLL-U are read without comments, ranges and empty nodes") 
   triad::test::scratch_folder const folder;
   auto const all = read_conllu(saved(folder, "a", "\n" + question + "\n\n" + row("1", "Go", "0", "root")));
   REQUIRE(all.size() == 2);
-  CHECK(all[0].words == std::vector<conllu_word>{{"Do", 4, "aux"}, {"n't", 4, "advmod"}, {"M0", 4, "nsubj:own"}, {"marry", 0, "root"}});
+  CHECK(all[0].words ==
+        std::vector<conllu_word>{{"Do", 4, "aux"}, {"n't", 4, "advmod"}, {"M0", 4, "nsubj:own"}, {"marry", 0, "root"}});
   CHECK(all[0].places == std::vector<std::size_t>{3, 4, 6, 7});
   CHECK(all[1].words == std::vector<conllu_word>{{"Go", 0, "root"}});
 }
 
-TEST_CASE("a file is written as it was read, gzipped or with line ends of two characters, but for heads and relations") {
+TEST_CASE(
+    "a file is written as it was read, gzipped or with line ends of two characters, but for heads and relations") {
   triad::test::scratch_folder const folder;
   write_atomically(folder / "a.conllu.gz", question + "\n");
   auto all = read_conllu(folder / "a.conllu.gz");
@@ -94,21 +99,25 @@ TEST_CASE("what is no tree with one root is refused with the line of the word at
     CHECK_THROWS_WITH(read_conllu(saved(folder, "file", "# one\n" + content)), contains(reason));
   };
   refused(row("1", "a", "0", "root") + row("2", "b", "3", "x"), "file:3: HEAD is 3 in a sentence of 2 words");
-  refused(row("1", "a", "0", "root") + row("2", "b", "0", "x"), "file:3: a second root: the head of word 1 is 0 already");
-  refused(row("1", "a", "0", "root") + row("2", "b", "3", "x") + row("3", "c", "2", "x"), "file:3: the heads from word 2 upward come back to it");
-  refused(row("1", "a", "2", "x") + row("2", "b", "1", "x"), "file:2: the heads from word 1 upward come back to it");  // and there is no root
+  refused(row("1", "a", "0", "root") + row("2", "b", "0", "x"),
+          "file:3: a second root: the head of word 1 is 0 already");
+  refused(row("1", "a", "0", "root") + row("2", "b", "3", "x") + row("3", "c", "2", "x"),
+          "file:3: the heads from word 2 upward come back to it");
+  refused(row("1", "a", "2", "x") + row("2", "b", "1", "x"),
+          "file:2: the heads from word 1 upward come back to it");  // and there is no root
 }
 
 TEST_CASE("scores count heads, heads with relations, and whole trees") {
-  std::vector<conllu_word> const gold{{"a", 2, "x"}, {"b", 0, "root"}, {"c", 2, "y:z"}, {"d", 3, "x"}}, short_one{{"a", 0, "root"}};
+  std::vector<conllu_word> const gold{{"a", 2, "x"}, {"b", 0, "root"}, {"c", 2, "y:z"}, {"d", 3, "x"}},
+      short_one{{"a", 0, "root"}};
   attachment_scores s;
   CHECK(s.las() == 0);
   s.add(gold, gold);
   CHECK(s.exact_match() == 1);
   auto found = gold;
-  found[0].relation = "q";   // a head alone
-  found[2].relation = "y";   // the subtype is missing
-  found[3].head = 2;         // a relation at another head counts for nothing
+  found[0].relation = "q";  // a head alone
+  found[2].relation = "y";  // the subtype is missing
+  found[3].head = 2;        // a relation at another head counts for nothing
   s.add(gold, found);
   s.add(short_one, short_one);
   CHECK(s.words == 9);

@@ -52,17 +52,17 @@ TEST_CASE("a compound is right where its atoms are translated, and what describe
            example{"every dog", "每只狗", true},
            example{"every dog", "所有的犬", true},
            example{"every dog", "只狗", false},
-           example{"every dog", "狗每", false},          // the determiner is behind
-           example{"every dog", "狗每只狗", true},       // the last match of the noun counts
+           example{"every dog", "狗每", false},     // the determiner is behind
+           example{"every dog", "狗每只狗", true},  // the last match of the noun counts
            example{"small dog", "狗小每小", false},
            example{"the small dog he liked", "他 喜欢@@ 的 小@@ 狗", true},  // word parts and spaces go
            example{"the small dog he liked", "小狗他喜欢的", false},
-           example{"saw the dog he liked", "看到狗他喜欢的", true},         // with a verb the modifier may be anywhere
-           example{"saw the dog he liked", "看到狗", false},                // but not nowhere
-           example{"near the dog", "狗附近", true},                         // a preposition may be anywhere
+           example{"saw the dog he liked", "看到狗他喜欢的", true},  // with a verb the modifier may be anywhere
+           example{"saw the dog he liked", "看到狗", false},         // but not nowhere
+           example{"near the dog", "狗附近", true},                  // a preposition may be anywhere
            example{"near the dog", "狗", false},
-           example{"liked the dog", "狗", true},                            // found everywhere
-           example{"every dog every farmer", "每农民狗", true},             // of two nouns the later's place counts
+           example{"liked the dog", "狗", true},                 // found everywhere
+           example{"every dog every farmer", "每农民狗", true},  // of two nouns the later's place counts
            example{"every dog every farmer", "农民每狗", false},
            example{"every dog", "", false},
        }) {
@@ -108,7 +108,8 @@ TEST_CASE("a lexicon and lines that do not fit are refused with their place") {
   list mixed = five;
   mixed[3] = "the dog";
   CHECK_THROWS_WITH(score(five, mixed, small()), contains("compound 4, 'the dog': line 1 begins"));
-  CHECK_THROWS_WITH(score(five, list(5, "every wolf"), small()), contains("compound 1, 'every wolf': 'wolf' is no atom"));
+  CHECK_THROWS_WITH(score(five, list(5, "every wolf"), small()),
+                    contains("compound 1, 'every wolf': 'wolf' is no atom"));
   CHECK_THROWS_WITH(score(five, list(5, " "), small()), contains("compound is empty"));
 }
 
@@ -120,12 +121,14 @@ TEST_CASE("CoGnition's references have the error rate that its scorer gives them
     return;
   }
   auto const known = lexicon::read((folder / "lexicon").string());
-  auto const references = lines_of((folder / "cg-test.zh.gz").string()), compounds = lines_of((folder / "cg-test.compound.gz").string());
+  auto const references = lines_of((folder / "cg-test.zh.gz").string()),
+             compounds = lines_of((folder / "cg-test.compound.gz").string());
   REQUIRE(references.size() == 10800);
   constexpr double last_digit = 5e-6;  // the rates are known in percent, to three digits
   auto const check = [&](std::size_t first, std::size_t count, double instance, double aggregate) {
     CAPTURE(first);
-    auto const rates = score(std::span(references).subspan(first, count), std::span(compounds).subspan(first, count), known);
+    auto const rates =
+        score(std::span(references).subspan(first, count), std::span(compounds).subspan(first, count), known);
     CHECK_THAT(rates.instance(), WithinAbs(instance, last_digit));
     CHECK_THAT(rates.aggregate(), WithinAbs(aggregate, last_digit));
   };

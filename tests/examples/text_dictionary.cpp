@@ -72,14 +72,17 @@ TEST_CASE("a dictionary that is written is read again, and a line that is none i
     CAPTURE(line);
     CHECK_THROWS_WITH(dictionary::read(saved(folder, line)), contains("file:1: "));
   }
-  CHECK_THROWS_WITH(dictionary::read(saved(folder, "a 1\nb 1\na 1\n")), contains("file:3: 'a' is in the dictionary already"));
+  CHECK_THROWS_WITH(dictionary::read(saved(folder, "a 1\nb 1\na 1\n")),
+                    contains("file:3: 'a' is in the dictionary already"));
   CHECK_THROWS_WITH(dictionary::read(saved(folder, "</s> 1\n")), contains("'</s>' is in the dictionary already"));
 }
 
 TEST_CASE("merges are learned, the most frequent pair first") {
   std::vector<std::pair<std::string, long long>> const words{{"low", 5}, {"lower", 2}, {"newest", 6}, {"widest", 3}};
-  std::vector<bpe_merge> const expected{{"s", "t</w>"}, {"e", "st</w>"}, {"l", "o"}, {"w", "est</w>"}, {"n", "e"}, {"ne", "west</w>"}, {"lo", "w</w>"},
-                                        {"w", "i"}, {"wi", "d"}, {"wid", "est</w>"}, {"w", "e"}, {"we", "r</w>"}, {"lo", "wer</w>"}};
+  std::vector<bpe_merge> const expected{{"s", "t</w>"},   {"e", "st</w>"},    {"l", "o"},      {"w", "est</w>"},
+                                        {"n", "e"},       {"ne", "west</w>"}, {"lo", "w</w>"}, {"w", "i"},
+                                        {"wi", "d"},      {"wid", "est</w>"}, {"w", "e"},      {"we", "r</w>"},
+                                        {"lo", "wer</w>"}};
   auto const all = learn_bpe(words, 100);
   CHECK(std::vector<bpe_merge>(all.merges().begin(), all.merges().end()) == expected);
   CHECK(learn_bpe(words, 100, 3).merges().size() == 10);

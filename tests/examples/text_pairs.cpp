@@ -26,7 +26,8 @@ TEST_CASE("pairs are read from lines of SCAN, from columns and from two files") 
   triad::test::scratch_folder const folder;
   CHECK(read_pairs(saved(folder, "scan", "IN: jump twice OUT: I_JUMP I_JUMP\n\nIN: walk OUT: I_WALK\n")) ==
         std::vector<text_pair>{{"jump twice", "I_JUMP I_JUMP", ""}, {"walk", "I_WALK", ""}});
-  CHECK(read_pairs(saved(folder, "cfq", "Was M0  M1\tSELECT count ( * )\n")) == std::vector<text_pair>{{"Was M0 M1", "SELECT count ( * )", ""}});
+  CHECK(read_pairs(saved(folder, "cfq", "Was M0  M1\tSELECT count ( * )\n")) ==
+        std::vector<text_pair>{{"Was M0 M1", "SELECT count ( * )", ""}});
   CHECK(read_pairs(saved(folder, "cogs", "Ada slept .\tsleep . agent ( x _ 1 , Ada )\tin_distribution\n")) ==
         std::vector<text_pair>{{"Ada slept .", "sleep . agent ( x _ 1 , Ada )", "in_distribution"}});
   CHECK(read_parallel(saved(folder, "en", "the dog .\nhe ran .\n"), saved(folder, "zh", "狗 。\n他 跑 。")) ==
@@ -51,12 +52,14 @@ TEST_CASE("what is no pair is refused with file and line") {
   refused("IN: a OUT:\n", "file:1: the target has no words");
   CHECK_THROWS_WITH(read_pairs(folder / "none"), contains("cannot be opened"));
 
-  auto const two = saved(folder, "two", "a\nb\n"), three = saved(folder, "three", "a\nb\nc\n"), gap = saved(folder, "gap", "a\n\n");
+  auto const two = saved(folder, "two", "a\nb\n"), three = saved(folder, "three", "a\nb\nc\n"),
+             gap = saved(folder, "gap", "a\n\n");
   CHECK_THROWS_WITH(read_parallel(two, three), contains("three:3: ") && contains("two ends before this line"));
   CHECK_THROWS_WITH(read_parallel(three, two), contains("three:3: ") && contains("two ends before this line"));
   CHECK_THROWS_WITH(read_parallel(two, gap), contains("gap:2: the line has no words"));
   CHECK_THROWS_WITH(read_parallel(gap, two), contains("gap:2: the line has no words"));
-  CHECK_THROWS_WITH(read_parallel(saved(folder, "empty", ""), saved(folder, "empty2", "")), contains("there is no line"));
+  CHECK_THROWS_WITH(read_parallel(saved(folder, "empty", ""), saved(folder, "empty2", "")),
+                    contains("there is no line"));
 }
 
 TEST_CASE("the published files have the pairs they are known to have") {
@@ -66,8 +69,10 @@ TEST_CASE("the published files have the pairs they are known to have") {
     char const* path;
     std::size_t rows, kinds;  // kinds: 0 where the file does not say
   };
-  for (auto const& file : {known{"scan/tasks_train_addprim_jump.txt.gz", 14670, 0}, known{"scan/tasks_test_length.txt.gz", 3920, 0},
-                           known{"scan/tasks_test_mcd1.txt.gz", 1045, 0}, known{"cfq/mcd1/dev.tsv.gz", 11968, 0}, known{"cogs/gen.tsv.gz", 21000, 21}}) {
+  for (auto const& file :
+       {known{"scan/tasks_train_addprim_jump.txt.gz", 14670, 0}, known{"scan/tasks_test_length.txt.gz", 3920, 0},
+        known{"scan/tasks_test_mcd1.txt.gz", 1045, 0}, known{"cfq/mcd1/dev.tsv.gz", 11968, 0},
+        known{"cogs/gen.tsv.gz", 21000, 21}}) {
     if (!std::filesystem::exists(folder / file.path)) {
       WARN("there is no " << (folder / file.path).string());
       continue;
@@ -81,7 +86,8 @@ TEST_CASE("the published files have the pairs they are known to have") {
     CHECK(kinds.size() == file.kinds);
   }
   if (std::filesystem::exists(folder / "cognition"))
-    CHECK(read_parallel((folder / "cognition/valid.en.gz").string(), (folder / "cognition/valid.zh.gz").string()).size() == 10000);
+    CHECK(read_parallel((folder / "cognition/valid.en.gz").string(), (folder / "cognition/valid.zh.gz").string())
+              .size() == 10000);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // Plain text as tokens, worked out by hand.
 // SPDX-License-Identifier: Apache-2.0
-#include "common/text/tokeniser.hpp"
-
 #include <string>
 
+#include "common/text/tokeniser.hpp"
 #include "tests/catch.hpp"
 
 namespace {
@@ -20,7 +19,8 @@ TEST_CASE("marks stand alone, letters, numbers and hyphens stay together") {
   CHECK(cut("(well-known) \"words\"; more: [3/4] 50% $5") == "( well-known ) \" words \" ; more : [ 3 / 4 ] 50 % $ 5");
   CHECK(cut("na\u00efve \u041c\u0438\u0440!\u3000\u65e5\u672c") == "na\u00efve \u041c\u0438\u0440 ! \u65e5\u672c");
   CHECK(cut("\u201cso\u201d\u2014he said") == "\u201c so \u201d \u2014 he said");
-  CHECK(cut("a\xff" "b") == "a \xff b");
+  CHECK(cut("a\xff"
+            "b") == "a \xff b");
 }
 
 TEST_CASE("commas between digits, apostrophes of English, and several full stops") {

@@ -22,8 +22,8 @@ TEST_CASE("one choice is for operations and arguments, unless one has its own, a
     CHECK(choice_of_both(o) == both);
     auto const toml = to_toml(o), settings = training_settings(o);
     std::string const one = "\nchoice = \"" + both + "\"\ninterpreter = ";
-    auto const two = "\noperation-choice = \"" + operations + "\"\nargument-choice = \"" + arguments +
-                     "\"\ninterpreter = ";
+    auto const two =
+        "\noperation-choice = \"" + operations + "\"\nargument-choice = \"" + arguments + "\"\ninterpreter = ";
     for (auto const* text : {&toml, &settings}) {
       CHECK((text->find(one) != std::string::npos) == !both.empty());
       CHECK((text->find(two) != std::string::npos) == both.empty());

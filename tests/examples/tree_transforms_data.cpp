@@ -18,7 +18,9 @@ namespace {
 using namespace tree_transforms;
 using triad::test::contains;
 
-std::string line_of(std::string const& source, std::string const& target) { return to_json_line({triad::parse_tree(source), triad::parse_tree(target)}) + "\n"; }
+std::string line_of(std::string const& source, std::string const& target) {
+  return to_json_line({triad::parse_tree(source), triad::parse_tree(target)}) + "\n";
+}
 
 /// A folder of files by name.
 struct folder_of {
@@ -52,11 +54,14 @@ std::vector<placed_node> expected_nodes(symbol_tree const& tree, triad::vocabula
       if (auto const child = tree.child(at, c); child != triad::no_node) self(self, child, 2 * position + 1 + c);
   };
   visit(visit, 0, 0);
-  std::sort(nodes.begin(), nodes.end(), [](placed_node const& a, placed_node const& b) { return a.position < b.position; });
+  std::sort(nodes.begin(), nodes.end(),
+            [](placed_node const& a, placed_node const& b) { return a.position < b.position; });
   return nodes;
 }
 
-bool same(placed_tree a, std::vector<placed_node> const& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+bool same(placed_tree a, std::vector<placed_node> const& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 TEST_CASE("a row is read as it was written, gzipped or not, and other fields do not matter") {
   folder_of const files{};
@@ -76,19 +81,25 @@ TEST_CASE("what is wrong with a file is told with its line and column") {
   folder_of const files{};
   auto const refused = [&](std::string const& text, char const* reason) {
     CAPTURE(text);
-    CHECK_THROWS_WITH(read_rows(files.write("bad.jsonl", line_of("( A )", "( B )") + text)), contains("bad.jsonl:2: " + std::string(reason)));
+    CHECK_THROWS_WITH(read_rows(files.write("bad.jsonl", line_of("( A )", "( B )") + text)),
+                      contains("bad.jsonl:2: " + std::string(reason)));
   };
   refused(R"_({"source": "( A )", "target")_", "column 29: expected a JSON object");
   refused(R"_({"source": "( A )", "target": "( A )", "x": 1e999})_", "there is a value that cannot be read: ");
   refused(R"_({"x": )_" + std::string(200'000, '['), "expected JSON of at most 64 levels, found more");
-  refused(R"_(["( A )", "( B )"])_", "expected a JSON object with \"source\" and \"target\", found a value of type array");
+  refused(R"_(["( A )", "( B )"])_",
+          "expected a JSON object with \"source\" and \"target\", found a value of type array");
   refused(R"_({"source": "( A )"})_", "expected a tree \"target\", found none");
-  refused(R"_({"source": "( A )", "target": null})_", "expected a tree as text in \"target\", found a value of type null");
+  refused(R"_({"source": "( A )", "target": null})_",
+          "expected a tree as text in \"target\", found a value of type null");
   //         1         2         3         4         5
-  //12345678901234567890123456789012345678901234567890
-  refused(R"_({"source": "( A )", "target": "( A ( B ) ( C )"})_", "target, column 47: expected ')' after the children of 'A', found the end");
-  refused(R"_({"source": "( A b c d )", "target": "( A )"})_", "source, column 21: expected ')' after 2 children of 'A', found another child");
-  refused(R"_({"source": "( A ( ) )", "target": "( A )"})_", "source, column 19: expected a label after '(', found ')'");
+  // 12345678901234567890123456789012345678901234567890
+  refused(R"_({"source": "( A )", "target": "( A ( B ) ( C )"})_",
+          "target, column 47: expected ')' after the children of 'A', found the end");
+  refused(R"_({"source": "( A b c d )", "target": "( A )"})_",
+          "source, column 21: expected ')' after 2 children of 'A', found another child");
+  refused(R"_({"source": "( A ( ) )", "target": "( A )"})_",
+          "source, column 19: expected a label after '(', found ')'");
   refused(R"_({"source": "( A )", "target": "( A ) ( B )"})_", "target, column 38: expected nothing after the tree");
   refused(R"_({"source": "", "target": "( A )"})_", "source, column 13: expected a tree, found nothing");
   refused(R"_({"source": "( A\t(", "target": "( A )"})_", "source without its escapes, column 6: expected a label");
@@ -112,11 +123,15 @@ TEST_CASE("a folder needs train and validation; other splits may be missing") {
 }
 
 TEST_CASE("a deeper row is refused with its place, or left out and counted, before it gives labels") {
-  folder_of const files{{"train.jsonl", line_of("( A b )", "( B )") + line_of("( A )", "( D ( E f ) )") + line_of("( C )", "( A )")},
-                        {"validation.jsonl", line_of("( D )", "( A )")},
-                        {"ood_long.jsonl", line_of("( A )", "( A ( B ( C g ) ) )") + line_of("( A ( B c ) )", "( A )")}};
+  folder_of const files{
+      {"train.jsonl", line_of("( A b )", "( B )") + line_of("( A )", "( D ( E f ) )") + line_of("( C )", "( A )")},
+      {"validation.jsonl", line_of("( D )", "( A )")},
+      {"ood_long.jsonl", line_of("( A )", "( A ( B ( C g ) ) )") + line_of("( A ( B c ) )", "( A )")}};
   auto o = on(files, 2);
-  CHECK_THROWS_WITH(task(o), contains("train.jsonl:2: a tree of depth 3, where the model's trees have 2: take a larger --depth, or --skip-deeper"));
+  CHECK_THROWS_WITH(
+      task(o),
+      contains(
+          "train.jsonl:2: a tree of depth 3, where the model's trees have 2: take a larger --depth, or --skip-deeper"));
   o.skip_deeper = true;
   CHECK_THROWS_WITH(task(o), contains("ood_long.jsonl: each of its 2 rows has a tree deeper than 2"));
   o.depth = 3;
@@ -162,7 +177,9 @@ TEST_CASE("an epoch has every row once, each epoch in another order, and a batch
   CHECK(work.epochs() == 3);
   auto const batch = [](task& of, std::int64_t update) {
     std::vector<std::ptrdiff_t> where;  // the rows, by where they lie
-    of.each_example(update, [&](placed_row const& r) { where.push_back(r.source.data() - of.placed(split::train)[0].source.data()); });
+    of.each_example(update, [&](placed_row const& r) {
+      where.push_back(r.source.data() - of.placed(split::train)[0].source.data());
+    });
     return where;
   };
   std::vector<std::vector<std::ptrdiff_t>> epochs(2);
@@ -199,8 +216,8 @@ TEST_CASE("the paper's settings are the defaults, by task, and given ones stay")
     char const* task;
     int steps, batch;
   };
-  for (auto const& e : {expected{"car-cdr-seq", 12, 16}, expected{"active-logical", 16, 16}, expected{"passive-logical", 28, 8},
-                        expected{"active-passive-logical", 20, 16}}) {
+  for (auto const& e : {expected{"car-cdr-seq", 12, 16}, expected{"active-logical", 16, 16},
+                        expected{"passive-logical", 28, 8}, expected{"active-passive-logical", 20, 16}}) {
     options o;
     o.preset = "paper", o.task = e.task;
     apply_preset(o);
@@ -222,7 +239,8 @@ TEST_CASE("the paper's settings are the defaults, by task, and given ones stay")
   CHECK(o.seed == 3);
   CHECK(o.batch == 3);
   o.task = "active";
-  CHECK_THROWS_WITH(settle(o), contains("there is no task 'active': it is one of car-cdr-seq, active-logical, passive-logical, active-passive-logical"));
+  CHECK_THROWS_WITH(settle(o), contains("there is no task 'active': it is one of car-cdr-seq, active-logical, "
+                                        "passive-logical, active-passive-logical"));
 }
 
 TEST_CASE("what a resumed run must agree in is what decides its numbers") {
@@ -231,7 +249,8 @@ TEST_CASE("what a resumed run must agree in is what decides its numbers") {
   CHECK(training_settings(a) == training_settings(b));
   b.data_seed = 2;
   CHECK_FALSE(training_settings(a) == training_settings(b));
-  CHECK_THAT(to_toml(b), contains("data-seed = 2\n") && contains("task = \"active-logical\"\n") && contains("one-way = false\n"));
+  CHECK_THAT(to_toml(b),
+             contains("data-seed = 2\n") && contains("task = \"active-logical\"\n") && contains("one-way = false\n"));
 }
 
 TEST_CASE("a preset for tests makes a task in no time, with every split") {

@@ -1,5 +1,5 @@
-// Tree transforms: sentences as trees and back, and generated data against what was counted in the published files, which are held to the
-// same where they lie beside a checkout.
+// Tree transforms: sentences as trees and back, and generated data against what was counted in the published files,
+// which are held to the same where they lie beside a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,8 @@ std::filesystem::path published() {
   return std::filesystem::path(from ? from : "../shared/data") / "bst";
 }
 
-/// The sentence of a row of active-logical (said as `f`: of any task but car-cdr-seq); none where the row is not one of a sentence.
+/// The sentence of a row of active-logical (said as `f`: of any task but car-cdr-seq); none where the row is not one of
+/// a sentence.
 std::optional<sentence> sentence_of(row const& r, form f) {
   auto const there = sentence_of(r.source, f), back = sentence_of(r.source, form::logical);
   auto const s = there ? there : back;
@@ -51,8 +52,8 @@ size_of_split measured(std::vector<row> const& rows) {
   return {tokens.size(), depth};
 }
 
-/// A count of n draws, of which each is one with probability p, is within 4.5 standard deviations: of the thousand or so that are
-/// checked here, one in 150,000 fails by chance.
+/// A count of n draws, of which each is one with probability p, is within 4.5 standard deviations: of the thousand or
+/// so that are checked here, one in 150,000 fails by chance.
 void check_share(std::string const& what, double count, double n, double p) {
   auto const off = std::fabs(count - n * p), allowed = 4.5 * std::sqrt(n * p * (1 - p));
   CAPTURE(what, count, n, p);
@@ -110,16 +111,19 @@ void check_distribution(std::vector<sentence> const& sentences, split of) {
   std::size_t ways = 0;
   for (auto const in_all : {fewest, fewest + 1})
     for (std::size_t i = 0; i <= in_all; ++i, ++ways)
-      check_share(std::to_string(i) + " and " + std::to_string(in_all - i) + " adjectives", shared[{i, in_all - i}], n, 0.5 / static_cast<double>(in_all + 1));
+      check_share(std::to_string(i) + " and " + std::to_string(in_all - i) + " adjectives", shared[{i, in_all - i}], n,
+                  0.5 / static_cast<double>(in_all + 1));
   CHECK(shared.size() == ways);
 }
 
 TEST_CASE("a sentence becomes an active, a passive and a logical tree, and each of them the sentence again") {
   sentence const s{{"the", {"round", "red"}, "rose"}, "bought", {"a", {}, "goat"}};
   CHECK(text_of(s) == "the round red rose bought a goat");
-  std::string const rose = "( NP ( DET the ) ( AP ( ADJ round ) ( AP ( ADJ red ) ( AP ( N rose ) ) ) ) )", goat = "( NP ( DET a ) ( AP ( N goat ) ) )";
+  std::string const rose = "( NP ( DET the ) ( AP ( ADJ round ) ( AP ( ADJ red ) ( AP ( N rose ) ) ) ) )",
+                    goat = "( NP ( DET a ) ( AP ( N goat ) ) )";
   CHECK(to_text(tree_of(s, form::active)) == "( S " + rose + " ( VP ( V bought ) " + goat + " ) )");
-  CHECK(to_text(tree_of(s, form::passive)) == "( S " + goat + " ( VP ( AUXPS was ) ( VPPS ( V bought ) ( PPPS ( PPS by ) " + rose + " ) ) ) )");
+  CHECK(to_text(tree_of(s, form::passive)) ==
+        "( S " + goat + " ( VP ( AUXPS was ) ( VPPS ( V bought ) ( PPPS ( PPS by ) " + rose + " ) ) ) )");
   CHECK(to_text(tree_of(s, form::logical)) == "( LF ( V bought ) ( ARGS " + rose + " " + goat + " ) )");
   for (auto const f : {form::active, form::passive, form::logical})
     for (auto const other : {form::active, form::passive, form::logical}) {
@@ -130,9 +134,10 @@ TEST_CASE("a sentence becomes an active, a passive and a logical tree, and each 
 }
 
 TEST_CASE("what is no sentence is none") {
-  for (auto const* text : {"( S )", "( S ( NP ( DET a ) ( AP ( N goat ) ) ) ( VP ( V fell ) ) )",
-                           "( S ( NP ( DET a ) ( AP ( N goat ) ) ) ( VP ( V saw ) ( NP ( DET a ) ( AP ( N goat ) extra ) ) ) )",
-                           "( S ( NP ( DET a ) ( AP ( N goat ) ) ) ( VP ( V saw ) ( NP ( DET a ) ( AP ( AP ( N goat ) ) ) ) ) )"}) {
+  for (auto const* text :
+       {"( S )", "( S ( NP ( DET a ) ( AP ( N goat ) ) ) ( VP ( V fell ) ) )",
+        "( S ( NP ( DET a ) ( AP ( N goat ) ) ) ( VP ( V saw ) ( NP ( DET a ) ( AP ( N goat ) extra ) ) ) )",
+        "( S ( NP ( DET a ) ( AP ( N goat ) ) ) ( VP ( V saw ) ( NP ( DET a ) ( AP ( AP ( N goat ) ) ) ) ) )"}) {
     CAPTURE(text);
     CHECK_FALSE(sentence_of(triad::parse_tree(text), form::active));
   }
@@ -142,7 +147,8 @@ TEST_CASE("car takes the left child and cdr the right one, the letter beside R f
   // The paper's sample.
   auto const tree = triad::parse_tree(
       "( CDDDDR ( NP ( DET the ) ( AP ( N goat ) ) ) "
-      "( VP ( AUXPS was ) ( VPPS ( V bought ) ( PPPS ( PPS by ) ( NP ( DET the ) ( AP ( ADJ round ) ( AP ( N rose ) ) ) ) ) ) ) )");
+      "( VP ( AUXPS was ) ( VPPS ( V bought ) ( PPPS ( PPS by ) ( NP ( DET the ) ( AP ( ADJ round ) ( AP ( N rose ) ) "
+      ") ) ) ) ) )");
   auto const is = [&](char const* function, char const* text) {
     CAPTURE(function);
     CHECK(car_cdr(tree, function) == (*text == 0 ? symbol_tree() : triad::parse_tree(text)));
@@ -159,7 +165,9 @@ TEST_CASE("car takes the left child and cdr the right one, the letter beside R f
   CHECK(names[3] == "CADR");
 }
 
-TEST_CASE("a seed gives always the same rows, another seed others, and train does not depend on how many rows the tests have") {
+TEST_CASE(
+    "a seed gives always the same rows, another seed others, and train does not depend on how many rows the tests "
+    "have") {
   for (auto const& facts : kinds) {
     CAPTURE(facts.name);
     generator_settings settings{facts.which, false, 200, 50, 3};
@@ -177,13 +185,15 @@ TEST_CASE("a seed gives always the same rows, another seed others, and train doe
 
 TEST_CASE("the first rows of seed 1 are what they were when results were written down") {
   auto const first = [](kind k) { return to_json_line(generate_data({k, false, 1, 0, 1})[split::train].rows.at(0)); };
-  CHECK(first(kind::active_logical) ==
-        R"_({"source":"( S ( NP ( DET a ) ( AP ( ADJ happy ) ( AP ( N goat ) ) ) ) ( VP ( V watched ) ( NP ( DET our ) ( AP ( ADJ hot ) ( AP ( N leopard ) ) ) ) ) )",)_"
-        R"_("target":"( LF ( V watched ) ( ARGS ( NP ( DET a ) ( AP ( ADJ happy ) ( AP ( N goat ) ) ) ) ( NP ( DET our ) ( AP ( ADJ hot ) ( AP ( N leopard ) ) ) ) ) )"})_");
-  CHECK(first(kind::car_cdr_seq) ==
-        R"_({"source":"( CDDDR ( NP ( DET one ) ( AP ( N cheetah ) ) ) ( VP ( AUXPS was ) ( VPPS ( V kissed ) ( PPPS ( PPS by ) )_"
-        R"_(( NP ( DET my ) ( AP ( ADJ sad ) ( AP ( ADJ round ) ( AP ( N snake ) ) ) ) ) ) ) ) )",)_"
-        R"_("target":"( PPPS ( PPS by ) ( NP ( DET my ) ( AP ( ADJ sad ) ( AP ( ADJ round ) ( AP ( N snake ) ) ) ) ) )"})_");
+  CHECK(
+      first(kind::active_logical) ==
+      R"_({"source":"( S ( NP ( DET a ) ( AP ( ADJ happy ) ( AP ( N goat ) ) ) ) ( VP ( V watched ) ( NP ( DET our ) ( AP ( ADJ hot ) ( AP ( N leopard ) ) ) ) ) )",)_"
+      R"_("target":"( LF ( V watched ) ( ARGS ( NP ( DET a ) ( AP ( ADJ happy ) ( AP ( N goat ) ) ) ) ( NP ( DET our ) ( AP ( ADJ hot ) ( AP ( N leopard ) ) ) ) ) )"})_");
+  CHECK(
+      first(kind::car_cdr_seq) ==
+      R"_({"source":"( CDDDR ( NP ( DET one ) ( AP ( N cheetah ) ) ) ( VP ( AUXPS was ) ( VPPS ( V kissed ) ( PPPS ( PPS by ) )_"
+      R"_(( NP ( DET my ) ( AP ( ADJ sad ) ( AP ( ADJ round ) ( AP ( N snake ) ) ) ) ) ) ) ) )",)_"
+      R"_("target":"( PPPS ( PPS by ) ( NP ( DET my ) ( AP ( ADJ sad ) ( AP ( ADJ round ) ( AP ( N snake ) ) ) ) ) )"})_");
 }
 
 TEST_CASE("generated data of the published sizes have the published distribution, tokens and depths") {
@@ -193,7 +203,8 @@ TEST_CASE("generated data of the published sizes have the published distribution
     std::size_t tokens, new_tokens;
     index_t depth, long_depth;
   };
-  auto const e = GENERATE(expected{kind::active_logical, form::active, 99, 110, 8, 10}, expected{kind::passive_logical, form::passive, 105, 116, 10, 12},
+  auto const e = GENERATE(expected{kind::active_logical, form::active, 99, 110, 8, 10},
+                          expected{kind::passive_logical, form::passive, 105, 116, 10, 12},
                           expected{kind::active_passive_logical, form::active, 105, 116, 10, 12});
   CAPTURE(facts_of(e.task).name);
   auto const data = generate_data({.task = e.task});
@@ -262,7 +273,8 @@ TEST_CASE("one way is from the sentence to the logical form") {
   }
 }
 
-TEST_CASE("car-cdr-seq: a row's target is what its root selects, sources are distinct, active and passive, of 1 to 4 steps") {
+TEST_CASE(
+    "car-cdr-seq: a row's target is what its root selects, sources are distinct, active and passive, of 1 to 4 steps") {
   auto const data = generate_data({.task = kind::car_cdr_seq});
   auto const functions = car_cdr_functions();
   std::set<std::string> all, used;
@@ -273,7 +285,8 @@ TEST_CASE("car-cdr-seq: a row's target is what its root selects, sources are dis
     for (auto const& r : data[s].rows) {
       auto const& root = r.source.label();
       REQUIRE(std::find(functions.begin(), functions.end(), root) != functions.end());
-      auto const tree = r.source.mapped([&](std::string const& label) { return label == root ? std::string("S") : label; });
+      auto const tree =
+          r.source.mapped([&](std::string const& label) { return label == root ? std::string("S") : label; });
       auto found = sentence_of(tree, form::active);
       active += found ? 1 : 0;
       if (!found) found = sentence_of(tree, form::passive);
@@ -284,7 +297,8 @@ TEST_CASE("car-cdr-seq: a row's target is what its root selects, sources are dis
       all.insert(text_of(*found));
       // Step by step, on copies of subtrees.
       auto rest = r.source;
-      for (auto letter = root.rbegin() + 1; letter + 1 != root.rend(); ++letter) rest = rest.subtree(rest.child(0, *letter == 'A' ? 0 : 1));
+      for (auto letter = root.rbegin() + 1; letter + 1 != root.rend(); ++letter)
+        rest = rest.subtree(rest.child(0, *letter == 'A' ? 0 : 1));
       REQUIRE_FALSE(rest.empty());
       CHECK(rest == r.target);
     }
@@ -301,7 +315,9 @@ TEST_CASE("car-cdr-seq: a row's target is what its root selects, sources are dis
   CHECK(measured(data[split::ood_long].rows) == size_of_split{120, 12});
 }
 
-TEST_CASE("every row of the published files is a sentence of this grammar, with the words and numbers that the generator draws") {
+TEST_CASE(
+    "every row of the published files is a sentence of this grammar, with the words and numbers that the generator "
+    "draws") {
   if (!std::filesystem::exists(published())) {
     WARN("no published Basic Sentence Transforms in " << published().string());
     return;

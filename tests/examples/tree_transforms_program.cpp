@@ -1,11 +1,10 @@
 // Tree transforms: programs read off a machine's choices, what they compute, and how they are told and drawn.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
 #include "tree_transforms/drawing.hpp"
@@ -50,13 +49,13 @@ trace chosen(program const& p) {
 /// ( S A ( VP V B ) )  to  ( LF V ( ARGS A B ) ), with one step that nothing needs.
 program to_logical_form(words& w) {
   auto const args = w.labels.insert("ARGS"), form = w.labels.insert("LF");
-  return {{operation::cdr, 0, 0, 0},           // T1 ( VP V B )
-          {operation::car, 0, 0, 0},           // T2 A
-          {operation::car, 1, 0, 0},           // T3 V
-          {operation::cons, 3, 3, form},       // T4 not needed
-          {operation::cdr, 1, 0, 0},           // T5 B
-          {operation::cons, 2, 5, args},       // T6
-          {operation::cons, 3, 6, form}};      // T7
+  return {{operation::cdr, 0, 0, 0},       // T1 ( VP V B )
+          {operation::car, 0, 0, 0},       // T2 A
+          {operation::car, 1, 0, 0},       // T3 V
+          {operation::cons, 3, 3, form},   // T4 not needed
+          {operation::cdr, 1, 0, 0},       // T5 B
+          {operation::cons, 2, 5, args},   // T6
+          {operation::cons, 3, 6, form}};  // T7
 }
 
 TEST_CASE("a program of car, cdr and cons turns a sentence into its logical form") {
@@ -94,7 +93,8 @@ TEST_CASE("cons loses what roles of the depth have no place for, on either side"
   CHECK(both.depth() == 3);
 }
 
-TEST_CASE("the likeliest choices of a trace are its program, and what the result does not need is left out of its text") {
+TEST_CASE(
+    "the likeliest choices of a trace are its program, and what the result does not need is left out of its text") {
   words w;
   w.number("( S a )");
   auto p = to_logical_form(w);
@@ -102,12 +102,14 @@ TEST_CASE("the likeliest choices of a trace are its program, and what the result
   REQUIRE(read.size() == p.size());
   CHECK(read == p);
   CHECK(needed(p) == std::vector<bool>{true, true, true, false, true, true, true});
-  CHECK(to_text(p, w.labels) == "T1 = CDR T0; T2 = CAR T0; T3 = CAR T1; T4 = CDR T1; T5 = CONS ARGS T2 T4; T6 = CONS LF T3 T5");
+  CHECK(to_text(p, w.labels) ==
+        "T1 = CDR T0; T2 = CAR T0; T3 = CAR T1; T4 = CDR T1; T5 = CONS ARGS T2 T4; T6 = CONS LF T3 T5");
   std::swap(p[0], p[1]);  // the same computation in another order is another program
   CHECK(to_text(p, w.labels) != to_text(read, w.labels));
 }
 
-TEST_CASE("a program is as certain as the least certain choice that its result depends on, equal trees counted as one") {
+TEST_CASE(
+    "a program is as certain as the least certain choice that its result depends on, equal trees counted as one") {
   words w;
   auto const source = w.number("( S ( NP ann ) ( VP ( V saw ) ( NP bob ) ) )");
   auto const p = to_logical_form(w);
@@ -129,7 +131,8 @@ TEST_CASE("a program is as certain as the least certain choice that its result d
   CHECK(certainty(shared, twice, execute(twice, source, 8)) == 0.75);
 }
 
-TEST_CASE("softmax cools down by the same factor every update, and gumbel's temperature falls as the released program's") {
+TEST_CASE(
+    "softmax cools down by the same factor every update, and gumbel's temperature falls as the released program's") {
   options o;
   CHECK(temperature_at(o, "softmax", 0) == 1);
   CHECK(training_settings(o).find("cooling") == std::string::npos);  // as a checkpoint of before has it
@@ -181,7 +184,9 @@ TEST_CASE("an explanation says at each step what was done, to which trees, and w
   words w;
   auto const e = example(w);
   auto const text = to_text(e);
-  CHECK(text.find("T7  CONS 1.00  LF  T3 1.00  T6 1.00\n      ( LF ( V saw ) ( ARGS ( NP ann ) ( NP \"bob<&\" ) ) )\n") != std::string::npos);
+  CHECK(
+      text.find("T7  CONS 1.00  LF  T3 1.00  T6 1.00\n      ( LF ( V saw ) ( ARGS ( NP ann ) ( NP \"bob<&\" ) ) )\n") !=
+      std::string::npos);
   CHECK(text.find("T4  CONS 1.00  LF  T3 1.00  T3 1.00  (not needed)") != std::string::npos);
   CHECK(text.find("it gives the machine's answer") != std::string::npos);
   CHECK(e.agrees);
@@ -225,10 +230,12 @@ TEST_CASE("a drawing of a tree has every node on its level, over its children, a
     CHECK(at(i).x + label_width(tree.label(i)) / 2 <= made.width);
     if (parent != triad::no_node) CHECK(at(parent).y < at(i).y);
     double least = 1e9, most = -1e9;
-    for (auto c = tree.first_child(i); c != triad::no_node; c = tree.next_child(i, c)) least = std::min(least, at(c).x), most = std::max(most, at(c).x);
+    for (auto c = tree.first_child(i); c != triad::no_node; c = tree.next_child(i, c))
+      least = std::min(least, at(c).x), most = std::max(most, at(c).x);
     if (!tree.is_leaf(i)) CHECK((least <= at(i).x && at(i).x <= most));
     for (index_t j = 0; j < i; ++j)
-      if (at(j).y == at(i).y) CHECK(std::abs(at(i).x - at(j).x) >= (label_width(tree.label(i)) + label_width(tree.label(j))) / 2);
+      if (at(j).y == at(i).y)
+        CHECK(std::abs(at(i).x - at(j).x) >= (label_width(tree.label(i)) + label_width(tree.label(j))) / 2);
   });
   CHECK(lay_out(symbol_tree()).width == 0);
 }

@@ -22,7 +22,10 @@ inline std::string variant_of(golden_file const& file) { return file.config.valu
 inline renaming attention_names(golden_file const& file) {
   if (form_of(file) == triangle_form::flat)
     return {{{"key", "linears.0"}, {"left_value", "linears.1"}, {"query", "linears.2"}, {"output", "linears.3"}}};
-  return {{{"query", "linears.0"}, {"key", "linears.1"}, {"left_value", "linears.2"}, {"right_value", "linears.3"},
+  return {{{"query", "linears.0"},
+           {"key", "linears.1"},
+           {"left_value", "linears.2"},
+           {"right_value", "linears.3"},
            {"output", variant_of(file) == "cfq" ? "linears.4" : "linears.5"}}};
 }
 
@@ -62,7 +65,8 @@ struct tri_attn {
 
     using state = tensor<T, dyn, dyn>;
     auto const batch = bench.complete_graphs(graphs, n);
-    edge_input<T, dyn> const in{bench.template make_from<state>(file.values("in/x"), rows, d), batch, mask_of(bench, file, graphs, n)};
+    edge_input<T, dyn> const in{bench.template make_from<state>(file.values("in/x"), rows, d), batch,
+                                mask_of(bench, file, graphs, n)};
     auto const cotangent = cotangent_of_y(file);
     auto const dy = bench.template make_from<state>(cotangent, rows, d);
     auto const y = bench.template make<state>(rows, d), dx = bench.template make<state>(rows, d);
@@ -85,7 +89,8 @@ struct tri_attn_flat {
 
   template <class T, backend Ex>
   static void check(Ex& ex, golden_file const& file, report& r) {
-    if (!file.flag("flat")) throw data_error(file.path().string() + ": kind tri_attn_flat, but the configuration does not say flat");
+    if (!file.flag("flat"))
+      throw data_error(file.path().string() + ": kind tri_attn_flat, but the configuration does not say flat");
     tri_attn::check<T>(ex, file, r);
   }
 };

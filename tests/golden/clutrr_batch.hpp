@@ -18,12 +18,14 @@ template <backend Ex>
 clutrr_batch load_batch(workbench<Ex>& bench, golden_file const& file, std::string const& prefix = "in/") {
   auto const shape = file.shape(prefix + "batched_graphs", 3);  // (b, n, n)
   index_t const graphs = shape[0], n = shape[1];
-  auto const padding = file.integers(prefix + "pad_mask"), queries = file.integers(prefix + "query_edges");  // (b, n), (b, 3)
+  auto const padding = file.integers(prefix + "pad_mask"),
+             queries = file.integers(prefix + "query_edges");  // (b, n), (b, 3)
   std::vector<index_t> edge, source, target;
   for (std::size_t q = 0; q + 2 < queries.size(); q += 3) {
     index_t const b = queries[q], i = queries[q + 1], j = queries[q + 2];
     if (b != static_cast<index_t>(q / 3) || b >= graphs || i < 0 || i >= n || j < 0 || j >= n)
-      throw data_error(file.path().string() + ": " + prefix + "query_edges asks for no edge of graph " + std::to_string(q / 3));
+      throw data_error(file.path().string() + ": " + prefix + "query_edges asks for no edge of graph " +
+                       std::to_string(q / 3));
     source.push_back(b * n + i);
     target.push_back(b * n + j);
     edge.push_back((b * n + i) * n + j);
@@ -32,13 +34,16 @@ clutrr_batch load_batch(workbench<Ex>& bench, golden_file const& file, std::stri
   for (index_t b = 0; b < graphs; ++b)
     for (index_t i = 0; i < n; ++i)
       for (index_t j = 0; j < n; ++j)
-        shut.push_back(padding.at(static_cast<std::size_t>(b * n + i)) != 0 || padding.at(static_cast<std::size_t>(b * n + j)) != 0);
-  return {{bench.complete_graphs(graphs, n), bench.make_vec(file.integers(prefix + "batched_graphs")), bench.make_vec(edge),
-           bench.make_vec(source), bench.make_vec(target), bench.mask_of_padding(padding, graphs, n, -1e9), bench.make_vec(shut)},
+        shut.push_back(padding.at(static_cast<std::size_t>(b * n + i)) != 0 ||
+                       padding.at(static_cast<std::size_t>(b * n + j)) != 0);
+  return {{bench.complete_graphs(graphs, n), bench.make_vec(file.integers(prefix + "batched_graphs")),
+           bench.make_vec(edge), bench.make_vec(source), bench.make_vec(target),
+           bench.mask_of_padding(padding, graphs, n, -1e9), bench.make_vec(shut)},
           bench.make_vec(file.integers(prefix + "query_labels"))};
 }
 
-/// What every CLUTRR model ends with: logits (b, targets), their loss and its gradient, and the best target of each question.
+/// What every CLUTRR model ends with: logits (b, targets), their loss and its gradient, and the best target of each
+/// question.
 template <class T>
 struct answers {
   tensor<T, dyn, dyn> logits, dlogits;  // (b, targets)
@@ -47,8 +52,10 @@ struct answers {
 
   template <backend Ex>
   answers(workbench<Ex>& bench, index_t questions, index_t targets)
-      : logits(bench.template make<tensor<T, dyn, dyn>>(questions, targets)), dlogits(bench.template make<tensor<T, dyn, dyn>>(questions, targets)),
-        loss(bench.template make<vec<T>>(1)), best(bench.template make<vec<index_t>>(questions)) {}
+      : logits(bench.template make<tensor<T, dyn, dyn>>(questions, targets)),
+        dlogits(bench.template make<tensor<T, dyn, dyn>>(questions, targets)),
+        loss(bench.template make<vec<T>>(1)),
+        best(bench.template make<vec<index_t>>(questions)) {}
 
   template <backend Ex>
   void score(Ex& ex, vec<index_t const> target) const {

@@ -1,4 +1,5 @@
-// Kind dep_heads: scores of parents and logits of relations, read from states of edges or by products of both ends' states.
+// Kind dep_heads: scores of parents and logits of relations, read from states of edges or by products of both ends'
+// states.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,7 +32,8 @@ struct dep_heads {
     token_sequences<T> in{};
     in.graphs = bench.complete_graphs(graphs, n);
     in.self = bench.self_edges(graphs, n);
-    token_pairs const pairs{bench.make_vec(file.integers("in/edge")), bench.make_vec(file.integers("in/child")), bench.make_vec(file.integers("in/parent"))};
+    token_pairs const pairs{bench.make_vec(file.integers("in/edge")), bench.make_vec(file.integers("in/child")),
+                            bench.make_vec(file.integers("in/parent"))};
 
     auto const values = file.values("in/x");
     auto const x = bench.template make_from<tensor<T const, dyn, dyn>>(values, std::ssize(values) / d, d);
@@ -39,7 +41,8 @@ struct dep_heads {
     auto const arc = bench.template make<vec<T>>(in.graphs.dims.rows);
     auto const relation = bench.template make<tensor<T, dyn, dyn>>(pairs.count(), heads.relations);
     auto const darc = bench.template make_from<vec<T const>>(file.values("cotangent/arc"), in.graphs.dims.rows);
-    auto const drelation = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("cotangent/relation"), pairs.count(), heads.relations);
+    auto const drelation = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("cotangent/relation"),
+                                                                               pairs.count(), heads.relations);
     auto const saved = bench.place([&](arena& a) { return heads.plan_saved(a, in.graphs.dims); });
     bench.run([&](auto& backend, call const& c) {
       heads.forward(backend, c, params.values(), in, x, saved, arc);
@@ -48,7 +51,8 @@ struct dep_heads {
     });
     r.output("arc", bench.read(arc));
     r.output("relation", bench.read(relation));
-    r.output("loss", {inner_product(bench.read(arc), file.values("cotangent/arc")) + inner_product(bench.read(relation), file.values("cotangent/relation"))});
+    r.output("loss", {inner_product(bench.read(arc), file.values("cotangent/arc")) +
+                      inner_product(bench.read(relation), file.values("cotangent/relation"))});
     r.gradient("in/x", bench.read(dx));
     compare_gradients(bench, params, r, names);
   }

@@ -10,8 +10,10 @@ namespace triad::golden {
 inline renaming layer_names(golden_file const& file) {
   renaming names = attention_names(file);
   for (auto& part : names.parts) part = {"attention." + part.first, "edge_attention." + part.second};
-  return names + renaming{{{"norm1.gain", "norm1.weight"}, {"norm2.gain", "norm2.weight"},
-                           {"feed_forward.inner", "linear1"}, {"feed_forward.outer", "linear2"}}};
+  return names + renaming{{{"norm1.gain", "norm1.weight"},
+                           {"norm2.gain", "norm2.weight"},
+                           {"feed_forward.inner", "linear1"},
+                           {"feed_forward.outer", "linear2"}}};
 }
 
 /// Options of a layer whose parameters are called param/<prefix>....
@@ -37,12 +39,14 @@ struct et_layer {
     using layer_type = edge_transformer_layer<T>;
     layer_type layer(layer_options(file, ""));
     layer.norm.epsilon = file.config.value("ln_eps", layer.norm.epsilon);
-    if (file.config.value("activation", std::string("relu")) != "relu") throw data_error(file.path().string() + ": expected relu as activation");
+    if (file.config.value("activation", std::string("relu")) != "relu")
+      throw data_error(file.path().string() + ": expected relu as activation");
     auto params = load_parameters(bench, layer, file, layer_names(file));
 
     using state = tensor<T, dyn, dyn>;
     auto const batch = bench.complete_graphs(graphs, n);
-    edge_input<T, dyn> const in{bench.template make_from<state>(file.values("in/x"), rows, d), batch, mask_of(bench, file, graphs, n)};
+    edge_input<T, dyn> const in{bench.template make_from<state>(file.values("in/x"), rows, d), batch,
+                                mask_of(bench, file, graphs, n)};
     auto const cotangent = cotangent_of_y(file);
     auto const dy = bench.template make_from<state>(cotangent, rows, d);
     auto const attended = bench.template make<state>(rows, d), y = bench.template make<state>(rows, d);
@@ -52,7 +56,8 @@ struct et_layer {
     bench.run([&](auto& backend, call const& c) {
       layer.forward(backend, c, params.values(), in, saved, y);
       // The layer adds A(u1) to u1 as it makes it, so out/attn is made once more.
-      layer.attention.mixer().forward(backend, c, params.values().attention.output, saved.attention.mixed, {}, attended);
+      layer.attention.mixer().forward(backend, c, params.values().attention.output, saved.attention.mixed, {},
+                                      attended);
       layer.backward(backend, c, params.values(), in, saved, dy, dx, params.gradients());
     });
     auto const found = bench.read(y);

@@ -1,8 +1,9 @@
 // Kind et_clutrr: the Edge Transformer over labelled graphs, whole.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file holds every layer's states at every edge, so the model is run as the released program runs it; then once with its
-// last layer pruned to the edges that are read, and once keeping only each layer's input: the same logits, loss and gradients.
+// The file holds every layer's states at every edge, so the model is run as the released program runs it; then once
+// with its last layer pruned to the edges that are read, and once keeping only each layer's input: the same logits,
+// loss and gradients.
 #pragma once
 
 #include "clutrr_batch.hpp"
@@ -12,8 +13,10 @@
 namespace triad::golden {
 
 inline renaming model_names(golden_file const& file) {
-  return layer_names(file) + renaming{{{"embedding.table", "encoder.embedding.weight"}, {"layers", "encoder.layers"},
-                                       {"readout.inner", "decoder2vocab.0"}, {"readout.outer", "decoder2vocab.3"}}};
+  return layer_names(file) + renaming{{{"embedding.table", "encoder.embedding.weight"},
+                                       {"layers", "encoder.layers"},
+                                       {"readout.inner", "decoder2vocab.0"},
+                                       {"readout.outer", "decoder2vocab.3"}}};
 }
 
 inline edge_transformer_sizes model_sizes(golden_file const& file) {
@@ -61,7 +64,8 @@ struct et_clutrr {
     if (prune) return;
     r.output("hidden_0", bench.read(saved.x0), label);
     for (index_t k = 1; k <= sizes.layers; ++k)
-      r.output("hidden_" + std::to_string(k), bench.read(k == sizes.layers ? saved.final : saved.layers.state(k)), label);
+      r.output("hidden_" + std::to_string(k), bench.read(k == sizes.layers ? saved.final : saved.layers.state(k)),
+               label);
   }
 };
 

@@ -1,8 +1,10 @@
-// Kind et_cfq: the Edge Transformer as encoder and decoder, whole, and greedy decoding by passes over all that is there.
+// Kind et_cfq: the Edge Transformer as encoder and decoder, whole, and greedy decoding by passes over all that is
+// there.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Run as the released program runs it, padded and with one mask for padding and future; then keeping only each layer's input; then with
-// the last layer where it is read alone; then without padding, the future shut by the number of sources: the same logits and gradients.
+// Run as the released program runs it, padded and with one mask for padding and future; then keeping only each layer's
+// input; then with the last layer where it is read alone; then without padding, the future shut by the number of
+// sources: the same logits and gradients.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +50,8 @@ struct et_cfq {
     z.layers = file.size("layers");
     z.tied = file.flag("tied");
     z.layer = layer_options(file, "encoder.layers.0.");
-    z.encoding = file.config.at("input_encoding") == "relational" ? sequence_encoding::relational : sequence_encoding::positional;
+    z.encoding = file.config.at("input_encoding") == "relational" ? sequence_encoding::relational
+                                                                  : sequence_encoding::positional;
     z.reading = file.config.at("decode_from") == "start_to_i" ? edge_reading::from_begin : edge_reading::own;
     z.prune = prune;
     return z;
@@ -57,12 +60,13 @@ struct et_cfq {
   /// Everything of one batch on the host.  Padded: every graph has the longest source's nodes, and padding among them.
   struct lists {
     edge_pair_dims dims;
-    std::vector<index_t> sizes[2], node[2], edge[2], triangle[2];                         // of graphs: of the sources, whole
-    std::vector<index_t> token[2], position[2], relation[2], self;                        // self: of the sources
+    std::vector<index_t> sizes[2], node[2], edge[2], triangle[2];   // of graphs: of the sources, whole
+    std::vector<index_t> token[2], position[2], relation[2], self;  // self: of the sources
     std::vector<index_t> sources, target_token, target_self, read, origin, source_row;
     std::vector<std::uint8_t> shut[2];
 
-    lists(golden_file const& file, edge_pair_layout const& layout, std::vector<index_t> const& target, index_t t, bool padded) {
+    lists(golden_file const& file, edge_pair_layout const& layout, std::vector<index_t> const& target, index_t t,
+          bool padded) {
       auto const ids = file.integers("in/input_ids"), real = file.integers("in/attention_mask");
       index_t const longest = file.size("src_len"), b = file.size("B");
       auto const at = [](index_t i) { return static_cast<std::size_t>(i); };
@@ -115,7 +119,8 @@ struct et_cfq {
       triangle[side].push_back(d.triangles);
       d = d + dims_of(n);
     }
-    void add_edge(edge_pair_layout const& layout, index_t i, index_t j, index_t s, index_t n, index_t first, index_t whole) {
+    void add_edge(edge_pair_layout const& layout, index_t i, index_t j, index_t s, index_t n, index_t first,
+                  index_t whole) {
       auto const& p = layout.places;
       if (i < s && j < s) {
         relation[0].push_back(i + j == 0 ? p.begin() : p.within(i, j));
@@ -124,15 +129,18 @@ struct et_cfq {
         origin.push_back(p.count() + first + i * s + j);
         return;
       }
-      index_t const place = i < s ? p.to_target() : j < s ? p.to_source() : i == s && j == s ? p.begin() : p.within(i, j);
+      index_t const place = i < s              ? p.to_target()
+                            : j < s            ? p.to_source()
+                            : i == s && j == s ? p.begin()
+                                               : p.within(i, j);
       relation[1].push_back(place);
       origin.push_back(place);
     }
   };
 
   template <class T, backend Ex>
-  static edge_pair_batch<T> load(workbench<Ex>& bench, golden_file const& file, edge_pair_layout const& layout, std::vector<index_t> const& target, index_t t,
-                                 bool padded) {
+  static edge_pair_batch<T> load(workbench<Ex>& bench, golden_file const& file, edge_pair_layout const& layout,
+                                 std::vector<index_t> const& target, index_t t, bool padded) {
     lists const l(file, layout, target, t, padded);
     index_t const d = file.size("d"), positions = std::max(file.size("src_len"), t);
     auto const own = position_waves(positions, d);
@@ -143,9 +151,14 @@ struct et_cfq {
     }
     auto const table = bench.template make_from<tensor<T const, dyn, dyn>>(waves, positions, d);
     auto const side = [&](int k, graph_dims const& dims) {
-      graph_batch const graphs{dims, bench.make_vec(l.sizes[k]), bench.make_vec(l.node[k]), bench.make_vec(l.edge[k]), bench.make_vec(l.triangle[k])};
-      return token_sequences<T>{graphs, bench.make_vec(l.token[k]), bench.make_vec(l.relation[k]), bench.make_vec(l.position[k]),
-                                vec<index_t const>(nullptr, 0), table};
+      graph_batch const graphs{dims, bench.make_vec(l.sizes[k]), bench.make_vec(l.node[k]), bench.make_vec(l.edge[k]),
+                               bench.make_vec(l.triangle[k])};
+      return token_sequences<T>{graphs,
+                                bench.make_vec(l.token[k]),
+                                bench.make_vec(l.relation[k]),
+                                bench.make_vec(l.position[k]),
+                                vec<index_t const>(nullptr, 0),
+                                table};
     };
     edge_pair_batch<T> in;
     in.sizes = l.dims;
@@ -202,11 +215,13 @@ struct et_cfq {
     compare_gradients(bench, params, r, names(file), label);
   }
 
-  /// From the start on, the best token each time, until every sentence has ended or is long enough; the padding behind an end.
+  /// From the start on, the best token each time, until every sentence has ended or is long enough; the padding behind
+  /// an end.
   template <class T, backend Ex, class Params>
-  static void decode(workbench<Ex>& bench, golden_file const& file, report& r, way const& how, edge_transformer_seq2seq<T> const& model, Params const& params,
-                     index_t b) {
-    index_t const longest = file.size("max_length"), end = file.size("eos_token_id"), padding = file.size("pad_token_id"), v = model.vocabulary();
+  static void decode(workbench<Ex>& bench, golden_file const& file, report& r, way const& how,
+                     edge_transformer_seq2seq<T> const& model, Params const& params, index_t b) {
+    index_t const longest = file.size("max_length"), end = file.size("eos_token_id"),
+                  padding = file.size("pad_token_id"), v = model.vocabulary();
     std::vector<std::vector<index_t>> said(static_cast<std::size_t>(b), {file.size("decoder_start_token_id")});
     std::vector<bool> ended(said.size(), false);
     double margin = std::numeric_limits<double>::infinity();
@@ -224,7 +239,8 @@ struct et_cfq {
           continue;
         }
         std::vector<std::pair<double, index_t>> row;
-        for (index_t c = 0; c < v; ++c) row.emplace_back(found[(g + 1) * static_cast<std::size_t>(n * v) - static_cast<std::size_t>(v - c)], -c);
+        for (index_t c = 0; c < v; ++c)
+          row.emplace_back(found[(g + 1) * static_cast<std::size_t>(n * v) - static_cast<std::size_t>(v - c)], -c);
         std::sort(row.rbegin(), row.rend());
         margin = std::min(margin, row[0].first - row[1].first);
         said[g].push_back(-row[0].second);

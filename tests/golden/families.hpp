@@ -25,14 +25,16 @@
 namespace triad::golden {
 
 using families =
-    std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, et_cfq, dep_heads, rat, rrat, optim, clipping, sched, train_clutrr,
-               dtm_tpr, dtm_DE, dtm_ops, dtm_data, dtm_interp, dtm_nta, dtm_full, train_dtm, lrf_fuse, lrf_enc_layer, lrf_dec_layer, lrf_model>;
+    std::tuple<tri_attn, tri_attn_flat, et_layer, et_clutrr, et_cogs, cogs_transformer, et_cfq, dep_heads, rat, rrat,
+               optim, clipping, sched, train_clutrr, dtm_tpr, dtm_DE, dtm_ops, dtm_data, dtm_interp, dtm_nta, dtm_full,
+               train_dtm, lrf_fuse, lrf_enc_layer, lrf_dec_layer, lrf_model>;
 
 namespace detail {
 template <class F>
 constexpr bool for_each_family(F&& f) {
-  return [&]<class... Family>(std::tuple<Family...> const*) { return (f(static_cast<Family const*>(nullptr)) || ...); }(
-      static_cast<families const*>(nullptr));
+  return [&]<class... Family>(std::tuple<Family...> const*) {
+    return (f(static_cast<Family const*>(nullptr)) || ...);
+  }(static_cast<families const*>(nullptr));
 }
 }  // namespace detail
 

@@ -9,9 +9,9 @@
 //     static void check(Ex&, golden_file const&, report&);
 //   };
 //
-// check builds the model from the file's `config` and the shapes of its tensors, all dynamic, runs forward and backward, and
-// hands every output, the loss and every gradient to the report; what it forgets fails.  Data errors are thrown.
-// families.hpp lists them.
+// check builds the model from the file's `config` and the shapes of its tensors, all dynamic, runs forward and
+// backward, and hands every output, the loss and every gradient to the report; what it forgets fails.  Data errors are
+// thrown.  families.hpp lists them.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,8 @@
 // Kind lrf_fuse: fuse-attention with its projections.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file projects every state below to keys and values; ours projects none.  Its stack is (batch, l, tokens, d), ours (l, batch tokens, d).
+// The file projects every state below to keys and values; ours projects none.  Its stack is (batch, l, tokens, d), ours
+// (l, batch tokens, d).
 #pragma once
 
 #include <cmath>
@@ -25,14 +26,17 @@ struct lrf_fuse {
   template <class T, backend Ex>
   static void check(Ex& ex, golden_file const& file, report& r) {
     workbench<Ex> bench(ex);
-    index_t const batch = file.size("B"), tokens = file.size("T"), layers = file.size("prev_layers"), d = file.size("d"), heads = file.size("heads");
+    index_t const batch = file.size("B"), tokens = file.size("T"), layers = file.size("prev_layers"),
+                  d = file.size("d"), heads = file.size("heads");
     index_t const rows = batch * tokens;
     fuse_attention_layer<T> const layer{d, heads};
-    renaming const names{{{"query", "attn.q_proj"}, {"key", "attn.k_proj"}, {"value", "attn.v_proj"}, {"output", "attn.out_proj"}}};
+    renaming const names{
+        {{"query", "attn.q_proj"}, {"key", "attn.k_proj"}, {"value", "attn.v_proj"}, {"output", "attn.out_proj"}}};
     auto params = load_parameters(bench, layer, file, names);
     using rows_of = tensor<T, dyn, dyn>;
     auto const x = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("in/query"), rows, d);
-    auto const states = bench.template make_from<layer_states<T const>>(turned(file.values("in/stack"), batch, layers, tokens * d), layers, rows, d);
+    auto const states = bench.template make_from<layer_states<T const>>(
+        turned(file.values("in/stack"), batch, layers, tokens * d), layers, rows, d);
     auto const dy = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("cotangent/y"), rows, d);
     auto const y = bench.template make<rows_of>(rows, d), dx = bench.template make<rows_of>(rows, d);
     auto const d_states = bench.template make<layer_states<T>>(layers, rows, d);

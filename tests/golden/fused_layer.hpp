@@ -45,17 +45,22 @@ vec<std::uint8_t const> mask_bytes(workbench<Ex>& bench, std::vector<index_t> co
 template <class T, backend Ex>
 void check_fused_layer(Ex& ex, golden_file const& file, report& r, bool decodes) {
   workbench<Ex> bench(ex);
-  index_t const batch = file.size("B"), tokens = file.size("T"), layers = file.size("layer_index"), d = file.size("d"), rows = batch * tokens;
+  index_t const batch = file.size("B"), tokens = file.size("T"), layers = file.size("layer_index"), d = file.size("d"),
+                rows = batch * tokens;
   index_t const sources = decodes ? file.size("S") : 0, source_rows = batch * sources;
   using rows_of = tensor<T, dyn, dyn>;
-  fused_layer<T> const layer({.width = d, .heads = file.size("heads"), .hidden = file.size("ffn"), .causal = decodes}, decodes ? d : 0, true);
+  fused_layer<T> const layer({.width = d, .heads = file.size("heads"), .hidden = file.size("ffn"), .causal = decodes},
+                             decodes ? d : 0, true);
   auto const names = fused_layer_names();
   auto params = load_parameters(bench, layer, file, names);
-  auto const states = bench.template make_from<layer_states<T const>>(turned(file.values("in/stack"), batch, layers, tokens * d), layers, rows, d);
+  auto const states = bench.template make_from<layer_states<T const>>(
+      turned(file.values("in/stack"), batch, layers, tokens * d), layers, rows, d);
   auto const dy = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("cotangent/y"), rows, d);
-  auto const y = bench.template make<rows_of>(rows, d), dx = bench.template make<rows_of>(rows, d), d_source = bench.template make<rows_of>(source_rows, d);
+  auto const y = bench.template make<rows_of>(rows, d), dx = bench.template make<rows_of>(rows, d),
+             d_source = bench.template make<rows_of>(source_rows, d);
   auto const d_states = bench.template make<layer_states<T>>(layers, rows, d);
-  auto const saved = bench.place([&](arena& a) { return layer.plan_saved(a, fused_dims(row_dims(rows), layers, source_rows)); });
+  auto const saved =
+      bench.place([&](arena& a) { return layer.plan_saved(a, fused_dims(row_dims(rows), layers, source_rows)); });
 
   fused_input<T> in{};
   in.x = slice(states, layers - 1);
@@ -93,14 +98,18 @@ struct lrf_enc_layer {
   static constexpr std::string_view kind = "lrf_enc_layer";
 
   template <class T, backend Ex>
-  static void check(Ex& ex, golden_file const& file, report& r) { check_fused_layer<T>(ex, file, r, false); }
+  static void check(Ex& ex, golden_file const& file, report& r) {
+    check_fused_layer<T>(ex, file, r, false);
+  }
 };
 
 struct lrf_dec_layer {
   static constexpr std::string_view kind = "lrf_dec_layer";
 
   template <class T, backend Ex>
-  static void check(Ex& ex, golden_file const& file, report& r) { check_fused_layer<T>(ex, file, r, true); }
+  static void check(Ex& ex, golden_file const& file, report& r) {
+    check_fused_layer<T>(ex, file, r, true);
+  }
 };
 
 }  // namespace triad::golden

@@ -64,7 +64,8 @@ struct lrf_model {
 
   /// The waves of `longest` positions, and below them one row of nothing.
   template <class T, backend Ex>
-  static pair_batch<T> load(workbench<Ex>& bench, golden_file const& file, std::vector<index_t> const& target, index_t tokens) {
+  static pair_batch<T> load(workbench<Ex>& bench, golden_file const& file, std::vector<index_t> const& target,
+                            index_t tokens) {
     index_t const batch = file.size("B"), sources = file.size("S"), d = file.size("d"), padding = file.size("pad");
     side const from(file.integers("in/src_tokens"), sources, padding), to(target, tokens, padding);
     index_t const longest = std::max(sources, tokens);
@@ -119,11 +120,14 @@ struct lrf_model {
       model.backward(backend, c, params.values(), in, saved, d_logits, params.gradients());
     });
 
-    for (index_t l = 0; l <= z.encoder.layers; ++l) r.output("enc_" + std::to_string(l), bench.read(saved.encoder.x(l)), label);
-    for (index_t l = 0; l <= z.decoder.layers; ++l) r.output("dec_" + std::to_string(l), bench.read(saved.decoder.x(l)), label);
+    for (index_t l = 0; l <= z.encoder.layers; ++l)
+      r.output("enc_" + std::to_string(l), bench.read(saved.encoder.x(l)), label);
+    for (index_t l = 0; l <= z.decoder.layers; ++l)
+      r.output("dec_" + std::to_string(l), bench.read(saved.decoder.x(l)), label);
     auto const found = bench.read(logits);
     r.output("logits", found, label);
-    double const ce = bench.read(plain)[0], ls = bench.read(smoothed)[0], n = static_cast<double>(asked), v = static_cast<double>(z.target_tokens);
+    double const ce = bench.read(plain)[0], ls = bench.read(smoothed)[0], n = static_cast<double>(asked),
+                 v = static_cast<double>(z.target_tokens);
     r.output("loss", {smooth ? ls : ce}, label);
     r.output("loss_ce", {ce}, label);
     r.output("loss_ls", {ls}, label);
@@ -139,9 +143,10 @@ struct lrf_model {
 
   /// From `eos` on, the best token each time; at most 8, and padding behind the end.
   template <class T, backend Ex, class Params>
-  static void decode(workbench<Ex>& bench, golden_file const& file, report& r, std::string const& label, fused_transformer<T> const& model,
-                     Params const& params, index_t batch) {
-    index_t const longest = file.shape("out/greedy_ids", 2)[1], end = file.size("eos"), padding = file.size("pad"), v = model.vocabulary();
+  static void decode(workbench<Ex>& bench, golden_file const& file, report& r, std::string const& label,
+                     fused_transformer<T> const& model, Params const& params, index_t batch) {
+    index_t const longest = file.shape("out/greedy_ids", 2)[1], end = file.size("eos"), padding = file.size("pad"),
+                  v = model.vocabulary();
     std::vector<std::vector<index_t>> said(static_cast<std::size_t>(batch), {end});
     double margin = std::numeric_limits<double>::infinity();
     for (index_t n = 1; n < longest; ++n) {

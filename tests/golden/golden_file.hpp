@@ -46,7 +46,8 @@ class golden_file {
   std::vector<index_t> shape(std::string const& name, std::size_t rank) const {
     auto const& sizes = tensors_.shape(name);
     if (sizes.size() != rank)
-      throw data_error(path_.string() + ": expected " + name + " to have " + std::to_string(rank) + " axes, found " + shape_text(sizes));
+      throw data_error(path_.string() + ": expected " + name + " to have " + std::to_string(rank) + " axes, found " +
+                       shape_text(sizes));
     return sizes;
   }
   std::vector<double> values(std::string const& name) const { return tensors_.read_as<double>(name); }
@@ -58,7 +59,8 @@ class golden_file {
   /// A string of the metadata that holds JSON of any kind.
   nlohmann::json json(std::string const& name) const {
     auto value = nlohmann::json::parse(tensors_.text(name), nullptr, false);
-    if (value.is_discarded()) throw data_error(path_.string() + ": expected JSON as " + name + " in __metadata__, found something else");
+    if (value.is_discarded())
+      throw data_error(path_.string() + ": expected JSON as " + name + " in __metadata__, found something else");
     return value;
   }
 
@@ -74,7 +76,9 @@ class golden_file {
     auto const found = tensors_.metadata().find(name);
     if (found == tensors_.metadata().end()) return nlohmann::json::object();
     auto value = nlohmann::json::parse(found->second, nullptr, false);
-    if (!value.is_object()) throw data_error(path_.string() + ": expected a JSON object as " + name + " in __metadata__, found something else");
+    if (!value.is_object())
+      throw data_error(path_.string() + ": expected a JSON object as " + name +
+                       " in __metadata__, found something else");
     return value;
   }
 

@@ -61,7 +61,8 @@ outcome run(golden::options const& o) {
 }
 
 /// One of our files, with tensors changed, left out (an empty result) or strings changed.
-void write_changed(path const& to, std::string const& name, std::function<std::vector<double>(std::string const&, std::vector<double>)> const& change,
+void write_changed(path const& to, std::string const& name,
+                   std::function<std::vector<double>(std::string const&, std::vector<double>)> const& change,
                    std::string const& kind = {}) {
   triad::safetensors const from((own_files() / name).string());
   triad::safetensors_writer writer;
@@ -214,7 +215,8 @@ TEST_CASE("an output or gradient that is not compared fails, and so does one tha
     triad::safetensors const from((own_files() / attention_file).string());
     triad::safetensors_writer writer;
     for (auto const& [key, value] : from.metadata()) writer.text(key, value);
-    for (auto const& [tensor, record] : from.tensors()) writer.add_bytes(tensor, record.type, record.shape, from.bytes(tensor));
+    for (auto const& [tensor, record] : from.tensors())
+      writer.add_bytes(tensor, record.type, record.shape, from.bytes(tensor));
     writer.add("grad/param/surprise", {1}, std::vector<double>{0.0});
     writer.write((folder.where / attention_file).string());
     auto const found = run({folder.where});
@@ -222,8 +224,9 @@ TEST_CASE("an output or gradient that is not compared fails, and so does one tha
     CHECK_THAT(found.text, contains("grad/param/surprise was not compared"));
   }
   SECTION("a tensor the check needs") {
-    write_changed(folder.where, attention_file,
-                  [](std::string const& tensor, std::vector<double> values) { return tensor == "grad/in/x" ? std::vector<double>() : values; });
+    write_changed(folder.where, attention_file, [](std::string const& tensor, std::vector<double> values) {
+      return tensor == "grad/in/x" ? std::vector<double>() : values;
+    });
     auto const found = run({folder.where});
     CHECK(found.totals.failed == 1);
     CHECK_THAT(found.text, contains("grad/in/x"));

@@ -10,9 +10,10 @@
 namespace triad::golden {
 
 inline constexpr std::string_view known_kinds[] = {
-    "tri_attn", "tri_attn_flat", "et_layer", "et_clutrr", "et_cogs", "cogs_transformer", "et_cfq", "dep_heads", "rat", "rrat",
-    "dtm_tpr", "dtm_DE", "dtm_ops", "dtm_interp", "dtm_nta", "dtm_full", "dtm_data",
-    "lrf_fuse", "lrf_enc_layer", "lrf_dec_layer", "lrf_model", "optim", "clip", "sched", "train_clutrr", "train_dtm"};
+    "tri_attn",  "tri_attn_flat", "et_layer", "et_clutrr",    "et_cogs",       "cogs_transformer", "et_cfq",
+    "dep_heads", "rat",           "rrat",     "dtm_tpr",      "dtm_DE",        "dtm_ops",          "dtm_interp",
+    "dtm_nta",   "dtm_full",      "dtm_data", "lrf_fuse",     "lrf_enc_layer", "lrf_dec_layer",    "lrf_model",
+    "optim",     "clip",          "sched",    "train_clutrr", "train_dtm"};
 
 constexpr bool is_known(std::string_view kind) {
   return std::find(std::begin(known_kinds), std::end(known_kinds), kind) != std::end(known_kinds);

@@ -17,7 +17,8 @@ struct renaming {
       std::string const whole = "." + path + ".", wanted = "." + ours + ".";
       auto const at = whole.find(wanted);
       if (at == std::string::npos) continue;
-      std::string const replaced = whole.substr(0, at) + (theirs.empty() ? "." : "." + theirs + ".") + whole.substr(at + wanted.size());
+      std::string const replaced =
+          whole.substr(0, at) + (theirs.empty() ? "." : "." + theirs + ".") + whole.substr(at + wanted.size());
       path = replaced.substr(1, replaced.size() - 2);
     }
     return path;

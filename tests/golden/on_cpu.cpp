@@ -1,9 +1,8 @@
 // Every kind on the cpu backend.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/cpu/cpu.hpp"
-
 #include "families.hpp"
 #include "runner.hpp"
+#include "triad/cpu/cpu.hpp"
 
 void triad::golden::check_on_cpu(golden_file const& file, report& r) {
   cpu::backend ex;

@@ -1,9 +1,9 @@
-// Every kind on the CUDA backend, in float.  Compiled by nvcc; in builds without it by a host compiler, with a stand-in for the GPU.
+// Every kind on the CUDA backend, in float.  Compiled by nvcc; in builds without it by a host compiler, with a stand-in
+// for the GPU.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/cuda.cuh"
-
 #include "families.hpp"
 #include "runner.hpp"
+#include "triad/cuda.cuh"
 
 void triad::golden::check_on_cuda(golden_file const& file, report& r) {
   if (!file.single()) return check_on_cuda_in_double(file, r);

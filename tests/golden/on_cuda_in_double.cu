@@ -1,9 +1,8 @@
 // Every kind on the CUDA backend, in double: a unit of its own, since nvcc takes minutes for each.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/cuda.cuh"
-
 #include "families.hpp"
 #include "runner.hpp"
+#include "triad/cuda.cuh"
 
 void triad::golden::check_on_cuda_in_double(golden_file const& file, report& r) {
   cuda::backend ex;

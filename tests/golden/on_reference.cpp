@@ -1,9 +1,8 @@
 // Every kind on the reference backend.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/reference/reference.hpp"
-
 #include "families.hpp"
 #include "runner.hpp"
+#include "triad/reference/reference.hpp"
 
 void triad::golden::check_on_reference(golden_file const& file, report& r) {
   reference::backend ex;

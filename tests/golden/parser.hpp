@@ -1,7 +1,8 @@
 // Kinds et_cogs and cogs_transformer: the Edge Transformer and its baseline as parsers of sentences, whole.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Run as the released program runs it, with padding; then keeping only each layer's input: the same scores, losses and gradients.
+// Run as the released program runs it, with padding; then keeping only each layer's input: the same scores, losses and
+// gradients.
 #pragma once
 
 #include "edge_layer.hpp"
@@ -33,7 +34,8 @@ parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, in
       position.push_back(i);
       for (index_t j = 0; j < n; ++j) {
         relation.push_back(relative_position(i, j, reach));
-        shut.push_back(padding.at(static_cast<std::size_t>(b * n + i)) != 0 || padding.at(static_cast<std::size_t>(b * n + j)) != 0);
+        shut.push_back(padding.at(static_cast<std::size_t>(b * n + i)) != 0 ||
+                       padding.at(static_cast<std::size_t>(b * n + j)) != 0);
       }
     }
   auto const asked = [&](char const* name) {
@@ -44,10 +46,13 @@ parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, in
     return bench.make_vec(values);
   };
   auto const waves = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("buffer/encoder.pe.pe"), n, d);
-  sentence_batch<T> const sentences{{bench.complete_graphs(graphs, n), bench.make_vec(file.integers("in/tokens")), bench.make_vec(relation),
-                                     bench.make_vec(position), bench.self_edges(graphs, n), waves},
-                                    padded ? bench.mask_of_padding(padding, graphs, n, -1e3) : triangle_mask{}, bench.make_vec(shut)};
-  return {sentences, {asked("in/parent"), asked("in/role"), asked("in/category"), asked("in/noun_type"), asked("in/verb")}};
+  sentence_batch<T> const sentences{
+      {bench.complete_graphs(graphs, n), bench.make_vec(file.integers("in/tokens")), bench.make_vec(relation),
+       bench.make_vec(position), bench.self_edges(graphs, n), waves},
+      padded ? bench.mask_of_padding(padding, graphs, n, -1e3) : triangle_mask{},
+      bench.make_vec(shut)};
+  return {sentences,
+          {asked("in/parent"), asked("in/role"), asked("in/category"), asked("in/noun_type"), asked("in/verb")}};
 }
 
 /// What every parser ends with: scores, losses, and the best parent of each token.
@@ -60,11 +65,14 @@ struct parse_results {
   template <backend Ex>
   parse_results(workbench<Ex>& bench, graph_dims const& dims, label_counts const& labels)
       : scores(bench.place([&](arena& a) { return parse_scores<T>::plan(a, dims, labels); })),
-        d(bench.place([&](arena& a) { return parse_scores<T>::plan(a, dims, labels); })), loss(bench.template make<vec<T>>(1)),
-        parts(bench.template make<vec<T>>(5)), best(bench.template make<vec<index_t>>(dims.nodes)) {}
+        d(bench.place([&](arena& a) { return parse_scores<T>::plan(a, dims, labels); })),
+        loss(bench.template make<vec<T>>(1)),
+        parts(bench.template make<vec<T>>(5)),
+        best(bench.template make<vec<index_t>>(dims.nodes)) {}
 
   template <backend Ex>
-  void compare(workbench<Ex>& bench, golden_file const& file, report& r, arc_settings const& arcs, std::string const& label) const {
+  void compare(workbench<Ex>& bench, golden_file const& file, report& r, arc_settings const& arcs,
+               std::string const& label) const {
     auto parents = bench.read(scores.parent);
     auto const shut = bench.read_exact(arcs.masked);
     for (std::size_t e = 0; e < parents.size(); ++e)
@@ -76,7 +84,9 @@ struct parse_results {
     r.output("verb_logits", bench.read(scores.labels.verb), label);
     r.output("loss", bench.read(loss), label);
     auto const each = bench.read(parts);
-    for (std::size_t k = 0; auto const* name : {"loss_parent", "loss_role", "loss_category", "loss_noun_type", "loss_verb"}) r.output(name, std::vector{each[k++]}, label);
+    for (std::size_t k = 0;
+         auto const* name : {"loss_parent", "loss_role", "loss_category", "loss_noun_type", "loss_verb"})
+      r.output(name, std::vector{each[k++]}, label);
     auto const parent = bench.read_exact(best);
     r.integers("pred_parent", parent, label);
     r.output("accuracy", std::vector{accuracy(bench, file, parent)}, label);
@@ -110,7 +120,9 @@ struct parse_results {
 
 /// How many labels of each kind the heads of a file tell apart.
 inline label_counts label_counts_of(golden_file const& file) {
-  auto const labels = [&](char const* name) { return file.shape(std::string("param/decode_") + name + ".weight", 2)[0]; };
+  auto const labels = [&](char const* name) {
+    return file.shape(std::string("param/decode_") + name + ".weight", 2)[0];
+  };
   return {labels("role"), labels("category"), labels("noun_type"), labels("verb_name")};
 }
 
@@ -125,8 +137,8 @@ inline renaming parser_names() {
 
 /// Runs a parser on the file's sentences and compares everything but its states: also(bench, saved) does that.
 template <class T, class Model, backend Ex, class Pass, class Also>
-void check_parser(Ex& ex, golden_file const& file, report& r, std::string const& label, keep kept, Model const& model, renaming const& names,
-                  Pass const& pass, Also&& also) {
+void check_parser(Ex& ex, golden_file const& file, report& r, std::string const& label, keep kept, Model const& model,
+                  renaming const& names, Pass const& pass, Also&& also) {
   workbench<Ex> bench(ex);
   auto params = load_parameters(bench, model, file, names, pass);
   auto const batch = load_sentences<T>(bench, file, 16);
@@ -156,11 +168,12 @@ struct et_cogs {
 
  private:
   static renaming names(golden_file const& file) {
-    return layer_names(file) + parser_names() + renaming{{{"encoder.relations", "encoder.spatial_relations_builder.rel_embeddings.weight"},
-                                                          {"encoder.left", "encoder.left_linear"},
-                                                          {"encoder.right", "encoder.right_linear"},
-                                                          {"layers", "encoder.layers"},
-                                                          {"parent", "decode_parent"}}};
+    return layer_names(file) + parser_names() +
+           renaming{{{"encoder.relations", "encoder.spatial_relations_builder.rel_embeddings.weight"},
+                     {"encoder.left", "encoder.left_linear"},
+                     {"encoder.right", "encoder.right_linear"},
+                     {"layers", "encoder.layers"},
+                     {"parent", "decode_parent"}}};
   }
 
   static edge_transformer_parser_sizes sizes(golden_file const& file) {
@@ -171,7 +184,8 @@ struct et_cogs {
     z.layers = file.size("layers");
     z.tied = file.flag("layers_tied");
     z.layer = layer_options(file, "encoder.layers.0.");
-    z.encoding = file.config.value("input_encoding", std::string()) == "positional" ? sequence_encoding::positional : sequence_encoding::relational;
+    z.encoding = file.config.value("input_encoding", std::string()) == "positional" ? sequence_encoding::positional
+                                                                                    : sequence_encoding::relational;
     z.fixed_token = fixed_token;
     return z;
   }
@@ -179,11 +193,13 @@ struct et_cogs {
   template <class T, backend Ex>
   static void check_way(Ex& ex, golden_file const& file, report& r, std::string const& label, keep kept) {
     auto const z = sizes(file);
-    check_parser<T>(ex, file, r, label, kept, edge_transformer_parser<T>(z), names(file), as_listed{}, [&](auto const& bench, auto const& saved) {
-      r.output("hidden_0", bench.read(saved.trunk.x0), label);
-      for (index_t k = 1; k <= z.layers; ++k)
-        r.output("hidden_" + std::to_string(k), bench.read(k == z.layers ? saved.trunk.y : saved.trunk.layers.state(k)), label);
-    });
+    check_parser<T>(ex, file, r, label, kept, edge_transformer_parser<T>(z), names(file), as_listed{},
+                    [&](auto const& bench, auto const& saved) {
+                      r.output("hidden_0", bench.read(saved.trunk.x0), label);
+                      for (index_t k = 1; k <= z.layers; ++k)
+                        r.output("hidden_" + std::to_string(k),
+                                 bench.read(k == z.layers ? saved.trunk.y : saved.trunk.layers.state(k)), label);
+                    });
   }
 };
 
@@ -195,8 +211,9 @@ struct cogs_transformer {
   static void check(Ex& ex, golden_file const& file, report& r) {
     for (auto const& [label, kept] : {std::pair("", keep::everything), {"recomputed", keep::inputs}}) {
       std::string const said = label;
-      check_parser<T>(ex, file, r, said, kept, transformer_parser<T>(sizes(file)), names(file), packed_attention{},
-                      [&](auto const& bench, auto const& saved) { r.output("encoder_out", bench.read(saved.trunk.y), said); });
+      check_parser<T>(
+          ex, file, r, said, kept, transformer_parser<T>(sizes(file)), names(file), packed_attention{},
+          [&](auto const& bench, auto const& saved) { r.output("encoder_out", bench.read(saved.trunk.y), said); });
     }
   }
 
@@ -221,7 +238,8 @@ struct cogs_transformer {
 
   static transformer_parser_sizes sizes(golden_file const& file) {
     transformer_parser_sizes z;
-    auto const inner = file.shape("param/" + stack() + (tied(file) ? "layer" : "layers.0") + ".linear1.weight", 2);  // (hidden, d)
+    auto const inner =
+        file.shape("param/" + stack() + (tied(file) ? "layer" : "layers.0") + ".linear1.weight", 2);  // (hidden, d)
     z.tokens = file.shape("param/word_emb.weight", 2)[0];
     z.labels = label_counts_of(file);
     z.layers = file.size("layers");

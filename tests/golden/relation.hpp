@@ -1,8 +1,9 @@
 // Kinds rat and rrat: the relation-aware Transformers over labelled graphs, whole.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file holds every layer's states at every node (and edge), so the model is run as the released program runs it; then once
-// with its last layer pruned to what is read, and keeping only each layer's input: the same logits, loss and gradients.
+// The file holds every layer's states at every node (and edge), so the model is run as the released program runs it;
+// then once with its last layer pruned to what is read, and keeping only each layer's input: the same logits, loss and
+// gradients.
 #pragma once
 
 #include "clutrr_batch.hpp"
@@ -12,15 +13,25 @@ namespace triad::golden {
 
 inline renaming relation_names(bool updating) {
   std::string const at = updating ? "rel_attention" : "encoder";
-  return {{{"relation_key", at + ".relation_key_map"}, {"relation_value", at + ".relation_value_map"},
-           {"attention.query", "rel_attention.linears.0"}, {"attention.key", "rel_attention.linears.1"},
-           {"attention.value", "rel_attention.linears.2"}, {"attention.output", "rel_attention.linears.3"},
-           {"left", "rel_attention.left_linear"}, {"right", "rel_attention.right_linear"},
-           {"edges.norm1", "norm_graph1"}, {"edges.norm2", "norm_graph2"},
-           {"edges.feed_forward.inner", "linear_graph1"}, {"edges.feed_forward.outer", "linear_graph2"},
-           {"feed_forward.inner", "linear1"}, {"feed_forward.outer", "linear2"}, {"gain", "weight"},
-           {"embedding.table", "encoder.embedding.weight"}, {"layers", "encoder.layers"},
-           {"readout.inner", "decoder2vocab.0"}, {"readout.outer", "decoder2vocab.3"}}};
+  return {{{"relation_key", at + ".relation_key_map"},
+           {"relation_value", at + ".relation_value_map"},
+           {"attention.query", "rel_attention.linears.0"},
+           {"attention.key", "rel_attention.linears.1"},
+           {"attention.value", "rel_attention.linears.2"},
+           {"attention.output", "rel_attention.linears.3"},
+           {"left", "rel_attention.left_linear"},
+           {"right", "rel_attention.right_linear"},
+           {"edges.norm1", "norm_graph1"},
+           {"edges.norm2", "norm_graph2"},
+           {"edges.feed_forward.inner", "linear_graph1"},
+           {"edges.feed_forward.outer", "linear_graph2"},
+           {"feed_forward.inner", "linear1"},
+           {"feed_forward.outer", "linear2"},
+           {"gain", "weight"},
+           {"embedding.table", "encoder.embedding.weight"},
+           {"layers", "encoder.layers"},
+           {"readout.inner", "decoder2vocab.0"},
+           {"readout.outer", "decoder2vocab.3"}}};
 }
 
 inline relation_transformer_sizes relation_sizes(golden_file const& file) {
@@ -38,14 +49,17 @@ namespace detail {
 
 /// out/nodes_k and edges_k, k = 1 .. L.
 template <class Bench, class T, index_t D, index_t H, index_t F>
-void compare_states(Bench& bench, relation_aware_transformer<T, D, H, F> const& model, typename relation_aware_transformer<T, D, H, F>::saved const& s,
-                    report& r, std::string const& label) {
+void compare_states(Bench& bench, relation_aware_transformer<T, D, H, F> const& model,
+                    typename relation_aware_transformer<T, D, H, F>::saved const& s, report& r,
+                    std::string const& label) {
   index_t const last = model.layers.count();
-  for (index_t k = 1; k <= last; ++k) r.output("nodes_" + std::to_string(k), bench.read(k == last ? s.final : s.x.at(k)), label);
+  for (index_t k = 1; k <= last; ++k)
+    r.output("nodes_" + std::to_string(k), bench.read(k == last ? s.final : s.x.at(k)), label);
 }
 template <class Bench, class T, index_t D, index_t H, index_t F>
 void compare_states(Bench& bench, relation_updating_transformer<T, D, H, F> const& model,
-                    typename relation_updating_transformer<T, D, H, F>::saved const& s, report& r, std::string const& label) {
+                    typename relation_updating_transformer<T, D, H, F>::saved const& s, report& r,
+                    std::string const& label) {
   index_t const last = model.layers.count();
   for (index_t k = 1; k <= last; ++k) {
     auto const state = k == last ? s.final : s.states.at(k);
@@ -55,7 +69,8 @@ void compare_states(Bench& bench, relation_updating_transformer<T, D, H, F> cons
 }
 
 template <class Model, backend Ex>
-void check_relations(Ex& ex, golden_file const& file, report& r, renaming const& name, std::string const& label, bool prune, keep kept) {
+void check_relations(Ex& ex, golden_file const& file, report& r, renaming const& name, std::string const& label,
+                     bool prune, keep kept) {
   using T = typename Model::value_type;
   using states = typename Model::states;
   workbench<Ex> bench(ex);
@@ -84,14 +99,16 @@ void check_relations(Ex& ex, golden_file const& file, report& r, renaming const&
   if (dx0.extent(0) != 0) r.gradient("in/x0", bench.read(dx0), label);
   if (!prune) compare_states(bench, model, saved, r, label);
   walk(params.gradients(), [&](std::string const& path, auto) {
-    if (!model.has_gradient(path) && !file.may_be_absent(name(path))) r.fail(path + " has a gradient in the file; the model says it has none");
+    if (!model.has_gradient(path) && !file.may_be_absent(name(path)))
+      r.fail(path + " has a gradient in the file; the model says it has none");
   });
 }
 
 template <class Model, backend Ex>
 void check_relations(Ex& ex, golden_file const& file, report& r, bool updating) {
   if (file.flag("update_relations") != updating)
-    throw data_error(file.path().string() + ": `update_relations` in the configuration does not go with kind " + file.kind);
+    throw data_error(file.path().string() + ": `update_relations` in the configuration does not go with kind " +
+                     file.kind);
   auto const name = relation_names(updating);
   check_relations<Model>(ex, file, r, name, "", false, keep::everything);
   check_relations<Model>(ex, file, r, name, "pruned", true, keep::everything);

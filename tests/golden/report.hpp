@@ -1,8 +1,8 @@
 // What one run of one golden file found: the largest error of every group of tensors, and the verdict.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors are divided by S, the largest absolute value that the tolerance is tied to: of the tensor itself (outputs), or of
-// all gradients of the case (gradients, some of which are mathematically zero).
+// Errors are divided by S, the largest absolute value that the tolerance is tied to: of the tensor itself (outputs), or
+// of all gradients of the case (gradients, some of which are mathematically zero).
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,8 @@ class report {
   /// Of losses and gradient norms during training, relative.
   double trace_tolerance() const { return file_.single() ? 1e-4 : 1e-9; }
 
-  // ---- comparisons; each marks the tensor as compared ----------------------------------------------------------------
+  // ---- comparisons; each marks the tensor as compared
+  // ----------------------------------------------------------------
   /// out/<name>; `label` says which way of computing it was meant, where there are several.
   void output(std::string const& name, std::vector<double> const& found, std::string const& label = {}) {
     auto const expected = file_.values("out/" + name);
@@ -55,10 +56,12 @@ class report {
   }
   /// grad/<name>, for example in/x or param/linears.0.weight.
   void gradient(std::string const& name, std::vector<double> const& found, std::string const& label = {}) {
-    compare("grad/" + name, "d " + group(name), label, found, file_.values("grad/" + name), gradient_scale(), tolerance());
+    compare("grad/" + name, "d " + group(name), label, found, file_.values("grad/" + name), gradient_scale(),
+            tolerance());
   }
   /// Any stored tensor, with its own tolerance: `limit` times its largest element.
-  void tensor(std::string const& name, std::string const& in_group, std::vector<double> const& found, double limit, std::string const& label = {}) {
+  void tensor(std::string const& name, std::string const& in_group, std::vector<double> const& found, double limit,
+              std::string const& label = {}) {
     auto const expected = file_.values(name);
     compare(name, in_group, label, found, expected, largest(expected), limit);
   }
@@ -85,7 +88,8 @@ class report {
       }
   }
 
-  // ---- results --------------------------------------------------------------------------------------------------------
+  // ---- results
+  // --------------------------------------------------------------------------------------------------------
   struct found_error {
     double error = 0, limit = 0;
   };
@@ -98,7 +102,8 @@ class report {
   /// The largest element of all gradients of the case.
   double gradient_scale() {
     if (gradient_scale_ < 0)
-      for (auto const& name : file_.names("grad/")) gradient_scale_ = std::max(gradient_scale_, largest(file_.values(name)));
+      for (auto const& name : file_.names("grad/"))
+        gradient_scale_ = std::max(gradient_scale_, largest(file_.values(name)));
     return gradient_scale_;
   }
 
@@ -117,10 +122,12 @@ class report {
   void wrong_size(std::string const& name, std::string const& label, std::size_t found, std::size_t expected) {
     fail(describe(name, label) + " has " + std::to_string(found) + " elements; expected " + std::to_string(expected));
   }
-  static std::string describe(std::string const& name, std::string const& label) { return label.empty() ? name : name + " (" + label + ")"; }
+  static std::string describe(std::string const& name, std::string const& label) {
+    return label.empty() ? name : name + " (" + label + ")";
+  }
 
-  void compare(std::string const& name, std::string const& in_group, std::string const& label, std::vector<double> const& found,
-               std::vector<double> const& expected, double scale, double limit) {
+  void compare(std::string const& name, std::string const& in_group, std::string const& label,
+               std::vector<double> const& found, std::vector<double> const& expected, double scale, double limit) {
     compared_.insert(name);
     if (found.size() != expected.size()) return wrong_size(name, label, found.size(), expected.size());
     double worst = 0;
@@ -137,8 +144,8 @@ class report {
     g.error = std::max(g.error, error);
     g.limit = std::max(g.limit, limit);
     if (!right)
-      fail(describe(name, label) + ": element " + std::to_string(where) + " is " + exact(found[where]) + ", expected " + exact(expected[where]) +
-           "; error " + brief(error) + ", limit " + brief(limit));
+      fail(describe(name, label) + ": element " + std::to_string(where) + " is " + exact(found[where]) + ", expected " +
+           exact(expected[where]) + "; error " + brief(error) + ", limit " + brief(limit));
   }
 
   found_error& find_group(std::string const& name) {

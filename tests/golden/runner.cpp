@@ -17,13 +17,13 @@ bool contains(std::vector<std::string> const& list, std::string const& wanted) {
 }
 
 std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const& checks() {
-  static std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const all{
-      {"reference", check_on_reference},
+  static std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const all {
+    {"reference", check_on_reference},
 #if defined(TRIAD_GOLDEN_CPU)
-      {"cpu", check_on_cpu},
+        {"cpu", check_on_cpu},
 #endif
 #if defined(TRIAD_GOLDEN_CUDA)
-      {TRIAD_GOLDEN_CUDA, check_on_cuda},
+        {TRIAD_GOLDEN_CUDA, check_on_cuda},
 #endif
   };
   return all;
@@ -35,7 +35,8 @@ void print(std::string const& backend, report const& r, std::ostream& out) {
   auto const& groups = r.groups();
   for (std::size_t i = 0; i < groups.size(); ++i) {
     out << "  " << groups[i].first << " " << brief(groups[i].second.error);
-    if (i + 1 == groups.size() || groups[i + 1].second.limit != groups[i].second.limit) out << "  (limit " << brief(groups[i].second.limit) << ")";
+    if (i + 1 == groups.size() || groups[i + 1].second.limit != groups[i].second.limit)
+      out << "  (limit " << brief(groups[i].second.limit) << ")";
   }
   if (!r.remark().empty()) out << "  (" << r.remark() << ")";
   out << "\n";
@@ -45,7 +46,8 @@ void print(std::string const& backend, report const& r, std::ostream& out) {
 bool check_on(std::string const& backend, golden_file const& file, std::ostream& out) {
   report r(file);
   try {
-    auto const found = std::find_if(checks().begin(), checks().end(), [&](auto const& c) { return c.first == backend; });
+    auto const found =
+        std::find_if(checks().begin(), checks().end(), [&](auto const& c) { return c.first == backend; });
     if (found == checks().end()) throw data_error("this build does not have the backend " + backend);
     found->second(file, r);
     r.finish();
@@ -101,6 +103,8 @@ totals run(options const& o, std::ostream& out) {
   return t;
 }
 
-bool succeeded(totals const& t, options const& o) { return t.files > 0 && t.failed == 0 && (o.allow_unbuilt || t.unbuilt == 0); }
+bool succeeded(totals const& t, options const& o) {
+  return t.files > 0 && t.failed == 0 && (o.allow_unbuilt || t.unbuilt == 0);
+}
 
 }  // namespace triad::golden

@@ -15,7 +15,7 @@ struct options {
   std::filesystem::path folder{};
   std::vector<std::string> kinds{};  // none: all
   std::vector<std::string> backends{"reference", "cpu"};
-  std::string dtype{};               // "f32", "f64", or both; files that have none always count
+  std::string dtype{};  // "f32", "f64", or both; files that have none always count
   bool allow_unbuilt = false;
   std::vector<std::string> planned{};  // kinds that are known beside those of kinds.hpp
 };
@@ -35,8 +35,9 @@ bool succeeded(totals const&, options const&);
 
 // One file of a kind that is built, on one backend; each is a translation unit of its own.
 void check_on_reference(golden_file const&, report&);
-void check_on_cpu(golden_file const&, report&);   // in builds that have a BLAS
-void check_on_cuda(golden_file const&, report&);  // in builds by nvcc: "cuda"; in those with the stand-in for a GPU: "cuda-on-host"
+void check_on_cpu(golden_file const&, report&);  // in builds that have a BLAS
+void check_on_cuda(golden_file const&,
+                   report&);  // in builds by nvcc: "cuda"; in those with the stand-in for a GPU: "cuda-on-host"
 void check_on_cuda_in_double(golden_file const&, report&);
 
 }  // namespace triad::golden

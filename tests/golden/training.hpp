@@ -1,4 +1,5 @@
-// Kind train_clutrr: the first updates of a training run, from the same parameters on the same batches; and what kinds of training share.
+// Kind train_clutrr: the first updates of a training run, from the same parameters on the same batches; and what kinds
+// of training share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,10 +20,11 @@ namespace triad::golden {
 /// The largest number of each parameter's first gradient, by the parameter's path.
 using first_gradients = std::map<std::string, double>;
 
-/// Updates of a trainer, made by update(step, rate), against the file's losses, norms and rates.  pass: lists parameters as the file does.
+/// Updates of a trainer, made by update(step, rate), against the file's losses, norms and rates.  pass: lists
+/// parameters as the file does.
 template <backend Ex, class Run, class Schedule, class Update, class Pass = as_listed>
-first_gradients compare_updates(workbench<Ex>& bench, report& r, Run& run, std::uint64_t steps, Schedule const& schedule, Update&& update,
-                                Pass const& pass = {}) {
+first_gradients compare_updates(workbench<Ex>& bench, report& r, Run& run, std::uint64_t steps,
+                                Schedule const& schedule, Update&& update, Pass const& pass = {}) {
   first_gradients first;
   std::vector<double> losses, norms, rates;
   for (std::uint64_t step = 0; step < steps; ++step) {
@@ -31,7 +33,8 @@ first_gradients compare_updates(workbench<Ex>& bench, report& r, Run& run, std::
     losses.push_back(run.loss());
     norms.push_back(run.norm());
     if (step == 0)
-      pass(run.parameters().gradients(), [&](std::string const& path, auto view) { first[path] = largest(bench.read(view)); });
+      pass(run.parameters().gradients(),
+           [&](std::string const& path, auto view) { first[path] = largest(bench.read(view)); });
   }
   r.relative("out/loss", "loss", losses, r.trace_tolerance());
   r.relative("out/grad_norm", "norm", norms, r.trace_tolerance());
@@ -44,11 +47,11 @@ struct as_ours {
   std::vector<double> const& operator()(std::string const&, std::vector<double> const& values) const { return values; }
 };
 
-/// The parameters after the last update, which as_stored(path, values) writes as the file does.  In double, and only where the first
-/// gradient was more than rounding: Adam makes whole steps of rounding noise.
+/// The parameters after the last update, which as_stored(path, values) writes as the file does.  In double, and only
+/// where the first gradient was more than rounding: Adam makes whole steps of rounding noise.
 template <backend Ex, class Set, class Name, class Pass = as_listed, class Stored = as_ours>
-void compare_final(workbench<Ex>& bench, golden_file const& file, report& r, Set& params, first_gradients const& first, Name const& name,
-                   Pass const& pass = {}, Stored const& as_stored = {}) {
+void compare_final(workbench<Ex>& bench, golden_file const& file, report& r, Set& params, first_gradients const& first,
+                   Name const& name, Pass const& pass = {}, Stored const& as_stored = {}) {
   double scale = 0;
   for (auto const& [path, value] : first) scale = std::max(scale, value);
   std::set<std::string> ours;
@@ -87,10 +90,11 @@ struct train_clutrr {
     auto& params = run.parameters();
     auto const name = model_names(file);
     load_values(bench, params, file, name);
-    auto const first = compare_updates(bench, r, run, static_cast<std::uint64_t>(file.size("steps")), schedule, [&](std::uint64_t step, double rate) {
-      auto const& batch = batches.at(static_cast<std::size_t>(step) % batches.size());
-      run.update(batch.queries, batch.target, rate);
-    });
+    auto const first = compare_updates(
+        bench, r, run, static_cast<std::uint64_t>(file.size("steps")), schedule, [&](std::uint64_t step, double rate) {
+          auto const& batch = batches.at(static_cast<std::size_t>(step) % batches.size());
+          run.update(batch.queries, batch.target, rate);
+        });
     compare_final(bench, file, r, params, first, name);
   }
 };

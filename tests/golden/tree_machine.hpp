@@ -1,8 +1,8 @@
 // Kinds dtm_full and train_dtm: the Differentiable Tree Machine, whole and in training.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole machines run two ways: by matrices over the file's roles, and, where the operations are not learned, with canonical roles:
-// X of the one is X' R of the other, so that W_shrink changes with it, and its gradient the other way.
+// Whole machines run two ways: by matrices over the file's roles, and, where the operations are not learned, with
+// canonical roles: X of the one is X' R of the other, so that W_shrink changes with it, and its gradient the other way.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +23,13 @@ struct shrink_columns {
   bool canonical;
 
   /// param/dtm.ctrl_net.weight for our machine.
-  std::vector<double> in(std::vector<double> const& theirs) const { return canonical ? of.to_positions(of.by_role(theirs)) : of.by_role(theirs); }
+  std::vector<double> in(std::vector<double> const& theirs) const {
+    return canonical ? of.to_positions(of.by_role(theirs)) : of.by_role(theirs);
+  }
   /// A gradient of ours as the file's.
-  std::vector<double> out(std::vector<double> const& ours) const { return of.by_filler(canonical ? of.to_roles(ours) : ours); }
+  std::vector<double> out(std::vector<double> const& ours) const {
+    return of.by_filler(canonical ? of.to_roles(ours) : ours);
+  }
   static bool is(std::string const& path) { return path == "shrink.weight"; }
 };
 
@@ -89,15 +93,24 @@ std::vector<double> noise_of(golden_file const& file, std::string const& what, i
 
 /// Trees as symbols in a backend's memory, with all that a batch of them needs.
 template <class T, backend Ex>
-tree_batch<T> load_trees(workbench<Ex>& bench, golden_file const& file, machine_case<T, Ex> const& of, index_t steps, std::string const& at) {
+tree_batch<T> load_trees(workbench<Ex>& bench, golden_file const& file, machine_case<T, Ex> const& of, index_t steps,
+                         std::string const& at) {
   auto const shape = file.shape(at, 2);
   index_t const batch = shape[0];
   std::vector<index_t> sample, zero(static_cast<std::size_t>(batch)), size, first;
   for (index_t b = 0; b < batch; ++b) sample.push_back(b);
   for (index_t k = 0; k < steps; ++k)
     for (index_t b = 0; b < batch; ++b) size.push_back(k + 3), first.push_back(b * (k + 3));
-  tree_batch<T> in{{batch}, of.positions.count(), bench.make_vec(file.integers(at)), of.table, {}, nullptr, bench.make_vec(sample), bench.make_vec(zero),
-                   bench.make_vec(size), bench.make_vec(first)};
+  tree_batch<T> in{{batch},
+                   of.positions.count(),
+                   bench.make_vec(file.integers(at)),
+                   of.table,
+                   {},
+                   nullptr,
+                   bench.make_vec(sample),
+                   bench.make_vec(zero),
+                   bench.make_vec(size),
+                   bench.make_vec(first)};
   using noise = tensor<T const, dyn, dyn, dyn>;
   in.over = arguments_over(file);
   if (is_noisy(file, "op")) {
@@ -124,22 +137,25 @@ struct dtm_full {
     machine_case<T, Ex> const of(bench, file);
     auto const agent = detail::agent_options(file);
     tree_machine_sizes const sizes{file.size("steps"), of.symbols, false, agent};
-    check_way<T>(bench, file, r, "by matrices", of, false, tree_machine<T, matrix_interpreter<T>>(of.by_matrices, of.positions.count(), sizes));
+    check_way<T>(bench, file, r, "by matrices", of, false,
+                 tree_machine<T, matrix_interpreter<T>>(of.by_matrices, of.positions.count(), sizes));
     if (!file.flag("learned_D_E"))
-      check_way<T>(bench, file, r, "canonical", of, true, tree_machine<T>(tree_interpreter<T>(of.positions), of.positions.count(), sizes));
+      check_way<T>(bench, file, r, "canonical", of, true,
+                   tree_machine<T>(tree_interpreter<T>(of.positions), of.positions.count(), sizes));
   }
 
  private:
   template <class T, backend Ex, class Model>
-  static void check_way(workbench<Ex>& bench, golden_file const& file, report& r, std::string const& label, machine_case<T, Ex> const& of, bool canonical,
-                        Model const& model) {
+  static void check_way(workbench<Ex>& bench, golden_file const& file, report& r, std::string const& label,
+                        machine_case<T, Ex> const& of, bool canonical, Model const& model) {
     detail::shrink_columns<T, Ex> const columns{of, canonical};
     parameter_set<Model, Ex> params(model, holding::gradients, memory_of(bench.ex));
     detail::load_machine(bench, params, file, columns);
     auto const in = detail::load_trees(bench, file, of, model.steps, "in/input");
     tree_answers const right{bench.make_vec(file.integers("in/output"))};
     auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, in.sizes); });
-    auto const scores = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); }), d = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); });
+    auto const scores = bench.place([&](arena&a) { return model.plan_output(a, in.sizes); }),
+               d = bench.place([&](arena&a) { return model.plan_output(a, in.sizes); });
     auto const loss = bench.template make<vec<T>>(1);
     auto const symbols = bench.template make<vec<index_t>>(in.sizes.batch * in.positions);
     double const threshold = file.config.at("decode_eps").get<double>();
@@ -186,8 +202,8 @@ struct dtm_full {
     for (std::size_t i = 0; i < scores.size(); i += static_cast<std::size_t>(symbols)) scores[i] = 0;
     return scores;
   }
-  static void scored(golden_file const& file, report& r, std::vector<double> const& scores, std::vector<index_t> const& found, index_t symbols,
-                     double threshold, std::string const& label) {
+  static void scored(golden_file const& file, report& r, std::vector<double> const& scores,
+                     std::vector<index_t> const& found, index_t symbols, double threshold, std::string const& label) {
     auto const right = file.integers("in/output");
     auto const trees = static_cast<std::size_t>(file.size("B")), positions = right.size() / trees;
     double whole = 0, filled = 0, correct = 0, wrongly = 0, margin = std::numeric_limits<double>::infinity();
@@ -195,10 +211,12 @@ struct dtm_full {
       bool all = true;
       for (std::size_t i = b * positions; i < (b + 1) * positions; ++i) {
         double squares = 0;
-        for (index_t v = 1; v < symbols; ++v) squares += std::pow(scores[i * static_cast<std::size_t>(symbols) + static_cast<std::size_t>(v)], 2);
+        for (index_t v = 1; v < symbols; ++v)
+          squares += std::pow(scores[i * static_cast<std::size_t>(symbols) + static_cast<std::size_t>(v)], 2);
         margin = std::min(margin, std::abs(std::sqrt(squares) - threshold));
         all = all && found[i] == right[i];
-        filled += right[i] != 0, correct += right[i] != 0 && found[i] == right[i], wrongly += right[i] == 0 && found[i] != 0;
+        filled += right[i] != 0, correct += right[i] != 0 && found[i] == right[i],
+            wrongly += right[i] == 0 && found[i] != 0;
       }
       whole += all;
     }
@@ -216,7 +234,8 @@ struct train_dtm {
     workbench<Ex> bench(ex);
     machine_case<T, Ex> const of(bench, file);
     using machine = tree_machine<T, matrix_interpreter<T>>;  // AdamW is not the same in other coordinates
-    machine const model(of.by_matrices, of.positions.count(), {file.size("steps"), of.symbols, false, detail::agent_options(file)});
+    machine const model(of.by_matrices, of.positions.count(),
+                        {file.size("steps"), of.symbols, false, detail::agent_options(file)});
     std::vector<tree_batch<T>> batches;
     std::vector<tree_answers> answers;
     for (index_t k = 0; file.has("in/batch" + std::to_string(k) + "/input"); ++k) {
@@ -229,7 +248,8 @@ struct train_dtm {
     options.adam = detail::adam_of("AdamW", file.config);
     options.max_norm = file.config.at("gclip").get<double>();
     auto const iterations = static_cast<std::uint64_t>(file.size("iters_per_epoch"));
-    dtm_main_cosine const schedule{file.config.at("lr").get<double>(), static_cast<std::uint64_t>(file.size("num_warmup_steps")), iterations,
+    dtm_main_cosine const schedule{file.config.at("lr").get<double>(),
+                                   static_cast<std::uint64_t>(file.size("num_warmup_steps")), iterations,
                                    static_cast<std::uint64_t>(file.size("epochs"))};
     trainer<machine, Ex> run(bench.ex, model, options);
     detail::shrink_columns<T, Ex> const columns{of, false};
@@ -237,14 +257,19 @@ struct train_dtm {
 
     std::vector<double> accuracy;
     auto const updates = iterations * static_cast<std::uint64_t>(file.size("epochs"));
-    auto const first = compare_updates(bench, r, run, updates, schedule, [&](std::uint64_t step, double rate) {
-      auto const k = static_cast<std::size_t>(step % batches.size());
-      accuracy.push_back(right_trees(bench, run.infer(batches[k]), answers[k], batches[k].sizes.batch));
-      run.update(batches[k], answers[k], rate);
-    }, packed_attention{});
+    auto const first = compare_updates(
+        bench, r, run, updates, schedule,
+        [&](std::uint64_t step, double rate) {
+          auto const k = static_cast<std::size_t>(step % batches.size());
+          accuracy.push_back(right_trees(bench, run.infer(batches[k]), answers[k], batches[k].sizes.batch));
+          run.update(batches[k], answers[k], rate);
+        },
+        packed_attention{});
     r.tensor("out/accuracy", "accuracy", accuracy, 1e-6);  // stored in float
     compare_final(bench, file, r, run.parameters(), first, machine_names(), packed_attention{},
-                  [&](std::string const& path, std::vector<double> const& values) { return columns.is(path) ? columns.out(values) : values; });
+                  [&](std::string const& path, std::vector<double> const& values) {
+                    return columns.is(path) ? columns.out(values) : values;
+                  });
   }
 
  private:
@@ -257,7 +282,8 @@ struct train_dtm {
     auto const positions = found.size() / static_cast<std::size_t>(trees);
     index_t whole = 0;
     for (std::size_t first = 0; first < found.size(); first += positions)
-      whole += std::equal(found.begin() + static_cast<std::ptrdiff_t>(first), found.begin() + static_cast<std::ptrdiff_t>(first + positions),
+      whole += std::equal(found.begin() + static_cast<std::ptrdiff_t>(first),
+                          found.begin() + static_cast<std::ptrdiff_t>(first + positions),
                           expected.begin() + static_cast<std::ptrdiff_t>(first));
     return static_cast<double>(whole) / static_cast<double>(trees);
   }

@@ -1,4 +1,5 @@
-// Kinds dtm_interp and dtm_nta: the parts of the Differentiable Tree Machine, and how a file writes a machine's trees and parameters.
+// Kinds dtm_interp and dtm_nta: the parts of the Differentiable Tree Machine, and how a file writes a machine's trees
+// and parameters.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A file's tree is a matrix (f, r) over roles R (N, r); ours has its rows by role, (r, f).
@@ -27,7 +28,9 @@ struct agent_names {
                                  {"feed_forward.outer", "linear2"}}};
     auto const begin = path.find('.') + 1, end = path.find('.', begin);  // agents.K.
     auto const step = path.substr(begin, end - begin), rest = path.substr(end + 1);
-    for (auto const& [ours, theirs] : {std::pair("operation.", "op_logits_list."), {"root.", "root_filler_list."}, {"arguments.", "arg_logits_list."}})
+    for (auto const& [ours, theirs] : {std::pair("operation.", "op_logits_list."),
+                                       {"root.", "root_filler_list."},
+                                       {"arguments.", "arg_logits_list."}})
       if (rest.starts_with(ours)) return prefix + theirs + step + "." + rest.substr(std::string(ours).size());
     return prefix + "layers." + step + "." + layer(rest);
   }
@@ -53,13 +56,22 @@ class machine_case {
   using numbers = std::vector<double>;
 
   machine_case(workbench<Ex>& bench, golden_file const& file)
-      : positions(2, file.size("max_depth")), fillers(file.shape("param/tpr.filler_emb.weight", 2)[1]), symbols(file.shape("param/tpr.filler_emb.weight", 2)[0]),
-        width(file.shape("param/tpr.role_emb.weight", 2)[1]), roles(file.values("param/tpr.role_emb.weight")) {
-    table = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("param/tpr.filler_emb.weight"), symbols, fillers);
+      : positions(2, file.size("max_depth")),
+        fillers(file.shape("param/tpr.filler_emb.weight", 2)[1]),
+        symbols(file.shape("param/tpr.filler_emb.weight", 2)[0]),
+        width(file.shape("param/tpr.role_emb.weight", 2)[1]),
+        roles(file.values("param/tpr.role_emb.weight")) {
+    table = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("param/tpr.filler_emb.weight"), symbols,
+                                                                fillers);
     detail::tree_case<T> const on_host(file);
     std::vector<T> all(static_cast<std::size_t>(4 * width * width));
-    make_shifts_both_ways(positions, read_only(on_host.maps().roles), tensor<T, dyn, dyn, dyn>(all.data(), 4, width, width));
-    by_matrices = {2, positions.count(), width, file.flag("learned_D_E"), bench.template make_from<tensor<T const, dyn, dyn>>(roles, positions.count(), width),
+    make_shifts_both_ways(positions, read_only(on_host.maps().roles),
+                          tensor<T, dyn, dyn, dyn>(all.data(), 4, width, width));
+    by_matrices = {2,
+                   positions.count(),
+                   width,
+                   file.flag("learned_D_E"),
+                   bench.template make_from<tensor<T const, dyn, dyn>>(roles, positions.count(), width),
                    bench.template make_from<tensor<T const, dyn, dyn, dyn>>(all, index_t{4}, width, width)};
   }
 
@@ -68,8 +80,12 @@ class machine_case {
   /// (n, r, f) as the file's (n, f, r).
   numbers by_filler(numbers const& x) const { return swapped(x, width, fillers); }
   /// (n, N, f) over canonical roles as (n, r, f) over the file's.
-  numbers to_roles(numbers const& x) const { return rotated(x, positions.count(), width, [&](index_t p, index_t r) { return role(p, r); }); }
-  numbers to_positions(numbers const& x) const { return rotated(x, width, positions.count(), [&](index_t r, index_t p) { return role(p, r); }); }
+  numbers to_roles(numbers const& x) const {
+    return rotated(x, positions.count(), width, [&](index_t p, index_t r) { return role(p, r); });
+  }
+  numbers to_positions(numbers const& x) const {
+    return rotated(x, width, positions.count(), [&](index_t r, index_t p) { return role(p, r); });
+  }
 
   tree_positions<> positions;
   index_t fillers, symbols, width;
@@ -83,7 +99,8 @@ class machine_case {
     numbers y(x.size());
     for (std::size_t first = 0; first < x.size(); first += static_cast<std::size_t>(rows * columns))
       for (index_t i = 0; i < rows; ++i)
-        for (index_t j = 0; j < columns; ++j) y[first + static_cast<std::size_t>(j * rows + i)] = x[first + static_cast<std::size_t>(i * columns + j)];
+        for (index_t j = 0; j < columns; ++j)
+          y[first + static_cast<std::size_t>(j * rows + i)] = x[first + static_cast<std::size_t>(i * columns + j)];
     return y;
   }
   template <class Turn>
@@ -94,7 +111,8 @@ class machine_case {
       for (index_t i = 0; i < from; ++i)
         for (index_t j = 0; j < to; ++j)
           for (index_t f = 0; f < fillers; ++f)
-            y[static_cast<std::size_t>((n * to + j) * fillers + f)] += turn(i, j) * x[static_cast<std::size_t>((n * from + i) * fillers + f)];
+            y[static_cast<std::size_t>((n * to + j) * fillers + f)] +=
+                turn(i, j) * x[static_cast<std::size_t>((n * from + i) * fillers + f)];
     return y;
   }
 };
@@ -109,8 +127,12 @@ struct dtm_interp {
     auto const& interpreter = of.by_matrices;
     index_t const batch = file.size("B"), trees = file.size("memory_len"), step = trees - 1;
     auto const chosen = file.values("in/arg_weights"), operations = file.values("in/op_dist");
-    auto const operation = [&](index_t b, index_t c) { return operations[static_cast<std::size_t>(b * 3 + std::min<index_t>(c, 2))]; };
-    auto const argument = [&](index_t b, index_t l, index_t c) { return static_cast<std::size_t>((b * trees + l) * 4 + c); };
+    auto const operation = [&](index_t b, index_t c) {
+      return operations[static_cast<std::size_t>(b * 3 + std::min<index_t>(c, 2))];
+    };
+    auto const argument = [&](index_t b, index_t l, index_t c) {
+      return static_cast<std::size_t>((b * trees + l) * 4 + c);
+    };
 
     // The memory of the file is (batch, l, f, r).
     auto const stored = of.by_role(file.values("in/memory"));
@@ -120,13 +142,18 @@ struct dtm_interp {
     std::vector<double> weights(static_cast<std::size_t>(trees * batch * trees * 4)), root;
     for (index_t b = 0; b < batch; ++b) {
       for (index_t l = 0; l < trees; ++l) {
-        std::copy_n(stored.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(b * trees + l) * tree), tree, memory.begin() + static_cast<std::ptrdiff_t>(at(l, b)));
-        for (index_t c = 0; c < 4; ++c) weights[static_cast<std::size_t>(((step * batch + b) * trees + l) * 4 + c)] = operation(b, c) * chosen[argument(b, l, c)];
+        std::copy_n(stored.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(b * trees + l) * tree), tree,
+                    memory.begin() + static_cast<std::ptrdiff_t>(at(l, b)));
+        for (index_t c = 0; c < 4; ++c)
+          weights[static_cast<std::size_t>(((step * batch + b) * trees + l) * 4 + c)] =
+              operation(b, c) * chosen[argument(b, l, c)];
       }
-      for (index_t f = 0; f < of.fillers; ++f) root.push_back(operation(b, 2) * file.values("in/root_filler")[static_cast<std::size_t>(b * of.fillers + f)]);
+      for (index_t f = 0; f < of.fillers; ++f)
+        root.push_back(operation(b, 2) * file.values("in/root_filler")[static_cast<std::size_t>(b * of.fillers + f)]);
     }
     auto const values = bench.template make_from<tree_memory_view<T>>(memory, trees + 1, batch, of.width, of.fillers);
-    tree_pass<T> const pass{{}, values, bench.template make_from<tree_weights_view<T>>(weights, trees, batch, trees, index_t{4})};
+    tree_pass<T> const pass{
+        {}, values, bench.template make_from<tree_weights_view<T>>(weights, trees, batch, trees, index_t{4})};
     auto const s = bench.template make_from<tensor<T, dyn, dyn>>(root, batch, of.fillers);
     auto d_memory = bench.template make<tree_memory_view<T>>(trees + 1, batch, of.width, of.fillers);
     std::vector<double> cotangents(memory.size());
@@ -136,12 +163,15 @@ struct dtm_interp {
     auto const d_weights = bench.template make<tree_weights_view<T>>(trees, batch, trees, index_t{4});
     auto const d_root = bench.template make<tensor<T, dyn, dyn>>(batch, of.fillers);
     maps_only<T> const layer{interpreter};
-    auto const name = [](std::string const& path) { return "I." + machine_names()("interpreter." + path).substr(std::string("dtm.interpreter.").size()); };
+    auto const name = [](std::string const& path) {
+      return "I." + machine_names()("interpreter." + path).substr(std::string("dtm.interpreter.").size());
+    };
     auto params = load_parameters(bench, layer, file, name);
     bench.run([&](auto& backend, call const& c) {
       interpreter.forward(backend, c, params.values(), pass, step, as_matrix(read_only(s)));
       interpreter.begin_backward(backend, d_memory);
-      interpreter.backward(backend, c, params.values(), pass, step, d_memory, d_weights, as_matrix(d_root), params.gradients());
+      interpreter.backward(backend, c, params.values(), pass, step, d_memory, d_weights, as_matrix(d_root),
+                           params.gradients());
     });
 
     auto const found = bench.read(values);
@@ -165,7 +195,8 @@ struct dtm_interp {
       for (index_t f = 0; f < of.fillers; ++f) {
         double const d = dr[static_cast<std::size_t>(b * of.fillers + f)];
         of_root.push_back(operation(b, 2) * d);
-        of_operations[static_cast<std::size_t>(b * 3 + 2)] += file.values("in/root_filler")[static_cast<std::size_t>(b * of.fillers + f)] * d;
+        of_operations[static_cast<std::size_t>(b * 3 + 2)] +=
+            file.values("in/root_filler")[static_cast<std::size_t>(b * of.fillers + f)] * d;
       }
     }
     r.gradient("in/memory", of.by_filler(of_memory));
@@ -184,7 +215,9 @@ struct dtm_interp {
     template <class S>
     using fields = typename matrix_interpreter<T>::template fields<S>;
     template <class S = T>
-    fields<S> plan_params(arena& place) const { return of.template plan_params<S>(place); }
+    fields<S> plan_params(arena& place) const {
+      return of.template plan_params<S>(place);
+    }
   };
 };
 
@@ -194,15 +227,18 @@ namespace detail {
 inline tree_agent_options agent_options(golden_file const& file) {
   tree_agent_options o;
   o.layer = {.width = file.size("d_model"), .heads = file.size("nhead"), .hidden = file.size("dim_feedforward")};
-  o.layer.norms = file.config.at("norm_first") == true || file.config.at("norm_first") == 1 ? norm_place::before : norm_place::after;
-  o.layer.between = file.config.value("activation", std::string("gelu")) == "relu" ? activation::relu : activation::gelu;
+  o.layer.norms = file.config.at("norm_first") == true || file.config.at("norm_first") == 1 ? norm_place::before
+                                                                                            : norm_place::after;
+  o.layer.between =
+      file.config.value("activation", std::string("gelu")) == "relu" ? activation::relu : activation::gelu;
   o.layers = file.config.value("layers_per_step", index_t{1});
   o.fillers = file.size("d_filler");
   return o;
 }
 
 /// d logits of a softmax over `count` numbers, `step` apart, from d of what it gave.
-inline std::vector<double> through_softmax(std::vector<double> const& y, std::vector<double> const& dy, std::size_t count, std::size_t step) {
+inline std::vector<double> through_softmax(std::vector<double> const& y, std::vector<double> const& dy,
+                                           std::size_t count, std::size_t step) {
   std::vector<double> dx(y.size());
   for (std::size_t first = 0; first < y.size(); ++first) {
     if (first / step % count != 0) continue;
@@ -223,7 +259,8 @@ struct dtm_nta {
     workbench<Ex> bench(ex);
     auto const options = detail::agent_options(file);
     neural_tree_agent<T> const agent(options);
-    index_t const batch = file.size("B"), tokens = file.size("tokens"), d = agent.width(), rows = batch * tokens, trees = tokens - 2, step = trees - 1;
+    index_t const batch = file.size("B"), tokens = file.size("tokens"), d = agent.width(), rows = batch * tokens,
+                  trees = tokens - 2, step = trees - 1;
     std::string const at = "agents." + std::to_string(file.size("step")) + ".";
     auto const name = [&](std::string const& path) { return agent_names{""}(at + path); };
     auto params = load_parameters(bench, agent, file, name, packed_attention{});
@@ -235,18 +272,25 @@ struct dtm_nta {
     sequence_input<T, dyn> const in{x, {batch, rows, tokens, bench.make_vec(size), bench.make_vec(first)}};
     auto const saved = bench.place([&](arena& a) { return agent.plan_saved(a, row_dims(rows)); });
     auto const y = bench.template make<table>(rows, d), dx = bench.template make<table>(rows, d);
-    auto const operation = bench.template make<table>(batch, index_t{3}), root = bench.template make<table>(batch, options.fillers);
-    auto const arguments = bench.template make<table>(rows, index_t{4}), weighted_root = bench.template make<table>(batch, options.fillers);
+    auto const operation = bench.template make<table>(batch, index_t{3}),
+               root = bench.template make<table>(batch, options.fillers);
+    auto const arguments = bench.template make<table>(rows, index_t{4}),
+               weighted_root = bench.template make<table>(batch, options.fillers);
     auto const chosen_operation = bench.template make<table>(batch, index_t{3});
-    auto const chosen = bench.template make<tree_weights_view<T>>(trees, batch, trees, index_t{4}), weights = bench.template make<tree_weights_view<T>>(trees, batch, trees, index_t{4});
+    auto const chosen = bench.template make<tree_weights_view<T>>(trees, batch, trees, index_t{4}),
+               weights = bench.template make<tree_weights_view<T>>(trees, batch, trees, index_t{4});
     bench.run([&](auto& backend, call const& c) {
-      agent.forward(backend, c, params.values(), in, tokens, saved, y, as_matrix(operation), as_matrix(root), as_matrix(arguments));
-      tree_choice(backend, choice_settings<T>{}, step,
-                  tree_logits<T const>{as_matrix(read_only(operation)), agent.of_trees(as_matrix(read_only(arguments)), tokens), as_matrix(read_only(root))},
-                  tree_choices<T>{as_matrix(chosen_operation), chosen}, weights, as_matrix(weighted_root));
+      agent.forward(backend, c, params.values(), in, tokens, saved, y, as_matrix(operation), as_matrix(root),
+                    as_matrix(arguments));
+      tree_choice(
+          backend, choice_settings<T>{}, step,
+          tree_logits<T const>{as_matrix(read_only(operation)), agent.of_trees(as_matrix(read_only(arguments)), tokens),
+                               as_matrix(read_only(root))},
+          tree_choices<T>{as_matrix(chosen_operation), chosen}, weights, as_matrix(weighted_root));
     });
     auto const all_weights = bench.read(chosen);
-    std::vector<double> const op_dist = bench.read(chosen_operation), arg_weights(all_weights.end() - batch * trees * 4, all_weights.end());
+    std::vector<double> const op_dist = bench.read(chosen_operation),
+                              arg_weights(all_weights.end() - batch * trees * 4, all_weights.end());
     r.output("encodings", bench.read(y));
     r.output("op_dist", op_dist);
     r.output("root_filler", bench.read(root));
@@ -259,18 +303,21 @@ struct dtm_nta {
     r.output("loss", {loss});
 
     auto const d_operation = detail::through_softmax(op_dist, file.values("cotangent/op_dist"), 3, 1);
-    auto const of_trees = detail::through_softmax(arg_weights, file.values("cotangent/arg_weights"), static_cast<std::size_t>(trees), 4);
+    auto const of_trees =
+        detail::through_softmax(arg_weights, file.values("cotangent/arg_weights"), static_cast<std::size_t>(trees), 4);
     std::vector<double> d_arguments;
     for (index_t b = 0; b < batch; ++b) {
       d_arguments.insert(d_arguments.end(), 8, 0.0);
       d_arguments.insert(d_arguments.end(), of_trees.begin() + b * trees * 4, of_trees.begin() + (b + 1) * trees * 4);
     }
     auto const dy = bench.template make_from<table>(file.values("cotangent/encodings"), rows, d);
-    auto const d_root = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("cotangent/root_filler"), batch, options.fillers);
+    auto const d_root = bench.template make_from<tensor<T const, dyn, dyn>>(file.values("cotangent/root_filler"), batch,
+                                                                            options.fillers);
     auto const d_op = bench.template make_from<tensor<T const, dyn, dyn>>(d_operation, batch, index_t{3});
     auto const d_args = bench.template make_from<tensor<T const, dyn, dyn>>(d_arguments, rows, index_t{4});
     bench.run([&](auto& backend, call const& c) {
-      agent.backward(backend, c, params.values(), in, tokens, saved, y, dy, as_matrix(d_op), as_matrix(d_root), as_matrix(d_args), dx, params.gradients());
+      agent.backward(backend, c, params.values(), in, tokens, saved, y, dy, as_matrix(d_op), as_matrix(d_root),
+                     as_matrix(d_args), dx, params.gradients());
     });
     r.gradient("in/encodings", bench.read(dx));
     compare_gradients(bench, params, r, name, "", packed_attention{});

@@ -23,7 +23,8 @@ struct dtm_data {
     std::vector<row> rows;
     vocabulary words;
     for (auto const& texts : file.json("rows")) {
-      row const read{parse_tree(texts.at("source").get<std::string>()), parse_tree(texts.at("target").get<std::string>())};
+      row const read{parse_tree(texts.at("source").get<std::string>()),
+                     parse_tree(texts.at("target").get<std::string>())};
       kept.push_back(read.source.depth() <= positions.depth() && read.target.depth() <= positions.depth() ? 1 : 0);
       if (kept.back() == 0) continue;  // before its labels are counted
       words.insert(read.source);
@@ -37,18 +38,21 @@ struct dtm_data {
   }
 
  private:
-  static void same_texts(report& r, golden_file const& file, std::string const& name, std::vector<std::string> const& found) {
+  static void same_texts(report& r, golden_file const& file, std::string const& name,
+                         std::vector<std::string> const& found) {
     auto const expected = file.json(name).get<std::vector<std::string>>();
     if (found.size() != expected.size())
-      return r.fail(name + " has " + std::to_string(found.size()) + " entries; expected " + std::to_string(expected.size()));
+      return r.fail(name + " has " + std::to_string(found.size()) + " entries; expected " +
+                    std::to_string(expected.size()));
     for (std::size_t i = 0; i < found.size(); ++i)
-      if (found[i] != expected[i]) r.fail(name + ": entry " + std::to_string(i) + " is '" + found[i] + "', expected '" + expected[i] + "'");
+      if (found[i] != expected[i])
+        r.fail(name + ": entry " + std::to_string(i) + " is '" + found[i] + "', expected '" + expected[i] + "'");
   }
 
   /// Numbers at positions, and the text that these read back as.
   template <class Row>
-  static void same_trees(report& r, golden_file const& file, std::string const& name, tree_positions<> const& positions, vocabulary const& words,
-                         std::vector<Row> const& rows, symbol_tree Row::* side) {
+  static void same_trees(report& r, golden_file const& file, std::string const& name, tree_positions<> const& positions,
+                         vocabulary const& words, std::vector<Row> const& rows, symbol_tree Row::*side) {
     std::vector<index_t> all;
     std::vector<std::string> texts;
     for (auto const& one : rows) {

@@ -1,8 +1,9 @@
-// Kinds dtm_tpr, dtm_DE and dtm_ops: the algebra of trees, in its dense form and in the others through the change of roles.
+// Kinds dtm_tpr, dtm_DE and dtm_ops: the algebra of trees, in its dense form and in the others through the change of
+// roles.
 // SPDX-License-Identifier: Apache-2.0
 //
-// With roles R the dense tree of fillings X is X' R.  So the gather and the sparse form are checked too: to them by unbinding from
-// R, from them by binding to R, which is the adjoint: gradients go the same two ways.
+// With roles R the dense tree of fillings X is X' R.  So the gather and the sparse form are checked too: to them by
+// unbinding from R, from them by binding to R, which is the adjoint: gradients go the same two ways.
 #pragma once
 
 #include <utility>
@@ -23,12 +24,19 @@ class tree_case {
   using table = tensor<T, dyn, dyn>;
 
   explicit tree_case(golden_file const& file)
-      : file_(file), positions(2, file.size("max_depth")), fillers_(read("param/tpr.filler_emb.weight")),
-        shape_(file.shape("param/tpr.filler_emb.weight", 2)), width_(file.shape("param/tpr.role_emb.weight", 2)[1]),
-        memory_(planned_bytes([this](arena& a) { (void)plan(a); })), maps_(placed()), dense(positions, shape_[1], maps_), gather(positions, shape_[1]),
+      : file_(file),
+        positions(2, file.size("max_depth")),
+        fillers_(read("param/tpr.filler_emb.weight")),
+        shape_(file.shape("param/tpr.filler_emb.weight", 2)),
+        width_(file.shape("param/tpr.role_emb.weight", 2)[1]),
+        memory_(planned_bytes([this](arena& a) { (void)plan(a); })),
+        maps_(placed()),
+        dense(positions, shape_[1], maps_),
+        gather(positions, shape_[1]),
         sparse(2, positions.depth(), shape_[1]) {
     auto const roles = read("param/tpr.role_emb.weight");
-    if (static_cast<index_t>(roles.size()) != positions.count() * width_) throw data_error(file.path().string() + ": expected one role a position");
+    if (static_cast<index_t>(roles.size()) != positions.count() * width_)
+      throw data_error(file.path().string() + ": expected one role a position");
     std::copy(roles.begin(), roles.end(), maps_.roles.data_handle());
     make_own(positions, maps_);
   }
@@ -52,12 +60,14 @@ class tree_case {
   }
   numbers scored(numbers const& fillings) const {
     numbers all(static_cast<std::size_t>(positions.count() * shape_[0]));
-    scores<T>(fillers(), tensor<T const, dyn, dyn>(fillings.data(), positions.count(), shape_[1]), table(all.data(), positions.count(), shape_[0]));
+    scores<T>(fillers(), tensor<T const, dyn, dyn>(fillings.data(), positions.count(), shape_[1]),
+              table(all.data(), positions.count(), shape_[0]));
     return all;
   }
   std::vector<index_t> labelled(numbers const& all, double threshold) const {
     std::vector<index_t> labels(static_cast<std::size_t>(positions.count()));
-    nearest_labels<T>(tensor<T const, dyn, dyn>(all.data(), positions.count(), shape_[0]), vec<index_t>(labels.data(), positions.count()), threshold);
+    nearest_labels<T>(tensor<T const, dyn, dyn>(all.data(), positions.count(), shape_[0]),
+                      vec<index_t>(labels.data(), positions.count()), threshold);
     return labels;
   }
   template <class A>
@@ -124,7 +134,9 @@ class tree_case {
 inline constexpr char const* on_the_host = "the tree algebra is host code";
 
 template <class T>
-std::vector<double> doubles(std::vector<T> const& values) { return {values.begin(), values.end()}; }
+std::vector<double> doubles(std::vector<T> const& values) {
+  return {values.begin(), values.end()};
+}
 
 }  // namespace detail
 
@@ -150,23 +162,29 @@ struct dtm_tpr {
       r.output("bound_decoded", found.scores, form);
       r.integers("bound_symbols", found.labels, form);
 
-      auto const plain = decode_all<T>(c, a, "in/tpr", batch, threshold), noisy = decode_all<T>(c, a, "in/noisy_tpr", batch, threshold);
+      auto const plain = decode_all<T>(c, a, "in/tpr", batch, threshold),
+                 noisy = decode_all<T>(c, a, "in/noisy_tpr", batch, threshold);
       r.output("unbound", plain.fillings, form);
       r.output("decoded", plain.scores, form);
       r.output("noisy_decoded", noisy.scores, form);
       r.integers("noisy_symbols", noisy.labels, form);
       auto const dunbound = file.values("cotangent/unbound"), dscores = file.values("cotangent/decoded");
-      r.output("loss", std::vector<double>(1, inner_product(plain.fillings, dunbound) + inner_product(plain.scores, dscores)), form);
+      r.output("loss",
+               std::vector<double>(1, inner_product(plain.fillings, dunbound) + inner_product(plain.scores, dscores)),
+               form);
 
       // dX = dunbound + dscores F, dx = dX bound.
       auto dx = std::vector<T>(dunbound.begin(), dunbound.end());
       std::vector<T> const ds(dscores.begin(), dscores.end());
       index_t const rows = batch * c.positions.count(), fillers = c.fillers().extent(1);
-      scores_grad<T>(c.fillers(), tensor<T const, dyn, dyn>(ds.data(), rows, c.fillers().extent(0)), tensor<T, dyn, dyn>(dx.data(), rows, fillers));
+      scores_grad<T>(c.fillers(), tensor<T const, dyn, dyn>(ds.data(), rows, c.fillers().extent(0)),
+                     tensor<T, dyn, dyn>(dx.data(), rows, fillers));
       std::vector<T> gradient;
       for (index_t b = 0; b < batch; ++b) {
         tensor_tree<std::decay_t<decltype(a)>> d(a);
-        unbind_grad(a, tensor<T const, dyn, dyn>(dx.data() + b * c.positions.count() * fillers, c.positions.count(), fillers), d.view());
+        unbind_grad(
+            a, tensor<T const, dyn, dyn>(dx.data() + b * c.positions.count() * fillers, c.positions.count(), fillers),
+            d.view());
         c.append_dense(gradient, d);
       }
       r.gradient("in/tpr", detail::doubles(gradient), form);
@@ -189,7 +207,8 @@ struct dtm_tpr {
   };
 
   template <class T, class A>
-  static decoding decode_all(detail::tree_case<T> const& c, A const& a, char const* name, index_t batch, double threshold) {
+  static decoding decode_all(detail::tree_case<T> const& c, A const& a, char const* name, index_t batch,
+                             double threshold) {
     auto const all = c.read(name);
     decoding found;
     for (index_t b = 0; b < batch; ++b) found.add(c, c.from_dense(a, all.data() + b * c.elements()), threshold);
@@ -237,12 +256,15 @@ struct dtm_ops {
  private:
   /// Real trees: the tensors, and the labels they decode to.
   template <class T, class A>
-  static void on_trees(detail::tree_case<T> const& c, A const& a, golden_file const& file, report& r, char const* form, index_t batch) {
-    auto const left = file.integers("in/tree_a"), right = file.integers("in/tree_b"), roots = file.integers("in/root_symbol");
+  static void on_trees(detail::tree_case<T> const& c, A const& a, golden_file const& file, report& r, char const* form,
+                       index_t batch) {
+    auto const left = file.integers("in/tree_a"), right = file.integers("in/tree_b"),
+               roots = file.integers("in/root_symbol");
     std::vector<T> x, y;
     results<T> car_of, cdr_of, cons_of;
     for (index_t b = 0; b < batch; ++b) {
-      auto const p = c.encoded(a, left.data() + b * c.positions.count()), q = c.encoded(a, right.data() + b * c.positions.count());
+      auto const p = c.encoded(a, left.data() + b * c.positions.count()),
+                 q = c.encoded(a, right.data() + b * c.positions.count());
       tensor_tree<A> made(a);
       cons(a, p.view(), q.view(), c.filler(roots[static_cast<std::size_t>(b)]), made.view());
       c.append_dense(x, p);
@@ -253,7 +275,8 @@ struct dtm_ops {
     }
     r.output("tpr_a", detail::doubles(x), form);
     r.output("tpr_b", detail::doubles(y), form);
-    for (auto const& [name, found] : {std::pair<std::string, results<T> const&>{"car", car_of}, {"cdr", cdr_of}, {"cons", cons_of}}) {
+    for (auto const& [name, found] :
+         {std::pair<std::string, results<T> const&>{"car", car_of}, {"cdr", cdr_of}, {"cons", cons_of}}) {
       r.output(name, detail::doubles(found.trees), form);
       r.integers(name + "_symbols", found.labels, form);
     }
@@ -263,7 +286,8 @@ struct dtm_ops {
   template <class T, class A>
   static void on_blends(detail::tree_case<T> const& c, A const& a, report& r, char const* form, index_t batch) {
     auto const first = c.read("in/blend"), second = c.read("in/blend2"), fillers = c.read("in/root_filler");
-    auto const dcar = c.read("cotangent/blend_car"), dcdr = c.read("cotangent/blend_cdr"), dcons = c.read("cotangent/blend_cons");
+    auto const dcar = c.read("cotangent/blend_car"), dcdr = c.read("cotangent/blend_cdr"),
+               dcons = c.read("cotangent/blend_cons");
     std::vector<T> car_of, cdr_of, cons_of, dfirst, dsecond, dfillers(fillers.size());
     for (index_t b = 0; b < batch; ++b) {
       index_t const at = b * c.elements(), filler = b * a.fillers();
@@ -275,14 +299,16 @@ struct dtm_ops {
       c.append_dense(cons_of, made);
       car_grad(a, c.from_dense(a, dcar.data() + at).view(), dp.view());
       cdr_grad(a, c.from_dense(a, dcdr.data() + at).view(), dp.view());
-      cons_grad(a, c.from_dense(a, dcons.data() + at).view(), dp.view(), dq.view(), vec<T>(dfillers.data() + filler, a.fillers()));
+      cons_grad(a, c.from_dense(a, dcons.data() + at).view(), dp.view(), dq.view(),
+                vec<T>(dfillers.data() + filler, a.fillers()));
       c.append_dense(dfirst, dp);
       c.append_dense(dsecond, dq);
     }
     r.output("blend_car", detail::doubles(car_of), form);
     r.output("blend_cdr", detail::doubles(cdr_of), form);
     r.output("blend_cons", detail::doubles(cons_of), form);
-    double const loss = inner_product(detail::doubles(car_of), detail::doubles(dcar)) + inner_product(detail::doubles(cdr_of), detail::doubles(dcdr)) +
+    double const loss = inner_product(detail::doubles(car_of), detail::doubles(dcar)) +
+                        inner_product(detail::doubles(cdr_of), detail::doubles(dcdr)) +
                         inner_product(detail::doubles(cons_of), detail::doubles(dcons));
     r.output("loss", std::vector<double>(1, loss), form);
     r.gradient("in/blend", detail::doubles(dfirst), form);

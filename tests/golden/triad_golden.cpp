@@ -10,13 +10,16 @@
 int main(int argc, char** argv) {
   triad::golden::options o;
   std::string backend;
-  CLI::App app("Checks every golden file of a folder: outputs, loss and gradients of our models against stored ones.", "triad-golden");
+  CLI::App app("Checks every golden file of a folder: outputs, loss and gradients of our models against stored ones.",
+               "triad-golden");
   app.add_option("folder", o.folder, "folder of *.safetensors files")->required()->check(CLI::ExistingDirectory);
   app.add_option("--kinds", o.kinds, "only files of these kinds, for example tri_attn,et_layer")->delimiter(',');
   app.add_option("--backend", backend,
-                 "reference, cpu, cuda, or cuda-on-host: a stand-in for a GPU; reference and cpu (where built), one after the other, if not given")
+                 "reference, cpu, cuda, or cuda-on-host: a stand-in for a GPU; reference and cpu (where built), one "
+                 "after the other, if not given")
       ->check(CLI::IsMember({"reference", "cpu", "cuda", "cuda-on-host"}));
-  app.add_option("--dtype", o.dtype, "only files of this type; files without one always count")->check(CLI::IsMember({"f32", "f64"}));
+  app.add_option("--dtype", o.dtype, "only files of this type; files without one always count")
+      ->check(CLI::IsMember({"f32", "f64"}));
   app.add_flag("--allow-unbuilt", o.allow_unbuilt, "kinds that are known but not built yet do not fail");
   CLI11_PARSE(app, argc, argv);
 
@@ -30,7 +33,8 @@ int main(int argc, char** argv) {
   if (!backend.empty())
     o.backends = {backend};
   else
-    std::erase_if(o.backends, [&](auto const& name) { return std::find(built.begin(), built.end(), name) == built.end(); });
+    std::erase_if(o.backends,
+                  [&](auto const& name) { return std::find(built.begin(), built.end(), name) == built.end(); });
   for (auto const& kind : o.kinds)
     if (!triad::golden::is_known(kind)) {
       std::cerr << "triad-golden: " << kind << " is no kind that is known\n";

@@ -27,7 +27,8 @@ struct named_tensors {
   std::vector<std::pair<std::string, index_t>> sizes;
 
   named_tensors(golden_file const& file, std::string const& prefix) {
-    for (auto const& name : names_under(file, prefix)) sizes.emplace_back(name, static_cast<index_t>(file.values(prefix + name).size()));
+    for (auto const& name : names_under(file, prefix))
+      sizes.emplace_back(name, static_cast<index_t>(file.values(prefix + name).size()));
   }
 
   template <class S>
@@ -77,12 +78,15 @@ struct optim {
     bool const clipped = file.config.contains("clip") && file.config["clip"].is_number();
     double const max_norm = clipped ? file.config["clip"].get<double>() : 0;
 
-    parameter_set<detail::named_tensors<T>, Ex> params(detail::named_tensors<T>(file, "in/param/"), holding::moments, memory_of(ex));
+    parameter_set<detail::named_tensors<T>, Ex> params(detail::named_tensors<T>(file, "in/param/"), holding::moments,
+                                                       memory_of(ex));
     auto const absent = [&](std::string const& name) { return !file.has("in/step0/grad/" + name); };
-    adam_optimizer const optimizer(params, detail::adam_of(file.config.at("optimizer").get<std::string>(), args), absent);
+    adam_optimizer const optimizer(params, detail::adam_of(file.config.at("optimizer").get<std::string>(), args),
+                                   absent);
     training_clock<Ex> clock(memory_of(ex));
     auto const length = bench.template make<vec<T>>(1);
-    walk(params.mutable_values(), [&](std::string const& name, auto row) { bench.write(row, file.values("in/param/" + name)); });
+    walk(params.mutable_values(),
+         [&](std::string const& name, auto row) { bench.write(row, file.values("in/param/" + name)); });
 
     for (index_t t = 0; t < file.size("steps"); ++t) {
       auto const at = "step" + std::to_string(t) + "/";
@@ -91,7 +95,9 @@ struct optim {
         if (!absent(name)) bench.write(row, file.values("in/" + at + "grad/" + name));
       });
       clock.set(static_cast<std::uint64_t>(t), rate);
-      bench.run([&](auto& backend, call const& c) { clip_gradient(backend, *c.scratch, max_norm, params.flat_gradients(), length); });
+      bench.run([&](auto& backend, call const& c) {
+        clip_gradient(backend, *c.scratch, max_norm, params.flat_gradients(), length);
+      });
       optimizer.update(ex, params, clock);
 
       r.tensor("out/" + at + "lr", "rate", {rate}, 1e-12);
@@ -114,7 +120,8 @@ struct optim {
   static double rate_at(golden_file const& file, double peak, index_t t) {
     if (!file.config.contains("schedule") || !file.config["schedule"].is_object()) return peak;
     auto const& s = file.config["schedule"];
-    return linear_warmup{peak, s.at("num_warmup_steps").get<double>(), s.at("num_training_steps").get<double>()}.rate(static_cast<std::uint64_t>(t));
+    return linear_warmup{peak, s.at("num_warmup_steps").get<double>(), s.at("num_training_steps").get<double>()}.rate(
+        static_cast<std::uint64_t>(t));
   }
 };
 
@@ -124,8 +131,10 @@ struct clipping {
   template <class T, backend Ex>
   static void check(Ex& ex, golden_file const& file, report& r) {
     workbench<Ex> bench(ex);
-    parameter_set<detail::named_tensors<T>, Ex> params(detail::named_tensors<T>(file, "in/grad/"), holding::gradients, memory_of(ex));
-    walk(params.gradients(), [&](std::string const& name, auto row) { bench.write(row, file.values("in/grad/" + name)); });
+    parameter_set<detail::named_tensors<T>, Ex> params(detail::named_tensors<T>(file, "in/grad/"), holding::gradients,
+                                                       memory_of(ex));
+    walk(params.gradients(),
+         [&](std::string const& name, auto row) { bench.write(row, file.values("in/grad/" + name)); });
     auto const length = bench.template make<vec<T>>(1);
     bench.run([&](auto& backend, call const& c) {
       clip_gradient(backend, *c.scratch, file.config.at("max_norm").get<double>(), params.flat_gradients(), length);

@@ -56,7 +56,8 @@ class workbench {
   void write(View view, std::vector<V> const& values) {
     using value = element_t<View>;
     if (view.size() != values.size())
-      throw data_error("a tensor of the file has " + std::to_string(values.size()) + " elements; the model expects " + std::to_string(view.size()));
+      throw data_error("a tensor of the file has " + std::to_string(values.size()) + " elements; the model expects " +
+                       std::to_string(view.size()));
     std::vector<value> converted(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) converted[i] = static_cast<value>(values[i]);
     memory_of(ex).from_host(view.data_handle(), converted.data(), converted.size() * sizeof(value));
@@ -84,7 +85,8 @@ class workbench {
     work(ex, c);
   }
 
-  // ---- graphs ---------------------------------------------------------------------------------------------------------
+  // ---- graphs
+  // ---------------------------------------------------------------------------------------------------------
   /// The padded form: `graphs` graphs of n nodes each.
   graph_batch complete_graphs(index_t graphs, index_t n) {
     std::vector<index_t> size, node, edge, triangle;
@@ -94,7 +96,11 @@ class workbench {
       edge.push_back(g * n * n);
       triangle.push_back(g * n * n * n);
     }
-    return {{graphs, graphs * n * n, graphs * n, graphs * n * n * n, n}, make_vec(size), make_vec(node), make_vec(edge), make_vec(triangle)};
+    return {{graphs, graphs * n * n, graphs * n, graphs * n * n * n, n},
+            make_vec(size),
+            make_vec(node),
+            make_vec(edge),
+            make_vec(triangle)};
   }
   /// The rows of their edges (i, i).
   vec<index_t const> self_edges(index_t graphs, index_t n) {
@@ -105,11 +111,14 @@ class workbench {
   /// mask4[b, x, a, y] as our triangles (x, a, y); the flat form's mask4[b, x, y, z] is our triangle (x, z, y).
   triangle_mask mask_of(std::vector<index_t> const& mask4, index_t graphs, index_t n, bool flat, double fill) {
     std::vector<std::uint8_t> masked(mask4.size());
-    auto const at = [n](index_t b, index_t x, index_t a, index_t y) { return static_cast<std::size_t>(((b * n + x) * n + a) * n + y); };
+    auto const at = [n](index_t b, index_t x, index_t a, index_t y) {
+      return static_cast<std::size_t>(((b * n + x) * n + a) * n + y);
+    };
     for (index_t b = 0; b < graphs; ++b)
       for (index_t x = 0; x < n; ++x)
         for (index_t a = 0; a < n; ++a)
-          for (index_t y = 0; y < n; ++y) masked[at(b, x, a, y)] = mask4.at(flat ? at(b, x, y, a) : at(b, x, a, y)) != 0;
+          for (index_t y = 0; y < n; ++y)
+            masked[at(b, x, a, y)] = mask4.at(flat ? at(b, x, y, a) : at(b, x, a, y)) != 0;
     return {make_vec(masked), fill};
   }
   /// mask4[b, x, a, y] = pad[b, x] or pad[b, a] or pad[b, y], in every form.
@@ -136,7 +145,8 @@ struct as_listed {
     walk(fields, f);
   }
 };
-/// Passes over parameters with query, key and value of each attention as one tensor, as PyTorch's own attention has them.
+/// Passes over parameters with query, key and value of each attention as one tensor, as PyTorch's own attention has
+/// them.
 struct packed_attention {
   template <class Fields, class F>
   void operator()(Fields fields, F&& f) const {
@@ -156,13 +166,16 @@ struct packed_attention {
 /// Gives a model's parameters the values of param/<name>.
 ///   name: std::string(std::string path): `attention.query.weight` to `linears.0.weight`
 template <backend Ex, class Layer, class Name, class Pass = as_listed>
-void load_values(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, golden_file const& file, Name const& name, Pass const& pass = {}) {
-  pass(set.mutable_values(), [&](std::string const& path, auto view) { bench.write(view, file.values("param/" + name(path))); });
+void load_values(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, golden_file const& file, Name const& name,
+                 Pass const& pass = {}) {
+  pass(set.mutable_values(),
+       [&](std::string const& path, auto view) { bench.write(view, file.values("param/" + name(path))); });
 }
 
 /// A layer's parameters with the values of a file, and their gradient, zero.
 template <backend Ex, class Layer, class Name, class Pass = as_listed>
-parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file, Name const& name, Pass const& pass = {}) {
+parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file,
+                                         Name const& name, Pass const& pass = {}) {
   parameter_set<Layer, Ex> set(layer, holding::gradients, memory_of(bench.ex));
   load_values(bench, set, file, name, pass);
   return set;
@@ -170,9 +183,10 @@ parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& laye
 
 /// Every parameter's gradient against grad/param/<name>.
 template <backend Ex, class Layer, class Name, class Pass = as_listed>
-void compare_gradients(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, report& r, Name const& name, std::string const& label = {},
-                       Pass const& pass = {}) {
-  pass(set.gradients(), [&](std::string const& path, auto view) { r.gradient("param/" + name(path), bench.read(view), label); });
+void compare_gradients(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, report& r, Name const& name,
+                       std::string const& label = {}, Pass const& pass = {}) {
+  pass(set.gradients(),
+       [&](std::string const& path, auto view) { r.gradient("param/" + name(path), bench.read(view), label); });
 }
 
 }  // namespace triad::golden

@@ -16,7 +16,9 @@ using namespace triad;
 using triad::test::content;
 using triad::test::scratch_folder;
 
-std::vector<std::byte> filled(std::size_t size, int value) { return std::vector<std::byte>(size, static_cast<std::byte>(value)); }
+std::vector<std::byte> filled(std::size_t size, int value) {
+  return std::vector<std::byte>(size, static_cast<std::byte>(value));
+}
 
 TEST_CASE("a file that was not committed leaves the old one and nothing beside it") {
   scratch_folder const folder;

@@ -50,7 +50,8 @@ template <class Fields>
 std::vector<double> all(Fields fields) {
   std::vector<double> values;
   walk(fields, [&](std::string const&, auto view) {
-    for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i) values.push_back(static_cast<double>(view.data_handle()[i]));
+    for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i)
+      values.push_back(static_cast<double>(view.data_handle()[i]));
   });
   return values;
 }
@@ -103,7 +104,8 @@ TEST_CASE("a checkpoint of another model is refused before anything is changed")
 
   set<float> wider(model<float>(3, 6, 2));
   CHECK_THROWS_AS(file.load(wider), data_error);
-  CHECK_THROWS_WITH(file.load(wider), contains("checkpoint has first.weight (5, 3), this model wants (6, 3)") && contains(path));
+  CHECK_THROWS_WITH(file.load(wider),
+                    contains("checkpoint has first.weight (5, 3), this model wants (6, 3)") && contains(path));
   CHECK(all(wider.values()) == std::vector<double>(all(wider.values()).size(), 0.0));
 
   using alone = parameter_set<layer_norm_layer<float>, reference::backend>;
@@ -130,15 +132,19 @@ TEST_CASE("a checkpoint of another configuration or vocabulary is refused with t
   checkpoint const file(path);
   auto other = state;
   other.configuration["width"] = 200;
-  CHECK_THROWS_WITH(file.expect(other.configuration, state.vocabulary), contains("another configuration: width: checkpoint has 3, this program wants 200"));
+  CHECK_THROWS_WITH(file.expect(other.configuration, state.vocabulary),
+                    contains("another configuration: width: checkpoint has 3, this program wants 200"));
   other.configuration = state.configuration;
   other.configuration.erase("tied");
-  CHECK_THROWS_WITH(file.expect(other.configuration, state.vocabulary), contains("tied: checkpoint has true, this program wants none"));
+  CHECK_THROWS_WITH(file.expect(other.configuration, state.vocabulary),
+                    contains("tied: checkpoint has true, this program wants none"));
   other.vocabulary[1] = "sister";
-  CHECK_THROWS_WITH(file.expect(state.configuration, other.vocabulary), contains("another vocabulary: [1]: checkpoint has \"brother\", this program wants \"sister\""));
+  CHECK_THROWS_WITH(file.expect(state.configuration, other.vocabulary),
+                    contains("another vocabulary: [1]: checkpoint has \"brother\", this program wants \"sister\""));
   other.vocabulary = state.vocabulary;
   other.vocabulary.push_back("uncle");
-  CHECK_THROWS_WITH(file.expect(state.configuration, other.vocabulary), contains("checkpoint has 3 entries, this program wants 4"));
+  CHECK_THROWS_WITH(file.expect(state.configuration, other.vocabulary),
+                    contains("checkpoint has 3 entries, this program wants 4"));
   CHECK_THROWS_WITH(file.setting<index_t>("height"), contains("\"height\""));
   CHECK_THROWS_WITH(file.setting<index_t>("name"), contains("another type"));
 }
@@ -158,7 +164,8 @@ TEST_CASE("a setting that is no integer of the type asked for is refused, and te
   CHECK(file.setting<int>("below") == -1);
   CHECK(file.setting<double>("part") == 64.9);
   state.vocabulary.push_back("caf\xe9");
-  CHECK_THROWS_WITH(save_checkpoint(path, state, trained<float>()), contains("the vocabulary cannot be written") && contains("convert the data to UTF-8"));
+  CHECK_THROWS_WITH(save_checkpoint(path, state, trained<float>()),
+                    contains("the vocabulary cannot be written") && contains("convert the data to UTF-8"));
   CHECK_NOTHROW(checkpoint(path));  // the file is the old one
 }
 
@@ -170,8 +177,11 @@ TEST_CASE("a file that is no checkpoint, or a damaged one, is refused") {
     for (auto const& [name, text] : texts) w.text(name, text);
     w.write(path);
   };
-  std::vector<std::pair<std::string, std::string>> const sound{
-      {"format", "triad-checkpoint-1"}, {"step", "1"}, {"random_key", "2"}, {"configuration", "{}"}, {"vocabulary", "[]"}};
+  std::vector<std::pair<std::string, std::string>> const sound{{"format", "triad-checkpoint-1"},
+                                                               {"step", "1"},
+                                                               {"random_key", "2"},
+                                                               {"configuration", "{}"},
+                                                               {"vocabulary", "[]"}};
   write(sound);
   CHECK_NOTHROW(checkpoint(path));
   auto const with = [&](std::size_t i, std::string const& text) {
@@ -204,7 +214,8 @@ TEST_CASE("a file that is no checkpoint, or a damaged one, is refused") {
 TEST_CASE("the layers of an untied repeat are saved by their depth") {
   scratch_folder const folder;
   using stack = repeat<float, linear<float>>;
-  parameter_set<stack, reference::backend> parameters(stack{linear<float>{extents<dyn, dyn>(2, 2)}, extents<dyn>(3), false}, holding::values);
+  parameter_set<stack, reference::backend> parameters(
+      stack{linear<float>{extents<dyn, dyn>(2, 2)}, extents<dyn>(3), false}, holding::values);
   initialize(parameters.mutable_values(), 1);
   save_checkpoint(folder / "m", {}, parameters);
   auto const file = safetensors(folder / "m");

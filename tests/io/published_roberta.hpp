@@ -27,7 +27,8 @@ struct roberta_weights {
   };
   std::map<std::string, entry> all;
 
-  explicit roberta_weights(std::string const& prefix = "roberta.", roberta_sizes const& z = {}, std::uint64_t seed = 100) {
+  explicit roberta_weights(std::string const& prefix = "roberta.", roberta_sizes const& z = {},
+                           std::uint64_t seed = 100) {
     auto const add = [&](std::string const& name, std::vector<index_t> shape) {
       index_t count = 1;
       for (auto e : shape) count *= e;
@@ -62,9 +63,18 @@ struct roberta_weights {
 
 /// What its config.json says.
 inline nlohmann::json roberta_json(roberta_sizes const& z = {}) {
-  return {{"model_type", "roberta"},     {"hidden_size", z.width}, {"num_hidden_layers", z.layers},           {"num_attention_heads", z.heads},
-          {"intermediate_size", z.hidden}, {"vocab_size", z.tokens}, {"max_position_embeddings", z.positions}, {"type_vocab_size", 1},
-          {"layer_norm_eps", 1e-3},      {"hidden_act", "gelu"},   {"pad_token_id", 1},                       {"architectures", {"RobertaForMaskedLM"}}};
+  return {{"model_type", "roberta"},
+          {"hidden_size", z.width},
+          {"num_hidden_layers", z.layers},
+          {"num_attention_heads", z.heads},
+          {"intermediate_size", z.hidden},
+          {"vocab_size", z.tokens},
+          {"max_position_embeddings", z.positions},
+          {"type_vocab_size", 1},
+          {"layer_norm_eps", 1e-3},
+          {"hidden_act", "gelu"},
+          {"pad_token_id", 1},
+          {"architectures", {"RobertaForMaskedLM"}}};
 }
 
 inline void write_roberta(std::filesystem::path const& folder, roberta_weights const& w, nlohmann::json const& json) {

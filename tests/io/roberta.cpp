@@ -1,4 +1,5 @@
-// A published RoBERTa's files: every weight lands where it belongs, the encoder computes what RoBERTa is, and faults are named.
+// A published RoBERTa's files: every weight lands where it belongs, the encoder computes what RoBERTa is, and faults
+// are named.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/roberta.hpp"
 
@@ -27,12 +28,15 @@ using triad::test::contains;
 using triad::test::scratch_folder;
 
 constexpr test::roberta_sizes sizes;
-constexpr index_t width = sizes.width, layers = sizes.layers, heads = sizes.heads, hidden = sizes.hidden, words = sizes.tokens, positions = sizes.positions;
+constexpr index_t width = sizes.width, layers = sizes.layers, heads = sizes.heads, hidden = sizes.hidden,
+                  words = sizes.tokens, positions = sizes.positions;
 constexpr index_t end_token = 2;
 
 using weights = test::roberta_weights;
 nlohmann::json config() { return test::roberta_json(); }
-void write(scratch_folder const& folder, weights const& w, nlohmann::json const& json = config()) { test::write_roberta(folder / "", w, json); }
+void write(scratch_folder const& folder, weights const& w, nlohmann::json const& json = config()) {
+  test::write_roberta(folder / "", w, json);
+}
 
 template <class T>
 using set = parameter_set<roberta_transformer<T>, reference::backend>;
@@ -51,11 +55,15 @@ set<T> made(std::string const& folder, bool fused, holding what = holding::value
 template <class Fields>
 std::map<std::string, std::vector<double>> by_path(Fields fields) {
   std::map<std::string, std::vector<double>> all;
-  walk(fields, [&](std::string const& path, auto view) { all[path].assign(view.data_handle(), view.data_handle() + view.size()); });
+  walk(fields, [&](std::string const& path, auto view) {
+    all[path].assign(view.data_handle(), view.data_handle() + view.size());
+  });
   return all;
 }
 
-TEMPLATE_TEST_CASE("every tensor of a published encoder becomes the parameter of its role; fuse modules and decoder stay", "", float, double) {
+TEMPLATE_TEST_CASE(
+    "every tensor of a published encoder becomes the parameter of its role; fuse modules and decoder stay", "", float,
+    double) {
   scratch_folder const folder;
   weights const w;
   write(folder, w);
@@ -64,19 +72,20 @@ TEMPLATE_TEST_CASE("every tensor of a published encoder becomes the parameter of
     auto const before = by_path(parameters.values());
     load_roberta(folder / "", parameters);
     auto const after = by_path(parameters.values());
-    std::map<std::string, std::string> expected{{"source.word", "embeddings.word_embeddings.weight"},
-                                                {"source.position", "embeddings.position_embeddings.weight"},
-                                                {"source.type", "embeddings.token_type_embeddings.weight"},
-                                                {"source.norm.gain", "embeddings.LayerNorm.weight"},
-                                                {"source.norm.bias", "embeddings.LayerNorm.bias"},
-                                                {"encoder.0.attention.query.weight", "encoder.layer.0.attention.self.query.weight"},
-                                                {"encoder.0.attention.norm.gain", "encoder.layer.0.attention.output.LayerNorm.weight"},
-                                                {"encoder.1.attention.key.bias", "encoder.layer.1.attention.self.key.bias"},
-                                                {"encoder.1.attention.value.weight", "encoder.layer.1.attention.self.value.weight"},
-                                                {"encoder.1.attention.output.bias", "encoder.layer.1.attention.output.dense.bias"},
-                                                {"encoder.0.feed_forward.inner.weight", "encoder.layer.0.intermediate.dense.weight"},
-                                                {"encoder.1.feed_forward.outer.bias", "encoder.layer.1.output.dense.bias"},
-                                                {"encoder.1.feed_forward.norm.bias", "encoder.layer.1.output.LayerNorm.bias"}};
+    std::map<std::string, std::string> expected{
+        {"source.word", "embeddings.word_embeddings.weight"},
+        {"source.position", "embeddings.position_embeddings.weight"},
+        {"source.type", "embeddings.token_type_embeddings.weight"},
+        {"source.norm.gain", "embeddings.LayerNorm.weight"},
+        {"source.norm.bias", "embeddings.LayerNorm.bias"},
+        {"encoder.0.attention.query.weight", "encoder.layer.0.attention.self.query.weight"},
+        {"encoder.0.attention.norm.gain", "encoder.layer.0.attention.output.LayerNorm.weight"},
+        {"encoder.1.attention.key.bias", "encoder.layer.1.attention.self.key.bias"},
+        {"encoder.1.attention.value.weight", "encoder.layer.1.attention.self.value.weight"},
+        {"encoder.1.attention.output.bias", "encoder.layer.1.attention.output.dense.bias"},
+        {"encoder.0.feed_forward.inner.weight", "encoder.layer.0.intermediate.dense.weight"},
+        {"encoder.1.feed_forward.outer.bias", "encoder.layer.1.output.dense.bias"},
+        {"encoder.1.feed_forward.norm.bias", "encoder.layer.1.output.LayerNorm.bias"}};
     for (auto const& [ours, theirs] : expected) {
       CAPTURE(ours);
       CHECK(after.at(ours) == std::vector<double>(w(theirs).begin(), w(theirs).end()));
@@ -85,7 +94,8 @@ TEMPLATE_TEST_CASE("every tensor of a published encoder becomes the parameter of
     for (auto const& [path, values] : after) {
       CAPTURE(path);
       auto const theirs = roberta_name(path);
-      bool const published = (path.starts_with("source.") || path.starts_with("encoder.")) && path.find(".fuse.") == std::string::npos;
+      bool const published =
+          (path.starts_with("source.") || path.starts_with("encoder.")) && path.find(".fuse.") == std::string::npos;
       REQUIRE(theirs.has_value() == published);
       CHECK(values == (published ? std::vector<double>(w(*theirs).begin(), w(*theirs).end()) : before.at(path)));
       if (published) CHECK(read.insert("roberta." + *theirs).second);
@@ -106,7 +116,8 @@ TEST_CASE("files without the prefix, and older ones that call a norm's parameter
   load_roberta(folder / "", parameters);
   weights bare("");
   using renamed = std::pair<std::string, std::string>;
-  for (auto const& [now, then] : {renamed("LayerNorm.weight", "LayerNorm.gamma"), renamed("LayerNorm.bias", "LayerNorm.beta")})
+  for (auto const& [now, then] :
+       {renamed("LayerNorm.weight", "LayerNorm.gamma"), renamed("LayerNorm.bias", "LayerNorm.beta")})
     for (auto at = bare.all.begin(); at != bare.all.end();) {
       auto const name = at->first;
       if (!name.ends_with(now)) {
@@ -122,7 +133,8 @@ TEST_CASE("files without the prefix, and older ones that call a norm's parameter
   CHECK(by_path(parameters.values()) == by_path(others.values()));
 }
 
-// ---- RoBERTa by plain loops, from the published names ------------------------------------------------------------------------------
+// ---- RoBERTa by plain loops, from the published names
+// ------------------------------------------------------------------------------
 
 using rows = std::vector<std::vector<double>>;
 
@@ -166,12 +178,14 @@ rows roberta(std::vector<index_t> const& tokens, weights const& w) {
   for (std::size_t i = 0; i < tokens.size(); ++i)
     for (std::size_t c = 0; c < width; ++c)
       x[i][c] = double{w("embeddings.word_embeddings.weight")[static_cast<std::size_t>(tokens[i]) * width + c]} +
-                w("embeddings.position_embeddings.weight")[(i + 2) * width + c] + double{w("embeddings.token_type_embeddings.weight")[c]};
+                w("embeddings.position_embeddings.weight")[(i + 2) * width + c] +
+                double{w("embeddings.token_type_embeddings.weight")[c]};
   x = sum_normed(x, nothing, w, "embeddings.LayerNorm");
   for (index_t k = 0; k < layers; ++k) {
     auto const layer = "encoder.layer." + std::to_string(k) + ".";
     auto const part = [&](char const* name) { return mapped(x, w, layer + "attention.self." + name); };
-    auto const context = mapped(attended(part("query"), part("key"), part("value")), w, layer + "attention.output.dense");
+    auto const context =
+        mapped(attended(part("query"), part("key"), part("value")), w, layer + "attention.output.dense");
     x = sum_normed(x, context, w, layer + "attention.output.LayerNorm");
     auto inner = mapped(x, w, layer + "intermediate.dense");
     for (auto& row : inner)
@@ -196,22 +210,27 @@ TEST_CASE("a loaded encoder computes what RoBERTa is, written out in loops") {
   test::spoiled_memory const memory([&](arena& a) { return model.plan_saved(a, in.sizes); });
   auto place = memory.place();
   auto const saved = model.plan_saved(place, in.sizes);
-  test::with_scratch(ex, call{}, [&](auto& any, call const& c) { model.encode(any, c, parameters.values(), in, saved.encoder); });
+  test::with_scratch(ex, call{},
+                     [&](auto& any, call const& c) { model.encode(any, c, parameters.values(), in, saved.encoder); });
   auto const y = saved.encoder.y();
   index_t row = 0;
   for (auto s : sentences) {
     s.push_back(end_token);
     for (auto const& expected : roberta(s, w)) {
-      for (index_t c = 0; c < width; ++c) CHECK_THAT(y(row, c), test::WithinAbs(expected[static_cast<std::size_t>(c)], 1e-13));
+      for (index_t c = 0; c < width; ++c)
+        CHECK_THAT(y(row, c), test::WithinAbs(expected[static_cast<std::size_t>(c)], 1e-13));
       ++row;
     }
   }
   CHECK(row == y.extent(0));
 }
 
-// ---- faults ------------------------------------------------------------------------------------------------------------------------
+// ---- faults
+// ------------------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("weights that are missing, of another shape, cut off or of another type are refused by name, and nothing is changed") {
+TEST_CASE(
+    "weights that are missing, of another shape, cut off or of another type are refused by name, and nothing is "
+    "changed") {
   scratch_folder const good;
   write(good, weights());
   auto parameters = made(good / "", true);
@@ -227,12 +246,22 @@ TEST_CASE("weights that are missing, of another shape, cut off or of another typ
     }
     CHECK(by_path(parameters.values()) == before);
   };
-  refused([](weights& w) { w.all.erase("roberta.encoder.layer.1.output.dense.bias"); }, {"expected a tensor \"roberta.encoder.layer.1.output.dense.bias\""});
-  refused([](weights& w) { w.all.erase("roberta.embeddings.LayerNorm.bias"); }, {"\"roberta.embeddings.LayerNorm.bias\""});
-  refused([](weights& w) { w.all.erase("roberta.embeddings.word_embeddings.weight"); }, {"\"embeddings.word_embeddings.weight\", found none"});
-  refused([](weights& w) { w.all.at("roberta.encoder.layer.0.attention.self.key.weight").shape = {width * width, 1}; },
-          {"\"roberta.encoder.layer.0.attention.self.key.weight\" of shape (8, 8), found (64, 1)"});
-  refused([](weights& w) { w.all["roberta.encoder.layer.2.attention.self.query.weight"] = {{1}, {0}}; }, {"expected 2 layers", "layer.2."});
+  refused([](weights& w) { w.all.erase("roberta.encoder.layer.1.output.dense.bias"); },
+          {"expected a tensor \"roberta.encoder.layer.1.output.dense.bias\""});
+  refused([](weights& w) { w.all.erase("roberta.embeddings.LayerNorm.bias"); },
+          {"\"roberta.embeddings.LayerNorm.bias\""});
+  refused([](weights& w) { w.all.erase("roberta.embeddings.word_embeddings.weight"); },
+          {"\"embeddings.word_embeddings.weight\", found none"});
+  refused(
+      [](weights& w) {
+        w.all.at("roberta.encoder.layer.0.attention.self.key.weight").shape = {width * width, 1};
+      },
+      {"\"roberta.encoder.layer.0.attention.self.key.weight\" of shape (8, 8), found (64, 1)"});
+  refused(
+      [](weights& w) {
+        w.all["roberta.encoder.layer.2.attention.self.query.weight"] = {{1}, {0}};
+      },
+      {"expected 2 layers", "layer.2."});
 
   scratch_folder const half;
   {
@@ -247,7 +276,8 @@ TEST_CASE("weights that are missing, of another shape, cut off or of another typ
     }
     file.write(half / "model.safetensors");
   }
-  CHECK_THROWS_WITH(load_roberta(half / "", parameters), contains("token_type_embeddings.weight\" in F32 or F64, found BF16; convert"));
+  CHECK_THROWS_WITH(load_roberta(half / "", parameters),
+                    contains("token_type_embeddings.weight\" in F32 or F64, found BF16; convert"));
 
   auto bytes = test::content(good / "model.safetensors");
   bytes.resize(bytes.size() - 7);
@@ -276,25 +306,25 @@ TEST_CASE("a config that is damaged, or of another kind of encoder, is refused w
   scratch_folder const folder;
   write(folder, weights());
   auto const c = read_roberta_config(folder / "");
-  CHECK((c.width == width && c.layers == layers && c.heads == heads && c.hidden == hidden && c.tokens == words && c.positions == positions && c.padding == 1));
+  CHECK((c.width == width && c.layers == layers && c.heads == heads && c.hidden == hidden && c.tokens == words &&
+         c.positions == positions && c.padding == 1));
   CHECK(c.epsilon == 1e-3);
   struct fault {
     char const *name, *value, *message;  // value: JSON, or null: removed
   };
-  for (auto const& f : {fault{"hidden_size", nullptr, "an integer of 1 or more as hidden_size, found none"},
-                        fault{"hidden_size", "8.5", "as hidden_size, found 8.5;"},
-                        fault{"num_hidden_layers", "0", "as num_hidden_layers, found 0;"},
-                        fault{"num_attention_heads", "3", "a divisor of hidden_size 8"},
-                        fault{"vocab_size", "-4", "as vocab_size"},
-                        fault{"max_position_embeddings", "2", "an integer of 3 or more as max_position_embeddings"},
-                        fault{"intermediate_size", "18446744073709551615", "as intermediate_size"},
-                        fault{"type_vocab_size", "2", "expected 1 as type_vocab_size"},
-                        fault{"hidden_act", "\"gelu_new\"", "as hidden_act"},
-                        fault{"hidden_act", nullptr, "as hidden_act, found none"},
-                        fault{"position_embedding_type", "\"relative_key\"", "as position_embedding_type"},
-                        fault{"model_type", "\"bert\"", "\"roberta\" or"},
-                        fault{"layer_norm_eps", "0", "a positive number as layer_norm_eps"},
-                        fault{"layer_norm_eps", nullptr, "as layer_norm_eps, found none"}}) {
+  for (auto const& f :
+       {fault{"hidden_size", nullptr, "an integer of 1 or more as hidden_size, found none"},
+        fault{"hidden_size", "8.5", "as hidden_size, found 8.5;"},
+        fault{"num_hidden_layers", "0", "as num_hidden_layers, found 0;"},
+        fault{"num_attention_heads", "3", "a divisor of hidden_size 8"}, fault{"vocab_size", "-4", "as vocab_size"},
+        fault{"max_position_embeddings", "2", "an integer of 3 or more as max_position_embeddings"},
+        fault{"intermediate_size", "18446744073709551615", "as intermediate_size"},
+        fault{"type_vocab_size", "2", "expected 1 as type_vocab_size"},
+        fault{"hidden_act", "\"gelu_new\"", "as hidden_act"}, fault{"hidden_act", nullptr, "as hidden_act, found none"},
+        fault{"position_embedding_type", "\"relative_key\"", "as position_embedding_type"},
+        fault{"model_type", "\"bert\"", "\"roberta\" or"},
+        fault{"layer_norm_eps", "0", "a positive number as layer_norm_eps"},
+        fault{"layer_norm_eps", nullptr, "as layer_norm_eps, found none"}}) {
     CAPTURE(f.name, f.message);
     auto json = config();
     json.erase(f.name);

@@ -18,7 +18,8 @@ using namespace triad;
 using triad::test::contains;
 using triad::test::scratch_folder;
 
-std::vector<std::byte> file_of(std::string const& header, std::size_t data_bytes, std::uint64_t length = std::numeric_limits<std::uint64_t>::max()) {
+std::vector<std::byte> file_of(std::string const& header, std::size_t data_bytes,
+                               std::uint64_t length = std::numeric_limits<std::uint64_t>::max()) {
   if (length == std::numeric_limits<std::uint64_t>::max()) length = header.size();
   std::vector<std::byte> all(8 + header.size() + data_bytes, std::byte{1});
   std::memcpy(all.data(), &length, 8);
@@ -90,7 +91,9 @@ TEST_CASE("the same content gives the same bytes, the largest elements first, th
 }
 
 TEST_CASE("a tensor that does not lie at a multiple of its size is read all the same") {
-  auto const bytes = file_of(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F64","shape":[1],"data_offsets":[1,9]}})", 9);
+  auto const bytes = file_of(
+      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F64","shape":[1],"data_offsets":[1,9]}})",
+      9);
   auto const file = read(bytes);
   auto const value = file.view<double>("b");
   CHECK(reinterpret_cast<std::uintptr_t>(value.data_handle()) % alignof(double) == 0);
@@ -120,7 +123,8 @@ TEST_CASE("a file that ends early or claims too long a header is refused") {
   CHECK(read(file_of("{}   ", 0)).tensors().empty());
   CHECK_THROWS_WITH(read(file_of("{}", 4)), contains("byte 10") && contains("4 bytes of no tensor"));
   auto whole = example().bytes();
-  for (std::size_t cut = 0; cut < whole.size(); cut += 7) CHECK_THROWS_AS(read({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut)}), data_error);
+  for (std::size_t cut = 0; cut < whole.size(); cut += 7)
+    CHECK_THROWS_AS(read({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut)}), data_error);
 }
 
 TEST_CASE("a header that is not the format's is refused with its byte") {
@@ -161,15 +165,21 @@ TEST_CASE("tensors that overlap, leave gaps or claim bytes that are not there ar
   expect_refusal(one(R"("dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,4])"), 4, "2^64");
   expect_refusal(one(R"("dtype":"F32","shape":[4294967296,4294967296,4294967296],"data_offsets":[0,0])"), 0, "2^64");
   auto const two = [](std::string const& first, std::string const& second) {
-    return R"({"a":{"dtype":"U8","shape":[4],"data_offsets":)" + first + R"(},"b":{"dtype":"U8","shape":[4],"data_offsets":)" + second + "}}";
+    return R"({"a":{"dtype":"U8","shape":[4],"data_offsets":)" + first +
+           R"(},"b":{"dtype":"U8","shape":[4],"data_offsets":)" + second + "}}";
   };
   expect_refusal(two("[0,4]", "[2,6]"), 6, "an overlap from 2");
   expect_refusal(two("[0,4]", "[0,4]"), 4, "an overlap");
   expect_refusal(two("[0,4]", "[5,9]"), 9, "a gap");
-  expect_refusal(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2, "\"a\" again");
-  expect_refusal(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[0],"data_offsets":[2,2]}})", 4, "an overlap");
+  expect_refusal(
+      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2,
+      "\"a\" again");
+  expect_refusal(
+      R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[0],"data_offsets":[2,2]}})", 4,
+      "an overlap");
   CHECK_NOTHROW(read(file_of(two("[4,8]", "[0,4]"), 8)));
-  CHECK_NOTHROW(read(file_of(one(R"("dtype":"F32","shape":[0,9223372036854775807,9223372036854775807],"data_offsets":[0,0])"), 0)));
+  CHECK_NOTHROW(read(
+      file_of(one(R"("dtype":"F32","shape":[0,9223372036854775807,9223372036854775807],"data_offsets":[0,0])"), 0)));
 }
 
 TEST_CASE("bytes changed at random are read or refused, never worse") {
@@ -181,11 +191,21 @@ TEST_CASE("bytes changed at random are read or refused, never worse") {
     for (auto changes = 1 + random.below(4); changes > 0; --changes) {
       auto const at = random.below(static_cast<std::uint32_t>(bytes.size()));
       switch (random.below(5)) {
-        case 0: bytes[at] = static_cast<std::byte>(random.below(256)); break;
-        case 1: bytes[at] = static_cast<std::byte>("0123456789{}[]\",:-."[random.below(19)]); break;
-        case 2: bytes.erase(bytes.begin() + at); break;
-        case 3: bytes.insert(bytes.begin() + at, bytes[random.below(static_cast<std::uint32_t>(bytes.size()))]); break;
-        default: bytes.resize(at + 1); break;
+        case 0:
+          bytes[at] = static_cast<std::byte>(random.below(256));
+          break;
+        case 1:
+          bytes[at] = static_cast<std::byte>("0123456789{}[]\",:-."[random.below(19)]);
+          break;
+        case 2:
+          bytes.erase(bytes.begin() + at);
+          break;
+        case 3:
+          bytes.insert(bytes.begin() + at, bytes[random.below(static_cast<std::uint32_t>(bytes.size()))]);
+          break;
+        default:
+          bytes.resize(at + 1);
+          break;
       }
     }
     try {
@@ -195,7 +215,8 @@ TEST_CASE("bytes changed at random are read or refused, never worse") {
         for (auto b : file.bytes(name)) sum += static_cast<double>(b);
         if (find_element_type(record.type)->readable)
           for (double v : file.read_as<double>(name)) sum += v;
-        if (record.type == "F32") sum += file.view<float>(name).extent(0) > 0 ? static_cast<double>(file.view<float>(name)(0)) : 0;
+        if (record.type == "F32")
+          sum += file.view<float>(name).extent(0) > 0 ? static_cast<double>(file.view<float>(name)(0)) : 0;
       }
       CHECK((sum == sum || sum != sum));
     } catch (data_error const& e) {
@@ -212,7 +233,8 @@ TEST_CASE("a path that cannot be read or written is one clear message") {
   CHECK_THROWS_WITH(safetensors(folder / "absent"), contains("absent") && contains("found none"));
   CHECK_THROWS_WITH(safetensors(folder / "."), contains("expected a safetensors file"));
   CHECK_THROWS_AS(example().write(folder / "no/such/folder/x"), data_error);
-  CHECK_THROWS_WITH(example().write(folder / "no/such/folder/x"), contains("no/such/folder/x: cannot be written: No such file or directory"));
+  CHECK_THROWS_WITH(example().write(folder / "no/such/folder/x"),
+                    contains("no/such/folder/x: cannot be written: No such file or directory"));
   std::filesystem::create_directory(folder / "taken");
   CHECK_THROWS_AS(example().write(folder / "taken"), data_error);
   CHECK(folder.entries() == 1);

@@ -17,7 +17,8 @@ class scratch_folder {
  public:
   scratch_folder() {
     static int count = 0;
-    path_ = std::filesystem::temp_directory_path() / ("triad-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
+    path_ = std::filesystem::temp_directory_path() /
+            ("triad-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
     std::filesystem::create_directories(path_);
   }
   scratch_folder(scratch_folder const&) = delete;
@@ -28,7 +29,8 @@ class scratch_folder {
   }
   std::string operator/(std::string const& name) const { return (path_ / name).string(); }
   std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
   }
 
  private:
@@ -43,7 +45,8 @@ inline std::vector<std::byte> content(std::string const& path) {
 }
 
 inline void write_content(std::string const& path, std::vector<std::byte> const& bytes) {
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 }  // namespace triad::test

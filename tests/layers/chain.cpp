@@ -33,7 +33,9 @@ constexpr index_t rows = 5, d = 3;
 
 // The block that every Transformer before its norm is made of.
 template <class T, class Layer, index_t D>
-auto before_norm(Layer const& layer, index_t width) { return residual(chain(layer_norm_layer<T, D>{extents<D>(width)}, layer)); }
+auto before_norm(Layer const& layer, index_t width) {
+  return residual(chain(layer_norm_layer<T, D>{extents<D>(width)}, layer));
+}
 
 TEST_CASE("a chain is its layers one after the other, a residual adds its input") {
   reference::backend ex;
@@ -67,7 +69,8 @@ TEST_CASE("a chain is its layers one after the other, a residual adds its input"
 
   std::vector<std::string> paths;
   walk(w, [&](std::string const& path, auto) { paths.push_back(path); });
-  CHECK(paths == std::vector<std::string>{"first.gain", "first.bias", "second.inner.weight", "second.inner.bias", "second.outer.weight", "second.outer.bias"});
+  CHECK(paths == std::vector<std::string>{"first.gain", "first.bias", "second.inner.weight", "second.inner.bias",
+                                          "second.outer.weight", "second.outer.bias"});
 }
 
 TEMPLATE_TEST_CASE("chains and residuals of row layers have the gradient of their value", "", TRIAD_TEST_BACKENDS) {
@@ -75,16 +78,20 @@ TEMPLATE_TEST_CASE("chains and residuals of row layers have the gradient of thei
   auto const x = random_values(rows * d, 1);
   tensor<double const, dyn, dyn> const in(x.data(), rows, d);
   for (double rate : {0.0, 0.3}) {
-    // Through residual's own sum (a chain, a norm) and through the epilogue of a product (a feed-forward block, an affine map).
-    auto const mixed = chain(residual(feed_forward<double>(d, 7, d, rate)), chain(before_norm<double, feed_forward<double>, dyn>(feed_forward<double>(d, 4, d, rate), d),
-                                                                                 linear<double>{extents<dyn, dyn>(d, 2)}));
+    // Through residual's own sum (a chain, a norm) and through the epilogue of a product (a feed-forward block, an
+    // affine map).
+    auto const mixed =
+        chain(residual(feed_forward<double>(d, 7, d, rate)),
+              chain(before_norm<double, feed_forward<double>, dyn>(feed_forward<double>(d, 4, d, rate), d),
+                    linear<double>{extents<dyn, dyn>(d, 2)}));
     CHECK(mixed.in() == d);
     CHECK(mixed.out() == 2);
     CHECK_GRADIENT(gradient_check(ex, mixed, row_dims(rows), in, {rows, 2}));
   }
   CHECK_GRADIENT(gradient_check(ex, residual(linear<double>{extents<dyn, dyn>(d, d)}), row_dims(rows), in, {rows, d}));
   using fixed = chain<linear<double, d, 4>, residual<layer_norm_layer<double, 4>>>;
-  CHECK_GRADIENT(gradient_check(ex, fixed({}, residual(layer_norm_layer<double, 4>{})), row_dims(rows), tensor<double const, dyn, d>(x.data(), rows), {rows, 4}));
+  CHECK_GRADIENT(gradient_check(ex, fixed({}, residual(layer_norm_layer<double, 4>{})), row_dims(rows),
+                                tensor<double const, dyn, d>(x.data(), rows), {rows, 4}));
 }
 
 TEMPLATE_TEST_CASE("dropout stands in a chain and in a residual as any layer does", "", TRIAD_TEST_BACKENDS) {
@@ -97,7 +104,8 @@ TEMPLATE_TEST_CASE("dropout stands in a chain and in a residual as any layer doe
     CHECK_GRADIENT(gradient_check(ex, chain(drop, affine), row_dims(rows), in, {rows, d}));
     CHECK_GRADIENT(gradient_check(ex, chain(residual(drop), chain(affine, drop)), row_dims(rows), in, {rows, d}));
     using fixed = chain<linear<double, d, d>, residual<dropout_layer<double, d>>>;
-    CHECK_GRADIENT(gradient_check(ex, fixed({}, residual(dropout_layer<double, d>{{}, rate})), row_dims(rows), tensor<double const, dyn, d>(x.data(), rows), {rows, d}));
+    CHECK_GRADIENT(gradient_check(ex, fixed({}, residual(dropout_layer<double, d>{{}, rate})), row_dims(rows),
+                                  tensor<double const, dyn, d>(x.data(), rows), {rows, d}));
   }
 }
 
@@ -112,7 +120,8 @@ TEMPLATE_TEST_CASE("a dropout layer drops in training alone, each place by its o
   c.step = &step;
   dropout_layer<double, d> const drop{{}, 0.5};
   auto const run = [&](index_t place, std::vector<double>& y) {
-    drop.forward(ex, c.child(place), {}, tensor<double const, dyn, d>(ones.data(), many), {}, tensor<double, dyn, d>(y.data(), many));
+    drop.forward(ex, c.child(place), {}, tensor<double const, dyn, d>(ones.data(), many), {},
+                 tensor<double, dyn, d>(y.data(), many));
   };
   run(0, first);
   CHECK(first == ones);
@@ -132,7 +141,8 @@ TEMPLATE_TEST_CASE("a chain may begin with indices, which have no gradient", "",
   CHECK_GRADIENT(gradient_check(ex, layer, row_dims(rows), make_vec(label.data(), rows), {rows, 2}));
 }
 
-TEMPLATE_TEST_CASE("chains carry graphs to the layers that need them, and repeat as any layer does", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("chains carry graphs to the layers that need them, and repeat as any layer does", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   test::ragged const shape({3, 1, 2});
   auto const x = random_values(shape.dims.rows * 4, 1);
@@ -147,7 +157,8 @@ TEMPLATE_TEST_CASE("chains carry graphs to the layers that need them, and repeat
   for (auto kept : {keep::everything, keep::inputs}) {
     gradient_check_options options;
     options.kept = kept;
-    CHECK_GRADIENT(gradient_check(ex, repeat<double, layer>{block, extents<dyn>(3), false}, shape.dims, in, out, options));
+    CHECK_GRADIENT(
+        gradient_check(ex, repeat<double, layer>{block, extents<dyn>(3), false}, shape.dims, in, out, options));
   }
 }
 
@@ -159,12 +170,15 @@ TEST_CASE("no layers at all are refused with a sentence, not passed through") {
   arena place;
   std::vector<double> x(rows * d);
   auto const states = tensor<double, dyn, dyn>(x.data(), rows, d);
-  CHECK_THROWS_WITH(none.forward(ex, call{}, parameters.values(), {states}, none.plan_saved(place, graph_dims{0, rows, 0, 0, 0}), states), contains("at least one layer is needed"));
+  CHECK_THROWS_WITH(none.forward(ex, call{}, parameters.values(), {states},
+                                 none.plan_saved(place, graph_dims{0, rows, 0, 0, 0}), states),
+                    contains("at least one layer is needed"));
 }
 
 TEST_CASE("layers whose widths do not meet are refused with a sentence when they are put together") {
   linear<double> const narrow{extents<dyn, dyn>(3, 4)}, wide{extents<dyn, dyn>(5, 3)};
-  CHECK_THROWS_WITH(chain(narrow, wide), contains("chain: the first layer's output and the second's input differ in columns"));
+  CHECK_THROWS_WITH(chain(narrow, wide),
+                    contains("chain: the first layer's output and the second's input differ in columns"));
   CHECK_NOTHROW(chain(wide, narrow));
   CHECK_THROWS_WITH(residual(narrow), contains("residual: the layer's output and its input differ in columns"));
   CHECK_NOTHROW(residual(chain(chain(wide, narrow), linear<double>{extents<dyn, dyn>(4, 5)})));

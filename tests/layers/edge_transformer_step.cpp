@@ -23,14 +23,18 @@ struct stack {
   Layer layer;
   test::ragged sources;
   index_t steps, slots;
-  std::vector<double> memory;                             // of both layers' parameters
-  std::vector<std::vector<double>> x;                     // of each graph: (n, n, d)
+  std::vector<double> memory;          // of both layers' parameters
+  std::vector<std::vector<double>> x;  // of each graph: (n, n, d)
   std::vector<typename Layer::template fields<double const>> w;
 
   stack(triangle_form variant, bool biased, std::vector<index_t> sizes, index_t more)
-      : layer({.width = d, .heads = heads, .hidden = 20, .dropout = 0.5, .variant = variant, .attention_bias = biased}), sources(sizes), steps(more),
+      : layer({.width = d, .heads = heads, .hidden = 20, .dropout = 0.5, .variant = variant, .attention_bias = biased}),
+        sources(sizes),
+        steps(more),
         slots(sources.dims.graphs) {
-    auto const bytes = planned_bytes([&](arena& a) { for (int k = 0; k < 2; ++k) (void)layer.template plan_params<double const>(a); });
+    auto const bytes = planned_bytes([&](arena& a) {
+      for (int k = 0; k < 2; ++k) (void)layer.template plan_params<double const>(a);
+    });
     memory = test::random_values(static_cast<index_t>(bytes / sizeof(double)), 1, 0.6);
     arena place(memory.data(), bytes);
     for (int k = 0; k < 2; ++k) w.push_back(layer.template plan_params<double const>(place));
@@ -54,7 +58,8 @@ struct stack {
       auto const forward = [&](int k, std::vector<double> const& from, std::vector<double>& to) {
         typename Layer::input in{const_view<states>(from.data(), typename states::extents_type(n * n, d)), one.batch()};
         in.sources = make_vec<index_t const>(&s, 1);
-        layer.forward(any, c, w[static_cast<std::size_t>(k)], in, saved, states(to.data(), typename states::extents_type(n * n, d)));
+        layer.forward(any, c, w[static_cast<std::size_t>(k)], in, saved,
+                      states(to.data(), typename states::extents_type(n * n, d)));
       };
       forward(0, x[static_cast<std::size_t>(g)], between);
       forward(1, between, result);
@@ -75,11 +80,15 @@ void expect_whole(triangle_form variant, bool biased, shell_edges wanted) {
   std::vector<double> caches[2], x0(static_cast<std::size_t>(most * d)), x1(x0), x2(x0);
   for (auto& c : caches) c.assign(static_cast<std::size_t>(rows * width + 8), std::nan(""));
   auto const cache = [&](int k) { return tensor<double, dyn, dyn>(caches[k].data(), rows, width); };
-  auto const state = [&](std::vector<double>& v, index_t count) { return typename Layer::output(v.data(), typename Layer::output::extents_type(count, d)); };
+  auto const state = [&](std::vector<double>& v, index_t count) {
+    return typename Layer::output(v.data(), typename Layer::output::extents_type(count, d));
+  };
   auto const of_graph = [&](std::vector<double> const& all, index_t graph, index_t i, index_t j) {
     return all.data() + (i * (s.sources.size[static_cast<std::size_t>(graph)] + s.steps) + j) * d;
   };
-  auto const copy_edges = [&](index_t& row, index_t graph, index_t i, index_t j) { std::copy_n(of_graph(s.x[static_cast<std::size_t>(graph)], graph, i, j), d, x0.data() + row++ * d); };
+  auto const copy_edges = [&](index_t& row, index_t graph, index_t i, index_t j) {
+    std::copy_n(of_graph(s.x[static_cast<std::size_t>(graph)], graph, i, j), d, x0.data() + row++ * d);
+  };
 
   index_t row = 0;
   for (index_t b = 0; b < s.slots; ++b)
@@ -87,7 +96,8 @@ void expect_whole(triangle_form variant, bool biased, shell_edges wanted) {
       for (index_t j = 0; j < g.size(b); ++j) copy_edges(row, b, i, j);
   test::with_scratch(ex, {}, [&](auto& any, call const& c) {
     s.layer.begin(any, c, s.w[0], state(x0, row), g, cache(0), state(x1, row));
-    s.layer.begin(any, c, s.w[1], state(x1, row), g, cache(1), wanted == shell_edges::all ? state(x2, row) : state(x2, 0));
+    s.layer.begin(any, c, s.w[1], state(x1, row), g, cache(1),
+                  wanted == shell_edges::all ? state(x2, row) : state(x2, 0));
   });
   for (index_t t = 0; t < s.steps; ++t) {
     CAPTURE(t);
@@ -121,12 +131,14 @@ void expect_whole(triangle_form variant, bool biased, shell_edges wanted) {
   }
 }
 
-TEMPLATE_TEST_CASE("a layer makes of new edges what it makes of them in the whole causal graph", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a layer makes of new edges what it makes of them in the whole causal graph", "",
+                   TRIAD_TEST_BACKENDS) {
   using released = edge_transformer_layer<double>;
   using paper = edge_transformer_layer<double, dyn, dyn, dyn, form::paper>;
   for (auto wanted : {shell_edges::all, shell_edges::own, shell_edges::first}) {
     CAPTURE(static_cast<int>(wanted));
-    for (auto variant : {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation, triangle_form::both_ablations})
+    for (auto variant : {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
+                         triangle_form::both_ablations})
       expect_whole<released, TestType>(variant, variant != triangle_form::value_ablation, wanted);
     expect_whole<paper, TestType>(triangle_form::full, true, wanted);
     expect_whole<edge_transformer_layer<double, d, heads, 20>, TestType>(triangle_form::full, true, wanted);

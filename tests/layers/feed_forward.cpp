@@ -16,7 +16,8 @@ namespace {
 
 using namespace triad;
 
-TEMPLATE_TEST_CASE("a feed-forward block has the gradient of its value with relu and with gelu", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a feed-forward block has the gradient of its value with relu and with gelu", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   index_t const rows = 5;
   auto const values = test::random_values(rows * 4, 1);
@@ -42,9 +43,12 @@ TEMPLATE_TEST_CASE("gelu is x times the normal distribution function", "", TRIAD
   transform(ex, gelu_grad{}, view(x), view(dy), view(back));
   double const close = std::is_same_v<T, float> ? 5e-7 : 1e-15;
   for (std::size_t i = 0; i < 81; ++i) {
-    long double const at = x[i], below = std::erfc(-at / std::sqrt(2.0L)) / 2, density = std::exp(-at * at / 2) / std::sqrt(2 * std::acos(-1.0L));
-    CHECK_THAT(static_cast<double>(y[i]), test::WithinAbs(static_cast<double>(at * below), close * std::abs(static_cast<double>(at))));
-    CHECK_THAT(static_cast<double>(back[i]), test::WithinAbs(static_cast<double>(dy[i] * (below + at * density)), 4 * close));
+    long double const at = x[i], below = std::erfc(-at / std::sqrt(2.0L)) / 2,
+                      density = std::exp(-at * at / 2) / std::sqrt(2 * std::acos(-1.0L));
+    CHECK_THAT(static_cast<double>(y[i]),
+               test::WithinAbs(static_cast<double>(at * below), close * std::abs(static_cast<double>(at))));
+    CHECK_THAT(static_cast<double>(back[i]),
+               test::WithinAbs(static_cast<double>(dy[i] * (below + at * density)), 4 * close));
   }
 }
 

@@ -1,4 +1,5 @@
-// The fuse-attention layer: gradients of finite differences with dropout on, and what moving the projections may not change.
+// The fuse-attention layer: gradients of finite differences with dropout on, and what moving the projections may not
+// change.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fuse_attention.hpp"
 
@@ -23,10 +24,21 @@ struct problem {
   fuse_attention_layer<double>::saved saved;
 
   problem(index_t r, index_t l, index_t d, index_t heads, double rate)
-      : rows(r), layers(l), layer{d, heads, rate}, x(test::random_values<double>(r * d, 1)), states(test::random_values<double>(l * r * d, 2)),
-        dy(test::random_values<double>(r * d, 3)), y(x.size()), dx(x.size()), d_states(states.size()),
-        values(planned_bytes([&](arena& a) { (void)layer.plan_params(a); }) / sizeof(double)), gradients(values.size()),
-        memory([&](arena& a) { return layer.plan_saved(a, {row_dims(r), l}); }), saved([&] {
+      : rows(r),
+        layers(l),
+        layer{d, heads, rate},
+        x(test::random_values<double>(r * d, 1)),
+        states(test::random_values<double>(l * r * d, 2)),
+        dy(test::random_values<double>(r * d, 3)),
+        y(x.size()),
+        dx(x.size()),
+        d_states(states.size()),
+        values(planned_bytes([&](arena& a) { (void)layer.plan_params(a); }) / sizeof(double)),
+        gradients(values.size()),
+        memory([&](arena& a) {
+          return layer.plan_saved(a, {row_dims(r), l});
+        }),
+        saved([&] {
           auto place = memory.place();
           return layer.plan_saved(place, {row_dims(r), l});
         }()) {
@@ -38,12 +50,18 @@ struct problem {
     arena place(from.data(), from.size() * sizeof(double));
     return layer.plan_params<S>(place);
   }
-  static tensor<double, dyn, dyn> table(std::vector<double>& v, index_t r) { return tensor<double, dyn, dyn>(v.data(), r, static_cast<index_t>(v.size()) / r); }
-  fuse_input<double> in() { return {table(x, rows), layer_states<double const>(states.data(), layers, rows, layer.width()), layers}; }
+  static tensor<double, dyn, dyn> table(std::vector<double>& v, index_t r) {
+    return tensor<double, dyn, dyn>(v.data(), r, static_cast<index_t>(v.size()) / r);
+  }
+  fuse_input<double> in() {
+    return {table(x, rows), layer_states<double const>(states.data(), layers, rows, layer.width()), layers};
+  }
 
   template <class Ex>
   double value(Ex& ex) {
-    test::with_scratch(ex, call{.train = true, .key = 3}, [&](auto& any, call const& c) { layer.forward(any, c, fields<double const>(values), in(), saved, table(y, rows)); });
+    test::with_scratch(ex, call{.train = true, .key = 3}, [&](auto& any, call const& c) {
+      layer.forward(any, c, fields<double const>(values), in(), saved, table(y, rows));
+    });
     double sum = 0;
     for (std::size_t i = 0; i < y.size(); ++i) sum += y[i] * dy[i];
     return sum;
@@ -51,19 +69,22 @@ struct problem {
   template <class Ex>
   void differentiate(Ex& ex) {
     test::with_scratch(ex, call{.train = true, .key = 3}, [&](auto& any, call const& c) {
-      layer.backward(any, c, fields<double const>(values), in(), saved, table(dy, rows), table(dx, rows), fields<double>(gradients), {},
-                     layer_states<double>(d_states.data(), layers, rows, layer.width()));
+      layer.backward(any, c, fields<double const>(values), in(), saved, table(dy, rows), table(dx, rows),
+                     fields<double>(gradients), {}, layer_states<double>(d_states.data(), layers, rows, layer.width()));
     });
   }
 };
 
-TEMPLATE_TEST_CASE("gradients of the fuse-attention layer are those of finite differences, dropout included", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("gradients of the fuse-attention layer are those of finite differences, dropout included", "",
+                   TRIAD_TEST_BACKENDS) {
   std::remove_cvref_t<TestType> ex;
   for (double rate : {0.0, 0.3}) {
     problem p(3, 4, 6, 2, rate);
     (void)p.value(ex);
     p.differentiate(ex);
-    auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) { test::check_differences(x, dx, [&] { return p.value(ex); }); };
+    auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) {
+      test::check_differences(x, dx, [&] { return p.value(ex); });
+    };
     check(p.x, p.dx);
     check(p.states, p.d_states);
     check(p.values, p.gradients);  // the bias of the keys among them, whose gradient is zero

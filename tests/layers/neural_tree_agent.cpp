@@ -1,4 +1,5 @@
-// The agent of a tree machine at one step: gradients of all that it says, its norms before or after; samples do not meet.
+// The agent of a tree machine at one step: gradients of all that it says, its norms before or after; samples do not
+// meet.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/neural_tree_agent.hpp"
 
@@ -31,7 +32,9 @@ struct spoken {
   index_t batch, tokens;
 
   index_t rows() const { return batch * tokens; }
-  index_t numbers() const { return rows() * (agent.width() + 2 * agent.branching) + batch * (agent.branching + 1 + agent.fillers); }
+  index_t numbers() const {
+    return rows() * (agent.width() + 2 * agent.branching) + batch * (agent.branching + 1 + agent.fillers);
+  }
 
   template <class S>
   using fields = typename agent_type::template fields<S>;
@@ -40,7 +43,9 @@ struct spoken {
     states y;
   };
   template <class S = double>
-  fields<S> plan_params(arena& place) const { return agent.template plan_params<S>(place); }
+  fields<S> plan_params(arena& place) const {
+    return agent.template plan_params<S>(place);
+  }
   saved plan_saved(arena& place, row_dims dims, keep kept) const {
     auto const a = agent.plan_saved(place, dims, kept);
     return {a, place.make<states>(dims.rows, agent.width())};
@@ -65,14 +70,15 @@ struct spoken {
   }
 
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<double const> w, input const& in, saved const& s, output const& said) const {
+  void forward(Ex& ex, call const& c, fields<double const> w, input const& in, saved const& s,
+               output const& said) const {
     auto const to = parts_of(said.data_handle());
     agent.forward(ex, c, w, in, tokens, s.agent, s.y, to.operation, to.root, to.arguments);
     transform(ex, same{}, read_only(s.y), to.y);
   }
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<double const> w, input const& in, saved const& s, const_view<output> d_said, states dx,
-                fields<double> gradient) const {
+  void backward(Ex& ex, call const& c, fields<double const> w, input const& in, saved const& s,
+                const_view<output> d_said, states dx, fields<double> gradient) const {
     auto const frame = c.scratch->open();
     auto const d = parts_of(d_said.data_handle());
     auto const dy = c.scratch->template make<states>(rows(), agent.width());
@@ -87,7 +93,8 @@ struct samples {
   std::vector<index_t> size, first;
   std::vector<double> x;
 
-  samples(index_t b, index_t t) : batch(b), tokens(t), size(static_cast<std::size_t>(b), t), x(test::random_values(b * t * width, 1)) {
+  samples(index_t b, index_t t)
+      : batch(b), tokens(t), size(static_cast<std::size_t>(b), t), x(test::random_values(b * t * width, 1)) {
     for (index_t i = 0; i < b; ++i) first.push_back(i * t);
   }
   template <index_t D = dyn>
@@ -120,7 +127,10 @@ TEMPLATE_TEST_CASE("the agent has the gradient of its tokens and of all that it 
         auto const kept = tokens == 3 ? keep::everything : keep::inputs;
         auto const o = options(norms, branching, first ? 2 : 1);
         check_gradient(ex, spoken<>{neural_tree_agent<double>(o), 3, tokens}, s.input(), kept);
-        if (first) check_gradient(ex, spoken<width, heads, hidden>{neural_tree_agent<double, width, heads, hidden>(o), 3, tokens}, s.input<width>(), kept);
+        if (first)
+          check_gradient(ex,
+                         spoken<width, heads, hidden>{neural_tree_agent<double, width, heads, hidden>(o), 3, tokens},
+                         s.input<width>(), kept);
       }
 }
 
@@ -146,7 +156,8 @@ std::vector<double> result(Ex& ex, Layer const& layer, Input const& in) {
   return said;
 }
 
-TEMPLATE_TEST_CASE("what an agent says of a sample is about that sample, and about all of its trees", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("what an agent says of a sample is about that sample, and about all of its trees", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   spoken<> const layer{neural_tree_agent<double>(options(norm_place::before, 2)), 3, 4};
   samples one(3, 4), other(3, 4);
@@ -177,11 +188,13 @@ TEST_CASE("agents of static and of dynamic shape say the same bits") {
   for (auto norms : {norm_place::before, norm_place::after}) {
     auto const o = options(norms, 3);
     CHECK(result(ex, spoken<>{neural_tree_agent<double>(o), 2, 4}, s.input()) ==
-          result(ex, spoken<width, heads, hidden>{neural_tree_agent<double, width, heads, hidden>(o), 2, 4}, s.input<width>()));
+          result(ex, spoken<width, heads, hidden>{neural_tree_agent<double, width, heads, hidden>(o), 2, 4},
+                 s.input<width>()));
   }
 }
 
-TEST_CASE("an agent has a norm behind its layers where norms stand before the branches, and none where they stand after") {
+TEST_CASE(
+    "an agent has a norm behind its layers where norms stand before the branches, and none where they stand after") {
   auto const paths_of = [](auto const& agent) {
     std::vector<std::string> all;
     arena measure;
@@ -193,7 +206,8 @@ TEST_CASE("an agent has a norm behind its layers where norms stand before the br
     CHECK(paths_of(neural_tree_agent<double, width, heads, hidden>(options(norms, 2, 1))) == free);
     return free;
   };
-  std::vector<std::string> const said{"operation.weight", "operation.bias", "root.weight", "root.bias", "arguments.weight", "arguments.bias"};
+  std::vector<std::string> const said{"operation.weight", "operation.bias",   "root.weight",
+                                      "root.bias",        "arguments.weight", "arguments.bias"};
   auto with = std::vector<std::string>{"norm.gain", "norm.bias"};
   with.insert(with.end(), said.begin(), said.end());
   CHECK(paths(norm_place::after) == said);

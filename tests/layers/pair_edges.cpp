@@ -1,4 +1,5 @@
-// First states of edges of a source, and of a source with its target: every one by its formula, and where the gradient goes.
+// First states of edges of a source, and of a source with its target: every one by its formula, and where the gradient
+// goes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/pair_edges.hpp"
 
@@ -30,8 +31,11 @@ struct problem {
   bool source_alone;
 
   problem(sequence_encoding encoding, bool alone)
-      : layer{encoding, {reach}, extents<dyn>(width)}, loader(room(), {encoding, {reach}}, width, begin_token, end_token), in(filled(loader)),
-        parameters(layer, holding::gradients), source_alone(alone) {
+      : layer{encoding, {reach}, extents<dyn>(width)},
+        loader(room(), {encoding, {reach}}, width, begin_token, end_token),
+        in(filled(loader)),
+        parameters(layer, holding::gradients),
+        source_alone(alone) {
     auto const flat = parameters.flat_values();
     auto const values = test::random_values(flat.extent(0), 5);
     std::copy(values.begin(), values.end(), flat.data_handle());
@@ -51,7 +55,8 @@ struct problem {
 
   template <class V>
   static auto view(V& values) {
-    return tensor<std::remove_pointer_t<decltype(values.data())>, dyn, dyn>(values.data(), static_cast<index_t>(values.size()) / width, width);
+    return tensor<std::remove_pointer_t<decltype(values.data())>, dyn, dyn>(
+        values.data(), static_cast<index_t>(values.size()) / width, width);
   }
   pair_edges_input<double, dyn> input() const {
     if (source_alone) return {view(table), view(known), in.source};
@@ -67,7 +72,9 @@ struct problem {
     auto const saved = layer.plan_saved(place, dims);
     test::with_scratch(ex, call{.train = true, .key = 3}, [&](auto& any, call const& c) {
       layer.forward(any, c, parameters.values(), input(), saved, view(x));
-      if (back) layer.backward(any, c, parameters.values(), input(), saved, read_only(view(dx)), view(d_known), view(d_table), parameters.gradients());
+      if (back)
+        layer.backward(any, c, parameters.values(), input(), saved, read_only(view(dx)), view(d_known), view(d_table),
+                       parameters.gradients());
     });
   }
 
@@ -80,7 +87,8 @@ struct problem {
     auto const& side = source_alone ? in.source : in.whole;
     index_t const s = in.source.graphs.size(g), node = side.graphs.node(g);
     auto const w = parameters.values();
-    if (!source_alone && i < s && j < s) return known[static_cast<std::size_t>((in.source.graphs.edge(g) + i * s + j) * width + f)];
+    if (!source_alone && i < s && j < s)
+      return known[static_cast<std::size_t>((in.source.graphs.edge(g) + i * s + j) * width + f)];
     if (layer.relational()) {
       index_t const apart = j - i, clipped = apart < -1 ? -1 : apart > 1 ? 1 : apart;
       index_t const relation = (i < s) == (j < s) ? 1 + clipped : i < s ? 3 : 4;
@@ -92,7 +100,8 @@ struct problem {
       double sum = map.bias(f);
       for (index_t e = 0; e < width; ++e) {
         index_t const place = source_alone || k < s ? k : k - s;
-        sum += map.weight(f, e) * (token_of(node + k, e) + static_cast<double>(waves[static_cast<std::size_t>(place * width + e)]));
+        sum += map.weight(f, e) *
+               (token_of(node + k, e) + static_cast<double>(waves[static_cast<std::size_t>(place * width + e)]));
       }
       return sum;
     };
@@ -100,7 +109,8 @@ struct problem {
   }
 };
 
-TEMPLATE_TEST_CASE("edges begin with what their formula says, and between nodes of a source with what is given", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("edges begin with what their formula says, and between nodes of a source with what is given", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional})
     for (bool alone : {true, false}) {
@@ -113,12 +123,14 @@ TEMPLATE_TEST_CASE("edges begin with what their formula says, and between nodes 
           for (index_t j = 0; j < n; ++j)
             for (index_t f = 0; f < width; ++f) {
               CAPTURE(g, i, j, f);
-              CHECK_THAT(p.x[static_cast<std::size_t>((graphs.edge(g) + i * n + j) * width + f)], test::WithinAbs(p.expected(g, i, j, f), 1e-13));
+              CHECK_THAT(p.x[static_cast<std::size_t>((graphs.edge(g) + i * n + j) * width + f)],
+                         test::WithinAbs(p.expected(g, i, j, f), 1e-13));
             }
     }
 }
 
-// Relational states are sums of what is learned and of what is given: so sum x dx is that of every part and its gradient.
+// Relational states are sums of what is learned and of what is given: so sum x dx is that of every part and its
+// gradient.
 TEMPLATE_TEST_CASE("relational edges hand on their gradient and lose nothing of it", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (bool alone : {true, false}) {
@@ -138,7 +150,9 @@ TEMPLATE_TEST_CASE("relational edges hand on their gradient and lose nothing of 
   }
 }
 
-TEMPLATE_TEST_CASE("gradients of tables and maps are added, that of what is given is overwritten, and the fixed token's row stays", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE(
+    "gradients of tables and maps are added, that of what is given is overwritten, and the fixed token's row stays", "",
+    TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional})
     for (bool alone : {true, false}) {
@@ -154,7 +168,8 @@ TEMPLATE_TEST_CASE("gradients of tables and maps are added, that of what is give
         CHECK_THAT(half.d_table[i] - zero.d_table[i], test::WithinAbs(0.5, 1e-12));
         CHECK(fixed.d_table[i] == (static_cast<index_t>(i) / width == 6 ? 0.5 : half.d_table[i]));
       }
-      for (index_t i = 0; i < start.extent(0); ++i) CHECK_THAT(start(i) - zero.parameters.flat_gradients()(i), test::WithinAbs(0.5, 1e-12));
+      for (index_t i = 0; i < start.extent(0); ++i)
+        CHECK_THAT(start(i) - zero.parameters.flat_gradients()(i), test::WithinAbs(0.5, 1e-12));
       CHECK(zero.d_known == half.d_known);
       for (double v : zero.d_known) CHECK(std::isfinite(v));
     }

@@ -31,7 +31,9 @@ struct setting {
       for (index_t y = 0; y < 4; ++y) masked[static_cast<std::size_t>(10 + 4 * x + y)] = x == 3 || y == 3;
   }
   edge_mask mask() const { return {make_vec<std::uint8_t const>(masked.data(), rows)}; }
-  node_pairs ends() const { return {make_vec<index_t const>(source.data(), 3), make_vec<index_t const>(target.data(), 3)}; }
+  node_pairs ends() const {
+    return {make_vec<index_t const>(source.data(), 3), make_vec<index_t const>(target.data(), 3)};
+  }
   edge_reads read() const { return {make_vec<index_t const>(edge.data(), 3), ends()}; }
 };
 
@@ -40,7 +42,8 @@ View view_of(Values& values, index_t columns) {
   return View(values.data(), static_cast<index_t>(values.size()) / columns, columns);
 }
 
-// One layer with the memory of one use; what a test asks of it: the value and all gradients, as functions of all arguments.
+// One layer with the memory of one use; what a test asks of it: the value and all gradients, as functions of all
+// arguments.
 template <class Layer, class Ex>
 struct bench {
   using T = double;
@@ -56,9 +59,18 @@ struct bench {
   std::uint64_t step = 6;
 
   bench(relation_options const& o, bool prune, bool want_nodes = true)
-      : layer(o), pruned(prune), nodes_wanted(want_nodes), params(layer, holding::gradients), x(test::random_values(s.nodes * width, 1)),
-        edges(test::random_values(s.rows * width * (updates ? 1 : 2), 2)), dx(x.size()), d_edges(edges.size()) {
-    index_t const node_rows = updates ? (nodes_wanted ? s.nodes : 0) : pruned ? 6 : s.nodes, edge_rows = updates ? (pruned ? 3 : s.rows) : 0;
+      : layer(o),
+        pruned(prune),
+        nodes_wanted(want_nodes),
+        params(layer, holding::gradients),
+        x(test::random_values(s.nodes * width, 1)),
+        edges(test::random_values(s.rows * width * (updates ? 1 : 2), 2)),
+        dx(x.size()),
+        d_edges(edges.size()) {
+    index_t const node_rows = updates  ? (nodes_wanted ? s.nodes : 0)
+                              : pruned ? 6
+                                       : s.nodes,
+                  edge_rows = updates ? (pruned ? 3 : s.rows) : 0;
     y_nodes.resize(static_cast<std::size_t>(node_rows * width));
     y_edges.resize(static_cast<std::size_t>(edge_rows * width));
     random_stream random(4, 5);
@@ -70,18 +82,23 @@ struct bench {
   typename Layer::input input() {
     auto const nodes = view_of<const_view<state>>(x, width);
     if constexpr (updates)
-      return {nodes, view_of<const_view<state>>(edges, width), s.graphs.batch(), s.mask(), pruned ? s.read() : edge_reads{}};
+      return {nodes, view_of<const_view<state>>(edges, width), s.graphs.batch(), s.mask(),
+              pruned ? s.read() : edge_reads{}};
     else
-      return {nodes, view_of<tensor<T const, dyn, dyn>>(edges, 2 * width), s.graphs.batch(), s.mask(), pruned ? s.ends() : node_pairs{}};
+      return {nodes, view_of<tensor<T const, dyn, dyn>>(edges, 2 * width), s.graphs.batch(), s.mask(),
+              pruned ? s.ends() : node_pairs{}};
   }
-  auto plan(arena& place) const { return layer.plan_saved(place, s.graphs.dims, keep::everything, pruned ? (updates ? 3 : 6) : 0); }
+  auto plan(arena& place) const {
+    return layer.plan_saved(place, s.graphs.dims, keep::everything, pruned ? (updates ? 3 : 6) : 0);
+  }
 
   // y, then, if asked, every gradient for the cotangents dy.
   void run(bool back) {
     test::spoiled_memory const memory([&](arena& a) { return plan(a); });
     auto place = memory.place();
     auto const saved = plan(place);
-    auto const dy_nodes = test::random_values(static_cast<index_t>(y_nodes.size()), 7), dy_edges = test::random_values(static_cast<index_t>(y_edges.size()), 8);
+    auto const dy_nodes = test::random_values(static_cast<index_t>(y_nodes.size()), 7),
+               dy_edges = test::random_values(static_cast<index_t>(y_edges.size()), 8);
     if (back) params.zero_gradients(ex);
     call c;
     c.train = true;
@@ -92,13 +109,15 @@ struct bench {
       if constexpr (updates) {
         layer.forward(backend, use, params.values(), in, saved, {nodes, view_of<state>(y_edges, width)});
         if (back)
-          layer.backward(backend, use, params.values(), in, saved, {view_of<const_view<state>>(dy_nodes, width), view_of<const_view<state>>(dy_edges, width)},
+          layer.backward(backend, use, params.values(), in, saved,
+                         {view_of<const_view<state>>(dy_nodes, width), view_of<const_view<state>>(dy_edges, width)},
                          {d_nodes, view_of<state>(d_edges, width)}, params.gradients());
       } else {
         layer.forward(backend, use, params.values(), in, saved, nodes);
         if (back)
           layer.backward(backend, use, params.values(), in, saved, view_of<const_view<state>>(dy_nodes, width), d_nodes,
-                         view_of<tensor<T, dyn, dyn>>(d_edges, 2 * width), edge_gradients::overwritten, params.gradients());
+                         view_of<tensor<T, dyn, dyn>>(d_edges, 2 * width), edge_gradients::overwritten,
+                         params.gradients());
       }
     });
   }
@@ -114,21 +133,27 @@ struct bench {
   }
   variables point() {
     variables all;
-    walk(params.values(), [&](std::string const& path, auto view) { all.push_back({path, {view.data_handle(), view.data_handle() + view.size()}}); });
+    walk(params.values(), [&](std::string const& path, auto view) {
+      all.push_back({path, {view.data_handle(), view.data_handle() + view.size()}});
+    });
     all.push_back({"x", x});
     all.push_back({"edges", edges});
     return all;
   }
   void place(variables const& at) {
     std::size_t t = 0;
-    walk(params.mutable_values(), [&](std::string const&, auto view) { std::copy(at[t].values.begin(), at[t].values.end(), view.data_handle()), ++t; });
+    walk(params.mutable_values(), [&](std::string const&, auto view) {
+      std::copy(at[t].values.begin(), at[t].values.end(), view.data_handle()), ++t;
+    });
     x = at[t].values;
     edges = at[t + 1].values;
   }
   variables gradients() {
     run(true);
     variables all;
-    walk(params.gradients(), [&](std::string const& path, auto view) { all.push_back({path, {view.data_handle(), view.data_handle() + view.size()}}); });
+    walk(params.gradients(), [&](std::string const& path, auto view) {
+      all.push_back({path, {view.data_handle(), view.data_handle() + view.size()}});
+    });
     all.push_back({"x", dx});
     all.push_back({"edges", d_edges});
     return all;
@@ -156,17 +181,20 @@ TEMPLATE_TEST_CASE("a relation-aware layer has the gradient of its value, whole 
     }
 }
 
-TEMPLATE_TEST_CASE("a layer that updates relations has the gradient of its value, whole, pruned, and without its nodes", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a layer that updates relations has the gradient of its value, whole, pruned, and without its nodes",
+                   "", TRIAD_TEST_BACKENDS) {
   for (bool pruned : {false, true})
     for (bool nodes : {false, true})
       for (double rate : {0.0, 0.3}) {
         CAPTURE(pruned, nodes, rate);
         CHECK_GRADIENT(bench<relation_update_layer<double>, TestType>({width, 2, 10, rate}, pruned, nodes).check());
-        CHECK_GRADIENT(bench<relation_update_layer<double, width, 2, 10>, TestType>({width, 2, 10, rate}, pruned, nodes).check());
+        CHECK_GRADIENT(
+            bench<relation_update_layer<double, width, 2, 10>, TestType>({width, 2, 10, rate}, pruned, nodes).check());
       }
 }
 
-TEMPLATE_TEST_CASE("a pruned relation-aware layer computes the rows it is asked for as the whole layer does", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a pruned relation-aware layer computes the rows it is asked for as the whole layer does", "",
+                   TRIAD_TEST_BACKENDS) {
   bench<relation_layer<double>, TestType> whole({width, 2, 10, 0}, false), pruned({width, 2, 10, 0}, true);
   whole.run(false);
   pruned.run(false);
@@ -182,11 +210,12 @@ TEMPLATE_TEST_CASE("a pruned relation-aware layer computes the rows it is asked 
   some.run(false);
   for (std::size_t r = 0; r < 3; ++r)
     for (std::size_t f = 0; f < width; ++f)
-      CHECK_THAT(some.y_edges[r * width + f], test::WithinAbs(every.y_edges[static_cast<std::size_t>(every.s.edge[r]) * width + f], 1e-13));
+      CHECK_THAT(some.y_edges[r * width + f],
+                 test::WithinAbs(every.y_edges[static_cast<std::size_t>(every.s.edge[r]) * width + f], 1e-13));
 }
 
-TEMPLATE_TEST_CASE("relation-aware layers of static and of dynamic shape compute the same bits", "", (std::integral_constant<bool, false>),
-                   (std::integral_constant<bool, true>)) {
+TEMPLATE_TEST_CASE("relation-aware layers of static and of dynamic shape compute the same bits", "",
+                   (std::integral_constant<bool, false>), (std::integral_constant<bool, true>)) {
   auto const compare = [](auto fixed, auto free) {
     auto const a = fixed.gradients(), b = free.gradients();
     CHECK(fixed.y_nodes == free.y_nodes);
@@ -198,9 +227,11 @@ TEMPLATE_TEST_CASE("relation-aware layers of static and of dynamic shape compute
   };
   relation_options const o{width, 2, 10, 0.3};
   if constexpr (TestType::value)
-    compare(bench<relation_update_layer<double, width, 2, 10>, reference::backend>(o, true), bench<relation_update_layer<double>, reference::backend>(o, true));
+    compare(bench<relation_update_layer<double, width, 2, 10>, reference::backend>(o, true),
+            bench<relation_update_layer<double>, reference::backend>(o, true));
   else
-    compare(bench<relation_layer<double, width, 2, 10>, reference::backend>(o, true), bench<relation_layer<double>, reference::backend>(o, true));
+    compare(bench<relation_layer<double, width, 2, 10>, reference::backend>(o, true),
+            bench<relation_layer<double>, reference::backend>(o, true));
 }
 
 TEST_CASE("a relation-aware layer lists its parameters by name") {
@@ -210,13 +241,17 @@ TEST_CASE("a relation-aware layer lists its parameters by name") {
     walk(layer.plan_params(measure), [&](std::string const& path, auto) { all.push_back(path); });
     return all;
   };
-  auto const given = paths(relation_layer<double>({width, 2, 10, 0})), updated = paths(relation_update_layer<double>({width, 2, 10, 0}));
-  CHECK(given == std::vector<std::string>{"attention.query.weight", "attention.query.bias", "attention.key.weight", "attention.key.bias",
-                                          "attention.value.weight", "attention.value.bias", "attention.output.weight", "attention.output.bias",
-                                          "norm1.gain", "norm1.bias", "feed_forward.inner.weight", "feed_forward.inner.bias",
-                                          "feed_forward.outer.weight", "feed_forward.outer.bias", "norm2.gain", "norm2.bias"});
+  auto const given = paths(relation_layer<double>({width, 2, 10, 0})),
+             updated = paths(relation_update_layer<double>({width, 2, 10, 0}));
+  CHECK(given == std::vector<std::string>{"attention.query.weight", "attention.query.bias", "attention.key.weight",
+                                          "attention.key.bias", "attention.value.weight", "attention.value.bias",
+                                          "attention.output.weight", "attention.output.bias", "norm1.gain",
+                                          "norm1.bias", "feed_forward.inner.weight", "feed_forward.inner.bias",
+                                          "feed_forward.outer.weight", "feed_forward.outer.bias", "norm2.gain",
+                                          "norm2.bias"});
   CHECK(updated.size() == given.size() + 16);
-  for (std::string const name : {"relation_key.weight", "relation_value.bias", "left.weight", "right.bias", "edges.norm1.gain", "edges.feed_forward.inner.weight"})
+  for (std::string const name : {"relation_key.weight", "relation_value.bias", "left.weight", "right.bias",
+                                 "edges.norm1.gain", "edges.feed_forward.inner.weight"})
     CHECK(std::find(updated.begin(), updated.end(), name) != updated.end());
 }
 

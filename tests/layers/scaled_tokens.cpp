@@ -18,7 +18,8 @@ constexpr index_t tokens = 5, width = 4, rows = 6;
 
 struct problem {
   std::vector<index_t> token{3, 1, 4, 1, 0, 3}, position{0, 1, 2, 0, 1, 2};
-  std::vector<double> table = test::random_values(tokens * width, 1), waves = test::random_values(3 * width, 2), dx = test::random_values(rows * width, 3);
+  std::vector<double> table = test::random_values(tokens * width, 1), waves = test::random_values(3 * width, 2),
+                      dx = test::random_values(rows * width, 3);
   std::vector<double> x = std::vector<double>(rows * width), gradient = std::vector<double>(tokens * width);
   scaled_tokens<double> layer;
 
@@ -30,7 +31,8 @@ struct problem {
   template <class Ex>
   double value(Ex& ex, bool placed = true) {
     test::with_scratch(ex, call{.train = true, .key = 3}, [&](auto& any, call const& c) {
-      layer.forward(any, c, {tensor<double const, dyn, dyn>(table.data(), tokens, width)}, in(placed), {}, tensor<double, dyn, dyn>(x.data(), rows, width));
+      layer.forward(any, c, {tensor<double const, dyn, dyn>(table.data(), tokens, width)}, in(placed), {},
+                    tensor<double, dyn, dyn>(x.data(), rows, width));
     });
     double sum = 0;
     for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * dx[i];
@@ -39,13 +41,15 @@ struct problem {
   template <class Ex>
   void differentiate(Ex& ex) {
     test::with_scratch(ex, call{.train = true, .key = 3}, [&](auto& any, call const& c) {
-      layer.backward(any, c, {tensor<double const, dyn, dyn>(table.data(), tokens, width)}, in(), {}, tensor<double const, dyn, dyn>(dx.data(), rows, width),
+      layer.backward(any, c, {tensor<double const, dyn, dyn>(table.data(), tokens, width)}, in(), {},
+                     tensor<double const, dyn, dyn>(dx.data(), rows, width),
                      {tensor<double, dyn, dyn>(gradient.data(), tokens, width)});
     });
   }
 };
 
-TEMPLATE_TEST_CASE("first states are scaled vectors with the waves of their places, or without", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("first states are scaled vectors with the waves of their places, or without", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (bool placed : {true, false}) {
     problem p(0);
@@ -54,12 +58,15 @@ TEMPLATE_TEST_CASE("first states are scaled vectors with the waves of their plac
       for (index_t f = 0; f < width; ++f) {
         auto const at = static_cast<std::size_t>(r);
         double const wave = placed ? p.waves[static_cast<std::size_t>(p.position[at] * width + f)] : 0;
-        CHECK_THAT(p.x[static_cast<std::size_t>(r * width + f)], test::WithinAbs(2 * p.table[static_cast<std::size_t>(p.token[at] * width + f)] + wave, 1e-14));
+        CHECK_THAT(p.x[static_cast<std::size_t>(r * width + f)],
+                   test::WithinAbs(2 * p.table[static_cast<std::size_t>(p.token[at] * width + f)] + wave, 1e-14));
       }
   }
 }
 
-TEMPLATE_TEST_CASE("the table of first states has the gradient of finite differences, and a padding's row keeps what it had", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE(
+    "the table of first states has the gradient of finite differences, and a padding's row keeps what it had", "",
+    TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (double rate : {0.0, 0.4}) {
     problem p(rate);

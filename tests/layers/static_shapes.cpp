@@ -26,7 +26,8 @@ struct outcome {
 };
 
 template <class Layer, class Dims>
-outcome outcome_of(Layer const& layer, Dims const& dims, typename Layer::input const& in, output_shape shape, keep kept = keep::everything) {
+outcome outcome_of(Layer const& layer, Dims const& dims, typename Layer::input const& in, output_shape shape,
+                   keep kept = keep::everything) {
   reference::backend ex;
   gradient_check_options options;
   options.kept = kept;
@@ -58,17 +59,21 @@ TEST_CASE("row layers of static and of dynamic shape compute the same bits") {
   tensor<double const, dyn, d> const fixed(x.data(), rows);
   tensor<double const, dyn, dyn> const free(x.data(), rows, d);
   for (bool bias : {true, false})
-    expect_same(outcome_of(linear<double, d, 4>{{}, bias}, dims, fixed, {rows, 4}), outcome_of(linear<double>{extents<dyn, dyn>(d, 4), bias}, dims, free, {rows, 4}));
-  expect_same(outcome_of(layer_norm_layer<double, d>{}, dims, fixed, {rows, d}), outcome_of(layer_norm_layer<double>{extents<dyn>(d)}, dims, free, {rows, d}));
+    expect_same(outcome_of(linear<double, d, 4>{{}, bias}, dims, fixed, {rows, 4}),
+                outcome_of(linear<double>{extents<dyn, dyn>(d, 4), bias}, dims, free, {rows, 4}));
+  expect_same(outcome_of(layer_norm_layer<double, d>{}, dims, fixed, {rows, d}),
+              outcome_of(layer_norm_layer<double>{extents<dyn>(d)}, dims, free, {rows, d}));
   expect_same(outcome_of(feed_forward<double, d, hidden, 3>(d, hidden, 3, 0.3), dims, fixed, {rows, 3}),
               outcome_of(feed_forward<double>(d, hidden, 3, 0.3), dims, free, {rows, 3}));
-  expect_same(outcome_of(feed_forward<double, d, hidden, 3>(d, hidden, 3, 0.3, activation::gelu), dims, fixed, {rows, 3}),
-              outcome_of(feed_forward<double>(d, hidden, 3, 0.3, activation::gelu), dims, free, {rows, 3}));
+  expect_same(
+      outcome_of(feed_forward<double, d, hidden, 3>(d, hidden, 3, 0.3, activation::gelu), dims, fixed, {rows, 3}),
+      outcome_of(feed_forward<double>(d, hidden, 3, 0.3, activation::gelu), dims, free, {rows, 3}));
   expect_same(outcome_of(stacked_linear<double, names, d>{}, dims, fixed, {rows, 3 * d}),
               outcome_of(stacked_linear<double, names>{extents<dyn>(d)}, dims, free, {rows, 3 * d}));
   std::vector<index_t> const label{4, 0, 2, 4, 4, 1, 0};
   auto const index = make_vec(label.data(), rows);
-  expect_same(outcome_of(embedding<double, 5, d>{}, dims, index, {rows, d}), outcome_of(embedding<double>{extents<dyn, dyn>(5, d)}, dims, index, {rows, d}));
+  expect_same(outcome_of(embedding<double, 5, d>{}, dims, index, {rows, d}),
+              outcome_of(embedding<double>{extents<dyn, dyn>(5, d)}, dims, index, {rows, d}));
 }
 
 // Graphs of 3, 1 and 4 nodes, some triangles shut, three edges read where asked.
@@ -84,7 +89,8 @@ struct graphs {
   }
   template <index_t D>
   edge_input<double, D> input(bool pruned = false) const {
-    edge_input<double, D> in{tensor<double const, dyn, D>(x.data(), extents<dyn, D>(shape.dims.rows, d)), shape.batch(),
+    edge_input<double, D> in{tensor<double const, dyn, D>(x.data(), extents<dyn, D>(shape.dims.rows, d)),
+                             shape.batch(),
                              {make_vec(masked.data(), shape.dims.triangles)}};
     if (pruned) in.read = make_vec(read.data(), 3);
     return in;
@@ -96,7 +102,8 @@ TEST_CASE("triangular attention of static and of dynamic shape computes the same
   for (auto variant : {triangle_form::full, triangle_form::both_ablations, triangle_form::flat}) {
     triangular_attention<double, d, heads> const fixed{{}, variant, true, 0.3};
     triangular_attention<double> const free{extents<dyn, dyn>(d, heads), variant, true, 0.3};
-    expect_same(outcome_of(fixed, g.shape.dims, g.input<d>(), {g.shape.dims.rows, d}), outcome_of(free, g.shape.dims, g.input<dyn>(), {g.shape.dims.rows, d}));
+    expect_same(outcome_of(fixed, g.shape.dims, g.input<d>(), {g.shape.dims.rows, d}),
+                outcome_of(free, g.shape.dims, g.input<dyn>(), {g.shape.dims.rows, d}));
   }
 }
 
@@ -108,7 +115,9 @@ void compare_edge_transformer_layers() {
     edge_transformer_layer<double, d, heads, hidden, Form> const fixed(o);
     edge_transformer_layer<double, dyn, dyn, dyn, Form> const free(o);
     auto const run = [&](auto const& layer, auto const& in) {
-      auto const saved = [&](arena& place) { return layer.plan_saved(place, g.shape.dims, keep::everything, pruned ? 3 : 0); };
+      auto const saved = [&](arena& place) {
+        return layer.plan_saved(place, g.shape.dims, keep::everything, pruned ? 3 : 0);
+      };
       return outcome_of(layer, saved, in, {pruned ? 3 : g.shape.dims.rows, d});
     };
     CAPTURE(pruned, Form == form::paper);
@@ -125,7 +134,8 @@ TEST_CASE("Transformer layers of static and of dynamic shape compute the same bi
   index_t const rows = g.shape.dims.nodes;
   row_dims const dims(rows);
   sequence_input<double, d> const fixed{tensor<double const, dyn, d>(g.x.data(), rows), nodes_of(g.shape.batch())};
-  sequence_input<double, dyn> const free{tensor<double const, dyn, dyn>(g.x.data(), rows, d), nodes_of(g.shape.batch())};
+  sequence_input<double, dyn> const free{tensor<double const, dyn, dyn>(g.x.data(), rows, d),
+                                         nodes_of(g.shape.batch())};
   using fixed_layer = transformer_layer<double, d, heads, hidden>;
   using free_layer = transformer_layer<double>;
   for (auto norms : {norm_place::after, norm_place::before}) {
@@ -135,13 +145,15 @@ TEST_CASE("Transformer layers of static and of dynamic shape compute the same bi
       CAPTURE(tied);
       repeat<double, fixed_layer, 3> const three{fixed_layer(o), {}, tied};
       auto const all = outcome_of(three, dims, fixed, {rows, d});
-      expect_same(all, outcome_of(repeat<double, free_layer>{free_layer(o), extents<dyn>(3), tied}, dims, free, {rows, d}));
+      expect_same(all,
+                  outcome_of(repeat<double, free_layer>{free_layer(o), extents<dyn>(3), tied}, dims, free, {rows, d}));
       expect_same(all, outcome_of(three, dims, fixed, {rows, d}, keep::inputs));
     }
   }
 }
 
-TEST_CASE("repeated layers compute the same bits whatever their shape and what they keep, and others where they are untied") {
+TEST_CASE(
+    "repeated layers compute the same bits whatever their shape and what they keep, and others where they are untied") {
   graphs const g;
   edge_transformer_options const o{d, heads, hidden, 0.3, triangle_form::full, false};
   using fixed_layer = edge_transformer_layer<double, d, heads, hidden>;
@@ -160,7 +172,8 @@ TEST_CASE("repeated layers compute the same bits whatever their shape and what t
     gradient_check_options none;
     none.kept = keep::nothing;
     using bench = detail::layer_under_check<reference::backend, repeat<double, fixed_layer, 3>, graph_dims>;
-    CHECK_THROWS_WITH(bench(ex, fixed, g.shape.dims, g.input<d>(), shape, none), test::contains("repeat: memory planned for inference has nothing for backward"));
+    CHECK_THROWS_WITH(bench(ex, fixed, g.shape.dims, g.input<d>(), shape, none),
+                      test::contains("repeat: memory planned for inference has nothing for backward"));
   }
 }
 

@@ -32,13 +32,15 @@ struct sentences {
   sentences() { masked[8] = 1; }
   template <index_t D = dyn>
   sequence_input<double, D> input(bool mask = false) const {
-    sequence_input<double, D> in{tensor<double const, dyn, D>(x.data(), extents<dyn, D>(rows, width)), nodes_of(graphs.batch())};
+    sequence_input<double, D> in{tensor<double const, dyn, D>(x.data(), extents<dyn, D>(rows, width)),
+                                 nodes_of(graphs.batch())};
     if (mask) in.masked = make_vec<std::uint8_t const>(masked.data(), rows);
     return in;
   }
 };
 
-TEMPLATE_TEST_CASE("a Transformer layer has the gradient of its value, its norms before or after", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a Transformer layer has the gradient of its value, its norms before or after", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   sentences const s;
   gradient_check_options const few{.directions = 2, .elements = test::is_device<TestType> ? 2 : 20};
@@ -46,28 +48,36 @@ TEMPLATE_TEST_CASE("a Transformer layer has the gradient of its value, its norms
     for (double rate : {0.0, 0.3})
       for (bool causal : {false, true}) {
         CAPTURE(norms == norm_place::before, rate, causal);
-        transformer_options const o{width, heads, hidden, rate, norms, causal ? activation::gelu : activation::relu, causal};
-        CHECK_GRADIENT(gradient_check(ex, transformer_layer<double>(o), row_dims(s.rows), s.input(causal), {s.rows, width}, few));
-        CHECK_GRADIENT(gradient_check(ex, transformer_layer<double, width, heads, hidden>(o), row_dims(s.rows), s.input<width>(causal), {s.rows, width}, few));
+        transformer_options const o{width, heads, hidden, rate, norms, causal ? activation::gelu : activation::relu,
+                                    causal};
+        CHECK_GRADIENT(
+            gradient_check(ex, transformer_layer<double>(o), row_dims(s.rows), s.input(causal), {s.rows, width}, few));
+        CHECK_GRADIENT(gradient_check(ex, transformer_layer<double, width, heads, hidden>(o), row_dims(s.rows),
+                                      s.input<width>(causal), {s.rows, width}, few));
       }
 }
 
-TEMPLATE_TEST_CASE("a Transformer layer with relative positions has the gradient of its value, their tables' too", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a Transformer layer with relative positions has the gradient of its value, their tables' too", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   sentences const s;
   gradient_check_options const few{.directions = 2, .elements = test::is_device<TestType> ? 2 : 20};
   for (index_t reach : test::is_device<TestType> ? std::vector<index_t>{3} : std::vector<index_t>{1, 3, 5})
     for (bool causal : {false, true}) {
       CAPTURE(reach, causal);
-      transformer_options o{width, heads, hidden, 0.3, causal ? norm_place::after : norm_place::before, activation::relu, causal};
+      transformer_options o{
+          width, heads, hidden, 0.3, causal ? norm_place::after : norm_place::before, activation::relu, causal};
       o.reach = reach;
-      CHECK_GRADIENT(gradient_check(ex, transformer_layer<double>(o), row_dims(s.rows), s.input(causal), {s.rows, width}, few));
-      CHECK_GRADIENT(gradient_check(ex, transformer_layer<double, width, heads, hidden>(o), row_dims(s.rows), s.input<width>(causal), {s.rows, width}, few));
+      CHECK_GRADIENT(
+          gradient_check(ex, transformer_layer<double>(o), row_dims(s.rows), s.input(causal), {s.rows, width}, few));
+      CHECK_GRADIENT(gradient_check(ex, transformer_layer<double, width, heads, hidden>(o), row_dims(s.rows),
+                                    s.input<width>(causal), {s.rows, width}, few));
     }
 }
 
 // Self-attention with relative positions by its definition, for the parameters of a layer.
-std::vector<double> written_out(sentences const& s, self_attention<double> const& layer, self_attention<double>::fields<double const> const& w) {
+std::vector<double> written_out(sentences const& s, self_attention<double> const& layer,
+                                self_attention<double>::fields<double const> const& w) {
   index_t const k = width / heads;
   auto const affine = [](std::vector<double> const& x, index_t rows, tensor<double const, dyn, dyn> weight, auto bias) {
     std::vector<double> y(static_cast<std::size_t>(rows * width));
@@ -105,7 +115,8 @@ std::vector<double> written_out(sentences const& s, self_attention<double> const
             double const e = std::exp(score / std::sqrt(static_cast<double>(k)));
             if (pass == 0) total += e;
             for (index_t f = 0; pass == 1 && f < k; ++f)
-              c[static_cast<std::size_t>((s.graphs.node[g] + i) * width + h * k + f)] += e / total * (at(2, j, f) + w.relative_value(r, f));
+              c[static_cast<std::size_t>((s.graphs.node[g] + i) * width + h * k + f)] +=
+                  e / total * (at(2, j, f) + w.relative_value(r, f));
           }
       }
   return affine(c, s.rows, w.output.weight, w.output.bias);
@@ -132,13 +143,16 @@ TEMPLATE_TEST_CASE("self-attention with relative positions is what Shaw et al. w
       });
       auto const saved = layer.plan_saved(place, row_dims(s.rows));
       auto const y = place.template make<tensor<double, dyn, dyn>>(s.rows, width);
-      test::with_scratch(ex, {}, [&](auto& backend, call const& use) { layer.forward(backend, use, values, s.input(), saved, y); });
+      test::with_scratch(
+          ex, {}, [&](auto& backend, call const& use) { layer.forward(backend, use, values, s.input(), saved, y); });
       auto const expected = written_out(s, layer, values);
-      for (std::size_t i = 0; i < expected.size(); ++i) CHECK_THAT(y.data_handle()[i], test::WithinAbs(expected[i], 1e-13));
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK_THAT(y.data_handle()[i], test::WithinAbs(expected[i], 1e-13));
     }
 }
 
-TEMPLATE_TEST_CASE("repeated Transformer layers have the gradient of their value, tied or not, whatever they keep", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("repeated Transformer layers have the gradient of their value, tied or not, whatever they keep", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   sentences const s;
   using layer = transformer_layer<double>;
@@ -156,7 +170,8 @@ TEMPLATE_TEST_CASE("self-attention takes the residual on its last product", "", 
   TestType ex;
   sentences const s;
   using layer = self_attention<double>;
-  CHECK_GRADIENT(gradient_check(ex, residual<layer>(layer{extents<dyn, dyn>(width, heads), 0.3}), row_dims(s.rows), s.input(true), {s.rows, width}, {.elements = 10}));
+  CHECK_GRADIENT(gradient_check(ex, residual<layer>(layer{extents<dyn, dyn>(width, heads), 0.3}), row_dims(s.rows),
+                                s.input(true), {s.rows, width}, {.elements = 10}));
 }
 
 // The result for parameters drawn at random.
@@ -178,14 +193,17 @@ std::vector<double> result(Ex& ex, sentences const& s, transformer_options const
   });
   auto const saved = layer.plan_saved(place, row_dims(s.rows));
   auto const y = place.template make<tensor<double, dyn, dyn>>(s.rows, width);
-  test::with_scratch(ex, {}, [&](auto& backend, call const& use) { layer.forward(backend, use, values, s.input(masked), saved, y); });
+  test::with_scratch(
+      ex, {}, [&](auto& backend, call const& use) { layer.forward(backend, use, values, s.input(masked), saved, y); });
   return {y.data_handle(), y.data_handle() + y.size()};
 }
 
-TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, and no token what is masked", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, and no token what is masked", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   sentences one, other;
-  for (index_t f = 0; f < width; ++f) other.x[static_cast<std::size_t>(8 * width + f)] += 1;  // the last but one of the third sequence
+  for (index_t f = 0; f < width; ++f)
+    other.x[static_cast<std::size_t>(8 * width + f)] += 1;  // the last but one of the third sequence
   for (auto norms : {norm_place::after, norm_place::before})
     for (bool causal : {false, true}) {
       bool const masked = !causal;
@@ -193,7 +211,9 @@ TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, a
       auto const a = result(ex, one, o, masked), b = result(ex, other, o, masked);
       for (index_t r = 0; r < one.rows; ++r) {
         CAPTURE(causal, r);
-        auto const from = [&](std::vector<double> const& y) { return std::vector<double>(y.begin() + r * width, y.begin() + (r + 1) * width); };
+        auto const from = [&](std::vector<double> const& y) {
+          return std::vector<double>(y.begin() + r * width, y.begin() + (r + 1) * width);
+        };
         CHECK((from(a) == from(b)) == (r != 8 && !(causal && r == 9)));
       }
     }
@@ -202,11 +222,14 @@ TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, a
 TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much with its norms before as after") {
   std::vector<std::string> paths;
   arena measure;
-  walk(transformer_layer<double>({width, heads, hidden}).plan_params(measure), [&](std::string const& path, auto) { paths.push_back(path); });
-  CHECK(paths == std::vector<std::string>{"attention.query.weight", "attention.query.bias", "attention.key.weight", "attention.key.bias",
-                                          "attention.value.weight", "attention.value.bias", "attention.output.weight", "attention.output.bias",
-                                          "norm1.gain", "norm1.bias", "feed_forward.inner.weight", "feed_forward.inner.bias",
-                                          "feed_forward.outer.weight", "feed_forward.outer.bias", "norm2.gain", "norm2.bias"});
+  walk(transformer_layer<double>({width, heads, hidden}).plan_params(measure),
+       [&](std::string const& path, auto) { paths.push_back(path); });
+  CHECK(paths == std::vector<std::string>{"attention.query.weight", "attention.query.bias", "attention.key.weight",
+                                          "attention.key.bias", "attention.value.weight", "attention.value.bias",
+                                          "attention.output.weight", "attention.output.bias", "norm1.gain",
+                                          "norm1.bias", "feed_forward.inner.weight", "feed_forward.inner.bias",
+                                          "feed_forward.outer.weight", "feed_forward.outer.bias", "norm2.gain",
+                                          "norm2.bias"});
   paths.clear();
   transformer_options relative{width, heads, hidden};
   relative.reach = 4;
@@ -216,7 +239,9 @@ TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much w
   CHECK(std::count(paths.begin(), paths.end(), "attention.relative_value") == 1);
   CHECK(paths.size() == 18);
   auto const bytes = [](norm_place norms) {
-    return planned_bytes([&](arena& a) { (void)transformer_layer<float>({64, 4, 256, 0.1, norms}).plan_saved(a, row_dims(1000)); });
+    return planned_bytes([&](arena& a) {
+      (void)transformer_layer<float>({64, 4, 256, 0.1, norms}).plan_saved(a, row_dims(1000));
+    });
   };
   // projections 3 d, context, t, u, v and hidden states of 4 d; lse a head and two statistics of two norms
   CHECK(bytes(norm_place::after) >= 1000 * (11 * 64 + 8) * sizeof(float));

@@ -22,7 +22,8 @@ using test::some_maps;
 
 constexpr index_t batch = 2, steps = 3, fillers = 4;
 
-/// An interpreter as a layer: from one row of the first trees, the weights and the roots of all steps to the last trees' fillers.
+/// An interpreter as a layer: from one row of the first trees, the weights and the roots of all steps to the last
+/// trees' fillers.
 template <class Interpreter>
 struct program {
   using value_type = double;
@@ -38,14 +39,18 @@ struct program {
   template <class S>
   using fields = typename Interpreter::template fields<S>;
   template <class S = double>
-  fields<S> plan_params(arena& place) const { return interpreter.template plan_params<S>(place); }
+  fields<S> plan_params(arena& place) const {
+    return interpreter.template plan_params<S>(place);
+  }
   using saved = tree_pass<double>;
   saved plan_saved(arena& place, row_dims, keep) const {
     auto const memory = place.make<tree_memory_view<double>>(steps + 1, batch, interpreter.rows(), fillers);
     return {{}, memory, place.make<tree_weights_view<double>>(steps, batch, steps, arguments)};
   }
   template <class S>
-  vec<S> part(tensor<S, dyn, dyn> x, index_t first, index_t count) const { return make_vec(x.data_handle() + first, count); }
+  vec<S> part(tensor<S, dyn, dyn> x, index_t first, index_t count) const {
+    return make_vec(x.data_handle() + first, count);
+  }
   template <class S>
   matrix<S> root(tensor<S, dyn, dyn> x, index_t k) const {
     return make_matrix(x.data_handle() + first_trees() + weights() + k * batch * fillers, batch, fillers, fillers);
@@ -61,10 +66,11 @@ struct program {
     transform(ex, same{}, make_vec(found.data_handle(), batch * positions * fillers), as_vec(y));
   }
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<double const> w, input, saved const& s, const_view<output> dy, tensor<double, dyn, dyn> dx,
-                fields<double> gradient) const {
+  void backward(Ex& ex, call const& c, fields<double const> w, input, saved const& s, const_view<output> dy,
+                tensor<double, dyn, dyn> dx, fields<double> gradient) const {
     auto const frame = c.scratch->open();
-    auto const d_memory = c.scratch->template make<tree_memory_view<double>>(steps + 1, batch, interpreter.rows(), fillers);
+    auto const d_memory =
+        c.scratch->template make<tree_memory_view<double>>(steps + 1, batch, interpreter.rows(), fillers);
     tree_weights_view<double> const dw(dx.data_handle() + first_trees(), steps, batch, steps, arguments);
     fill(ex, 0.0, dx);
     interpreter.unbind_grad(ex, w, as_matrix(dy), tree_slot(d_memory, steps));
@@ -79,7 +85,9 @@ struct program {
 using by_rows = program<tree_interpreter<double>>;
 using by_matrices = program<matrix_interpreter<double>>;
 
-by_rows rows_of(tree_positions<> where) { return {tree_interpreter<double>(where), where.count(), 2 * where.branching()}; }
+by_rows rows_of(tree_positions<> where) {
+  return {tree_interpreter<double>(where), where.count(), 2 * where.branching()};
+}
 by_matrices matrices_of(tree_positions<> where, some_maps<double> const& maps, bool learned) {
   return {maps.interpreter(learned), where.count(), 2 * where.branching()};
 }
@@ -87,12 +95,14 @@ by_matrices matrices_of(tree_positions<> where, some_maps<double> const& maps, b
 template <class Ex, class Layer>
 void check_gradient(Ex& ex, Layer const& layer) {
   auto const x = test::random_values(layer.numbers(), 1);
-  auto const report = gradient_check(ex, layer, row_dims(1), tensor<double const, dyn, dyn>(x.data(), 1, layer.numbers()), {batch * layer.positions, fillers},
-                                     {.directions = 2, .elements = test::is_device<Ex> ? 4 : 30});
+  auto const report =
+      gradient_check(ex, layer, row_dims(1), tensor<double const, dyn, dyn>(x.data(), 1, layer.numbers()),
+                     {batch * layer.positions, fillers}, {.directions = 2, .elements = test::is_device<Ex> ? 4 : 30});
   CHECK_GRADIENT(report);
 }
 
-TEMPLATE_TEST_CASE("interpreters have the gradients of three steps: of trees, weights, roots and matrices", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("interpreters have the gradients of three steps: of trees, weights, roots and matrices", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto const& where : {tree_positions<>(2, 4), tree_positions<>(3, 3), tree_positions<>(2, 1)}) {
     CAPTURE(where.branching(), where.depth());
@@ -109,7 +119,8 @@ std::vector<double> result(Ex& ex, Layer const& layer) {
   gradient_check_options const options;
   auto const x = test::random_values(layer.numbers(), 1);
   tensor<double const, dyn, dyn> const in(x.data(), 1, layer.numbers());
-  detail::layer_under_check<Ex, Layer, row_dims> bench(ex, layer, row_dims(1), in, {batch * layer.positions, fillers}, options);
+  detail::layer_under_check<Ex, Layer, row_dims> bench(ex, layer, row_dims(1), in, {batch * layer.positions, fillers},
+                                                       options);
   auto d = bench.start();
   bench.gradient(bench.start(), d);
   d.back().values.push_back(bench.value(bench.start()));
@@ -149,13 +160,16 @@ TEMPLATE_TEST_CASE("symbols that are bound to positions come back where they wer
     std::vector<double> found(symbols.size() * fillers);
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
       auto const frame = c.scratch->open();
-      layer.interpreter.bind(backend, w, tensor<double const, dyn, dyn>(table.data(), 5, fillers), make_vec(symbols.data(), batch * where.count()), *c.scratch, pass);
+      layer.interpreter.bind(backend, w, tensor<double const, dyn, dyn>(table.data(), 5, fillers),
+                             make_vec(symbols.data(), batch * where.count()), *c.scratch, pass);
       auto const back = layer.interpreter.unbind(backend, w, *c.scratch, pass, 0);
-      transform(backend, same{}, make_vec(back.data_handle(), batch * where.count() * fillers), make_vec(found.data(), batch * where.count() * fillers));
+      transform(backend, same{}, make_vec(back.data_handle(), batch * where.count() * fillers),
+                make_vec(found.data(), batch * where.count() * fillers));
     });
     for (std::size_t i = 0; i < found.size(); ++i) {
       CAPTURE(i);
-      CHECK_THAT(found[i], test::WithinAbs(table[static_cast<std::size_t>(symbols[i / fillers]) * fillers + i % fillers], 1e-12));
+      CHECK_THAT(found[i],
+                 test::WithinAbs(table[static_cast<std::size_t>(symbols[i / fillers]) * fillers + i % fillers], 1e-12));
     }
   };
   check(rows_of(where));
@@ -182,8 +196,10 @@ TEST_CASE("learned matrices are parameters with the names of their operations, c
   for (bool learned : {false, true}) {
     std::vector<std::string> paths;
     arena measure;
-    walk(matrices_of(where, maps, learned).plan_params(measure), [&](std::string const& path, auto) { paths.push_back(path); });
-    CHECK(paths == (learned ? std::vector<std::string>{"child0", "child1", "child2", "cons0", "cons1", "cons2"} : std::vector<std::string>{}));
+    walk(matrices_of(where, maps, learned).plan_params(measure),
+         [&](std::string const& path, auto) { paths.push_back(path); });
+    CHECK(paths == (learned ? std::vector<std::string>{"child0", "child1", "child2", "cons0", "cons1", "cons2"}
+                            : std::vector<std::string>{}));
   }
 }
 

@@ -1,4 +1,5 @@
-// The affine map of wide rows: the plain one's values and gradients in chunks, without a look at columns that hold nothing.
+// The affine map of wide rows: the plain one's values and gradients in chunks, without a look at columns that hold
+// nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/wide_linear.hpp"
 
@@ -31,7 +32,9 @@ struct used_once {
   using fields = typename wide_linear<double, Out>::template fields<S>;
   struct saved {};
   template <class S = double>
-  fields<S> plan_params(arena& place) const { return map.template plan_params<S>(place); }
+  fields<S> plan_params(arena& place) const {
+    return map.template plan_params<S>(place);
+  }
   saved plan_saved(arena&, row_dims, keep) const { return {}; }
 
   template <backend Ex>
@@ -40,8 +43,8 @@ struct used_once {
     map.forward(ex, c, w, map.lay_out(ex, *c.scratch, w, used), x, used, y);
   }
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<double const> w, input x, saved const&, const_view<output> dy, tensor<double, dyn, dyn> dx,
-                fields<double> gradient) const {
+  void backward(Ex& ex, call const& c, fields<double const> w, input x, saved const&, const_view<output> dy,
+                tensor<double, dyn, dyn> dx, fields<double> gradient) const {
     fill(ex, 0.0, dx);
     auto const frame = c.scratch->open();
     map.backward_input(ex, map.lay_out(ex, *c.scratch, w, used), dy, used, dx);
@@ -49,7 +52,8 @@ struct used_once {
   }
 };
 
-TEMPLATE_TEST_CASE("an affine map of wide rows has the gradient of its value, all columns used or some", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("an affine map of wide rows has the gradient of its value, all columns used or some", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   index_t const rows = 2;
   for (index_t in : {index_t{5}, 2 * chunk + 5})
@@ -61,7 +65,8 @@ TEMPLATE_TEST_CASE("an affine map of wide rows has the gradient of its value, al
         if (i % in >= used) x[static_cast<std::size_t>(i)] = 0;
       tensor<double const, dyn, dyn> const view(x.data(), rows, in);
       auto const check = [&](auto const& layer) {
-        auto const report = gradient_check(ex, layer, row_dims(rows), view, {rows, out}, {.directions = 1, .elements = test::is_device<TestType> ? 1 : 4});
+        auto const report = gradient_check(ex, layer, row_dims(rows), view, {rows, out},
+                                           {.directions = 1, .elements = test::is_device<TestType> ? 1 : 4});
         CHECK_GRADIENT(report);
       };
       check(used_once<dyn>{{in, extents<dyn>(out)}, used});
@@ -73,33 +78,39 @@ TEMPLATE_TEST_CASE("an affine map of wide rows has the gradient of its value, al
 template <class T, class Ex>
 std::vector<T> result(Ex& ex, index_t rows, index_t in, index_t used, T behind) {
   constexpr index_t slack = 16;  // a kernel may read a vector at the end of a row
-  auto x = test::random_values<T>(rows * in + slack, 1), weight = test::random_values<T>(out * in + slack, 2), bias = test::random_values<T>(out, 3);
+  auto x = test::random_values<T>(rows * in + slack, 1), weight = test::random_values<T>(out * in + slack, 2),
+       bias = test::random_values<T>(out, 3);
   for (auto* v : {&x, &weight})
     for (std::size_t i = 0; i < v->size(); ++i)
       if (static_cast<index_t>(i) % in >= used) (*v)[i] = behind;
   wide_linear<T> const map{in, extents<dyn>(out)};
   std::vector<T> y(static_cast<std::size_t>(rows * out), std::numeric_limits<T>::quiet_NaN());
-  typename wide_linear<T>::template fields<T const> const w{tensor<T const, dyn, dyn>(weight.data(), out, in), tensor<T const, dyn>(bias.data(), out)};
+  typename wide_linear<T>::template fields<T const> const w{tensor<T const, dyn, dyn>(weight.data(), out, in),
+                                                            tensor<T const, dyn>(bias.data(), out)};
   test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
     auto const frame = c.scratch->open();
-    map.forward(backend, c, w, map.lay_out(backend, *c.scratch, w, used), tensor<T const, dyn, dyn>(x.data(), rows, in), used, tensor<T, dyn, dyn>(y.data(), rows, out));
+    map.forward(backend, c, w, map.lay_out(backend, *c.scratch, w, used), tensor<T const, dyn, dyn>(x.data(), rows, in),
+                used, tensor<T, dyn, dyn>(y.data(), rows, out));
   });
   return y;
 }
 
-TEMPLATE_TEST_CASE("wide rows in chunks are the sum by definition, and nobody looks behind the columns in use", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("wide rows in chunks are the sum by definition, and nobody looks behind the columns in use", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   double const nothing = std::numeric_limits<double>::quiet_NaN();
   for (index_t rows : {1, 3})
     for (index_t used : {index_t{1}, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk - 1}) {
       CAPTURE(rows, used);
       index_t const in = used + 7;
-      auto const x = test::random_values(rows * in, 1), weight = test::random_values(out * in, 2), bias = test::random_values(out, 3);
+      auto const x = test::random_values(rows * in, 1), weight = test::random_values(out * in, 2),
+                 bias = test::random_values(out, 3);
       auto const y = result<double>(ex, rows, in, used, nothing);
       for (index_t r = 0; r < rows; ++r)
         for (index_t o = 0; o < out; ++o) {
           double sum = bias[static_cast<std::size_t>(o)];
-          for (index_t i = 0; i < used; ++i) sum += x[static_cast<std::size_t>(r * in + i)] * weight[static_cast<std::size_t>(o * in + i)];
+          for (index_t i = 0; i < used; ++i)
+            sum += x[static_cast<std::size_t>(r * in + i)] * weight[static_cast<std::size_t>(o * in + i)];
           CHECK_THAT(y[static_cast<std::size_t>(r * out + o)], test::WithinAbs(sum, 1e-9));
         }
     }
@@ -117,8 +128,10 @@ TEST_CASE("wide rows give the same bits whatever the threads") {
 TEST_CASE("columns that wide rows do not have are refused with a sentence") {
   reference::backend ex;
   CHECK_NOTHROW(result<double>(ex, 1, 4, 4, 0));
-  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 5, 0), test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
-  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 0, 0), test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
+  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 5, 0),
+                    test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
+  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 0, 0),
+                    test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
 }
 
 }  // namespace

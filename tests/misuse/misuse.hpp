@@ -55,7 +55,9 @@ void expect_sizes_checked(std::string const& model, Sizes const& good, std::vect
     for (auto const bad : no_sizes) {
       auto sizes = good;
       field.of(sizes) = bad;
-      expect_sentence(model + " with " + field.name + " " + std::to_string(bad), [&] { Model const made(sizes); }, std::to_string(bad));
+      expect_sentence(
+          model + " with " + field.name + " " + std::to_string(bad), [&] { Model const made(sizes); },
+          std::to_string(bad));
     }
 }
 
@@ -65,7 +67,8 @@ void expect_rate_checked(std::string const& model, Sizes const& good, double& (*
   for (double bad : {1.0, 7.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
     auto sizes = good;
     rate(sizes) = bad;
-    expect_sentence(model + " with dropout " + std::to_string(bad), [&] { Model const made(sizes); }, "dropout");
+    expect_sentence(
+        model + " with dropout " + std::to_string(bad), [&] { Model const made(sizes); }, "dropout");
   }
 }
 

@@ -19,8 +19,10 @@ using test::expect_sentence;
 using test::expect_sizes_checked;
 
 // A field of Sizes `z`, by the name that a message has.
-#define FIELD(name, path) \
-  { name, [](auto& z) -> index_t& { return z.path; } }
+#define FIELD(name, path)                            \
+  {                                                  \
+    name, [](auto& z) -> index_t& { return z.path; } \
+  }
 #define RATE(path) [](auto& z) -> double& { return z.path; }
 
 constexpr edge_transformer_options edges{.width = 8, .heads = 2, .hidden = 12};
@@ -37,23 +39,26 @@ TEST_CASE("layers of impossible sizes are refused in a sentence") {
       "relation_update_layer", {8, 2, 12, 0}, {FIELD("width", width), FIELD("heads", heads), FIELD("hidden", hidden)});
   expect_sizes_checked<neural_tree_agent<float>, tree_agent_options>(
       "neural_tree_agent", {.layer = tokens, .layers = 2, .branching = 2, .fillers = 4},
-      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("layers", layers), FIELD("branching", branching),
-       FIELD("fillers", fillers)});
+      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("layers", layers),
+       FIELD("branching", branching), FIELD("fillers", fillers)});
   expect_sizes_checked<fused_stack<float>, fused_stack_options>(
       "fused_stack", {.layer = tokens, .layers = 2},
-      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("layers", layers)});
-  expect_rate_checked<edge_transformer_layer<float>, edge_transformer_options>("edge_transformer_layer", edges, RATE(dropout));
+      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden),
+       FIELD("layers", layers)});
+  expect_rate_checked<edge_transformer_layer<float>, edge_transformer_options>("edge_transformer_layer", edges,
+                                                                               RATE(dropout));
   expect_rate_checked<transformer_layer<float>, transformer_options>("transformer_layer", tokens, RATE(dropout));
   expect_rate_checked<relation_layer<float>, relation_options>("relation_layer", {8, 2, 12, 0}, RATE(dropout));
-  expect_rate_checked<fused_stack<float>, fused_stack_options>("fused_stack", {.layer = tokens, .layers = 2}, RATE(layer.dropout));
+  expect_rate_checked<fused_stack<float>, fused_stack_options>("fused_stack", {.layer = tokens, .layers = 2},
+                                                               RATE(layer.dropout));
 }
 
 TEST_CASE("models of impossible sizes are refused in a sentence") {
   edge_transformer_sizes const graphs{.labels = 5, .targets = 3, .layers = 2, .layer = edges};
   expect_sizes_checked<edge_transformer<float>, edge_transformer_sizes>(
       "edge_transformer", graphs,
-      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("labels", labels), FIELD("targets", targets),
-       FIELD("layers", layers)});
+      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("labels", labels),
+       FIELD("targets", targets), FIELD("layers", layers)});
   expect_rate_checked<edge_transformer<float>, edge_transformer_sizes>("edge_transformer", graphs, RATE(layer.dropout));
 
   relation_transformer_sizes const relations{.labels = 5, .targets = 3, .layers = 2, .layer = {8, 2, 12, 0}};
@@ -67,18 +72,20 @@ TEST_CASE("models of impossible sizes are refused in a sentence") {
   pairs.tokens = 9, pairs.reach = 4, pairs.layers = 2, pairs.layer = edges;
   expect_sizes_checked<edge_transformer_seq2seq<float>, edge_transformer_seq2seq_sizes>(
       "edge_transformer_seq2seq", pairs,
-      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("tokens", tokens), FIELD("reach", reach),
-       FIELD("layers", layers)});
-  expect_rate_checked<edge_transformer_seq2seq<float>, edge_transformer_seq2seq_sizes>("edge_transformer_seq2seq", pairs, RATE(positional_dropout));
+      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("tokens", tokens),
+       FIELD("reach", reach), FIELD("layers", layers)});
+  expect_rate_checked<edge_transformer_seq2seq<float>, edge_transformer_seq2seq_sizes>("edge_transformer_seq2seq",
+                                                                                       pairs, RATE(positional_dropout));
 
   fused_transformer_sizes fused;
   fused.source_tokens = fused.target_tokens = 9;
   fused.encoder = fused.decoder = {.layer = tokens, .layers = 2};
   expect_sizes_checked<fused_transformer<float>, fused_transformer_sizes>(
       "fused_transformer", fused,
-      {FIELD("width", encoder.layer.width), FIELD("heads", encoder.layer.heads), FIELD("hidden", encoder.layer.hidden), FIELD("layers", encoder.layers),
-       FIELD("width", decoder.layer.width), FIELD("heads", decoder.layer.heads), FIELD("hidden", decoder.layer.hidden), FIELD("layers", decoder.layers),
-       FIELD("source_tokens", source_tokens), FIELD("target_tokens", target_tokens)});
+      {FIELD("width", encoder.layer.width), FIELD("heads", encoder.layer.heads), FIELD("hidden", encoder.layer.hidden),
+       FIELD("layers", encoder.layers), FIELD("width", decoder.layer.width), FIELD("heads", decoder.layer.heads),
+       FIELD("hidden", decoder.layer.hidden), FIELD("layers", decoder.layers), FIELD("source_tokens", source_tokens),
+       FIELD("target_tokens", target_tokens)});
   expect_rate_checked<fused_transformer<float>, fused_transformer_sizes>("fused_transformer", fused, RATE(dropout));
 }
 
@@ -86,41 +93,48 @@ TEST_CASE("parsers of impossible sizes are refused in a sentence") {
   edge_transformer_parser_sizes by_edges{.tokens = 9, .labels = {2, 2, 2, 2}, .layers = 2, .layer = edges};
   expect_sizes_checked<edge_transformer_parser<float>, edge_transformer_parser_sizes>(
       "edge_transformer_parser", by_edges,
-      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("tokens", tokens), FIELD("relations", relations),
-       FIELD("layers", layers), FIELD("roles", labels.role), FIELD("categories", labels.category), FIELD("noun types", labels.noun_type),
-       FIELD("verbs", labels.verb)});
+      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("tokens", tokens),
+       FIELD("relations", relations), FIELD("layers", layers), FIELD("roles", labels.role),
+       FIELD("categories", labels.category), FIELD("noun types", labels.noun_type), FIELD("verbs", labels.verb)});
   transformer_parser_sizes by_tokens{.tokens = 9, .labels = {2, 2, 2, 2}, .layers = 2, .layer = tokens};
   expect_sizes_checked<transformer_parser<float>, transformer_parser_sizes>(
       "transformer_parser", by_tokens,
-      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("tokens", tokens), FIELD("layers", layers),
-       FIELD("roles", labels.role)});
+      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("tokens", tokens),
+       FIELD("layers", layers), FIELD("roles", labels.role)});
   for (auto bad : test::no_sizes) {
     using biaffine = biaffine_dependency_parser<float>;
     token_trunk_sizes const trunk{.tokens = 9, .layers = 1, .layer = tokens};
     auto const number = std::to_string(bad);
-    expect_sentence("biaffine relations", [&] { biaffine(trunk, {.relations = bad, .inner = 4}); }, number);
-    expect_sentence("biaffine inner", [&] { biaffine(trunk, {.relations = 3, .inner = bad}); }, number);
+    expect_sentence(
+        "biaffine relations", [&] { biaffine(trunk, {.relations = bad, .inner = 4}); }, number);
+    expect_sentence(
+        "biaffine inner", [&] { biaffine(trunk, {.relations = 3, .inner = bad}); }, number);
     edge_trunk_sizes const pairs{.tokens = 9, .layers = 1, .layer = edges};
-    expect_sentence("edge heads' relations", [&] { edge_dependency_parser<float>(pairs, {.relations = bad}); }, number);
+    expect_sentence(
+        "edge heads' relations", [&] { edge_dependency_parser<float>(pairs, {.relations = bad}); }, number);
   }
 }
 
 TEST_CASE("tree machines of impossible sizes are refused in a sentence") {
   tree_positions<> const where(2, 3);
-  tree_machine_sizes const good{.steps = 2, .symbols = 5, .agent = {.layer = tokens, .layers = 1, .branching = 2, .fillers = 4}};
+  tree_machine_sizes const good{
+      .steps = 2, .symbols = 5, .agent = {.layer = tokens, .layers = 1, .branching = 2, .fillers = 4}};
   auto const made = [&](auto change, index_t bad) {
     auto z = good;
     change(z) = bad;
-    expect_sentence("tree_machine of " + std::to_string(bad), [&] { tree_machine<float>(tree_interpreter<float>(where), where.count(), z); },
-                    std::to_string(bad));
+    expect_sentence(
+        "tree_machine of " + std::to_string(bad),
+        [&] { tree_machine<float>(tree_interpreter<float>(where), where.count(), z); }, std::to_string(bad));
   };
   for (auto bad : test::no_sizes) {
     made([](auto& z) -> index_t& { return z.steps; }, bad);
     made([](auto& z) -> index_t& { return z.symbols; }, bad);
     made([](auto& z) -> index_t& { return z.agent.fillers; }, bad);
     made([](auto& z) -> index_t& { return z.agent.layer.width; }, bad);
-    expect_sentence("positions of depth", [&] { tree_positions<>(2, bad); }, std::to_string(bad));
-    expect_sentence("positions of branching", [&] { tree_positions<>(bad, 30); }, std::to_string(bad));
+    expect_sentence(
+        "positions of depth", [&] { tree_positions<>(2, bad); }, std::to_string(bad));
+    expect_sentence(
+        "positions of branching", [&] { tree_positions<>(bad, 30); }, std::to_string(bad));
   }
 }
 
@@ -131,11 +145,14 @@ TEST_CASE("a static size given another value is refused with both numbers") {
   CHECK(fixed(without).layers.layer.attention.heads() == 2);
   auto z = right;
   z.layer.width = 16;
-  expect_sentence("width", [&] { fixed const m(z); }, "width is 8 by the type, and 16 was given");
+  expect_sentence(
+      "width", [&] { fixed const m(z); }, "width is 8 by the type, and 16 was given");
   z = right, z.layer.heads = 4;
-  expect_sentence("heads", [&] { fixed const m(z); }, "heads is 2 by the type, and 4 was given");
+  expect_sentence(
+      "heads", [&] { fixed const m(z); }, "heads is 2 by the type, and 4 was given");
   z = right, z.layer.hidden = 16;
-  expect_sentence("hidden", [&] { fixed const m(z); }, "hidden is 12 by the type, and 16 was given");
+  expect_sentence(
+      "hidden", [&] { fixed const m(z); }, "hidden is 12 by the type, and 16 was given");
 
   auto const of_other = [](auto make) { expect_sentence("another width", make, "by the type, and 16 was given"); };
   of_other([] { feed_forward<float, 8, 12, 8>(16, 12, 8); });
@@ -153,21 +170,45 @@ TEST_CASE("a static size given another value is refused with both numbers") {
 }
 
 TEST_CASE("what does not go together is refused in a sentence") {
-  expect_sentence("heads that do not divide", [] { edge_transformer_layer<float>({8, 3, 12}); }, "width 8 must be a multiple of the heads, which are 3");
-  expect_sentence("nothing given", [] { edge_transformer_layer<float>({}); }, "was not given");
-  expect_sentence("no hidden", [] { edge_transformer_layer<float>({.width = 8}); }, "hidden was not given");
-  expect_sentence("fused_layer", [] { fused_layer<float>({8, 3, 12}, 0, false); }, "multiple of the heads");
-  expect_sentence("more fused than layers", [] { fused_stack<float>({.layer = tokens, .layers = 2, .fused = 4}); }, "fuse-attention");
-  expect_sentence("64 fused", [] { (void)all_fused(64); }, "64");
-  expect_sentence("-1 fused", [] { (void)all_fused(-1); }, "-1");
-  expect_sentence("top of none", [] { (void)only_top_fused(0); }, "layers is 0");
-  expect_sentence("negative reach", [] { transformer_layer<float>({.width = 8, .hidden = 4, .reach = -1}); }, "reach of relative positions is -1");
-  expect_sentence("negative source", [] { fused_stack<float>({.layer = tokens, .source_width = -4}); }, "-4");
-  expect_sentence("dense matrices overflow", [] {
-    edge_transformer<float> const m({.labels = 5, .targets = 3, .layer = {.width = largest_size, .hidden = largest_size}});
-    arena place;
-    (void)m.plan_params(place);
-  }, "more than any memory");
+  expect_sentence(
+      "heads that do not divide",
+      [] {
+        edge_transformer_layer<float>({8, 3, 12});
+      },
+      "width 8 must be a multiple of the heads, which are 3");
+  expect_sentence(
+      "nothing given", [] { edge_transformer_layer<float>({}); }, "was not given");
+  expect_sentence(
+      "no hidden", [] { edge_transformer_layer<float>({.width = 8}); }, "hidden was not given");
+  expect_sentence(
+      "fused_layer",
+      [] {
+        fused_layer<float>({8, 3, 12}, 0, false);
+      },
+      "multiple of the heads");
+  expect_sentence(
+      "more fused than layers", [] { fused_stack<float>({.layer = tokens, .layers = 2, .fused = 4}); },
+      "fuse-attention");
+  expect_sentence(
+      "64 fused", [] { (void)all_fused(64); }, "64");
+  expect_sentence(
+      "-1 fused", [] { (void)all_fused(-1); }, "-1");
+  expect_sentence(
+      "top of none", [] { (void)only_top_fused(0); }, "layers is 0");
+  expect_sentence(
+      "negative reach", [] { transformer_layer<float>({.width = 8, .hidden = 4, .reach = -1}); },
+      "reach of relative positions is -1");
+  expect_sentence(
+      "negative source", [] { fused_stack<float>({.layer = tokens, .source_width = -4}); }, "-4");
+  expect_sentence(
+      "dense matrices overflow",
+      [] {
+        edge_transformer<float> const m(
+            {.labels = 5, .targets = 3, .layer = {.width = largest_size, .hidden = largest_size}});
+        arena place;
+        (void)m.plan_params(place);
+      },
+      "more than any memory");
   struct config {
     index_t width = 8, layers = 1, heads = 2, hidden = 12, tokens = 9, positions = 12, padding = 1;
     double epsilon = 1e-5;
@@ -178,16 +219,20 @@ TEST_CASE("what does not go together is refused in a sentence") {
   for (auto bad : {index_t{-1}, index_t{11}, test::most_index}) {
     config c;
     c.padding = bad;
-    expect_sentence("roberta's padding", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
+    expect_sentence(
+        "roberta's padding", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
   }
   for (auto bad : test::no_sizes) {
     config c;
     c.tokens = bad;
-    expect_sentence("roberta's tokens", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
+    expect_sentence(
+        "roberta's tokens", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
     c = {}, c.positions = bad;
-    expect_sentence("roberta's positions", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
+    expect_sentence(
+        "roberta's positions", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
     c = {}, c.width = bad;
-    expect_sentence("roberta's width", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
+    expect_sentence(
+        "roberta's width", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
   }
 }
 

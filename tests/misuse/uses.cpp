@@ -75,18 +75,65 @@ TEST_CASE("views and memory are used within their bounds, or it is said") {
       {"columns past the end", [] { (void)column_block(m(3, 4), 3, 2); }, "2 from 3 on"},
       {"columns before the begin", [] { (void)column_block(m(3, 4), -4, 2); }, "-4"},
       {"columns that overflow", [] { (void)column_block(m(3, 4), most_index, most_index); }, "column_block"},
-      {"a negative view", [] { arena a; (void)a.make<vec<float>>(-1); }, "-1"},
-      {"2^62 values", [] { arena a; (void)a.make<vec<float>>(index_t{1} << 62); }, "4611686018427387904"},
-      {"2^32 x 2^30 values", [] { arena a; (void)a.make<tensor<double, dyn, dyn>>(index_t{1} << 32, 1 << 30); }, "4294967296 x 1073741824"},
-      {"a static size not kept", [] { arena a; (void)a.make<tensor<double, dyn, 4>>(3, 5); }, "4 by the type, and 5 was given"},
-      {"pieces that overflow", [] { arena a; a.skip(1 << 20, index_t{1} << 60); }, "1152921504606846976 pieces"},
-      {"fewer than no pieces", [] { arena a; a.skip(8, -3); }, "-3"},
-      {"more than there is", [] { buffer<> const b(256); auto a = b.place(); (void)a.make<vec<double>>(100); }, "more was asked for than was measured"},
-      {"work in nothing", [] { buffer<> const b(0); auto a = b.place(); (void)a.make<vec<double>>(1); }, "of 0 are left"},
+      {"a negative view",
+       [] {
+         arena a;
+         (void)a.make<vec<float>>(-1);
+       },
+       "-1"},
+      {"2^62 values",
+       [] {
+         arena a;
+         (void)a.make<vec<float>>(index_t{1} << 62);
+       },
+       "4611686018427387904"},
+      {"2^32 x 2^30 values",
+       [] {
+         arena a;
+         (void)a.make<tensor<double, dyn, dyn>>(index_t{1} << 32, 1 << 30);
+       },
+       "4294967296 x 1073741824"},
+      {"a static size not kept",
+       [] {
+         arena a;
+         (void)a.make<tensor<double, dyn, 4>>(3, 5);
+       },
+       "4 by the type, and 5 was given"},
+      {"pieces that overflow",
+       [] {
+         arena a;
+         a.skip(1 << 20, index_t{1} << 60);
+       },
+       "1152921504606846976 pieces"},
+      {"fewer than no pieces",
+       [] {
+         arena a;
+         a.skip(8, -3);
+       },
+       "-3"},
+      {"more than there is",
+       [] {
+         buffer<> const b(256);
+         auto a = b.place();
+         (void)a.make<vec<double>>(100);
+       },
+       "more was asked for than was measured"},
+      {"work in nothing",
+       [] {
+         buffer<> const b(0);
+         auto a = b.place();
+         (void)a.make<vec<double>>(1);
+       },
+       "of 0 are left"},
       {"a call without scratch", [] { (void)call{}.scratch->used(); }, "no scratch memory"},
       {"child 255", [] { (void)call{}.child(255); }, "255 children"},
       {"child -1", [] { (void)call{}.child(-1); }, "255 children"},
-      {"nine levels", [] { call c; for (int i = 0; i < 9; ++i) c = c.child(0); }, "eight levels"},
+      {"nine levels",
+       [] {
+         call c;
+         for (int i = 0; i < 9; ++i) c = c.child(0);
+       },
+       "eight levels"},
       {"a rate of 1", [] { (void)call{}.dropout(1); }, "below 1"},
       {"a rate of -1", [] { (void)call{}.dropout(-1); }, "-1"},
       {"threads -5", [] { cpu::backend b(-5); }, "-5"},
@@ -101,36 +148,142 @@ TEST_CASE("batches take what there is room for, or it is said") {
   using edge_pairs_of = edge_pair_loader<reference::backend, double>;
   using trees_of = tree_loader<reference::backend, double>;
   expect_all({
-      {"a graph of 2^32 nodes", [] { graphs_of l(room); l.add(index_t{1} << 32, 0, 1, 0); }, "full"},
-      {"a graph of 2^21 nodes", [] { graphs_of l(room); l.add(1 << 21, 0, 1, 0); }, "full"},
-      {"a graph of 2^63 - 1 nodes", [] { graphs_of l(room); l.add(most_index, 0, 1, 0); }, "full"},
-      {"a graph without nodes", [] { graphs_of l(room); l.add(0, 0, 0, 0); }, "full"},
-      {"a graph of -3 nodes", [] { graphs_of l(room); l.add(-3, 0, 0, 0); }, "full"},
-      {"a third graph", [] { graphs_of l(room); for (int i = 0; i < 3; ++i) l.add(2, 0, 1, 0); }, "full"},
-      {"a question past the end", [] { graphs_of l(room); l.add(3, 0, 3, 0); }, "names a node that is not there"},
-      {"a question before the begin", [] { graphs_of l(room); l.add(3, -1, 0, 0); }, "names a node that is not there"},
-      {"answers before the upload", [] { graphs_of l(room); (void)l.uploaded_answers(); }, "upload() comes before"},
-      {"room for -1 graphs", [] { graphs_of l({-1, 50, 10, 250, 5}); }, "graphs is -1"},
-      {"room for -1 edges", [] { graphs_of l({2, -1, 10, 250, 5}); }, "rows is -1"},
-      {"room for 2^62 triangles", [] { graphs_of l({2, 50, 10, index_t{1} << 62, 5}); }, "triangles is 4611686018427387904"},
-      {"room for -1 pairs", [] { pairs_of l({-1, 9, 9, 5, 5}, 4, 0, 1); }, "pairs is -1"},
-      {"room for -9 tokens", [] { pairs_of l({2, -9, 9, 5, 5}, 4, 0, 1); }, "source_rows is -9"},
-      {"waves of width -4", [] { pairs_of l({2, 9, 9, 5, 5}, -4, 0, 1); }, "width is -4"},
+      {"a graph of 2^32 nodes",
+       [] {
+         graphs_of l(room);
+         l.add(index_t{1} << 32, 0, 1, 0);
+       },
+       "full"},
+      {"a graph of 2^21 nodes",
+       [] {
+         graphs_of l(room);
+         l.add(1 << 21, 0, 1, 0);
+       },
+       "full"},
+      {"a graph of 2^63 - 1 nodes",
+       [] {
+         graphs_of l(room);
+         l.add(most_index, 0, 1, 0);
+       },
+       "full"},
+      {"a graph without nodes",
+       [] {
+         graphs_of l(room);
+         l.add(0, 0, 0, 0);
+       },
+       "full"},
+      {"a graph of -3 nodes",
+       [] {
+         graphs_of l(room);
+         l.add(-3, 0, 0, 0);
+       },
+       "full"},
+      {"a third graph",
+       [] {
+         graphs_of l(room);
+         for (int i = 0; i < 3; ++i) l.add(2, 0, 1, 0);
+       },
+       "full"},
+      {"a question past the end",
+       [] {
+         graphs_of l(room);
+         l.add(3, 0, 3, 0);
+       },
+       "names a node that is not there"},
+      {"a question before the begin",
+       [] {
+         graphs_of l(room);
+         l.add(3, -1, 0, 0);
+       },
+       "names a node that is not there"},
+      {"answers before the upload",
+       [] {
+         graphs_of l(room);
+         (void)l.uploaded_answers();
+       },
+       "upload() comes before"},
+      {"room for -1 graphs",
+       [] {
+         graphs_of l({-1, 50, 10, 250, 5});
+       },
+       "graphs is -1"},
+      {"room for -1 edges",
+       [] {
+         graphs_of l({2, -1, 10, 250, 5});
+       },
+       "rows is -1"},
+      {"room for 2^62 triangles",
+       [] {
+         graphs_of l({2, 50, 10, index_t{1} << 62, 5});
+       },
+       "triangles is 4611686018427387904"},
+      {"room for -1 pairs",
+       [] {
+         pairs_of l({-1, 9, 9, 5, 5}, 4, 0, 1);
+       },
+       "pairs is -1"},
+      {"room for -9 tokens",
+       [] {
+         pairs_of l({2, -9, 9, 5, 5}, 4, 0, 1);
+       },
+       "source_rows is -9"},
+      {"waves of width -4",
+       [] {
+         pairs_of l({2, 9, 9, 5, 5}, -4, 0, 1);
+       },
+       "width is -4"},
       {"waves of 2^60 positions",
-       [] { pairs_of l({2, 9, 9, index_t{1} << 60, 5}, 1 << 20, 0, 1); },
+       [] {
+         pairs_of l({2, 9, 9, index_t{1} << 60, 5}, 1 << 20, 0, 1);
+       },
        "positions and width are 1152921504606846976 times 1048576"},
       {"edges of 2^60 positions",
-       [] { edge_pairs_of l({2, room, room, 5}, {}, 1 << 20, 0, 1, {}, index_t{1} << 60); },
+       [] {
+         edge_pairs_of l({2, room, room, 5}, {}, 1 << 20, 0, 1, {}, index_t{1} << 60);
+       },
        "positions and width are 1152921504606846976 times 1048576"},
-      {"no end", [] { pairs_of l({2, 9, 9, 5, 5}, 4, 0, -1); }, "begin and of the end are 0 and -1"},
-      {"a source that is too long", [] { pairs_of l({2, 9, 9, 5, 5}, 4, 0, 1); l.add_source(std::vector<index_t>(5)); }, "full"},
-      {"edges of room -1", [] { edge_pairs_of l({-1, room, room, 5}, {}, 4, 0, 1); }, "-1"},
-      {"edges of width 0", [] { edge_pairs_of l({2, room, room, 5}, {}, 0, 0, 1); }, "width is 0"},
-      {"a loader of -1 trees", [] { trees_of l({tree_positions<>(2, 3), 2, 5, -1}); }, "batch is -1"},
-      {"a loader of 0 symbols", [] { trees_of l({tree_positions<>(2, 3), 2, 0, 1}); }, "symbols is 0"},
-      {"a loader of 2^31 steps", [] { trees_of l({tree_positions<>(2, 3), index_t{1} << 31, 5, 1}); }, "steps is 2147483648"},
+      {"no end",
+       [] {
+         pairs_of l({2, 9, 9, 5, 5}, 4, 0, -1);
+       },
+       "begin and of the end are 0 and -1"},
+      {"a source that is too long",
+       [] {
+         pairs_of l({2, 9, 9, 5, 5}, 4, 0, 1);
+         l.add_source(std::vector<index_t>(5));
+       },
+       "full"},
+      {"edges of room -1",
+       [] {
+         edge_pairs_of l({-1, room, room, 5}, {}, 4, 0, 1);
+       },
+       "-1"},
+      {"edges of width 0",
+       [] {
+         edge_pairs_of l({2, room, room, 5}, {}, 0, 0, 1);
+       },
+       "width is 0"},
+      {"a loader of -1 trees",
+       [] {
+         trees_of l({tree_positions<>(2, 3), 2, 5, -1});
+       },
+       "batch is -1"},
+      {"a loader of 0 symbols",
+       [] {
+         trees_of l({tree_positions<>(2, 3), 2, 0, 1});
+       },
+       "symbols is 0"},
+      {"a loader of 2^31 steps",
+       [] {
+         trees_of l({tree_positions<>(2, 3), index_t{1} << 31, 5, 1});
+       },
+       "steps is 2147483648"},
       {"a parent behind the sentence",
-       [] { dependency_loader<reference::backend, double> l(room, 4, 4); l.add(std::vector<attached_token>{{1, 0, 0}, {2, 7, 0}}); }, "no token of its sentence"},
+       [] {
+         dependency_loader<reference::backend, double> l(room, 4, 4);
+         l.add(std::vector<attached_token>{{1, 0, 0}, {2, 7, 0}});
+       },
+       "no token of its sentence"},
   });
   graphs_of const l(room);
   CHECK_FALSE(l.has_room(index_t{1} << 32));
@@ -138,7 +291,8 @@ TEST_CASE("batches take what there is room for, or it is said") {
   pairs_of const p({2, 9, 9, 5, 5}, 4, 0, 1);
   CHECK_FALSE((p.has_room(most_index) || p.has_room(most_index, 1) || p.has_room(1, most_index) || p.has_room(-1, 1)));
   edge_pairs_of const e({2, room, room, 5}, {}, 4, 0, 1);
-  CHECK_FALSE((e.has_room(most_index) || e.has_room(most_index, 1) || e.has_room(1, most_index) || e.has_room(index_t{1} << 32, index_t{1} << 32)));
+  CHECK_FALSE((e.has_room(most_index) || e.has_room(most_index, 1) || e.has_room(1, most_index) ||
+               e.has_room(index_t{1} << 32, index_t{1} << 32)));
 }
 
 TEST_CASE("trees have the nodes that they have, or it is said") {
@@ -154,10 +308,36 @@ TEST_CASE("trees have the nodes that they have, or it is said") {
       {"a first child of none", [] { (void)none.first_child(0); }, "there are 0"},
       {"the next of no child", [] { (void)three.next_child(0, 9); }, "node 9"},
       {"a child of node 4", [] { (void)three.child(4, 0); }, "node 4"},
-      {"two roots", [] { numbered_tree::builder b; b.open(1); b.close(); b.open(2); }, "one root"},
-      {"a close too many", [] { numbered_tree::builder b; b.close(); }, "no node is open"},
-      {"an open end", [] { numbered_tree::builder b; b.open(1); (void)b.finish(); }, "still open"},
-      {"slots backwards", [] { numbered_tree::builder b; b.open(1); b.open(2, 1); b.close(); b.open(3, 0); }, "order of their slots"},
+      {"two roots",
+       [] {
+         numbered_tree::builder b;
+         b.open(1);
+         b.close();
+         b.open(2);
+       },
+       "one root"},
+      {"a close too many",
+       [] {
+         numbered_tree::builder b;
+         b.close();
+       },
+       "no node is open"},
+      {"an open end",
+       [] {
+         numbered_tree::builder b;
+         b.open(1);
+         (void)b.finish();
+       },
+       "still open"},
+      {"slots backwards",
+       [] {
+         numbered_tree::builder b;
+         b.open(1);
+         b.open(2, 1);
+         b.close();
+         b.open(3, 0);
+       },
+       "order of their slots"},
       {"branching 1", [] { tree_positions<>(1, 3); }, "branching is 1"},
       {"depth 0", [] { tree_positions<>(2, 0); }, "depth is 0"},
       {"depth 60", [] { tree_positions<>(2, 60); }, "depth of 60"},
@@ -172,9 +352,27 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
       {"inner extents", [] { matmul(ex, cm(2, 3), cm(4, 2), m(2, 2)); }, "matmul"},
       {"rows of the product", [] { matmul(ex, cm(2, 3), cm(3, 2), m(3, 2)); }, "matmul"},
       {"columns of the product", [] { matmul(ex, cm(2, 3), cm(3, 2), m(2, 4)); }, "matmul"},
-      {"a short bias", [] { epilogue<double> e; e.bias = cv(1); matmul(ex, cm(2, 3), cm(3, 2), m(2, 2), e); }, "bias"},
-      {"a residual of another shape", [] { epilogue<double> e; e.residual = cm(3, 2); matmul(ex, cm(2, 3), cm(3, 2), m(2, 2), e); }, "residual"},
-      {"a rate of -1 behind it", [] { epilogue<double> e; e.dropout.rate = -1; matmul(ex, cm(2, 3), cm(3, 2), m(2, 2), e); }, "-1"},
+      {"a short bias",
+       [] {
+         epilogue<double> e;
+         e.bias = cv(1);
+         matmul(ex, cm(2, 3), cm(3, 2), m(2, 2), e);
+       },
+       "bias"},
+      {"a residual of another shape",
+       [] {
+         epilogue<double> e;
+         e.residual = cm(3, 2);
+         matmul(ex, cm(2, 3), cm(3, 2), m(2, 2), e);
+       },
+       "residual"},
+      {"a rate of -1 behind it",
+       [] {
+         epilogue<double> e;
+         e.dropout.rate = -1;
+         matmul(ex, cm(2, 3), cm(3, 2), m(2, 2), e);
+       },
+       "-1"},
       {"matmul_add", [] { matmul_add(ex, cm(2, 3), cm(2, 3), m(2, 3)); }, "matmul"},
       {"softmax", [] { softmax(ex, cm(2, 3), m(3, 2)); }, "softmax"},
       {"softmax_grad", [] { softmax_grad(ex, cm(2, 3), cm(2, 2), m(2, 3)); }, "softmax_grad"},
@@ -207,9 +405,12 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
       {"head_bias_add's heads", [] { head_bias_add(ex, ct(3, 3), cv(4), t(3, 4)); }, "head_bias"},
       {"tree_loss", [] { tree_loss(ex, scratch(), cm(4, 3), n(3), v(1), m(4, 3)); }, "tree_loss"},
       {"decode_rows", [] { decode_rows(ex, cm(4, 3), 0.5, make_vec(numbers, 3)); }, "decode_rows"},
-      {"pair_sum's nodes", [] { pair_sum(ex, graphs(), cm(4, 2), cm(4, 2), {}, no_matrix<double const>(), m(13, 2)); }, "pair_sum"},
-      {"pair_sum's edges", [] { pair_sum(ex, graphs(), cm(5, 2), cm(5, 2), {}, no_matrix<double const>(), m(12, 2)); }, "pair_sum"},
-      {"pair_sum's widths", [] { pair_sum(ex, graphs(), cm(5, 2), cm(5, 3), {}, no_matrix<double const>(), m(13, 2)); }, "pair_sum"},
+      {"pair_sum's nodes", [] { pair_sum(ex, graphs(), cm(4, 2), cm(4, 2), {}, no_matrix<double const>(), m(13, 2)); },
+       "pair_sum"},
+      {"pair_sum's edges", [] { pair_sum(ex, graphs(), cm(5, 2), cm(5, 2), {}, no_matrix<double const>(), m(12, 2)); },
+       "pair_sum"},
+      {"pair_sum's widths", [] { pair_sum(ex, graphs(), cm(5, 2), cm(5, 3), {}, no_matrix<double const>(), m(13, 2)); },
+       "pair_sum"},
       {"pair_product's nodes", [] { pair_product(ex, graphs(), cm(4, 2), cm(4, 2), v(13)); }, "pair_product"},
       {"pair_product's edges", [] { pair_product(ex, graphs(), cm(5, 2), cm(5, 2), v(12)); }, "pair_product"},
       {"arcs' scores", [] { arc_cross_entropy(ex, scratch(), {}, graphs(), cv(12), n(5), v(1), v(12)); }, "arc"},
@@ -232,7 +433,6 @@ void attend(Change change) {
 std::uint8_t const shut[64]{};
 
 TEST_CASE("triangles are given shapes that fit, or it is said") {
-
   CHECK_NOTHROW(attend([](auto&...) {}));
   expect_all({
       {"no heads", [] { attend([](auto& s, auto&, auto&, auto&) { s.heads = 0; }); }, "triangle"},
@@ -240,18 +440,23 @@ TEST_CASE("triangles are given shapes that fit, or it is said") {
       {"heads -2", [] { attend([](auto& s, auto&, auto&, auto&) { s.heads = -2; }); }, "triangle"},
       {"a key of other rows", [] { attend([](auto&, auto& x, auto&, auto&) { x.key = cm(12, 4); }); }, "triangle"},
       {"a query of other rows", [] { attend([](auto&, auto& x, auto&, auto&) { x.query = cm(12, 4); }); }, "triangle"},
-      {"a value of another width", [] { attend([](auto&, auto& x, auto&, auto&) { x.left_value = cm(13, 2); }); }, "triangle"},
+      {"a value of another width", [] { attend([](auto&, auto& x, auto&, auto&) { x.left_value = cm(13, 2); }); },
+       "triangle"},
       {"no right value", [] { attend([](auto&, auto& x, auto&, auto&) { x.right_value = cm(0, 0); }); }, "right value"},
-      {"a short mask", [] { attend([](auto& s, auto&, auto&, auto&) { s.mask.masked = vec<std::uint8_t const>(shut, 34); }); }, "one byte a triangle"},
+      {"a short mask",
+       [] { attend([](auto& s, auto&, auto&, auto&) { s.mask.masked = vec<std::uint8_t const>(shut, 34); }); },
+       "one byte a triangle"},
       {"one source of two", [] { attend([](auto& s, auto&, auto&, auto&) { s.sources = n(1); }); }, "triangle"},
-      {"statistics of other heads", [] { attend([](auto&, auto&, auto& z, auto&) { z.maximum = m(13, 3); }); }, "triangle"},
+      {"statistics of other heads", [] { attend([](auto&, auto&, auto& z, auto&) { z.maximum = m(13, 3); }); },
+       "triangle"},
       {"an output of other rows", [] { attend([](auto&, auto&, auto&, auto& o) { o = m(12, 4); }); }, "triangle"},
   });
 }
 
 TEST_CASE("layers are joined and run as they fit, or it is said") {
   expect_all({
-      {"a chain of other columns", [] { chain(linear<double>{extents<dyn, dyn>(3, 4)}, linear<double>{extents<dyn, dyn>(5, 2)}); }, "chain"},
+      {"a chain of other columns",
+       [] { chain(linear<double>{extents<dyn, dyn>(3, 4)}, linear<double>{extents<dyn, dyn>(5, 2)}); }, "chain"},
       {"a residual of other columns", [] { residual(linear<double>{extents<dyn, dyn>(3, 4)}); }, "residual"},
       {"a layer without scratch",
        [] {

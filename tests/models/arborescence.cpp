@@ -72,14 +72,16 @@ TEST_CASE("a cycle inside of a cycle is opened where it costs least") {
   // 0 -> 1 -> 0 and, once these are one node, with 2 and 3 again.
   std::vector<double> const values{-9, 10, 1, 1, 10, -9, 1, 2, 8, 8, -9, 9, 1, 7, 9, -3};
   auto const score = make_matrix<double const>(values.data(), 4, 4, 4);
-  CHECK_THAT(sum_of(score, maximum_arborescence(score, roots::one)), test::WithinAbs(best_sum(score, roots::one), 1e-12));
+  CHECK_THAT(sum_of(score, maximum_arborescence(score, roots::one)),
+             test::WithinAbs(best_sum(score, roots::one), 1e-12));
 }
 
 TEST_CASE("where the best parents make no cycle they are the arborescence, whatever is added to a row") {
   index_t const n = 40;
   std::vector<double> values(at(n * n));
   for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < n; ++j) values[at(i * n + j)] = (j == i / 2 ? 5.0 : 1.0 / static_cast<double>(1 + j)) + 100.0 * static_cast<double>(i);
+    for (index_t j = 0; j < n; ++j)
+      values[at(i * n + j)] = (j == i / 2 ? 5.0 : 1.0 / static_cast<double>(1 + j)) + 100.0 * static_cast<double>(i);
   auto const parent = maximum_arborescence(make_matrix<double const>(values.data(), n, n, n));
   for (index_t i = 0; i < n; ++i) CHECK(parent[at(i)] == i / 2);
 }
@@ -87,7 +89,8 @@ TEST_CASE("where the best parents make no cycle they are the arborescence, whate
 TEST_CASE("nothing has an arborescence of nothing, and a score that is no number is refused") {
   CHECK(maximum_arborescence(make_matrix<float const>(nullptr, 0, 0, 1)).empty());
   std::vector<float> const values{0, NAN, 1, 2};
-  CHECK_THROWS_WITH(maximum_arborescence(make_matrix<float const>(values.data(), 2, 2, 2)), test::contains("is not finite"));
+  CHECK_THROWS_WITH(maximum_arborescence(make_matrix<float const>(values.data(), 2, 2, 2)),
+                    test::contains("is not finite"));
 }
 
 }  // namespace

@@ -34,9 +34,11 @@ decoder random_decoder(index_t v, double range = 2) {
   };
 }
 
-/// Searches as a decoder with caches does: each row keeps its prefix, which goes along with its parent.  Dead rows hold NaN.
+/// Searches as a decoder with caches does: each row keeps its prefix, which goes along with its parent.  Dead rows hold
+/// NaN.
 template <class T = double>
-void run(beam_search& search, index_t v, decoder const& model, std::vector<index_t> const& sentences, index_t begin = 0) {
+void run(beam_search& search, index_t v, decoder const& model, std::vector<index_t> const& sentences,
+         index_t begin = 0) {
   auto const rows = static_cast<std::size_t>(search.rows());
   std::vector<tokens> cache(rows);
   index_t const k = search.rows() / static_cast<index_t>(sentences.size());
@@ -87,15 +89,23 @@ TEST_CASE("a beam of one follows the likeliest token from link to link until the
   std::vector<logits> const chain{{9, 9, 9, 9, 9, 9}, {0, 1, 2, 5, 1, 8}, {0, 1, 1, 1, 3, 8},
                                   {2, 0, 4, 3, 1, 8}, {7, 1, 2, 3, 4, 8}, {9, 9, 9, 9, 9, 9}};
   beam_options options{.beam = 1, .begin = 1, .end = 0, .forbidden = {5}};
-  auto const model = [&](index_t, tokens const& before) { return chain[static_cast<std::size_t>(before.empty() ? 1 : before.back())]; };
+  auto const model = [&](index_t, tokens const& before) {
+    return chain[static_cast<std::size_t>(before.empty() ? 1 : before.back())];
+  };
   auto const all = found(options, 6, model);
   REQUIRE(all.size() == 1);
   CHECK(all[0].tokens == tokens{3, 2, 4});
-  double const sum = log_softmax(chain[1], 3) + log_softmax(chain[3], 2) + log_softmax(chain[2], 4) + log_softmax(chain[4], 0);
+  double const sum =
+      log_softmax(chain[1], 3) + log_softmax(chain[3], 2) + log_softmax(chain[2], 4) + log_softmax(chain[4], 0);
   CHECK_THAT(all[0].log_probability, WithinAbs(sum, 1e-12));
   CHECK_THAT(all[0].score, WithinAbs(sum / 4, 1e-12));
   beam_search search(2, 6, options);
-  run(search, 6, [&](index_t sentence, tokens const& before) { return sentence == 0 ? model(0, before) : logits{9, 0, 0, 0, 0, 0}; }, {0, 1}, 1);
+  run(
+      search, 6,
+      [&](index_t sentence, tokens const& before) {
+        return sentence == 0 ? model(0, before) : logits{9, 0, 0, 0, 0, 0};
+      },
+      {0, 1}, 1);
   CHECK(search.step() == 4);  // not one more than it takes
   CHECK(search.best(0)[0].tokens == all[0].tokens);
   CHECK(search.best(1)[0].tokens.empty());
@@ -127,7 +137,8 @@ TEST_CASE("a beam that holds all sequences finds them all, in the order of their
       for (auto& h : all) h.score = h.log_probability / std::pow(static_cast<double>(h.tokens.size() + 1), alpha);
       sort(all);
       auto const n = static_cast<index_t>(all.size());
-      beam_options options{.beam = n, .length_penalty = alpha, .n_best = n, .longest = longest, .end = end, .forbidden = {padding}};
+      beam_options options{
+          .beam = n, .length_penalty = alpha, .n_best = n, .longest = longest, .end = end, .forbidden = {padding}};
       expect_same(found(options, v, model, sentence), all);
       options.beam = 3 * n;
       options.n_best = 7;
@@ -151,7 +162,8 @@ std::vector<hypothesis> by_the_rules(beam_options const& o, index_t v, decoder c
         next.back().tokens.push_back(c);
       }
     }
-    std::stable_sort(next.begin(), next.end(), [](auto const& a, auto const& b) { return a.log_probability > b.log_probability; });
+    std::stable_sort(next.begin(), next.end(),
+                     [](auto const& a, auto const& b) { return a.log_probability > b.log_probability; });
     next.resize(std::min(next.size(), 2 * k));
     live.clear();
     for (std::size_t i = 0; i < next.size(); ++i) {
@@ -253,13 +265,16 @@ TEST_CASE("searches that cannot be are refused with a sentence") {
   CHECK_THROWS_WITH(make({.longest = 3, .shortest = 4}), contains("shortest is at least 0 and at most longest"));
   CHECK_THROWS_WITH(make({.length_penalty = none}), contains("the length penalty is no number"));
   CHECK_THROWS_WITH(make({.end = 4}), contains("the end is no token of the vocabulary"));
-  CHECK_THROWS_WITH(make({.end = 1, .forbidden = {1}}), contains("a forbidden token is none of the vocabulary, or the end"));
-  CHECK_THROWS_WITH(make({.end = 1, .forbidden = {4}}), contains("a forbidden token is none of the vocabulary, or the end"));
+  CHECK_THROWS_WITH(make({.end = 1, .forbidden = {1}}),
+                    contains("a forbidden token is none of the vocabulary, or the end"));
+  CHECK_THROWS_WITH(make({.end = 1, .forbidden = {4}}),
+                    contains("a forbidden token is none of the vocabulary, or the end"));
   auto search = make({.beam = 2, .longest = 0}, 2);
   CHECK_THROWS_WITH(search.restart(3), contains("no room for so many sentences"));
   CHECK_THROWS_WITH(search.best(2), contains("there is no such sentence"));
   logits const x(16);
-  CHECK_THROWS_WITH(search.advance(tensor<double const, dyn, dyn>(x.data(), 2, 4)), contains("logits are (rows, vocabulary)"));
+  CHECK_THROWS_WITH(search.advance(tensor<double const, dyn, dyn>(x.data(), 2, 4)),
+                    contains("logits are (rows, vocabulary)"));
   search.advance(tensor<double const, dyn, dyn>(x.data(), 4, 4));
   CHECK(search.done());
   CHECK_THROWS_WITH(search.limit(0, 3), contains("set before the first step"));

@@ -1,5 +1,5 @@
-// Dependency parsers: gradients in every arrangement, what their scores mean, memory without relations of all pairs, and the same bits
-// whatever the threads.
+// Dependency parsers: gradients in every arrangement, what their scores mean, memory without relations of all pairs,
+// and the same bits whatever the threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/dependency_parser.hpp"
 
@@ -52,7 +52,8 @@ TEST_CASE("a sentence with a parent that is none of its tokens is refused, and c
   CHECK_THROWS_WITH(loader.add(bad), test::contains("a parent is no token of its sentence"));
   CHECK(loader.dims().nodes == 2);
   sentence_loader<reference::backend, double> graphs({3, 26, 8, 92, 4}, reach, width);
-  CHECK_THROWS_WITH(graphs.add(std::vector<labelled_token>{{1, 0}, {2, 2}}), test::contains("a parent is no token of its sentence"));
+  CHECK_THROWS_WITH(graphs.add(std::vector<labelled_token>{{1, 0}, {2, 2}}),
+                    test::contains("a parent is no token of its sentence"));
   CHECK(graphs.dims().nodes == 0);
 }
 
@@ -69,7 +70,8 @@ token_trunk_sizes token_sizes(bool tied, double dropout) { return {tokens, 2, ti
 
 template <class Model, class Ex>
 struct parser_use : test::model_use<Model, Ex, loader_type> {
-  parser_use(Model const& m, keep k) : test::model_use<Model, Ex, loader_type>(m, k, filled<loader_type>(some_sentences())) {}
+  parser_use(Model const& m, keep k)
+      : test::model_use<Model, Ex, loader_type>(m, k, filled<loader_type>(some_sentences())) {}
 };
 
 TEMPLATE_TEST_CASE("dependency parsers have the gradient of their loss", "", TRIAD_TEST_BACKENDS) {
@@ -81,11 +83,14 @@ TEMPLATE_TEST_CASE("dependency parsers have the gradient of their loss", "", TRI
     auto const nodes = token_sizes(tied, rate);
     edge_head_options const plain{relations};
     biaffine_options const biaffine{relations, inner, rate};
-    test::check_gradient_of(parser_use<edge_dependency_parser<double>, TestType>(edge_dependency_parser<double>(edges, plain), kept));
-    test::check_gradient_of(parser_use<edge_dependency_parser<double, width, 2, 8>, TestType>(edge_dependency_parser<double, width, 2, 8>(edges, plain), kept));
-    test::check_gradient_of(parser_use<biaffine_dependency_parser<double>, TestType>(biaffine_dependency_parser<double>(nodes, biaffine), kept));
     test::check_gradient_of(
-        parser_use<biaffine_dependency_parser<double, width, 2, 8>, TestType>(biaffine_dependency_parser<double, width, 2, 8>(nodes, biaffine), kept));
+        parser_use<edge_dependency_parser<double>, TestType>(edge_dependency_parser<double>(edges, plain), kept));
+    test::check_gradient_of(parser_use<edge_dependency_parser<double, width, 2, 8>, TestType>(
+        edge_dependency_parser<double, width, 2, 8>(edges, plain), kept));
+    test::check_gradient_of(parser_use<biaffine_dependency_parser<double>, TestType>(
+        biaffine_dependency_parser<double>(nodes, biaffine), kept));
+    test::check_gradient_of(parser_use<biaffine_dependency_parser<double, width, 2, 8>, TestType>(
+        biaffine_dependency_parser<double, width, 2, 8>(nodes, biaffine), kept));
   }
 }
 
@@ -98,7 +103,8 @@ struct asked {
   dependency_batch<double> in;
   dependency_scores<double> found;
 
-  asked(Model const& m, sentences const& all) : work(ex, m, settings()), loader(filled<loader_type>(all)), in(loader.upload().first) {
+  asked(Model const& m, sentences const& all)
+      : work(ex, m, settings()), loader(filled<loader_type>(all)), in(loader.upload().first) {
     initialize(work.parameters().mutable_values(), 3);
     found = work.infer(in);
   }
@@ -149,13 +155,16 @@ void relations_of_all_pairs_have_those_of_the_right_ones(Model const& m) {
     auto const row = static_cast<std::size_t>(a->in.pairs.edge(k));
     CHECK(all.child[row] == a->in.pairs.child(k));
     CHECK(all.parent[row] == a->in.pairs.parent(k));
-    for (index_t r = 0; r < relations; ++r) CHECK_THAT(a->found.relation(k, r), WithinAbs(every[row * relations + static_cast<std::size_t>(r)], 1e-12));
+    for (index_t r = 0; r < relations; ++r)
+      CHECK_THAT(a->found.relation(k, r), WithinAbs(every[row * relations + static_cast<std::size_t>(r)], 1e-12));
   }
 }
 
 TEST_CASE("relations that are asked for afterwards are those of training") {
-  relations_of_all_pairs_have_those_of_the_right_ones(edge_dependency_parser<double>(edge_sizes(false, 0.3), {relations}));
-  relations_of_all_pairs_have_those_of_the_right_ones(biaffine_dependency_parser<double>(token_sizes(false, 0.3), {relations, inner, 0.3}));
+  relations_of_all_pairs_have_those_of_the_right_ones(
+      edge_dependency_parser<double>(edge_sizes(false, 0.3), {relations}));
+  relations_of_all_pairs_have_those_of_the_right_ones(
+      biaffine_dependency_parser<double>(token_sizes(false, 0.3), {relations, inner, 0.3}));
 }
 
 template <class Model>
@@ -199,7 +208,8 @@ TEST_CASE("biaffine heads are the formulas at the head of their file") {
       CHECK_THAT(a->found.arc(4 * i + j), WithinAbs(arc, 1e-12));
       for (index_t k = 0; k < relations; ++k) {
         double logit = w.relation.bias(k);
-        for (index_t h = 0; h < inner; ++h) logit += w.relation.weight(k, h) * line(w.child, h, 2, i) * line(w.parent, h, 3, j);
+        for (index_t h = 0; h < inner; ++h)
+          logit += w.relation.weight(k, h) * line(w.child, h, 2, i) * line(w.parent, h, 3, j);
         CHECK_THAT(logits[static_cast<std::size_t>((4 * i + j) * relations + k)], WithinAbs(logit, 1e-12));
       }
     }
@@ -214,11 +224,13 @@ TEST_CASE("dependency parsers list their parameters by name") {
   };
   auto const edges = paths_of(edge_dependency_parser<double>(edge_sizes(true, 0), {relations}));
   CHECK(edges.front() == "encoder.tokens");
-  CHECK(std::vector<std::string>(edges.end() - 4, edges.end()) == std::vector<std::string>{"arc.weight", "arc.bias", "relation.weight", "relation.bias"});
+  CHECK(std::vector<std::string>(edges.end() - 4, edges.end()) ==
+        std::vector<std::string>{"arc.weight", "arc.bias", "relation.weight", "relation.bias"});
   auto const nodes = paths_of(biaffine_dependency_parser<double>(token_sizes(true, 0), {relations, inner, 0}));
   CHECK(std::vector<std::string>(nodes.end() - 18, nodes.end() - 8) ==
-        std::vector<std::string>{"ends.arc_child.weight", "ends.arc_child.bias", "ends.arc_parent.weight", "ends.arc_parent.bias", "ends.relation_child.weight",
-                                 "ends.relation_child.bias", "ends.relation_parent.weight", "ends.relation_parent.bias", "arc.weight", "arc.bias"});
+        std::vector<std::string>{"ends.arc_child.weight", "ends.arc_child.bias", "ends.arc_parent.weight",
+                                 "ends.arc_parent.bias", "ends.relation_child.weight", "ends.relation_child.bias",
+                                 "ends.relation_parent.weight", "ends.relation_parent.bias", "arc.weight", "arc.bias"});
   CHECK(nodes[nodes.size() - 8] == "root.weight");
 }
 
@@ -238,7 +250,8 @@ TEST_CASE("forty relations more cost a training step forty values a token more, 
   auto const edges = edge_sizes(false, 0.1);
   auto const nodes = token_sizes(false, 0.1);
   check(edge_dependency_parser<float>(edges, {4}), edge_dependency_parser<float>(edges, {44}));
-  check(biaffine_dependency_parser<float>(nodes, {4, inner, 0.1}), biaffine_dependency_parser<float>(nodes, {44, inner, 0.1}));
+  check(biaffine_dependency_parser<float>(nodes, {4, inner, 0.1}),
+        biaffine_dependency_parser<float>(nodes, {44, inner, 0.1}));
 }
 
 template <class Model>

@@ -28,7 +28,8 @@ std::vector<tokens> const sources{{3, 4, 5, 8}, {6}, {7, 7, 3}};
 
 edge_pair_dims room_of(std::size_t count, index_t target) {
   edge_pair_dims z;
-  for (std::size_t i = 0; i < count; ++i) z = z + edge_pair_dims_of(static_cast<index_t>(sources[i].size()) + 1, target);
+  for (std::size_t i = 0; i < count; ++i)
+    z = z + edge_pair_dims_of(static_cast<index_t>(sources[i].size()) + 1, target);
   return z;
 }
 
@@ -61,7 +62,8 @@ struct decoding {
   edge_decoder<Model, Ex> decoder;
 
   explicit decoding(int which)
-      : net(plain, whole_model(sizes_of(which)), settings()), parameters(Model(sizes_of(which)), holding::values, memory_of(ex)),
+      : net(plain, whole_model(sizes_of(which)), settings()),
+        parameters(Model(sizes_of(which)), holding::values, memory_of(ex)),
         loader(room_of(3, longest), Model(sizes_of(which)).layout, width, begin_token, end_token),
         decoder(ex, Model(sizes_of(which)), {room_of(3, 0), beam, longest}) {
     initialize(net.parameters().mutable_values(), 5);
@@ -70,7 +72,8 @@ struct decoding {
     walk(net.parameters().mutable_values(), [&](std::string const&, auto view) {
       auto const v = as_vec(view);
       for (index_t i = 0; i < v.extent(0); ++i) {
-        v(i) = static_cast<double>(static_cast<float>(v(i) + random.uniform(-0.2, 0.2)));  // a bias that is zero shows nothing
+        v(i) = static_cast<double>(
+            static_cast<float>(v(i) + random.uniform(-0.2, 0.2)));  // a bias that is zero shows nothing
         numbers.push_back(v(i));
       }
     });
@@ -94,7 +97,8 @@ struct decoding {
   }
   /// What follows the last of `target`'s tokens, by a pass over all of them.
   std::vector<double> whole(tokens const& source, tokens const& target) {
-    edge_pair_loader<reference::backend, double> l(edge_pair_dims_of(6, longest), net.model().layout, width, begin_token, end_token);
+    edge_pair_loader<reference::backend, double> l(edge_pair_dims_of(6, longest), net.model().layout, width,
+                                                   begin_token, end_token);
     l.add(source, target);
     auto const found = net.infer(l.upload().first);
     auto const* const last = found.data_handle() + static_cast<index_t>(target.size()) * vocabulary;
@@ -140,7 +144,8 @@ void expect_whole(Decoding& d, int which, double tolerance) {
   }
 }
 
-TEMPLATE_TEST_CASE("edges of new tokens say what passes over all tokens say, whoever goes on from whom", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("edges of new tokens say what passes over all tokens say, whoever goes on from whom", "",
+                   TRIAD_TEST_BACKENDS) {
   for (int which = 0; which < models; ++which) {
     CAPTURE(which);
     decoding<TestType> d(which);
@@ -150,7 +155,8 @@ TEMPLATE_TEST_CASE("edges of new tokens say what passes over all tokens say, who
   expect_whole(fixed, 0, 1e-12);
 }
 
-TEMPLATE_TEST_CASE("edges of new tokens say in single precision what passes say in double", "", TRIAD_TEST_ONE_BACKEND) {
+TEMPLATE_TEST_CASE("edges of new tokens say in single precision what passes say in double", "",
+                   TRIAD_TEST_ONE_BACKEND) {
   for (int which = 0; which < models; ++which) {
     CAPTURE(which);
     decoding<TestType, float> d(which);
@@ -178,7 +184,8 @@ void find_by_passes(decoding<Ex>& d, std::size_t count, beam_search& search) {
 
 beam_options options() {
   beam_options o;
-  o.beam = beam, o.n_best = beam, o.longest = longest - 1, o.begin = begin_token, o.end = end_token, o.length_penalty = 0.6;
+  o.beam = beam, o.n_best = beam, o.longest = longest - 1, o.begin = begin_token, o.end = end_token,
+  o.length_penalty = 0.6;
   o.forbidden = {0, 1};
   return o;
 }
@@ -204,7 +211,9 @@ TEMPLATE_TEST_CASE("a beam search over new edges finds what one over passes find
 TEST_CASE("an edge decoder holds what it planned, and allocates nothing afterwards") {
   for (int which : {0, 1, 2, 3}) {
     decoding<cpu::backend, float> d(which);
-    CHECK(d.decoder.bytes() == edge_decoder<edge_transformer_seq2seq<float>, cpu::backend>::planned(d.ex, edge_transformer_seq2seq<float>(sizes_of(which)), {room_of(3, 0), beam, longest}));
+    CHECK(d.decoder.bytes() ==
+          edge_decoder<edge_transformer_seq2seq<float>, cpu::backend>::planned(
+              d.ex, edge_transformer_seq2seq<float>(sizes_of(which)), {room_of(3, 0), beam, longest}));
     auto const w = d.parameters.values();
     auto const in = d.load(3);
     beam_search search(3, vocabulary, options());
@@ -263,7 +272,8 @@ TEST_CASE("an edge decoder refuses what it has no room for") {
   CHECK_THROWS_WITH(small.step(w, six, strange), contains("of the same source"));
   (void)small.step(w, six, self);
   CHECK_THROWS_WITH(small.step(w, six, self), contains("no room for another token"));
-  CHECK_THROWS_WITH((edge_decoder<edge_transformer_seq2seq<double>, Ex>(d.ex, d.net.model(), {room_of(2, 0), 0, 2})), contains("need room"));
+  CHECK_THROWS_WITH((edge_decoder<edge_transformer_seq2seq<double>, Ex>(d.ex, d.net.model(), {room_of(2, 0), 0, 2})),
+                    contains("need room"));
 }
 
 }  // namespace

@@ -33,13 +33,15 @@ struct questions {
     for (index_t t = 0; t < shape.dims.triangles; ++t) masked.push_back(random.uniform() < 0.3);
   }
   graph_queries input(bool masks) const {
-    graph_queries q{shape.batch(), make_vec(label.data(), shape.dims.rows), make_vec(edge.data(), 3), make_vec(source.data(), 3), make_vec(target.data(), 3)};
+    graph_queries q{shape.batch(), make_vec(label.data(), shape.dims.rows), make_vec(edge.data(), 3),
+                    make_vec(source.data(), 3), make_vec(target.data(), 3)};
     if (masks) q.mask.masked = make_vec(masked.data(), shape.dims.triangles);
     return q;
   }
 };
 
-edge_transformer_sizes sizes(index_t layers, bool tied, bool prune, double dropout = 0, triangle_form variant = triangle_form::full) {
+edge_transformer_sizes sizes(index_t layers, bool tied, bool prune, double dropout = 0,
+                             triangle_form variant = triangle_form::full) {
   edge_transformer_sizes z;
   z.labels = labels;
   z.targets = targets;
@@ -66,11 +68,13 @@ TEMPLATE_TEST_CASE("the Edge Transformer has the gradient of its value", "", TRI
     for (bool tied : {true, false})
       for (bool prune : {true, false})
         for (auto kept : {keep::everything, keep::inputs}) {
-          check_gradient<edge_transformer<double>>(ex, sizes(layers, tied, prune, kept == keep::inputs ? 0.3 : 0), kept);
+          check_gradient<edge_transformer<double>>(ex, sizes(layers, tied, prune, kept == keep::inputs ? 0.3 : 0),
+                                                   kept);
           check_gradient<edge_transformer<double, width, 2, 8, form::paper>>(ex, sizes(layers, tied, prune, 0.3), kept);
         }
   check_gradient<edge_transformer<double>>(ex, sizes(2, true, true, 0.3, triangle_form::flat), keep::everything);
-  check_gradient<edge_transformer<double>>(ex, sizes(2, false, true, 0.3, triangle_form::both_ablations), keep::everything);
+  check_gradient<edge_transformer<double>>(ex, sizes(2, false, true, 0.3, triangle_form::both_ablations),
+                                           keep::everything);
 }
 
 template <class Model>
@@ -85,7 +89,8 @@ std::vector<double> logits_of(edge_transformer_sizes const& z, keep kept) {
   auto const saved = model.plan_saved(place, q.shape.dims, kept);
   std::vector<double> y(3 * targets);
   test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-    model.forward(backend, c, parameters.values(), q.input(true), saved, tensor<double, dyn, dyn>(y.data(), 3, targets));
+    model.forward(backend, c, parameters.values(), q.input(true), saved,
+                  tensor<double, dyn, dyn>(y.data(), 3, targets));
   });
   return y;
 }

@@ -19,7 +19,8 @@ using namespace triad;
 constexpr index_t width = test::parser_width, reach = test::parser_reach;
 using test::parser_sentences, test::parser_use;
 
-edge_transformer_parser_sizes sizes(sequence_encoding encoding, arcs reading, bool tied, double dropout, index_t fixed = -1) {
+edge_transformer_parser_sizes sizes(sequence_encoding encoding, arcs reading, bool tied, double dropout,
+                                    index_t fixed = -1) {
   edge_transformer_parser_sizes z;
   z.tokens = test::parser_tokens;
   z.relations = 2 * reach + 1;
@@ -42,7 +43,8 @@ TEMPLATE_TEST_CASE("the parser has the gradient of its loss", "", TRIAD_TEST_BAC
         CAPTURE(static_cast<int>(encoding), static_cast<int>(reading), tied);
         auto const z = sizes(encoding, reading, tied, tied ? 0.3 : 0);
         check_gradient_of(parser_use<edge_transformer_parser<double>, TestType>(z, kept));
-        if (encoding == sequence_encoding::relational) check_gradient_of(parser_use<edge_transformer_parser<double, width, 2, 8, form::paper>, TestType>(z, kept));
+        if (encoding == sequence_encoding::relational)
+          check_gradient_of(parser_use<edge_transformer_parser<double, width, 2, 8, form::paper>, TestType>(z, kept));
       }
 }
 
@@ -50,7 +52,8 @@ TEST_CASE("a word that is not learned has no gradient, and the others theirs") {
   auto const z = sizes(sequence_encoding::relational, arcs::from_child, false, 0);
   auto fixed = z;
   fixed.fixed_token = parser_sentences()[0][0].token;
-  parser_use<edge_transformer_parser<double>, reference::backend> learned(z, keep::everything), held(fixed, keep::everything);
+  parser_use<edge_transformer_parser<double>, reference::backend> learned(z, keep::everything),
+      held(fixed, keep::everything);
   std::vector<double> a(learned.values().size()), b = a;
   learned.run(learned.values(), &a);
   held.run(held.values(), &b);

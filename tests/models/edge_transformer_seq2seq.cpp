@@ -1,4 +1,5 @@
-// The encoder-decoder Edge Transformer: its gradient in every arrangement, padding that changes nothing, and a decoder that sees no future.
+// The encoder-decoder Edge Transformer: its gradient in every arrangement, padding that changes nothing, and a decoder
+// that sees no future.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer_seq2seq.hpp"
 
@@ -29,7 +30,8 @@ std::vector<pair> const three{{{3, 4, 5}, {6, 3}}, {{6}, {7, 5, 3}}, {{4, 4}, {}
 
 edge_pair_dims room_for(std::vector<pair> const& pairs) {
   edge_pair_dims z;
-  for (auto const& p : pairs) z = z + edge_pair_dims_of(static_cast<index_t>(p.source.size()) + 1, static_cast<index_t>(p.target.size()) + 1);
+  for (auto const& p : pairs)
+    z = z + edge_pair_dims_of(static_cast<index_t>(p.source.size()) + 1, static_cast<index_t>(p.target.size()) + 1);
   return z;
 }
 
@@ -39,8 +41,8 @@ loader loaded(edge_pair_layout const& layout, std::vector<pair> const& pairs = t
   return l;
 }
 
-edge_transformer_seq2seq_sizes sizes(sequence_encoding encoding = sequence_encoding::relational, edge_reading reading = edge_reading::own,
-                                     bool tied = false, double dropout = 0) {
+edge_transformer_seq2seq_sizes sizes(sequence_encoding encoding = sequence_encoding::relational,
+                                     edge_reading reading = edge_reading::own, bool tied = false, double dropout = 0) {
   edge_transformer_seq2seq_sizes z;
   z.tokens = tokens;
   z.reach = reach;
@@ -62,10 +64,11 @@ struct arrangement {
 std::vector<arrangement> arrangements() {
   auto const relational = sequence_encoding::relational, positional = sequence_encoding::positional;
   auto const own = edge_reading::own, from_begin = edge_reading::from_begin;
-  std::vector<arrangement> all{{"relational, own", sizes(relational, own)},
-                               {"relational, from begin, tied, dropout, recomputed", sizes(relational, from_begin, true, 0.3), keep::inputs},
-                               {"positional, own, tied, dropout", sizes(positional, own, true, 0.3)},
-                               {"positional, from begin, recomputed", sizes(positional, from_begin), keep::inputs}};
+  std::vector<arrangement> all{
+      {"relational, own", sizes(relational, own)},
+      {"relational, from begin, tied, dropout, recomputed", sizes(relational, from_begin, true, 0.3), keep::inputs},
+      {"positional, own, tied, dropout", sizes(positional, own, true, 0.3)},
+      {"positional, from begin, recomputed", sizes(positional, from_begin), keep::inputs}};
   auto whole = sizes(relational, from_begin, false, 0.2);
   whole.prune = false;
   whole.layer.attention_bias = false;
@@ -100,7 +103,8 @@ struct padded_pairs {
   static constexpr index_t s = 5, t = 5, n = s + t, filler = 3;
   edge_pair_layout layout;
   test::ragged source{list(three.size(), s)}, whole{list(three.size(), n)};
-  list source_token, source_position, source_self, source_relation, source_row, token, position, relation, origin, target_token, target_self, read, next;
+  list source_token, source_position, source_self, source_relation, source_row, token, position, relation, origin,
+      target_token, target_self, read, next;
   std::vector<std::uint8_t> source_shut, shut;
   std::vector<double> waves;
 
@@ -109,7 +113,8 @@ struct padded_pairs {
     index_t const places = relational ? layout.places.count() : whole.dims.rows;
     for (float const v : position_waves(n, width)) waves.push_back(v);
     for (std::size_t p = 0; p < three.size(); ++p) {
-      auto const given = static_cast<index_t>(three[p].source.size()) + 1, asked = static_cast<index_t>(three[p].target.size());
+      auto const given = static_cast<index_t>(three[p].source.size()) + 1,
+                 asked = static_cast<index_t>(three[p].target.size());
       auto const first = source.edge[p], all = whole.edge[p];
       auto const at = [](index_t i) { return static_cast<std::size_t>(i); };
       auto const is_padding = [&](index_t i) { return i < s && i >= given; };
@@ -131,8 +136,11 @@ struct padded_pairs {
         }
         for (index_t j = 0; j < n; ++j) {
           bool const known = i < s && j < s;
-          index_t const within = (i == 0 && j == 0) || (i == s && j == s) ? layout.places.begin() : layout.places.within(i, j);
-          index_t const place = i < s && j >= s ? layout.places.to_target() : i >= s && j < s ? layout.places.to_source() : within;
+          index_t const within =
+              (i == 0 && j == 0) || (i == s && j == s) ? layout.places.begin() : layout.places.within(i, j);
+          index_t const place = i < s && j >= s   ? layout.places.to_target()
+                                : i >= s && j < s ? layout.places.to_source()
+                                                  : within;
           index_t const own = relational ? place : all + i * n + j;
           relation.push_back(known ? places : own);
           origin.push_back(known ? places + first + i * s + j : own);
@@ -153,7 +161,8 @@ struct padded_pairs {
     tensor<double const, dyn, dyn> const table(waves.data(), n, width);
     edge_pair_batch<double> in;
     in.sizes = {source.dims.graphs, source.dims, whole.dims, static_cast<index_t>(next.size())};
-    in.source = {source.batch(), view(source_token), view(source_relation), view(source_position), view(source_self), table};
+    in.source = {source.batch(),        view(source_token), view(source_relation),
+                 view(source_position), view(source_self),  table};
     in.whole = {whole.batch(), view(token), view(relation), view(position), vec<index_t const>(nullptr, 0), table};
     in.target_token = view(target_token);
     in.target_self = view(target_self);
@@ -178,7 +187,8 @@ arrangement without_dropout(arrangement a) {
   return a;
 }
 
-TEMPLATE_TEST_CASE("pairs side by side have the loss and the gradient of pairs with padding and a mask", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("pairs side by side have the loss and the gradient of pairs with padding and a mask", "",
+                   TRIAD_TEST_BACKENDS) {
   for (auto const& each : arrangements()) {
     CAPTURE(each.name);
     auto const a = without_dropout(each);  // elements would have other numbers
@@ -251,7 +261,9 @@ std::vector<double> logits_of(arrangement const& a, std::vector<pair> const& pai
   auto place = memory.place();
   auto const logits = m.plan_output(place, in.sizes);
   auto const saved = m.plan_saved(place, in.sizes, keep::nothing);
-  test::with_scratch(use.ex, call{}, [&](auto& backend, call const& c) { m.forward(backend, c, use.parameters.values(), in, saved, logits); });
+  test::with_scratch(use.ex, call{}, [&](auto& backend, call const& c) {
+    m.forward(backend, c, use.parameters.values(), in, saved, logits);
+  });
   return {logits.data_handle(), logits.data_handle() + logits.size()};
 }
 std::vector<double> rows_of(std::vector<double> const& logits, index_t first, index_t count) {
@@ -259,7 +271,8 @@ std::vector<double> rows_of(std::vector<double> const& logits, index_t first, in
   return {at, at + count * tokens};
 }
 
-TEMPLATE_TEST_CASE("what edges say of a pair depends on its source and on the tokens so far, and on nothing beside it", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("what edges say of a pair depends on its source and on the tokens so far, and on nothing beside it",
+                   "", TRIAD_TEST_BACKENDS) {
   for (auto const& a : arrangements()) {
     CAPTURE(a.name);
     auto const& one = three[1];           // of three tokens, so four are asked
@@ -338,12 +351,17 @@ TEST_CASE("an encoder and decoder of edges list their parameters by name") {
   auto const paths_of = [](edge_transformer_seq2seq_sizes const& z) {
     std::vector<std::string> paths;
     arena measure;
-    walk(edge_transformer_seq2seq<double>(z).plan_params(measure), [&](std::string const& path, auto) { paths.push_back(path); });
+    walk(edge_transformer_seq2seq<double>(z).plan_params(measure),
+         [&](std::string const& path, auto) { paths.push_back(path); });
     return paths;
   };
-  auto const has = [](std::vector<std::string> const& paths, std::string const& path) { return std::count(paths.begin(), paths.end(), path) == 1; };
-  auto const relational = paths_of(sizes()), positional = paths_of(sizes(sequence_encoding::positional, edge_reading::own, true));
-  for (auto const* path : {"tokens", "output.weight", "encoder.layers.0.attention.query.weight", "decoder.layers.0.attention.output.bias"}) {
+  auto const has = [](std::vector<std::string> const& paths, std::string const& path) {
+    return std::count(paths.begin(), paths.end(), path) == 1;
+  };
+  auto const relational = paths_of(sizes()),
+             positional = paths_of(sizes(sequence_encoding::positional, edge_reading::own, true));
+  for (auto const* path : {"tokens", "output.weight", "encoder.layers.0.attention.query.weight",
+                           "decoder.layers.0.attention.output.bias"}) {
     CAPTURE(path);
     CHECK(has(relational, path));
     CHECK(has(positional, path));

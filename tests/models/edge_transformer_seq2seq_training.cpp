@@ -1,4 +1,5 @@
-// The encoder-decoder Edge Transformer in training: threads change no bit, a step allocates nothing, its plan is what it holds.
+// The encoder-decoder Edge Transformer in training: threads change no bit, a step allocates nothing, its plan is what
+// it holds.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstddef>
@@ -50,7 +51,9 @@ struct run {
     return o;
   }
   run(int threads, sequence_encoding encoding, keep kept = keep::everything)
-      : ex(threads), train(ex, model(sizes(encoding)), options(kept)), loader(options(kept).capacity, train.model().layout, width, begin_token, end_token) {
+      : ex(threads),
+        train(ex, model(sizes(encoding)), options(kept)),
+        loader(options(kept).capacity, train.model().layout, width, begin_token, end_token) {
     initialize(train.parameters().mutable_values(), 3);
   }
   run(run const&) = delete;
@@ -119,20 +122,26 @@ TEST_CASE("the plan of an encoder and decoder of edges is what they hold, and a 
   edge_pair_loader<cpu::backend, float> wider(wide, r.train.model().layout, width, begin_token, end_token);
   for (int p = 0; p < 6; ++p) wider.add(long_one, long_one);
   auto const both = wider.upload();
-  CHECK_THROWS_WITH(r.train.update(both.first, both.second, 0.1), test::contains("more was asked for than was measured"));
+  CHECK_THROWS_WITH(r.train.update(both.first, both.second, 0.1),
+                    test::contains("more was asked for than was measured"));
 }
 
-TEST_CASE("either side keeps thirteen values a column of an edge in each layer, and of what is not read no more than up to the triangle") {
+TEST_CASE(
+    "either side keeps thirteen values a column of an edge in each layer, and of what is not read no more than up to "
+    "the triangle") {
   // Each view of a plan ends with slack and begins on a cache line.
   constexpr std::size_t per_view = arena_slack + arena_alignment;
-  constexpr index_t layers = 3, layer = 12 * width + 2 * heads + 4, below_the_triangle = 6 * width + 2 * heads + 2, read = 8 * width + 2;
+  constexpr index_t layers = 3, layer = 12 * width + 2 * heads + 4, below_the_triangle = 6 * width + 2 * heads + 2,
+                    read = 8 * width + 2;
   for (auto encoding : {relational, positional})
     for (auto const& z : {edge_pair_dims_of(40, 30), edge_pair_dims_of(9, 5) + edge_pair_dims_of(5, 1)}) {
-      index_t const s = z.source.rows, n = z.whole.rows, t = z.targets, ends = encoding == relational ? 0 : (z.source.nodes + z.whole.nodes) * width;
+      index_t const s = z.source.rows, n = z.whole.rows, t = z.targets,
+                    ends = encoding == relational ? 0 : (z.source.nodes + z.whole.nodes) * width;
       auto const expect = [&](keep kept, bool prune, index_t floats) {
         auto one = sizes(encoding);
         one.prune = prune;
-        auto const bytes = planned_bytes([&](arena& a) { (void)model(one).plan_saved(a, z, kept); }), exact = static_cast<std::size_t>(floats) * sizeof(float);
+        auto const bytes = planned_bytes([&](arena&a) { (void)model(one).plan_saved(a, z, kept); }),
+                   exact = static_cast<std::size_t>(floats) * sizeof(float);
         CHECK(bytes >= exact);
         CHECK(bytes <= exact + 15 * (2 * layers + 1) * per_view);
       };

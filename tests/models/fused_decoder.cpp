@@ -30,7 +30,8 @@ model model_of(int which) {
   if (which == 3) z.decoder.link = layer_link::sum;
   if (which == 4) z.decoder.link = z.encoder.link = layer_link::weighted;
   if (which == 5) z.decoder.tied = true, z.tied_output = false;
-  if (which == 6) z.encoder.layer.reach = 1, z.decoder.layer.reach = 2, z.positions = false;  // hypotheses become longer than that
+  if (which == 6)
+    z.encoder.layer.reach = 1, z.decoder.layer.reach = 2, z.positions = false;  // hypotheses become longer than that
   z.padding = 1;
   return model(z);
 }
@@ -46,7 +47,9 @@ struct decoding {
   fused_decoder<model, Ex> decoder;
 
   explicit decoding(int which)
-      : net(ex, model_of(which), settings()), loader(capacity, width, end_token, end_token), decoder(ex, model_of(which), {capacity, beam, longest}) {
+      : net(ex, model_of(which), settings()),
+        loader(capacity, width, end_token, end_token),
+        decoder(ex, model_of(which), {capacity, beam, longest}) {
     initialize(net.parameters().mutable_values(), 5);
   }
   static typename trainer<model, Ex>::settings settings() {
@@ -71,7 +74,8 @@ struct decoding {
   }
 };
 
-TEMPLATE_TEST_CASE("decoding by steps says what passes over all tokens say, whoever goes on from whom", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("decoding by steps says what passes over all tokens say, whoever goes on from whom", "",
+                   TRIAD_TEST_BACKENDS) {
   for (int which = 0; which < models; ++which) {
     CAPTURE(which);
     decoding<TestType> d(which);
@@ -97,7 +101,8 @@ TEMPLATE_TEST_CASE("decoding by steps says what passes over all tokens say, whoe
         auto const found = d.decoder.step(w, next, parents);
         for (index_t h = 0; h < slots; h += t % 2 == 0 ? 4 : 1) {
           auto const expected = d.whole(sources[static_cast<std::size_t>(h / beam)], said[static_cast<std::size_t>(h)]);
-          for (index_t c = 0; c < vocabulary; ++c) CHECK_THAT(found(h, c), test::WithinAbs(expected[static_cast<std::size_t>(c)], 1e-12));
+          for (index_t c = 0; c < vocabulary; ++c)
+            CHECK_THAT(found(h, c), test::WithinAbs(expected[static_cast<std::size_t>(c)], 1e-12));
         }
       }
     }

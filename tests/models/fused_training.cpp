@@ -85,7 +85,9 @@ struct run {
   }
 };
 
-TEST_CASE("an encoder-decoder trains to the same bits on one, two and three threads, whatever it keeps, with dropout and batches of two sizes") {
+TEST_CASE(
+    "an encoder-decoder trains to the same bits on one, two and three threads, whatever it keeps, with dropout and "
+    "batches of two sizes") {
   for (auto which : {kind::fused, kind::weighted, kind::relative}) {
     CAPTURE(static_cast<int>(which));
     auto const one = run(1, which).trace();
@@ -120,7 +122,8 @@ TEST_CASE("an encoder-decoder's plan is what it holds, and a larger batch is ref
   pair_loader<cpu::backend, float> wider({9, 400, 400, 40, 40}, 16, run::end_token, run::end_token);
   for (int p = 0; p < 9; ++p) wider.add(long_one, long_one);
   auto const both = wider.upload();
-  CHECK_THROWS_WITH(r.train.update(both.first, both.second, 0.1), test::contains("more was asked for than was measured"));
+  CHECK_THROWS_WITH(r.train.update(both.first, both.second, 0.1),
+                    test::contains("more was asked for than was measured"));
 }
 
 }  // namespace

@@ -56,7 +56,9 @@ struct arrangement {
 };
 
 std::vector<arrangement> arrangements(norm_place norms) {
-  std::vector<arrangement> all{{"plain", sizes(0, norms)}, {"fused", fused(sizes(0.3, norms))}, {"fused, recomputed", fused(sizes(0.3, norms)), keep::inputs}};
+  std::vector<arrangement> all{{"plain", sizes(0, norms)},
+                               {"fused", fused(sizes(0.3, norms))},
+                               {"fused, recomputed", fused(sizes(0.3, norms)), keep::inputs}};
   auto top = sizes(0.2, norms);
   top.encoder.fused = only_top_fused(2);
   top.tied_output = false;
@@ -85,7 +87,8 @@ std::vector<arrangement> arrangements(norm_place norms) {
   return all;
 }
 
-TEMPLATE_TEST_CASE("an encoder-decoder has the gradient of its loss, whatever its layers look back on", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("an encoder-decoder has the gradient of its loss, whatever its layers look back on", "",
+                   TRIAD_TEST_BACKENDS) {
   for (auto norms : {norm_place::after, norm_place::before})
     for (auto const& a : arrangements(norms)) {
       CAPTURE(a.name, norms == norm_place::before);
@@ -93,18 +96,21 @@ TEMPLATE_TEST_CASE("an encoder-decoder has the gradient of its loss, whatever it
       test::check_gradient_of(test::model_use<model, TestType, loader>(model(a.sizes), a.kept, loaded(three)), true);
     }
   using fixed = fused_transformer<double, width, heads, hidden>;
-  test::check_gradient_of(test::model_use<fixed, TestType, loader>(fixed(fused(sizes(0.3))), keep::everything, loaded(three)));
+  test::check_gradient_of(
+      test::model_use<fixed, TestType, loader>(fixed(fused(sizes(0.3))), keep::everything, loaded(three)));
 }
 
 // The same pairs in rows of five places each, the unused ones before the tokens or behind them, and masked.
 struct padded_pairs {
   static constexpr index_t places = 5;
-  std::vector<index_t> source_token, source_position, target_token, target_position, next, size = std::vector<index_t>(three.size(), places), first;
+  std::vector<index_t> source_token, source_position, target_token, target_position, next,
+      size = std::vector<index_t>(three.size(), places), first;
   std::vector<std::uint8_t> source_masked, target_masked;
   std::vector<double> waves = half_waves(places, width);
 
   explicit padded_pairs(bool before) {
-    auto const lay = [&](tokens row, tokens& token, tokens& position, std::vector<std::uint8_t>& masked, index_t filler) {
+    auto const lay = [&](tokens row, tokens& token, tokens& position, std::vector<std::uint8_t>& masked,
+                         index_t filler) {
       auto const n = static_cast<index_t>(row.size());
       for (index_t i = 0; i < places; ++i) {
         index_t const at = before ? i - (places - n) : i;
@@ -145,7 +151,8 @@ TEMPLATE_TEST_CASE("padding that is masked changes neither the loss nor its grad
   for (bool before : {false, true})
     for (auto a : arrangements(norm_place::after)) {
       CAPTURE(a.name, before);
-      a.sizes.dropout = a.sizes.encoder.layer.dropout = a.sizes.decoder.layer.dropout = 0;  // elements would have other numbers
+      a.sizes.dropout = a.sizes.encoder.layer.dropout = a.sizes.decoder.layer.dropout =
+          0;  // elements would have other numbers
       using model = fused_transformer<double>;
       test::model_use<model, TestType, loader> ragged(model(a.sizes), a.kept, loaded(three));
       test::model_use<model, TestType, padded_pairs> padded(model(a.sizes), a.kept, padded_pairs(before));
@@ -189,14 +196,18 @@ TEST_CASE("an encoder-decoder lists its parameters by name, those of its variant
   z.tied_output = false;
   std::vector<std::string> paths;
   arena measure;
-  walk(fused_transformer<double>(z).plan_params(measure), [&](std::string const& path, auto) { paths.push_back(path); });
+  walk(fused_transformer<double>(z).plan_params(measure),
+       [&](std::string const& path, auto) { paths.push_back(path); });
   auto const has = [&](char const* path) { return std::count(paths.begin(), paths.end(), path) == 1; };
-  for (auto const* path : {"source.table", "target.table", "output", "encoder.0.attention.query.weight", "encoder.1.fuse.key.bias", "encoder.1.fuse.norm.gain",
-                           "encoder.norm.bias", "decoder.2.cross.value.weight", "decoder.2.feed_forward.inner.bias", "decoder.norms.3.gain", "decoder.links.4.shares"}) {
+  for (auto const* path :
+       {"source.table", "target.table", "output", "encoder.0.attention.query.weight", "encoder.1.fuse.key.bias",
+        "encoder.1.fuse.norm.gain", "encoder.norm.bias", "decoder.2.cross.value.weight",
+        "decoder.2.feed_forward.inner.bias", "decoder.norms.3.gain", "decoder.links.4.shares"}) {
     CAPTURE(path);
     CHECK(has(path));
   }
-  for (auto const* path : {"encoder.0.fuse.key.bias", "encoder.0.cross.query.weight", "decoder.0.fuse.key.bias", "decoder.norm.gain", "decoder.links.5.shares"}) {
+  for (auto const* path : {"encoder.0.fuse.key.bias", "encoder.0.cross.query.weight", "decoder.0.fuse.key.bias",
+                           "decoder.norm.gain", "decoder.links.5.shares"}) {
     CAPTURE(path);
     CHECK_FALSE(has(path));
   }
@@ -227,7 +238,10 @@ TEST_CASE("what is said of a pair depends on its source and on the tokens so far
     later.target[2] = 6;  // read by the fourth place
     auto const changed = logits_of(a.sizes, {later}, 0);
     for (std::size_t i = 0; i < 5; ++i) {
-      auto const row = [&](std::vector<double> const& v) { return std::vector<double>(v.begin() + static_cast<std::ptrdiff_t>(i * target_tokens), v.begin() + static_cast<std::ptrdiff_t>((i + 1) * target_tokens)); };
+      auto const row = [&](std::vector<double> const& v) {
+        return std::vector<double>(v.begin() + static_cast<std::ptrdiff_t>(i * target_tokens),
+                                   v.begin() + static_cast<std::ptrdiff_t>((i + 1) * target_tokens));
+      };
       CAPTURE(i);
       CHECK((row(changed) == row(alone)) == (i < 3));
     }
@@ -267,7 +281,8 @@ TEST_CASE("relative positions are parameters of self-attention in either stack, 
   });
   std::vector<std::string> expected;
   for (auto const* layer : {"encoder.0", "encoder.1", "decoder.0", "decoder.1", "decoder.2"})
-    for (auto const* table : {".attention.relative_key", ".attention.relative_value"}) expected.push_back(std::string(layer) + table);
+    for (auto const* table : {".attention.relative_key", ".attention.relative_value"})
+      expected.push_back(std::string(layer) + table);
   CHECK(paths == expected);
 }
 

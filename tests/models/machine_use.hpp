@@ -35,7 +35,8 @@ inline tree_nodes random_tree(tree_positions<> where, index_t symbols, index_t l
 inline tree_nodes child_of(tree_positions<> where, tree_nodes const& tree, index_t c) {
   tree_nodes part;
   for (auto const& n : tree)
-    if (auto const up = where.cons_source(n.position); up.position != no_position && up.argument == c) part.push_back({up.position, n.filler});
+    if (auto const up = where.cons_source(n.position); up.position != no_position && up.argument == c)
+      part.push_back({up.position, n.filler});
   return part;
 }
 
@@ -45,13 +46,18 @@ struct some_trees {
   tree_positions<> where;
   index_t steps, symbols, fillers;
   std::vector<std::pair<tree_nodes, tree_nodes>> pairs;
-  std::vector<T> table;                                  // (v, f) general fillers, or none: unit vectors
-  std::vector<T> operation_noise, argument_noise;        // or none
+  std::vector<T> table;                            // (v, f) general fillers, or none: unit vectors
+  std::vector<T> operation_noise, argument_noise;  // or none
   choice_over over = choice_over::trees;
   tree_loader<reference::backend, T> loader;
 
-  some_trees(index_t branching, index_t depth, index_t batch, index_t machine_steps, index_t v, index_t general_fillers = 0, index_t levels = 0)
-      : where(branching, depth), steps(machine_steps), symbols(v), fillers(general_fillers > 0 ? general_fillers : v), loader({where, machine_steps, v, batch}) {
+  some_trees(index_t branching, index_t depth, index_t batch, index_t machine_steps, index_t v,
+             index_t general_fillers = 0, index_t levels = 0)
+      : where(branching, depth),
+        steps(machine_steps),
+        symbols(v),
+        fillers(general_fillers > 0 ? general_fillers : v),
+        loader({where, machine_steps, v, batch}) {
     for (index_t b = 0; b < batch; ++b) {
       auto const tree = random_tree(where, v, levels > 0 ? levels : depth, static_cast<std::uint64_t>(b));
       pairs.emplace_back(tree, child_of(where, tree, 0));
@@ -77,18 +83,21 @@ struct some_trees {
   /// Trees [first, first + count), until the next call.
   std::pair<tree_batch<T>, tree_answers> batch_of(index_t first, index_t count) {
     loader.clear();
-    for (index_t b = first; b < first + count; ++b) loader.add(pairs[static_cast<std::size_t>(b)].first, pairs[static_cast<std::size_t>(b)].second);
+    for (index_t b = first; b < first + count; ++b)
+      loader.add(pairs[static_cast<std::size_t>(b)].first, pairs[static_cast<std::size_t>(b)].second);
     auto both = loader.upload();
     auto& in = both.first;
     if (!table.empty()) in.fillers = tensor<T const, dyn, dyn>(table.data(), symbols, fillers);
     in.over = over;
     if (!operation_noise.empty()) {
       in.operation_temperature = 0.7;
-      in.operation_noise = tensor<T const, dyn, dyn, dyn>(operation_noise.data(), steps, batch(), where.branching() + 1);
+      in.operation_noise =
+          tensor<T const, dyn, dyn, dyn>(operation_noise.data(), steps, batch(), where.branching() + 1);
     }
     if (!argument_noise.empty()) {
       in.argument_temperature = 1.6;
-      in.argument_noise = tensor<T const, dyn, dyn, dyn>(argument_noise.data(), steps, batch(), steps * 2 * where.branching());
+      in.argument_noise =
+          tensor<T const, dyn, dyn, dyn>(argument_noise.data(), steps, batch(), steps * 2 * where.branching());
     }
     return both;
   }
@@ -125,7 +134,9 @@ struct machine_use {
 
   std::vector<double> values() {
     std::vector<double> all;
-    walk(parameters.values(), [&](std::string const&, auto view) { all.insert(all.end(), view.data_handle(), view.data_handle() + view.size()); });
+    walk(parameters.values(), [&](std::string const&, auto view) {
+      all.insert(all.end(), view.data_handle(), view.data_handle() + view.size());
+    });
     return all;
   }
   void set_values(std::vector<double> const& all) {
@@ -160,14 +171,19 @@ struct machine_use {
     auto const values = [](auto view) { return std::vector<T>(view.data_handle(), view.data_handle() + view.size()); };
     found.scores = values(scores);
     found.memory = values(saved.memory);
-    auto const note = [&](auto const& view) { found.chosen.insert(found.chosen.end(), view.data_handle(), view.data_handle() + view.size()); };
+    auto const note = [&](auto const& view) {
+      found.chosen.insert(found.chosen.end(), view.data_handle(), view.data_handle() + view.size());
+    };
     note(saved.operations);
     note(saved.roots);
     for (index_t k = 0; k < model.steps; ++k)
       for (index_t b = 0; b < in.sizes.batch; ++b)
         for (index_t i = 0; i <= k; ++i)
           for (index_t a = 0; a < saved.arguments.extent(3); ++a) found.chosen.push_back(saved.arguments(k, b, i, a));
-    if (back) walk(parameters.gradients(), [&](std::string const&, auto view) { found.gradient.insert(found.gradient.end(), view.data_handle(), view.data_handle() + view.size()); });
+    if (back)
+      walk(parameters.gradients(), [&](std::string const&, auto view) {
+        found.gradient.insert(found.gradient.end(), view.data_handle(), view.data_handle() + view.size());
+      });
     return found;
   }
 

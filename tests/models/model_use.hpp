@@ -27,7 +27,8 @@ struct model_use {
   parameter_set<Model, reference::backend> parameters;
   std::uint64_t step = 3;
 
-  model_use(Model const& m, keep k, Loader l) : model(m), kept(k), loader(std::move(l)), parameters(model, holding::gradients) {
+  model_use(Model const& m, keep k, Loader l)
+      : model(m), kept(k), loader(std::move(l)), parameters(model, holding::gradients) {
     initialize(parameters.mutable_values(), 3);
   }
   std::vector<double> values() {
@@ -68,9 +69,10 @@ struct model_use {
 template <class Model, class Ex, class Loader>
 void check_gradient_of(model_use<Model, Ex, Loader>&& use, bool few = false) {
   bool const slow = few || is_device<Ex>;
-  CHECK_GRADIENT(gradient_check({{"parameters", use.values()}}, [&](variables const& at) { return use.run(at[0].values, nullptr); },
-                                [&](variables const& at, variables& g) { use.run(at[0].values, &g[0].values); },
-                                {.directions = slow ? 2 : 6, .elements = slow ? 4 : 40}));
+  CHECK_GRADIENT(gradient_check(
+      {{"parameters", use.values()}}, [&](variables const& at) { return use.run(at[0].values, nullptr); },
+      [&](variables const& at, variables& g) { use.run(at[0].values, &g[0].values); },
+      {.directions = slow ? 2 : 6, .elements = slow ? 4 : 40}));
 }
 
 }  // namespace triad::test

@@ -24,7 +24,8 @@ std::uint64_t number_of(auto const& what) {
 
 constexpr index_t begin = 2, end = 3;
 
-TEMPLATE_TEST_CASE("a batch has its sources with ends, its targets behind the begin, and the tokens that follow", "", TRIAD_TEST_TYPES) {
+TEMPLATE_TEST_CASE("a batch has its sources with ends, its targets behind the begin, and the tokens that follow", "",
+                   TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   pair_loader<typename TestType::backend, T> loader({3, 9, 9, 5, 4}, 6, begin, end);
   loader.add(tokens{7, 8, 9}, tokens{5});
@@ -53,7 +54,8 @@ TEMPLATE_TEST_CASE("a batch has its sources with ends, its targets behind the be
     for (index_t c = 0; c < 6; ++c) CHECK(in.waves(k, c) == static_cast<T>(waves[static_cast<std::size_t>(k * 6 + c)]));
 }
 
-TEMPLATE_TEST_CASE("a loader that was cleared knows nothing of the batch before, and lays the next where that lay", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a loader that was cleared knows nothing of the batch before, and lays the next where that lay", "",
+                   TRIAD_TEST_BACKENDS) {
   pair_loader<TestType, double> loader({2, 8, 8, 5, 5}, 4, begin, end);
   loader.add(tokens{7, 8, 9}, tokens{5, 5, 5});
   loader.add(tokens{7}, tokens{5, 5});
@@ -115,14 +117,17 @@ TEST_CASE("a pair that is too long, one token too many and one pair too many fin
   loader.add(one, one);
   CHECK_FALSE(loader.has_room(0, 0));
   CHECK(list(loader.upload().second.next) == tokens{7, 7, 7, end, 7, end});
-  CHECK_THROWS_WITH((pair_loader<reference::backend, double>({2, 7, 6, 5, 4}, 4, -1, end)), contains("tokens of the begin and of the end"));
+  CHECK_THROWS_WITH((pair_loader<reference::backend, double>({2, 7, 6, 5, 4}, 4, -1, end)),
+                    contains("tokens of the begin and of the end"));
 }
 
 TEST_CASE("sizes of pairs add, grow to hold both, and fit where no part is larger") {
   auto const sum = dims_of(3, 5) + dims_of(4, 2);
-  CHECK((sum.pairs == 2 && sum.source_rows == 7 && sum.target_rows == 7 && sum.longest_source == 4 && sum.longest_target == 5));
+  CHECK((sum.pairs == 2 && sum.source_rows == 7 && sum.target_rows == 7 && sum.longest_source == 4 &&
+         sum.longest_target == 5));
   auto const both = larger(dims_of(3, 5), dims_of(4, 2));
-  CHECK((both.pairs == 1 && both.source_rows == 4 && both.target_rows == 5 && both.longest_source == 4 && both.longest_target == 5));
+  CHECK((both.pairs == 1 && both.source_rows == 4 && both.target_rows == 5 && both.longest_source == 4 &&
+         both.longest_target == 5));
   CHECK(fits(dims_of(3, 5), both));
   CHECK_FALSE(fits(sum, both));
   CHECK_FALSE(fits(both, dims_of(3, 5)));
@@ -140,7 +145,10 @@ TEST_CASE("half waves are sines, then cosines, from an angle of two on") {
     for (int c = 0; c < 7; ++c) {
       double const angle = (k + 2) * std::pow(10000.0, -(c % 3) / 2.0);
       CAPTURE(k, c);
-      CHECK_THAT(waves[static_cast<std::size_t>(k * 7 + c)], WithinAbs(c == 6 ? 0.0 : c < 3 ? std::sin(angle) : std::cos(angle), 1e-15));
+      CHECK_THAT(waves[static_cast<std::size_t>(k * 7 + c)], WithinAbs(c == 6  ? 0.0
+                                                                       : c < 3 ? std::sin(angle)
+                                                                               : std::cos(angle),
+                                                                       1e-15));
     }
   CHECK(half_waves(2, 2) == std::vector<double>{std::sin(2.0), std::cos(2.0), std::sin(3.0), std::cos(3.0)});
   CHECK(half_waves(2, 3) == std::vector<double>{std::sin(2.0), std::cos(2.0), 0, std::sin(3.0), std::cos(3.0), 0});

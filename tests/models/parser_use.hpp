@@ -20,7 +20,8 @@ inline std::vector<std::vector<labelled_token>> parser_sentences() {
     auto& s = all.emplace_back();
     for (index_t i = 0; i < n; ++i) {
       auto const draw = [&](std::uint32_t count) { return static_cast<index_t>(random.below(count)); };
-      s.push_back({draw(parser_tokens), draw(static_cast<std::uint32_t>(n)), draw(3), draw(2), draw(4), i == 2 ? -1 : draw(5)});
+      s.push_back(
+          {draw(parser_tokens), draw(static_cast<std::uint32_t>(n)), draw(3), draw(2), draw(4), i == 2 ? -1 : draw(5)});
     }
   }
   return all;

@@ -17,7 +17,9 @@ using test::WithinRel;
 
 constexpr index_t d = 32, heads = 4;
 
-edge_transformer_options layer_options(triangle_form variant = triangle_form::full) { return {d, heads, 4 * d, 0.2, variant, false}; }
+edge_transformer_options layer_options(triangle_form variant = triangle_form::full) {
+  return {d, heads, 4 * d, 0.2, variant, false};
+}
 edge_transformer_sizes sizes(index_t layers) { return {19, 21, layers, true, layer_options()}; }
 
 graph_dims batch_of(index_t b, index_t n) { return {b, b * n * n, b * n, b * n * n * n, n}; }
@@ -45,18 +47,21 @@ TEST_CASE("triangular attention keeps five values a column of an edge, and two n
 TEST_CASE("a layer keeps thirteen values a column of an edge with its input, and its statistics") {
   for (auto const dims : {batch_of(1, 64), batch_of(1, 128), batch_of(7, 5)}) {
     CAPTURE(dims.graphs, dims.max_nodes);
-    repeat<float, edge_transformer_layer<float>> const stack{edge_transformer_layer<float>(layer_options()), extents<dyn>(8), true};
+    repeat<float, edge_transformer_layer<float>> const stack{edge_transformer_layer<float>(layer_options()),
+                                                             extents<dyn>(8), true};
     index_t const statistics = 2 * heads + 4, layer = 12 * d + statistics;
     expect_bytes([&](arena& a) { (void)stack.plan_saved(a, dims); }, 8 * dims.rows * (layer + d), 8 * 14);
     expect_bytes([&](arena& a) { (void)stack.plan_saved(a, dims, keep::inputs); }, dims.rows * (layer + 8 * d), 8 + 14);
-    expect_bytes([&](arena& a) { (void)stack.plan_saved(a, dims, keep::nothing); }, dims.rows * (layer + 2 * d), 2 + 14);
+    expect_bytes([&](arena& a) { (void)stack.plan_saved(a, dims, keep::nothing); }, dims.rows * (layer + 2 * d),
+                 2 + 14);
   }
 }
 
 TEST_CASE("a pruned last layer keeps rows for what is read alone after its triangle") {
   auto const dims = batch_of(10, 20);
   edge_transformer_layer<float> const layer(layer_options());
-  index_t const statistics = 2 * heads + 2, before = dims.rows * (6 * d + statistics), after = 10 * (2 * d + d + 2 + d + 4 * d);
+  index_t const statistics = 2 * heads + 2, before = dims.rows * (6 * d + statistics),
+                after = 10 * (2 * d + d + 2 + d + 4 * d);
   expect_bytes([&](arena& a) { (void)layer.plan_saved(a, dims, keep::everything, 10); }, before + after, 13);
 }
 
@@ -69,13 +74,15 @@ trainer_bytes planned(Ex& ex, index_t layers, graph_dims const& dims, keep kept)
   return trainer<model, Ex>::plan(ex, model(sizes(layers)), o);
 }
 
-TEMPLATE_TEST_CASE("twice the nodes take four times the memory of a training step, not eight", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("twice the nodes take four times the memory of a training step, not eight", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto kept : {keep::everything, keep::inputs, keep::nothing}) {
     auto const one = planned(ex, 8, batch_of(1, 128), kept), two = planned(ex, 8, batch_of(1, 256), kept);
     CAPTURE(static_cast<int>(kept), one.saved, one.scratch, two.saved, two.scratch);
     CHECK_THAT(static_cast<double>(two.saved) / static_cast<double>(one.saved), WithinRel(4.0, 0.01));
-    // Dropout has one bit a triangle and head, and the cpu a score tile of n a thread: d = 32 makes them visible, no more.
+    // Dropout has one bit a triangle and head, and the cpu a score tile of n a thread: d = 32 makes them visible, no
+    // more.
     CHECK(two.scratch < 6 * one.scratch);
     CHECK(two.total() < 5 * one.total());
     CHECK(two.total() < std::size_t{256} * 256 * 256 * d * sizeof(float) / 8 * (kept == keep::everything ? 8 : 2));
@@ -83,10 +90,12 @@ TEMPLATE_TEST_CASE("twice the nodes take four times the memory of a training ste
   }
 }
 
-TEST_CASE("inference of eight layers takes the saved memory of little more than one, recomputation of less than three") {
+TEST_CASE(
+    "inference of eight layers takes the saved memory of little more than one, recomputation of less than three") {
   cpu::backend ex;
   auto const dims = batch_of(100, 5);
-  auto const everything = planned(ex, 8, dims, keep::everything), inputs = planned(ex, 8, dims, keep::inputs), nothing = planned(ex, 8, dims, keep::nothing);
+  auto const everything = planned(ex, 8, dims, keep::everything), inputs = planned(ex, 8, dims, keep::inputs),
+             nothing = planned(ex, 8, dims, keep::nothing);
   auto const layer = static_cast<double>(everything.saved) / 8;
   CHECK(static_cast<double>(inputs.saved) < 3.2 * layer);   // two layers of memory, one of them pruned, and 8 of 13 d
   CHECK(static_cast<double>(nothing.saved) < 2.2 * layer);  // the same, and two states

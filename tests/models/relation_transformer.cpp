@@ -1,4 +1,5 @@
-// The relation-aware Transformers: gradients, pruning, recomputation, padding, relabelling, threads, and learning by heart.
+// The relation-aware Transformers: gradients, pruning, recomputation, padding, relabelling, threads, and learning by
+// heart.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/relation_transformer.hpp"
 
@@ -42,7 +43,8 @@ struct drawn_graph {
     drawn_graph r = *this;
     auto const name = [&](index_t i) { return to[static_cast<std::size_t>(i)]; };
     for (index_t i = 0; i < n; ++i)
-      for (index_t j = 0; j < n; ++j) r.label[static_cast<std::size_t>(name(i) * n + name(j))] = label[static_cast<std::size_t>(i * n + j)];
+      for (index_t j = 0; j < n; ++j)
+        r.label[static_cast<std::size_t>(name(i) * n + name(j))] = label[static_cast<std::size_t>(i * n + j)];
     r.source = name(source);
     r.target = name(target);
     return r;
@@ -67,7 +69,8 @@ struct bench {
   std::vector<std::uint8_t> shut;
   std::uint64_t step = 6;
 
-  explicit bench(relation_transformer_sizes const& z, std::vector<drawn_graph> g = some_graphs()) : model(z), graphs(std::move(g)) {}
+  explicit bench(relation_transformer_sizes const& z, std::vector<drawn_graph> g = some_graphs())
+      : model(z), graphs(std::move(g)) {}
 
   typename Model::input load() {
     loader.clear();
@@ -92,7 +95,8 @@ struct bench {
   static void draw(parameter_set<Model, Ex>& params) {
     random_stream random(4, 5);
     walk(params.mutable_values(), [&](std::string const&, auto view) {
-      for (std::size_t i = 0; i < view.size(); ++i) view.data_handle()[i] = static_cast<T>(static_cast<float>(random.uniform(-0.7, 0.7)));
+      for (std::size_t i = 0; i < view.size(); ++i)
+        view.data_handle()[i] = static_cast<T>(static_cast<float>(random.uniform(-0.7, 0.7)));
     });
   }
 
@@ -117,7 +121,8 @@ struct bench {
     test::with_scratch(ex, c, [&](auto& backend, call const& use) {
       model.forward(backend, use, params.values(), in, saved, y);
       cross_entropy(backend, y, loader.uploaded_answers(), make_vec(&loss, 1), dy);
-      if (params.holds_gradients()) model.backward(backend, use, params.values(), in, saved, dy, params.gradients(), into);
+      if (params.holds_gradients())
+        model.backward(backend, use, params.values(), in, saved, dy, params.gradients(), into);
     });
     return static_cast<double>(loss);
   }
@@ -129,7 +134,8 @@ struct bench {
   };
   template <class Ex>
   result all(Ex&& ex) {
-    parameter_set<Model, std::remove_cvref_t<Ex>> params(model, kept == keep::nothing ? holding::values : holding::gradients);
+    parameter_set<Model, std::remove_cvref_t<Ex>> params(model,
+                                                         kept == keep::nothing ? holding::values : holding::gradients);
     draw(params);
     run(ex, params);
     result r{logits, {}, {}};
@@ -177,8 +183,9 @@ struct on {
 };
 #define TRIAD_TEST_MODELS (on<rat, TRIAD_TEST_ONE_BACKEND>), (on<rrat, TRIAD_TEST_ONE_BACKEND>)
 
-TEMPLATE_TEST_CASE("a relation-aware Transformer has the gradient of its loss, tied and untied, pruned and whole", "", rat, rrat,
-                   (relation_aware_transformer<double, d, 2, 10>), (relation_updating_transformer<double, d, 2, 10>)) {
+TEMPLATE_TEST_CASE("a relation-aware Transformer has the gradient of its loss, tied and untied, pruned and whole", "",
+                   rat, rrat, (relation_aware_transformer<double, d, 2, 10>),
+                   (relation_updating_transformer<double, d, 2, 10>)) {
   cpu::backend ex(1);
   for (bool tied : {false, true})
     for (bool prune : {false, true})
@@ -189,11 +196,15 @@ TEMPLATE_TEST_CASE("a relation-aware Transformer has the gradient of its loss, t
         parameter_set<TestType, cpu::backend> params(b.model, holding::gradients);
         b.draw(params);
         variables point;
-        walk(params.values(), [&](std::string const& path, auto view) { point.push_back({path, {view.data_handle(), view.data_handle() + view.size()}}); });
+        walk(params.values(), [&](std::string const& path, auto view) {
+          point.push_back({path, {view.data_handle(), view.data_handle() + view.size()}});
+        });
         point.push_back({"x0", b.x0});
         auto const place = [&](variables const& at) {
           std::size_t t = 0;
-          walk(params.mutable_values(), [&](std::string const&, auto view) { std::copy(at[t].values.begin(), at[t].values.end(), view.data_handle()), ++t; });
+          walk(params.mutable_values(), [&](std::string const&, auto view) {
+            std::copy(at[t].values.begin(), at[t].values.end(), view.data_handle()), ++t;
+          });
           b.x0 = at[t].values;
         };
         gradient_check_options few;
@@ -209,7 +220,9 @@ TEMPLATE_TEST_CASE("a relation-aware Transformer has the gradient of its loss, t
               place(at);
               b.run(ex, params);
               std::size_t t = 0;
-              walk(params.gradients(), [&](std::string const&, auto view) { g[t++].values.assign(view.data_handle(), view.data_handle() + view.size()); });
+              walk(params.gradients(), [&](std::string const&, auto view) {
+                g[t++].values.assign(view.data_handle(), view.data_handle() + view.size());
+              });
               g[t].values = b.dx0;
             },
             few);
@@ -217,7 +230,8 @@ TEMPLATE_TEST_CASE("a relation-aware Transformer has the gradient of its loss, t
       }
 }
 
-TEMPLATE_TEST_CASE("a relation-aware Transformer is computed as the reference does, with dropout", "", TRIAD_TEST_MODELS) {
+TEMPLATE_TEST_CASE("a relation-aware Transformer is computed as the reference does, with dropout", "",
+                   TRIAD_TEST_MODELS) {
   bench<typename TestType::model> b(sizes(3, true, 0.3));
   expect_same(b.all(reference::backend()), b.all(typename TestType::backend()));
 }
@@ -231,7 +245,8 @@ TEMPLATE_TEST_CASE("pruning the last layer changes neither logits nor gradients"
     }
 }
 
-TEMPLATE_TEST_CASE("a relation-aware Transformer that recomputes gives the same bits, and inference the same logits", "", TRIAD_TEST_MODELS) {
+TEMPLATE_TEST_CASE("a relation-aware Transformer that recomputes gives the same bits, and inference the same logits",
+                   "", TRIAD_TEST_MODELS) {
   typename TestType::backend ex;
   for (index_t layers : {1, 2, 4}) {
     bench<typename TestType::model> b(sizes(layers, false, 0.3));
@@ -255,7 +270,8 @@ TEMPLATE_TEST_CASE("the ragged batch gives the padded batch's logits and gradien
   }
 }
 
-TEMPLATE_TEST_CASE("relabelling the nodes of a graph changes no answer of a relation-aware Transformer", "", TRIAD_TEST_MODELS) {
+TEMPLATE_TEST_CASE("relabelling the nodes of a graph changes no answer of a relation-aware Transformer", "",
+                   TRIAD_TEST_MODELS) {
   typename TestType::backend ex;
   auto renamed = some_graphs();
   renamed[0] = renamed[0].renamed({2, 0, 1});
@@ -265,8 +281,8 @@ TEMPLATE_TEST_CASE("relabelling the nodes of a graph changes no answer of a rela
   CHECK(largest_difference(before.logits, after.logits) < tolerance);
 }
 
-TEMPLATE_TEST_CASE("one seed gives one relation-aware Transformer, whatever the threads", "", (relation_aware_transformer<float>),
-                   (relation_updating_transformer<float>)) {
+TEMPLATE_TEST_CASE("one seed gives one relation-aware Transformer, whatever the threads", "",
+                   (relation_aware_transformer<float>), (relation_updating_transformer<float>)) {
   bench<TestType> b(sizes(3, true, 0.3));
   auto const one = b.all(cpu::backend(1)), two = b.all(cpu::backend(2));
   CHECK(one.logits == two.logits);
@@ -294,7 +310,8 @@ TEMPLATE_TEST_CASE("exactly the parameters that are said to have a gradient have
 TEMPLATE_TEST_CASE("a relation-aware Transformer learns eight graphs by heart", "", (relation_aware_transformer<float>),
                    (relation_updating_transformer<float>)) {
   cpu::backend ex(1);
-  bench<TestType> b({labels, targets, 3, true, {16, 2, 32, 0.0}, true}, {{3, 1}, {4, 2}, {5, 3}, {3, 4}, {4, 5}, {2, 6}, {5, 7}, {3, 8}});
+  bench<TestType> b({labels, targets, 3, true, {16, 2, 32, 0.0}, true},
+                    {{3, 1}, {4, 2}, {5, 3}, {3, 4}, {4, 5}, {2, 6}, {5, 7}, {3, 8}});
   auto const in = b.load();
   trainer_options options;
   options.max_norm = 1;
@@ -317,13 +334,17 @@ TEST_CASE("first states are a part of what a recorded step is known by") {
     return id.value();
   };
   graph_queries const asked{};
-  auto const from = [&](std::size_t at) { return queries(asked, tensor<double const, dyn, dyn>(states.data() + at, 2, 2)); };
+  auto const from = [&](std::size_t at) {
+    return queries(asked, tensor<double const, dyn, dyn>(states.data() + at, 2, 2));
+  };
   CHECK(value(queries(asked)) != value(from(0)));
   CHECK(value(from(0)) != value(from(4)));
   CHECK(value(from(0)) == value(from(0)));
 }
 
-TEST_CASE("a relation-aware Transformer without layers, or that is asked for what it did not keep, is refused with a sentence") {
+TEST_CASE(
+    "a relation-aware Transformer without layers, or that is asked for what it did not keep, is refused with a "
+    "sentence") {
   CHECK_THROWS_WITH(rat(sizes(0, true)), test::contains("relation_transformer: layers is 0, expected 1 to 255"));
   bench<rat> b(sizes(2, true));
   b.kept = keep::nothing;

@@ -90,7 +90,8 @@ TEST_CASE("a published encoder's shape, norms and activation are the config's; t
   CHECK(found);
 }
 
-TEST_CASE("an encoder without waves of its own must be as wide as the decoder, and no source longer than its positions") {
+TEST_CASE(
+    "an encoder without waves of its own must be as wide as the decoder, and no source longer than its positions") {
   auto z = sizes(0, false);
   z.source_tokens = 8;
   z.encoder.layer = {9, 3, 11};
@@ -109,7 +110,8 @@ TEST_CASE("an encoder without waves of its own must be as wide as the decoder, a
   CHECK_THROWS_WITH(roberta_under_decoder<double>(published{}, z), test::contains("neither tied"));
 }
 
-TEMPLATE_TEST_CASE("a decoder under a wide encoder says by steps what passes over all tokens say", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a decoder under a wide encoder says by steps what passes over all tokens say", "",
+                   TRIAD_TEST_BACKENDS) {
   constexpr index_t beam = 2, longest = 4;
   TestType ex;
   auto const m = roberta_under_decoder<double>(published{}, sizes(0.3, true));
@@ -119,7 +121,8 @@ TEMPLATE_TEST_CASE("a decoder under a wide encoder says by steps what passes ove
   trainer<model, TestType> net(ex, m, o);
   initialize(net.parameters().mutable_values(), 5);
   auto const w = net.parameters().values();
-  pair_loader<TestType, double> given(capacity, width, end_token, end_token), whole(capacity, width, end_token, end_token);
+  pair_loader<TestType, double> given(capacity, width, end_token, end_token),
+      whole(capacity, width, end_token, end_token);
   for (auto const& s : sources) given.add_source(s);
   fused_decoder<model, TestType> decoder(ex, m, {capacity, beam, longest});
   decoder.begin(w, given.upload().first);

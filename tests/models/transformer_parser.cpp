@@ -1,4 +1,5 @@
-// The Transformer parser: its gradient in every arrangement, what a sentence does not depend on, and memory that is linear in its length.
+// The Transformer parser: its gradient in every arrangement, what a sentence does not depend on, and memory that is
+// linear in its length.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/transformer_parser.hpp"
 
@@ -36,11 +37,13 @@ TEMPLATE_TEST_CASE("the Transformer parser has the gradient of its loss", "", TR
 TEST_CASE("the Transformer parser lists its parameters by name") {
   std::vector<std::string> paths;
   arena measure;
-  walk(transformer_parser<double>(sizes(true, 0)).plan_params(measure), [&](std::string const& path, auto) { paths.push_back(path); });
+  walk(transformer_parser<double>(sizes(true, 0)).plan_params(measure),
+       [&](std::string const& path, auto) { paths.push_back(path); });
   CHECK(paths.front() == "encoder.tokens");
   CHECK(paths[1] == "layers.0.attention.query.weight");
   CHECK(std::vector<std::string>(paths.begin() + 17, paths.begin() + 23) ==
-        std::vector<std::string>{"norm.gain", "norm.bias", "parent.query.weight", "parent.query.bias", "parent.key.weight", "parent.key.bias"});
+        std::vector<std::string>{"norm.gain", "norm.bias", "parent.query.weight", "parent.query.bias",
+                                 "parent.key.weight", "parent.key.bias"});
   CHECK(paths.size() == 31);
 }
 
@@ -75,7 +78,9 @@ TEST_CASE("what a sentence is parsed as depends on its words' order and not on t
 
 TEST_CASE("a Transformer parser remembers as much again for a sentence of twice the length") {
   transformer_parser<float> const model({100, {3, 2, 4, 5}, 3, false, {64, 4, 256, 0.1}});
-  auto const bytes = [&](index_t n) { return planned_bytes([&](arena& a) { (void)model.plan_saved(a, {1, n * n, n, n * n * n, n}); }); };
+  auto const bytes = [&](index_t n) {
+    return planned_bytes([&](arena& a) { (void)model.plan_saved(a, {1, n * n, n, n * n * n, n}); });
+  };
   CHECK(bytes(256) < 2 * bytes(128));
 }
 

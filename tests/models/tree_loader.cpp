@@ -45,8 +45,8 @@ TEST_CASE("a loader that was cleared knows nothing of the batch before") {
   auto const filled = [&](auto& loader) {
     loader.add(tree_nodes{{0, 2}, {1, 1}}, tree_nodes{{0, 1}});
     auto const both = loader.upload();
-    std::vector<std::vector<index_t>> all{list(both.first.symbols), list(both.second.symbols), list(both.first.size), list(both.first.first),
-                                          list(both.first.support.since)};
+    std::vector<std::vector<index_t>> all{list(both.first.symbols), list(both.second.symbols), list(both.first.size),
+                                          list(both.first.first), list(both.first.support.since)};
     auto const first = both.first.support.first;
     all.emplace_back(first.data_handle(), first.data_handle() + first.size());
     all.emplace_back(both.first.bounds, both.first.bounds + 3);
@@ -66,8 +66,10 @@ TEST_CASE("a node below the roles, a symbol that is none and one tree too many a
   tree_loader<reference::backend, double> loader({tree_positions<>(2, 2), 1, 3, 1});
   tree_nodes const good{{0, 1}};
   for (auto const& bad : {tree_nodes{{0, 1}, {3, 1}}, tree_nodes{{-1, 1}}, tree_nodes{{0, 0}}, tree_nodes{{0, 3}}}) {
-    CHECK_THROWS_WITH(loader.add(bad, good), test::contains("a node lies deeper than the roles, or its symbol is none"));
-    CHECK_THROWS_WITH(loader.add(good, bad), test::contains("a node lies deeper than the roles, or its symbol is none"));
+    CHECK_THROWS_WITH(loader.add(bad, good),
+                      test::contains("a node lies deeper than the roles, or its symbol is none"));
+    CHECK_THROWS_WITH(loader.add(good, bad),
+                      test::contains("a node lies deeper than the roles, or its symbol is none"));
   }
   CHECK(loader.batch() == 0);
   loader.add(good, tree_nodes{{2, 2}});
@@ -140,7 +142,8 @@ TEST_CASE("what steps can reach is a bound, and a tight one where all weights ar
   struct shape {
     index_t branching, depth, steps, levels;
   };
-  for (auto const& z : {shape{2, 5, 4, 2}, shape{2, 6, 3, 3}, shape{3, 4, 3, 1}, shape{4, 3, 2, 3}, shape{2, 1, 2, 1}, shape{2, 2, 3, 2}}) {
+  for (auto const& z : {shape{2, 5, 4, 2}, shape{2, 6, 3, 3}, shape{3, 4, 3, 1}, shape{4, 3, 2, 3}, shape{2, 1, 2, 1},
+                        shape{2, 2, 3, 2}}) {
     CAPTURE(z.branching, z.depth, z.steps, z.levels);
     test::some_trees<double> trees(z.branching, z.depth, 3, z.steps, 5, 3, z.levels);
     // A tree with a lone deep node, as no random one has.
@@ -148,7 +151,8 @@ TEST_CASE("what steps can reach is a bound, and a tight one where all weights ar
     for (index_t k = 1; k < z.depth; ++k) deep = trees.where.child(deep, k % z.branching);
     trees.pairs[2].first = {{deep, 1}};
     using model = tree_machine<double>;
-    test::machine_use<model> use(model(tree_interpreter<double>(trees.where), trees.where.count(), trees.sizes({6, 2, 8}, 1)));
+    test::machine_use<model> use(
+        model(tree_interpreter<double>(trees.where), trees.where.count(), trees.sizes({6, 2, 8}, 1)));
     auto const both = trees.all();
     auto const support = both.first.support;
     auto in = both.first;

@@ -1,4 +1,5 @@
-// The Differentiable Tree Machine: its gradient in every arrangement; rows and matrices, support, batches and memory change nothing.
+// The Differentiable Tree Machine: its gradient in every arrangement; rows and matrices, support, batches and memory
+// change nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/tree_machine.hpp"
 
@@ -21,7 +22,9 @@ using test::machine_use, test::some_maps, test::some_trees;
 
 constexpr index_t width = 6, heads = 2, hidden = 8;
 
-transformer_options layer(norm_place norms, double dropout = 0) { return {width, heads, hidden, dropout, norms, activation::gelu}; }
+transformer_options layer(norm_place norms, double dropout = 0) {
+  return {width, heads, hidden, dropout, norms, activation::gelu};
+}
 
 template <class T = double>
 using by_rows = tree_machine<T>;
@@ -33,7 +36,8 @@ by_rows<T> rows_of(some_trees<T> const& trees, transformer_options const& o, ind
   return {tree_interpreter<T>(trees.where), trees.where.count(), trees.sizes(o, layers)};
 }
 template <class T = double>
-by_matrices<T> matrices_of(some_trees<T> const& trees, some_maps<T> const& maps, transformer_options const& o, bool learned = false, index_t layers = 2) {
+by_matrices<T> matrices_of(some_trees<T> const& trees, some_maps<T> const& maps, transformer_options const& o,
+                           bool learned = false, index_t layers = 2) {
   return {maps.interpreter(learned), trees.where.count(), trees.sizes(o, layers)};
 }
 
@@ -60,8 +64,9 @@ void check_gradient(Ex& ex, Model const& model, some_trees<double>& trees, keep 
   CHECK_GRADIENT(report);
 }
 
-TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss, its operations by rows or by matrices, its norms before or after", "",
-                   TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE(
+    "the tree machine has the gradient of its loss, its operations by rows or by matrices, its norms before or after",
+    "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto norms : {norm_place::before, norm_place::after})
     for (index_t branching : {2, 3}) {
@@ -91,14 +96,16 @@ TEMPLATE_TEST_CASE(
     }
 }
 
-TEMPLATE_TEST_CASE("every tensor of the tree machine has its gradient added, and nothing is read before it is written", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("every tensor of the tree machine has its gradient added, and nothing is read before it is written",
+                   "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   some_trees<double> trees(2, 4, 2, 3, 5);
   some_maps<double> const maps(trees.where, false);
   auto const both = trees.all();
   auto const check = [&](auto const& model) {
     gradient_check_options const few{.directions = 1, .elements = test::is_device<TestType> ? 0 : 2};
-    auto const report = gradient_check(ex, model, both.first.sizes, both.first, {trees.batch() * trees.where.count(), trees.symbols}, few);
+    auto const report = gradient_check(ex, model, both.first.sizes, both.first,
+                                       {trees.batch() * trees.where.count(), trees.symbols}, few);
     CHECK_GRADIENT(report);
   };
   check(rows_of(trees, layer(norm_place::before, 0.3), 1));
@@ -127,12 +134,14 @@ void expect_near(test::machine_outcome<double> const& a, test::machine_outcome<d
   }
 }
 
-TEMPLATE_TEST_CASE("rows and canonical matrices are one machine, and so is the bound of what can be reached and none", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("rows and canonical matrices are one machine, and so is the bound of what can be reached and none",
+                   "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (index_t branching : {2, 3})
     for (index_t general : {0, 4}) {
       CAPTURE(branching, general);
-      some_trees<double> trees(branching, branching == 2 ? 5 : 4, 3, 3, 5, general, 2);  // shallow trees: much is out of reach
+      some_trees<double> trees(branching, branching == 2 ? 5 : 4, 3, 3, 5, general,
+                               2);  // shallow trees: much is out of reach
       some_maps<double> const maps(trees.where, true);
       machine_use<by_rows<>> rows(rows_of(trees, layer(norm_place::before, 0.2), 1));
       machine_use<by_matrices<>> matrices(matrices_of(trees, maps, layer(norm_place::before, 0.2), false, 1));
@@ -150,7 +159,8 @@ TEMPLATE_TEST_CASE("rows and canonical matrices are one machine, and so is the b
     }
 }
 
-TEMPLATE_TEST_CASE("roles that are no unit vectors read all of a tree, whatever is known of its positions", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("roles that are no unit vectors read all of a tree, whatever is known of its positions", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   some_trees<double> trees(2, 4, 2, 2, 5, 4, 2);
   some_maps<double> const maps(trees.where, false);
@@ -181,7 +191,9 @@ TEMPLATE_TEST_CASE("a batch is its trees one by one", "", TRIAD_TEST_BACKENDS) {
   expect_near(together, apart);
 }
 
-TEMPLATE_TEST_CASE("memory for inference gives the bits of training's forward, and inputs alone those of keeping everything", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE(
+    "memory for inference gives the bits of training's forward, and inputs alone those of keeping everything", "",
+    TRIAD_TEST_BACKENDS) {
   TestType ex;
   some_trees<double> trees(2, 4, 3, 3, 5);
   for (auto norms : {norm_place::before, norm_place::after}) {
@@ -224,24 +236,30 @@ TEST_CASE("a tree machine lists its parameters by name") {
     return all;
   };
   auto const all = paths(matrices_of(trees, maps, layer(norm_place::before), true, 1));
-  std::vector<std::string> const begin{"operation_token", "root_token", "shrink.weight", "shrink.bias", "agents.0.layers.0.attention.query.weight"},
-      end{"agents.1.norm.gain", "agents.1.norm.bias", "agents.1.operation.weight", "agents.1.operation.bias", "agents.1.root.weight", "agents.1.root.bias",
-          "agents.1.arguments.weight", "agents.1.arguments.bias", "interpreter.child0", "interpreter.child1", "interpreter.cons0", "interpreter.cons1"};
+  std::vector<std::string> const begin{"operation_token", "root_token", "shrink.weight", "shrink.bias",
+                                       "agents.0.layers.0.attention.query.weight"},
+      end{"agents.1.norm.gain",   "agents.1.norm.bias", "agents.1.operation.weight", "agents.1.operation.bias",
+          "agents.1.root.weight", "agents.1.root.bias", "agents.1.arguments.weight", "agents.1.arguments.bias",
+          "interpreter.child0",   "interpreter.child1", "interpreter.cons0",         "interpreter.cons1"};
   CHECK(std::vector<std::string>(all.begin(), all.begin() + 5) == begin);
   CHECK(std::vector<std::string>(all.end() - 12, all.end()) == end);
   CHECK(all.size() == 4 + 2 * (16 + 8) + 4);
   CHECK(paths(matrices_of(trees, maps, layer(norm_place::after), false, 1)).size() == 4 + 2 * (16 + 6));
 }
 
-TEST_CASE("a tree machine keeps its trees, and of each step what the tokens are; the way back as many trees again, and W_shrink laid out") {
+TEST_CASE(
+    "a tree machine keeps its trees, and of each step what the tokens are; the way back as many trees again, and "
+    "W_shrink laid out") {
   index_t const depth = 9, steps = 12, batch = 4, symbols = 40, tree = ((index_t{1} << depth) - 1) * symbols;
   tree_positions<> const where(2, depth);
-  tree_machine_sizes const z{steps, symbols, true, {{16, 4, 32, 0.1, norm_place::before, activation::gelu}, 1, 2, symbols}};
+  tree_machine_sizes const z{
+      steps, symbols, true, {{16, 4, 32, 0.1, norm_place::before, activation::gelu}, 1, 2, symbols}};
   tree_machine<float> const model(tree_interpreter<float>(where), where.count(), z);
   auto const trees = static_cast<std::size_t>((steps + 1) * batch * tree) * sizeof(float);
   auto const saved = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}); });
   CHECK(saved >= trees);
-  CHECK(saved <= trees + static_cast<std::size_t>(steps * batch * (steps + 2) * 20 * 16) * sizeof(float));  // 20 numbers a column of every token
+  CHECK(saved <= trees + static_cast<std::size_t>(steps * batch * (steps + 2) * 20 * 16) *
+                             sizeof(float));  // 20 numbers a column of every token
   // Inference keeps the tokens of two steps, and what was chosen at all of them.
   auto const chosen = static_cast<std::size_t>(steps * batch * (2 * steps * 4 + 3 + symbols)) * sizeof(float);
   auto const nothing = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}, keep::nothing); });

@@ -29,7 +29,10 @@ struct run {
   tree_loader<cpu::backend, float> loader;
 
   static model made(tree_positions<> where, double dropout) {
-    tree_machine_sizes z{steps, symbols, true, {{16, 2, 32, dropout, norm_place::before, activation::gelu}, 1, where.branching(), symbols}};
+    tree_machine_sizes z{steps,
+                         symbols,
+                         true,
+                         {{16, 2, 32, dropout, norm_place::before, activation::gelu}, 1, where.branching(), symbols}};
     return {tree_interpreter<float>(where), where.count(), z};
   }
   static machine_trainer::settings options(keep kept) {
@@ -41,7 +44,10 @@ struct run {
     return o;
   }
   explicit run(int threads, double dropout, keep kept = keep::everything, index_t depth = 4)
-      : where(2, depth), ex(threads), train(ex, made(where, dropout), options(kept)), loader({where, steps, symbols, batch}) {
+      : where(2, depth),
+        ex(threads),
+        train(ex, made(where, dropout), options(kept)),
+        loader({where, steps, symbols, batch}) {
     initialize(train.parameters().mutable_values(), 3, [](std::string const& path) {
       return path.ends_with("_token") ? initializer::normal(1) : initializer::by_name();
     });
@@ -92,7 +98,8 @@ TEST_CASE("a tree machine learns the first child of eight trees by heart") {
   CHECK(std::count(found.begin(), found.end(), index_t{0}) < static_cast<std::ptrdiff_t>(found.size()));
 }
 
-TEST_CASE("a tree machine trains to the same bits on one, two and three threads, with dropout and batches of two sizes") {
+TEST_CASE(
+    "a tree machine trains to the same bits on one, two and three threads, with dropout and batches of two sizes") {
   auto const one = run(1, 0.2).trace(5);
   for (float v : one) REQUIRE(std::isfinite(v));
   CHECK(one == run(2, 0.2).trace(5));
@@ -152,7 +159,8 @@ TEST_CASE("a tree machine's plan is what it holds, and a larger batch is refused
   tree_loader<cpu::backend, float> wide({r.where, run::steps, run::symbols, 9});
   for (int b = 0; b < 9; ++b) wide.add(test::tree_nodes{{0, 1}}, test::tree_nodes{});
   auto const nine = wide.upload();
-  CHECK_THROWS_WITH(r.train.compute_gradient(nine.first, nine.second), test::contains("more was asked for than was measured"));
+  CHECK_THROWS_WITH(r.train.compute_gradient(nine.first, nine.second),
+                    test::contains("more was asked for than was measured"));
 }
 
 TEST_CASE("a tree machine for inference holds values alone and says the same") {

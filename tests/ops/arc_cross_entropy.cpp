@@ -31,11 +31,14 @@ struct problem {
   /// The last node of the third graph is padding.
   void mask() {
     masked.assign(static_cast<std::size_t>(graphs.dims.rows), 0);
-    for (index_t j = 0; j < 40; ++j) masked[static_cast<std::size_t>(10 + 39 * 40 + j)] = masked[static_cast<std::size_t>(10 + j * 40 + 39)] = 1;
+    for (index_t j = 0; j < 40; ++j)
+      masked[static_cast<std::size_t>(10 + 39 * 40 + j)] = masked[static_cast<std::size_t>(10 + j * 40 + 39)] = 1;
     parent[static_cast<std::size_t>(4 + 39)] = -1;
     for (auto& p : parent) p = p == 39 ? 0 : p;
   }
-  arc_settings settings(arcs reading) const { return {reading, make_vec(masked.data(), static_cast<index_t>(masked.size()))}; }
+  arc_settings settings(arcs reading) const {
+    return {reading, make_vec(masked.data(), static_cast<index_t>(masked.size()))};
+  }
   /// s(i, j) of graph g by the definition.
   double at(std::vector<double> const& score, arcs reading, std::size_t g, index_t i, index_t j) const {
     index_t const n = graphs.size[g], edge = graphs.edge[g] + (reading == arcs::from_child ? i * n + j : j * n + i);
@@ -46,14 +49,16 @@ struct problem {
   double loss(Ex& ex, arcs reading, std::vector<double> const& score, std::vector<double>& d) const {
     double result = 99;
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      arc_cross_entropy(backend, *c.scratch, settings(reading), graphs.batch(), make_vec(score.data(), graphs.dims.rows),
-                        make_vec(parent.data(), graphs.dims.nodes), make_vec(&result, 1), make_vec(d.data(), graphs.dims.rows));
+      arc_cross_entropy(backend, *c.scratch, settings(reading), graphs.batch(),
+                        make_vec(score.data(), graphs.dims.rows), make_vec(parent.data(), graphs.dims.nodes),
+                        make_vec(&result, 1), make_vec(d.data(), graphs.dims.rows));
     });
     return result;
   }
 };
 
-TEMPLATE_TEST_CASE("the loss of parents is the mean of what their softmax leaves, and its gradient is its value's", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("the loss of parents is the mean of what their softmax leaves, and its gradient is its value's", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto reading : {arcs::from_child, arcs::from_parent})
     for (bool masks : {false, true}) {
@@ -74,9 +79,10 @@ TEMPLATE_TEST_CASE("the loss of parents is the mean of what their softmax leaves
           count += 1;
         }
       CHECK_THAT(p.loss(ex, reading, score, d), WithinAbs(expected / count, 1e-12));
-      auto const report = gradient_check({{"score", score}}, [&](variables const& at) { return p.loss(ex, reading, at[0].values, d); },
-                                         [&](variables const& at, variables& g) { p.loss(ex, reading, at[0].values, g[0].values); },
-                                         {.directions = 4, .elements = 30});
+      auto const report = gradient_check(
+          {{"score", score}}, [&](variables const& at) { return p.loss(ex, reading, at[0].values, d); },
+          [&](variables const& at, variables& g) { p.loss(ex, reading, at[0].values, g[0].values); },
+          {.directions = 4, .elements = 30});
       CHECK_GRADIENT(report);
     }
 }
@@ -89,7 +95,8 @@ TEMPLATE_TEST_CASE("the best parent is the first with the largest score", "", TR
     auto score = test::random_values(p.graphs.dims.rows, 2, 3);
     for (auto& s : score) s = std::round(s);  // ties
     std::vector<index_t> best(static_cast<std::size_t>(p.graphs.dims.nodes), -7);
-    best_arcs(ex, p.settings(reading), p.graphs.batch(), make_vec<double const>(score.data(), p.graphs.dims.rows), make_vec(best.data(), p.graphs.dims.nodes));
+    best_arcs(ex, p.settings(reading), p.graphs.batch(), make_vec<double const>(score.data(), p.graphs.dims.rows),
+              make_vec(best.data(), p.graphs.dims.nodes));
     for (std::size_t g = 0; g < 3; ++g)
       for (index_t i = 0; i < p.graphs.size[g]; ++i) {
         index_t expected = 0;

@@ -24,7 +24,7 @@ using test::distance;
 struct shape {
   std::vector<index_t> queries, keys;  // of each sequence
   index_t width, heads;
-  double rate = 0;      // of dropout
+  double rate = 0;  // of dropout
   bool causal = false;
   bool masked = false;  // some keys
   index_t room = 0;     // rows of nobody behind each sequence
@@ -35,8 +35,8 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
   for (auto n : s.queries) out << ' ' << n;
   out << ", keys";
   for (auto n : s.keys) out << ' ' << n;
-  return out << ", k = " << s.width << ", h = " << s.heads << ", dropout " << s.rate << (s.causal ? ", causal" : "") << (s.masked ? ", masked" : "")
-             << (s.room ? ", with room" : "");
+  return out << ", k = " << s.width << ", h = " << s.heads << ", dropout " << s.rate << (s.causal ? ", causal" : "")
+             << (s.masked ? ", masked" : "") << (s.room ? ", with room" : "");
 }
 
 // Sequences with room behind each.
@@ -56,7 +56,8 @@ struct list {
   }
 };
 
-// One problem in memory: queries in rows of their own, keys and values side by side, with columns that nobody may write.
+// One problem in memory: queries in rows of their own, keys and values side by side, with columns that nobody may
+// write.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345);
@@ -68,10 +69,18 @@ struct problem {
   std::uint64_t step = 4;
 
   explicit problem(shape const& s)
-      : queries(s.queries, s.room), keys(s.keys, s.room), d(s.width * s.heads), query_stride(d + 3), key_stride(2 * d + 1),
-        q(test::random_values<T>(queries.batch.rows * query_stride, 1, 1.5)), kv(test::random_values<T>(keys.batch.rows * key_stride, 2, 1.5)),
-        dc(test::random_values<T>(queries.batch.rows * d, 3)), dq(q.size(), gap), dkv(kv.size(), gap),
-        c(static_cast<std::size_t>(queries.batch.rows * d), gap), lse(static_cast<std::size_t>(queries.batch.rows * s.heads), gap) {
+      : queries(s.queries, s.room),
+        keys(s.keys, s.room),
+        d(s.width * s.heads),
+        query_stride(d + 3),
+        key_stride(2 * d + 1),
+        q(test::random_values<T>(queries.batch.rows * query_stride, 1, 1.5)),
+        kv(test::random_values<T>(keys.batch.rows * key_stride, 2, 1.5)),
+        dc(test::random_values<T>(queries.batch.rows * d, 3)),
+        dq(q.size(), gap),
+        dkv(kv.size(), gap),
+        c(static_cast<std::size_t>(queries.batch.rows * d), gap),
+        lse(static_cast<std::size_t>(queries.batch.rows * s.heads), gap) {
     settings.heads = s.heads;
     settings.causal = s.causal;
     settings.dropout = {s.rate, 99, 3, &step};
@@ -85,13 +94,15 @@ struct problem {
   template <class S>
   attention_operands<S> split(S* query_data, S* key_data) const {
     index_t const rows = keys.batch.rows;
-    return {make_matrix(query_data, queries.batch.rows, d, query_stride), make_matrix(key_data, rows, d, key_stride), make_matrix(key_data + d, rows, d, key_stride)};
+    return {make_matrix(query_data, queries.batch.rows, d, query_stride), make_matrix(key_data, rows, d, key_stride),
+            make_matrix(key_data + d, rows, d, key_stride)};
   }
 
   template <class Ex>
   void forward(Ex& ex) {
     test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
-      attention(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()), make_vec(lse.data(), static_cast<index_t>(lse.size())),
+      attention(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()),
+                make_vec(lse.data(), static_cast<index_t>(lse.size())),
                 make_matrix(c.data(), queries.batch.rows, d, d));
     });
   }
@@ -100,8 +111,9 @@ struct problem {
     test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
       index_t const rows = queries.batch.rows;
       attention_grad(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()),
-                     make_vec<T const>(lse.data(), static_cast<index_t>(lse.size())), make_matrix<T const>(c.data(), rows, d, d),
-                     make_matrix<T const>(dc.data(), rows, d, d), split(dq.data(), dkv.data()));
+                     make_vec<T const>(lse.data(), static_cast<index_t>(lse.size())),
+                     make_matrix<T const>(c.data(), rows, d, d), make_matrix<T const>(dc.data(), rows, d, d),
+                     split(dq.data(), dkv.data()));
     });
   }
   template <class Ex>
@@ -144,17 +156,20 @@ std::vector<shape> shapes(bool few) {
   all.push_back({{4}, {9}, 7, 1, 1.0});
   all.push_back({{}, {}, 4, 2});
   if (few) return all;
-  for (index_t k : {1, 2, 3, 8, 15, 17, 32, 64, 70}) all.push_back({{20, 1, 9}, {18, 3, 9}, k, 2, 0.2, k % 2 == 1, k % 3 == 0});
+  for (index_t k : {1, 2, 3, 8, 15, 17, 32, 64, 70})
+    all.push_back({{20, 1, 9}, {18, 3, 9}, k, 2, 0.2, k % 2 == 1, k % 3 == 0});
   all.push_back({{100}, {100}, 16, 2, 0.1, true});
   return all;
 }
 
 TEMPLATE_TEST_CASE("attention is the reference's on every backend", "", TRIAD_TEST_TYPES) {
-  for (auto const& s : shapes(test::is_device<typename TestType::backend>)) expect_reference<typename TestType::scalar>(typename TestType::backend(), s);
+  for (auto const& s : shapes(test::is_device<typename TestType::backend>))
+    expect_reference<typename TestType::scalar>(typename TestType::backend(), s);
 }
 
 TEMPLATE_TEST_CASE("attention on the cpu has the same bits whatever the threads", "", float, double) {
-  for (shape const& s : {shape{{20, 7, 1, 33}, {20, 9, 1, 5}, 16, 4, 0.1, true, true}, shape{{6, 40}, {6, 40}, 5, 3, 0.3}}) {
+  for (shape const& s :
+       {shape{{20, 7, 1, 33}, {20, 9, 1, 5}, 16, 4, 0.1, true, true}, shape{{6, 40}, {6, 40}, 5, 3, 0.3}}) {
     problem<TestType> one(s), three(s);
     one.run(cpu::backend(1));
     three.run(cpu::backend(3));
@@ -170,7 +185,13 @@ TEMPLATE_TEST_CASE("attention has the gradient of its value", "", TRIAD_TEST_BAC
   for (double rate : {0.0, 0.3})
     for (bool causal : {false, true})
       for (bool self : {false, true}) {
-        problem<double> p({{3, 1, 5}, self ? std::vector<index_t>{3, 1, 5} : std::vector<index_t>{4, 0, 3}, 3, 2, rate, causal, !self});
+        problem<double> p({{3, 1, 5},
+                           self ? std::vector<index_t>{3, 1, 5} : std::vector<index_t>{4, 0, 3},
+                           3,
+                           2,
+                           rate,
+                           causal,
+                           !self});
         CAPTURE(rate, causal, self);
         bool const slow = test::is_device<TestType>;  // a stand-in for a device
         auto const report = gradient_check(
@@ -197,11 +218,13 @@ TEMPLATE_TEST_CASE("attention has the gradient of its value", "", TRIAD_TEST_BAC
       }
 }
 
-TEMPLATE_TEST_CASE("the weights of a query sum to one, so that equal values come out as they are", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("the weights of a query sum to one, so that equal values come out as they are", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   problem<double> p({{5, 2}, {4, 40}, 3, 2, 0, false, true});
   for (index_t j = 0; j < p.keys.batch.rows; ++j)
-    for (index_t f = 0; f < p.d; ++f) p.kv[static_cast<std::size_t>(j * p.key_stride + p.d + f)] = static_cast<double>(f);
+    for (index_t f = 0; f < p.d; ++f)
+      p.kv[static_cast<std::size_t>(j * p.key_stride + p.d + f)] = static_cast<double>(f);
   p.forward(ex);
   for (index_t i = 0; i < p.queries.batch.rows; ++i)
     for (index_t f = 0; f < p.d; ++f) CHECK_THAT(p.at(i, f), test::WithinAbs(static_cast<double>(f), 1e-13));
@@ -220,7 +243,8 @@ TEMPLATE_TEST_CASE("a query that sees no key comes out as zero", "", TRIAD_TEST_
   CHECK(p.at(2, 0) == p.kv[3]);  // the first column of its value
 }
 
-TEMPLATE_TEST_CASE("one query after another over a growing list of keys gives what causal attention gives at once", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("one query after another over a growing list of keys gives what causal attention gives at once", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   problem<double> whole({{4, 35}, {4, 35}, 3, 2, 0, true});
   whole.forward(ex);
@@ -239,7 +263,8 @@ TEMPLATE_TEST_CASE("one query after another over a growing list of keys gives wh
     step.forward(ex);
     for (std::size_t s = 0; s < 2; ++s)
       for (index_t f = 0; f < whole.d; ++f)
-        CHECK_THAT(step.at(static_cast<index_t>(s), f), test::WithinAbs(whole.at(whole.queries.first[s] + step.keys.size[s] - 1, f), 1e-13));
+        CHECK_THAT(step.at(static_cast<index_t>(s), f),
+                   test::WithinAbs(whole.at(whole.queries.first[s] + step.keys.size[s] - 1, f), 1e-13));
   }
 }
 
@@ -271,10 +296,13 @@ TEMPLATE_TEST_CASE("attention over columns that do not lie side by side is the s
   };
   auto const x = near.split<double const>(near.q.data(), near.kv.data());
   auto const query = spread(x.query), key = spread(x.key), value = spread(x.value);
-  auto const view = [&](std::vector<double> const& v) { return make_matrix<double const>(v.data(), rows, d, 2 * d, 2); };
+  auto const view = [&](std::vector<double> const& v) {
+    return make_matrix<double const>(v.data(), rows, d, 2 * d, 2);
+  };
   std::vector<double> c(static_cast<std::size_t>(rows * d)), lse(near.lse.size());
   test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
-    attention(backend, *use.scratch, near.settings, near.sequences(), attention_operands<double const>{view(query), view(key), view(value)},
+    attention(backend, *use.scratch, near.settings, near.sequences(),
+              attention_operands<double const>{view(query), view(key), view(value)},
               make_vec(lse.data(), static_cast<index_t>(lse.size())), make_matrix(c.data(), rows, d, d));
   });
   CHECK(distance(c, near.c) < 1e-14);

@@ -23,7 +23,7 @@ using test::distance;
 struct shape {
   std::vector<index_t> queries, keys;  // of each sequence
   index_t width, heads, reach;
-  double rate = 0;      // of dropout
+  double rate = 0;  // of dropout
   bool causal = false;
   bool masked = false;  // some keys
   bool dense = false;   // queries and results without gaps, so that products take all heads at once
@@ -34,8 +34,8 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
   for (auto n : s.queries) out << ' ' << n;
   out << ", keys";
   for (auto n : s.keys) out << ' ' << n;
-  return out << ", k = " << s.width << ", h = " << s.heads << ", reach " << s.reach << ", dropout " << s.rate << (s.causal ? ", causal" : "")
-             << (s.masked ? ", masked" : "") << (s.dense ? ", dense" : "");
+  return out << ", k = " << s.width << ", h = " << s.heads << ", reach " << s.reach << ", dropout " << s.rate
+             << (s.causal ? ", causal" : "") << (s.masked ? ", masked" : "") << (s.dense ? ", dense" : "");
 }
 
 struct list {
@@ -66,12 +66,24 @@ struct problem {
   std::uint64_t step = 4;
 
   explicit problem(shape const& s)
-      : queries(s.queries), keys(s.keys), d(s.width * s.heads), offsets(relative_offsets(s.reach)), query_stride(s.dense ? d : d + 3),
-        key_stride(2 * d + 1), wide(s.heads * offsets), q(test::random_values<T>(queries.batch.rows * query_stride, 1, 1.5)),
-        kv(test::random_values<T>(keys.batch.rows * key_stride, 2, 1.5)), ab(test::random_values<T>(2 * offsets * s.width, 5)),
-        dc(test::random_values<T>(queries.batch.rows * d, 3)), dq(q.size(), gap), dkv(kv.size(), gap), dab(ab.size(), before),
-        c(static_cast<std::size_t>(queries.batch.rows * d), gap), lse(static_cast<std::size_t>(queries.batch.rows * s.heads), gap),
-        bias(static_cast<std::size_t>(queries.batch.rows * wide), std::numeric_limits<T>::quiet_NaN()), shares(bias) {
+      : queries(s.queries),
+        keys(s.keys),
+        d(s.width * s.heads),
+        offsets(relative_offsets(s.reach)),
+        query_stride(s.dense ? d : d + 3),
+        key_stride(2 * d + 1),
+        wide(s.heads * offsets),
+        q(test::random_values<T>(queries.batch.rows * query_stride, 1, 1.5)),
+        kv(test::random_values<T>(keys.batch.rows * key_stride, 2, 1.5)),
+        ab(test::random_values<T>(2 * offsets * s.width, 5)),
+        dc(test::random_values<T>(queries.batch.rows * d, 3)),
+        dq(q.size(), gap),
+        dkv(kv.size(), gap),
+        dab(ab.size(), before),
+        c(static_cast<std::size_t>(queries.batch.rows * d), gap),
+        lse(static_cast<std::size_t>(queries.batch.rows * s.heads), gap),
+        bias(static_cast<std::size_t>(queries.batch.rows * wide), std::numeric_limits<T>::quiet_NaN()),
+        shares(bias) {
     settings.heads = s.heads;
     settings.causal = s.causal;
     settings.dropout = {s.rate, 99, 3, &step};
@@ -87,11 +99,13 @@ struct problem {
   template <class S>
   attention_operands<S> split(S* query_data, S* key_data) const {
     index_t const rows = keys.batch.rows;
-    return {make_matrix(query_data, queries.batch.rows, d, query_stride), make_matrix(key_data, rows, d, key_stride), make_matrix(key_data + d, rows, d, key_stride)};
+    return {make_matrix(query_data, queries.batch.rows, d, query_stride), make_matrix(key_data, rows, d, key_stride),
+            make_matrix(key_data + d, rows, d, key_stride)};
   }
   template <class S>
   relative_tables<S> tables(S* data) const {
-    return {make_matrix(data, offsets, width(), width()), make_matrix(data + offsets * width(), offsets, width(), width())};
+    return {make_matrix(data, offsets, width(), width()),
+            make_matrix(data + offsets * width(), offsets, width(), width())};
   }
   relative_memory<T> memory() {
     index_t const rows = queries.batch.rows;
@@ -102,16 +116,17 @@ struct problem {
   template <class Ex>
   void forward(Ex& ex) {
     test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
-      attention(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()), tables<T const>(ab.data()), memory(), flat(lse),
-                make_matrix(c.data(), queries.batch.rows, d, d));
+      attention(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()),
+                tables<T const>(ab.data()), memory(), flat(lse), make_matrix(c.data(), queries.batch.rows, d, d));
     });
   }
   template <class Ex>
   void backward(Ex& ex) {
     test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
       index_t const rows = queries.batch.rows;
-      attention_grad(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()), tables<T const>(ab.data()), memory(),
-                     vec<T const>(flat(lse)), make_matrix<T const>(c.data(), rows, d, d), make_matrix<T const>(dc.data(), rows, d, d),
+      attention_grad(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()),
+                     tables<T const>(ab.data()), memory(), vec<T const>(flat(lse)),
+                     make_matrix<T const>(c.data(), rows, d, d), make_matrix<T const>(dc.data(), rows, d, d),
                      split(dq.data(), dkv.data()), tables(dab.data()));
     });
   }
@@ -139,14 +154,18 @@ std::vector<double> written_out(problem<double> const& p) {
           index_t const from = p.keys.first[s] + j, r = std::clamp(j - place, -reach, reach) + reach;
           bool const shut = (t.causal && j > place) || (t.masked.extent(0) != 0 && t.masked(from) != 0);
           double score = 0;
-          for (index_t f = 0; f < k; ++f) score += x.query(row, h * k + f) * (x.key(from, h * k + f) + tables.key(r, f));
+          for (index_t f = 0; f < k; ++f)
+            score += x.query(row, h * k + f) * (x.key(from, h * k + f) + tables.key(r, f));
           double const e = shut ? 0 : std::exp(score / std::sqrt(static_cast<double>(k)));
           total += e;
-          bool const kept = !t.dropout.active() || t.dropout.keeps(static_cast<std::uint64_t>(attention_weight(p.sequences(), h, row, j)));
+          bool const kept = !t.dropout.active() ||
+                            t.dropout.keeps(static_cast<std::uint64_t>(attention_weight(p.sequences(), h, row, j)));
           for (index_t f = 0; f < k; ++f)
-            sum[static_cast<std::size_t>(f)] += (kept ? e * (t.dropout.active() ? t.dropout.scale() : 1) : 0) * (x.value(from, h * k + f) + tables.value(r, f));
+            sum[static_cast<std::size_t>(f)] += (kept ? e * (t.dropout.active() ? t.dropout.scale() : 1) : 0) *
+                                                (x.value(from, h * k + f) + tables.value(r, f));
         }
-        for (index_t f = 0; f < k; ++f) c[static_cast<std::size_t>(row * p.d + h * k + f)] = total > 0 ? sum[static_cast<std::size_t>(f)] / total : 0;
+        for (index_t f = 0; f < k; ++f)
+          c[static_cast<std::size_t>(row * p.d + h * k + f)] = total > 0 ? sum[static_cast<std::size_t>(f)] / total : 0;
       }
   return c;
 }
@@ -160,20 +179,22 @@ std::vector<shape> shapes(bool few) {
   for (bool causal : {false, true})
     for (bool masked : {false, true}) {
       double const rate = causal != masked ? 0.3 : 0;
-      all.push_back({{5, 1, 0, 3}, {5, 1, 0, 3}, 4, 2, 2, rate, causal, masked});             // self-attention
+      all.push_back({{5, 1, 0, 3}, {5, 1, 0, 3}, 4, 2, 2, rate, causal, masked});           // self-attention
       all.push_back({{3, 0, 7, 2}, {6, 4, 2, 0}, 5, 3, 1, rate, causal, masked, !causal});  // more keys, fewer, none
-      all.push_back({{6, 2}, {6, 2}, 3, 2, 9, 0.3 - rate, causal, masked, causal});          // a reach beyond all
+      all.push_back({{6, 2}, {6, 2}, 3, 2, 9, 0.3 - rate, causal, masked, causal});         // a reach beyond all
     }
   all.push_back({{37}, {37}, 33, 2, 5, 0.1, true});
   all.push_back({{33, 2}, {40, 65}, 16, 1, 20, 0.1, false, true});  // more offsets than lanes of a warp
   all.push_back({{1, 1}, {70, 3}, 8, 2, 16});                       // one query after many keys
   all.push_back({{}, {}, 4, 2, 3});
   if (few) return all;
-  for (index_t reach : {1, 7, 8, 15, 16, 64, 99, 100, 101}) all.push_back({{100, 3}, {100, 3}, 16, 2, reach, 0.1, reach % 2 == 1, reach % 3 == 0, reach < 16});
+  for (index_t reach : {1, 7, 8, 15, 16, 64, 99, 100, 101})
+    all.push_back({{100, 3}, {100, 3}, 16, 2, reach, 0.1, reach % 2 == 1, reach % 3 == 0, reach < 16});
   return all;
 }
 
-TEMPLATE_TEST_CASE("attention with relative positions is what Shaw et al. write, on every backend", "", TRIAD_TEST_TYPES) {
+TEMPLATE_TEST_CASE("attention with relative positions is what Shaw et al. write, on every backend", "",
+                   TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   for (auto const& s : shapes(test::is_device<typename TestType::backend>)) {
     INFO(s);
@@ -188,7 +209,8 @@ TEMPLATE_TEST_CASE("attention with relative positions is what Shaw et al. write,
     CHECK(distance(found.dkv, exact.dkv) < tolerance<T>);
     CHECK(distance(found.dab, exact.dab) < tolerance<T>);
     for (std::size_t i = 0; i < exact.dq.size(); ++i) CHECK((exact.dq[i] == exact.gap) == (found.dq[i] == found.gap));
-    for (std::size_t i = 0; i < exact.dkv.size(); ++i) CHECK((exact.dkv[i] == exact.gap) == (found.dkv[i] == found.gap));
+    for (std::size_t i = 0; i < exact.dkv.size(); ++i)
+      CHECK((exact.dkv[i] == exact.gap) == (found.dkv[i] == found.gap));
   }
 }
 
@@ -198,7 +220,15 @@ TEMPLATE_TEST_CASE("attention with relative positions has the gradient of its va
     for (bool causal : {false, true})
       for (index_t reach : {1, 2, 6}) {
         bool const self = reach != 2;
-        problem<double> p({{3, 1, 0, 5}, self ? std::vector<index_t>{3, 1, 0, 5} : std::vector<index_t>{4, 0, 2, 3}, 3, 2, reach, rate, causal, !self, causal});
+        problem<double> p({{3, 1, 0, 5},
+                           self ? std::vector<index_t>{3, 1, 0, 5} : std::vector<index_t>{4, 0, 2, 3},
+                           3,
+                           2,
+                           reach,
+                           rate,
+                           causal,
+                           !self,
+                           causal});
         CAPTURE(rate, causal, reach);
         bool const slow = test::is_device<TestType>;  // a stand-in for a device
         auto const place = [&](variables const& at) {
@@ -230,8 +260,10 @@ TEMPLATE_TEST_CASE("attention with relative positions has the gradient of its va
       }
 }
 
-TEMPLATE_TEST_CASE("attention with relative positions on the cpu has the same bits whatever the threads", "", float, double) {
-  for (shape const& s : {shape{{20, 7, 1, 33}, {20, 9, 1, 5}, 16, 4, 16, 0.1, true, true}, shape{{6, 40}, {6, 40}, 5, 3, 3, 0.3}}) {
+TEMPLATE_TEST_CASE("attention with relative positions on the cpu has the same bits whatever the threads", "", float,
+                   double) {
+  for (shape const& s :
+       {shape{{20, 7, 1, 33}, {20, 9, 1, 5}, 16, 4, 16, 0.1, true, true}, shape{{6, 40}, {6, 40}, 5, 3, 3, 0.3}}) {
     problem<TestType> one(s), three(s);
     one.run(cpu::backend(1));
     three.run(cpu::backend(3));
@@ -256,8 +288,9 @@ TEMPLATE_TEST_CASE("tables of zeros leave attention as it is without relative po
     auto const lse = problem<double>::flat(without.lse);
     auto const c = make_matrix(without.c.data(), rows, d, d);
     attention(backend, *use.scratch, without.settings, without.sequences(), x, lse, c);
-    attention_grad(backend, *use.scratch, without.settings, without.sequences(), x, vec<double const>(lse), matrix<double const>(c),
-                   make_matrix<double const>(without.dc.data(), rows, d, d), without.split(without.dq.data(), without.dkv.data()));
+    attention_grad(backend, *use.scratch, without.settings, without.sequences(), x, vec<double const>(lse),
+                   matrix<double const>(c), make_matrix<double const>(without.dc.data(), rows, d, d),
+                   without.split(without.dq.data(), without.dkv.data()));
   });
   CHECK(with.c == without.c);
   CHECK(with.lse == without.lse);
@@ -266,27 +299,31 @@ TEMPLATE_TEST_CASE("tables of zeros leave attention as it is without relative po
   CHECK(with.dab != std::vector<double>(with.dab.size(), with.before));  // the tables have a gradient all the same
 }
 
-TEMPLATE_TEST_CASE("shares of a query's offsets sum to one, and a longer reach with the same vectors says the same", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("shares of a query's offsets sum to one, and a longer reach with the same vectors says the same", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   index_t const reach = 3, more = 5, k = 4;
   problem<double> near({{9, 2, 40}, {9, 2, 40}, k, 2, reach}), far({{9, 2, 40}, {9, 2, 40}, k, 2, more});
   for (index_t table = 0; table < 2; ++table)
     for (index_t r = 0; r < far.offsets; ++r)
       for (index_t f = 0; f < k; ++f)
-        far.ab[static_cast<std::size_t>((table * far.offsets + r) * k + f)] =
-            near.ab[static_cast<std::size_t>((table * near.offsets + std::clamp(r - more, -reach, reach) + reach) * k + f)];
+        far.ab[static_cast<std::size_t>((table * far.offsets + r) * k + f)] = near.ab[static_cast<std::size_t>(
+            (table * near.offsets + std::clamp(r - more, -reach, reach) + reach) * k + f)];
   near.forward(ex);
   far.forward(ex);
   CHECK(distance(far.c, near.c) < 1e-14);
   for (std::size_t row = 0; row < near.shares.size() / static_cast<std::size_t>(near.offsets); ++row) {
     double sum = 0;
-    for (index_t r = 0; r < near.offsets; ++r) sum += near.shares[row * static_cast<std::size_t>(near.offsets) + static_cast<std::size_t>(r)];
+    for (index_t r = 0; r < near.offsets; ++r)
+      sum += near.shares[row * static_cast<std::size_t>(near.offsets) + static_cast<std::size_t>(r)];
     CHECK_THAT(sum, test::WithinAbs(1, 1e-14));
   }
 }
 
-TEMPLATE_TEST_CASE("with relative positions too, one query after another over a growing list gives what causal attention gives at once", "",
-                   TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE(
+    "with relative positions too, one query after another over a growing list gives what causal attention gives at "
+    "once",
+    "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   problem<double> whole({{35}, {35}, 3, 2, 4, 0, true});
   whole.forward(ex);
@@ -296,7 +333,8 @@ TEMPLATE_TEST_CASE("with relative positions too, one query after another over a 
     std::copy_n(whole.q.begin() + (n - 1) * whole.query_stride, step.q.size(), step.q.begin());
     step.forward(ex);
     for (index_t f = 0; f < whole.d; ++f)
-      CHECK_THAT(step.c[static_cast<std::size_t>(f)], test::WithinAbs(whole.c[static_cast<std::size_t>((n - 1) * whole.d + f)], 1e-13));
+      CHECK_THAT(step.c[static_cast<std::size_t>(f)],
+                 test::WithinAbs(whole.c[static_cast<std::size_t>((n - 1) * whole.d + f)], 1e-13));
   }
 }
 
@@ -313,8 +351,8 @@ TEST_CASE("attention refuses relative positions that do not fit, with a sentence
   p.settings.reach = 2;
   std::vector<double> c(p.c.size());
   arena none;
-  CHECK_THROWS_WITH(attention(ex, none, p.settings, p.sequences(), p.split<double const>(p.q.data(), p.kv.data()), problem<double>::flat(p.lse),
-                              make_matrix(c.data(), 3, p.d, p.d)),
+  CHECK_THROWS_WITH(attention(ex, none, p.settings, p.sequences(), p.split<double const>(p.q.data(), p.kv.data()),
+                              problem<double>::flat(p.lse), make_matrix(c.data(), 3, p.d, p.d)),
                     test::contains("a reach needs tables"));
 }
 

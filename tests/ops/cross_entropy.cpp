@@ -1,4 +1,5 @@
-// Cross entropy and argmax of rows: the formulas, smoothed targets, gradients by finite differences, the same values on every backend.
+// Cross entropy and argmax of rows: the formulas, smoothed targets, gradients by finite differences, the same values on
+// every backend.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/cross_entropy.hpp"
 
@@ -27,7 +28,9 @@ template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
 template <class T>
-tensor<T, dyn, dyn> rows_of(std::vector<T>& v, index_t rows, index_t columns) { return tensor<T, dyn, dyn>(v.data(), rows, columns); }
+tensor<T, dyn, dyn> rows_of(std::vector<T>& v, index_t rows, index_t columns) {
+  return tensor<T, dyn, dyn>(v.data(), rows, columns);
+}
 template <class T>
 tensor<T const, dyn, dyn> rows_of(std::vector<T> const& v, index_t rows, index_t columns) {
   return tensor<T const, dyn, dyn>(v.data(), rows, columns);
@@ -35,7 +38,8 @@ tensor<T const, dyn, dyn> rows_of(std::vector<T> const& v, index_t rows, index_t
 
 /// The loss, and behind it the gradient.
 template <class T, class Ex>
-std::vector<T> losses(Ex& ex, std::vector<T> const& logits, std::vector<index_t> const& target, label_smoothing smoothing = {}) {
+std::vector<T> losses(Ex& ex, std::vector<T> const& logits, std::vector<index_t> const& target,
+                      label_smoothing smoothing = {}) {
   auto const rows = static_cast<index_t>(target.size()), v = static_cast<index_t>(logits.size()) / rows;
   std::vector<T> found(logits.size() + 1, T(99));
   cross_entropy(ex, rows_of(logits, rows, v), make_vec<index_t const>(target.data(), rows), make_vec(found.data(), 1),
@@ -43,7 +47,8 @@ std::vector<T> losses(Ex& ex, std::vector<T> const& logits, std::vector<index_t>
   return found;
 }
 
-TEMPLATE_TEST_CASE("cross entropy is the mean of what the rows with a target lose, and its gradient is its value's", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("cross entropy is the mean of what the rows with a target lose, and its gradient is its value's", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   constexpr index_t rows = 9, v = 5;
   std::vector<index_t> target{0, 4, -1, 2, 2, -100, 1, 0, 3};
@@ -62,11 +67,12 @@ TEMPLATE_TEST_CASE("cross entropy is the mean of what the rows with a target los
     auto const found = losses(ex, logits, target, {epsilon});
     CHECK_THAT(found[0], WithinRel(((1 - epsilon - e) * nll + e * smooth) / 7, 1e-12));
     for (std::size_t c = 1; c <= 5; ++c) CHECK((found[10 + c] == 0 && found[25 + c] == 0));
-    CHECK_GRADIENT(gradient_check({{"logits", logits}}, [&](variables const& at) { return losses(ex, at[0].values, target, {epsilon})[0]; },
-                                  [&](variables const& at, variables& g) {
-                                    auto const both = losses(ex, at[0].values, target, {epsilon});
-                                    g[0].values.assign(both.begin() + 1, both.end());
-                                  }));
+    CHECK_GRADIENT(gradient_check(
+        {{"logits", logits}}, [&](variables const& at) { return losses(ex, at[0].values, target, {epsilon})[0]; },
+        [&](variables const& at, variables& g) {
+          auto const both = losses(ex, at[0].values, target, {epsilon});
+          g[0].values.assign(both.begin() + 1, both.end());
+        }));
     CHECK(losses(ex, logits, std::vector<index_t>(9, -1), {epsilon}) == std::vector<double>(46, 0.0));
     CHECK(std::isfinite(losses(ex, std::vector<double>(45, 1e300), target, {epsilon})[0]));
   }
@@ -77,7 +83,8 @@ TEMPLATE_TEST_CASE("cross entropy is the mean of what the rows with a target los
     CHECK_THROWS_WITH(losses(ex, logits, target), contains("a target lies outside the logits"));
 }
 
-TEMPLATE_TEST_CASE("a smoothed loss is the plain losses of all classes in the shares that smoothing gives them", "", TRIAD_TEST_TYPES) {
+TEMPLATE_TEST_CASE("a smoothed loss is the plain losses of all classes in the shares that smoothing gives them", "",
+                   TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (index_t v : {2, 3, 17, 300}) {
@@ -107,7 +114,8 @@ TEMPLATE_TEST_CASE("rows of every width and number lose what the reference says 
   struct shape {
     index_t rows, v;
   };
-  for (auto const z : {shape{1, 1}, {7, 1}, {5, 2}, {300, 4}, {33, 16}, {70, 17}, {9, 63}, {3, 256}, {3, 257}, {4, 1000}})
+  for (auto const z :
+       {shape{1, 1}, {7, 1}, {5, 2}, {300, 4}, {33, 16}, {70, 17}, {9, 63}, {3, 256}, {3, 257}, {4, 1000}})
     for (double epsilon : {0.0, 0.1}) {
       if (epsilon > 0 && z.v == 1) continue;
       CAPTURE(z.rows, z.v, epsilon);
@@ -120,18 +128,21 @@ TEMPLATE_TEST_CASE("rows of every width and number lose what the reference says 
       for (std::size_t i = 1; i < found.size(); ++i) REQUIRE_THAT(found[i], WithinAbs(expected[i], tolerance<T>));
       // Columns that lie apart.
       std::vector<T> turned(logits.size()), dturned(logits.size());
-      auto const x = make_matrix(turned.data(), z.rows, z.v, index_t{1}, z.rows), dx = make_matrix(dturned.data(), z.rows, z.v, index_t{1}, z.rows);
+      auto const x = make_matrix(turned.data(), z.rows, z.v, index_t{1}, z.rows),
+                 dx = make_matrix(dturned.data(), z.rows, z.v, index_t{1}, z.rows);
       for (index_t r = 0; r < z.rows; ++r)
         for (index_t c = 0; c < z.v; ++c) x(r, c) = rows_of(logits, z.rows, z.v)(r, c);
       T loss = 0;
       cross_entropy(ex, x, make_vec<index_t const>(target.data(), z.rows), make_vec(&loss, 1), dx, {epsilon});
       CHECK_THAT(loss, WithinAbs(static_cast<double>(found[0]), 10 * tolerance<T>));
       for (index_t r = 0; r < z.rows; ++r)
-        for (index_t c = 0; c < z.v; ++c) REQUIRE_THAT(dx(r, c), WithinAbs(expected[static_cast<std::size_t>(1 + r * z.v + c)], tolerance<T>));
+        for (index_t c = 0; c < z.v; ++c)
+          REQUIRE_THAT(dx(r, c), WithinAbs(expected[static_cast<std::size_t>(1 + r * z.v + c)], tolerance<T>));
     }
 }
 
-TEMPLATE_TEST_CASE("classes that are shut cost a plain loss nothing, and a score that is none shows in the loss", "", TRIAD_TEST_TYPES) {
+TEMPLATE_TEST_CASE("classes that are shut cost a plain loss nothing, and a score that is none shows in the loss", "",
+                   TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   T const shut = -std::numeric_limits<T>::infinity();
@@ -191,8 +202,10 @@ TEST_CASE("losses of what does not fit are refused with a sentence") {
   CHECK_THROWS_WITH(cross_entropy(ex, m(2, 3), i(3), l, m(2, 3)), contains("one target a row"));
   CHECK_THROWS_WITH(cross_entropy(ex, m(2, 3), i(2), make_vec(&loss, 0), m(2, 3)), contains("the loss is one number"));
   for (double epsilon : {-0.1, 1.0, std::nan("")})
-    CHECK_THROWS_WITH(cross_entropy(ex, m(2, 3), i(2), l, m(2, 3), {epsilon}), contains("label smoothing is at least 0 and below 1"));
-  CHECK_THROWS_WITH(cross_entropy(ex, m(3, 1), i(3), l, m(3, 1), {0.1}), contains("label smoothing needs two classes at least"));
+    CHECK_THROWS_WITH(cross_entropy(ex, m(2, 3), i(2), l, m(2, 3), {epsilon}),
+                      contains("label smoothing is at least 0 and below 1"));
+  CHECK_THROWS_WITH(cross_entropy(ex, m(3, 1), i(3), l, m(3, 1), {0.1}),
+                    contains("label smoothing needs two classes at least"));
   CHECK_THROWS_WITH(argmax_rows(ex, m(2, 3), make_vec(index.data(), 3)), contains("one result a row"));
 }
 

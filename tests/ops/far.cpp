@@ -40,13 +40,16 @@ class far_rows {
   void* data_;
 };
 
-/// Matrices with rows of `stride` elements, 64 columns apart in the same rows; values come from and go to packed vectors.
+/// Matrices with rows of `stride` elements, 64 columns apart in the same rows; values come from and go to packed
+/// vectors.
 template <class T>
 struct table {
   T* data;
   index_t stride;
 
-  matrix<T> at(index_t place, index_t rows, index_t columns) const { return make_matrix(data + 64 * place, rows, columns, stride); }
+  matrix<T> at(index_t place, index_t rows, index_t columns) const {
+    return make_matrix(data + 64 * place, rows, columns, stride);
+  }
   matrix<T> put(index_t place, index_t rows, index_t columns, std::uint64_t stream) const {
     auto const m = at(place, rows, columns);
     auto const values = random_values<T>(rows * columns, stream);
@@ -60,8 +63,8 @@ struct table {
   }
 };
 
-/// What body(table) collects with rows that far apart is what it collects with rows side by side, but for the rounding of another
-/// order of sums: BLAS has no strides that long.
+/// What body(table) collects with rows that far apart is what it collects with rows side by side, but for the rounding
+/// of another order of sums: BLAS has no strides that long.
 template <class T, class Body>
 void expect_same_values(index_t rows, Body&& body) {
   constexpr index_t near = 1024;
@@ -104,7 +107,9 @@ TEMPLATE_TEST_CASE("rows and products are found beyond 2^31 elements", "", TRIAD
     cross_entropy(ex, rx, make_vec<index_t const>(answers.data(), 3), make_vec(loss.data(), 1), result);
     t.collect(all, result);
     all.push_back(loss[0]);
-    test::with_scratch(ex, {}, [&](auto& backend, call const& c) { column_sums_add(backend, *c.scratch, rx, make_vec(&gain(1, 0), 20)); });
+    test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
+      column_sums_add(backend, *c.scratch, rx, make_vec(&gain(1, 0), 20));
+    });
     scatter_add_rows(ex, ry, id, x);
     t.collect(all, x);
     t.collect(all, gain);
@@ -123,21 +128,25 @@ TEMPLATE_TEST_CASE("triangles are found beyond 2^31 elements", "", TRIAD_TEST_TY
       std::vector<T> all;
       triangle_settings const settings{form, 2};
       auto const part = [&](index_t place) { return t.put(place, rows, 12, static_cast<std::uint64_t>(place)); };
-      triangle_projections<T> const x{part(0), part(1), part(2), uses_right_value(form) ? part(3) : make_matrix<T>(nullptr, 0, 0, 0)};
-      triangle_projections<T> const dx{part(4), part(5), part(6), uses_right_value(form) ? part(7) : make_matrix<T>(nullptr, 0, 0, 0)};
+      triangle_projections<T> const x{part(0), part(1), part(2),
+                                      uses_right_value(form) ? part(3) : make_matrix<T>(nullptr, 0, 0, 0)};
+      triangle_projections<T> const dx{part(4), part(5), part(6),
+                                       uses_right_value(form) ? part(7) : make_matrix<T>(nullptr, 0, 0, 0)};
       triangle_projections<T const> const in{x.query, x.key, x.left_value, x.right_value};
       auto const o = part(8), d_o = part(9);
       triangle_statistics<T> const saved{t.at(10, rows, 2), t.at(11, rows, 2)};
       test::with_scratch(ex, {}, [&]<class Ex>(Ex& backend, call const& c) {
         triangle<Ex, T>(backend, *c.scratch, settings, in, graphs.batch(), saved, o);
-        triangle_grad<Ex, T>(backend, *c.scratch, settings, in, graphs.batch(), {saved.maximum, saved.inverse_sum}, o, d_o, dx);
+        triangle_grad<Ex, T>(backend, *c.scratch, settings, in, graphs.batch(), {saved.maximum, saved.inverse_sum}, o,
+                             d_o, dx);
       });
       for (auto const& m : {o, dx.query, dx.key, dx.left_value}) t.collect(all, m);
       if (uses_right_value(form)) t.collect(all, dx.right_value);
       return all;
     };
     if constexpr (test::is_device<typename TestType::backend>)
-      CHECK_THROWS_WITH(body(table<T>{far_rows<T>(rows).data(), apart}), test::contains("strides are below 2^31 elements"));
+      CHECK_THROWS_WITH(body(table<T>{far_rows<T>(rows).data(), apart}),
+                        test::contains("strides are below 2^31 elements"));
     else
       expect_same_values<T>(rows, body);
   }

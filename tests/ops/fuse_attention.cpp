@@ -1,4 +1,5 @@
-// Fuse-attention: it is attention over a token's projected states, moved around; gradients are those of finite differences.
+// Fuse-attention: it is attention over a token's projected states, moved around; gradients are those of finite
+// differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/fuse_attention.hpp"
 
@@ -22,22 +23,38 @@ struct problem {
   std::vector<T> u, states, weights, mixed, kept, d_mixed, d_kept, du, d_states;
 
   problem(index_t r, index_t l, index_t h, index_t width, double rate)
-      : rows(r), layers(l), heads(h), d(width), settings{h, {rate, 5, 2, nullptr}}, u(test::random_values<T>(r * h * width, 1)),
-        states(test::random_values<T>((l + 1) * r * width, 2)), weights(static_cast<std::size_t>(r * h * l)), mixed(u.size()),
-        kept(static_cast<std::size_t>(r * h)), d_mixed(test::random_values<T>(r * h * width, 3)), d_kept(test::random_values<T>(r * h, 4)), du(u.size()),
+      : rows(r),
+        layers(l),
+        heads(h),
+        d(width),
+        settings{h, {rate, 5, 2, nullptr}},
+        u(test::random_values<T>(r * h * width, 1)),
+        states(test::random_values<T>((l + 1) * r * width, 2)),
+        weights(static_cast<std::size_t>(r * h * l)),
+        mixed(u.size()),
+        kept(static_cast<std::size_t>(r * h)),
+        d_mixed(test::random_values<T>(r * h * width, 3)),
+        d_kept(test::random_values<T>(r * h, 4)),
+        du(u.size()),
         d_states(states.size()) {}
 
   template <class S>
-  tensor<S, dyn, dyn> wide(S* data) const { return tensor<S, dyn, dyn>(data, rows, heads * d); }
+  tensor<S, dyn, dyn> wide(S* data) const {
+    return tensor<S, dyn, dyn>(data, rows, heads * d);
+  }
   template <class S>
-  layer_states<S> all(S* data) const { return layer_states<S>(data, layers + 1, rows, d); }  // one more than is looked at
+  layer_states<S> all(S* data) const {
+    return layer_states<S>(data, layers + 1, rows, d);
+  }  // one more than is looked at
 
   template <class Ex>
   double value(Ex&& ex) {
-    fuse_attention(ex, settings, layers, wide<T const>(u.data()), all<T const>(states.data()), tensor<T, dyn, dyn>(weights.data(), rows, heads * layers),
-                   wide(mixed.data()), tensor<T, dyn, dyn>(kept.data(), rows, heads));
+    fuse_attention(ex, settings, layers, wide<T const>(u.data()), all<T const>(states.data()),
+                   tensor<T, dyn, dyn>(weights.data(), rows, heads * layers), wide(mixed.data()),
+                   tensor<T, dyn, dyn>(kept.data(), rows, heads));
     double sum = 0;
-    for (std::size_t i = 0; i < mixed.size(); ++i) sum += static_cast<double>(mixed[i]) * static_cast<double>(d_mixed[i]);
+    for (std::size_t i = 0; i < mixed.size(); ++i)
+      sum += static_cast<double>(mixed[i]) * static_cast<double>(d_mixed[i]);
     for (std::size_t i = 0; i < kept.size(); ++i) sum += static_cast<double>(kept[i]) * static_cast<double>(d_kept[i]);
     return sum;
   }
@@ -52,7 +69,8 @@ struct problem {
 TEMPLATE_TEST_CASE("fuse-attention is attention over a token's own projected states", "", TRIAD_TEST_BACKENDS) {
   index_t const rows = 3, layers = 4, heads = 2, d = 6, k = 3;
   problem<double> p(rows, layers, heads, d, 0);
-  auto const q = test::random_values<double>(rows * d, 11), wk = test::random_values<double>(d * d, 12), bk = test::random_values<double>(d, 13);
+  auto const q = test::random_values<double>(rows * d, 11), wk = test::random_values<double>(d * d, 12),
+             bk = test::random_values<double>(d, 13);
   auto const wv = test::random_values<double>(d * d, 14), bv = test::random_values<double>(d, 15);
   auto const at = [](std::vector<double> const& m, index_t i) { return m[static_cast<std::size_t>(i)]; };
   for (index_t r = 0; r < rows; ++r)
@@ -73,7 +91,8 @@ TEMPLATE_TEST_CASE("fuse-attention is attention over a token's own projected sta
         return sum;
       };
       for (index_t j = 0; j < layers; ++j) {
-        for (index_t e = 0; e < k; ++e) score[static_cast<std::size_t>(j)] += at(q, r * d + h * k + e) * projected(wk, bk, j, e);
+        for (index_t e = 0; e < k; ++e)
+          score[static_cast<std::size_t>(j)] += at(q, r * d + h * k + e) * projected(wk, bk, j, e);
         total += std::exp(at(score, j));
       }
       for (index_t e = 0; e < k; ++e) {
@@ -85,14 +104,17 @@ TEMPLATE_TEST_CASE("fuse-attention is attention over a token's own projected sta
     }
 }
 
-TEMPLATE_TEST_CASE("the gradient of fuse-attention is that of finite differences, dropout included", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("the gradient of fuse-attention is that of finite differences, dropout included", "",
+                   TRIAD_TEST_BACKENDS) {
   std::remove_cvref_t<TestType> ex;
   for (double rate : {0.0, 0.4})
     for (index_t layers : {1, 3}) {
       problem<double> p(2, layers, 2, 35, rate);
       (void)p.value(ex);
       p.gradient(ex);
-      auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) { test::check_differences(x, dx, [&] { return p.value(ex); }); };
+      auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) {
+        test::check_differences(x, dx, [&] { return p.value(ex); });
+      };
       check(p.u, p.du);
       check(p.states, p.d_states);
     }
@@ -114,9 +136,12 @@ TEST_CASE("fuse-attention in float on the cpu equals the reference in double, wh
       CHECK(one.du == two.du);
       CHECK(one.d_states == two.d_states);
       double worst = 0;
-      for (std::size_t i = 0; i < exact.mixed.size(); ++i) worst = test::worse(worst, std::abs(exact.mixed[i] - static_cast<double>(one.mixed[i])));
-      for (std::size_t i = 0; i < exact.du.size(); ++i) worst = test::worse(worst, std::abs(exact.du[i] - static_cast<double>(one.du[i])));
-      for (std::size_t i = 0; i < exact.d_states.size(); ++i) worst = test::worse(worst, std::abs(exact.d_states[i] - static_cast<double>(one.d_states[i])));
+      for (std::size_t i = 0; i < exact.mixed.size(); ++i)
+        worst = test::worse(worst, std::abs(exact.mixed[i] - static_cast<double>(one.mixed[i])));
+      for (std::size_t i = 0; i < exact.du.size(); ++i)
+        worst = test::worse(worst, std::abs(exact.du[i] - static_cast<double>(one.du[i])));
+      for (std::size_t i = 0; i < exact.d_states.size(); ++i)
+        worst = test::worse(worst, std::abs(exact.d_states[i] - static_cast<double>(one.d_states[i])));
       CHECK(worst < 2e-5);  // sums of 40 numbers of size one, over up to 24 weights
     }
 }
@@ -124,9 +149,11 @@ TEST_CASE("fuse-attention in float on the cpu equals the reference in double, wh
 TEST_CASE("fuse-attention over more layers than there are is refused with a sentence") {
   problem<double> p(2, 2, 1, 3, 0);
   reference::backend ex;
-  CHECK_THROWS_WITH(fuse_attention(ex, p.settings, 4, p.wide<double const>(p.u.data()), p.all<double const>(p.states.data()),
-                                   tensor<double, dyn, dyn>(p.weights.data(), 2, 4), p.wide(p.mixed.data()), tensor<double, dyn, dyn>(p.kept.data(), 2, 1)),
-                    test::contains("states of so many layers"));
+  CHECK_THROWS_WITH(
+      fuse_attention(ex, p.settings, 4, p.wide<double const>(p.u.data()), p.all<double const>(p.states.data()),
+                     tensor<double, dyn, dyn>(p.weights.data(), 2, 4), p.wide(p.mixed.data()),
+                     tensor<double, dyn, dyn>(p.kept.data(), 2, 1)),
+      test::contains("states of so many layers"));
 }
 
 }  // namespace

@@ -21,11 +21,14 @@ TEMPLATE_TEST_CASE("a step writes its row of the history and no other", "", TRIA
   for (std::uint64_t s : {0u, 1u, 2u, 3u, 7u}) {
     step[0] = s;
     loss[0] = T(10 + s), norm[0] = T(20 + s);
-    note(ex, step.data(), make_vec<T const>(loss.data(), 1), make_vec<T const>(norm.data(), 1), make_matrix(table.data(), 3, 2, 2));
+    note(ex, step.data(), make_vec<T const>(loss.data(), 1), make_vec<T const>(norm.data(), 1),
+         make_matrix(table.data(), 3, 2, 2));
     expected[2 * (s % 3)] = loss[0], expected[2 * (s % 3) + 1] = norm[0];
     CHECK(table == expected);
   }
-  CHECK_THROWS_AS(note(ex, step.data(), make_vec<T const>(loss.data(), 1), make_vec<T const>(norm.data(), 1), make_matrix(table.data(), 2, 3, 3)), contract_violation);
+  CHECK_THROWS_AS(note(ex, step.data(), make_vec<T const>(loss.data(), 1), make_vec<T const>(norm.data(), 1),
+                       make_matrix(table.data(), 2, 3, 3)),
+                  contract_violation);
 }
 
 }  // namespace

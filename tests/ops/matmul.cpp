@@ -22,10 +22,13 @@ using triad::test::random_values;
 
 // A sum of k products of numbers up to 1 in the type's own precision, in any order.
 template <class T>
-double tolerance(index_t k) { return static_cast<double>(std::numeric_limits<T>::epsilon()) * 2 * static_cast<double>(k + 4); }
+double tolerance(index_t k) {
+  return static_cast<double>(std::numeric_limits<T>::epsilon()) * 2 * static_cast<double>(k + 4);
+}
 
 enum class storage { rows, columns, padded_rows, padded_columns, every_second };
-constexpr storage all_storages[] = {storage::rows, storage::columns, storage::padded_rows, storage::padded_columns, storage::every_second};
+constexpr storage all_storages[] = {storage::rows, storage::columns, storage::padded_rows, storage::padded_columns,
+                                    storage::every_second};
 
 // A matrix kept in one of the ways above, with a gap that nobody may write.
 template <class T>
@@ -35,18 +38,25 @@ struct stored {
   storage how;
   std::vector<T> data;
 
-  stored(index_t r, index_t c, storage s, std::uint64_t stream, bool empty = false) : rows(r), columns(c), how(s), data(static_cast<std::size_t>(2 * (r + 3) * (c + 3)), gap) {
+  stored(index_t r, index_t c, storage s, std::uint64_t stream, bool empty = false)
+      : rows(r), columns(c), how(s), data(static_cast<std::size_t>(2 * (r + 3) * (c + 3)), gap) {
     auto const values = random_values<T>(r * c, stream);
     for (index_t i = 0; i < r; ++i)
-      for (index_t j = 0; j < c; ++j) view()(i, j) = empty ? std::numeric_limits<T>::quiet_NaN() : values[static_cast<std::size_t>(i * c + j)];
+      for (index_t j = 0; j < c; ++j)
+        view()(i, j) = empty ? std::numeric_limits<T>::quiet_NaN() : values[static_cast<std::size_t>(i * c + j)];
   }
   matrix<T> view() {
     switch (how) {
-      case storage::rows: return make_matrix(data.data(), rows, columns, columns);
-      case storage::columns: return make_matrix(data.data(), rows, columns, index_t{1}, std::max<index_t>(rows, 1));
-      case storage::padded_rows: return make_matrix(data.data() + 1, rows, columns, columns + 3);
-      case storage::padded_columns: return make_matrix(data.data() + 1, rows, columns, index_t{1}, rows + 3);
-      case storage::every_second: break;
+      case storage::rows:
+        return make_matrix(data.data(), rows, columns, columns);
+      case storage::columns:
+        return make_matrix(data.data(), rows, columns, index_t{1}, std::max<index_t>(rows, 1));
+      case storage::padded_rows:
+        return make_matrix(data.data() + 1, rows, columns, columns + 3);
+      case storage::padded_columns:
+        return make_matrix(data.data() + 1, rows, columns, index_t{1}, rows + 3);
+      case storage::every_second:
+        break;
     }
     return make_matrix(data.data(), rows, columns, 2 * columns + 3, 2);
   }
@@ -60,16 +70,19 @@ struct stored {
 
 // The largest error of c against the definition, relative to 1.
 template <class T>
-double error_of(matrix<T const> a, matrix<T const> b, matrix<T const> before, bool add, epilogue<T> const& e, matrix<T const> c) {
+double error_of(matrix<T const> a, matrix<T const> b, matrix<T const> before, bool add, epilogue<T> const& e,
+                matrix<T const> c) {
   double worst = 0;
   for (index_t i = 0; i < c.extent(0); ++i)
     for (index_t j = 0; j < c.extent(1); ++j) {
       long double v = add ? static_cast<long double>(before(i, j)) : 0;
-      for (index_t k = 0; k < a.extent(1); ++k) v += static_cast<long double>(a(i, k)) * static_cast<long double>(b(k, j));
+      for (index_t k = 0; k < a.extent(1); ++k)
+        v += static_cast<long double>(a(i, k)) * static_cast<long double>(b(k, j));
       if (e.bias.extent(0) != 0) v += static_cast<long double>(e.bias(j));
       if (e.relu && v < 0) v = 0;
       if (e.gate.extent(0) != 0) v = e.gate(i, j) > T(0) ? v * static_cast<long double>(e.gate_scale) : 0;
-      if (e.dropout.active()) v = e.dropout.keeps(dropout_element(i, j, c.extent(1))) ? v * static_cast<long double>(e.dropout.scale()) : 0;
+      if (e.dropout.active())
+        v = e.dropout.keeps(dropout_element(i, j, c.extent(1))) ? v * static_cast<long double>(e.dropout.scale()) : 0;
       if (e.residual.extent(0) != 0) v += static_cast<long double>(e.residual(i, j));
       double const difference = std::abs(static_cast<double>(static_cast<long double>(c(i, j)) - v));
       worst = test::worse(worst, difference);
@@ -81,8 +94,19 @@ double error_of(matrix<T const> a, matrix<T const> b, matrix<T const> before, bo
 TEMPLATE_TEST_CASE("a product is the sum of products, however its matrices lie in memory", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
-  struct size { index_t m, k, n; };
-  for (auto const [m, k, n] : {size{0, 3, 2}, {3, 0, 2}, {2, 3, 0}, {1, 1, 1}, {1, 5, 1}, {5, 1, 7}, {3, 4, 1}, {1, 4, 3}, {7, 33, 17}, {64, 16, 16}})
+  struct size {
+    index_t m, k, n;
+  };
+  for (auto const [m, k, n] : {size{0, 3, 2},
+                               {3, 0, 2},
+                               {2, 3, 0},
+                               {1, 1, 1},
+                               {1, 5, 1},
+                               {5, 1, 7},
+                               {3, 4, 1},
+                               {1, 4, 3},
+                               {7, 33, 17},
+                               {64, 16, 16}})
     for (auto sa : all_storages)
       for (auto sb : all_storages)
         for (auto sc : all_storages)
@@ -102,7 +126,9 @@ TEMPLATE_TEST_CASE("a product is the sum of products, however its matrices lie i
 TEMPLATE_TEST_CASE("products that are cut into blocks are right at every seam", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
-  struct size { index_t m, k, n; };
+  struct size {
+    index_t m, k, n;
+  };
   for (auto const [m, k, n] : {size{385, 3, 5}, {800, 2, 97}, {5, 600, 401}, {1201, 1, 33}}) {
     CAPTURE(m, k, n);
     stored<T> a(m, k, storage::rows, 1), b(k, n, storage::columns, 2), c(m, n, storage::padded_rows, 3, true);
@@ -111,16 +137,20 @@ TEMPLATE_TEST_CASE("products that are cut into blocks are right at every seam", 
   }
 }
 
-TEMPLATE_TEST_CASE("bias, relu, gate, dropout and residual follow a product in that order, in every combination", "", TRIAD_TEST_TYPES) {
+TEMPLATE_TEST_CASE("bias, relu, gate, dropout and residual follow a product in that order, in every combination", "",
+                   TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   std::uint64_t const step = 3;
-  struct size { index_t m, k, n; };
+  struct size {
+    index_t m, k, n;
+  };
   for (auto const [m, k, n] : {size{3, 5, 7}, {1, 2, 65}, {9, 4, 130}, {770, 2, 3}, {2, 0, 3}})
     for (auto sc : {storage::rows, storage::padded_rows, storage::columns, storage::every_second})
       for (unsigned parts = 0; parts < 32; ++parts) {
         CAPTURE(m, k, n, static_cast<int>(sc), parts);
-        stored<T> a(m, k, storage::rows, 1), b(k, n, storage::padded_columns, 2), c(m, n, sc, 3, true), gate(m, n, sc, 4), residual(m, n, sc, 5);
+        stored<T> a(m, k, storage::rows, 1), b(k, n, storage::padded_columns, 2), c(m, n, sc, 3, true),
+            gate(m, n, sc, 4), residual(m, n, sc, 5);
         auto const bias = random_values<T>(n, 6);
         epilogue<T> e;
         if (parts & 1) e.bias = make_vec(bias.data(), n);
@@ -133,7 +163,8 @@ TEMPLATE_TEST_CASE("bias, relu, gate, dropout and residual follow a product in t
         REQUIRE(error_of<T>(a.read(), b.read(), c.read(), false, e, c.read()) <= 2 * tolerance<T>(k));
       }
   // The residual may be the result itself.
-  stored<T> a(4, 3, storage::rows, 1), b(3, 6, storage::rows, 2), c(4, 6, storage::rows, 3), before(4, 6, storage::rows, 3);
+  stored<T> a(4, 3, storage::rows, 1), b(3, 6, storage::rows, 2), c(4, 6, storage::rows, 3),
+      before(4, 6, storage::rows, 3);
   epilogue<T> e;
   e.residual = c.read();
   matmul(ex, a.read(), b.read(), c.view(), e);
@@ -146,7 +177,8 @@ TEMPLATE_TEST_CASE("a batch of products is each product", "", TRIAD_TEST_TYPES) 
   using mapping = typename matrices<T>::mapping_type;
   auto const batch = [](auto* data, index_t count, index_t r, index_t c, index_t step, bool turned) {
     return matrices<std::remove_pointer_t<decltype(data)>>(
-        data, mapping(extents<dyn, dyn, dyn>(count, r, c), ::cuda::std::array<index_t, 3>{step, turned ? 1 : c, turned ? r : 1}));
+        data, mapping(extents<dyn, dyn, dyn>(count, r, c),
+                      ::cuda::std::array<index_t, 3>{step, turned ? 1 : c, turned ? r : 1}));
   };
   for (index_t count : {0, 1, 2, 9})
     for (bool turned : {false, true}) {
@@ -188,7 +220,8 @@ TEST_CASE("products of matrices that do not fit are refused with a sentence") {
   reference::backend ex;
   std::vector<double> data(100);
   auto const m = [&](index_t r, index_t c) { return make_matrix(data.data(), r, c, c); };
-  CHECK_THROWS_WITH(matmul(ex, m(2, 3), m(4, 5), m(2, 5)), contains("matmul: the columns of a differ from the rows of b"));
+  CHECK_THROWS_WITH(matmul(ex, m(2, 3), m(4, 5), m(2, 5)),
+                    contains("matmul: the columns of a differ from the rows of b"));
   CHECK_THROWS_WITH(matmul(ex, m(2, 3), m(3, 5), m(2, 4)), contains("matmul: c has another shape than the product"));
   epilogue<double> e;
   e.bias = make_vec<double const>(data.data(), 2);

@@ -21,16 +21,23 @@ struct problem {
   std::vector<T> ends, dy, y, d_ends;  // ends: a and b side by side, as one product leaves them
 
   explicit problem(index_t width)
-      : d(width), ends(test::random_values<T>(nodes * 2 * d, 1)), dy(test::random_values<T>(rows, 3)), y(dy.size(), T(7)), d_ends(ends.size(), T(7)) {}
+      : d(width),
+        ends(test::random_values<T>(nodes * 2 * d, 1)),
+        dy(test::random_values<T>(rows, 3)),
+        y(dy.size(), T(7)),
+        d_ends(ends.size(), T(7)) {}
 
   template <class S>
-  matrix<S> end(S* data, index_t k) const { return make_matrix(data + k * d, nodes, d, 2 * d); }
+  matrix<S> end(S* data, index_t k) const {
+    return make_matrix(data + k * d, nodes, d, 2 * d);
+  }
 
   template <class Ex>
   void run(Ex&& ex) {
     T const* const from = ends.data();
     pair_product(ex, graphs.batch(), end(from, 0), end(from, 1), make_vec(y.data(), rows));
-    pair_product_grad(ex, graphs.batch(), end(from, 0), end(from, 1), make_vec<T const>(dy.data(), rows), end(d_ends.data(), 0), end(d_ends.data(), 1));
+    pair_product_grad(ex, graphs.batch(), end(from, 0), end(from, 1), make_vec<T const>(dy.data(), rows),
+                      end(d_ends.data(), 0), end(d_ends.data(), 1));
   }
   /// sum over k of the products of a(k) and b(k) of one half of the ends
   double along(std::vector<T> const& a, std::vector<T> const& b, index_t half) const {
@@ -52,8 +59,10 @@ TEMPLATE_TEST_CASE("products of the ends of edges are the reference's on every b
     exact.run(reference::backend());
     found.run(typename TestType::backend());
     double const close = std::is_same_v<T, float> ? 1e-5 : 1e-13;
-    for (std::size_t i = 0; i < exact.y.size(); ++i) CHECK_THAT(static_cast<double>(found.y[i]), test::WithinAbs(exact.y[i], close));
-    for (std::size_t i = 0; i < exact.d_ends.size(); ++i) CHECK_THAT(static_cast<double>(found.d_ends[i]), test::WithinAbs(exact.d_ends[i], 4 * close));
+    for (std::size_t i = 0; i < exact.y.size(); ++i)
+      CHECK_THAT(static_cast<double>(found.y[i]), test::WithinAbs(exact.y[i], close));
+    for (std::size_t i = 0; i < exact.d_ends.size(); ++i)
+      CHECK_THAT(static_cast<double>(found.d_ends[i]), test::WithinAbs(exact.d_ends[i], 4 * close));
   }
 }
 
@@ -69,9 +78,12 @@ TEST_CASE("products of ends refuse shapes that do not fit, with a sentence") {
   reference::backend ex;
   problem<double> p(4);
   double const* const from = p.ends.data();
-  CHECK_THROWS_WITH(pair_product(ex, p.graphs.batch(), p.end(from, 0), p.end(from, 1), make_vec(p.y.data(), p.rows - 1)), test::contains("one value an edge"));
+  CHECK_THROWS_WITH(
+      pair_product(ex, p.graphs.batch(), p.end(from, 0), p.end(from, 1), make_vec(p.y.data(), p.rows - 1)),
+      test::contains("one value an edge"));
   p.nodes -= 1;
-  CHECK_THROWS_WITH(pair_product(ex, p.graphs.batch(), p.end(from, 0), p.end(from, 1), make_vec(p.y.data(), p.rows)), test::contains("one row a node"));
+  CHECK_THROWS_WITH(pair_product(ex, p.graphs.batch(), p.end(from, 0), p.end(from, 1), make_vec(p.y.data(), p.rows)),
+                    test::contains("one row a node"));
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
   return out << ", k = " << s.width << ", h = " << s.heads << ", dropout " << s.rate << (s.padded ? ", padded" : "");
 }
 
-// One problem in memory: q, k, v side by side in a row, as one product makes them, with a column nobody may write; so gk and gv.
+// One problem in memory: q, k, v side by side in a row, as one product makes them, with a column nobody may write; so
+// gk and gv.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345);
@@ -44,10 +45,19 @@ struct problem {
   std::uint64_t step = 4;
 
   explicit problem(shape const& s)
-      : graphs(s.sizes), d(s.width * s.heads), nodes(graphs.dims.nodes), rows(graphs.dims.rows), node_stride(3 * d + 1), edge_stride(2 * d + 1),
-        projected(test::random_values<T>(nodes * node_stride, 1, 1.5)), relations(test::random_values<T>(rows * edge_stride, 2, 1.5)),
-        dc(test::random_values<T>(nodes * d, 3)), d_projected(projected.size(), gap), d_relations(relations.size(), gap),
-        c(static_cast<std::size_t>(nodes * d), std::numeric_limits<T>::quiet_NaN()), weights(static_cast<std::size_t>(rows * s.heads)) {
+      : graphs(s.sizes),
+        d(s.width * s.heads),
+        nodes(graphs.dims.nodes),
+        rows(graphs.dims.rows),
+        node_stride(3 * d + 1),
+        edge_stride(2 * d + 1),
+        projected(test::random_values<T>(nodes * node_stride, 1, 1.5)),
+        relations(test::random_values<T>(rows * edge_stride, 2, 1.5)),
+        dc(test::random_values<T>(nodes * d, 3)),
+        d_projected(projected.size(), gap),
+        d_relations(relations.size(), gap),
+        c(static_cast<std::size_t>(nodes * d), std::numeric_limits<T>::quiet_NaN()),
+        weights(static_cast<std::size_t>(rows * s.heads)) {
     settings.heads = s.heads;
     settings.dropout = {s.rate, 99, 3, &step};
     if (!s.padded) return;
@@ -67,11 +77,13 @@ struct problem {
 
   template <class Ex>
   void forward(Ex& ex) {
-    relation_attention(ex, settings, operands(), graphs.batch(), make_vec(weights.data(), rows * settings.heads), make_matrix(c.data(), nodes, d, d));
+    relation_attention(ex, settings, operands(), graphs.batch(), make_vec(weights.data(), rows * settings.heads),
+                       make_matrix(c.data(), nodes, d, d));
   }
   template <class Ex>
   void backward(Ex& ex, edge_gradients how = edge_gradients::overwritten) {
-    relation_attention_grad(ex, settings, operands(), graphs.batch(), make_vec<T const>(weights.data(), rows * settings.heads),
+    relation_attention_grad(ex, settings, operands(), graphs.batch(),
+                            make_vec<T const>(weights.data(), rows * settings.heads),
                             make_matrix<T const>(c.data(), nodes, d, d), make_matrix<T const>(dc.data(), nodes, d, d),
                             split(d_projected.data(), d_relations.data()), how);
   }
@@ -126,7 +138,8 @@ void expect_reference(shape const& s) {
   CHECK(one.d_relations == two.d_relations);
 }
 
-TEMPLATE_TEST_CASE("relation-aware attention on the cpu equals the reference, whatever the threads", "", float, double) {
+TEMPLATE_TEST_CASE("relation-aware attention on the cpu equals the reference, whatever the threads", "", float,
+                   double) {
   for (double rate : {0.0, 0.3, 1.0})
     for (bool padded : {false, true}) {
       expect_reference<TestType>({{1, 2, 3, 4, 5, 6}, 16, 4, rate, padded});
@@ -143,7 +156,8 @@ TEMPLATE_TEST_CASE("the weights of a node sum to one, and dropout shows in their
   dropped.forward(ex);
   index_t negative = 0;
   for (index_t g = 0; g < 3; ++g) {
-    index_t const n = whole.graphs.size[static_cast<std::size_t>(g)], edge = whole.graphs.edge[static_cast<std::size_t>(g)];
+    index_t const n = whole.graphs.size[static_cast<std::size_t>(g)],
+                  edge = whole.graphs.edge[static_cast<std::size_t>(g)];
     for (index_t c = 0; c < 2; ++c)
       for (index_t x = 0; x < n; ++x) {
         double sum = 0;
@@ -206,7 +220,9 @@ TEMPLATE_TEST_CASE("layers that share relations add to their gradient", "", TRIA
   for (index_t r = 0; r < once.rows; ++r)
     for (index_t f = 0; f < 2 * once.d; ++f) {
       auto const at = static_cast<std::size_t>(r * once.edge_stride + f);
-      CHECK_THAT(added.d_relations[at], test::WithinAbs(2 * once.d_relations[at], test::is_device<TestType> ? 1e-14 : 0));  // which may add and multiply in one
+      CHECK_THAT(added.d_relations[at],
+                 test::WithinAbs(2 * once.d_relations[at],
+                                 test::is_device<TestType> ? 1e-14 : 0));  // which may add and multiply in one
     }
   CHECK(added.d_projected == once.d_projected);
 }
@@ -215,13 +231,15 @@ TEMPLATE_TEST_CASE("relabelling nodes commutes with relation-aware attention", "
   TestType ex;
   std::vector<index_t> const to{2, 0, 3, 1};
   problem<double> p({{4}, 3, 2}), q({{4}, 3, 2});
-  auto const copy = [](std::vector<double> const& from, index_t row, std::vector<double>& into, index_t at, index_t stride) {
+  auto const copy = [](std::vector<double> const& from, index_t row, std::vector<double>& into, index_t at,
+                       index_t stride) {
     std::copy_n(from.begin() + row * stride, stride, into.begin() + at * stride);
   };
   for (index_t x = 0; x < 4; ++x) {
     copy(p.projected, x, q.projected, to[static_cast<std::size_t>(x)], p.node_stride);
     for (index_t y = 0; y < 4; ++y)
-      copy(p.relations, x * 4 + y, q.relations, to[static_cast<std::size_t>(x)] * 4 + to[static_cast<std::size_t>(y)], p.edge_stride);
+      copy(p.relations, x * 4 + y, q.relations, to[static_cast<std::size_t>(x)] * 4 + to[static_cast<std::size_t>(y)],
+           p.edge_stride);
   }
   p.forward(ex);
   q.forward(ex);

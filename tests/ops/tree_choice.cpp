@@ -1,4 +1,5 @@
-// Soft choices: what is chosen sums to one, and gradients are those of finite differences, with noise and temperature or without.
+// Soft choices: what is chosen sums to one, and gradients are those of finite differences, with noise and temperature
+// or without.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/tree_choice.hpp"
 
@@ -17,7 +18,8 @@ using namespace triad;
 
 /// One step of a machine in double, with random cotangents of its weights and its root.
 struct problem {
-  index_t batch, branching, step, fillers, slots = step + 2, arguments = 2 * branching, row = (step + 3) * arguments;  // logits of two more tokens
+  index_t batch, branching, step, fillers, slots = step + 2, arguments = 2 * branching,
+                                           row = (step + 3) * arguments;  // logits of two more tokens
   choice_over over;
   bool noisy_operation, noisy_argument;
   std::vector<double> operation, argument, root, operation_noise, argument_noise;
@@ -62,18 +64,24 @@ struct problem {
   }
   template <class S>
   tree_logits<S> logits(S* o, S* a, S* r) const {
-    return {make_matrix(o, batch, branching + 1, branching + 1), make_matrix(a + 2 * arguments, batch, (step + 1) * arguments, row),
+    return {make_matrix(o, batch, branching + 1, branching + 1),
+            make_matrix(a + 2 * arguments, batch, (step + 1) * arguments, row),
             make_matrix(r, batch, fillers, fillers)};
   }
   template <class S>
-  tree_weights_view<S> all(S* data) const { return tree_weights_view<S>(data, slots, batch, slots, arguments); }
+  tree_weights_view<S> all(S* data) const {
+    return tree_weights_view<S>(data, slots, batch, slots, arguments);
+  }
   template <class S>
-  tree_choices<S> choices(S* o, S* a) const { return {make_matrix(o, batch, branching + 1, branching + 1), all(a)}; }
+  tree_choices<S> choices(S* o, S* a) const {
+    return {make_matrix(o, batch, branching + 1, branching + 1), all(a)};
+  }
 
   template <class Ex>
   double value(Ex&& ex) {
-    tree_choice(ex, settings(), step, logits<double const>(operation.data(), argument.data(), root.data()), choices(chosen_operation.data(), chosen.data()),
-                all(weights.data()), make_matrix(weighted_root.data(), batch, fillers, fillers));
+    tree_choice(ex, settings(), step, logits<double const>(operation.data(), argument.data(), root.data()),
+                choices(chosen_operation.data(), chosen.data()), all(weights.data()),
+                make_matrix(weighted_root.data(), batch, fillers, fillers));
     double sum = 0;
     for (index_t b = 0; b < batch; ++b)
       for (index_t i = 0; i < (step + 1) * arguments; ++i) {
@@ -87,11 +95,13 @@ struct problem {
   void gradient(Ex&& ex) {
     tree_choice_grad(ex, settings(), step, make_matrix<double const>(root.data(), batch, fillers, fillers),
                      choices<double const>(chosen_operation.data(), chosen.data()), all<double const>(d_weights.data()),
-                     make_matrix<double const>(d_root.data(), batch, fillers, fillers), logits(dx_operation.data(), dx_argument.data(), dx_root.data()));
+                     make_matrix<double const>(d_root.data(), batch, fillers, fillers),
+                     logits(dx_operation.data(), dx_argument.data(), dx_root.data()));
   }
 };
 
-TEMPLATE_TEST_CASE("choices are distributions over the trees, one for each argument, and over the operations", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("choices are distributions over the trees, one for each argument, and over the operations", "",
+                   TRIAD_TEST_BACKENDS) {
   problem p(3, 2, 4, choice_over::trees, true, true);
   (void)p.value(std::remove_cvref_t<TestType>());
   auto const chosen = p.all(p.chosen.data());
@@ -101,9 +111,11 @@ TEMPLATE_TEST_CASE("choices are distributions over the trees, one for each argum
     CHECK_THAT(sum, test::WithinAbs(1, 1e-14));
     for (index_t c = 0; c < 4; ++c) {
       double over_trees = 0, weighted = 0;
-      for (index_t l = 0; l <= 4; ++l) over_trees += chosen(4, b, l, c), weighted += p.all(p.weights.data())(4, b, l, c);
+      for (index_t l = 0; l <= 4; ++l)
+        over_trees += chosen(4, b, l, c), weighted += p.all(p.weights.data())(4, b, l, c);
       CHECK_THAT(over_trees, test::WithinAbs(1, 1e-14));
-      CHECK_THAT(weighted, test::WithinAbs(p.chosen_operation[static_cast<std::size_t>(b * 3 + std::min<index_t>(c, 2))], 1e-14));
+      CHECK_THAT(weighted,
+                 test::WithinAbs(p.chosen_operation[static_cast<std::size_t>(b * 3 + std::min<index_t>(c, 2))], 1e-14));
     }
   }
 }
@@ -117,7 +129,9 @@ TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "",
         problem p(2, branching, 3, over, operations, arguments);
         (void)p.value(ex);
         p.gradient(ex);
-        auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) { test::check_differences(x, dx, [&] { return p.value(ex); }); };
+        auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) {
+          test::check_differences(x, dx, [&] { return p.value(ex); });
+        };
         check(p.operation, p.dx_operation);
         check(p.argument, p.dx_argument);  // 0 in the logits of the other tokens
         check(p.root, p.dx_root);
@@ -148,7 +162,8 @@ TEST_CASE("choices of a wrong shape are refused with a sentence") {
   reference::backend ex;
   auto x = p.logits<double const>(p.operation.data(), p.argument.data(), p.root.data());
   auto const root = make_matrix(p.weighted_root.data(), 2, 5, 5);
-  CHECK_THROWS_WITH(tree_choice(ex, p.settings(), 2, x, p.choices(p.chosen_operation.data(), p.chosen.data()), p.all(p.weights.data()), root),
+  CHECK_THROWS_WITH(tree_choice(ex, p.settings(), 2, x, p.choices(p.chosen_operation.data(), p.chosen.data()),
+                                p.all(p.weights.data()), root),
                     test::contains("(step + 1) 2 b"));
   using settings = choice_settings<double>;
   for (auto const temperature : {&settings::operation_temperature, &settings::argument_temperature}) {

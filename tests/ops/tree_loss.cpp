@@ -22,13 +22,15 @@ struct problem {
   std::vector<index_t> target, decoded;
   T loss = 0;
 
-  problem(index_t r, index_t v) : rows(r), symbols(v), x(test::random_values<T>(r * v, 1)), dx(x.size()), decoded(static_cast<std::size_t>(r)) {
+  problem(index_t r, index_t v)
+      : rows(r), symbols(v), x(test::random_values<T>(r * v, 1)), dx(x.size()), decoded(static_cast<std::size_t>(r)) {
     for (index_t i = 0; i < r; ++i) target.push_back(i % 3 == 0 ? 0 : i % (v - 1) + 1);
   }
   template <class Ex>
   T run(Ex&& ex) {
     test::with_scratch(ex, call{}, [&](auto& any, call const& c) {
-      tree_loss(any, *c.scratch, make_matrix<T const>(x.data(), rows, symbols, symbols), make_vec<index_t const>(target.data(), rows), make_vec(&loss, 1),
+      tree_loss(any, *c.scratch, make_matrix<T const>(x.data(), rows, symbols, symbols),
+                make_vec<index_t const>(target.data(), rows), make_vec(&loss, 1),
                 make_matrix(dx.data(), rows, symbols, symbols));
     });
     return loss;
@@ -42,28 +44,34 @@ struct problem {
 TEMPLATE_TEST_CASE("the gradient of the loss of trees is that of finite differences", "", TRIAD_TEST_BACKENDS) {
   std::remove_cvref_t<TestType> ex;
   problem<double> p(7, 37);
-  for (index_t v = 0; v < 37; ++v) p.x[static_cast<std::size_t>(3 * 37 + v)] = v == 0 ? 1 : 0;  // empty, and right: its slope is 0
+  for (index_t v = 0; v < 37; ++v)
+    p.x[static_cast<std::size_t>(3 * 37 + v)] = v == 0 ? 1 : 0;  // empty, and right: its slope is 0
   (void)p.run(ex);
   auto const dx = p.dx;
   for (std::size_t i = 0; i < p.x.size(); ++i) {
     if (i / 37 == 3)
       CHECK(dx[i] == 0);
     else
-      CHECK_THAT(dx[i], test::WithinAbs(test::derivative(p.x[i], [&] { return p.run(ex); }, 1e-6), 1e-9));
+      CHECK_THAT(dx[i], test::WithinAbs(test::derivative(
+                                            p.x[i], [&] { return p.run(ex); }, 1e-6),
+                                        1e-9));
   }
 }
 
-TEMPLATE_TEST_CASE("the right tree has no loss, whatever the column of the empty symbol holds", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("the right tree has no loss, whatever the column of the empty symbol holds", "",
+                   TRIAD_TEST_BACKENDS) {
   problem<double> p(5, 9);
   for (index_t r = 0; r < 5; ++r)
-    for (index_t v = 0; v < 9; ++v) p.x[static_cast<std::size_t>(r * 9 + v)] = v == 0 ? 0.5 : v == p.target[static_cast<std::size_t>(r)] ? 1 : 0;
+    for (index_t v = 0; v < 9; ++v)
+      p.x[static_cast<std::size_t>(r * 9 + v)] = v == 0 ? 0.5 : v == p.target[static_cast<std::size_t>(r)] ? 1 : 0;
   std::remove_cvref_t<TestType> ex;
   CHECK(p.run(ex) == 0);
   p.decode(ex, 0.01);
   CHECK(p.decoded == p.target);
 }
 
-TEMPLATE_TEST_CASE("a row under the threshold is empty, and so is one without a positive score", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a row under the threshold is empty, and so is one without a positive score", "",
+                   TRIAD_TEST_BACKENDS) {
   problem<double> p(3, 4);
   p.x = {9, 0.006, 0.006, 0, 9, 0.009, 0.001, 0.008, 9, -1, -2, -3};
   std::remove_cvref_t<TestType> ex;
@@ -80,7 +88,9 @@ TEST_CASE("the loss of almost right trees keeps its digits on the cpu") {
     exact.x[i] = static_cast<double>(p.x[i]);
   }
   for (std::size_t r = 0; r < p.target.size(); ++r) p.target[r] = exact.target[r] = p.target[r] == 0 ? 1 : p.target[r];
-  for (std::size_t r = 0; r < p.target.size(); ++r) p.x[r * 33 + static_cast<std::size_t>(p.target[r])] = static_cast<float>(exact.x[r * 33 + static_cast<std::size_t>(p.target[r])] = 1 + 1e-4 * static_cast<double>(r % 7));
+  for (std::size_t r = 0; r < p.target.size(); ++r)
+    p.x[r * 33 + static_cast<std::size_t>(p.target[r])] = static_cast<float>(
+        exact.x[r * 33 + static_cast<std::size_t>(p.target[r])] = 1 + 1e-4 * static_cast<double>(r % 7));
   for (std::size_t i = 0; i < p.x.size(); ++i) exact.x[i] = static_cast<double>(p.x[i]);
   (void)exact.run(reference::backend());
   (void)p.run(cpu::backend(2));
@@ -98,7 +108,8 @@ TEST_CASE("the loss of trees on the cpu equals the reference, whatever the threa
     CHECK(one.dx == two.dx);
     CHECK_THAT(one.loss, test::WithinAbs(exact.loss, 1e-4));  // of 25, a sum of 600 rows
     double worst = 0;
-    for (std::size_t i = 0; i < one.dx.size(); ++i) worst = test::worse(worst, std::abs(static_cast<double>(one.dx[i] - exact.dx[i])));
+    for (std::size_t i = 0; i < one.dx.size(); ++i)
+      worst = test::worse(worst, std::abs(static_cast<double>(one.dx[i] - exact.dx[i])));
     CHECK(worst < 1e-8);
   }
 }

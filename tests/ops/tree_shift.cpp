@@ -1,4 +1,5 @@
-// Soft tree operations: they are the algebra's car, cdr and cons, blended; gradients are adjoints; every backend agrees.
+// Soft tree operations: they are the algebra's car, cdr and cons, blended; gradients are adjoints; every backend
+// agrees.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/tree_shift.hpp"
 
@@ -26,8 +27,15 @@ struct problem {
   std::vector<T> memory, w, root, dw, d_root, d_memory;
 
   problem(index_t branching, index_t depth, index_t b, index_t l, index_t f, bool sparse = false)
-      : where(branching, depth), batch(b), slots(l), fillers(f), memory(test::random_values<T>((l + 1) * b * tree, 1)),
-        w(test::random_values<T>(l * b * l * arguments, 2)), root(test::random_values<T>(b * f, 3)), dw(w.size()), d_root(root.size()),
+      : where(branching, depth),
+        batch(b),
+        slots(l),
+        fillers(f),
+        memory(test::random_values<T>((l + 1) * b * tree, 1)),
+        w(test::random_values<T>(l * b * l * arguments, 2)),
+        root(test::random_values<T>(b * f, 3)),
+        dw(w.size()),
+        d_root(root.size()),
         d_memory(test::random_values<T>((l + 1) * b * tree, 5)) {
     if (!sparse) return;
     auto const count = where.count();
@@ -41,7 +49,8 @@ struct problem {
       auto next = now;
       next[0] = true;
       for (index_t q = 0; q < count; ++q)
-        if (now[static_cast<std::size_t>(q)]) reference::each_target(where, q, [&](index_t, index_t to) { next[static_cast<std::size_t>(to)] = true; });
+        if (now[static_cast<std::size_t>(q)])
+          reference::each_target(where, q, [&](index_t, index_t to) { next[static_cast<std::size_t>(to)] = true; });
       for (index_t q = 0; q < count; ++q)
         if (auto const at = static_cast<std::size_t>(q); next[at] && since[at] > s) since[at] = s;
       now = next;
@@ -58,18 +67,24 @@ struct problem {
     return {make_vec(first.data(), where.count()), make_vec(since.data(), where.count())};
   }
   template <class S>
-  tree_memory_view<S> trees(S* data) const { return tree_memory_view<S>(data, slots + 1, batch, where.count(), fillers); }
+  tree_memory_view<S> trees(S* data) const {
+    return tree_memory_view<S>(data, slots + 1, batch, where.count(), fillers);
+  }
   template <class S>
-  tree_weights_view<S> weights(S* data) const { return tree_weights_view<S>(data, slots, batch, slots, arguments); }
+  tree_weights_view<S> weights(S* data) const {
+    return tree_weights_view<S>(data, slots, batch, slots, arguments);
+  }
   T const* tree_at(index_t slot, index_t sample) const { return memory.data() + (slot * batch + sample) * tree; }
 
   /// The last step, and the gradients of all slots.
   template <class Ex>
   void run(Ex&& ex) {
-    tree_shift(ex, where, support(), slots - 1, weights<T const>(w.data()), make_matrix<T const>(root.data(), batch, fillers, fillers), trees(memory.data()));
-    tree_shift_dots(ex, where, support(), slots - 1, trees<T const>(memory.data()), trees<T const>(d_memory.data()), weights(dw.data()),
-                    make_matrix(d_root.data(), batch, fillers, fillers));
-    for (index_t l = slots - 1; l >= 0; --l) tree_shift_grad(ex, where, support(), weights<T const>(w.data()), l, trees(d_memory.data()));
+    tree_shift(ex, where, support(), slots - 1, weights<T const>(w.data()),
+               make_matrix<T const>(root.data(), batch, fillers, fillers), trees(memory.data()));
+    tree_shift_dots(ex, where, support(), slots - 1, trees<T const>(memory.data()), trees<T const>(d_memory.data()),
+                    weights(dw.data()), make_matrix(d_root.data(), batch, fillers, fillers));
+    for (index_t l = slots - 1; l >= 0; --l)
+      tree_shift_grad(ex, where, support(), weights<T const>(w.data()), l, trees(d_memory.data()));
   }
 };
 
@@ -97,7 +112,8 @@ TEMPLATE_TEST_CASE("a soft step is the algebra's children and cons, blended by t
           algebra.add_graft(w[branching + c], c, m, y);
         }
       auto const* const found = p.tree_at(p.slots, b);
-      for (index_t i = 0; i < p.tree; ++i) CHECK_THAT(found[i], test::WithinAbs(expected[static_cast<std::size_t>(i)], 1e-12));
+      for (index_t i = 0; i < p.tree; ++i)
+        CHECK_THAT(found[i], test::WithinAbs(expected[static_cast<std::size_t>(i)], 1e-12));
     }
   }
 }
@@ -193,10 +209,13 @@ TEST_CASE("a soft step without room for its tree is refused with a sentence") {
   reference::backend ex;
   auto const w = p.weights<double const>(p.w.data());
   auto const root = make_matrix<double const>(p.root.data(), 1, 3, 3);
-  CHECK_THROWS_WITH(tree_shift(ex, p.where, tree_support(), 1, w, root, tree_memory_view<double>(p.memory.data(), 2, 1, 7, 3)),
-                    test::contains("no slot for the new tree"));
-  CHECK_THROWS_WITH(tree_shift(ex, p.where, tree_support(), 2, w, root, p.trees(p.memory.data())), test::contains("no weights for this step"));
-  CHECK_THROWS_WITH(tree_shift(ex, tree_positions<>(2, 4), tree_support(), 1, w, root, p.trees(p.memory.data())), test::contains("one filler a position"));
+  CHECK_THROWS_WITH(
+      tree_shift(ex, p.where, tree_support(), 1, w, root, tree_memory_view<double>(p.memory.data(), 2, 1, 7, 3)),
+      test::contains("no slot for the new tree"));
+  CHECK_THROWS_WITH(tree_shift(ex, p.where, tree_support(), 2, w, root, p.trees(p.memory.data())),
+                    test::contains("no weights for this step"));
+  CHECK_THROWS_WITH(tree_shift(ex, tree_positions<>(2, 4), tree_support(), 1, w, root, p.trees(p.memory.data())),
+                    test::contains("one filler a position"));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Laws of triangular attention, for both backends and every form: what any right implementation does, whatever its order of work.
+// Laws of triangular attention, for both backends and every form: what any right implementation does, whatever its
+// order of work.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/triangle.hpp"
 
@@ -22,8 +23,9 @@ using test::ragged;
 using test::random_values;
 using test::WithinAbs;
 
-constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
-                                       triangle_form::both_ablations, triangle_form::flat};
+constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value_ablation,
+                                       triangle_form::attention_ablation, triangle_form::both_ablations,
+                                       triangle_form::flat};
 
 // Sums of some hundred products of single-precision numbers below 2, and exponentials good to 2e-7.
 template <class T>
@@ -38,7 +40,8 @@ struct use {
   std::vector<T> x, d_o, o, dx, maximum, inverse_sum;
   std::vector<std::uint8_t> masked;
 
-  use(std::vector<index_t> sizes, index_t h, index_t k, triangle_form f) : shape(std::move(sizes)), heads(h), width(k), form(f) {
+  use(std::vector<index_t> sizes, index_t h, index_t k, triangle_form f)
+      : shape(std::move(sizes)), heads(h), width(k), form(f) {
     auto const rows = shape.dims.rows;
     x = random_values<T>(rows * 4 * d, 1, 1.5);
     d_o = random_values<T>(rows * d, 2);
@@ -60,21 +63,26 @@ struct use {
   }
   triangle_projections<T const> inputs() const { return split(x.data()); }
   template <class V>
-  auto edges(V& v) const { return make_matrix(v.data(), shape.dims.rows, d, d); }
+  auto edges(V& v) const {
+    return make_matrix(v.data(), shape.dims.rows, d, d);
+  }
 
   template <class Ex>
   void run(Ex& ex) {
-    triangle_statistics<T> const statistics{make_matrix(maximum.data(), shape.dims.rows, heads, heads), make_matrix(inverse_sum.data(), shape.dims.rows, heads, heads)};
+    triangle_statistics<T> const statistics{make_matrix(maximum.data(), shape.dims.rows, heads, heads),
+                                            make_matrix(inverse_sum.data(), shape.dims.rows, heads, heads)};
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      triangle<std::remove_reference_t<decltype(backend)>, T>(backend, *c.scratch, settings(), inputs(), shape.batch(), statistics, edges(o));
-      triangle_grad<std::remove_reference_t<decltype(backend)>, T>(backend, *c.scratch, settings(), inputs(), shape.batch(),
-                                                                  {statistics.maximum, statistics.inverse_sum}, edges(std::as_const(o)), edges(std::as_const(d_o)),
-                                                                  split(dx.data()));
+      triangle<std::remove_reference_t<decltype(backend)>, T>(backend, *c.scratch, settings(), inputs(), shape.batch(),
+                                                              statistics, edges(o));
+      triangle_grad<std::remove_reference_t<decltype(backend)>, T>(
+          backend, *c.scratch, settings(), inputs(), shape.batch(), {statistics.maximum, statistics.inverse_sum},
+          edges(std::as_const(o)), edges(std::as_const(d_o)), split(dx.data()));
     });
   }
 };
 
-// The largest difference of what belongs to edge rows a of one use and rows b of another; every part of dx that the form has.
+// The largest difference of what belongs to edge rows a of one use and rows b of another; every part of dx that the
+// form has.
 template <class T>
 double difference(use<T> const& p, index_t a, use<T> const& q, index_t b) {
   double worst = 0;
@@ -84,11 +92,13 @@ double difference(use<T> const& p, index_t a, use<T> const& q, index_t b) {
   };
   index_t const parts = uses_right_value(p.form) ? 4 : 3, d = p.d;
   for (index_t f = 0; f < d; ++f) compare(p.edges(p.o)(a, f), q.edges(q.o)(b, f));
-  for (index_t f = 0; f < parts * d; ++f) compare(p.dx[static_cast<std::size_t>(a * 4 * d + f)], q.dx[static_cast<std::size_t>(b * 4 * d + f)]);
+  for (index_t f = 0; f < parts * d; ++f)
+    compare(p.dx[static_cast<std::size_t>(a * 4 * d + f)], q.dx[static_cast<std::size_t>(b * 4 * d + f)]);
   return worst;
 }
 
-TEMPLATE_TEST_CASE("weights of a triangle sum to one and, with the values, make the output", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
+TEMPLATE_TEST_CASE("weights of a triangle sum to one and, with the values, make the output", "",
+                   TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto form : all_forms)
@@ -118,19 +128,23 @@ TEMPLATE_TEST_CASE("weights of a triangle sum to one and, with the values, make 
                 auto const left = l < n ? first + i * n + l : first + (l - n) * n + j;
                 for (index_t e = 0; e < 5; ++e) {
                   double value = static_cast<double>(in.left_value(left, c * 5 + e));
-                  if (uses_right_value(form)) value *= static_cast<double>(in.right_value(first + l * n + j, c * 5 + e));
+                  if (uses_right_value(form))
+                    value *= static_cast<double>(in.right_value(first + l * n + j, c * 5 + e));
                   o[static_cast<std::size_t>(e)] += p * value;
                 }
               }
               REQUIRE_THAT(sum, WithinAbs(1, tolerance<T>));
-              for (index_t e = 0; e < 5; ++e) REQUIRE_THAT(u.edges(u.o)(first + i * n + j, c * 5 + e), WithinAbs(o[static_cast<std::size_t>(e)], tolerance<T>));
+              for (index_t e = 0; e < 5; ++e)
+                REQUIRE_THAT(u.edges(u.o)(first + i * n + j, c * 5 + e),
+                             WithinAbs(o[static_cast<std::size_t>(e)], tolerance<T>));
             }
           }
       }
     }
 }
 
-TEMPLATE_TEST_CASE("giving the nodes other names gives the edges other names and changes nothing else", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
+TEMPLATE_TEST_CASE("giving the nodes other names gives the edges other names and changes nothing else", "",
+                   TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto form : all_forms)
@@ -141,7 +155,9 @@ TEMPLATE_TEST_CASE("giving the nodes other names gives the edges other names and
       random_stream random(5, 6);
       for (auto i = name.size(); i > 1; --i) std::swap(name[i - 1], name[random.below(static_cast<std::uint32_t>(i))]);
       use<T> u({n}, 2, 4, form), other({n}, 2, 4, form);
-      auto const named = [&](index_t row) { return name[static_cast<std::size_t>(row / n)] * n + name[static_cast<std::size_t>(row % n)]; };
+      auto const named = [&](index_t row) {
+        return name[static_cast<std::size_t>(row / n)] * n + name[static_cast<std::size_t>(row % n)];
+      };
       for (index_t r = 0; r < n * n; ++r) {
         std::copy_n(u.x.begin() + r * 32, 32, other.x.begin() + named(r) * 32);
         std::copy_n(u.d_o.begin() + r * 8, 8, other.d_o.begin() + named(r) * 8);
@@ -152,7 +168,8 @@ TEMPLATE_TEST_CASE("giving the nodes other names gives the edges other names and
     }
 }
 
-TEMPLATE_TEST_CASE("padding with a mask changes neither output nor gradient of real edges", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
+TEMPLATE_TEST_CASE("padding with a mask changes neither output nor gradient of real edges", "",
+                   TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   std::vector<index_t> const sizes{3, 1, 13, 6};
@@ -170,7 +187,8 @@ TEMPLATE_TEST_CASE("padding with a mask changes neither output nor gradient of r
       auto const each_real = [&](auto&& f) {
         for (std::size_t g = 0; g < 4; ++g)
           for (index_t i = 0; i < sizes[g]; ++i)
-            for (index_t j = 0; j < sizes[g]; ++j) f(u.shape.edge[g] + i * sizes[g] + j, padded.shape.edge[g] + i * most + j);
+            for (index_t j = 0; j < sizes[g]; ++j)
+              f(u.shape.edge[g] + i * sizes[g] + j, padded.shape.edge[g] + i * most + j);
       };
       each_real([&](index_t from, index_t to) {
         std::copy_n(u.x.begin() + from * 32, 32, padded.x.begin() + to * 32);
@@ -213,7 +231,8 @@ TEST_CASE("graphs that are cut into larger and into smaller blocks share a batch
   u.run(ex);
   exact.run(plain);
   double worst = 0;
-  for (std::size_t i = 0; i < exact.dx.size(); ++i) worst = test::worse(worst, std::abs(static_cast<double>(u.dx[i]) - exact.dx[i]));
+  for (std::size_t i = 0; i < exact.dx.size(); ++i)
+    worst = test::worse(worst, std::abs(static_cast<double>(u.dx[i]) - exact.dx[i]));
   CHECK(worst <= 10 * tolerance<float>);
   use<float> alone({64}, 1, 50, triangle_form::full);
   std::copy_n(u.x.end() - 16 - 64 * 64 * 200, 64 * 64 * 200, alone.x.begin());
@@ -242,11 +261,14 @@ TEST_CASE("the cpu takes its own kernels for what layers hand it, and the refere
 TEST_CASE("the cpu refuses graphs that are larger than was said when memory was measured") {
   cpu::backend ex(1);
   use<float> u({3, 2}, 2, 4, triangle_form::full);
-  triangle_statistics<float> const statistics{make_matrix(u.maximum.data(), 13, 2, 2), make_matrix(u.inverse_sum.data(), 13, 2, 2)};
+  triangle_statistics<float> const statistics{make_matrix(u.maximum.data(), 13, 2, 2),
+                                              make_matrix(u.inverse_sum.data(), 13, 2, 2)};
   auto const forward = [&](index_t max_nodes, index_t triangles) {
     auto g = u.shape.batch();
     g.dims.max_nodes = max_nodes, g.dims.triangles = triangles;
-    test::with_scratch(ex, {}, [&](auto& backend, call const& c) { triangle(backend, *c.scratch, u.settings(), u.inputs(), g, statistics, u.edges(u.o)); });
+    test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
+      triangle(backend, *c.scratch, u.settings(), u.inputs(), g, statistics, u.edges(u.o));
+    });
   };
   CHECK_NOTHROW(forward(3, 35));
   CHECK_THROWS_WITH(forward(2, 35), contains("larger than its batch's `max_nodes` says"));
@@ -259,14 +281,18 @@ TEST_CASE("a triangle that does not fit is refused with a sentence") {
   arena scratch;
   auto const g = u.shape.batch();
   auto in = u.inputs();
-  triangle_statistics<double> const statistics{make_matrix(u.maximum.data(), 13, 2, 2), make_matrix(u.inverse_sum.data(), 13, 2, 2)};
+  triangle_statistics<double> const statistics{make_matrix(u.maximum.data(), 13, 2, 2),
+                                               make_matrix(u.inverse_sum.data(), 13, 2, 2)};
   auto const forward = [&](triangle_settings const& t, index_t rows) {
     triangle<reference::backend, double>(ex, scratch, t, in, g, statistics, row_block(u.edges(u.o), 0, rows));
   };
-  CHECK_THROWS_WITH(forward({triangle_form::full, 3}, 13), contains("triangle: the width must be a multiple of the number of heads"));
-  CHECK_THROWS_WITH(forward({triangle_form::full, 2}, 12), contains("triangle: the output needs the shape of the query"));
+  CHECK_THROWS_WITH(forward({triangle_form::full, 3}, 13),
+                    contains("triangle: the width must be a multiple of the number of heads"));
+  CHECK_THROWS_WITH(forward({triangle_form::full, 2}, 12),
+                    contains("triangle: the output needs the shape of the query"));
   u.masked.assign(34, 0);
-  CHECK_THROWS_WITH(forward({triangle_form::full, 2, {make_vec<std::uint8_t const>(u.masked.data(), 34)}}, 13), contains("one byte a triangle"));
+  CHECK_THROWS_WITH(forward({triangle_form::full, 2, {make_vec<std::uint8_t const>(u.masked.data(), 34)}}, 13),
+                    contains("one byte a triangle"));
   in.right_value = make_matrix<double const>(nullptr, 0, 0, 0);
   CHECK_THROWS_WITH(forward({triangle_form::full, 2}, 13), contains("this form needs a right value"));
   in = u.inputs();
@@ -277,16 +303,20 @@ TEST_CASE("a triangle that does not fit is refused with a sentence") {
   auto const wants_statistics = contains("triangle: the statistics need one row an edge and one column a head");
   for (auto const& [rows, heads] : {std::pair<index_t, index_t>(12, 2), {13, 1}}) {
     auto const some = row_block(column_block(statistics.inverse_sum, 0, heads), 0, rows);
-    for (triangle_statistics<double> const& bad : {triangle_statistics<double>{statistics.maximum, some}, {some, some}}) {
-      CHECK_THROWS_WITH((triangle<reference::backend, double>(ex, scratch, u.settings(), in, g, bad, u.edges(u.o))), wants_statistics);
-      CHECK_THROWS_WITH((triangle_grad<reference::backend, double>(ex, scratch, u.settings(), in, g, {bad.maximum, bad.inverse_sum},
-                                                                   u.edges(std::as_const(u.o)), u.edges(std::as_const(u.d_o)), u.split(u.dx.data()))),
+    for (triangle_statistics<double> const& bad :
+         {triangle_statistics<double>{statistics.maximum, some}, {some, some}}) {
+      CHECK_THROWS_WITH((triangle<reference::backend, double>(ex, scratch, u.settings(), in, g, bad, u.edges(u.o))),
+                        wants_statistics);
+      CHECK_THROWS_WITH((triangle_grad<reference::backend, double>(
+                            ex, scratch, u.settings(), in, g, {bad.maximum, bad.inverse_sum},
+                            u.edges(std::as_const(u.o)), u.edges(std::as_const(u.d_o)), u.split(u.dx.data()))),
                         wants_statistics);
     }
   }
   std::vector<double> w(20);
   auto const weights = [&](index_t graph, index_t i, index_t columns) {
-    triangle_weights<reference::backend, double>(ex, u.settings(), u.inputs(), g, graph, i, 0, make_matrix(w.data(), 2, columns, columns));
+    triangle_weights<reference::backend, double>(ex, u.settings(), u.inputs(), g, graph, i, 0,
+                                                 make_matrix(w.data(), 2, columns, columns));
   };
   u.masked.clear();
   CHECK_NOTHROW(weights(1, 1, 2));

@@ -1,4 +1,5 @@
-// The causal triangle, on every backend: what it computes, by plain loops of its own; what it must not depend on; its gradient.
+// The causal triangle, on every backend: what it computes, by plain loops of its own; what it must not depend on; its
+// gradient.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -19,8 +20,8 @@ using test::contains;
 using test::ragged;
 using test::random_values;
 
-constexpr triangle_form causal_forms[] = {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
-                                          triangle_form::both_ablations};
+constexpr triangle_form causal_forms[] = {triangle_form::full, triangle_form::value_ablation,
+                                          triangle_form::attention_ablation, triangle_form::both_ablations};
 
 // Of the largest value: sums of some hundred products of single-precision numbers, and exponentials good to 2e-7.
 template <class T>
@@ -76,16 +77,20 @@ struct use {
   }
   triangle_projections<T const> inputs() const { return split(x.data()); }
   template <class V>
-  auto edges(V& v) const { return make_matrix(v.data(), shape.dims.rows, d, d); }
+  auto edges(V& v) const {
+    return make_matrix(v.data(), shape.dims.rows, d, d);
+  }
 
   template <class Ex>
   void run(Ex& ex) {
-    triangle_statistics<T> const statistics{make_matrix(maximum.data(), shape.dims.rows, heads, heads), make_matrix(inverse_sum.data(), shape.dims.rows, heads, heads)};
+    triangle_statistics<T> const statistics{make_matrix(maximum.data(), shape.dims.rows, heads, heads),
+                                            make_matrix(inverse_sum.data(), shape.dims.rows, heads, heads)};
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
       using any = std::remove_reference_t<decltype(backend)>;
       triangle<any, T>(backend, *c.scratch, settings(), inputs(), shape.batch(), statistics, edges(o));
-      triangle_grad<any, T>(backend, *c.scratch, settings(), inputs(), shape.batch(), {statistics.maximum, statistics.inverse_sum},
-                            edges(std::as_const(o)), edges(std::as_const(d_o)), split(dx.data()));
+      triangle_grad<any, T>(backend, *c.scratch, settings(), inputs(), shape.batch(),
+                            {statistics.maximum, statistics.inverse_sum}, edges(std::as_const(o)),
+                            edges(std::as_const(d_o)), split(dx.data()));
     });
   }
 };
@@ -93,9 +98,11 @@ struct use {
 // What it computes, from its definition: an edge has a list of middles, and whatever is not in the list is not there.
 template <class T>
 struct by_definition {
-  std::vector<double> o, dx, weights;  // weights of triangles, [head][triangle], before dropout; zero where there is none
+  std::vector<double> o, dx,
+      weights;  // weights of triangles, [head][triangle], before dropout; zero where there is none
 
-  explicit by_definition(use<T> const& u) : o(u.o.size()), dx(u.dx.size()), weights(static_cast<std::size_t>(u.heads * u.shape.dims.triangles)) {
+  explicit by_definition(use<T> const& u)
+      : o(u.o.size()), dx(u.dx.size()), weights(static_cast<std::size_t>(u.heads * u.shape.dims.triangles)) {
     for (std::size_t g = 0; g < u.shape.size.size(); ++g)
       for (index_t c = 0; c < u.heads; ++c)
         for (index_t i = 0; i < u.shape.size[g]; ++i)
@@ -106,9 +113,13 @@ struct by_definition {
   void edge(use<T> const& u, std::size_t g, index_t c, index_t i, index_t j) {
     index_t const n = u.shape.size[g], first = u.shape.edge[g], d = u.d, root = u.width;
     auto const row = [&](index_t a, index_t b) { return first + a * n + b; };
-    auto const at = [&](index_t r, index_t part, index_t f) { return static_cast<std::size_t>(r * 4 * d + part * d + c * root + f); };
+    auto const at = [&](index_t r, index_t part, index_t f) {
+      return static_cast<std::size_t>(r * 4 * d + part * d + c * root + f);
+    };
     auto const x = [&](index_t r, index_t part, index_t f) { return static_cast<double>(u.x[at(r, part, f)]); };
-    auto const d_o = [&](index_t f) { return static_cast<double>(u.d_o[static_cast<std::size_t>(row(i, j) * d + c * root + f)]); };
+    auto const d_o = [&](index_t f) {
+      return static_cast<double>(u.d_o[static_cast<std::size_t>(row(i, j) * d + c * root + f)]);
+    };
     bool const own = ablates_attention(u.form), right = uses_right_value(u.form);
     auto const keep = u.settings().dropout;
     struct term {
@@ -120,7 +131,8 @@ struct by_definition {
     double sum = 0, delta = 0;
     for (index_t l = 0; l < n; ++l) {
       if (!u.sources.empty() && l >= u.sources[g] && l > i && l > j) continue;
-      bool const masked = !u.masked.empty() && u.masked[static_cast<std::size_t>(u.shape.triangle[g] + (i * n + l) * n + j)] != 0;
+      bool const masked =
+          !u.masked.empty() && u.masked[static_cast<std::size_t>(u.shape.triangle[g] + (i * n + l) * n + j)] != 0;
       double score = 0, slope = 0;
       for (index_t f = 0; f < root; ++f) {
         score += x(row(i, l), 0, f) * x(own ? row(i, j) : row(l, j), 1, f);
@@ -128,14 +140,17 @@ struct by_definition {
       }
       auto const element = u.shape.triangle[g] * u.heads + ((c * n + l) * n + i) * n + j;
       double const kept = !keep.active() ? 1 : keep.keeps(static_cast<std::uint64_t>(element)) ? keep.scale() : 0;
-      terms.push_back({l, masked, std::exp(masked ? u.fill : score / std::sqrt(static_cast<double>(root))), kept, slope * kept});
+      terms.push_back(
+          {l, masked, std::exp(masked ? u.fill : score / std::sqrt(static_cast<double>(root))), kept, slope * kept});
       sum += terms.back().weight;
     }
     for (auto& t : terms) delta += (t.weight /= sum) * t.slope;
     for (auto const& t : terms) {
       index_t const q = row(i, t.l), k = own ? row(i, j) : row(t.l, j), other = row(t.l, j);
-      weights[static_cast<std::size_t>(c * u.shape.dims.triangles + u.shape.triangle[g] + (i * n + t.l) * n + j)] = t.weight;
-      double const w = t.weight * t.kept, ds = t.masked ? 0 : t.weight * (t.slope - delta) / std::sqrt(static_cast<double>(root));
+      weights[static_cast<std::size_t>(c * u.shape.dims.triangles + u.shape.triangle[g] + (i * n + t.l) * n + j)] =
+          t.weight;
+      double const w = t.weight * t.kept,
+                   ds = t.masked ? 0 : t.weight * (t.slope - delta) / std::sqrt(static_cast<double>(root));
       for (index_t f = 0; f < root; ++f) {
         double const v1 = x(q, 2, f), v2 = right ? x(other, 3, f) : 1;
         o[static_cast<std::size_t>(row(i, j) * d + c * root + f)] += w * v1 * v2;
@@ -161,13 +176,16 @@ double distance(std::vector<A> const& found, std::vector<B> const& exact) {
   return worst / most;
 }
 
-TEMPLATE_TEST_CASE("a causal edge sums over its own list of middles, masked and dropped ones among them", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
+TEMPLATE_TEST_CASE("a causal edge sums over its own list of middles, masked and dropped ones among them", "",
+                   TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto form : causal_forms)
-    for (std::vector<index_t> const& sizes : {std::vector<index_t>{1, 2}, {3, 5, 6, 4}, {7, 16}, {18, 2, 20}, {21}, {40, 9}}) {
+    for (std::vector<index_t> const& sizes :
+         {std::vector<index_t>{1, 2}, {3, 5, 6, 4}, {7, 16}, {18, 2, 20}, {21}, {40, 9}}) {
       if (*std::max_element(sizes.begin(), sizes.end()) > largest<typename TestType::backend>) continue;
-      for (std::size_t way : sizes[0] > 16 ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{0, 1, 2, 3, 4, 5})
+      for (std::size_t way :
+           sizes[0] > 16 ? std::vector<std::size_t>{1, 2} : std::vector<std::size_t>{0, 1, 2, 3, 4, 5})
         for (bool disturbed : {false, true}) {
           std::vector<index_t> sources;
           for (std::size_t g = 0; g < sizes.size(); ++g) sources.push_back(numbers_of_sources(sizes[g])[(way + g) % 6]);
@@ -182,7 +200,8 @@ TEMPLATE_TEST_CASE("a causal edge sums over its own list of middles, masked and 
     }
 }
 
-TEMPLATE_TEST_CASE("a causal triangle is one whose other middles are masked with minus infinity, or nearly", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
+TEMPLATE_TEST_CASE("a causal triangle is one whose other middles are masked with minus infinity, or nearly", "",
+                   TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto form : causal_forms)
@@ -220,7 +239,8 @@ TEMPLATE_TEST_CASE("where every node is a source, causal says nothing", "", TRIA
     }
 }
 
-TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor do they hear of it", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
+TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor do they hear of it", "",
+                   TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto form : causal_forms)
@@ -233,7 +253,8 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
           auto const late = [&](index_t row) { return row / n > m || row % n > m; };
           for (index_t r = 0; r < n * n; ++r) {
             for (index_t f = 0; f < 48; ++f)
-              if (late(r)) other.x[static_cast<std::size_t>(r * 48 + f)] = T(7) - T(3) * u.x[static_cast<std::size_t>(r * 48 + f)];
+              if (late(r))
+                other.x[static_cast<std::size_t>(r * 48 + f)] = T(7) - T(3) * u.x[static_cast<std::size_t>(r * 48 + f)];
             for (index_t f = 0; f < 12; ++f)
               if (late(r)) u.d_o[static_cast<std::size_t>(r * 12 + f)] = 0;
           }
@@ -248,7 +269,9 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
               else
                 same = same && equal;
             }
-            for (index_t f = 0; f < 48; ++f) heard = heard || (late(r) && u.dx[static_cast<std::size_t>(r * 48 + f)] != 0 && (f < 36 || uses_right_value(form)));
+            for (index_t f = 0; f < 48; ++f)
+              heard = heard || (late(r) && u.dx[static_cast<std::size_t>(r * 48 + f)] != 0 &&
+                                (f < 36 || uses_right_value(form)));
           }
           CAPTURE(static_cast<int>(form), n, s, m);
           CHECK(same);  // bit for bit
@@ -272,7 +295,8 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
 }
 
 TEMPLATE_TEST_CASE("what is shut to a whole tile is not even read", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
-  // Tiles have at most 32 rows and 32 columns forward, where they take middle nodes up to 32; backward 16, 32 and 16 nodes.
+  // Tiles have at most 32 rows and 32 columns forward, where they take middle nodes up to 32; backward 16, 32 and 16
+  // nodes.
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   constexpr index_t n = 42, d = 12;
@@ -291,7 +315,8 @@ TEMPLATE_TEST_CASE("what is shut to a whole tile is not even read", "", TRIAD_TE
       for (index_t f = 0; f < d; ++f) {
         if (r / n < 16 && r % n < 16) different += far.edges(far.o)(r, f) != u.edges(u.o)(r, f);
         for (index_t part = 0; part < (uses_right_value(form) ? 4 : 3); ++part) {
-          bool const left = part % 2 == 0, own = part == 1 && ablates_attention(form);  // q and v1 of (i, l), else k and v2 of (l, j)
+          bool const left = part % 2 == 0,
+                     own = part == 1 && ablates_attention(form);  // q and v1 of (i, l), else k and v2 of (l, j)
           auto const at = static_cast<std::size_t>((4 * r + part) * d + f);
           index_t const end = left ? r / n : r % n, middle = left ? r % n : r / n;
           if (end < 16 && middle >= 32 && !own) different += wrong.dx[at] != u.dx[at];
@@ -333,7 +358,8 @@ TEMPLATE_TEST_CASE("the causal triangle has the gradient of its value", "", TRIA
       }
 }
 
-TEMPLATE_TEST_CASE("weights of a causal edge are those of its middles, and zero for all others", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
+TEMPLATE_TEST_CASE("weights of a causal edge are those of its middles, and zero for all others", "",
+                   TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto form : causal_forms) {
@@ -346,10 +372,12 @@ TEMPLATE_TEST_CASE("weights of a causal edge are those of its middles, and zero 
       for (index_t i = 0; i < n; i += 3)
         for (index_t j = 0; j < n; j += 4) {
           std::vector<T> found(static_cast<std::size_t>(2 * n), T(9));
-          triangle_weights<typename TestType::backend, T>(ex, u.settings(), u.inputs(), g, graph, i, j, make_matrix(found.data(), 2, n, n));
+          triangle_weights<typename TestType::backend, T>(ex, u.settings(), u.inputs(), g, graph, i, j,
+                                                          make_matrix(found.data(), 2, n, n));
           for (index_t c = 0; c < 2; ++c)
             for (index_t l = 0; l < n; ++l) {
-              double const wanted = exact.weights[static_cast<std::size_t>(c * u.shape.dims.triangles + g.triangle(graph) + (i * n + l) * n + j)];
+              double const wanted = exact.weights[static_cast<std::size_t>(c * u.shape.dims.triangles +
+                                                                           g.triangle(graph) + (i * n + l) * n + j)];
               double const got = static_cast<double>(found[static_cast<std::size_t>(c * n + l)]);
               CAPTURE(static_cast<int>(form), n, i, l, j, wanted, got);
               REQUIRE((wanted == 0 ? got == 0 : std::abs(got - wanted) <= tolerance<T>));
@@ -363,7 +391,8 @@ TEST_CASE("sources that do not fit are refused with a sentence") {
   reference::backend ex;
   auto const wants = contains("causal attention needs the number of sources of every graph, and has no flat form");
   for (auto form : {triangle_form::full, triangle_form::flat}) {
-    use<double> u({3, 2}, 2, 4, form, form == triangle_form::flat ? std::vector<index_t>{1, 1} : std::vector<index_t>{1});
+    use<double> u({3, 2}, 2, 4, form,
+                  form == triangle_form::flat ? std::vector<index_t>{1, 1} : std::vector<index_t>{1});
     CHECK_THROWS_WITH(u.run(ex), wants);
   }
   use<double> right({3, 2}, 2, 4, triangle_form::full, {1, 1});

@@ -29,21 +29,28 @@ struct shape {
 std::ostream& operator<<(std::ostream& out, shape const& s) {
   out << "sources";
   for (auto n : s.sources) out << ' ' << n;
-  return out << ", beam " << s.beam << ", " << s.steps << " steps, h = " << s.heads << ", k = " << s.width << ", form " << static_cast<int>(s.form);
+  return out << ", beam " << s.beam << ", " << s.steps << " steps, h = " << s.heads << ", k = " << s.width << ", form "
+             << static_cast<int>(s.form);
 }
 
-// A cache that grows, laid out by the words of ops/triangle_step.hpp, and beside it the whole graph of every hypothesis.
+// A cache that grows, laid out by the words of ops/triangle_step.hpp, and beside it the whole graph of every
+// hypothesis.
 template <class T>
 struct decoding {
   shape s;
   test::ragged graphs;
   index_t d, slots, parts, filled = 0, step = -1;
-  std::vector<T> cache;                     // (rows, parts d), with slack behind
-  std::vector<std::vector<double>> whole;   // of each hypothesis: (n, n, parts d)
-  std::vector<index_t> nodes, owner;        // (slots), (slots, step + 1)
+  std::vector<T> cache;                    // (rows, parts d), with slack behind
+  std::vector<std::vector<double>> whole;  // of each hypothesis: (n, n, parts d)
+  std::vector<index_t> nodes, owner;       // (slots), (slots, step + 1)
   random_stream random{3, 5};
 
-  explicit decoding(shape const& of) : s(of), graphs(of.sources), d(of.heads * of.width), slots(of.beam * graphs.dims.graphs), parts(uses_right_value(of.form) ? 4 : 3) {
+  explicit decoding(shape const& of)
+      : s(of),
+        graphs(of.sources),
+        d(of.heads * of.width),
+        slots(of.beam * graphs.dims.graphs),
+        parts(uses_right_value(of.form) ? 4 : 3) {
     index_t const rows = graphs.dims.rows + s.steps * 2 * s.beam * graphs.dims.nodes + slots * s.steps * s.steps;
     cache.assign(static_cast<std::size_t>(rows * parts * d + 16), std::numeric_limits<T>::quiet_NaN());
     whole.resize(static_cast<std::size_t>(slots));
@@ -73,7 +80,10 @@ struct decoding {
     auto const before = std::exchange(whole, {});
     auto const owned = std::exchange(owner, {});
     for (index_t h = 0; h < slots; ++h) {
-      index_t const parent = step == 0 || step % 3 == 2 ? h : h / s.beam * s.beam + static_cast<index_t>(random.below(static_cast<std::uint32_t>(s.beam)));
+      index_t const parent =
+          step == 0 || step % 3 == 2
+              ? h
+              : h / s.beam * s.beam + static_cast<index_t>(random.below(static_cast<std::uint32_t>(s.beam)));
       for (index_t u = 0; u < step; ++u) owner.push_back(owned[static_cast<std::size_t>(parent * step + u)]);
       owner.push_back(h);
       index_t const a = nodes[static_cast<std::size_t>(h)]++, n = a + 1;
@@ -96,7 +106,9 @@ struct decoding {
     auto const part = [&](index_t p) { return make_matrix(data + p * d, rows, d, parts * d); };
     return {part(0), part(1), part(2), parts == 4 ? part(3) : make_matrix<S>(nullptr, 0, 0, 0)};
   }
-  edge_shells shells() const { return {graphs.batch(), s.beam, step, tensor<index_t const, dyn, dyn>(owner.data(), slots, step + 1)}; }
+  edge_shells shells() const {
+    return {graphs.batch(), s.beam, step, tensor<index_t const, dyn, dyn>(owner.data(), slots, step + 1)};
+  }
 
   template <class Ex>
   std::vector<T> run(Ex& ex, shell_edges wanted, index_t skipped = 0) {
@@ -104,8 +116,10 @@ struct decoding {
     at.skipped = skipped;
     std::vector<T> o(static_cast<std::size_t>(at.count(wanted) * d), std::numeric_limits<T>::quiet_NaN());
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      triangle_step<std::remove_reference_t<decltype(backend)>, T>(backend, *c.scratch, s.form, s.heads, split<T const>(cache.data() + skipped * parts * d, at.first_row(step + 1) - skipped), at, wanted,
-                                                                  make_matrix(o.data(), at.count(wanted), d, d));
+      triangle_step<std::remove_reference_t<decltype(backend)>, T>(
+          backend, *c.scratch, s.form, s.heads,
+          split<T const>(cache.data() + skipped * parts * d, at.first_row(step + 1) - skipped), at, wanted,
+          make_matrix(o.data(), at.count(wanted), d, d));
     });
     return o;
   }
@@ -113,14 +127,16 @@ struct decoding {
   std::vector<double> full(index_t h) const {
     index_t const n = nodes[static_cast<std::size_t>(h)];
     test::ragged const one({n});
-    std::vector<double> o(static_cast<std::size_t>(n * n * d)), statistics(static_cast<std::size_t>(2 * n * n * s.heads));
+    std::vector<double> o(static_cast<std::size_t>(n * n * d)),
+        statistics(static_cast<std::size_t>(2 * n * n * s.heads));
     triangle_settings t{s.form, s.heads};
     t.sources = make_vec<index_t const>(&s.sources[static_cast<std::size_t>(h / s.beam)], 1);
     reference::backend ex;
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
       triangle<std::remove_reference_t<decltype(backend)>, double>(
           backend, *c.scratch, t, split<double const>(whole[static_cast<std::size_t>(h)].data(), n * n), one.batch(),
-          {make_matrix(statistics.data(), n * n, s.heads, s.heads), make_matrix(statistics.data() + n * n * s.heads, n * n, s.heads, s.heads)},
+          {make_matrix(statistics.data(), n * n, s.heads, s.heads),
+           make_matrix(statistics.data() + n * n * s.heads, n * n, s.heads, s.heads)},
           make_matrix(o.data(), n * n, d, d));
     });
     return o;
@@ -139,7 +155,8 @@ void expect_whole(shape const& s) {
   while (p.step + 1 < s.steps) {
     p.grow();
     CAPTURE(p.step);
-    auto const all = p.run(ex, shell_edges::all), own = p.run(ex, shell_edges::own), first = p.run(ex, shell_edges::first);
+    auto const all = p.run(ex, shell_edges::all), own = p.run(ex, shell_edges::own),
+               first = p.run(ex, shell_edges::first);
     std::size_t at = 0;
     for (index_t h = 0; h < p.slots; ++h) {
       auto const exact = p.full(h);
@@ -147,7 +164,8 @@ void expect_whole(shape const& s) {
       double worst = 0;
       auto const compare = [&](std::vector<T> const& found, index_t row, index_t i, index_t j) {
         for (index_t f = 0; f < p.d; ++f) {
-          double const e = std::abs(static_cast<double>(found[static_cast<std::size_t>(row * p.d + f)]) - exact[static_cast<std::size_t>((i * n + j) * p.d + f)]);
+          double const e = std::abs(static_cast<double>(found[static_cast<std::size_t>(row * p.d + f)]) -
+                                    exact[static_cast<std::size_t>((i * n + j) * p.d + f)]);
           worst = test::worse(worst, e);
         }
       };
@@ -165,9 +183,11 @@ void expect_whole(shape const& s) {
   REQUIRE(p.filled == p.shells().first_row(p.step + 1) * p.parts * p.d);
 }
 
-constexpr triangle_form forms[] = {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation, triangle_form::both_ablations};
+constexpr triangle_form forms[] = {triangle_form::full, triangle_form::value_ablation,
+                                   triangle_form::attention_ablation, triangle_form::both_ablations};
 
-TEMPLATE_TEST_CASE("a step has of the newest edges what the whole causal graph has, whoever goes on from whom", "", TRIAD_TEST_TYPES) {
+TEMPLATE_TEST_CASE("a step has of the newest edges what the whole causal graph has, whoever goes on from whom", "",
+                   TRIAD_TEST_TYPES) {
   using Ex = typename TestType::backend;
   using T = typename TestType::scalar;
   for (auto form : forms) {
@@ -183,7 +203,8 @@ TEST_CASE("a step on the cpu gives the same bits whatever the threads") {
   decoding<float> p({{3, 7, 1}, 3, 5, 4, 10});
   for (int t = 0; t < 5; ++t) p.grow();
   cpu::backend one(1), three(3);
-  for (auto wanted : {shell_edges::all, shell_edges::own, shell_edges::first}) CHECK(p.run(one, wanted) == p.run(three, wanted));
+  for (auto wanted : {shell_edges::all, shell_edges::own, shell_edges::first})
+    CHECK(p.run(one, wanted) == p.run(three, wanted));
 }
 
 TEST_CASE("a step refuses what does not fit, with a sentence") {
@@ -202,7 +223,8 @@ TEST_CASE("a step refuses what does not fit, with a sentence") {
   auto at = p.shells();
   std::vector<double> o(1000);
   auto const run = [&](index_t rows, index_t results) {
-    triangle_step<reference::backend, double>(ex, scratch, p.s.form, 2, p.split<double const>(p.cache.data(), rows), at, shell_edges::own, make_matrix(o.data(), results, p.d, p.d));
+    triangle_step<reference::backend, double>(ex, scratch, p.s.form, 2, p.split<double const>(p.cache.data(), rows), at,
+                                              shell_edges::own, make_matrix(o.data(), results, p.d, p.d));
   };
   CHECK_THROWS_WITH(run(5, 4), contains("fewer rows than edges"));
   CHECK_THROWS_WITH(run(at.first_row(1), 3), contains("one row for each edge that is wanted"));

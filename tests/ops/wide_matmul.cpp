@@ -1,4 +1,5 @@
-// Products with one very wide matrix: by definition, on any backend, with columns left out, and the same bits whatever the threads.
+// Products with one very wide matrix: by definition, on any backend, with columns left out, and the same bits whatever
+// the threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/wide_matmul.hpp"
 
@@ -21,8 +22,9 @@ template <class T>
 struct problem {
   static constexpr index_t skipped = 19;  // and as many may be read behind the last row
   index_t m, n, k, stride = k + skipped;
-  std::vector<T> x = test::random_values<T>(m * stride, 1), w = test::random_values<T>(n * k + skipped, 2), bias = test::random_values<T>(n, 3),
-                 dy = test::random_values<T>(m * n, 4), dx = test::random_values<T>(m * stride, 5);
+  std::vector<T> x = test::random_values<T>(m * stride, 1), w = test::random_values<T>(n * k + skipped, 2),
+                 bias = test::random_values<T>(n, 3), dy = test::random_values<T>(m * n, 4),
+                 dx = test::random_values<T>(m * stride, 5);
   std::vector<T> y = std::vector<T>(static_cast<std::size_t>(m * n), std::numeric_limits<T>::quiet_NaN());
 
   /// Both products over `used` columns, with a factor laid out for `most`.
@@ -31,9 +33,10 @@ struct problem {
     test::with_scratch(ex, {}, [&](auto& on, call const& c) {
       auto const frame = c.scratch->open();
       auto const factor = lay_out_wide(on, *c.scratch, make_matrix<T const>(w.data(), n, k, k), most);
-      wide_matmul(on, *c.scratch, make_matrix<T const>(x.data(), m, k, stride), factor, used, make_vec<T const>(bias.data(), n),
-                  tensor<T, dyn, dyn>(y.data(), m, n));
-      wide_matmul_back(on, make_matrix<T const>(dy.data(), m, n, n), factor, used, make_matrix(dx.data(), m, k, stride));
+      wide_matmul(on, *c.scratch, make_matrix<T const>(x.data(), m, k, stride), factor, used,
+                  make_vec<T const>(bias.data(), n), tensor<T, dyn, dyn>(y.data(), m, n));
+      wide_matmul_back(on, make_matrix<T const>(dy.data(), m, n, n), factor, used,
+                       make_matrix(dx.data(), m, k, stride));
     });
   }
 };
@@ -41,9 +44,13 @@ struct problem {
 /// The largest error of a result over the sum of the sizes of its terms, which is what rounding goes with.
 template <class T>
 void check(problem<T> const& before, problem<T> const& after, index_t used, double tolerance) {
-  auto const at = [](std::vector<T> const& v, index_t i) { return static_cast<double>(v[static_cast<std::size_t>(i)]); };
+  auto const at = [](std::vector<T> const& v, index_t i) {
+    return static_cast<double>(v[static_cast<std::size_t>(i)]);
+  };
   double worst = 0;
-  auto const see = [&](double found, double expected, double size) { worst = test::worse(worst, std::abs(found - expected) / size); };
+  auto const see = [&](double found, double expected, double size) {
+    worst = test::worse(worst, std::abs(found - expected) / size);
+  };
   for (index_t r = 0; r < before.m; ++r) {
     for (index_t o = 0; o < before.n; ++o) {
       double sum = at(before.bias, o), size = std::abs(sum);
@@ -65,14 +72,18 @@ void check(problem<T> const& before, problem<T> const& after, index_t used, doub
   CHECK(worst <= tolerance);
 }
 
-TEMPLATE_TEST_CASE("products with a wide matrix are their definition, whatever the rows, and no other column is touched", "", TRIAD_TEST_TYPES) {
+TEMPLATE_TEST_CASE(
+    "products with a wide matrix are their definition, whatever the rows, and no other column is touched", "",
+    TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   double const tolerance = sizeof(T) == 8 ? 1e-15 : 1e-6;
   struct shape {
     index_t m, n, k, used, most;
   };
-  for (auto const [m, n, k, used, most] : {shape{1, 1, 1, 1, 1}, shape{3, 2, 40, 17, 40}, shape{2, 6, 100, 96, 99}, shape{5, 7, 700, 600, 600}, shape{4, 64, 2000, 1999, 2000},
-                                           shape{16, 33, wide_chunk + 1, wide_chunk + 1, wide_chunk + 1}, shape{9, 3, 3 * wide_chunk, 2 * wide_chunk, 3 * wide_chunk}}) {
+  for (auto const [m, n, k, used, most] :
+       {shape{1, 1, 1, 1, 1}, shape{3, 2, 40, 17, 40}, shape{2, 6, 100, 96, 99}, shape{5, 7, 700, 600, 600},
+        shape{4, 64, 2000, 1999, 2000}, shape{16, 33, wide_chunk + 1, wide_chunk + 1, wide_chunk + 1},
+        shape{9, 3, 3 * wide_chunk, 2 * wide_chunk, 3 * wide_chunk}}) {
     CAPTURE(m, n, k, used, most);
     problem<T> const before{m, n, k};
     auto after = before;
@@ -98,7 +109,8 @@ TEST_CASE("more columns than a wide matrix was laid out for are refused with a s
   problem<float> p{1, 2, 8};
   CHECK_NOTHROW(p.run(cpu::backend(1), 4, 4));
   CHECK_THROWS_WITH(p.run(cpu::backend(1), 5, 4), test::contains("wide_matmul: rows have another width"));
-  CHECK_THROWS_WITH(p.run(cpu::backend(1), 9, 9), test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
+  CHECK_THROWS_WITH(p.run(cpu::backend(1), 9, 9),
+                    test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
 }
 
 }  // namespace

@@ -19,7 +19,9 @@ template <class Ex>
 double clipped(Ex& ex, double max_norm, std::vector<double>& g) {
   double length = 0;
   auto const gradient = make_vec(g.data(), static_cast<index_t>(g.size()));
-  auto const work = [&](auto& backend, call const& c) { clip_gradient(backend, *c.scratch, max_norm, gradient, make_vec(&length, 1)); };
+  auto const work = [&](auto& backend, call const& c) {
+    clip_gradient(backend, *c.scratch, max_norm, gradient, make_vec(&length, 1));
+  };
   buffer<> memory(planned_scratch(ex, {}, work));
   auto scratch = memory.place();
   call c;

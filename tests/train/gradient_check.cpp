@@ -28,7 +28,8 @@ struct values {
   }
   template <index_t D>
   tensor<double const, dyn, D> rows(index_t columns) const {
-    return tensor<double const, dyn, D>(data.data(), extents<dyn, D>(static_cast<index_t>(data.size()) / columns, columns));
+    return tensor<double const, dyn, D>(data.data(),
+                                        extents<dyn, D>(static_cast<index_t>(data.size()) / columns, columns));
   }
 };
 
@@ -51,8 +52,9 @@ struct graphs_under_test {
   }
 };
 
-constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
-                                       triangle_form::both_ablations, triangle_form::flat};
+constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value_ablation,
+                                       triangle_form::attention_ablation, triangle_form::both_ablations,
+                                       triangle_form::flat};
 
 TEMPLATE_TEST_CASE("row layers have the gradient of their value", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
@@ -81,7 +83,8 @@ void check_attention(Ex& ex, triangle_form variant, bool bias, bool masks, doubl
   values const x(graphs.shape.dims.rows * 6);
   CAPTURE(static_cast<int>(variant), bias, masks, dropout, D);
   triangular_attention<double, D, H> const layer{extents<D, H>(6, 2), variant, bias, dropout};
-  CHECK_GRADIENT(gradient_check(ex, layer, graphs.shape.dims, graphs.input<D>(x, 6, masks, false), {graphs.shape.dims.rows, 6}));
+  CHECK_GRADIENT(
+      gradient_check(ex, layer, graphs.shape.dims, graphs.input<D>(x, 6, masks, false), {graphs.shape.dims.rows, 6}));
 }
 
 TEMPLATE_TEST_CASE("triangular attention has the gradient of its value in every form", "", TRIAD_TEST_BACKENDS) {
@@ -101,11 +104,14 @@ void check_layer(Ex& ex, triangle_form variant, bool pruned, double dropout) {
   CAPTURE(Form == form::paper, static_cast<int>(variant), pruned, dropout, D);
   edge_transformer_layer<double, D, H, F, Form> const layer({6, 2, 10, dropout, variant, pruned});
   auto const in = graphs.input<D>(x, 6, true, pruned);
-  auto const saved = [&](arena& place) { return layer.plan_saved(place, graphs.shape.dims, keep::everything, in.read.extent(0)); };
+  auto const saved = [&](arena& place) {
+    return layer.plan_saved(place, graphs.shape.dims, keep::everything, in.read.extent(0));
+  };
   CHECK_GRADIENT(gradient_check(ex, layer, saved, in, {pruned ? 3 : graphs.shape.dims.rows, 6}));
 }
 
-TEMPLATE_TEST_CASE("the Edge Transformer layer has the gradient of its value in both forms, whole and pruned", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("the Edge Transformer layer has the gradient of its value in both forms, whole and pruned", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (bool pruned : {false, true})
     for (double dropout : {0.0, 0.3}) {
@@ -127,10 +133,12 @@ void check_repeat(Ex& ex, bool tied, keep kept, double dropout) {
   repeat<double, layer, N> const stack{layer({6, 2, 8, dropout}), extents<N>(3), tied};
   gradient_check_options options;
   options.kept = kept;
-  CHECK_GRADIENT(gradient_check(ex, stack, graphs.shape.dims, graphs.input<D>(x, 6, true, false), {graphs.shape.dims.rows, 6}, options));
+  CHECK_GRADIENT(gradient_check(ex, stack, graphs.shape.dims, graphs.input<D>(x, 6, true, false),
+                                {graphs.shape.dims.rows, 6}, options));
 }
 
-TEMPLATE_TEST_CASE("repeated layers have the gradient of their value, tied and untied, kept and run again", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("repeated layers have the gradient of their value, tied and untied, kept and run again", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (bool tied : {false, true})
     for (auto kept : {keep::everything, keep::inputs})
@@ -155,13 +163,17 @@ struct broken_scale {
   struct fields {
     vec<S> scale;  // (d)
     template <class F>
-    constexpr void each(F&& f) { f("scale", scale); }
+    constexpr void each(F&& f) {
+      f("scale", scale);
+    }
   };
   struct saved {
     vec<double> unused;  // (1), written by nobody
   };
   template <class S = double>
-  fields<S> plan_params(arena& place) const { return {place.make<vec<S>>(d)}; }
+  fields<S> plan_params(arena& place) const {
+    return {place.make<vec<S>>(d)};
+  }
   saved plan_saved(arena& place, row_dims, keep) const { return {place.make<vec<double>>(1)}; }
 
   template <backend Ex>
@@ -178,7 +190,9 @@ struct broken_scale {
         for (index_t c = 0; c < d; ++c) gradient.scale(c) = 0;
       for (index_t r = 0; r < x.extent(0); ++r)
         for (index_t c = 0; c < d; ++c) {
-          double const before = wrong == mistake::input_accumulated ? dx(r, c) : wrong == mistake::reads_before_writing ? 0 * s.unused(0) : 0;
+          double const before = wrong == mistake::input_accumulated      ? dx(r, c)
+                                : wrong == mistake::reads_before_writing ? 0 * s.unused(0)
+                                                                         : 0;
           dx(r, c) = before + w.scale(c) * dy(r, c) * (wrong == mistake::wrong_number ? 1.001 : 1);
           if (!(wrong == mistake::one_element && r == 2 && c == 1)) gradient.scale(c) += x(r, c) * dy(r, c);
         }
@@ -186,10 +200,14 @@ struct broken_scale {
   }
 };
 
-TEST_CASE("gradient_check finds a wrong number, an overwritten parameter gradient, an accumulated input gradient and memory read before written") {
+TEST_CASE(
+    "gradient_check finds a wrong number, an overwritten parameter gradient, an accumulated input gradient and memory "
+    "read before written") {
   reference::backend ex;
   values const x(4 * 3);
-  auto const report = [&](mistake wrong) { return gradient_check(ex, broken_scale{3, wrong}, row_dims(4), x.rows<dyn>(3), {4, 3}); };
+  auto const report = [&](mistake wrong) {
+    return gradient_check(ex, broken_scale{3, wrong}, row_dims(4), x.rows<dyn>(3), {4, 3});
+  };
   CHECK(static_cast<bool>(report(mistake::none)));
   CHECK(report(mistake::none).worst < 1e-8);
   CHECK_FALSE(static_cast<bool>(report(mistake::wrong_number)));
@@ -371,8 +389,9 @@ TEST_CASE("gradient_check of an operation takes two functions") {
 }
 
 TEST_CASE("gradient_check does not pass what is not a number") {
-  auto const report = gradient_check({{"x", {1.0}}}, [](variables const&) { return 0.0; },
-                                     [](variables const&, variables& d) { d[0].values[0] = std::nan(""); });
+  auto const report = gradient_check(
+      {{"x", {1.0}}}, [](variables const&) { return 0.0; },
+      [](variables const&, variables& d) { d[0].values[0] = std::nan(""); });
   CHECK_FALSE(static_cast<bool>(report));
 }
 

@@ -25,7 +25,8 @@ using set = parameter_set<model<T>, reference::backend>;
 template <class View>
 double largest(View v) {
   double most = 0;
-  for (index_t i = 0; i < static_cast<index_t>(v.size()); ++i) most = std::max(most, std::abs(static_cast<double>(v.data_handle()[i])));
+  for (index_t i = 0; i < static_cast<index_t>(v.size()); ++i)
+    most = std::max(most, std::abs(static_cast<double>(v.data_handle()[i])));
   return most;
 }
 
@@ -36,10 +37,14 @@ struct mixture {
   struct fields {
     vec<S> shares;
     template <class F>
-    void each(F&& f) { f("shares", shares); }
+    void each(F&& f) {
+      f("shares", shares);
+    }
   };
   template <class S = double>
-  fields<S> plan_params(arena& place) const { return {place.make<vec<S>>(5)}; }
+  fields<S> plan_params(arena& place) const {
+    return {place.make<vec<S>>(5)};
+  }
 };
 
 TEST_CASE("shares begin equal, and add up to one") {
@@ -74,7 +79,9 @@ TEST_CASE("a rule chosen by path replaces the rule by name") {
   CHECK(largest(v.second.weight) <= 1 / std::sqrt(60.0));
   CHECK((v.first.bias(0) == 0.25 && v.first.bias(59) == 0.25));
   CHECK((v.norm.gain(5) >= 2 && v.norm.gain(5) < 3));
-  CHECK_THROWS_AS(initialize(parameters.mutable_values(), 3, [](std::string const&) { return initializer::xavier_uniform(); }), contract_violation);
+  CHECK_THROWS_AS(
+      initialize(parameters.mutable_values(), 3, [](std::string const&) { return initializer::xavier_uniform(); }),
+      contract_violation);
 }
 
 TEST_CASE("one seed gives one model in every type, and the same tensor beside other layers") {

@@ -21,7 +21,8 @@ TEST_CASE("accuracy counts rows with a target") {
   CHECK((a.right == 2 && a.total == 3));
   a.add(make_vec(predicted.data(), 1), make_vec(target.data(), 1));
   CHECK_THAT(a.share(), WithinRel(0.75, 1e-15));
-  CHECK_THROWS_WITH(a.add(make_vec(predicted.data(), 3), make_vec(target.data(), 4)), triad::test::contains("one prediction a target"));
+  CHECK_THROWS_WITH(a.add(make_vec(predicted.data(), 3), make_vec(target.data(), 4)),
+                    triad::test::contains("one prediction a target"));
 }
 
 TEST_CASE("the mean of several runs has the standard error of the mean") {

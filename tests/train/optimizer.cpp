@@ -73,7 +73,8 @@ TEMPLATE_TEST_CASE("what lies between tensors stays zero", "", TRIAD_TEST_BACKEN
     for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i) view.data_handle()[i] = 1;
   });
   walk(parameters.values(), [&](std::string const&, auto view) {
-    for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i) named[static_cast<std::size_t>(view.data_handle() - first + i)] = true;
+    for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i)
+      named[static_cast<std::size_t>(view.data_handle() - first + i)] = true;
   });
   adam_settings settings{0.9, 0.999, 1e-8, 0.1, true};
   adam_optimizer<test::two_layers<float>, TestType> const adam(parameters, settings);
@@ -90,7 +91,8 @@ TEMPLATE_TEST_CASE("what lies between tensors stays zero", "", TRIAD_TEST_BACKEN
   }
 }
 
-TEMPLATE_TEST_CASE("a parameter without a gradient is skipped entirely, weight decay included", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("a parameter without a gradient is skipped entirely, weight decay included", "",
+                   TRIAD_TEST_BACKENDS) {
   TestType ex;
   adam_settings settings{0.9, 0.999, 1e-8, 0.1, true};
   training_clock<TestType> clock;
@@ -100,12 +102,15 @@ TEMPLATE_TEST_CASE("a parameter without a gradient is skipped entirely, weight d
     set<double, TestType> parameters(test::two_layers<double>(3, 5, 2));
     fill(ex, 1.0, parameters.flat_values());
     fill(ex, 1.0, parameters.flat_gradients());
-    adam_optimizer<test::two_layers<double>, TestType> const adam(parameters, settings, [&](std::string const& path) { return path.starts_with(skipped); });
-    CHECK(adam.stretches() == (skipped == "norm" || skipped == "second" || skipped == "norm.gain" || skipped == "second.bias" ? 1 : 2));
+    adam_optimizer<test::two_layers<double>, TestType> const adam(
+        parameters, settings, [&](std::string const& path) { return path.starts_with(skipped); });
+    CHECK(adam.stretches() ==
+          (skipped == "norm" || skipped == "second" || skipped == "norm.gain" || skipped == "second.bias" ? 1 : 2));
     adam.update(ex, parameters, clock);
     walk(parameters.values(), [&](std::string const& path, auto view) {
       CAPTURE(path);
-      for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i) CHECK((view.data_handle()[i] == 1.0) == path.starts_with(skipped));
+      for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i)
+        CHECK((view.data_handle()[i] == 1.0) == path.starts_with(skipped));
     });
   }
 }
@@ -114,11 +119,13 @@ TEST_CASE("everything skipped is no update, and an epsilon of zero is refused") 
   reference::backend ex;
   set<double, reference::backend> parameters(test::two_layers<double>(2, 2, 1));
   fill(ex, 1.0, parameters.flat_values());
-  adam_optimizer<test::two_layers<double>, reference::backend> const none(parameters, {}, [](std::string const&) { return true; });
+  adam_optimizer<test::two_layers<double>, reference::backend> const none(parameters, {},
+                                                                          [](std::string const&) { return true; });
   CHECK(none.stretches() == 0);
   adam_settings settings;
   settings.epsilon = 0;
-  CHECK_THROWS_AS((adam_optimizer<test::two_layers<double>, reference::backend>(parameters, settings)), contract_violation);
+  CHECK_THROWS_AS((adam_optimizer<test::two_layers<double>, reference::backend>(parameters, settings)),
+                  contract_violation);
 }
 
 }  // namespace

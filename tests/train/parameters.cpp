@@ -26,7 +26,8 @@ TEST_CASE("values, gradients and moments have one layout and begin as zero") {
     places.push_back(view.data_handle() - begin);
     static_assert(std::is_const_v<typename decltype(view)::element_type>);
   });
-  CHECK(paths == std::vector<std::string>{"norm.gain", "norm.bias", "first.weight", "first.bias", "second.weight", "second.bias"});
+  CHECK(paths == std::vector<std::string>{"norm.gain", "norm.bias", "first.weight", "first.bias", "second.weight",
+                                          "second.bias"});
   auto const same_places = [&](auto fields, vec<float> flat) {
     std::size_t t = 0;
     walk(fields, [&](std::string const&, auto view) { CHECK(view.data_handle() - flat.data_handle() == places[t++]); });

@@ -39,7 +39,8 @@ TEST_CASE("the inverse square root begins where it is told and falls from the en
 
 // The released program's loop, step by step.
 template <class Step>
-std::vector<double> by_the_loop(double peak, std::uint64_t warmup, std::uint64_t iterations, std::uint64_t epochs, Step step) {
+std::vector<double> by_the_loop(double peak, std::uint64_t warmup, std::uint64_t iterations, std::uint64_t epochs,
+                                Step step) {
   std::vector<double> rates;
   double rate = peak;
   std::uint64_t update = 0, steps = 0;
@@ -60,9 +61,11 @@ TEST_CASE("the tree machine's cosine and exponential follow the loop of its prog
       std::uint64_t const epochs = 15;
       auto const last = static_cast<double>(epochs - (warmup + iterations - 1) / iterations + 1);
       double const pi = std::numbers::pi;
-      auto const cosine = by_the_loop(0.01, warmup, iterations, epochs,
-                                      [&](double rate, double t) { return rate * (1 + std::cos(pi * t / last)) / (1 + std::cos(pi * (t - 1) / last)); });
-      auto const exponential = by_the_loop(0.01, warmup, iterations, epochs, [](double rate, double) { return 0.8 * rate; });
+      auto const cosine = by_the_loop(0.01, warmup, iterations, epochs, [&](double rate, double t) {
+        return rate * (1 + std::cos(pi * t / last)) / (1 + std::cos(pi * (t - 1) / last));
+      });
+      auto const exponential =
+          by_the_loop(0.01, warmup, iterations, epochs, [](double rate, double) { return 0.8 * rate; });
       for (std::uint64_t k = 0; k < cosine.size(); ++k) {
         CAPTURE(k);
         CHECK_THAT((dtm_main_cosine{0.01, warmup, iterations, epochs}.rate(k)), WithinRel(cosine[k], 1e-12));

@@ -32,15 +32,18 @@ void do_triangle(spy& ex, triangle_settings const& t, triangle_projections<float
   ex.unfit += cpu::triangles::rows_are_contiguous(t.form, x) && o.stride(1) == 1 ? 0 : 1;
   cpu::do_triangle(ex, t, x, g, s, o, ws);
 }
-void do_triangle_grad(spy& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
-                      triangle_statistics<float const> const& s, matrix<float const> o, matrix<float const> d_o, triangle_projections<float> const& dx, workspace ws) {
+void do_triangle_grad(spy& ex, triangle_settings const& t, triangle_projections<float const> const& x,
+                      graph_batch const& g, triangle_statistics<float const> const& s, matrix<float const> o,
+                      matrix<float const> d_o, triangle_projections<float> const& dx, workspace ws) {
   ++ex.gradients;
   ex.unfit += cpu::triangles::rows_are_contiguous(t.form, x) && o.stride(1) == 1 && d_o.stride(1) == 1 ? 0 : 1;
   cpu::do_triangle_grad(ex, t, x, g, s, o, d_o, dx, ws);
 }
-void do_matmul(spy& ex, matrix<float const> a, matrix<float const> b, matrix<float> c, bool accumulate, epilogue<float> const& e) {
+void do_matmul(spy& ex, matrix<float const> a, matrix<float const> b, matrix<float> c, bool accumulate,
+               epilogue<float> const& e) {
   ++ex.products;
-  ex.unfit += cpu::detail::blas_layout(a).fits && cpu::detail::blas_layout(b).fits && cpu::detail::blas_layout(c).fits ? 0 : 1;
+  ex.unfit +=
+      cpu::detail::blas_layout(a).fits && cpu::detail::blas_layout(b).fits && cpu::detail::blas_layout(c).fits ? 0 : 1;
   cpu::do_matmul(ex, a, b, c, accumulate, e);
 }
 
@@ -89,7 +92,8 @@ struct run {
     }
   }
   void load(std::uint64_t number) {
-    static std::vector<index_t> const batches[] = {{5, 3, 17, 20, 1, 4}, {34, 2, 12, 13}, {6}, {3, 4, 5, 6, 7, 8, 9, 10}};
+    static std::vector<index_t> const batches[] = {
+        {5, 3, 17, 20, 1, 4}, {34, 2, 12, 13}, {6}, {3, 4, 5, 6, 7, 8, 9, 10}};
     load(number, batches[number % 4]);
   }
   T update(double rate = 0.01) {
@@ -159,7 +163,9 @@ TEST_CASE("training that goes on from parameters, moments and step makes the bit
   run<cpu::backend> first(2, sizes(0.2));
   auto begun = first.trace(0, 3);
   run<cpu::backend> second(1, sizes(0.2));
-  auto const copy = [](vec<float> from, vec<float> to) { std::copy_n(from.data_handle(), from.extent(0), to.data_handle()); };
+  auto const copy = [](vec<float> from, vec<float> to) {
+    std::copy_n(from.data_handle(), from.extent(0), to.data_handle());
+  };
   copy(first.train.parameters().flat_values(), second.train.parameters().flat_values());
   copy(first.train.parameters().flat_first_moments(), second.train.parameters().flat_first_moments());
   copy(first.train.parameters().flat_second_moments(), second.train.parameters().flat_second_moments());
@@ -206,7 +212,8 @@ TEST_CASE("a pruned last layer, and another order of the graphs, give the same l
 
 using parts = std::vector<std::vector<index_t>>;
 
-TEST_CASE("an update in parts of any size is the update of the whole batch, clipped by the norm of the whole gradient") {
+TEST_CASE(
+    "an update in parts of any size is the update of the whole batch, clipped by the norm of the whole gradient") {
   for (auto kept : {keep::everything, keep::inputs}) {
     run<cpu::backend, double> whole(2, sizes(0), kept), split(2, sizes(0), kept), wrong(2, sizes(0), kept);
     parts const some{{5, 3, 17}, {4}, {34, 2}};
@@ -220,7 +227,8 @@ TEST_CASE("an update in parts of any size is the update of the whole batch, clip
       CHECK(whole.train.norm() > 1);  // so it is clipped
     }
     CHECK(split.train.step() == 3);
-    auto const values = whole.flat(whole.train.parameters().flat_values()), found = split.flat(split.train.parameters().flat_values());
+    auto const values = whole.flat(whole.train.parameters().flat_values()),
+               found = split.flat(split.train.parameters().flat_values());
     double worst = 0;
     for (std::size_t i = 0; i < values.size(); ++i) worst = std::max(worst, std::abs(values[i] - found[i]));
     CHECK(worst < 1e-9);  // steps of 0.01, of gradients that differ in their last bits
@@ -456,7 +464,8 @@ TEST_CASE("a trainer's plan is what it holds, and a batch larger than the capaci
   graph_loader<cpu::backend> wide({8, 5000, 200, 5000 * 60, 60});
   wide.add(60, 0, 1, 0);
   auto const in = wide.upload();
-  CHECK_THROWS_WITH(r.train.compute_gradient(in, wide.uploaded_answers()), test::contains("more was asked for than was measured"));
+  CHECK_THROWS_WITH(r.train.compute_gradient(in, wide.uploaded_answers()),
+                    test::contains("more was asked for than was measured"));
 }
 
 TEST_CASE("answers that were uploaded stay so while the next batch is filled") {

@@ -14,7 +14,8 @@ struct two_layers {
   layer_norm_layer<T> norm;
   linear<T> first, second;
 
-  two_layers(index_t in, index_t hidden, index_t out) : norm{extents<dyn>(in)}, first{extents<dyn, dyn>(in, hidden)}, second{extents<dyn, dyn>(hidden, out)} {}
+  two_layers(index_t in, index_t hidden, index_t out)
+      : norm{extents<dyn>(in)}, first{extents<dyn, dyn>(in, hidden)}, second{extents<dyn, dyn>(hidden, out)} {}
 
   template <class S>
   struct fields {

@@ -32,9 +32,9 @@ void every_shape(F&& f) {
   }
 }
 
-#define TRIAD_TEST_FORMS(name)                                                                                                                 \
-  TEMPLATE_TEST_CASE(name, "", gather_form<double>, gather_form<float>, canonical_form<double>, random_form<double>, random_form<float>, \
-                     sparse_form<double>, sparse_form<float>)
+#define TRIAD_TEST_FORMS(name)                                                                                       \
+  TEMPLATE_TEST_CASE(name, "", gather_form<double>, gather_form<float>, canonical_form<double>, random_form<double>, \
+                     random_form<float>, sparse_form<double>, sparse_form<float>)
 
 template <class A>
 std::vector<typename A::value_type> filler_at_root(tensor_tree<A> const& x) {
@@ -45,9 +45,13 @@ std::vector<typename A::value_type> filler_at_root(tensor_tree<A> const& x) {
 }
 
 template <class T>
-vec<T const> read(std::vector<T> const& s) { return vec<T const>(s.data(), static_cast<index_t>(s.size())); }
+vec<T const> read(std::vector<T> const& s) {
+  return vec<T const>(s.data(), static_cast<index_t>(s.size()));
+}
 template <class T>
-vec<T> write(std::vector<T>& s) { return vec<T>(s.data(), static_cast<index_t>(s.size())); }
+vec<T> write(std::vector<T>& s) {
+  return vec<T>(s.data(), static_cast<index_t>(s.size()));
+}
 
 template <class T>
 double product(std::vector<T> const& a, std::vector<T> const& b) {
@@ -67,7 +71,8 @@ TRIAD_TEST_FORMS("a child of cons is the argument, where that leaves the last le
       arguments.push_back(random_tree(a, stream, a.depth() - 1));
       graft_onto(a, c, arguments.back().view(), y.view());
     }
-    for (index_t c = 0; c < a.branching(); ++c) CHECK(apart(child(y, c), arguments[static_cast<std::size_t>(c)]) < rounding<T>);
+    for (index_t c = 0; c < a.branching(); ++c)
+      CHECK(apart(child(y, c), arguments[static_cast<std::size_t>(c)]) < rounding<T>);
     CHECK(farthest(filler_at_root(y), s) < rounding<T>);
   });
 }
@@ -110,7 +115,9 @@ TRIAD_TEST_FORMS("what cons is given on the last level is dropped") {
 TRIAD_TEST_FORMS("every gradient is the adjoint: <A x, y> = <x, A' y>") {
   using T = typename TestType::value_type;
   every_shape<TestType>([](auto const& a, random_stream& stream) {
-    auto const close = [](double found, double expected) { return std::abs(found - expected) < 10 * rounding<T> * (1 + std::abs(expected)); };
+    auto const close = [](double found, double expected) {
+      return std::abs(found - expected) < 10 * rounding<T> * (1 + std::abs(expected));
+    };
     auto const x = random_tree(a, stream), dy = random_tree(a, stream), zero = random_tree(a, stream, 0);
     for (index_t c = 0; c < a.branching(); ++c) {
       auto y = zero, dx = zero;
@@ -161,7 +168,8 @@ struct memory_of_trees {
   std::vector<T> numbers;
   tensor<T, dyn, dyn, dyn> view;
   memory_of_trees(A const& a, random_stream& stream, index_t slots, index_t levels)
-      : numbers(static_cast<std::size_t>(slots * a.elements())), view(numbers.data(), slots, a.over(nullptr).extent(0), a.over(nullptr).extent(1)) {
+      : numbers(static_cast<std::size_t>(slots * a.elements())),
+        view(numbers.data(), slots, a.over(nullptr).extent(0), a.over(nullptr).extent(1)) {
     for (index_t l = 0; l < slots; ++l) {
       auto const x = random_tree(a, stream, levels);
       a.add(1, x.view(), a.over(numbers.data() + l * a.elements()));
@@ -202,7 +210,8 @@ TRIAD_TEST_FORMS("an operation on a weighted memory is the weighted sum of the o
     cons(a, w, trees, read(s), blended.view(), y.view());
     plant(a, read(s), expected.view());
     for (index_t c = 0; c < 2; ++c)
-      for (index_t l = 0; l < slots; ++l) a.add_graft(w[static_cast<std::size_t>(c)](l), c, triad::detail::item(trees, l), expected.view());
+      for (index_t l = 0; l < slots; ++l)
+        a.add_graft(w[static_cast<std::size_t>(c)](l), c, triad::detail::item(trees, l), expected.view());
     CHECK(apart(y, expected) < rounding<T>);
     std::vector<T> filler(s.size()), sum(s.size());
     root(a, w[1], trees, blended.view(), write(filler));
@@ -232,7 +241,8 @@ TRIAD_TEST_FORMS("the gradients of a weighted memory are the adjoints in its tre
     // Linear in (trees, s) and in (weights, s): each gives <y, dy>.
     double through_trees = product(s, ds), through_weights = product(s, ds);
     for (index_t l = 0; l < slots; ++l)
-      through_trees += static_cast<double>(a.inner_product(triad::detail::item(trees, l), triad::detail::item(dtrees, l)));
+      through_trees +=
+          static_cast<double>(a.inner_product(triad::detail::item(trees, l), triad::detail::item(dtrees, l)));
     for (std::size_t c = 0; c < 2; ++c) through_weights += product(weights[c], dweights[c]);
     double const expected = inner_product(y, dy), limit = 20 * rounding<T> * (1 + std::abs(expected));
     CHECK(std::abs(through_trees - expected) < limit);
@@ -249,8 +259,8 @@ TRIAD_TEST_FORMS("a batch is its trees, one by one") {
     cons(a, left.trees(), right.trees(), tensor<T const, dyn, dyn>(s.data(), 2, a.fillers()), y.trees());
     for (index_t i = 0; i < 2; ++i) {
       tensor_tree<A> one(a);
-      cons(a, triad::detail::item(left.trees(), i), triad::detail::item(right.trees(), i), vec<T const>(s.data() + i * a.fillers(), a.fillers()),
-           one.view());
+      cons(a, triad::detail::item(left.trees(), i), triad::detail::item(right.trees(), i),
+           vec<T const>(s.data() + i * a.fillers(), a.fillers()), one.view());
       a.add(-1, triad::detail::item(y.trees(), i), one.view());
       CHECK(inner_product(one, one) == 0);
     }
@@ -268,7 +278,9 @@ TEST_CASE("gather, dense and sparse give the same trees") {
       random_stream stream(21, 4);
       auto x = random_tree(a, stream), y = random_tree(a, stream);
       for (int step = 0; step < 6; ++step) {
-        auto next = step % 3 == 0 ? cons(x, y, x) : step % 3 == 1 ? cons(cdr(x) + y, car(x), y) : child(x, a.branching() - 1) + car(y);
+        auto next = step % 3 == 0   ? cons(x, y, x)
+                    : step % 3 == 1 ? cons(cdr(x) + y, car(x), y)
+                                    : child(x, a.branching() - 1) + car(y);
         x = y;
         y = next;
       }
@@ -293,9 +305,11 @@ TEST_CASE("misuse says what was expected") {
   tensor<double, dyn, dyn, dyn> const slots(numbers.data(), 1, 7, 4);
   vec<double> const weights(other.data(), 2), weight(other.data(), 1);
   CHECK_THROWS_WITH(blend(a, weights, slots, x), contains("one weight a slot"));
-  CHECK_THROWS_WITH(blend_grad(a, weights, slots, x, weights, slots), contains("blend_grad: there is not one weight a slot"));
+  CHECK_THROWS_WITH(blend_grad(a, weights, slots, x, weights, slots),
+                    contains("blend_grad: there is not one weight a slot"));
   CHECK_THROWS_WITH(blend_grad(a, weight, slots, x, weights, slots), contains("gradients have as many slots"));
-  CHECK_THROWS_WITH(cons(a, three, vec<double const>(other.data(), 4), x), contains("more children than the branching"));
+  CHECK_THROWS_WITH(cons(a, three, vec<double const>(other.data(), 4), x),
+                    contains("more children than the branching"));
 }
 
 }  // namespace

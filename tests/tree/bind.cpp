@@ -14,9 +14,9 @@ using triad::test::contains;
 template <class T>
 constexpr double rounding = sizeof(T) > 4 ? 1e-12 : 1e-5;
 
-#define TRIAD_TEST_FORMS(name)                                                                                                                 \
-  TEMPLATE_TEST_CASE(name, "", gather_form<double>, gather_form<float>, canonical_form<double>, random_form<double>, random_form<float>, \
-                     sparse_form<double>, sparse_form<float>)
+#define TRIAD_TEST_FORMS(name)                                                                                       \
+  TEMPLATE_TEST_CASE(name, "", gather_form<double>, gather_form<float>, canonical_form<double>, random_form<double>, \
+                     random_form<float>, sparse_form<double>, sparse_form<float>)
 
 template <class T>
 struct table {
@@ -40,7 +40,9 @@ TRIAD_TEST_FORMS("unbinding what was bound gives the fillers, and the two are ad
   random_stream stream(1, 1);
   auto const in = random_values<T>(stream, 13 * 4), dout = random_values<T>(stream, 13 * 4);
   std::vector<T> out(in.size()), din(in.size());
-  auto const view = [](auto& numbers) { return tensor<std::remove_reference_t<decltype(numbers[0])>, dyn, dyn>(numbers.data(), 13, 4); };
+  auto const view = [](auto& numbers) {
+    return tensor<std::remove_reference_t<decltype(numbers[0])>, dyn, dyn>(numbers.data(), 13, 4);
+  };
   auto y = random_tree(a, stream);
   bind(a, view(in), y.view());
   unbind(a, y.view(), view(out));
@@ -105,13 +107,17 @@ TEST_CASE("a position decodes to nothing where its scores are short, and hides w
   tensor_tree<gather_algebra<double>> x(a);
   encode(a, fillers.view(), numbered_tree(1, {numbered_tree(2, {numbered_tree(3)}), numbered_tree(3)}), x.view());
   auto const row = [&](index_t r) { return vec<double>(&x.view()(r, 0), 4); };
-  auto const scale = [&](index_t r, double by) { for (index_t f = 0; f < 4; ++f) row(r)(f) *= by; };
+  auto const scale = [&](index_t r, double by) {
+    for (index_t f = 0; f < 4; ++f) row(r)(f) *= by;
+  };
   scale(1, 0.0101);
   scale(2, 0.0099);
-  CHECK(decode<gather_algebra<double>>(a, fillers.view(), x.view()) == numbered_tree(1, {numbered_tree(2, {numbered_tree(3)})}));
+  CHECK(decode<gather_algebra<double>>(a, fillers.view(), x.view()) ==
+        numbered_tree(1, {numbered_tree(2, {numbered_tree(3)})}));
   CHECK(decode<gather_algebra<double>>(a, fillers.view(), x.view(), 0.02) == numbered_tree(1));
   auto const table = fillers.view();
-  for (index_t f = 0; f < 4; ++f) row(0)(f) = -table(1, f) - table(2, f) - table(3, f);  // long, but against every filler: number 0 is nearest
+  for (index_t f = 0; f < 4; ++f)
+    row(0)(f) = -table(1, f) - table(2, f) - table(3, f);  // long, but against every filler: number 0 is nearest
   CHECK(decode<gather_algebra<double>>(a, fillers.view(), x.view()).empty());
 }
 
@@ -120,8 +126,10 @@ TEST_CASE("scores and their gradient are adjoint, and the largest score names th
   random_stream stream(4, 4);
   auto const x = random_values<double>(stream, 10), ds = random_values<double>(stream, 8);
   std::vector<double> s(8), dx(10);
-  scores<double>(fillers.view(), tensor<double const, dyn, dyn>(x.data(), 2, 5), tensor<double, dyn, dyn>(s.data(), 2, 4));
-  scores_grad<double>(fillers.view(), tensor<double const, dyn, dyn>(ds.data(), 2, 4), tensor<double, dyn, dyn>(dx.data(), 2, 5));
+  scores<double>(fillers.view(), tensor<double const, dyn, dyn>(x.data(), 2, 5),
+                 tensor<double, dyn, dyn>(s.data(), 2, 4));
+  scores_grad<double>(fillers.view(), tensor<double const, dyn, dyn>(ds.data(), 2, 4),
+                      tensor<double, dyn, dyn>(dx.data(), 2, 5));
   double left = 0, right = 0;
   for (std::size_t i = 0; i < 8; ++i) left += s[i] * ds[i];
   for (std::size_t i = 0; i < 10; ++i) right += x[i] * dx[i];
@@ -143,13 +151,16 @@ TRIAD_TEST_FORMS("a tree that does not fit is an error that gives the path from 
   CHECK_THROWS_AS(encoding(numbered_tree(3)), data_error);
   CHECK_THROWS_WITH(encoding(numbered_tree(1, {numbered_tree(), numbered_tree(1, {numbered_tree(2)})})),
                     std::string("the node at root.1.0 is deeper than the 2 levels that the roles have"));
-  CHECK_THROWS_WITH(encoding(numbered_tree(1, {numbered_tree(3)})), std::string("the node at root.0 has label 3; expected one of 1 .. 2"));
+  CHECK_THROWS_WITH(encoding(numbered_tree(1, {numbered_tree(3)})),
+                    std::string("the node at root.0 has label 3; expected one of 1 .. 2"));
   CHECK_THROWS_WITH(encoding(numbered_tree(0)), contains("root has label 0"));
   CHECK_THROWS_WITH(encoding(numbered_tree(1, {numbered_tree(), numbered_tree(), numbered_tree(2)})),
                     contains("the node at root.2 is child 2 of its parent"));
 }
 
-TEST_CASE("labels at positions are encoded as they stand, also below an empty one; a label out of range is an error with its path") {
+TEST_CASE(
+    "labels at positions are encoded as they stand, also below an empty one; a label out of range is an error with its "
+    "path") {
   gather_algebra<double> const a({2, 3}, 4);
   table<double> const fillers(4, 4);
   std::vector<index_t> labels{1, 0, 2, 3, 0, 0, 0};

@@ -1,4 +1,5 @@
-// The forms of the tree algebra for tests: what makes one of given branching, depth and filler width, and random trees in it.
+// The forms of the tree algebra for tests: what makes one of given branching, depth and filler width, and random trees
+// in it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -36,7 +37,10 @@ struct dense_form {
   algebra_type algebra;
 
   dense_form(index_t branching, index_t depth, index_t fillers)
-      : positions(branching, depth), memory(planned_bytes([this](arena& a) { (void)plan(a); })), maps(placed()), algebra(positions, fillers, maps) {
+      : positions(branching, depth),
+        memory(planned_bytes([this](arena& a) { (void)plan(a); })),
+        maps(placed()),
+        algebra(positions, fillers, maps) {
     if constexpr (Random)
       make_random(positions, 5, maps);
     else
@@ -76,7 +80,9 @@ tensor_tree<A> random_tree(A const& a, random_stream& stream, index_t levels) {
   return x;
 }
 template <class A>
-tensor_tree<A> random_tree(A const& a, random_stream& stream) { return random_tree(a, stream, a.depth()); }
+tensor_tree<A> random_tree(A const& a, random_stream& stream) {
+  return random_tree(a, stream, a.depth());
+}
 
 /// What stands at all positions, for comparisons between forms.
 template <class A>
@@ -91,7 +97,8 @@ std::vector<typename A::value_type> fillings_of(tensor_tree<A> const& x) {
 template <class T>
 double farthest(std::vector<T> const& a, std::vector<T> const& b) {
   double most = a.size() == b.size() ? 0 : 1e300;
-  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+    most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
   return most;
 }
 template <class A>

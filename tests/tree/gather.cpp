@@ -1,4 +1,5 @@
-// The gather form: rows move as positions say, static shapes are the dynamic ones, and batches of memories blend with any strides.
+// The gather form: rows move as positions say, static shapes are the dynamic ones, and batches of memories blend with
+// any strides.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/gather.hpp"
 
@@ -33,7 +34,9 @@ TEST_CASE("rows come from where positions say, for child and for cons") {
     for (index_t r = 0; r < p.count(); ++r)
       for (index_t f = 0; f < 3; ++f) {
         auto const from = p.cons_source(r);
-        REQUIRE(whole.view()(r, f) == (r == 0 ? s[static_cast<std::size_t>(f)] : parts[static_cast<std::size_t>(from.argument)].view()(from.position, f)));
+        REQUIRE(whole.view()(r, f) == (r == 0
+                                           ? s[static_cast<std::size_t>(f)]
+                                           : parts[static_cast<std::size_t>(from.argument)].view()(from.position, f)));
       }
   }
 }
@@ -54,11 +57,16 @@ TEST_CASE("a batch of memories is blended with one column of weights for several
   gather_algebra<double> const a({2, 3}, width);
   index_t const count = a.positions().count();
   random_stream stream(3, 1);
-  auto numbers = random_values<double>(stream, batch * slots * count * width), weights = random_values<double>(stream, batch * slots * arguments);
-  std::vector<double> dnumbers(numbers.size()), dweights(weights.size()), blended(static_cast<std::size_t>(batch * count * width)), y(blended.size());
-  tensor<double, dyn, dyn, dyn, dyn> const memory(numbers.data(), batch, slots, count, width), dmemory(dnumbers.data(), batch, slots, count, width);
+  auto numbers = random_values<double>(stream, batch * slots * count * width),
+       weights = random_values<double>(stream, batch * slots * arguments);
+  std::vector<double> dnumbers(numbers.size()), dweights(weights.size()),
+      blended(static_cast<std::size_t>(batch * count * width)), y(blended.size());
+  tensor<double, dyn, dyn, dyn, dyn> const memory(numbers.data(), batch, slots, count, width),
+      dmemory(dnumbers.data(), batch, slots, count, width);
   tensor<double, dyn, dyn, dyn> const lent(blended.data(), batch, count, width), out(y.data(), batch, count, width);
-  auto const column = [&](std::vector<double>& all, index_t k) { return make_matrix(all.data() + k, batch, slots, slots * arguments, arguments); };
+  auto const column = [&](std::vector<double>& all, index_t k) {
+    return make_matrix(all.data() + k, batch, slots, slots * arguments, arguments);
+  };
   auto const dy = random_values<double>(stream, batch * count * width);
   tensor<double const, dyn, dyn, dyn> const dout(dy.data(), batch, count, width);
   for (index_t k = 0; k < arguments; ++k) {
@@ -91,8 +99,11 @@ TEST_CASE("roots, plants, bindings and their gradients take a batch") {
   index_t const count = a.positions().count();
   random_stream stream(4, 1);
   auto numbers = random_values<double>(stream, batch * count * width);
-  std::vector<double> bound(numbers.size()), back(numbers.size()), roots(static_cast<std::size_t>(batch * width)), planted(numbers.size());
-  auto const trees = [&](std::vector<double>& all) { return tensor<double, dyn, dyn, dyn>(all.data(), batch, count, width); };
+  std::vector<double> bound(numbers.size()), back(numbers.size()), roots(static_cast<std::size_t>(batch * width)),
+      planted(numbers.size());
+  auto const trees = [&](std::vector<double>& all) {
+    return tensor<double, dyn, dyn, dyn>(all.data(), batch, count, width);
+  };
   tensor<double, dyn, dyn> const s(roots.data(), batch, width);
   bind(a, trees(numbers), trees(bound));
   unbind(a, trees(bound), trees(back));

@@ -25,7 +25,8 @@ TEST_CASE("the depth that fits is the one that is stated") {
   struct row {
     index_t branching, depth;
   };
-  for (auto const& r : {row{2, 64}, row{3, 32}, row{4, 32}, row{5, 22}, row{8, 22}, row{9, 16}, row{16, 16}, row{17, 13}, row{32, 13}})
+  for (auto const& r :
+       {row{2, 64}, row{3, 32}, row{4, 32}, row{5, 22}, row{8, 22}, row{9, 16}, row{16, 16}, row{17, 13}, row{32, 13}})
     CHECK(role_paths(r.branching).max_depth() == r.depth);
   CHECK_THROWS_AS(role_paths(1), contract_violation);
 }

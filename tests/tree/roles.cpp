@@ -1,4 +1,5 @@
-// Roles: orthonormal whatever the shape, the same for one seed, spread like uniform draws; and a check that refuses others.
+// Roles: orthonormal whatever the shape, the same for one seed, spread like uniform draws; and a check that refuses
+// others.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/roles.hpp"
 
@@ -26,7 +27,8 @@ rows<T> drawn(philox_key seed, index_t n, index_t width) {
 }
 
 TEMPLATE_TEST_CASE("random rows are orthonormal, whatever their number and width", "", float, double) {
-  for (auto const& [n, width] : {std::pair<index_t, index_t>{1, 1}, {1, 2}, {2, 2}, {7, 7}, {7, 8}, {15, 20}, {31, 64}, {3, 129}})
+  for (auto const& [n, width] :
+       {std::pair<index_t, index_t>{1, 1}, {1, 2}, {2, 2}, {7, 7}, {7, 8}, {15, 20}, {31, 64}, {3, 129}})
     CHECK_NOTHROW(expect_orthonormal(drawn<TestType>(3, n, width).read(), "rows"));
 }
 
@@ -61,7 +63,8 @@ TEST_CASE("rows that are not orthonormal are refused, two of them named") {
   auto r = drawn<double>(3, 7, 8);
   r.values[3 * 8 + 2] += 1e-6;
   CHECK_THROWS_AS(expect_orthonormal(r.read(), "roles"), data_error);
-  CHECK_THROWS_WITH(expect_orthonormal(r.read(), "roles"), contains("roles are not orthonormal: rows") && contains("and 3 have inner product"));
+  CHECK_THROWS_WITH(expect_orthonormal(r.read(), "roles"),
+                    contains("roles are not orthonormal: rows") && contains("and 3 have inner product"));
   r.values[3 * 8 + 2] = std::nan("");
   CHECK_THROWS_AS(expect_orthonormal(r.read(), "roles"), data_error);
 }
@@ -76,7 +79,8 @@ TEST_CASE("fillers leave row 0 empty; one-hot fillers are unit vectors") {
   rows<double> one_more{7, 6}, too_many{8, 6};  // six labels and the empty one
   random_fillers(1, one_more.view());
   CHECK_NOTHROW(expect_orthonormal(one_more.read(), "fillers", 1));
-  CHECK_THROWS_WITH(random_fillers(1, too_many.view()), contains("7 labels can be orthonormal in as many dimensions, not in 6"));
+  CHECK_THROWS_WITH(random_fillers(1, too_many.view()),
+                    contains("7 labels can be orthonormal in as many dimensions, not in 6"));
 }
 
 }  // namespace

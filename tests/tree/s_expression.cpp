@@ -37,7 +37,8 @@ TEST_CASE("what is written is read back, whatever the branching") {
 
 TEST_CASE("a leaf may have parentheses, a root may be bare, spaces may be missing or many") {
   auto const t = parse_tree("( A B ( C D ) )");
-  for (auto const* text : {"( A ( B ) ( C D ) )", "(A B(C D))", " ( A\tB\n ( C ( D ) ) )\r\n"}) CHECK(parse_tree(text) == t);
+  for (auto const* text : {"( A ( B ) ( C D ) )", "(A B(C D))", " ( A\tB\n ( C ( D ) ) )\r\n"})
+    CHECK(parse_tree(text) == t);
   CHECK(parse_tree("A") == parse_tree("( A )"));
 }
 
@@ -45,14 +46,16 @@ TEST_CASE("a malformed text is an error that names the column and what stands th
   struct wrong {
     char const *text, *message;
   };
-  for (auto const& w : {wrong{"", "column 1: expected a tree, found nothing"}, wrong{"   ", "column 4: expected a tree, found nothing"},
-                        wrong{")", "column 1: expected a tree, found ')'"}, wrong{"( )", "column 3: expected a label after '(', found ')'"},
-                        wrong{"(", "column 2: expected a label after '(', found the end"},
-                        wrong{"( ( A ) )", "column 3: expected a label after '(', found '('"},
-                        wrong{"( A B", "column 6: expected ')' after the children of 'A', found the end"},
-                        wrong{"( A ) B", "column 7: expected nothing after the tree, found 'B'"},
-                        wrong{"( A ) )", "column 7: expected nothing after the tree, found ')'"},
-                        wrong{"( A b ( c ) d )", "column 13: expected ')' after 2 children of 'A', found another child"}}) {
+  for (auto const& w :
+       {wrong{"", "column 1: expected a tree, found nothing"}, wrong{"   ", "column 4: expected a tree, found nothing"},
+        wrong{")", "column 1: expected a tree, found ')'"},
+        wrong{"( )", "column 3: expected a label after '(', found ')'"},
+        wrong{"(", "column 2: expected a label after '(', found the end"},
+        wrong{"( ( A ) )", "column 3: expected a label after '(', found '('"},
+        wrong{"( A B", "column 6: expected ')' after the children of 'A', found the end"},
+        wrong{"( A ) B", "column 7: expected nothing after the tree, found 'B'"},
+        wrong{"( A ) )", "column 7: expected nothing after the tree, found ')'"},
+        wrong{"( A b ( c ) d )", "column 13: expected ')' after 2 children of 'A', found another child"}}) {
     CAPTURE(w.text);
     CHECK_THROWS_AS(parse_tree(w.text), data_error);
     CHECK_THROWS_WITH(parse_tree(w.text), std::string(w.message));

@@ -13,7 +13,9 @@ using namespace triad;
 using triad::test::contains;
 using triad::test::WithinAbs;
 
-TEST_CASE("a shift matrix is the sum over places in the child of the place's role times that of the same place in the whole") {
+TEST_CASE(
+    "a shift matrix is the sum over places in the child of the place's role times that of the same place in the "
+    "whole") {
   for (index_t b : {2, 3})
     for (index_t d : {1, 2, 4}) {
       test::dense_form<double, 2, true> const form(b, d, 1);
@@ -26,7 +28,8 @@ TEST_CASE("a shift matrix is the sum over places in the child of the place's rol
         for (index_t i = 0; i < width; ++i)
           for (index_t j = 0; j < width; ++j) {
             double sum = 0;
-            for (index_t x = 0; x < parents; ++x) sum += roles(x, i) * roles(paths.position(paths.under(c, paths.at_position(x))), j);
+            for (index_t x = 0; x < parents; ++x)
+              sum += roles(x, i) * roles(paths.position(paths.under(c, paths.at_position(x))), j);
             REQUIRE_THAT(shifts(c, i, j), WithinAbs(sum, 1e-13));
           }
     }
@@ -89,7 +92,8 @@ TEST_CASE("set-up at depth 10 is a sum of products, not more") {
 TEST_CASE("roles of one's own that are not orthonormal are refused") {
   tree_positions<> const p(2, 2);
   std::vector<float> roles(9, 0.5F), shifts(18);
-  role_maps<float> const maps{tensor<float, dyn, dyn>(roles.data(), 3, 3), tensor<float, dyn, dyn, dyn>(shifts.data(), 2, 3, 3)};
+  role_maps<float> const maps{tensor<float, dyn, dyn>(roles.data(), 3, 3),
+                              tensor<float, dyn, dyn, dyn>(shifts.data(), 2, 3, 3)};
   CHECK_THROWS_WITH(make_own(p, maps), contains("rows 0 and 0 have inner product 0.75; expected 1"));
 }
 

@@ -17,7 +17,9 @@ std::vector<double> unit(index_t width, index_t which) {
   s[static_cast<std::size_t>(which)] = 1;
   return s;
 }
-vec<double const> read(std::vector<double> const& s) { return vec<double const>(s.data(), static_cast<index_t>(s.size())); }
+vec<double const> read(std::vector<double> const& s) {
+  return vec<double const>(s.data(), static_cast<index_t>(s.size()));
+}
 
 /// A chain that goes left and right at random, a leaf hanging on every node, label 1 + level % 3.
 numbered_tree chain(random_stream& stream, index_t depth, std::vector<index_t>& turns) {

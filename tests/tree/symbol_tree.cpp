@@ -25,13 +25,14 @@ TEST_CASE("a tree knows its parts by node number and slot") {
 }
 
 TEST_CASE("the empty tree has no node and depth 0; a root alone has depth 1") {
-  CHECK((symbol_tree().empty() && symbol_tree().size() == 0 && symbol_tree().depth() == 0 && symbol_tree().branching() == 0));
+  CHECK((symbol_tree().empty() && symbol_tree().size() == 0 && symbol_tree().depth() == 0 &&
+         symbol_tree().branching() == 0));
   CHECK((leaf("A").depth() == 1 && leaf("A").branching() == 0));
 }
 
 TEST_CASE("taking a tree apart and putting it together gives the tree") {
-  for (auto const& t : {symbol_tree("A", {leaf("B"), leaf("C")}), symbol_tree("A", {symbol_tree(), leaf("C")}), leaf("A"),
-                        symbol_tree("A", {symbol_tree("B", {leaf("C"), leaf("D")})})}) {
+  for (auto const& t : {symbol_tree("A", {leaf("B"), leaf("C")}), symbol_tree("A", {symbol_tree(), leaf("C")}),
+                        leaf("A"), symbol_tree("A", {symbol_tree("B", {leaf("C"), leaf("D")})})}) {
     CHECK(symbol_tree(t.label(), {t.subtree(t.child(0, 0)), t.subtree(t.child(0, 1))}) == t);
   }
 }

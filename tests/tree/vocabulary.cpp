@@ -24,7 +24,8 @@ TEST_CASE("numbering a tree and naming the numbers gives the tree") {
   vocabulary words;
   auto const t = parse_tree("( S ( VP V NP ) NP )");
   words.insert(t);
-  CHECK(words.number(t) == numbered_tree(1, {numbered_tree(2, {numbered_tree(3), numbered_tree(4)}), numbered_tree(4)}));
+  CHECK(words.number(t) ==
+        numbered_tree(1, {numbered_tree(2, {numbered_tree(3), numbered_tree(4)}), numbered_tree(4)}));
   CHECK(words.label(words.number(t)) == t);
 }
 

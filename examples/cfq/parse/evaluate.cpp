@@ -36,7 +36,8 @@ std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary
   for (std::size_t i = 0; i < n; ++i) {
     auto const p = static_cast<std::size_t>(tree.parent[i]);
     words.push_back({s.words[i].form, std::to_string(i + 1), tree.parent[i],
-                     v.relations()[static_cast<std::size_t>(tree.relation[i])] + " " + share(std::exp(tree.parents[i * n + p])).substr(0, 4)});
+                     v.relations()[static_cast<std::size_t>(tree.relation[i])] + " " +
+                         share(std::exp(tree.parents[i * n + p])).substr(0, 4)});
   }
   return to_svg(words);
 }
@@ -60,8 +61,10 @@ int evaluate(options const& o, query const& q) {
 
 int predict(options const& o, query const& q) {
   constexpr int most = 128;  // words of a line
-  if (!q.sentence.empty() && !q.file.empty()) throw triad::data_error("--sentence and --file are two ways to ask: give one");
-  auto const given = q.file.empty() ? sentences() : triad::examples::read_conllu(q.file, triad::examples::conllu_heads::ignored);
+  if (!q.sentence.empty() && !q.file.empty())
+    throw triad::data_error("--sentence and --file are two ways to ask: give one");
+  auto const given =
+      q.file.empty() ? sentences() : triad::examples::read_conllu(q.file, triad::examples::conllu_heads::ignored);
   trained model(q.checkpoint, o, q.file.empty() ? most : longest_of(given));
   auto const answer = [&](sentences const& all) {
     parse_all(*model.net, all, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
@@ -81,7 +84,8 @@ int predict(options const& o, query const& q) {
     auto const s = triad::examples::conllu_of(triad::examples::words(line));
     if (s.words.empty()) return;
     if (s.words.size() > most)
-      throw triad::data_error("the sentence has " + std::to_string(s.words.size()) + " words; at most " + std::to_string(most) + " are read");
+      throw triad::data_error("the sentence has " + std::to_string(s.words.size()) + " words; at most " +
+                              std::to_string(most) + " are read");
     answer({checked(s, model.words, q)});
   });
   return 0;
@@ -92,25 +96,32 @@ int explain(options const& o, query const& q) {
   if (given.words.empty()) throw triad::data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
   auto const n = given.words.size();
   trained model(q.checkpoint, o, static_cast<int>(n));
-  parse_all(*model.net, {checked(given, model.words, q)}, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
-    auto const name = [&](std::size_t i, std::size_t parent) { return i == parent ? std::string("(root)") : s.words[parent].form; };
-    triad::examples::text_table table({"word", "head", "relation", "", "likeliest heads"});
-    for (std::size_t i = 0; i < n; ++i) {
-      std::vector<std::size_t> order(n);
-      std::iota(order.begin(), order.end(), std::size_t{0});
-      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return tree.parents[i * n + a] > tree.parents[i * n + b]; });
-      std::string likeliest;
-      for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
-        likeliest += (k > 0 ? "  " : "") + name(i, order[k]) + " " + share(std::exp(tree.parents[i * n + order[k]]));
-      table.row({std::to_string(i + 1) + " " + s.words[i].form, name(i, static_cast<std::size_t>(tree.parent[i])),
-                 model.words.relations()[static_cast<std::size_t>(tree.relation[i])], share(tree.sure[i]), likeliest});
-    }
-    std::printf("%s", table.text().c_str());
-    if (o.out.empty()) return;
-    triad::examples::make_folder(o.out);
-    triad::examples::write_atomically(o.out + "/tree.svg", picture(s, tree, model.words));
-    std::printf("%s/tree.svg\n", o.out.c_str());
-  });
+  parse_all(
+      *model.net, {checked(given, model.words, q)}, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
+        auto const name = [&](std::size_t i, std::size_t parent) {
+          return i == parent ? std::string("(root)") : s.words[parent].form;
+        };
+        triad::examples::text_table table({"word", "head", "relation", "", "likeliest heads"});
+        for (std::size_t i = 0; i < n; ++i) {
+          std::vector<std::size_t> order(n);
+          std::iota(order.begin(), order.end(), std::size_t{0});
+          std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return tree.parents[i * n + a] > tree.parents[i * n + b];
+          });
+          std::string likeliest;
+          for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
+            likeliest +=
+                (k > 0 ? "  " : "") + name(i, order[k]) + " " + share(std::exp(tree.parents[i * n + order[k]]));
+          table.row({std::to_string(i + 1) + " " + s.words[i].form, name(i, static_cast<std::size_t>(tree.parent[i])),
+                     model.words.relations()[static_cast<std::size_t>(tree.relation[i])], share(tree.sure[i]),
+                     likeliest});
+        }
+        std::printf("%s", table.text().c_str());
+        if (o.out.empty()) return;
+        triad::examples::make_folder(o.out);
+        triad::examples::write_atomically(o.out + "/tree.svg", picture(s, tree, model.words));
+        std::printf("%s/tree.svg\n", o.out.c_str());
+      });
   return 0;
 }
 

@@ -36,7 +36,8 @@ std::unique_ptr<parser> with_model(options const& o, parser_sizes const& z, Make
       .tied = o.tied,
       .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout},
       .positional_dropout = o.dropout};
-  return make(triad::biaffine_dependency_parser<float>(trunk, {.relations = z.relations, .inner = o.width, .dropout = o.dropout}));
+  return make(triad::biaffine_dependency_parser<float>(
+      trunk, {.relations = z.relations, .inner = o.width, .dropout = o.dropout}));
 }
 
 /// Words from a normal distribution, all else by its name.

@@ -51,7 +51,8 @@ struct options {
 ///   paper-dependency   layers, width, heads, words, rate and updates: the Edge Transformer paper's Table 1; its layers
 ///                      are tied and their feed-forward block has 4 d (section 3).  Dropout, warm-up, the linear fall,
 ///                      the clip and the other models' feed-forward width are ours: the paper does not say.
-///   small-dependency   ours.  Its Edge Transformer is not tied: a tied one parsed worse at this size (docs/results.md).
+///   small-dependency   ours.  Its Edge Transformer is not tied: a tied one parsed worse at this size
+///                      (docs/results.md).
 inline void apply_preset(options& o) {
   bool const universal = o.model == "universal-transformer", paper = o.preset == "paper-dependency";
   o.tied = universal || (paper && o.model == "edge-transformer");
@@ -67,7 +68,9 @@ inline void apply_preset(options& o) {
 
 /// Refuses what does not go together.
 inline void check(options const& o) {
-  if (o.width % o.heads != 0) throw triad::data_error("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));
+  if (o.width % o.heads != 0)
+    throw triad::data_error("--width " + std::to_string(o.width) + " is no multiple of --heads " +
+                            std::to_string(o.heads));
   if (o.model != "edge-transformer" && o.attention != triad::triangle_form::full)
     throw triad::data_error("--attention is about the states of edges, which --model " + o.model + " does not have");
   if (o.model != "edge-transformer" && o.tied != (o.model == "universal-transformer"))
@@ -82,8 +85,15 @@ inline std::string to_toml(options const& o) {
   if (!o.data.empty()) toml.put_path("data", o.data);
   toml.put("least-count", o.least_count).put("model", o.model);
   toml.put("attention", triad::examples::attention_name(o.attention)).put("tied", o.tied);
-  toml.put("layers", o.layers).put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("dropout", o.dropout);
-  toml.put("updates", o.updates).put("evaluate-every", o.evaluate_every).put("words", o.words).put("dev-size", o.dev_size);
+  toml.put("layers", o.layers)
+      .put("width", o.width)
+      .put("heads", o.heads)
+      .put("hidden-factor", o.hidden_factor)
+      .put("dropout", o.dropout);
+  toml.put("updates", o.updates)
+      .put("evaluate-every", o.evaluate_every)
+      .put("words", o.words)
+      .put("dev-size", o.dev_size);
   toml.put("rate", o.rate).put("decay", o.decay).put("warmup", o.warmup).put("clip", o.clip);
   toml.put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
   toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);

@@ -16,10 +16,10 @@ namespace dependency {
 
 /// What the model says of one sentence, by numbers.
 struct found_tree {
-  std::vector<int> parent;     // of the best tree with one root; its own place for the root
-  std::vector<int> relation;   // the best one to that parent
-  std::vector<double> sure;    // the probability of that relation, given the parent
-  std::vector<double> parents; // (n, n) the logarithm of the probability that token i's parent is j, by itself
+  std::vector<int> parent;      // of the best tree with one root; its own place for the root
+  std::vector<int> relation;    // the best one to that parent
+  std::vector<double> sure;     // the probability of that relation, given the parent
+  std::vector<double> parents;  // (n, n) the logarithm of the probability that token i's parent is j, by itself
 };
 
 class parser : public triad::examples::learner {
@@ -45,14 +45,16 @@ struct parser_sizes {
   }
 };
 
-// The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not got the
-// backend, its function says so by a data_error.
+// The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not
+// got the backend, its function says so by a data_error.
 std::unique_ptr<parser> make_on_reference(options const& o, parser_sizes const& z);
 std::unique_ptr<parser> make_on_cpu(options const& o, parser_sizes const& z);
 std::unique_ptr<parser> make_on_cuda(options const& o, parser_sizes const& z);
 
 inline std::unique_ptr<parser> make_parser(options const& o, parser_sizes const& z) {
-  return triad::examples::on_chosen_backend(o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); }, [&] { return make_on_cuda(o, z); });
+  return triad::examples::on_chosen_backend(
+      o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); },
+      [&] { return make_on_cuda(o, z); });
 }
 
 }  // namespace dependency

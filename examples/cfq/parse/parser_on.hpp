@@ -23,16 +23,24 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
 
  public:
   parser_on(Ex ex, Model const& m, options const& o, parser_sizes const& z)
-      : base(std::move(ex), m, settings(o, z)), loader_(z.capacity(), reach, m.width(), triad::memory_of(ex_)),
+      : base(std::move(ex), m, settings(o, z)),
+        loader_(z.capacity(), reach, m.width(), triad::memory_of(ex_)),
         pairs_(triad::planned_bytes([&](triad::arena& a) { plan_pairs(a, z); }), triad::memory_of(ex_)),
-        logits_(triad::planned_bytes([&](triad::arena& a) { (void)a.make<logits_type>(z.capacity().nodes, z.relations); }), triad::memory_of(ex_)),
+        logits_(
+            triad::planned_bytes([&](triad::arena& a) { (void)a.make<logits_type>(z.capacity().nodes, z.relations); }),
+            triad::memory_of(ex_)),
         scratch_(relating_scratch(z), triad::memory_of(ex_)) {
     for (auto* v : {&edge_, &child_, &parent_}) v->resize(static_cast<std::size_t>(z.capacity().nodes));
   }
 
   static triad::trainer_options settings(options const& o, parser_sizes const& z) {
-    return {.adam = {.weight_decay = o.decay, .decoupled = true}, .max_norm = o.clip, .key = o.seed,
-            .memory = !z.learns ? triad::keep::nothing : o.recompute ? triad::keep::inputs : triad::keep::everything, .capacity = z.capacity()};
+    return {.adam = {.weight_decay = o.decay, .decoupled = true},
+            .max_norm = o.clip,
+            .key = o.seed,
+            .memory = !z.learns     ? triad::keep::nothing
+                      : o.recompute ? triad::keep::inputs
+                                    : triad::keep::everything,
+            .capacity = z.capacity()};
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(path); }
 
@@ -96,7 +104,8 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
       for (index_t j = 0; j < n; ++j) sum += std::exp(own[j] - most);
       for (index_t j = 0; j < n; ++j) tree.parents[at(i * n + j)] = own[j] - most - std::log(sum);
     }
-    auto const best = triad::maximum_arborescence(triad::make_matrix<double const>(tree.parents.data(), n, n, n), triad::roots::one);
+    auto const best =
+        triad::maximum_arborescence(triad::make_matrix<double const>(tree.parents.data(), n, n, n), triad::roots::one);
     for (index_t i = 0; i < n; ++i) {
       auto const p = best[at(i)];
       tree.parent.push_back(static_cast<int>(p));
@@ -115,7 +124,8 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
     auto scratch = scratch_.place();
     auto const& m = trainer_.model();
     logits_type const logits(static_cast<float*>(logits_.data()), dims.nodes, m.relations());
-    m.relate(ex_, trainer_.inspection_call(scratch), trainer_.parameters().values(), trainer_.saved(dims), pairs, logits);
+    m.relate(ex_, trainer_.inspection_call(scratch), trainer_.parameters().values(), trainer_.saved(dims), pairs,
+             logits);
     auto const values = on_host(logits);
     auto const* own = values.data();
     for (auto& tree : trees_)

@@ -13,7 +13,8 @@ namespace {
 using triad::examples::not_negative, triad::examples::positive;
 
 void add_task(CLI::App& app, options& o) {
-  app.add_option("--task", o.task, "parse, this task; cfq VERB --help is about the other one, semantic: from question to query")
+  app.add_option("--task", o.task,
+                 "parse, this task; cfq VERB --help is about the other one, semantic: from question to query")
       ->check(CLI::IsMember({"parse"}));
 }
 void add_data(CLI::App& app, options& o) {
@@ -29,7 +30,8 @@ void add_train_options(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"paper-dependency", "small-dependency", "smoke"}));
   add_data(app, o);
   triad::examples::add_training_options(app, o);
-  app.add_option("--least-count", o.least_count, "The dictionary has words that the training set has so often")->check(positive);
+  app.add_option("--least-count", o.least_count, "The dictionary has words that the training set has so often")
+      ->check(positive);
   app.add_option("--model", o.model, "edge-transformer; transformer or universal-transformer, with biaffine heads")
       ->check(CLI::IsMember({"edge-transformer", "transformer", "universal-transformer"}));
   app.add_option("--attention", o.attention,
@@ -39,7 +41,8 @@ void add_train_options(CLI::App& app, options& o) {
   app.add_option("--words", o.words, "Of a batch, at most")->check(positive);
   app.add_option("--updates", o.updates)->check(positive);
   app.add_option("--evaluate-every", o.evaluate_every, "Updates between two checkpoints")->check(positive);
-  app.add_option("--dev-size", o.dev_size, "Sentences that a checkpoint is measured on; 0: all of dev")->check(not_negative);
+  app.add_option("--dev-size", o.dev_size, "Sentences that a checkpoint is measured on; 0: all of dev")
+      ->check(not_negative);
   app.add_option("--decay", o.decay, "Weight decay of AdamW")->check(not_negative);
 }
 
@@ -48,10 +51,13 @@ void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain,
   add_data(evaluate, o);
   evaluate.add_option("--out", o.out, "Folder for the parses, dev.conllu and test.conllu");
   for (auto* const verb : {&predict, &explain}) {
-    verb->add_option("--sentence", q.sentence, "Words separated by spaces: \"Did M0 marry M1\"")->check(triad::examples::not_blank);
-    verb->add_flag("--unknown", q.unknown, "Parse words that the model does not know as <unk>, instead of refusing them");
+    verb->add_option("--sentence", q.sentence, "Words separated by spaces: \"Did M0 marry M1\"")
+        ->check(triad::examples::not_blank);
+    verb->add_flag("--unknown", q.unknown,
+                   "Parse words that the model does not know as <unk>, instead of refusing them");
   }
-  predict.add_option("--file", q.file, "CoNLL-U, gzipped or not: its words are parsed, its heads not looked at")->check(CLI::ExistingFile);
+  predict.add_option("--file", q.file, "CoNLL-U, gzipped or not: its words are parsed, its heads not looked at")
+      ->check(CLI::ExistingFile);
   predict.footer("Without --sentence and --file, every line of standard input is a sentence.  The answer is CoNLL-U.");
   explain.add_option("--out", o.out, "Folder for tree.svg");
 }
@@ -59,7 +65,8 @@ void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain,
 int run(int argc, char** argv) {
   return triad::examples::run_verbs<options, query>(
       {.name = "cfq",
-       .about = "CFQ, --task parse: from a question to its dependencies, in CoNLL-U.  An Edge Transformer, or a Transformer with biaffine heads, learns which "
+       .about = "CFQ, --task parse: from a question to its dependencies, in CoNLL-U.  An Edge Transformer, or a "
+                "Transformer with biaffine heads, learns which "
                 "word is whose head, and by which relation.",
        .train = "Train, and parse dev and test",
        .evaluate = "Exact match, unlabelled and labelled attachment score of a trained model",

@@ -16,8 +16,13 @@ namespace dependency {
 
 /// The options that shape the model.  Attention is among them where it is not full: older checkpoints do not name it.
 inline nlohmann::json to_json(options const& o) {
-  nlohmann::json shape{{"task", o.task}, {"model", o.model}, {"tied", o.tied}, {"layers", o.layers},
-                       {"width", o.width}, {"heads", o.heads}, {"hidden_factor", o.hidden_factor}};
+  nlohmann::json shape{{"task", o.task},
+                       {"model", o.model},
+                       {"tied", o.tied},
+                       {"layers", o.layers},
+                       {"width", o.width},
+                       {"heads", o.heads},
+                       {"hidden_factor", o.hidden_factor}};
   if (o.attention != triad::triangle_form::full) shape["attention"] = triad::examples::attention_name(o.attention);
   return shape;
 }
@@ -43,13 +48,15 @@ struct trained {
   vocabulary words;
   std::unique_ptr<parser> net;
 
-  /// Reads folder/model.safetensors (or a file itself) with room for sentences of up to `longest` words.  Throws data_error.
+  /// Reads folder/model.safetensors (or a file itself) with room for sentences of up to `longest` words.  Throws
+  /// data_error.
   trained(std::string const& folder, options const& o, int longest) {
     auto const path = triad::examples::checkpoint_of(folder);
     triad::checkpoint const file(path);
     words = vocabulary_from(file.vocabulary(), path);
     auto const shape = shaped_as(file, o);
-    net = make_parser(shape, {words.words().size(), static_cast<index_t>(words.relations().size()), 500, std::min(longest, 24), longest, false});
+    net = make_parser(shape, {words.words().size(), static_cast<index_t>(words.relations().size()), 500,
+                              std::min(longest, 24), longest, false});
     net->load(path, record_of(shape, words));
   }
 };

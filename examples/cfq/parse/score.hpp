@@ -34,7 +34,9 @@ void parse_all(parser& net, sentences const& all, vocabulary const& v, F&& f) {
     net.clear();
     auto const first = next;
     while (next < all.size() && net.add(numbered(all[next], v))) ++next;
-    if (next == first) throw triad::data_error("a sentence of " + std::to_string(all[next].words.size()) + " words is longer than there is room for");
+    if (next == first)
+      throw triad::data_error("a sentence of " + std::to_string(all[next].words.size()) +
+                              " words is longer than there is room for");
     auto const& found = net.infer();
     for (auto i = first; i < next; ++i) f(all[i], found[i - first]);
   }
@@ -77,7 +79,8 @@ inline std::array<std::pair<char const*, double>, 3> figures_of(attachment_score
 inline std::string told(part_scores const& p) {
   std::string text = p.part;
   for (auto const& [name, value] : figures_of(p.scores)) text += std::string("  ") + name + " " + percent(value);
-  return text + "  (" + std::to_string(p.scores.sentences) + " sentences, " + std::to_string(p.scores.words) + " words)";
+  return text + "  (" + std::to_string(p.scores.sentences) + " sentences, " + std::to_string(p.scores.words) +
+         " words)";
 }
 
 /// A row for each seed and part, and of several seeds the means with standard errors of those that have a score.
@@ -85,7 +88,8 @@ inline std::string table_of(std::vector<run_scores> const& runs) {
   triad::examples::text_table table({"seed", "part", "exact match", "UAS", "LAS"});
   for (auto const& run : runs)
     for (auto const& p : run.parts)
-      table.row({std::to_string(run.seed), p.part, percent(p.scores.exact_match()), percent(p.scores.uas()), percent(p.scores.las())});
+      table.row({std::to_string(run.seed), p.part, percent(p.scores.exact_match()), percent(p.scores.uas()),
+                 percent(p.scores.las())});
   auto const* const one = triad::examples::first_scored(runs);
   if (runs.size() < 2 || !one) return table.text();
   for (std::size_t part = 0; part < one->parts.size(); ++part) {
@@ -106,7 +110,8 @@ inline std::string scores_csv(std::vector<run_scores> const& runs) {
   std::string text = "seed,part,figure,value\n";
   for (auto const& run : runs)
     for (auto const& p : run.parts)
-      for (auto const& [name, value] : figures_of(p.scores)) text += std::to_string(run.seed) + "," + p.part + "," + name + "," + percent(value) + "\n";
+      for (auto const& [name, value] : figures_of(p.scores))
+        text += std::to_string(run.seed) + "," + p.part + "," + name + "," + percent(value) + "\n";
   return text;
 }
 

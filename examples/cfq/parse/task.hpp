@@ -28,28 +28,38 @@ struct data_set {
 /// Files NAME.conllu of a folder, gzipped or not.
 inline data_set read_data(options const& o, bool needs_train) {
   if (o.data.empty())
-    throw triad::data_error("--task parse needs sentences: give a folder with train, dev and test .conllu with --data; docs/data.md has the format");
-  if (!std::filesystem::is_directory(o.data)) throw triad::data_error(o.data + ": a folder with train, dev and test .conllu, gzipped or not, is expected");
+    throw triad::data_error(
+        "--task parse needs sentences: give a folder with train, dev and test .conllu with --data; docs/data.md has "
+        "the format");
+  if (!std::filesystem::is_directory(o.data))
+    throw triad::data_error(o.data + ": a folder with train, dev and test .conllu, gzipped or not, is expected");
   auto const read = [&](char const* name) -> sentences {
     for (auto const* ending : {".conllu", ".conllu.gz"})
-      if (auto const path = o.data + "/" + name + ending; std::filesystem::exists(path)) return triad::examples::read_conllu(path);
+      if (auto const path = o.data + "/" + name + ending; std::filesystem::exists(path))
+        return triad::examples::read_conllu(path);
     return {};
   };
   data_set d;
   if (needs_train) {
     d.train = read("train");
-    if (d.train.empty()) throw triad::data_error(o.data + ": there is no sentence in train.conllu or train.conllu.gz; docs/data.md has the format");
+    if (d.train.empty())
+      throw triad::data_error(o.data +
+                              ": there is no sentence in train.conllu or train.conllu.gz; docs/data.md has the format");
   }
   for (auto const* name : {"dev", "test"})
     if (auto part = read(name); !part.empty()) d.tests.push_back({name, std::move(part)});
-  if (!needs_train && d.tests.empty()) throw triad::data_error(o.data + ": there is no sentence in dev.conllu or test.conllu; give another folder with --data");
+  if (!needs_train && d.tests.empty())
+    throw triad::data_error(o.data +
+                            ": there is no sentence in dev.conllu or test.conllu; give another folder with --data");
   return d;
 }
 
 class task {
  public:
   task(options const& o, data_set const& data)
-      : words_(vocabulary::of(data.train, o.least_count)), longest_training_(longest_of(data.train)), batches_(lengths(o, data.train), o.words, o.seed) {
+      : words_(vocabulary::of(data.train, o.least_count)),
+        longest_training_(longest_of(data.train)),
+        batches_(lengths(o, data.train), o.words, o.seed) {
     for (auto const& s : data.train) numbered_.push_back(numbered(s, words_));
     longest_ = longest_training_;
     for (auto const& part : data.tests) longest_ = std::max(longest_, longest_of(part.all));
@@ -95,7 +105,9 @@ class task {
     std::vector<seq2seq::pair_length> result;
     for (auto const& s : train) {
       auto const n = static_cast<index_t>(s.words.size());
-      if (n > o.words) throw triad::data_error("a training sentence has " + std::to_string(n) + " words: give --words as many, or leave it out");
+      if (n > o.words)
+        throw triad::data_error("a training sentence has " + std::to_string(n) +
+                                " words: give --words as many, or leave it out");
       result.push_back({n, 0});
     }
     return result;

@@ -26,8 +26,10 @@ void describe(task& work, data_set const& data) {
   std::printf("%zu training sentences, %lld words, %zu relations; %lld updates an epoch%s\n", data.train.size(),
               static_cast<long long>(v.words().size() - triad::examples::dictionary::specials), v.relations().size(),
               static_cast<long long>(work.epoch_updates()), unknown_in(data.train, v).c_str());
-  for (auto const& part : data.tests) std::printf("  %s: %zu sentences%s\n", part.name.c_str(), part.all.size(), unknown_in(part.all, v).c_str());
-  if (work.measured_on_train()) std::printf("  no dev part: checkpoints are measured on %zu of the training sentences\n", work.dev().size());
+  for (auto const& part : data.tests)
+    std::printf("  %s: %zu sentences%s\n", part.name.c_str(), part.all.size(), unknown_in(part.all, v).c_str());
+  if (work.measured_on_train())
+    std::printf("  no dev part: checkpoints are measured on %zu of the training sentences\n", work.dev().size());
   std::fflush(stdout);
 }
 
@@ -35,10 +37,12 @@ run_result train_once(options const& o, data_set const& data, task& work, std::s
   auto const& v = work.words();
   std::unique_ptr<parser> net;
   try {
-    net = make_parser(o, {v.words().size(), static_cast<index_t>(v.relations().size()), o.words, work.longest_training(), work.longest(), true});
+    net = make_parser(o, {v.words().size(), static_cast<index_t>(v.relations().size()), o.words,
+                          work.longest_training(), work.longest(), true});
   } catch (std::bad_alloc const&) {
-    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.words) + " words in sentences of up to " +
-                            std::to_string(work.longest_training()) + ": take fewer --words, or --recompute");
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.words) +
+                            " words in sentences of up to " + std::to_string(work.longest_training()) +
+                            ": take fewer --words, or --recompute");
   }
   auto const fill = [&](std::int64_t update) {
     net->clear();
@@ -97,8 +101,10 @@ int train(options const& o) {
   if (scores.size() > 1)
     std::printf("\n%s%s\n", table_of(scores).c_str(), triad::examples::whose_mean(scores, o.seed).c_str());
   if (!o.out.empty()) {
-    triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "sum of two cross entropies"));
-    triad::examples::write_svg(o.out + "/plots/validation.svg", triad::examples::validation_plot(runs, o.seed, "labelled attachment score"));
+    triad::examples::write_svg(o.out + "/plots/loss.svg",
+                               triad::examples::loss_plot(runs, o.seed, "sum of two cross entropies"));
+    triad::examples::write_svg(o.out + "/plots/validation.svg",
+                               triad::examples::validation_plot(runs, o.seed, "labelled attachment score"));
     triad::examples::write_atomically(o.out + "/scores.csv", scores_csv(scores));
     std::printf("metrics, checkpoint, scores and plots are in %s\n", o.out.c_str());
   }

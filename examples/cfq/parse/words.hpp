@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +25,8 @@ using sentences = std::vector<conllu_sentence>;
 class vocabulary {
  public:
   vocabulary() = default;
-  vocabulary(dictionary words, std::vector<std::string> relations) : words_(std::move(words)), relations_(std::move(relations)) {
+  vocabulary(dictionary words, std::vector<std::string> relations)
+      : words_(std::move(words)), relations_(std::move(relations)) {
     for (std::size_t r = 0; r < relations_.size(); ++r) numbers_.emplace(relations_[r], static_cast<index_t>(r));
   }
   static vocabulary of(sentences const& train, int least_count) {
@@ -78,12 +78,17 @@ inline vocabulary vocabulary_from(nlohmann::json const& json, std::string const&
   throw triad::data_error(file + ": its vocabulary is not one of this task's" + reason);
 }
 
-/// A sentence by numbers, a root its own parent.  A word that the model does not know is <unk>, a relation is one that no answer can be.
+/// A sentence by numbers, a root its own parent.  A word that the model does not know is <unk>, a relation is one that
+/// no answer can be.
 inline std::vector<triad::attached_token> numbered(conllu_sentence const& s, vocabulary const& v) {
   std::vector<triad::attached_token> result;
   for (std::size_t i = 0; i < s.words.size(); ++i) {
     auto const& word = s.words[i];
-    result.push_back({v.words().number(word.form), word.head == 0 ? static_cast<index_t>(i) : word.head < 0 ? -1 : word.head - 1, v.relation(word.relation)});
+    result.push_back({v.words().number(word.form),
+                      word.head == 0  ? static_cast<index_t>(i)
+                      : word.head < 0 ? -1
+                                      : word.head - 1,
+                      v.relation(word.relation)});
   }
   return result;
 }
@@ -92,7 +97,8 @@ inline std::vector<triad::attached_token> numbered(conllu_sentence const& s, voc
 inline void expect_known(conllu_sentence const& s, vocabulary const& v) {
   for (auto const& word : s.words)
     if (!v.words().contains(word.form))
-      throw triad::data_error("\"" + word.form + "\" is none of the " + std::to_string(v.words().size() - dictionary::specials) +
+      throw triad::data_error("\"" + word.form + "\" is none of the " +
+                              std::to_string(v.words().size() - dictionary::specials) +
                               " words that the model knows; with --unknown it is parsed as <unk>");
 }
 
@@ -106,7 +112,9 @@ inline std::string unknown_in(sentences const& all, vocabulary const& v) {
       if (count++ == 0) first = name;
     }
     std::string told(char const* what) const {
-      return count == 0 ? std::string() : "; " + std::to_string(count) + " unknown " + what + (count == 1 ? "" : "s") + ", such as '" + first + "'";
+      return count == 0 ? std::string()
+                        : "; " + std::to_string(count) + " unknown " + what + (count == 1 ? "" : "s") + ", such as '" +
+                              first + "'";
     }
   };
   unknown words, relations;

@@ -1,9 +1,9 @@
 // Batches of pairs bounded by tokens: another order in every epoch, and a batch is a function of its number.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of an epoch the pairs are shuffled, cut into pools of about 16 batches, sorted by length within a pool, and cut where the next pair
-// would be too many tokens on either side; then the batches are shuffled.  So a batch has sentences of about one length, but not the
-// same ones in every epoch.
+// Of an epoch the pairs are shuffled, cut into pools of about 16 batches, sorted by length within a pool, and cut where
+// the next pair would be too many tokens on either side; then the batches are shuffled.  So a batch has sentences of
+// about one length, but not the same ones in every epoch.
 #pragma once
 
 #include <algorithm>
@@ -31,15 +31,17 @@ class token_batches {
  public:
   static constexpr index_t batches_of_a_pool = 16;
 
-  /// No batch has more than `tokens` on either side, nor more than `most` pairs; 0: any number.  Throws data_error where a pair alone
-  /// has too many tokens.
+  /// No batch has more than `tokens` on either side, nor more than `most` pairs; 0: any number.  Throws data_error
+  /// where a pair alone has too many tokens.
   token_batches(std::vector<pair_length> pairs, index_t tokens, std::uint64_t seed, index_t most = 0)
       : pairs_(std::move(pairs)), tokens_(tokens), most_(most), seed_(seed) {
     if (pairs_.empty()) throw triad::data_error("there is no pair to train on");
     for (auto const& p : pairs_)
       if (std::max(p.source, p.target) > tokens_)
-        throw triad::data_error("a training pair has " + std::to_string(p.source) + " source and " + std::to_string(p.target) +
-                                " target tokens, with their ends; give --tokens as many, or leave long targets out with --longest-training");
+        throw triad::data_error("a training pair has " + std::to_string(p.source) + " source and " +
+                                std::to_string(p.target) +
+                                " target tokens, with their ends; give --tokens as many, or leave long targets out "
+                                "with --longest-training");
   }
 
   /// The pairs of an update, by their places in the list.
@@ -73,8 +75,10 @@ class token_batches {
     cuts_ = {0};
     for (std::size_t first = 0; first < order_.size();) {
       std::size_t last = first;
-      for (index_t most = 0; last < order_.size() && most < batches_of_a_pool * tokens_; ++last) most += std::max(of(last).source, of(last).target);
-      auto const begin = order_.begin() + static_cast<std::ptrdiff_t>(first), end = order_.begin() + static_cast<std::ptrdiff_t>(last);
+      for (index_t most = 0; last < order_.size() && most < batches_of_a_pool * tokens_; ++last)
+        most += std::max(of(last).source, of(last).target);
+      auto const begin = order_.begin() + static_cast<std::ptrdiff_t>(first),
+                 end = order_.begin() + static_cast<std::ptrdiff_t>(last);
       std::stable_sort(begin, end, [&](std::size_t a, std::size_t b) {
         return std::pair(pairs_[a].target, pairs_[a].source) < std::pair(pairs_[b].target, pairs_[b].source);
       });

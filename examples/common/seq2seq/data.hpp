@@ -22,7 +22,7 @@ struct test_part {
 
 struct data_set {
   std::vector<text_pair> train;
-  std::vector<text_pair> dev;     // may be empty: then checkpoints are measured on pairs of train
+  std::vector<text_pair> dev;  // may be empty: then checkpoints are measured on pairs of train
   std::vector<test_part> tests;
 };
 
@@ -35,7 +35,8 @@ inline std::string find_file(std::string const& folder, std::initializer_list<st
 }
 
 /// The same, where there must be one; `advice` says what to do where there is none.
-inline std::string need_file(std::string const& folder, std::initializer_list<std::string> names, std::string const& advice) {
+inline std::string need_file(std::string const& folder, std::initializer_list<std::string> names,
+                             std::string const& advice) {
   if (!std::filesystem::is_directory(folder)) throw triad::data_error(folder + ": a folder is expected; " + advice);
   auto const path = find_file(folder, names);
   if (!path.empty()) return path;
@@ -44,8 +45,8 @@ inline std::string need_file(std::string const& folder, std::initializer_list<st
   throw triad::data_error(folder + ": there is no " + all + ", gzipped or not; " + advice);
 }
 
-/// A folder with train.tsv and any of dev, test and gen, in columns of source, target and, if there is one, kind; `needs_train`: without
-/// train.tsv it is refused.
+/// A folder with train.tsv and any of dev, test and gen, in columns of source, target and, if there is one, kind;
+/// `needs_train`: without train.tsv it is refused.
 inline data_set read_columns(std::string const& folder, bool needs_train, std::string const& advice) {
   using triad::examples::read_pairs;
   data_set d;

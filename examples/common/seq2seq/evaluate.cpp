@@ -35,7 +35,8 @@ int predict(options const& o, query const& q) {
   if (q.n_best > o.beam) throw triad::data_error("--n-best " + std::to_string(q.n_best) + " needs a --beam of as many");
   trained model(q.checkpoint, o, use::translating, [&](vocabulary& words, options const& shape) {
     most = most_of_unknown(shape, words);
-    if (!q.sentence.empty()) most = std::min(most, std::max<index_t>(1, static_cast<index_t>(words.source.encode(q.sentence).size())));
+    if (!q.sentence.empty())
+      most = std::min(most, std::max<index_t>(1, static_cast<index_t>(words.source.encode(q.sentence).size())));
     return pair_length{most, 0};
   });
   auto const how = search_of(o, model.words, q.n_best);
@@ -50,7 +51,8 @@ int predict(options const& o, query const& q) {
                               std::to_string(model.words.source.ordinary()) +
                               " words that the model knows; --unknown translates it as <unk>");
     if (static_cast<index_t>(numbers.size()) > most)
-      throw triad::data_error("the sentence has " + std::to_string(numbers.size()) + " tokens; at most " + std::to_string(most) + " are read");
+      throw triad::data_error("the sentence has " + std::to_string(numbers.size()) + " tokens; at most " +
+                              std::to_string(most) + " are read");
     translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) {
       if (found.empty()) std::printf("\n");
       for (auto const& h : found) {

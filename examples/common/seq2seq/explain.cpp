@@ -1,4 +1,5 @@
-// explain, of every sequence-to-sequence program: how much each layer reads from each earlier one, as a table and as pictures.
+// explain, of every sequence-to-sequence program: how much each layer reads from each earlier one, as a table and as
+// pictures.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
@@ -58,12 +59,18 @@ int explain(options const& o, program const& p, query const& q) {
   });
   auto const weights = mean_weights(*model.net, pairs);
   if (weights.encoder.empty() && weights.decoder.empty())
-    throw triad::data_error(q.checkpoint + ": no layer of this model has fuse-attention, which is what explain shows: train --model lrf has it, without --fuse none "
+    throw triad::data_error(q.checkpoint +
+                            ": no layer of this model has fuse-attention, which is what explain shows: train --model "
+                            "lrf has it, without --fuse none "
                             "and --accumulate");
-  std::printf("mean over tokens and heads of %zu pairs: of a layer, the part of its attention to earlier layers that each of them gets\n\n", pairs.size());
+  std::printf(
+      "mean over tokens and heads of %zu pairs: of a layer, the part of its attention to earlier layers that each of "
+      "them gets\n\n",
+      pairs.size());
   if (!o.out.empty()) triad::examples::make_folder(o.out);
   std::string csv = "side,layer,reads,weight\n";
-  for (auto const& [side, values] : {std::pair<std::string, reads const*>("encoder", &weights.encoder), {"decoder", &weights.decoder}}) {
+  for (auto const& [side, values] :
+       {std::pair<std::string, reads const*>("encoder", &weights.encoder), {"decoder", &weights.decoder}}) {
     if (values->empty()) continue;
     std::printf("%s\n", table_of(side, *values).c_str());
     csv += csv_of(side, *values);

@@ -20,9 +20,14 @@ inline constexpr triad::index_t reach = 16;
 /// One side's layers; `looks_back`: --fuse names it.
 inline triad::fused_stack_options stack_of(options const& o, index_t layers, bool looks_back) {
   triad::fused_stack_options stack{
-      .layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden, .dropout = o.dropout,
-                .norms = o.norm == "before" ? triad::norm_place::before : triad::norm_place::after, .reach = o.relative ? reach : 0},
-      .layers = layers, .tied = o.model == "universal-transformer"};
+      .layer = {.width = o.width,
+                .heads = o.heads,
+                .hidden = o.hidden,
+                .dropout = o.dropout,
+                .norms = o.norm == "before" ? triad::norm_place::before : triad::norm_place::after,
+                .reach = o.relative ? reach : 0},
+      .layers = layers,
+      .tied = o.model == "universal-transformer"};
   if (looks_back && o.accumulate) stack.link = triad::layer_link::sum;
   if (looks_back && !o.accumulate) stack.fused = o.only_top ? triad::only_top_fused(layers) : triad::all_fused(layers);
   return stack;
@@ -45,35 +50,44 @@ inline triad::fused_transformer_sizes model_of(options const& o, translator_size
 
 /// Whether its encoder's first values are published ones.
 template <class Model>
-inline constexpr bool has_published_encoder = std::is_same_v<Model, triad::roberta_transformer<typename Model::value_type>>;
+inline constexpr bool has_published_encoder =
+    std::is_same_v<Model, triad::roberta_transformer<typename Model::value_type>>;
 
 inline triad::edge_transformer_seq2seq_sizes edge_model_of(options const& o, translator_sizes const& z) {
   triad::edge_transformer_seq2seq_sizes sizes;
   sizes.tokens = z.target_words;
   sizes.layers = o.encoder_layers;
   sizes.tied = !o.untied;
-  sizes.layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden, .dropout = o.dropout, .variant = o.attention, .attention_bias = true};
+  sizes.layer = {.width = o.width,
+                 .heads = o.heads,
+                 .hidden = o.hidden,
+                 .dropout = o.dropout,
+                 .variant = o.attention,
+                 .attention_bias = true};
   if (o.positional) sizes.encoding = triad::sequence_encoding::positional, sizes.positional_dropout = o.dropout;
   if (o.from_begin) sizes.reading = triad::edge_reading::from_begin;
   sizes.smoothing = {o.smoothing};
   return sizes;
 }
 
-/// As fairseq: tables of words and the output normal with deviation d^(-1/2), so that a first state is of size 1; biases at zero; matrices
-/// xavier uniform, those to queries, keys and values with gain 2^(-1/2).
+/// As fairseq: tables of words and the output normal with deviation d^(-1/2), so that a first state is of size 1;
+/// biases at zero; matrices xavier uniform, those to queries, keys and values with gain 2^(-1/2).
 template <class T, index_t D, index_t H, index_t F, class Source, class Encoder>
-triad::initializer first_values_of(triad::fused_transformer<T, D, H, F, Source, Encoder> const& m, std::string const& path) {
-  auto const d = static_cast<double>(m.width()), e = static_cast<double>(m.encoder.width());  // of a published encoder another
+triad::initializer first_values_of(triad::fused_transformer<T, D, H, F, Source, Encoder> const& m,
+                                   std::string const& path) {
+  auto const d = static_cast<double>(m.width()),
+             e = static_cast<double>(m.encoder.width());  // of a published encoder another
   if (path.ends_with("table") || path == "output") return triad::initializer::normal(1 / std::sqrt(d));
-  bool const encodes = path.starts_with("encoder."), crosses = path.find(".cross.") != std::string::npos && !path.ends_with(".query.weight");
+  bool const encodes = path.starts_with("encoder."),
+             crosses = path.find(".cross.") != std::string::npos && !path.ends_with(".query.weight");
   double const bound = std::sqrt(3 / ((encodes ? e : d) + (encodes || crosses ? e : d)));
   for (auto const* map : {".query.weight", ".key.weight", ".value.weight"})
     if (path.ends_with(map)) return triad::initializer::uniform(-bound, bound);
   return path.ends_with("bias") ? triad::initializer::constant(0) : triad::initializer::by_name();
 }
 
-/// As the released program: words from a normal distribution, nothing that marks the begin, the output as its framework makes it, all else
-/// xavier uniform.
+/// As the released program: words from a normal distribution, nothing that marks the begin, the output as its framework
+/// makes it, all else xavier uniform.
 template <class T, index_t D, index_t H, index_t F, triad::form Form>
 triad::initializer first_values_of(triad::edge_transformer_seq2seq<T, D, H, F, Form> const&, std::string const& path) {
   if (path == "tokens") return triad::initializer::normal(1);

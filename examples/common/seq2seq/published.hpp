@@ -24,7 +24,7 @@ inline void read_published(options& o) {
 }
 
 inline nlohmann::json to_json(triad::roberta_config const& c) {
-  return {{"width", c.width}, {"layers", c.layers}, {"heads", c.heads}, {"hidden", c.hidden},
+  return {{"width", c.width},   {"layers", c.layers},       {"heads", c.heads},     {"hidden", c.hidden},
           {"tokens", c.tokens}, {"positions", c.positions}, {"padding", c.padding}, {"epsilon", c.epsilon}};
 }
 
@@ -42,7 +42,8 @@ inline triad::roberta_config published_from(nlohmann::json const& json, std::str
     if (!(epsilon > 0 && epsilon < 1))
       throw triad::data_error(path + ": its encoder's epsilon is " + triad::quoted(json.at("epsilon")) +
                               ", expected a number above 0 and below 1");
-    return {count("width"), count("layers"), count("heads"), count("hidden"), count("tokens"), count("positions"), count("padding"), epsilon};
+    return {count("width"),  count("layers"),    count("heads"),   count("hidden"),
+            count("tokens"), count("positions"), count("padding"), epsilon};
   } catch (nlohmann::json::exception const& e) {
     throw triad::data_error(path + ": the shape of its pre-trained encoder cannot be read: " + e.what());
   }
@@ -52,16 +53,19 @@ inline triad::roberta_config published_from(nlohmann::json const& json, std::str
 inline index_t most_of_published(triad::roberta_config const& c) { return c.positions - c.padding - 2; }
 
 /// Refuses sources that the encoder cannot read, and a vocabulary of another model.  `part`: for people.
-inline void expect_readable(options const& o, vocabulary& words, std::string const& part, std::vector<text_pair> const& pairs) {
+inline void expect_readable(options const& o, vocabulary& words, std::string const& part,
+                            std::vector<text_pair> const& pairs) {
   if (!o.published) return;
   if (words.source.size() > o.published->tokens)
-    throw triad::data_error("the published vocabulary has " + std::to_string(words.source.size()) + " tokens, and the encoder vectors of " +
-                            std::to_string(o.published->tokens) + " only: they are not of one model");
+    throw triad::data_error("the published vocabulary has " + std::to_string(words.source.size()) +
+                            " tokens, and the encoder vectors of " + std::to_string(o.published->tokens) +
+                            " only: they are not of one model");
   auto const most = most_of_published(*o.published);
   for (std::size_t i = 0; i < pairs.size(); ++i)
     if (auto const n = static_cast<index_t>(words.source.encode(pairs[i].source).size()); n > most)
       throw triad::data_error(part + ", pair " + std::to_string(i + 1) + ": its source has " + std::to_string(n + 1) +
-                              " tokens, <s> and </s> among them, and the encoder positions for " + std::to_string(most + 1) +
+                              " tokens, <s> and </s> among them, and the encoder positions for " +
+                              std::to_string(most + 1) +
                               ": leave it out of the data: " + pairs[i].source.substr(0, 60));
 }
 

@@ -25,12 +25,28 @@ namespace seq2seq {
 inline nlohmann::json to_json(options const& o) {
   nlohmann::json shape;
   if (of_edges(o))
-    shape = {{"model", o.model}, {"layers", o.encoder_layers}, {"width", o.width}, {"hidden", o.hidden}, {"heads", o.heads}, {"untied", o.untied},
-             {"positional", o.positional}, {"from_begin", o.from_begin}, {"attention", triad::examples::attention_name(o.attention)}};
+    shape = {{"model", o.model},
+             {"layers", o.encoder_layers},
+             {"width", o.width},
+             {"hidden", o.hidden},
+             {"heads", o.heads},
+             {"untied", o.untied},
+             {"positional", o.positional},
+             {"from_begin", o.from_begin},
+             {"attention", triad::examples::attention_name(o.attention)}};
   else
-    shape = {{"model", o.model}, {"fuse", o.fuse}, {"only_top", o.only_top}, {"accumulate", o.accumulate}, {"relative", o.relative},
-             {"encoder_layers", o.encoder_layers}, {"decoder_layers", o.decoder_layers}, {"width", o.width}, {"hidden", o.hidden}, {"heads", o.heads},
-             {"tie_output", o.tie_output}, {"norm", o.norm}};
+    shape = {{"model", o.model},
+             {"fuse", o.fuse},
+             {"only_top", o.only_top},
+             {"accumulate", o.accumulate},
+             {"relative", o.relative},
+             {"encoder_layers", o.encoder_layers},
+             {"decoder_layers", o.decoder_layers},
+             {"width", o.width},
+             {"hidden", o.hidden},
+             {"heads", o.heads},
+             {"tie_output", o.tie_output},
+             {"norm", o.norm}};
   if (o.published) shape["published"] = to_json(*o.published);
   if (o.tokenise != "none") shape["tokenise"] = o.tokenise;
   return shape;
@@ -69,24 +85,26 @@ inline options shaped_as(triad::checkpoint const& file, std::string const& path,
   o.tie_output = file.setting<bool>("tie_output");
   o.norm = triad::examples::read_name(file, "norm", {"after", "before"});
   o.published.reset();
-  if (file.state().configuration.contains("published")) o.published = published_from(file.setting<nlohmann::json>("published"), path);
+  if (file.state().configuration.contains("published"))
+    o.published = published_from(file.setting<nlohmann::json>("published"), path);
   return o;
 }
 
 inline search search_of(options const& o, vocabulary const& words, int n_best = 1) {
-  return {o.beam, o.length_penalty, n_best, o.longest_factor, o.longest > 0 ? o.longest : 3 * words.longest_target + 10};
+  return {o.beam, o.length_penalty, n_best, o.longest_factor,
+          o.longest > 0 ? o.longest : 3 * words.longest_target + 10};
 }
 
-/// Sentences that are translated at once: as many as what is kept of their hypotheses has room for in some 200 MB, 1 to 64 (one sentence may need more): keys and values
-/// of tokens, or the projections of edges, four each.
+/// Sentences that are translated at once: as many as what is kept of their hypotheses has room for in some 200 MB, 1 to
+/// 64 (one sentence may need more): keys and values of tokens, or the projections of edges, four each.
 inline index_t sentences_at_once(options const& o, index_t source, index_t longest) {
   auto const kept = static_cast<double>(of_edges(o) ? (source + longest) * (source + longest) : longest);
   double const values = 4.0 * o.decoder_layers * o.width * o.beam * kept;
   return static_cast<index_t>(std::clamp(5e7 / values, 1.0, 64.0));
 }
 
-/// Room for batches of o.tokens, for sequences as long as those of training and as `longest`, and, but where a model explains, for
-/// translating such sources.
+/// Room for batches of o.tokens, for sequences as long as those of training and as `longest`, and, but where a model
+/// explains, for translating such sources.
 inline translator_sizes sizes_for(options const& o, vocabulary const& words, pair_length longest, use what) {
   auto const how = search_of(o, words);
   auto const source = std::max(words.longest_source, longest.source);
@@ -94,7 +112,8 @@ inline translator_sizes sizes_for(options const& o, vocabulary const& words, pai
   auto const target = std::max({words.longest_target, longest.target, found});
   auto const sentences = what == use::explaining ? 0 : sentences_at_once(o, source + 1, target + 1);
   auto const given = std::max(words.longest_target, longest.target);
-  return {words.source.size(), words.target.size(), o.tokens, o.pairs, source + 1, target + 1, given + 1, sentences, what};
+  return {words.source.size(), words.target.size(), o.tokens,  o.pairs, source + 1,
+          target + 1,          given + 1,           sentences, what};
 }
 
 /// Of the sources that will be translated.
@@ -111,14 +130,16 @@ inline pair_length longest_source(data_set const& data, vocabulary& words) {
 /// Of pairs whose loss will be asked for.
 inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
   std::size_t source = 1, target = 1;
-  for (auto const& pair : pairs) source = std::max(source, pair.source.size()), target = std::max(target, pair.target.size());
+  for (auto const& pair : pairs)
+    source = std::max(source, pair.source.size()), target = std::max(target, pair.target.size());
   return {static_cast<index_t>(source), static_cast<index_t>(target)};
 }
 
 /// Tokens of a source that is not known yet.
 inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
   if (shape.published) return std::min<index_t>(256, most_of_published(*shape.published));
-  return of_edges(shape) ? std::max<index_t>(32, 2 * words.longest_source) : 256;  // of edges there are as many as its square
+  return of_edges(shape) ? std::max<index_t>(32, 2 * words.longest_source)
+                         : 256;  // of edges there are as many as its square
 }
 
 /// A trained model out of a run's folder.
@@ -128,7 +149,8 @@ struct trained {
   vocabulary words;
   std::unique_ptr<translator> net;
 
-  /// Reads run/model.safetensors (or a file itself).  longest(words, shape): of what it is to be given.  Throws data_error.
+  /// Reads run/model.safetensors (or a file itself).  longest(words, shape): of what it is to be given.  Throws
+  /// data_error.
   template <class Longest>
   trained(std::string const& run, options const& o, use what, Longest&& longest) {
     auto const path = triad::examples::checkpoint_of(run);
@@ -139,11 +161,13 @@ struct trained {
     if (of_edges(shape) && to_json(words.source) != to_json(words.target))
       throw triad::data_error(path + ": an Edge Transformer has one dictionary for both sides; this one has two");
     if (of_edges(shape) && what == use::explaining)
-      throw triad::data_error(path + ": no layer of this model has fuse-attention, which is what explain shows: train --model lrf has it");
+      throw triad::data_error(
+          path + ": no layer of this model has fuse-attention, which is what explain shows: train --model lrf has it");
     try {
       net = make_translator(shape, sizes_for(shape, words, longest(words, shape), what));
     } catch (std::bad_alloc const&) {
-      throw triad::data_error(path + ": there is not enough memory to translate with it; give a smaller --beam or --longest");
+      throw triad::data_error(path +
+                              ": there is not enough memory to translate with it; give a smaller --beam or --longest");
     }
     net->load(path, {to_json(shape).dump(), to_json(words).dump(), {}});
   }

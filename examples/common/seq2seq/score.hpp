@@ -1,4 +1,5 @@
-// What is measured of translations: the share of right ones, by kind of sentence where there are kinds; BLEU; and tables of it.
+// What is measured of translations: the share of right ones, by kind of sentence where there are kinds; BLEU; and
+// tables of it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -43,11 +44,13 @@ inline std::string shown(double value, char const* format = "%.1f") {
 }
 
 /// One or more tokenisations of BLEU over the lines as they are.
-inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypotheses, std::vector<std::string> const& references,
+inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypotheses,
+                                        std::vector<std::string> const& references,
                                         std::initializer_list<triad::examples::bleu_tokens> ways) {
   std::vector<figure> result;
   for (auto const way : ways)
-    result.push_back({"BLEU " + std::string(triad::examples::name(way)), triad::examples::corpus_bleu(hypotheses, references, way).score});
+    result.push_back({"BLEU " + std::string(triad::examples::name(way)),
+                      triad::examples::corpus_bleu(hypotheses, references, way).score});
   return result;
 }
 
@@ -57,7 +60,8 @@ inline std::vector<std::string> references_of(test_part const& part) {
   return result;
 }
 
-inline share right_ones(program const& p, std::vector<text_pair> const& pairs, std::vector<std::string> const& hypotheses) {
+inline share right_ones(program const& p, std::vector<text_pair> const& pairs,
+                        std::vector<std::string> const& hypotheses) {
   share s;
   for (std::size_t i = 0; i < pairs.size(); ++i) s.right += p.right(hypotheses[i], pairs[i].target) ? 1 : 0, ++s.all;
   return s;
@@ -98,7 +102,8 @@ inline std::string means_of(std::vector<run_scores> const& runs) {
     for (std::size_t f = 0; f < parts[part].figures.size(); ++f) {
       auto const m =
           triad::examples::mean_over(runs, [&](run_scores const& run) { return run.reports[part].figures[f].value; });
-      table.row({parts[part].part + "  " + parts[part].figures[f].name, shown(m.mean), shown(m.standard_error, "%.2f")});
+      table.row(
+          {parts[part].part + "  " + parts[part].figures[f].name, shown(m.mean), shown(m.standard_error, "%.2f")});
     }
   return said + table.text();
 }

@@ -38,7 +38,8 @@ struct unknown_words {
 
 /// "; 3 unknown source words, such as 'bee'", or nothing.
 inline std::string told(unknown_words const& u, char const* side) {
-  return u.count == 0 ? std::string() : "; " + std::to_string(u.count) + " unknown " + side + " words, such as '" + u.first + "'";
+  return u.count == 0 ? std::string()
+                      : "; " + std::to_string(u.count) + " unknown " + side + " words, such as '" + u.first + "'";
 }
 
 inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& words, bool targets) {
@@ -90,14 +91,19 @@ class task {
 
  private:
   task(options const& o, vocabulary words, data_set const& data)
-      : options_(o), words_(std::move(words)), train_(kept(o, data.train)), dev_(sample(data.dev.empty() ? data.train : data.dev, o.dev_size)),
+      : options_(o),
+        words_(std::move(words)),
+        train_(kept(o, data.train)),
+        dev_(sample(data.dev.empty() ? data.train : data.dev, o.dev_size)),
         batches_(lengths(), o.tokens, o.seed, o.pairs) {
     unknown_ = unknown_in(data.train, words_, true);
   }
 
   std::vector<coded_pair> kept(options const& o, std::vector<text_pair> const& pairs) {
     auto all = coded(pairs, words_);
-    std::erase_if(all, [&](coded_pair const& p) { return o.longest_training > 0 && p.target.size() > static_cast<std::size_t>(o.longest_training); });
+    std::erase_if(all, [&](coded_pair const& p) {
+      return o.longest_training > 0 && p.target.size() > static_cast<std::size_t>(o.longest_training);
+    });
     left_out_ = pairs.size() - all.size();
     return all;
   }

@@ -1,4 +1,5 @@
-// train, of every sequence-to-sequence program: one run for each seed, then what its translations of the test parts are worth.
+// train, of every sequence-to-sequence program: one run for each seed, then what its translations of the test parts are
+// worth.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <new>
@@ -24,11 +25,13 @@ void describe(task& work, data_set const& data) {
   auto& words = work.words();
   std::printf("%zu training pairs%s, %lld source and %lld target words; %lld updates an epoch%s\n", work.pairs(),
               work.left_out() > 0 ? (" (" + std::to_string(work.left_out()) + " longer ones left out)").c_str() : "",
-              static_cast<long long>(words.source.ordinary()),
-              static_cast<long long>(words.target.ordinary()), static_cast<long long>(work.epoch_updates()),
-              work.unknown().c_str());
-  for (auto const& part : data.tests) std::printf("  %s: %zu pairs%s\n", part.name.c_str(), part.pairs.size(), unknown_in(part.pairs, words, false).c_str());
-  if (data.dev.empty()) std::printf("  no dev part: checkpoints are measured on %zu of the training pairs\n", work.dev().size());
+              static_cast<long long>(words.source.ordinary()), static_cast<long long>(words.target.ordinary()),
+              static_cast<long long>(work.epoch_updates()), work.unknown().c_str());
+  for (auto const& part : data.tests)
+    std::printf("  %s: %zu pairs%s\n", part.name.c_str(), part.pairs.size(),
+                unknown_in(part.pairs, words, false).c_str());
+  if (data.dev.empty())
+    std::printf("  no dev part: checkpoints are measured on %zu of the training pairs\n", work.dev().size());
   std::fflush(stdout);
 }
 
@@ -39,7 +42,8 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
   for (auto const& part : p.data.tests) expect_readable(o, words, part.name, part.pairs);
   auto const dev = coded(work.dev(), words);
   auto const tests = longest_source(p.data, words), measured = longest_of(dev);
-  pair_length const room{std::max(tests.source, measured.source), std::max(tests.target, o.validate == "loss" ? measured.target : 0)};
+  pair_length const room{std::max(tests.source, measured.source),
+                         std::max(tests.target, o.validate == "loss" ? measured.target : 0)};
   std::unique_ptr<translator> net;
   try {
     net = make_translator(o, sizes_for(o, words, room, use::learning));
@@ -76,24 +80,25 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
   if (!o.memory.empty()) {
     auto const parts = triad::examples::most_parts(fill, 0, std::min(work.updates(), work.epoch_updates()));
     within = " of --memory " + o.memory + ", batches of " + std::to_string(o.tokens) + " tokens " +
-             (parts > 1 ? "in parts of " + std::to_string(net->room()) + ", at most " + std::to_string(parts) + " in the first epoch" : "in one part");
+             (parts > 1 ? "in parts of " + std::to_string(net->room()) + ", at most " + std::to_string(parts) +
+                              " in the first epoch"
+                        : "in one part");
   }
   run_result result;
-  static_cast<triad::examples::run_log&>(result) = triad::examples::train(
-      *net,
-      {.model = o.model,
-       .out = out,
-       .config = p.toml + to_toml(o),
-       .seed = o.seed,
-       .resume = o.resume,
-       .updates = work.updates(),
-       .epoch_updates = o.evaluate_every,
-       .batch = work.mean_tokens(),
-       .example = "target tokens",
-       .within = within,
-       .record = record_of(o, p, words),
-       .data = work.data_setting()},
-      fill, rate, validate);
+  static_cast<triad::examples::run_log&>(result) = triad::examples::train(*net,
+                                                                          {.model = o.model,
+                                                                           .out = out,
+                                                                           .config = p.toml + to_toml(o),
+                                                                           .seed = o.seed,
+                                                                           .resume = o.resume,
+                                                                           .updates = work.updates(),
+                                                                           .epoch_updates = o.evaluate_every,
+                                                                           .batch = work.mean_tokens(),
+                                                                           .example = "target tokens",
+                                                                           .within = within,
+                                                                           .record = record_of(o, p, words),
+                                                                           .data = work.data_setting()},
+                                                                          fill, rate, validate);
   if (result.interrupted || result.failed) return result;
   for (auto const& part : p.data.tests) {
     auto const found = translations(*net, part.pairs, words, search_of(o, words));
@@ -108,7 +113,9 @@ run_result train_once(options const& o, program const& p, task& work, std::strin
 
 int train(options const& asked, program const& with) {
   options o = asked;
-  auto const only_updates = [](std::set<std::string> const& names) { return names.contains("updates") && !names.contains("epochs"); };
+  auto const only_updates = [](std::set<std::string> const& names) {
+    return names.contains("updates") && !names.contains("epochs");
+  };
   if (o.given.contains("updates") && o.given.contains("epochs") && o.epochs > 0)
     throw triad::data_error("--updates and --epochs are two ways to say how long the run is: give one");
   // A preset's epochs are no answer to updates that were asked for, nor are those of a config file to the command line.
@@ -139,8 +146,10 @@ int train(options const& asked, program const& with) {
   }
   if (scores.size() > 1) std::printf("%s", means_of(scores).c_str());
   if (!o.out.empty()) {
-    triad::examples::write_svg(o.out + "/plots/loss.svg", triad::examples::loss_plot(runs, o.seed, "cross entropy of a token, smoothed"));
-    auto measured = triad::examples::validation_plot(runs, o.seed, o.validate == "loss" ? "cross entropy of a token" : "sentences that are right");
+    triad::examples::write_svg(o.out + "/plots/loss.svg",
+                               triad::examples::loss_plot(runs, o.seed, "cross entropy of a token, smoothed"));
+    auto measured = triad::examples::validation_plot(
+        runs, o.seed, o.validate == "loss" ? "cross entropy of a token" : "sentences that are right");
     if (o.validate == "loss") measured.title = "Validation loss", measured.y_to.reset();
     triad::examples::write_svg(o.out + "/plots/validation.svg", measured);
     triad::examples::write_atomically(o.out + "/scores.csv", scores_csv(scores));

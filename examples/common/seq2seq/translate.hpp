@@ -37,15 +37,19 @@ template <class F>
 void translate_all(translator& net, std::vector<std::vector<index_t>> const& sources, search const& how, F&& f) {
   std::vector<std::size_t> order(sources.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sources[a].size() > sources[b].size(); });
-  detail::in_batches(net, order, [&](std::size_t i) { return net.add(sources[i]); }, [&](std::size_t first, std::size_t last) {
-    auto const& found = net.translate(how);
-    for (auto i = first; i < last; ++i) f(order[i], found[i - first]);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return sources[a].size() > sources[b].size(); });
+  detail::in_batches(
+      net, order, [&](std::size_t i) { return net.add(sources[i]); },
+      [&](std::size_t first, std::size_t last) {
+        auto const& found = net.translate(how);
+        for (auto i = first; i < last; ++i) f(order[i], found[i - first]);
+      });
 }
 
 /// The best translation of the source of each pair, as text.
-inline std::vector<std::string> translations(translator& net, std::vector<text_pair> const& pairs, vocabulary& words, search const& how) {
+inline std::vector<std::string> translations(translator& net, std::vector<text_pair> const& pairs, vocabulary& words,
+                                             search const& how) {
   std::vector<std::vector<index_t>> sources;
   for (auto const& pair : pairs) sources.push_back(words.source.encode(pair.source));
   std::vector<std::string> result(pairs.size());
@@ -60,14 +64,17 @@ template <class F>
 void for_batches(translator& net, std::vector<coded_pair> const& pairs, F&& f) {
   std::vector<std::size_t> order(pairs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  detail::in_batches(net, order, [&](std::size_t i) { return net.add(pairs[i].source, pairs[i].target); }, [&](std::size_t first, std::size_t last) {
-    pair_length sum{0, 0};
-    for (auto i = first; i < last; ++i) {
-      auto const& pair = pairs[order[i]];
-      sum.source += static_cast<index_t>(pair.source.size()) + 1, sum.target += static_cast<index_t>(pair.target.size()) + 1;
-    }
-    f(sum);
-  });
+  detail::in_batches(
+      net, order, [&](std::size_t i) { return net.add(pairs[i].source, pairs[i].target); },
+      [&](std::size_t first, std::size_t last) {
+        pair_length sum{0, 0};
+        for (auto i = first; i < last; ++i) {
+          auto const& pair = pairs[order[i]];
+          sum.source += static_cast<index_t>(pair.source.size()) + 1,
+              sum.target += static_cast<index_t>(pair.target.size()) + 1;
+        }
+        f(sum);
+      });
 }
 
 /// Mean of -log probability of a target token of all pairs.
@@ -81,7 +88,8 @@ inline double mean_loss(translator& net, std::vector<coded_pair> const& pairs) {
   return all > 0 ? sum / all : 0;
 }
 
-/// Weights of layers, mean over tokens and heads of all pairs: of the encoder over source tokens, of the decoder over target tokens.
+/// Weights of layers, mean over tokens and heads of all pairs: of the encoder over source tokens, of the decoder over
+/// target tokens.
 inline layer_weights mean_weights(translator& net, std::vector<coded_pair> const& pairs) {
   layer_weights sum;
   pair_length all{0, 0};

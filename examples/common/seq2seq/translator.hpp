@@ -30,8 +30,9 @@ struct search {
 
 using triad::hypothesis;
 
-/// How much each layer reads from each earlier one, mean over tokens and heads: entry [i][j] of layer i + 1 from the output of layer j,
-/// where 0 is the embedding; the weights of a layer sum to one.  Empty on a side where layers do not look back.
+/// How much each layer reads from each earlier one, mean over tokens and heads: entry [i][j] of layer i + 1 from the
+/// output of layer j, where 0 is the embedding; the weights of a layer sum to one.  Empty on a side where layers do not
+/// look back.
 struct layer_weights {
   std::vector<std::vector<double>> encoder, decoder;
 };
@@ -58,7 +59,8 @@ class translator : public triad::examples::learner {
 /// What a model is made for: to learn, to translate, or to be asked what its layers read.
 enum class use { learning, translating, explaining };
 
-/// Room for batches of `tokens` tokens on each side, for single sequences of up to the longest, and for a search of `sentences` at once.
+/// Room for batches of `tokens` tokens on each side, for single sequences of up to the longest, and for a search of
+/// `sentences` at once.
 struct translator_sizes {
   index_t source_words, target_words;      // of the dictionaries, with their special tokens
   index_t tokens;                          // rows of a batch on either side
@@ -69,9 +71,12 @@ struct translator_sizes {
   use what;
 
   /// The most pairs that a batch can have: a sequence has one token and its end.
-  index_t most_pairs() const { return std::max<index_t>({1, pairs > 0 ? std::min(pairs, tokens / 2) : tokens / 2, sentences}); }
+  index_t most_pairs() const {
+    return std::max<index_t>({1, pairs > 0 ? std::min(pairs, tokens / 2) : tokens / 2, sentences});
+  }
   triad::pair_dims capacity() const {
-    return {most_pairs(), std::max(tokens, longest_source), std::max(tokens, longest_target), longest_source, longest_target};
+    return {most_pairs(), std::max(tokens, longest_source), std::max(tokens, longest_target), longest_source,
+            longest_target};
   }
   /// The same of graphs: as many edges and triangles as batches of the longest pairs have.
   triad::edge_pair_dims edge_capacity() const {
@@ -88,14 +93,16 @@ struct translator_sizes {
   }
 };
 
-// The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not got the
-// backend, its function says so by a data_error.
+// The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not
+// got the backend, its function says so by a data_error.
 std::unique_ptr<translator> make_on_reference(options const& o, translator_sizes const& z);
 std::unique_ptr<translator> make_on_cpu(options const& o, translator_sizes const& z);
 std::unique_ptr<translator> make_on_cuda(options const& o, translator_sizes const& z);
 
 inline std::unique_ptr<translator> make_translator(options const& o, translator_sizes const& z) {
-  return triad::examples::on_chosen_backend(o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); }, [&] { return make_on_cuda(o, z); });
+  return triad::examples::on_chosen_backend(
+      o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); },
+      [&] { return make_on_cuda(o, z); });
 }
 
 }  // namespace seq2seq

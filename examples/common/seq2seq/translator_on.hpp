@@ -32,7 +32,9 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     s.adam = {.beta2 = parts::beta2, .weight_decay = o.decay, .decoupled = true};
     s.max_norm = o.clip;
     s.key = o.seed;
-    s.memory = z.what == use::translating ? triad::keep::nothing : o.recompute && z.what == use::learning ? triad::keep::inputs : triad::keep::everything;
+    s.memory = z.what == use::translating               ? triad::keep::nothing
+               : o.recompute && z.what == use::learning ? triad::keep::inputs
+                                                        : triad::keep::everything;
     s.capacity = parts::capacity(z);
     return s;
   }
@@ -80,7 +82,8 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     auto const [in, right] = loader_.upload();
     auto const logits = trainer_.infer(in);
     auto const next = host(right.next.data_handle(), right.next.extent(0));
-    auto const values = host(logits.data_handle(), logits.extent(0) * logits.extent(1));  // one copy: a device is waited for once
+    auto const values =
+        host(logits.data_handle(), logits.extent(0) * logits.extent(1));  // one copy: a device is waited for once
     double sum = 0;
     auto row = values.begin();
     for (auto const right_one : next) {
@@ -96,10 +99,18 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
 
   std::vector<std::vector<hypothesis>> const& translate(search const& how) override {
     auto const in = loader_.upload().first;
-    auto const longest = [&](index_t tokens) { return how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(tokens)); };
+    auto const longest = [&](index_t tokens) {
+      return how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(tokens));
+    };
     triad::beam_search search(in.sizes.pairs, trainer_.model().vocabulary(),
-                              {.beam = how.beam, .length_penalty = how.length_penalty, .n_best = how.n_best, .longest = longest(*std::max_element(lengths_.begin(), lengths_.end())),
-                               .shortest = 1, .begin = words::end, .end = words::end, .forbidden = {words::begin, words::padding}});
+                              {.beam = how.beam,
+                               .length_penalty = how.length_penalty,
+                               .n_best = how.n_best,
+                               .longest = longest(*std::max_element(lengths_.begin(), lengths_.end())),
+                               .shortest = 1,
+                               .begin = words::end,
+                               .end = words::end,
+                               .forbidden = {words::begin, words::padding}});
     for (index_t s = 0; s < in.sizes.pairs; ++s) search.limit(s, longest(lengths_[static_cast<std::size_t>(s)]));
     decoder(how.beam).find(trainer_.parameters().values(), in, search);
     found_.clear();
@@ -116,7 +127,8 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   using decoder_type = typename parts::template decoder<Ex>;
 
   layer_weights fuse_weights() {
-    TRIAD_EXPECTS(sizes_.what == use::explaining, "translator: only one that was made to explain keeps what its layers read");
+    TRIAD_EXPECTS(sizes_.what == use::explaining,
+                  "translator: only one that was made to explain keeps what its layers read");
     auto const in = loader_.upload().first;
     (void)trainer_.infer(in);
     auto const kept = trainer_.saved(in.dims());
@@ -124,8 +136,8 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
     return {weights_of(m.encoder, kept.encoder), weights_of(m.decoder, kept.decoder)};
   }
 
-  /// Made by the constructor, so that what does not fit is told before anything is computed; again for another beam: checkpoints are
-  /// measured greedily, the last weights as the options say.
+  /// Made by the constructor, so that what does not fit is told before anything is computed; again for another beam:
+  /// checkpoints are measured greedily, the last weights as the options say.
   decoder_type& decoder(int beam) {
     if (!decoder_ || beam != beam_) {
       decoder_.reset();  // both may not fit
@@ -175,19 +187,22 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   std::vector<std::vector<hypothesis>> found_;
 };
 
-/// The sizes with as many tokens, up to those asked for, as o.memory holds.  Throws data_error where it does not hold a single pair.
+/// The sizes with as many tokens, up to those asked for, as o.memory holds.  Throws data_error where it does not hold a
+/// single pair.
 template <class Translator, class Ex, class Model>
 translator_sizes sizes_within(Ex& ex, Model const& m, options const& o, translator_sizes z) {
   if (o.memory.empty() || z.what != use::learning) return z;
   auto const bytes = [&](index_t tokens) {
     auto fewer = z;
     fewer.tokens = tokens;
-    return triad::examples::planning_alike(ex, [&](Ex& planner) { return Translator::planned_bytes(planner, m, o, fewer); });
+    return triad::examples::planning_alike(
+        ex, [&](Ex& planner) { return Translator::planned_bytes(planner, m, o, fewer); });
   };
   z.tokens = triad::examples::largest_within(triad::examples::bytes_of(o.memory, "--memory"), z.tokens, bytes);
   if (z.tokens == 0)
-    throw triad::data_error("--memory " + o.memory + " is too little: a batch of one pair, and search, need " + triad::examples::told_size(bytes(1)) +
-                            "; give as much, or " + (o.recompute ? "" : "--recompute, ") + "a smaller --beam or --longest, or a smaller model");
+    throw triad::data_error("--memory " + o.memory + " is too little: a batch of one pair, and search, need " +
+                            triad::examples::told_size(bytes(1)) + "; give as much, or " +
+                            (o.recompute ? "" : "--recompute, ") + "a smaller --beam or --longest, or a smaller model");
   return z;
 }
 

@@ -39,8 +39,8 @@ struct query {
   std::string checkpoint;  // a run's folder
   std::string sentence;    // predict
   int n_best = 1;
-  bool unknown = false;    // predict: unknown words become <unk>
-  int count = 200;         // explain: pairs
+  bool unknown = false;  // predict: unknown words become <unk>
+  int count = 200;       // explain: pairs
 };
 
 // Each returns the program's exit status; bad input throws data_error.

@@ -1,5 +1,5 @@
-// The numbers of words on both sides, the merges that cut words into parts, and both as a checkpoint keeps them; or, of sources for a
-// pre-trained encoder, its own tokens.
+// The numbers of words on both sides, the merges that cut words into parts, and both as a checkpoint keeps them; or, of
+// sources for a pre-trained encoder, its own tokens.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,17 +31,19 @@ class language {
  public:
   language() = default;
   /// plain: texts are cut into words and marks before anything else.
-  language(dictionary words, std::optional<bpe> parts, bool plain) : words_(std::move(words)), parts_(std::move(parts)), plain_(plain) {}
+  language(dictionary words, std::optional<bpe> parts, bool plain)
+      : words_(std::move(words)), parts_(std::move(parts)), plain_(plain) {}
   /// That of a published encoder; `file`: where it is from, for messages.
   language(byte_bpe published, std::string const& file) : published_(std::move(published)) {
     if (published_->end() != dictionary::end)
-      throw triad::data_error(file + ": the number of </s> is " + std::to_string(published_->end()) + ", and " + std::to_string(dictionary::end) +
-                              " is expected, as in every RoBERTa");
+      throw triad::data_error(file + ": the number of </s> is " + std::to_string(published_->end()) + ", and " +
+                              std::to_string(dictionary::end) + " is expected, as in every RoBERTa");
   }
 
   /// The words of the lines, or those of a file where one is named.
   template <class Lines>
-  static language of(Lines const& lines, std::string const& dictionary_file, std::string const& merges_file, int least_count, bool plain) {
+  static language of(Lines const& lines, std::string const& dictionary_file, std::string const& merges_file,
+                     int least_count, bool plain) {
     language made;
     made.plain_ = plain;
     if (!merges_file.empty()) made.parts_ = bpe::read(merges_file);
@@ -59,7 +61,9 @@ class language {
   std::optional<bpe> const& merges() const { return parts_; }
   bool plain() const { return plain_; }
   /// A line as decode() writes it: plain text as its tokens, other text as it is.
-  std::string tokens(std::string const& line) const { return plain_ ? triad::examples::joined(triad::examples::tokens_of(line)) : line; }
+  std::string tokens(std::string const& line) const {
+    return plain_ ? triad::examples::joined(triad::examples::tokens_of(line)) : line;
+  }
   /// The published tokens that take the dictionary's place; or none.
   std::optional<byte_bpe> const& published() const { return published_; }
 
@@ -68,7 +72,8 @@ class language {
   /// Tokens that texts are made of.
   index_t ordinary() const { return size() - dictionary::specials; }
 
-  /// The numbers of a line's tokens, without begin and end; those of a published encoder begin with <s>, as it was trained to see them.
+  /// The numbers of a line's tokens, without begin and end; those of a published encoder begin with <s>, as it was
+  /// trained to see them.
   std::vector<index_t> encode(std::string const& line) {
     if (published_) {
       auto const text = spaced(line);
@@ -137,7 +142,8 @@ struct vocabulary {
     }
     auto target = language::of(targets, o.target_dictionary, o.target_bpe, o.least_count, plain("target"));
     if (!o.roberta.empty()) return {language(byte_bpe::read(o.roberta), o.roberta), std::move(target)};
-    return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, plain("source")), std::move(target)};
+    return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, plain("source")),
+            std::move(target)};
   }
 };
 
@@ -163,7 +169,10 @@ inline nlohmann::json to_json(language const& l) {
 }
 
 inline nlohmann::json to_json(vocabulary const& v) {
-  return {{"source", to_json(v.source)}, {"target", to_json(v.target)}, {"longest_source", v.longest_source}, {"longest_target", v.longest_target}};
+  return {{"source", to_json(v.source)},
+          {"target", to_json(v.target)},
+          {"longest_source", v.longest_source},
+          {"longest_target", v.longest_target}};
 }
 
 namespace detail {
@@ -180,7 +189,9 @@ inline std::vector<triad::examples::bpe_merge> merges_from(nlohmann::json const&
 
 inline language language_from(nlohmann::json const& json) {
   if (json.contains("published"))
-    return {byte_bpe::of(json.at("published").get<std::vector<std::string>>(), merges_from(json.at("merges")), "a checkpoint"), "a checkpoint"};
+    return {byte_bpe::of(json.at("published").get<std::vector<std::string>>(), merges_from(json.at("merges")),
+                         "a checkpoint"),
+            "a checkpoint"};
   auto const tokens = json.at("tokens").get<std::vector<std::string>>();
   auto const counts = triad::json_integers<long long>(json.at("counts"), "counts");
   if (tokens.size() != counts.size()) throw triad::data_error("tokens and counts of a dictionary differ in number");
@@ -202,7 +213,8 @@ inline vocabulary vocabulary_from(nlohmann::json const& json, std::string const&
     if (source && target)
       return {detail::language_from(json.at("source")), detail::language_from(json.at("target")), *source, *target};
     reason = ": its longest sentences have " + triad::quoted(json.at("longest_source")) + " and " +
-             triad::quoted(json.at("longest_target")) + " tokens, expected whole numbers from 1 to " + std::to_string(most);
+             triad::quoted(json.at("longest_target")) + " tokens, expected whole numbers from 1 to " +
+             std::to_string(most);
   } catch (nlohmann::json::exception const&) {
   } catch (triad::data_error const& e) {
     reason = std::string(": ") + e.what();

@@ -3,8 +3,10 @@
 //
 //   p_n  = 100 sum over lines of matched n-grams / sum over lines of n-grams of the hypothesis, n = 1..4
 //          an n-gram is matched at most as often as the reference that has it most often has it
-//          a p_n without a match is 100 / (2^k n-grams), the k-th such of the four: the smoothing that sacreBLEU calls exp, and its default
-//   B    = 1 where the hypotheses are at least as long as the references, else exp(1 - references / hypotheses), in tokens
+//          a p_n without a match is 100 / (2^k n-grams), the k-th such of the four: the smoothing that sacreBLEU calls
+//            exp, and its default
+//   B    = 1 where the hypotheses are at least as long as the references, else exp(1 - references / hypotheses), in
+//        tokens
 //          of several references of a line the one nearest in length counts; of two as near, the shorter
 //   BLEU = B (p_1 p_2 p_3 p_4)^(1/4), from 0 to 100; 0 where no word is matched, and where no hypothesis has four words
 #pragma once
@@ -28,11 +30,11 @@ namespace triad::examples {
 struct bleu_score {
   static constexpr std::size_t longest = 4;
 
-  double score = 0;                           // 0 to 100
-  double brevity = 1;                         // 0 to 1
-  std::array<double, longest> precision{};    // 0 to 100, smoothed
-  std::array<long long, longest> matched{};   // n-grams
-  std::array<long long, longest> possible{};  // n-grams of the hypotheses
+  double score = 0;                                       // 0 to 100
+  double brevity = 1;                                     // 0 to 1
+  std::array<double, longest> precision{};                // 0 to 100, smoothed
+  std::array<long long, longest> matched{};               // n-grams
+  std::array<long long, longest> possible{};              // n-grams of the hypotheses
   long long hypothesis_length = 0, reference_length = 0;  // tokens
 };
 
@@ -41,7 +43,9 @@ class bleu {
  public:
   explicit bleu(bleu_tokens tokens) : tokens_(tokens) {}
 
-  void add(std::string_view hypothesis, std::string_view reference) { add(hypothesis, std::span<std::string_view const>(&reference, 1)); }
+  void add(std::string_view hypothesis, std::string_view reference) {
+    add(hypothesis, std::span<std::string_view const>(&reference, 1));
+  }
 
   /// A line of which there is more than one translation; there is at least one.
   void add(std::string_view hypothesis, std::span<std::string_view const> references) {
@@ -66,7 +70,8 @@ class bleu {
         for (auto const& [ngram, times] : ngrams(r, n)) most[ngram] = std::max(most[ngram], times);
       for (auto const& [ngram, times] : ngrams(words, n)) {
         counts_.possible[n - 1] += times;
-        if (auto const found = most.find(ngram); found != most.end()) counts_.matched[n - 1] += std::min(times, found->second);
+        if (auto const found = most.find(ngram); found != most.end())
+          counts_.matched[n - 1] += std::min(times, found->second);
       }
     }
   }
@@ -81,7 +86,8 @@ class bleu {
       if (s.possible[n] == 0) return s;  // a precision of nothing is 0, and so is the product
       auto const possible = static_cast<double>(s.possible[n]);
       if (s.matched[n] == 0) smoothing *= 2;
-      s.precision[n] = s.matched[n] == 0 ? 100 / (smoothing * possible) : 100 * static_cast<double>(s.matched[n]) / possible;
+      s.precision[n] =
+          s.matched[n] == 0 ? 100 / (smoothing * possible) : 100 * static_cast<double>(s.matched[n]) / possible;
       logarithms += std::log(s.precision[n]);
     }
     s.score = s.brevity * std::exp(logarithms / static_cast<double>(bleu_score::longest));
@@ -107,10 +113,11 @@ class bleu {
 };
 
 /// BLEU of hypotheses against one reference each.
-inline bleu_score corpus_bleu(std::span<std::string const> hypotheses, std::span<std::string const> references, bleu_tokens tokens) {
+inline bleu_score corpus_bleu(std::span<std::string const> hypotheses, std::span<std::string const> references,
+                              bleu_tokens tokens) {
   if (hypotheses.size() != references.size())
-    throw data_error("BLEU: " + std::to_string(hypotheses.size()) + " hypotheses but " + std::to_string(references.size()) +
-                     " references; give one line each");
+    throw data_error("BLEU: " + std::to_string(hypotheses.size()) + " hypotheses but " +
+                     std::to_string(references.size()) + " references; give one line each");
   bleu counted(tokens);
   for (std::size_t i = 0; i < hypotheses.size(); ++i) counted.add(hypotheses[i], references[i]);
   return counted.score();

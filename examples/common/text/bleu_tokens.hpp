@@ -3,7 +3,8 @@
 //
 //   none  words between white space, for text that is tokenised already
 //   char  every character that is no white space
-//   13a   mteval-v13a: ASCII symbols stand alone; so do full stop and comma, except between digits; so does a hyphen after a digit
+//   13a   mteval-v13a: ASCII symbols stand alone; so do full stop and comma, except between digits; so does a hyphen
+//         after a digit
 //   zh    every Chinese character stands alone; the rest as 13a, but for entities such as &amp; which stay
 #pragma once
 
@@ -20,19 +21,23 @@ enum class bleu_tokens { none, characters, mteval_13a, chinese };
 
 /// The name that sacreBLEU prints.
 constexpr std::string_view name(bleu_tokens t) {
-  return t == bleu_tokens::none ? "none" : t == bleu_tokens::characters ? "char" : t == bleu_tokens::mteval_13a ? "13a" : "zh";
+  return t == bleu_tokens::none         ? "none"
+         : t == bleu_tokens::characters ? "char"
+         : t == bleu_tokens::mteval_13a ? "13a"
+                                        : "zh";
 }
 
-/// Whether `zh` separates this character. The definition means blocks of Chinese characters and their punctuation, but two of its ranges, meant for the
-/// supplementary planes, compare texts of two characters: what they really hold is U+2001 to U+2A6D (quotation marks, dashes, arrows), and no
-/// character beyond U+FFFF. Scores of others are made so, hence ours.
+/// Whether `zh` separates this character. The definition means blocks of Chinese characters and their punctuation, but
+/// two of its ranges, meant for the supplementary planes, compare texts of two characters: what they really hold is
+/// U+2001 to U+2A6D (quotation marks, dashes, arrows), and no character beyond U+FFFF. Scores of others are made so,
+/// hence ours.
 constexpr bool is_chinese(char32_t c) {
   struct range {
     char32_t first, last;
   };
-  constexpr range ranges[] = {
-      {0x2001, 0x2a6d}, {0x2e80, 0x2fdf}, {0x2ff0, 0x303f}, {0x3100, 0x312f}, {0x31a0, 0x31bf}, {0x31c0, 0x31ef}, {0x3200, 0x33ff}, {0x3400, 0x4db5},
-      {0x4e00, 0x9fbb}, {0xf900, 0xfa2d}, {0xfa30, 0xfa6a}, {0xfa70, 0xfad9}, {0xfe10, 0xfe1f}, {0xfe30, 0xfe4f}, {0xff00, 0xffef}};
+  constexpr range ranges[] = {{0x2001, 0x2a6d}, {0x2e80, 0x2fdf}, {0x2ff0, 0x303f}, {0x3100, 0x312f}, {0x31a0, 0x31bf},
+                              {0x31c0, 0x31ef}, {0x3200, 0x33ff}, {0x3400, 0x4db5}, {0x4e00, 0x9fbb}, {0xf900, 0xfa2d},
+                              {0xfa30, 0xfa6a}, {0xfa70, 0xfad9}, {0xfe10, 0xfe1f}, {0xfe30, 0xfe4f}, {0xff00, 0xffef}};
   for (auto const& r : ranges)
     if (c >= r.first && c <= r.last) return true;
   return false;
@@ -46,11 +51,13 @@ constexpr bool is_stop(char c) { return c == '.' || c == ','; }
 constexpr bool is_hyphen(char c) { return c == '-'; }
 // The ASCII symbols but apostrophe, comma, hyphen and full stop.
 constexpr bool is_symbol(char c) {
-  return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
+  return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
+         (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-// From left to right, each pair of neighbours that `first` and `second` accept becomes `before` first " " second `after`; pairs do not overlap. Bytes will do
-// for characters: what is asked of either is a question about ASCII, and all bytes of other characters answer it alike.
+// From left to right, each pair of neighbours that `first` and `second` accept becomes `before` first " " second
+// `after`; pairs do not overlap. Bytes will do for characters: what is asked of either is a question about ASCII, and
+// all bytes of other characters answer it alike.
 template <class First, class Second>
 std::string spaced(std::string_view text, First first, Second second, std::string_view before, std::string_view after) {
   std::string result;
@@ -80,7 +87,8 @@ inline std::vector<std::string> western_tokens(std::string_view text) {
 }
 
 inline void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
 }
 
 }  // namespace detail

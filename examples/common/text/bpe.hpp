@@ -1,10 +1,12 @@
 // Byte-pair encoding of words: rare words become frequent parts, by merges that are given or learned.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A word begins as its characters, the last with </w> behind it. Of the merges that fit anywhere in the word, the earliest of the list is made, at every place,
-// from left to right, until none fits. Each part but the last is then written with @@ behind it: "lowest" -> "low@@ est".
+// A word begins as its characters, the last with </w> behind it. Of the merges that fit anywhere in the word, the
+// earliest of the list is made, at every place, from left to right, until none fits. Each part but the last is then
+// written with @@ behind it: "lowest" -> "low@@ est".
 //
-// Learning: the pair of neighbours that is most frequent in all words becomes the next merge; of pairs as frequent, the last in the order of bytes.
+// Learning: the pair of neighbours that is most frequent in all words becomes the next merge; of pairs as frequent, the
+// last in the order of bytes.
 //
 // A file begins with the line `#version: 0.2`; then a merge a line, its two parts with a space between them.
 #pragma once
@@ -64,13 +66,17 @@ class bpe {
     gz_lines lines(path);
     std::string line;
     if (!lines.next(line) || joined(words(line)) != "#version: 0.2")
-      throw data_error(path + ":1: the line '#version: 0.2' is expected; files without it mark the ends of words otherwise: learn the merges again");
+      throw data_error(path +
+                       ":1: the line '#version: 0.2' is expected; files without it mark the ends of words otherwise: "
+                       "learn the merges again");
     std::vector<bpe_merge> merges;
     while (lines.next(line)) {
       if (line.empty()) continue;
       auto const space = line.find(' ');
-      if (space == 0 || space == std::string::npos || space + 1 == line.size() || line.find(' ', space + 1) != std::string::npos)
-        throw data_error(path + ":" + std::to_string(lines.number()) + ": two parts of a word with a space between them are expected");
+      if (space == 0 || space == std::string::npos || space + 1 == line.size() ||
+          line.find(' ', space + 1) != std::string::npos)
+        throw data_error(path + ":" + std::to_string(lines.number()) +
+                         ": two parts of a word with a space between them are expected");
       merges.emplace_back(line.substr(0, space), line.substr(space + 1));
     }
     return bpe(std::move(merges));
@@ -132,8 +138,10 @@ class bpe {
   std::unordered_map<std::string, std::vector<std::string>> parts_;
 };
 
-/// Learns merges from words and how often each occurs: `most` of them, or until no pair occurs `least` times (1 at the least).
-inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted, std::size_t most, long long least = 2) {
+/// Learns merges from words and how often each occurs: `most` of them, or until no pair occurs `least` times (1 at the
+/// least).
+inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted, std::size_t most,
+                     long long least = 2) {
   std::vector<std::vector<std::string>> parts;
   std::map<bpe_merge, long long> pairs;
   std::map<bpe_merge, std::set<std::size_t>> words_with;  // and words that had the pair once

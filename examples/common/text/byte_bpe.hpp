@@ -1,14 +1,14 @@
 // Byte-level byte-pair encoding, as GPT-2 and RoBERTa have it: text in the numbers of a published vocabulary, and back.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   text    is cut into pieces: of letters, of numbers, of other characters, each with the space before it;  's 't 're 've 'm 'll 'd;
-//           and what is left of white space
+//   text    is cut into pieces: of letters, of numbers, of other characters, each with the space before it;  's 't 're
+//           've 'm 'll 'd; and what is left of white space
 //   piece   its bytes, each as one printable character (a space as U+0120)
 //   parts   pairs of neighbours are joined, the pair of the earliest line of merges.txt first, until no pair is in it
 //   numbers of the parts by vocab.json, {part: number ...}
 //
-// No text is refused and none is changed: decode gives back every byte, whether the text is UTF-8 or not, where the vocabulary has the
-// characters of all bytes.  `<s>` and the like in a text are text.
+// No text is refused and none is changed: decode gives back every byte, whether the text is UTF-8 or not, where the
+// vocabulary has the characters of all bytes.  `<s>` and the like in a text are text.
 #pragma once
 
 #include <array>
@@ -93,11 +93,14 @@ class byte_bpe {
     result.read_merges(merges);
     return result;
   }
-  /// Of tokens by their numbers, where "" is none, and of merges in their order; `file`: where they are from, for messages.
-  static byte_bpe of(std::vector<std::string> const& tokens, std::vector<bpe_merge> const& merges, std::string const& file) {
+  /// Of tokens by their numbers, where "" is none, and of merges in their order; `file`: where they are from, for
+  /// messages.
+  static byte_bpe of(std::vector<std::string> const& tokens, std::vector<bpe_merge> const& merges,
+                     std::string const& file) {
     byte_bpe result;
     for (std::size_t n = 0; n < tokens.size(); ++n)
-      if (!tokens[n].empty() && !result.enter(tokens[n], static_cast<index_t>(n))) throw data_error(file + ": the token '" + tokens[n] + "' has two numbers");
+      if (!tokens[n].empty() && !result.enter(tokens[n], static_cast<index_t>(n)))
+        throw data_error(file + ": the token '" + tokens[n] + "' has two numbers");
     result.find_specials(file);
     for (auto const& merge : merges) result.enter(merge);
     return result;
@@ -154,8 +157,8 @@ class byte_bpe {
     std::string text;
     for (auto const n : numbers) {
       if (n < 0 || n >= size() || tokens_[static_cast<std::size_t>(n)].empty())
-        throw data_error("there is no token " + std::to_string(n) + " in a vocabulary of " + std::to_string(numbers_.size()) +
-                         "; is it the vocabulary the model was trained with?");
+        throw data_error("there is no token " + std::to_string(n) + " in a vocabulary of " +
+                         std::to_string(numbers_.size()) + "; is it the vocabulary the model was trained with?");
       if (n == begin_ || n == end_ || n == padding_) continue;
       for (auto const& c : characters(tokens_[static_cast<std::size_t>(n)])) {
         auto const byte = bytes_.find(c);
@@ -181,12 +184,15 @@ class byte_bpe {
     if (!json.is_object()) throw data_error(path + ": an object {token: number ...} is expected");
     for (auto const& entry : json.items()) {
       auto const& value = entry.value();
-      auto const fail = [&](std::string const& reason) { throw data_error(path + ": token '" + entry.key() + "': " + reason); };
+      auto const fail = [&](std::string const& reason) {
+        throw data_error(path + ": token '" + entry.key() + "': " + reason);
+      };
       if (entry.key().empty() || !value.is_number_integer() || value < 0 || value >= most)
         fail("a token with a number from 0 up to " + std::to_string(most) + " is expected");
       auto const number = value.get<index_t>();
       if (number < size() && !tokens_[static_cast<std::size_t>(number)].empty())
-        fail("its number " + std::to_string(number) + " is that of '" + tokens_[static_cast<std::size_t>(number)] + "' already");
+        fail("its number " + std::to_string(number) + " is that of '" + tokens_[static_cast<std::size_t>(number)] +
+             "' already");
       enter(entry.key(), number);
     }
     find_specials(path);
@@ -206,7 +212,8 @@ class byte_bpe {
   void find_specials(std::string const& file) {
     auto const special = [&](char const* token) {
       auto const known = numbers_.find(token);
-      if (known == numbers_.end()) throw data_error(file + ": the token " + token + " is expected; is it the vocabulary of a RoBERTa?");
+      if (known == numbers_.end())
+        throw data_error(file + ": the token " + token + " is expected; is it the vocabulary of a RoBERTa?");
       return known->second;
     };
     begin_ = special("<s>"), end_ = special("</s>"), padding_ = special("<pad>"), unknown_ = special("<unk>");
@@ -217,8 +224,10 @@ class byte_bpe {
     for (std::string line; lines.next(line);) {
       if (line.empty() || (lines.number() == 1 && line.starts_with("#version"))) continue;
       auto const space = line.find(' ');
-      if (space == 0 || space == std::string::npos || space + 1 == line.size() || line.find(' ', space + 1) != std::string::npos)
-        throw data_error(path + ":" + std::to_string(lines.number()) + ": two parts with a space between them are expected");
+      if (space == 0 || space == std::string::npos || space + 1 == line.size() ||
+          line.find(' ', space + 1) != std::string::npos)
+        throw data_error(path + ":" + std::to_string(lines.number()) +
+                         ": two parts with a space between them are expected");
       enter(bpe_merge(line.substr(0, space), line.substr(space + 1)));
     }
   }

@@ -46,8 +46,8 @@ inline std::vector<std::string> characters(std::string_view text) {
 
 /// White space as Unicode has it, and the four separators of ASCII (0x1c to 0x1f): where Python splits a text.
 constexpr bool is_space(char32_t c) {
-  return (c >= 0x9 && c <= 0xd) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 ||
-         c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+  return (c >= 0x9 && c <= 0xd) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
 /// The words of a text: what stands between white space. No word is empty.

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   # a comment, before the first word of a sentence
-//   1-2  don't  _ ...                                            several words that are written as one: no word, kept and not looked at
-//   1    do     do   AUX ...  0  root  _  _                      ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, separated by tabs
+//   1-2  don't  _ ...                                            several words that are written as one: no word, kept
+//                                                                and not looked at
+//   1    do     do   AUX ...  0  root  _  _                      ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC,
+//                                                                separated by tabs
 //   2.1  ...                                                     an empty node: no word, kept and not looked at
 //   an empty line ends a sentence; so does the end of the file
 //
-// What counts as a word is what the evaluation of the CoNLL 2018 shared task counts.  universaldependencies.org/format.html
+// What counts as a word is what the evaluation of the CoNLL 2018 shared task counts.
+// universaldependencies.org/format.html
 #pragma once
 
 #include <algorithm>
@@ -40,7 +43,10 @@ struct conllu_sentence {
   std::vector<std::size_t> places;  // of the words among the lines
 };
 
-enum class conllu_heads { checked, ignored };  // a tree is wanted; or HEAD and DEPREL may be anything, as in what is to be parsed
+enum class conllu_heads {
+  checked,
+  ignored
+};  // a tree is wanted; or HEAD and DEPREL may be anything, as in what is to be parsed
 
 namespace detail {
 
@@ -64,11 +70,12 @@ inline int plain_number(std::string_view text) {
 
 }  // namespace detail
 
-/// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error with file and line for what is no CoNLL-U and, where heads
-/// are checked, for what is no tree with one root.
+/// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error with file and line for what is no CoNLL-U
+/// and, where heads are checked, for what is no tree with one root.
 class conllu_reader {
  public:
-  explicit conllu_reader(std::string const& path, conllu_heads heads = conllu_heads::checked) : lines_(path), heads_(heads) {}
+  explicit conllu_reader(std::string const& path, conllu_heads heads = conllu_heads::checked)
+      : lines_(path), heads_(heads) {}
 
   /// The next sentence; false at the end of the file.
   bool next(conllu_sentence& s) {
@@ -93,28 +100,33 @@ class conllu_reader {
   void read_row(conllu_sentence& s, std::string const& line) {
     began_ = true;
     auto const columns = detail::columns_of(line);
-    if (columns.size() != 10) fail(lines_.number(), std::to_string(columns.size()) + " columns where CoNLL-U has 10, separated by tabs");
+    if (columns.size() != 10)
+      fail(lines_.number(), std::to_string(columns.size()) + " columns where CoNLL-U has 10, separated by tabs");
     int const before = static_cast<int>(s.words.size());
     auto const id = columns[0];
     if (auto const dash = id.find('-'); dash != std::string_view::npos) {
       int const first = detail::plain_number(id.substr(0, dash)), last = detail::plain_number(id.substr(dash + 1));
       if (first != before + 1 || last < first)
-        fail(lines_.number(), "the range " + std::string(id) + " does not begin with the next word, " + std::to_string(before + 1));
+        fail(lines_.number(),
+             "the range " + std::string(id) + " does not begin with the next word, " + std::to_string(before + 1));
       promised_ = std::max(promised_, last);
       return;
     }
     if (auto const dot = id.find('.'); dot != std::string_view::npos) {
       if (detail::plain_number(id.substr(0, dot)) != before || detail::plain_number(id.substr(dot + 1)) < 1)
-        fail(lines_.number(), "the empty node " + std::string(id) + " does not stand behind word " + std::to_string(before));
+        fail(lines_.number(),
+             "the empty node " + std::string(id) + " does not stand behind word " + std::to_string(before));
       return;
     }
     if (detail::plain_number(id) != before + 1)
-      fail(lines_.number(), "the ID is '" + std::string(id) + "' where word " + std::to_string(before + 1) + " is expected");
+      fail(lines_.number(),
+           "the ID is '" + std::string(id) + "' where word " + std::to_string(before + 1) + " is expected");
     if (columns[1].empty()) fail(lines_.number(), "a word without FORM; give it one, or _");
     conllu_word word{std::string(columns[1]), -1, {}};
     if (heads_ == conllu_heads::checked) {
       word.head = detail::plain_number(columns[6]);
-      if (word.head < 0) fail(lines_.number(), "HEAD is '" + std::string(columns[6]) + "', not the number of a word, or 0 for the root");
+      if (word.head < 0)
+        fail(lines_.number(), "HEAD is '" + std::string(columns[6]) + "', not the number of a word, or 0 for the root");
       if (word.head == before + 1) fail(lines_.number(), "a word is its own head; give the root head 0");
       if (columns[7].empty() || columns[7] == "_") fail(lines_.number(), "a word without DEPREL");
       word.relation = columns[7];
@@ -128,7 +140,9 @@ class conllu_reader {
     began_ = false;
     int const n = static_cast<int>(s.words.size());
     if (n == 0) fail(lines_.number(), "a sentence without a word; remove its lines");
-    if (promised_ > n) fail(numbers_.back(), "a range ends with word " + std::to_string(promised_) + ", and the sentence has " + std::to_string(n));
+    if (promised_ > n)
+      fail(numbers_.back(),
+           "a range ends with word " + std::to_string(promised_) + ", and the sentence has " + std::to_string(n));
     if (heads_ == conllu_heads::checked) expect_tree(s, n);
   }
 
@@ -137,16 +151,20 @@ class conllu_reader {
     auto const line = [&](int i) { return numbers_[static_cast<std::size_t>(i - 1)]; };
     int root = 0;
     for (int i = 1; i <= n; ++i) {
-      if (head(i) > n) fail(line(i), "HEAD is " + std::to_string(head(i)) + " in a sentence of " + std::to_string(n) + " words");
+      if (head(i) > n)
+        fail(line(i), "HEAD is " + std::to_string(head(i)) + " in a sentence of " + std::to_string(n) + " words");
       if (head(i) != 0) continue;
-      if (root != 0) fail(line(i), "a second root: the head of word " + std::to_string(root) + " is 0 already; a sentence has one root");
+      if (root != 0)
+        fail(line(i),
+             "a second root: the head of word " + std::to_string(root) + " is 0 already; a sentence has one root");
       root = i;
     }
     std::vector<int> seen(static_cast<std::size_t>(n) + 1, 0);  // the word from which each was reached first
     for (int i = 1; i <= n; ++i) {
       int at = i;
       while (at != 0 && seen[static_cast<std::size_t>(at)] == 0) seen[static_cast<std::size_t>(at)] = i, at = head(at);
-      if (at != 0 && seen[static_cast<std::size_t>(at)] == i) fail(line(at), "the heads from word " + std::to_string(at) + " upward come back to it: no tree");
+      if (at != 0 && seen[static_cast<std::size_t>(at)] == i)
+        fail(line(at), "the heads from word " + std::to_string(at) + " upward come back to it: no tree");
     }
   }
 
@@ -179,7 +197,8 @@ inline conllu_sentence conllu_of(std::vector<std::string> const& words) {
   return s;
 }
 
-/// The sentence's lines with its words' heads and relations, and the empty line that ends it.  All else is as it was read, DEPS too.
+/// The sentence's lines with its words' heads and relations, and the empty line that ends it.  All else is as it was
+/// read, DEPS too.
 inline std::string to_conllu(conllu_sentence const& s) {
   auto lines = s.lines;
   for (std::size_t i = 0; i < s.words.size(); ++i) {
@@ -189,9 +208,12 @@ inline std::string to_conllu(conllu_sentence const& s) {
     std::string line;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       if (c > 0) line += '\t';
-      if (c == 6) line += word.head < 0 ? "_" : std::to_string(word.head);
-      else if (c == 7) line += word.relation.empty() ? "_" : word.relation;
-      else line += columns[c];
+      if (c == 6)
+        line += word.head < 0 ? "_" : std::to_string(word.head);
+      else if (c == 7)
+        line += word.relation.empty() ? "_" : word.relation;
+      else
+        line += columns[c];
     }
     lines[s.places[i]] = line;
   }
@@ -200,8 +222,9 @@ inline std::string to_conllu(conllu_sentence const& s) {
   return text + '\n';
 }
 
-/// How many heads and relations are right.  Words are those of the gold tokenisation and all count, punctuation too; a relation is right
-/// where the whole DEPREL is, with its subtype: the evaluation of CoNLL 2018 compares what stands before `:`, and is never lower.
+/// How many heads and relations are right.  Words are those of the gold tokenisation and all count, punctuation too; a
+/// relation is right where the whole DEPREL is, with its subtype: the evaluation of CoNLL 2018 compares what stands
+/// before `:`, and is never lower.
 struct attachment_scores {
   std::int64_t words = 0, heads = 0, relations = 0;  // relations: of words whose head is right too
   std::int64_t sentences = 0, exact = 0;             // exact: every word's head and relation
@@ -225,7 +248,9 @@ struct attachment_scores {
   double exact_match() const { return part(exact, sentences); }
 
  private:
-  static double part(std::int64_t right, std::int64_t all) { return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all); }
+  static double part(std::int64_t right, std::int64_t all) {
+    return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
+  }
 };
 
 }  // namespace triad::examples

@@ -69,7 +69,8 @@ class dictionary {
     return result;
   }
 
-  /// The dictionary of these tokens and how often each occurs, in their order; throws data_error where one is there twice.
+  /// The dictionary of these tokens and how often each occurs, in their order; throws data_error where one is there
+  /// twice.
   static dictionary of(std::span<std::pair<std::string, long long> const> entries) {
     dictionary result;
     for (auto const& [token, count] : entries) {
@@ -83,7 +84,9 @@ class dictionary {
   static dictionary read(std::string const& path) {
     dictionary result;
     gz_lines lines(path);
-    auto const fail = [&](std::string const& reason) -> void { throw data_error(path + ":" + std::to_string(lines.number()) + ": " + reason); };
+    auto const fail = [&](std::string const& reason) -> void {
+      throw data_error(path + ":" + std::to_string(lines.number()) + ": " + reason);
+    };
     for (std::string line; lines.next(line);) {
       if (line.empty()) continue;
       auto const space = line.rfind(' ');
@@ -95,7 +98,8 @@ class dictionary {
       }
       if (space == 0 || space == std::string::npos || count < 0) fail("a token, a space and a count are expected");
       auto const token = std::string_view(line).substr(0, space);
-      if (result.contains(token)) fail("'" + std::string(token) + "' is in the dictionary already; remove one of the two lines");
+      if (result.contains(token))
+        fail("'" + std::string(token) + "' is in the dictionary already; remove one of the two lines");
       result.enter(token, count);
     }
     return result;

@@ -41,7 +41,8 @@ inline text_pair from_columns(std::string_view line) {
   if (first == none || (second != none && line.find('\t', second + 1) != none))
     throw data_error("source and target, or source, target and kind, are expected with tabs between them");
   auto const target = line.substr(first + 1, second == none ? none : second - first - 1);
-  return {joined(words(line.substr(0, first))), joined(words(target)), second == none ? std::string() : std::string(line.substr(second + 1))};
+  return {joined(words(line.substr(0, first))), joined(words(target)),
+          second == none ? std::string() : std::string(line.substr(second + 1))};
 }
 
 namespace detail {
@@ -53,7 +54,8 @@ inline void expect_words(text_pair const& pair) {
 
 }  // namespace detail
 
-/// Pairs of one file: SCAN where its first line begins with IN:, else columns. Throws data_error, with file and line, where a line has not the form.
+/// Pairs of one file: SCAN where its first line begins with IN:, else columns. Throws data_error, with file and line,
+/// where a line has not the form.
 inline std::vector<text_pair> read_pairs(std::string const& path) {
   std::vector<text_pair> pairs;
   gz_lines lines(path);
@@ -81,12 +83,15 @@ inline std::vector<text_pair> read_parallel(std::string const& sources, std::str
     if (more != more_there) {
       auto const& shorter = more ? to : from;
       auto const& longer = more ? from : to;
-      throw data_error(longer.path() + ":" + std::to_string(longer.number()) + ": " + shorter.path() + " ends before this line; expected a line for each line");
+      throw data_error(longer.path() + ":" + std::to_string(longer.number()) + ": " + shorter.path() +
+                       " ends before this line; expected a line for each line");
     }
     if (!more) break;
     pairs.push_back({joined(words(source)), joined(words(target)), {}});
-    if (pairs.back().source.empty()) throw data_error(sources + ":" + std::to_string(from.number()) + ": the line has no words");
-    if (pairs.back().target.empty()) throw data_error(targets + ":" + std::to_string(to.number()) + ": the line has no words");
+    if (pairs.back().source.empty())
+      throw data_error(sources + ":" + std::to_string(from.number()) + ": the line has no words");
+    if (pairs.back().target.empty())
+      throw data_error(targets + ":" + std::to_string(to.number()) + ": the line has no words");
   }
   if (pairs.empty()) throw data_error(sources + ": there is no line in it");
   return pairs;

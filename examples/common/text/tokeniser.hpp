@@ -4,12 +4,14 @@
 //   letters, numbers and hyphens stay together; every other mark stands alone, but:
 //   ...    two full stops and more are one token
 //   ,      stays between digits: 1,000
-//   '      goes with what follows it between letters, and before the s of numbers: it 's, the 1990 's; elsewhere it stands alone
-//   .      stays inside a word: 3.14, U.S; behind one it stands alone, unless the word has another full stop and a letter (U.S.), is a
-//          common abbreviation (Mr., Prof., e.g.; No. before a number) or a single capital, or a small letter follows
+//   '      goes with what follows it between letters, and before the s of numbers: it 's, the 1990 's; elsewhere it
+//          stands alone
+//   .      stays inside a word: 3.14, U.S; behind one it stands alone, unless the word has another full stop and a
+//          letter (U.S.), is a common abbreviation (Mr., Prof., e.g.; No. before a number) or a single capital, or a
+//          small letter follows
 //
-// For text whose letters carry no marks of their own: a combining accent, or a vowel sign of Devanagari, would stand alone.
-// Nothing is escaped and no case is changed, so the text is the tokens without some of the spaces.
+// For text whose letters carry no marks of their own: a combining accent, or a vowel sign of Devanagari, would stand
+// alone. Nothing is escaped and no case is changed, so the text is the tokens without some of the spaces.
 #pragma once
 
 #include <algorithm>
@@ -28,15 +30,19 @@ namespace detail {
 
 /// ASCII, Latin-1, Greek and Cyrillic.
 constexpr bool is_small(char32_t c) {
-  return (c >= 'a' && c <= 'z') || (c >= 0xdf && c <= 0xff && c != 0xf7) || (c >= 0x3ac && c <= 0x3ce) || (c >= 0x430 && c <= 0x45f);
+  return (c >= 'a' && c <= 'z') || (c >= 0xdf && c <= 0xff && c != 0xf7) || (c >= 0x3ac && c <= 0x3ce) ||
+         (c >= 0x430 && c <= 0x45f);
 }
 
 /// Words that have a full stop of their own.
 inline bool is_abbreviation(std::string_view word) {
-  static constexpr std::array known{"Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Sr", "Jr", "Gen", "Col", "Lt", "Capt", "Sgt", "Rev", "Hon", "Gov", "Sen", "Rep", "Pres",
-                                    "vs", "etc", "cf", "al", "approx", "Corp", "Inc", "Ltd", "Bros", "Dept", "Univ", "Assn", "Mt", "Ft", "Ave", "Blvd", "Rd",
-                                    "Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec", "vol", "Fig", "Eq"};
-  return (word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z') || std::find(known.begin(), known.end(), word) != known.end();
+  static constexpr std::array known{
+      "Mr",  "Mrs",  "Ms",   "Dr",   "Prof", "St",   "Sr",  "Jr",  "Gen",  "Col", "Lt",     "Capt", "Sgt",
+      "Rev", "Hon",  "Gov",  "Sen",  "Rep",  "Pres", "vs",  "etc", "cf",   "al",  "approx", "Corp", "Inc",
+      "Ltd", "Bros", "Dept", "Univ", "Assn", "Mt",   "Ft",  "Ave", "Blvd", "Rd",  "Jan",    "Feb",  "Mar",
+      "Apr", "Jun",  "Jul",  "Aug",  "Sep",  "Sept", "Oct", "Nov", "Dec",  "vol", "Fig",    "Eq"};
+  return (word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z') ||
+         std::find(known.begin(), known.end(), word) != known.end();
 }
 /// Words that have one before numbers.
 inline bool is_abbreviation_before_numbers(std::string_view word) {
@@ -56,7 +62,9 @@ class character_row {
     at_.push_back(text.size());
   }
   std::size_t size() const { return codes_.size(); }
-  char32_t operator[](std::size_t i) const { return i < codes_.size() ? codes_[i] : 0; }  // i - 1 of the first wraps around
+  char32_t operator[](std::size_t i) const {
+    return i < codes_.size() ? codes_[i] : 0;
+  }  // i - 1 of the first wraps around
   std::string_view bytes(std::size_t i) const { return text_.substr(at_[i], at_[i + 1] - at_[i]); }
 
  private:
@@ -70,8 +78,10 @@ inline void cut_word(std::string_view word, std::vector<std::string>& tokens) {
   character_row const c(word);
   bool open = false;  // the last token may grow
   auto const put = [&](std::size_t i, bool goes_on, bool stays_open) {
-    if (goes_on && open) tokens.back() += c.bytes(i);
-    else tokens.emplace_back(c.bytes(i));
+    if (goes_on && open)
+      tokens.back() += c.bytes(i);
+    else
+      tokens.emplace_back(c.bytes(i));
     open = stays_open;
   };
   for (std::size_t i = 0; i < c.size(); ++i) {
@@ -95,7 +105,8 @@ inline bool keeps_its_stop(std::string_view word, std::string_view next) {
   character_row const letters(word), following(next);
   for (std::size_t i = 0; has_stop && i < letters.size(); ++i)
     if (is_letter(letters[i])) return true;
-  return is_abbreviation(word) || is_small(following[0]) || (is_abbreviation_before_numbers(word) && is_number(following[0]));
+  return is_abbreviation(word) || is_small(following[0]) ||
+         (is_abbreviation_before_numbers(word) && is_number(following[0]));
 }
 
 }  // namespace detail

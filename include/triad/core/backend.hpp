@@ -12,7 +12,9 @@ namespace triad {
 
 /// A context (threads; a stream and a handle) that names the memory it computes in.
 template <class Ex>
-concept backend = requires { typename Ex::memory; };
+concept backend = requires {
+  typename Ex::memory;
+};
 
 /// The memory of a backend, to make buffers of and to copy through: one without state, or the one it says.
 template <backend Ex>
@@ -23,8 +25,8 @@ typename Ex::memory memory_of(Ex const& ex) {
     return typename Ex::memory{};
 }
 
-/// Runs work(), which does the same operations in the same memory whenever the key is the same: what a device may record and
-/// replay.  Numbers that change lie where the data lies and are set before.
+/// Runs work(), which does the same operations in the same memory whenever the key is the same: what a device may
+/// record and replay.  Numbers that change lie where the data lies and are set before.
 template <backend Ex, class Work>
 void replay(Ex& ex, std::uint64_t key, Work&& work) {
   if constexpr (requires { do_replay(ex, key, work); })
@@ -64,8 +66,12 @@ void on_host([[maybe_unused]] Ex& ex, Loop&& loop) {
 
 /// The backend whose workspace sizes count.
 template <class Ex>
-constexpr Ex& planning(Ex& ex) { return ex; }
+constexpr Ex& planning(Ex& ex) {
+  return ex;
+}
 template <class Ex>
-constexpr Ex& planning(measuring<Ex>& ex) { return *ex.real; }
+constexpr Ex& planning(measuring<Ex>& ex) {
+  return *ex.real;
+}
 
 }  // namespace triad

@@ -30,8 +30,8 @@ class memory_refused : public std::bad_alloc {
   char text_[96];  // making a text may need memory
 };
 
-/// Memory that the host computes in.  A backend names its own as `Backend::memory`: a small value, since copies to and from a
-/// device are ordered by a stream, with these five functions.
+/// Memory that the host computes in.  A backend names its own as `Backend::memory`: a small value, since copies to and
+/// from a device are ordered by a stream, with these five functions.
 struct host_memory {
   static void* allocate(std::size_t bytes) {
     void* const p = ::operator new(bytes, std::align_val_t(4096), std::nothrow);
@@ -41,15 +41,21 @@ struct host_memory {
   }
   static void deallocate(void* p) noexcept { ::operator delete(p, std::align_val_t(4096)); }
   static void zero(void* p, std::size_t bytes) { std::memset(p, 0, bytes); }
-  static void from_host(void* to, void const* from, std::size_t bytes) { if (bytes) std::memcpy(to, from, bytes); }
-  static void to_host(void* to, void const* from, std::size_t bytes) { if (bytes) std::memcpy(to, from, bytes); }
+  static void from_host(void* to, void const* from, std::size_t bytes) {
+    if (bytes) std::memcpy(to, from, bytes);
+  }
+  static void to_host(void* to, void const* from, std::size_t bytes) {
+    if (bytes) std::memcpy(to, from, bytes);
+  }
 
  private:
-  /// Rows of a fused projection lie pages apart, so large buffers ask for pages of 2 MiB; without them only time is lost.
+  /// Rows of a fused projection lie pages apart, so large buffers ask for pages of 2 MiB; without them only time is
+  /// lost.
   static void wish_for_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)
     constexpr std::uintptr_t huge = std::uintptr_t{1} << 21;
-    auto const begin = reinterpret_cast<std::uintptr_t>(p), first = (begin + huge - 1) / huge * huge, last = (begin + bytes) / huge * huge;
+    auto const begin = reinterpret_cast<std::uintptr_t>(p), first = (begin + huge - 1) / huge * huge,
+               last = (begin + bytes) / huge * huge;
     if (last > first) (void)::madvise(static_cast<std::byte*>(p) + (first - begin), last - first, MADV_HUGEPAGE);
 #endif
   }
@@ -60,17 +66,21 @@ template <class Memory = host_memory>
 class buffer {
  public:
   buffer() = default;
-  explicit buffer(std::size_t bytes, Memory memory = {}) : buffer(memory, memory.allocate(std::max<std::size_t>(bytes, 1)), bytes) {
+  explicit buffer(std::size_t bytes, Memory memory = {})
+      : buffer(memory, memory.allocate(std::max<std::size_t>(bytes, 1)), bytes) {
     memory_.zero(data_, bytes_);  // should it throw, the destructor runs
   }
-  buffer(buffer&& other) noexcept : memory_(other.memory_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  buffer(buffer&& other) noexcept
+      : memory_(other.memory_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   buffer& operator=(buffer&& other) noexcept {
     std::swap(memory_, other.memory_);
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
-  ~buffer() { if (data_) memory_.deallocate(data_); }
+  ~buffer() {
+    if (data_) memory_.deallocate(data_);
+  }
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }

@@ -24,8 +24,8 @@ class scratch_place {
 };
 
 struct call {
-  scratch_place scratch{};              // marked and released inside one call
-  bool train = false;                   // false: no dropout
+  scratch_place scratch{};  // marked and released inside one call
+  bool train = false;       // false: no dropout
   philox_key key = 0;
   std::uint64_t const* step = nullptr;  // lives where the data lives
   std::uint64_t path = 0;               // the place in the model; no two places share one

@@ -19,7 +19,9 @@ struct any_visitor {
 
 /// A struct that lists its tensors, or structs of tensors, by `each(f)` with f(name, member).
 template <class F>
-concept has_fields = requires(F f) { f.each(detail::any_visitor{}); };
+concept has_fields = requires(F f) {
+  f.each(detail::any_visitor{});
+};
 
 /// f(path, view) for every tensor, also for an empty one, in the order of declaration; paths look like
 /// `layers.0.norm.gain`.

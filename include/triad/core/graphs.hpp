@@ -15,7 +15,8 @@ struct graph_dims {
   index_t max_nodes = 0;  // largest n
 };
 
-/// Edge (i, j) of graph g is row edge[g] + i n + j; node i is row node[g] + i; triangle (i, l, j) is triangle[g] + (i n + l) n + j.
+/// Edge (i, j) of graph g is row edge[g] + i n + j; node i is row node[g] + i; triangle (i, l, j) is triangle[g] + (i n
+/// + l) n + j.
 struct graph_batch {
   graph_dims dims;
   vec<index_t const> size;      // (b) nodes of each graph

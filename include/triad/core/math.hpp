@@ -8,37 +8,63 @@
 
 namespace triad {
 
-// Element by element: value and, where it has one, the gradient by `name_grad` from the stored output, or from what is said.
+// Element by element: value and, where it has one, the gradient by `name_grad` from the stored output, or from what is
+// said.
 struct same {
-  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T a) const { return a; }
+  template <class T>
+  TRIAD_HOST_DEVICE constexpr T operator()(T a) const {
+    return a;
+  }
 };
 struct plus {
-  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T a, T b) const { return a + b; }
+  template <class T>
+  TRIAD_HOST_DEVICE constexpr T operator()(T a, T b) const {
+    return a + b;
+  }
 };
 struct times {
-  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T a, T b) const { return a * b; }
+  template <class T>
+  TRIAD_HOST_DEVICE constexpr T operator()(T a, T b) const {
+    return a * b;
+  }
 };
 template <class S>
 struct scale_by {
   S factor;
-  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T a) const { return a * T(factor); }
+  template <class T>
+  TRIAD_HOST_DEVICE constexpr T operator()(T a) const {
+    return a * T(factor);
+  }
 };
 struct relu {
-  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T a) const { return a > T(0) ? a : T(0); }
+  template <class T>
+  TRIAD_HOST_DEVICE constexpr T operator()(T a) const {
+    return a > T(0) ? a : T(0);
+  }
 };
 /// dx = dy where the output y is positive; relu(0) has derivative 0.
 struct relu_grad {
-  template <class T> TRIAD_HOST_DEVICE constexpr T operator()(T y, T dy) const { return y > T(0) ? dy : T(0); }
+  template <class T>
+  TRIAD_HOST_DEVICE constexpr T operator()(T y, T dy) const {
+    return y > T(0) ? dy : T(0);
+  }
 };
 
 /// x times the probability that a normal variable is below x.
 struct gelu {
-  template <class T> TRIAD_HOST_DEVICE T operator()(T x) const { return x * below(x); }
-  template <class T> TRIAD_HOST_DEVICE static T below(T x) { return T(0.5) * (T(1) + std::erf(x * T(0.70710678118654752440))); }
+  template <class T>
+  TRIAD_HOST_DEVICE T operator()(T x) const {
+    return x * below(x);
+  }
+  template <class T>
+  TRIAD_HOST_DEVICE static T below(T x) {
+    return T(0.5) * (T(1) + std::erf(x * T(0.70710678118654752440)));
+  }
 };
 /// dx from the input x.
 struct gelu_grad {
-  template <class T> TRIAD_HOST_DEVICE T operator()(T x, T dy) const {
+  template <class T>
+  TRIAD_HOST_DEVICE T operator()(T x, T dy) const {
     return dy * (gelu::below(x) + x * std::exp(x * x * T(-0.5)) * T(0.39894228040143267794));
   }
 };

@@ -7,10 +7,9 @@
 #if !__has_include(<cuda/std/mdspan>)
 #error "triad needs the headers of CCCL, which have cuda::std::mdspan: see README.md, or add -isystem PATH_OF_CCCL"
 #endif
-#include <cuda/std/mdspan>
-
 #include <cstddef>
 #include <cstdint>
+#include <cuda/std/mdspan>
 #include <type_traits>
 
 namespace triad {

@@ -7,9 +7,8 @@
 // more, which elements from 2^34 on have, the upper half goes into the step's word.
 #pragma once
 
-#include <cuda/std/array>
-
 #include <cstdint>
+#include <cuda/std/array>
 
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
@@ -54,7 +53,9 @@ struct dropout_mask {
   /// Kept values are multiplied by this.
   TRIAD_HOST_DEVICE constexpr double scale() const { return rate < 1 ? 1 / (1 - rate) : 0; }
   /// An element is kept where its word is at or above this (64 bits wide, since rate 1 keeps nothing).
-  TRIAD_HOST_DEVICE constexpr std::uint64_t threshold() const { return static_cast<std::uint64_t>(rate * 4294967296.0); }
+  TRIAD_HOST_DEVICE constexpr std::uint64_t threshold() const {
+    return static_cast<std::uint64_t>(rate * 4294967296.0);
+  }
 
   TRIAD_HOST_DEVICE constexpr philox_words counter(std::uint64_t number) const {
     auto const s = step ? *step : 0;
@@ -84,8 +85,9 @@ class random_stream {
 
   constexpr std::uint32_t bits() {
     if (next_ == 4) {
-      words_ = philox({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32), static_cast<std::uint32_t>(stream_),
-                       static_cast<std::uint32_t>(stream_ >> 32)}, key_);
+      words_ = philox({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32),
+                       static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)},
+                      key_);
       ++block_;
       next_ = 0;
     }

@@ -32,8 +32,8 @@ auto measured_for(Measure&& measure) {
 }
 }  // namespace detail
 
-/// Bytes of scratch that work(backend, call) takes: it is run on `measuring<Ex>` and an arena without memory, so it only plans.
-/// Measure with the largest batch; an arena of that many bytes then serves every smaller one.
+/// Bytes of scratch that work(backend, call) takes: it is run on `measuring<Ex>` and an arena without memory, so it
+/// only plans. Measure with the largest batch; an arena of that many bytes then serves every smaller one.
 template <backend Ex, class Work>
 std::size_t planned_scratch(Ex& ex, call c, Work&& work) {
   measuring<Ex> planner{&ex};

@@ -15,7 +15,8 @@ template <class T>
 constexpr matrix<T> make_matrix(T* data, index_t rows, index_t columns, index_t row_stride, index_t column_stride = 1) {
   using mapping = typename matrix<T>::mapping_type;
   // An mdspan's strides are positive, also where there is nothing: no_matrix().
-  return matrix<T>(data, mapping(extents<dyn, dyn>(rows, columns), ::cuda::std::array<index_t, 2>{row_stride > 0 ? row_stride : 1, column_stride}));
+  return matrix<T>(data, mapping(extents<dyn, dyn>(rows, columns),
+                                 ::cuda::std::array<index_t, 2>{row_stride > 0 ? row_stride : 1, column_stride}));
 }
 
 template <class T>
@@ -43,7 +44,8 @@ constexpr matrix<typename View::element_type> as_matrix(View v) {
 /// A contiguous view as one row of values.
 template <class View>
 constexpr vec<typename View::element_type> as_vec(View v) {
-  static_assert(std::is_same_v<typename View::layout_type, ::cuda::std::layout_right>, "triad: a vector view needs contiguous elements");
+  static_assert(std::is_same_v<typename View::layout_type, ::cuda::std::layout_right>,
+                "triad: a vector view needs contiguous elements");
   return vec<typename View::element_type>(v.data_handle(), static_cast<index_t>(v.size()));
 }
 
@@ -65,8 +67,8 @@ constexpr const_view<View> read_only(View v) {
   return const_view<View>(v);
 }
 
-/// The k-th of the views that a contiguous view holds one behind the other: of (l, rows, d) a view (rows, d), with the static extents
-/// of v.  Of a view without memory, as it is while an arena measures, one without memory.
+/// The k-th of the views that a contiguous view holds one behind the other: of (l, rows, d) a view (rows, d), with the
+/// static extents of v.  Of a view without memory, as it is while an arena measures, one without memory.
 template <class T, std::size_t First, std::size_t... Rest>
 constexpr auto slice(
     ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First, Rest...>, ::cuda::std::layout_right, element_access<T>>
@@ -77,10 +79,12 @@ constexpr auto slice(
       ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rest...>, ::cuda::std::layout_right, element_access<T>>;
   ::cuda::std::array<index_t, sizeof...(Rest)> sizes{};
   for (std::size_t r = 0; r < sizes.size(); ++r) sizes[r] = v.extent(r + 1);
-  return part(v.data_handle() != nullptr ? v.data_handle() + k * v.stride(0) : nullptr, typename part::extents_type(sizes));
+  return part(v.data_handle() != nullptr ? v.data_handle() + k * v.stride(0) : nullptr,
+              typename part::extents_type(sizes));
 }
 
-/// Rows [first, first + count) of a contiguous view of rank 2, with its static width.  Of a view without memory, one without memory.
+/// Rows [first, first + count) of a contiguous view of rank 2, with its static width.  Of a view without memory, one
+/// without memory.
 template <class T, std::size_t Rows, std::size_t Columns>
 constexpr auto rows_of(
     ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rows, Columns>, ::cuda::std::layout_right, element_access<T>>
@@ -88,7 +92,8 @@ constexpr auto rows_of(
     index_t first, index_t count) {
   using part = ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, ::cuda::std::dynamic_extent, Columns>,
                                    ::cuda::std::layout_right, element_access<T>>;
-  return part(v.data_handle() != nullptr ? v.data_handle() + first * v.extent(1) : nullptr, typename part::extents_type(count, v.extent(1)));
+  return part(v.data_handle() != nullptr ? v.data_handle() + first * v.extent(1) : nullptr,
+              typename part::extents_type(count, v.extent(1)));
 }
 
 template <class View>

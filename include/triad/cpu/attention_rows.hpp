@@ -1,4 +1,5 @@
-// What attention does with rows of scores between its products: shut keys, softmax, dropout and their gradient, in whole registers.
+// What attention does with rows of scores between its products: shut keys, softmax, dropout and their gradient, in
+// whole registers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -40,7 +41,9 @@ template <class T>
   return v;
 }
 template <class T>
-[[gnu::always_inline]] inline void store(T* p, lanes<T> v) { std::memcpy(p, &v, sizeof v); }
+[[gnu::always_inline]] inline void store(T* p, lanes<T> v) {
+  std::memcpy(p, &v, sizeof v);
+}
 
 /// exp of numbers that are no larger than zero, up to rounding.
 [[gnu::always_inline]] inline lanes<float> exponential(lanes<float> x) { return simd::exp_nonpositive(x); }
@@ -97,11 +100,17 @@ struct head {
   index_t seen(index_t i) const { return std::min(keys, keys_before(t.causal, queries, keys, i)); }
   index_t statistic(index_t i) const { return c * s.queries.rows + first_query + i; }
   template <class S>
-  matrix<S> part(matrix<S> m, index_t first, index_t n) const { return row_block(column_block(m, c * width, width), first, n); }
+  matrix<S> part(matrix<S> m, index_t first, index_t n) const {
+    return row_block(column_block(m, c * width, width), first, n);
+  }
   template <class S>
-  matrix<S> of_queries(matrix<S> m, index_t i, index_t n) const { return part(m, first_query + i, n); }
+  matrix<S> of_queries(matrix<S> m, index_t i, index_t n) const {
+    return part(m, first_query + i, n);
+  }
   template <class S>
-  matrix<S> of_keys(matrix<S> m, index_t n) const { return part(m, first_key, n); }
+  matrix<S> of_keys(matrix<S> m, index_t n) const {
+    return part(m, first_key, n);
+  }
 
   /// The gradients of keys from the n-th on, which no product has written yet, become zero.
   void clear_keys(attention_operands<T> const& dx, index_t n) const {
@@ -143,7 +152,8 @@ struct head {
   }
 };
 
-/// The keys that query i sees, by offset: [0, before) and [after, seen) are at the reach or beyond it, and key j between is at j + shift.
+/// The keys that query i sees, by offset: [0, before) and [after, seen) are at the reach or beyond it, and key j
+/// between is at j + shift.
 struct offset_ranges {
   index_t before, after, seen, shift;
 
@@ -208,14 +218,16 @@ T weigh(head<T> const& at, keep_bits& bits, index_t i, index_t across, T* row) {
     lanes<T> const x = load(row + j);
     most = x > most ? x : most;
   }
-  T const largest = across_lanes<T>(most, [](T a, T b) { return a > b ? a : b; }), maximum = at.blind(i) ? T(0) : largest * at.scale;
+  T const largest = across_lanes<T>(most, [](T a, T b) { return a > b ? a : b; }),
+          maximum = at.blind(i) ? T(0) : largest * at.scale;
   for (index_t j = 0; j < across; j += count) {
     lanes<T> const p = exponential(load(row + j) * at.scale - maximum);
     total += p;
     store(row + j, p);
   }
   T const sum = across_lanes<T>(total, plus{});
-  at.each_kept(i, across, sum == T(0) ? T(0) : at.kept / sum, bits, [&](index_t j, lanes<T> factor) { store(row + j, load(row + j) * factor); });
+  at.each_kept(i, across, sum == T(0) ? T(0) : at.kept / sum, bits,
+               [&](index_t j, lanes<T> factor) { store(row + j, load(row + j) * factor); });
   return maximum + std::log(sum);
 }
 

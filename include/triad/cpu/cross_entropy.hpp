@@ -69,9 +69,11 @@ T cross_entropy_row(T const* x, index_t v, index_t target, T hit, T miss, T coun
 }  // namespace detail
 
 template <class T>
-void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits, label_smoothing const& t) {
+void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits,
+                      label_smoothing const& t) {
   index_t const rows = logits.extent(0), v = logits.extent(1);
-  if (v == 0 || logits.stride(1) != 1 || dlogits.stride(1) != 1) return reference::do_cross_entropy(ex, logits, target, loss, dlogits, t);
+  if (v == 0 || logits.stride(1) != 1 || dlogits.stride(1) != 1)
+    return reference::do_cross_entropy(ex, logits, target, loss, dlogits, t);
   index_t counted = 0;
   for (index_t r = 0; r < rows; ++r) {
     TRIAD_EXPECTS(target(r) < v, "cross_entropy: a target lies outside the logits");
@@ -86,7 +88,8 @@ void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> ta
     double total = 0;
     for (index_t r = first; r < first + n; ++r) {
       if (target(r) >= 0)
-        total += static_cast<double>(detail::cross_entropy_row(&logits(r, 0), v, target(r), hit, miss, count, &dlogits(r, 0)));
+        total += static_cast<double>(
+            detail::cross_entropy_row(&logits(r, 0), v, target(r), hit, miss, count, &dlogits(r, 0)));
       else
         std::fill_n(&dlogits(r, 0), v, T(0));
     }

@@ -1,9 +1,10 @@
 // Arithmetic without denormal numbers, for as long as an object lives.
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operation on a denormal number takes a processor a hundred cycles or more, and training makes them by the million: the squares of
-// small gradients, and the first moment of a parameter that gets none any more, which falls by a tenth at every update and then, for
-// rounding, never leaves the smallest denormals.  Adam adds epsilon to what would come of them, so they change no result worth having.
+// An operation on a denormal number takes a processor a hundred cycles or more, and training makes them by the million:
+// the squares of small gradients, and the first moment of a parameter that gets none any more, which falls by a tenth
+// at every update and then, for rounding, never leaves the smallest denormals.  Adam adds epsilon to what would come of
+// them, so they change no result worth having.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 
 namespace triad::cpu {
 
-/// On this thread, until the end of the scope, denormal operands and results are zero.  Other settings of the processor, and the
-/// exceptions that it has noted, stay; a processor without such a setting computes as ever.
+/// On this thread, until the end of the scope, denormal operands and results are zero.  Other settings of the
+/// processor, and the exceptions that it has noted, stay; a processor without such a setting computes as ever.
 class without_denormals {
  public:
   without_denormals() : before_(control() & flushing) { set(control() | flushing); }

@@ -55,12 +55,14 @@ void transform_registers(backend& ex, index_t size, F f, float* y, Inputs const*
 
 template <std::same_as<float> T>
 void do_transform(backend& ex, gelu, vec<T const> x, vec<T> y) {
-  detail::transform_registers(ex, y.extent(0), [](simd::floats v) { return normal::gelu(v); }, y.data_handle(), x.data_handle());
+  detail::transform_registers(
+      ex, y.extent(0), [](simd::floats v) { return normal::gelu(v); }, y.data_handle(), x.data_handle());
 }
 template <std::same_as<float> T>
 void do_transform(backend& ex, gelu_grad, vec<T const> x, vec<T const> dy, vec<T> dx) {
-  detail::transform_registers(ex, dx.extent(0), [](simd::floats v, simd::floats d) { return normal::gelu_grad(v, d); }, dx.data_handle(),
-                              x.data_handle(), dy.data_handle());
+  detail::transform_registers(
+      ex, dx.extent(0), [](simd::floats v, simd::floats d) { return normal::gelu_grad(v, d); }, dx.data_handle(),
+      x.data_handle(), dy.data_handle());
 }
 
 }  // namespace triad::cpu

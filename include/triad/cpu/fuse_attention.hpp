@@ -26,8 +26,9 @@ inline constexpr index_t rows_at_once = 32;
 }  // namespace fuse
 
 template <class T>
-void do_fuse_attention(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u, layer_states<T const> states,
-                       tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed, tensor<T, dyn, dyn> kept) {
+void do_fuse_attention(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+                       layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
+                       tensor<T, dyn, dyn> kept) {
   index_t const d = states.extent(2), heads = t.heads;
   T const scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
   parallel_rows(ex, states.extent(1), fuse::rows_at_once, [&](index_t first, index_t count, int) {
@@ -44,7 +45,8 @@ void do_fuse_attention(backend& ex, fuse_settings const& t, index_t layers, tens
         std::fill_n(to, d, T(0));
         for (index_t j = 0; j < layers; ++j) {
           p[j] *= inverse;
-          bool const keeps = !t.dropout.active() || t.dropout.keeps(static_cast<std::uint64_t>((r * heads + h) * layers + j));
+          bool const keeps =
+              !t.dropout.active() || t.dropout.keeps(static_cast<std::uint64_t>((r * heads + h) * layers + j));
           T const w = keeps ? p[j] * scale : T(0);
           if (!keeps) {
             p[j] = -p[j];
@@ -61,11 +63,13 @@ void do_fuse_attention(backend& ex, fuse_settings const& t, index_t layers, tens
 }
 
 template <class T>
-void do_fuse_attention_grad(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u, layer_states<T const> states,
-                            tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
+void do_fuse_attention_grad(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+                            layer_states<T const> states, tensor<T const, dyn, dyn> weights,
+                            tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
                             layer_states<T> d_states) {
   constexpr index_t most = 64;  // layers whose gradients of p fit here
-  if (layers > most) return reference::do_fuse_attention_grad(ex, t, layers, u, states, weights, d_mixed, d_kept, du, d_states);
+  if (layers > most)
+    return reference::do_fuse_attention_grad(ex, t, layers, u, states, weights, d_mixed, d_kept, du, d_states);
   index_t const d = states.extent(2), heads = t.heads;
   T const scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
   parallel_rows(ex, states.extent(1), fuse::rows_at_once, [&](index_t first, index_t count, int) {

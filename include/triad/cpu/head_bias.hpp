@@ -18,8 +18,8 @@ void do_head_bias_add(backend& ex, tensor<T const, dyn, dyn> s, vec<T const> b, 
 }
 
 template <class T>
-void do_head_bias_grad(backend& ex, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy, tensor<T, dyn, dyn> ds,
-                       tensor<T, dyn, dyn> measured) {
+void do_head_bias_grad(backend& ex, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy,
+                       tensor<T, dyn, dyn> ds, tensor<T, dyn, dyn> measured) {
   index_t const d = dy.extent(1), heads = s.extent(1);
   backend one(1);
   parallel_rows(ex, dy.extent(0), 64, [&](index_t first, index_t count, int) {

@@ -12,7 +12,8 @@ namespace triad::cpu {
 inline constexpr index_t norm_chunk = 64;  // rows
 
 template <class T>
-void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y, vec<T> mean, vec<T> rstd) {
+void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y,
+                   vec<T> mean, vec<T> rstd) {
   index_t const d = x.extent(1);
   if (x.stride(1) != 1 || y.stride(1) != 1) return reference::do_layer_norm(ex, x, gain, bias, epsilon, y, mean, rstd);
   T const *const g = gain.data_handle(), *const b = bias.data_handle();
@@ -41,8 +42,9 @@ std::size_t do_layer_norm_grad_workspace(backend&, matrix<T const> x) {
 }
 
 template <class T>
-void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd, matrix<T const> dy,
-                        matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias, workspace ws) {
+void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd,
+                        matrix<T const> dy, matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias,
+                        workspace ws) {
   index_t const rows = x.extent(0), d = x.extent(1);
   if (x.stride(1) != 1 || dy.stride(1) != 1 || dx.stride(1) != 1 || (add.extent(0) != 0 && add.stride(1) != 1))
     return reference::do_layer_norm_grad(ex, x, gain, mean, rstd, dy, add, dx, dgain, dbias, ws);
@@ -68,7 +70,8 @@ void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T
       T const mean_g = sum_g / T(d), mean_gz = sum_gz / T(d);
       if (extra) {
 #pragma omp simd
-        for (index_t c = 0; c < d; ++c) to[c] = s * (g[c] * gradient[c] - mean_g - (from[c] - m) * s * mean_gz) + extra[c];
+        for (index_t c = 0; c < d; ++c)
+          to[c] = s * (g[c] * gradient[c] - mean_g - (from[c] - m) * s * mean_gz) + extra[c];
       } else {
 #pragma omp simd
         for (index_t c = 0; c < d; ++c) to[c] = s * (g[c] * gradient[c] - mean_g - (from[c] - m) * s * mean_gz);

@@ -1,8 +1,9 @@
 // Matrix products through BLAS, in blocks that depend on the shape alone, each finished while it is in cache.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A BLAS that threads by itself sums in an order that depends on the number of threads.  So a product is cut into blocks by
-// its shape, our own loop runs them, and BLAS computes each with one thread: the same bits whatever the threads.
+// A BLAS that threads by itself sums in an order that depends on the number of threads.  So a product is cut into
+// blocks by its shape, our own loop runs them, and BLAS computes each with one thread: the same bits whatever the
+// threads.
 #pragma once
 
 #include <cblas.h>
@@ -22,7 +23,8 @@ void MKL_Set_Num_Threads(int) __attribute__((weak));
 
 namespace triad::cpu {
 
-/// Asks the linked BLAS for one thread, once a process; false where it cannot be asked (then set its variable before the start).
+/// Asks the linked BLAS for one thread, once a process; false where it cannot be asked (then set its variable before
+/// the start).
 inline bool blas_is_serial() {
   static bool const asked = [] {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
@@ -34,12 +36,12 @@ inline bool blas_is_serial() {
 
 namespace detail {
 
-inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float const* a, int lda, float const* b, int ldb, float beta,
-                 float* c, int ldc) {
+inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float const* a, int lda, float const* b,
+                 int ldb, float beta, float* c, int ldc) {
   cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1.0f, a, lda, b, ldb, beta, c, ldc);
 }
-inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double const* a, int lda, double const* b, int ldb, double beta,
-                 double* c, int ldc) {
+inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double const* a, int lda, double const* b,
+                 int ldb, double beta, double* c, int ldc) {
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, a, lda, b, ldb, beta, c, ldc);
 }
 
@@ -75,7 +77,8 @@ struct product_blocks {
   product_blocks(index_t m, index_t n) : rows(even_block(m, 384)), columns(n) {
     if (down(m) >= 8) return;
     columns = even_block(n, std::max<index_t>(96, n * down(m) / 8));  // few rows (weight gradients): cut columns too
-    if (auto const parts = across(n); parts > 1 && parts % 2 == 1 && down(m) % 2 == 1) columns = even_block(n, n / (parts + 1));  // for two
+    if (auto const parts = across(n); parts > 1 && parts % 2 == 1 && down(m) % 2 == 1)
+      columns = even_block(n, n / (parts + 1));  // for two
     if (auto const tasks = down(m) * across(n); tasks < 4) rows = even_block(m, std::max<index_t>(32, m * tasks / 4));
   }
   constexpr index_t down(index_t m) const { return (m + rows - 1) / rows; }
@@ -127,14 +130,17 @@ template <std::floating_point T>
 void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate, epilogue<T> const& e) {
   index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
   if (m == 0 || n == 0) return;
-  if (e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle()) {  // c += a b: BLAS would overwrite the residual
-    if (accumulate || e.relu || e.gate.extent(0) != 0 || e.dropout.active()) return reference::do_matmul(ex, a, b, c, accumulate, e);
+  if (e.residual.extent(0) != 0 &&
+      e.residual.data_handle() == c.data_handle()) {  // c += a b: BLAS would overwrite the residual
+    if (accumulate || e.relu || e.gate.extent(0) != 0 || e.dropout.active())
+      return reference::do_matmul(ex, a, b, c, accumulate, e);
     epilogue<T> rest = e;
     rest.residual = no_matrix<T const>();
     return do_matmul(ex, a, b, c, true, rest);
   }
   detail::blas_layout const la(a), lb(b), lc(c);
-  bool const rows_are_contiguous = (e.gate.extent(0) == 0 || e.gate.stride(1) == 1) && (e.residual.extent(0) == 0 || e.residual.stride(1) == 1);
+  bool const rows_are_contiguous =
+      (e.gate.extent(0) == 0 || e.gate.stride(1) == 1) && (e.residual.extent(0) == 0 || e.residual.stride(1) == 1);
   if (lc.fits && lc.transpose == CblasTrans && e.empty())  // c' = b' a'
     return do_matmul(ex, matrix<T const>(transposed(b)), matrix<T const>(transposed(a)), transposed(c), accumulate, e);
   if (!la.fits || !lb.fits || !lc.fits || lc.transpose == CblasTrans || k == 0 || !rows_are_contiguous)
@@ -146,17 +152,20 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
   parallel_for(ex, down * across, [&](index_t task, int) {
     index_t const row = task / across * block.rows, column = task % across * block.columns;
     index_t const rows = std::min(block.rows, m - row), columns = std::min(block.columns, n - column);
-    detail::gemm(la.transpose, lb.transpose, static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(k), &a(row, 0), la.leading,
-                 &b(0, column), lb.leading, accumulate ? T(1) : T(0), &c(row, column), lc.leading);
+    detail::gemm(la.transpose, lb.transpose, static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(k),
+                 &a(row, 0), la.leading, &b(0, column), lb.leading, accumulate ? T(1) : T(0), &c(row, column),
+                 lc.leading);
     if (!e.empty()) detail::finish_block(e, c, row, rows, column, columns);
   });
 }
 
 template <std::floating_point T>
 void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
-  auto const product = [&](backend& on, index_t i) { do_matmul(on, matrix_of(a, i), matrix_of(b, i), matrix_of(c, i), false, epilogue<T>{}); };
+  auto const product = [&](backend& on, index_t i) {
+    do_matmul(on, matrix_of(a, i), matrix_of(b, i), matrix_of(c, i), false, epilogue<T>{});
+  };
   backend one(1);
-  without_denormals const here;  // whoever runs the products
+  without_denormals const here;    // whoever runs the products
   if (c.extent(0) < ex.threads) {  // few large products: the threads share each
     for (index_t i = 0; i < c.extent(0); ++i) product(ex, i);
     return;

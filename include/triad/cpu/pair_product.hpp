@@ -14,13 +14,14 @@ void do_pair_product(backend& ex, graph_batch const& g, matrix<T const> a, matri
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
     backend one(1);
     index_t const n = g.size(graph), node = g.node(graph);
-    do_matmul(one, row_block(a, node, n), matrix<T const>(transposed(row_block(b, node, n))), make_matrix(y.data_handle() + g.edge(graph), n, n, n),
-              false, epilogue<T>{});
+    do_matmul(one, row_block(a, node, n), matrix<T const>(transposed(row_block(b, node, n))),
+              make_matrix(y.data_handle() + g.edge(graph), n, n, n), false, epilogue<T>{});
   });
 }
 
 template <std::floating_point T>
-void do_pair_product_grad(backend& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T const> dy, matrix<T> da, matrix<T> db) {
+void do_pair_product_grad(backend& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T const> dy,
+                          matrix<T> da, matrix<T> db) {
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
     backend one(1);
     index_t const n = g.size(graph), node = g.node(graph);

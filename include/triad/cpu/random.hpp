@@ -23,12 +23,13 @@ struct keep_source {
     auto const begin = counter_at(first, block * 16);  // fifteen more do not carry into its upper half
 #if defined(__AVX512F__)
     if (threshold > 0xffffffffu) return 0;
-    // Eight counters a vector, each word in the low half of 64 bits: that is where the product of the next round reads it, and what
-    // stands in the high half no one reads.
+    // Eight counters a vector, each word in the low half of 64 bits: that is where the product of the next round reads
+    // it, and what stands in the high half no one reads.
     auto const ma = _mm512_set1_epi64(0xD2511F53), mb = _mm512_set1_epi64(0xCD9E8D57);
     auto const word = [](std::uint32_t w) { return _mm512_set1_epi64(static_cast<long long>(w)); };
     auto const base = static_cast<long long>(begin[0]);
-    auto c0 = _mm512_add_epi64(_mm512_set1_epi64(base), _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14)), d0 = _mm512_add_epi64(c0, _mm512_set1_epi64(1));
+    auto c0 = _mm512_add_epi64(_mm512_set1_epi64(base), _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14)),
+         d0 = _mm512_add_epi64(c0, _mm512_set1_epi64(1));
     auto c1 = word(begin[1]), c2 = word(begin[2]), c3 = word(begin[3]), d1 = c1, d2 = c2, d3 = c3;
     auto k0 = word(static_cast<std::uint32_t>(key)), k1 = word(static_cast<std::uint32_t>(key >> 32));
     auto const turn = [&](auto& w0, auto& w1, auto& w2, auto& w3) __attribute__((always_inline)) {
@@ -45,7 +46,9 @@ struct keep_source {
       k1 = _mm512_add_epi32(k1, _mm512_set1_epi32(static_cast<int>(0xBB67AE85u)));
     }
     // Words of even counters where they are, those of odd ones between them.
-    auto const join = [](auto even, auto odd) __attribute__((always_inline)) { return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, static_cast<_MM_PERM_ENUM>(0xA0)); };
+    auto const join = [](auto even, auto odd) __attribute__((always_inline)) {
+      return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, static_cast<_MM_PERM_ENUM>(0xA0));
+    };
     c0 = join(c0, d0), c1 = join(c1, d1), c2 = join(c2, d2), c3 = join(c3, d3);
     auto const limit = _mm512_set1_epi32(static_cast<int>(threshold));
     std::uint64_t const w0 = _mm512_cmpge_epu32_mask(c0, limit), w1 = _mm512_cmpge_epu32_mask(c1, limit);

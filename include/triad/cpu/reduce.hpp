@@ -15,7 +15,9 @@ inline constexpr index_t column_sum_chunk = 256;  // rows
 constexpr index_t chunks_of(index_t size, index_t chunk) { return (size + chunk - 1) / chunk; }
 
 template <class T>
-std::size_t do_sum_workspace(backend&, vec<T const> x) { return static_cast<std::size_t>(chunks_of(x.extent(0), sum_chunk)) * sizeof(double); }
+std::size_t do_sum_workspace(backend&, vec<T const> x) {
+  return static_cast<std::size_t>(chunks_of(x.extent(0), sum_chunk)) * sizeof(double);
+}
 
 namespace detail {
 template <class T, class Term>

@@ -1,4 +1,5 @@
-// Relation-aware attention, graphs in parallel, lanes along the head width: graphs have a few nodes, so all of one stays in cache.
+// Relation-aware attention, graphs in parallel, lanes along the head width: graphs have a few nodes, so all of one
+// stays in cache.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +16,8 @@ namespace relations {
 
 template <class S>
 bool rows_are_contiguous(relation_operands<S> const& x) {
-  return x.query.stride(1) == 1 && x.key.stride(1) == 1 && x.value.stride(1) == 1 && x.edge_key.stride(1) == 1 && x.edge_value.stride(1) == 1;
+  return x.query.stride(1) == 1 && x.key.stride(1) == 1 && x.value.stride(1) == 1 && x.edge_key.stride(1) == 1 &&
+         x.edge_value.stride(1) == 1;
 }
 
 /// a . (b + g)
@@ -48,14 +50,16 @@ void softmax_row(relation_settings const& t, keep_source const& source, std::uin
 }  // namespace relations
 
 template <class T>
-void do_relation_attention(backend& ex, relation_settings const& t, relation_operands<T const> const& in, graph_batch const& g, vec<T> weights,
-                           matrix<T> context) {
-  if (!relations::rows_are_contiguous(in) || context.stride(1) != 1) return reference::do_relation_attention(ex, t, in, g, weights, context);
+void do_relation_attention(backend& ex, relation_settings const& t, relation_operands<T const> const& in,
+                           graph_batch const& g, vec<T> weights, matrix<T> context) {
+  if (!relations::rows_are_contiguous(in) || context.stride(1) != 1)
+    return reference::do_relation_attention(ex, t, in, g, weights, context);
   index_t const d = in.query.extent(1), heads = t.heads, width = d / heads;
   T const scale = T(1) / std::sqrt(T(width)), kept = t.dropout.active() ? T(t.dropout.scale()) : T(1);
   keep_source const source(t.dropout);
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
-    index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph), first = relation_weight(heads, edge, n, 0, 0, 0);
+    index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph),
+                  first = relation_weight(heads, edge, n, 0, 0, 0);
     T* const w = weights.data_handle() + first;  // [c][x][y]
     for (index_t x = 0; x < n; ++x)
       for (index_t y = 0; y < n; ++y) {
@@ -63,11 +67,13 @@ void do_relation_attention(backend& ex, relation_settings const& t, relation_ope
         bool const masked = !t.mask.empty() && t.mask.masked(r) != 0;
         for (index_t c = 0; c < heads; ++c) {
           index_t const f = c * width;
-          w[(c * n + x) * n + y] =
-              masked ? T(t.mask.fill) : scale * relations::shifted_dot(&in.query(node + x, f), &in.key(node + y, f), &in.edge_key(r, f), width);
+          w[(c * n + x) * n + y] = masked ? T(t.mask.fill)
+                                          : scale * relations::shifted_dot(&in.query(node + x, f), &in.key(node + y, f),
+                                                                           &in.edge_key(r, f), width);
         }
       }
-    for (index_t row = 0; row < heads * n; ++row) relations::softmax_row(t, source, static_cast<std::uint64_t>(first + row * n), n, w + row * n);
+    for (index_t row = 0; row < heads * n; ++row)
+      relations::softmax_row(t, source, static_cast<std::uint64_t>(first + row * n), n, w + row * n);
     for (index_t x = 0; x < n; ++x) {
       T* const to = &context(node + x, 0);
       std::fill_n(to, d, T(0));
@@ -84,10 +90,11 @@ void do_relation_attention(backend& ex, relation_settings const& t, relation_ope
 }
 
 template <class T>
-void do_relation_attention_grad(backend& ex, relation_settings const& t, relation_operands<T const> const& in, graph_batch const& g,
-                                vec<T const> weights, matrix<T const> context, matrix<T const> dc, relation_operands<T> const& dx,
-                                edge_gradients edges) {
-  if (!relations::rows_are_contiguous(in) || !relations::rows_are_contiguous(dx) || context.stride(1) != 1 || dc.stride(1) != 1)
+void do_relation_attention_grad(backend& ex, relation_settings const& t, relation_operands<T const> const& in,
+                                graph_batch const& g, vec<T const> weights, matrix<T const> context, matrix<T const> dc,
+                                relation_operands<T> const& dx, edge_gradients edges) {
+  if (!relations::rows_are_contiguous(in) || !relations::rows_are_contiguous(dx) || context.stride(1) != 1 ||
+      dc.stride(1) != 1)
     return reference::do_relation_attention_grad(ex, t, in, g, weights, context, dc, dx, edges);
   index_t const d = in.query.extent(1), heads = t.heads, width = d / heads;
   T const scale = T(1) / std::sqrt(T(width)), kept = t.dropout.active() ? T(t.dropout.scale()) : T(1);
@@ -102,19 +109,22 @@ void do_relation_attention_grad(backend& ex, relation_settings const& t, relatio
     for (index_t x = 0; x < n; ++x)
       for (index_t c = 0; c < heads; ++c) {
         index_t const f = c * width;
-        T const *const q = &in.query(node + x, f), *const gradient = &dc(node + x, f), *const result = &context(node + x, f);
+        T const *const q = &in.query(node + x, f), *const gradient = &dc(node + x, f),
+                       *const result = &context(node + x, f);
         T* const dq = &dx.query(node + x, f);
         T delta = 0;
 #pragma omp simd reduction(+ : delta)
         for (index_t e = 0; e < width; ++e) delta += gradient[e] * result[e];
         for (index_t y = 0; y < n; ++y) {
           index_t const r = edge + x * n + y;
-          T const signed_p = w[(c * n + x) * n + y], p = signed_p < T(0) ? -signed_p : signed_p, keep = signed_p > T(0) ? kept : T(0);
+          T const signed_p = w[(c * n + x) * n + y], p = signed_p < T(0) ? -signed_p : signed_p,
+                  keep = signed_p > T(0) ? kept : T(0);
           T const *const k = &in.key(node + y, f), *const gk = &in.edge_key(r, f);
           T const dp = keep * relations::shifted_dot(gradient, &in.value(node + y, f), &in.edge_value(r, f), width);
           bool const masked = !t.mask.empty() && t.mask.masked(r) != 0;
           T const ds = masked ? T(0) : p * (dp - delta) * scale, dropped = p * keep;
-          T *const dk = &dx.key(node + y, f), *const dv = &dx.value(node + y, f), *const dgk = &dx.edge_key(r, f), *const dgv = &dx.edge_value(r, f);
+          T *const dk = &dx.key(node + y, f), *const dv = &dx.value(node + y, f), *const dgk = &dx.edge_key(r, f),
+                   *const dgv = &dx.edge_value(r, f);
           if (edges == edge_gradients::added) {
 #pragma omp simd
             for (index_t e = 0; e < width; ++e) {

@@ -1,7 +1,8 @@
 // Vectors of floats as wide as the machine's registers: arithmetic, rows with a ragged end, exp, sums across lanes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiler's vector extensions do almost everything; intrinsics appear only where AVX masks a load or a store, and for square roots.
+// The compiler's vector extensions do almost everything; intrinsics appear only where AVX masks a load or a store, and
+// for square roots.
 #pragma once
 
 #include <cmath>
@@ -44,7 +45,9 @@ constexpr index_t vectors(index_t count) { return (count + lanes - 1) / lanes; }
 /// `count` rounded up to whole vectors.
 constexpr index_t padded(index_t count) { return vectors(count) * lanes; }
 
-[[gnu::always_inline]] inline floats broadcast(float x) { return x - floats{}; }  // not + 0, which would turn -0 into 0 and cost an addition
+[[gnu::always_inline]] inline floats broadcast(float x) {
+  return x - floats{};
+}  // not + 0, which would turn -0 into 0 and cost an addition
 
 [[gnu::always_inline]] inline floats load(float const* p) {
   floats v;

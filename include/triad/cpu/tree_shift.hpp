@@ -1,8 +1,10 @@
-// Soft tree operations, samples in parallel, lanes along the filler: every row of the memory is read once and goes to all its targets.
+// Soft tree operations, samples in parallel, lanes along the filler: every row of the memory is read once and goes to
+// all its targets.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The positions of a level that lie below the same child of the root go to one place above and to b places below, each a run of rows
-// side by side.  So the loops walk such blocks, and a position's targets are its block's, as many rows on.
+// The positions of a level that lie below the same child of the root go to one place above and to b places below, each
+// a run of rows side by side.  So the loops walk such blocks, and a position's targets are its block's, as many rows
+// on.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +48,8 @@ void each_block(tree_positions<> const& where, F&& f) {
         part.to[part.targets++] = to;
       };
       if (level > 0) add(a, where.level_begin(level - 1));
-      for (index_t c = 0; c < b && level + 1 < depth; ++c) add(b + c, where.level_begin(level + 1) + c * where.level_size(level) + a * above);
+      for (index_t c = 0; c < b && level + 1 < depth; ++c)
+        add(b + c, where.level_begin(level + 1) + c * where.level_size(level) + a * above);
       if (part.targets > 0) f(part);
     }
   }
@@ -56,7 +59,9 @@ void each_block(tree_positions<> const& where, F&& f) {
 struct slots {
   index_t first, since, end;
   slots(tree_support const& support, index_t position, index_t count)
-      : first(support.has(0, position) ? 1 : 0), since(support.empty() ? 1 : std::clamp<index_t>(support.since(position), 1, std::max<index_t>(count, 1))), end(count) {}
+      : first(support.has(0, position) ? 1 : 0),
+        since(support.empty() ? 1 : std::clamp<index_t>(support.since(position), 1, std::max<index_t>(count, 1))),
+        end(count) {}
   bool empty() const { return first == 0 && since >= end; }
   /// f(slot)
   template <class F>
@@ -68,13 +73,14 @@ struct slots {
 
 /// y_t += sum over slots of w(l, argument t) m_l, for V vectors, the last of which is `last` wide.
 template <int Targets, int V>
-[[gnu::always_inline]] inline void blend_columns(slots const& which, float const* m, index_t stride, float const* w, index_t arguments, block const& at,
-                                                 simd::tail last, float* const* y) {
+[[gnu::always_inline]] inline void blend_columns(slots const& which, float const* m, index_t stride, float const* w,
+                                                 index_t arguments, block const& at, simd::tail last, float* const* y) {
   floats sum[Targets][V] = {};
   which.each([&](index_t l) __attribute__((always_inline)) {
     floats v[V];
 #pragma GCC unroll 4
-    for (int i = 0; i < V; ++i) v[i] = i < V - 1 ? simd::load(m + l * stride + i * lanes) : last.load(m + l * stride + i * lanes);
+    for (int i = 0; i < V; ++i)
+      v[i] = i < V - 1 ? simd::load(m + l * stride + i * lanes) : last.load(m + l * stride + i * lanes);
 #pragma GCC unroll 4
     for (int t = 0; t < Targets; ++t) {
       floats const weight = simd::broadcast(w[l * arguments + at.argument[t]]);
@@ -97,8 +103,8 @@ template <int Targets, int V>
 
 /// One row of `fillers` numbers to its targets in y.
 template <int Targets>
-void blend_row(slots const& which, float const* m, index_t stride, float const* w, index_t arguments, block const& at, index_t offset, index_t fillers,
-               float* y) {
+void blend_row(slots const& which, float const* m, index_t stride, float const* w, index_t arguments, block const& at,
+               index_t offset, index_t fillers, float* y) {
   float* to[Targets];
   for (int t = 0; t < Targets; ++t) to[t] = y + (at.to[t] + offset) * fillers;
   auto const on = [&](index_t count) {
@@ -106,32 +112,37 @@ void blend_row(slots const& which, float const* m, index_t stride, float const* 
     for (int t = 0; t < Targets; ++t) to[t] += count;
   };
   index_t left = fillers;
-  for (; left > 4 * lanes; left -= 4 * lanes, on(4 * lanes)) blend_columns<Targets, 4>(which, m, stride, w, arguments, at, simd::tail(lanes), to);
-  for (; left > 2 * lanes; left -= 2 * lanes, on(2 * lanes)) blend_columns<Targets, 2>(which, m, stride, w, arguments, at, simd::tail(lanes), to);
-  for (; left > lanes; left -= lanes, on(lanes)) blend_columns<Targets, 1>(which, m, stride, w, arguments, at, simd::tail(lanes), to);
+  for (; left > 4 * lanes; left -= 4 * lanes, on(4 * lanes))
+    blend_columns<Targets, 4>(which, m, stride, w, arguments, at, simd::tail(lanes), to);
+  for (; left > 2 * lanes; left -= 2 * lanes, on(2 * lanes))
+    blend_columns<Targets, 2>(which, m, stride, w, arguments, at, simd::tail(lanes), to);
+  for (; left > lanes; left -= lanes, on(lanes))
+    blend_columns<Targets, 1>(which, m, stride, w, arguments, at, simd::tail(lanes), to);
   if (left > 0) blend_columns<Targets, 1>(which, m, stride, w, arguments, at, simd::tail(left), to);
 }
 
 /// Slots whose products with one row of dy are made together: their sums stay in registers.
 inline constexpr int slots_at_once = 4;
 
-/// sums[l][t] += lanes of  m_l . dy_t  over `rows` rows, for `count` slots side by side.  A slot that does not have a row has zeros there.
+/// sums[l][t] += lanes of  m_l . dy_t  over `rows` rows, for `count` slots side by side.  A slot that does not have a
+/// row has zeros there.
 template <int Targets, int Count>
 void dot_rows(float const* m, index_t stride, float const* const* dy, index_t numbers, floats (*sums)[most_targets]) {
   floats sum[Count][Targets];
   for (int l = 0; l < Count; ++l)
     for (int t = 0; t < Targets; ++t) sum[l][t] = sums[l][t];
-  simd::each_vector(numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
-    floats d[Targets];
+  simd::each_vector(
+      numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
+        floats d[Targets];
 #pragma GCC unroll 4
-    for (int t = 0; t < Targets; ++t) d[t] = part.load(dy[t] + c);
+        for (int t = 0; t < Targets; ++t) d[t] = part.load(dy[t] + c);
 #pragma GCC unroll 4
-    for (int l = 0; l < Count; ++l) {
-      floats const v = part.load(m + l * stride + c);
+        for (int l = 0; l < Count; ++l) {
+          floats const v = part.load(m + l * stride + c);
 #pragma GCC unroll 4
-      for (int t = 0; t < Targets; ++t) sum[l][t] = sum[l][t] + v * d[t];
-    }
-  });
+          for (int t = 0; t < Targets; ++t) sum[l][t] = sum[l][t] + v * d[t];
+        }
+      });
   for (int l = 0; l < Count; ++l)
     for (int t = 0; t < Targets; ++t) sums[l][t] = sum[l][t];
 }
@@ -144,18 +155,20 @@ inline float total(floats v) {
 
 /// d = (or +=) sum over `steps` steps of sum_t w(k, argument t) y_k,t, over `numbers` numbers side by side.
 template <int Targets, int Steps>
-void gather_rows_back(float const* const* y, index_t stride, float const* const* w, block const& at, index_t numbers, float* d, bool add) {
+void gather_rows_back(float const* const* y, index_t stride, float const* const* w, block const& at, index_t numbers,
+                      float* d, bool add) {
   floats weight[Steps][Targets];
   for (int k = 0; k < Steps; ++k)
     for (int t = 0; t < Targets; ++t) weight[k][t] = simd::broadcast(w[k][at.argument[t]]);
-  simd::each_vector(numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
-    floats sum = add ? part.load(d + c) : floats{};
+  simd::each_vector(
+      numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
+        floats sum = add ? part.load(d + c) : floats{};
 #pragma GCC unroll 4
-    for (int k = 0; k < Steps; ++k)
+        for (int k = 0; k < Steps; ++k)
 #pragma GCC unroll 4
-      for (int t = 0; t < Targets; ++t) sum = sum + weight[k][t] * part.load(y[t] + k * stride + c);
-    part.store(d + c, sum);
-  });
+          for (int t = 0; t < Targets; ++t) sum = sum + weight[k][t] * part.load(y[t] + k * stride + c);
+        part.store(d + c, sum);
+      });
 }
 
 /// Runs of positions of a block that `has(position)`: f(first, count).
@@ -171,10 +184,11 @@ void each_run(block const& at, Has&& has, F&& f) {
 
 }  // namespace shifts
 
-inline void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step, tree_weights_view<float const> w,
-                          matrix<float const> root, tree_memory_view<float> memory) {
+inline void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
+                          tree_weights_view<float const> w, matrix<float const> root, tree_memory_view<float> memory) {
   if (root.stride(1) != 1) return reference::do_tree_shift(ex, where, support, step, w, root, memory);
-  index_t const arguments = w.extent(3), fillers = memory.extent(3), tree = where.count() * fillers, stride = memory.extent(1) * tree;
+  index_t const arguments = w.extent(3), fillers = memory.extent(3), tree = where.count() * fillers,
+                stride = memory.extent(1) * tree;
   auto const to = tree_slot(memory, step + 1);
   parallel_for(ex, memory.extent(1), [&](index_t b, int) {
     float* const y = &to(b, 0, 0);
@@ -186,23 +200,27 @@ inline void do_tree_shift(backend& ex, tree_positions<> const& where, tree_suppo
         for (index_t offset = 0; offset < at.size; ++offset) {
           index_t const q = at.begin + offset;
           if (shifts::slots const which(support, q, step + 1); !which.empty())
-            shifts::blend_row<decltype(targets)::value>(which, m + q * fillers, stride, &w(step, b, 0, 0), arguments, at, offset, fillers, y);
+            shifts::blend_row<decltype(targets)::value>(which, m + q * fillers, stride, &w(step, b, 0, 0), arguments,
+                                                        at, offset, fillers, y);
         }
       });
     });
   });
 }
 
-inline void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step, tree_memory_view<float const> memory,
-                               tree_memory_view<float const> d_memory, tree_weights_view<float> dw, matrix<float> d_root) {
+inline void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
+                               tree_memory_view<float const> memory, tree_memory_view<float const> d_memory,
+                               tree_weights_view<float> dw, matrix<float> d_root) {
   constexpr int together = shifts::slots_at_once, most_arguments = 16;
   if (dw.extent(3) > most_arguments || d_root.stride(1) != 1)
     return reference::do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
-  index_t const slots = step + 1, fillers = memory.extent(3), tree = where.count() * fillers, stride = memory.extent(1) * tree;
+  index_t const slots = step + 1, fillers = memory.extent(3), tree = where.count() * fillers,
+                stride = memory.extent(1) * tree;
   index_t const groups = (slots + together - 1) / together;
   auto const dy = tree_slot(d_memory, step + 1);
   parallel_for(ex, memory.extent(1) * groups, [&](index_t task, int) {
-    index_t const b = task / groups, first = task % groups * together, count = std::min<index_t>(together, slots - first);
+    index_t const b = task / groups, first = task % groups * together,
+                  count = std::min<index_t>(together, slots - first);
     float const* const d = &dy(b, 0, 0);
     if (first == 0) std::copy_n(d, fillers, &d_root(b, 0));
     simd::floats sums[together][most_arguments] = {};
@@ -228,10 +246,11 @@ inline void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_
   });
 }
 
-inline void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<float const> w, index_t slot,
-                               tree_memory_view<float> d_memory) {
+inline void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support,
+                               tree_weights_view<float const> w, index_t slot, tree_memory_view<float> d_memory) {
   constexpr index_t together = 4;  // steps whose trees are read in one pass: few enough for the last-level cache
-  index_t const steps = w.extent(0), fillers = d_memory.extent(3), tree = where.count() * fillers, stride = d_memory.extent(1) * tree;
+  index_t const steps = w.extent(0), fillers = d_memory.extent(3), tree = where.count() * fillers,
+                stride = d_memory.extent(1) * tree;
   parallel_for(ex, d_memory.extent(1), [&](index_t b, int) {
     float* const d = &d_memory(slot, b, 0, 0);
     auto const has = [&](index_t q) { return support.has(slot, q); };
@@ -244,7 +263,8 @@ inline void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_
       float const* weights[together];
       for (index_t i = 0; i < count; ++i) weights[i] = &w(k + i, b, slot, 0);
       float const* const y = d_memory.data_handle() + (k + 1) * stride + b * tree;
-      index_t done = -1;  // the last block begun: positions with more targets than one pass serves come again, and then add
+      index_t done =
+          -1;  // the last block begun: positions with more targets than one pass serves come again, and then add
       shifts::each_block(where, [&](shifts::block const& at) {
         bool const add = k > slot || at.begin == done;
         done = at.begin;
@@ -254,7 +274,8 @@ inline void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_
             float const* from[Targets];
             for (int t = 0; t < Targets; ++t) from[t] = y + (at.to[t] + q - at.begin) * fillers;
             with_constant<together>(count, [&](auto some) {
-              shifts::gather_rows_back<Targets, decltype(some)::value>(from, stride, weights, at, rows * fillers, d + q * fillers, add);
+              shifts::gather_rows_back<Targets, decltype(some)::value>(from, stride, weights, at, rows * fillers,
+                                                                       d + q * fillers, add);
             });
           });
         });

@@ -1,12 +1,13 @@
-// Triangular attention on the host: float, any number of nodes, heads and channels; the reference serves other types and the flat form.
+// Triangular attention on the host: float, any number of nodes, heads and channels; the reference serves other types
+// and the flat form.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   graphs of a few nodes   one task a graph or head          triangle_small.hpp
 //   others, forward         one task a head and tile of j     triangle_tiled_forward.hpp
 //           backward        one task a head and block of l    triangle_tiled_backward.hpp
 //
-// Every output has one owner and one order of summation, so results do not depend on the number of threads.  Dropout bits of the
-// whole call are made first, since tasks share blocks of them.
+// Every output has one owner and one order of summation, so results do not depend on the number of threads.  Dropout
+// bits of the whole call are made first, since tasks share blocks of them.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +35,9 @@ bool rows_are_contiguous(triangle_form form, triangle_projections<S> const& x) {
 
 /// One stride serves both statistics.
 template <class S>
-bool rows_are_alike(triangle_statistics<S> const& s) { return s.maximum.stride(0) == s.inverse_sum.stride(0); }
+bool rows_are_alike(triangle_statistics<S> const& s) {
+  return s.maximum.stride(0) == s.inverse_sum.stride(0);
+}
 
 template <class T>
 rows<T> head_rows(matrix<T> m, index_t first_edge, index_t head, index_t width) {
@@ -43,19 +46,19 @@ rows<T> head_rows(matrix<T> m, index_t first_edge, index_t head, index_t width) 
 
 /// The scratch of one call, cut into parts; measured on a null base.
 struct scratch_parts {
-  index_t* first_task;         // (b + 1) tasks of tiled graphs, counted
-  std::uint64_t* bits;         // dropout: bit e for element e
-  float* statistics;           // backward of tiled graphs: [maximum, 1 / sum, delta][head][rows + tile]
-  index_t statistics_rows;     // rows + tile, rounded up
-  index_t* first_gradient;     // backward of tiled graphs: where a graph's do lies in `gradients`
-  float* gradients;            // do of some graphs and heads, packed
+  index_t* first_task;      // (b + 1) tasks of tiled graphs, counted
+  std::uint64_t* bits;      // dropout: bit e for element e
+  float* statistics;        // backward of tiled graphs: [maximum, 1 / sum, delta][head][rows + tile]
+  index_t statistics_rows;  // rows + tile, rounded up
+  index_t* first_gradient;  // backward of tiled graphs: where a graph's do lies in `gradients`
+  float* gradients;         // do of some graphs and heads, packed
   index_t gradients_room;
-  float* threads;              // `each` floats a thread
+  float* threads;  // `each` floats a thread
   index_t each;
   std::size_t bytes;
 
-  scratch_parts(std::byte* base, triangle_settings const& t, graph_dims const& dims, index_t floats_of_thread, int thread_count, bool backward,
-                index_t floats_of_gradients) {
+  scratch_parts(std::byte* base, triangle_settings const& t, graph_dims const& dims, index_t floats_of_thread,
+                int thread_count, bool backward, index_t floats_of_gradients) {
     bytes = 0;
     auto const take = [&](index_t size_in_bytes) {
       auto* const part = base == nullptr ? nullptr : base + bytes;
@@ -74,10 +77,13 @@ struct scratch_parts {
     threads = reinterpret_cast<float*>(take(each * thread_count * 4));
   }
 
-  static index_t words(triangle_settings const& t, graph_dims const& dims) { return (dims.triangles * t.heads + dropout_block - 1) / dropout_block; }
+  static index_t words(triangle_settings const& t, graph_dims const& dims) {
+    return (dims.triangles * t.heads + dropout_block - 1) / dropout_block;
+  }
 };
 
-inline scratch_parts forward_parts(backend& ex, triangle_settings const& t, index_t width, graph_dims const& dims, std::byte* base) {
+inline scratch_parts forward_parts(backend& ex, triangle_settings const& t, index_t width, graph_dims const& dims,
+                                   std::byte* base) {
   auto const n = dims.max_nodes;
   auto floats_wanted = small_forward_floats(std::min(n, whole_graph), width);
   if (!is_small(n)) floats_wanted = std::max(floats_wanted, forward_tiles{n, width}.floats());
@@ -94,7 +100,8 @@ inline index_t packed_floats(triangle_settings const& t, index_t width, graph_di
   return std::min(most, std::max(largest.gradients(), packed_budget));
 }
 
-inline scratch_parts backward_parts(backend& ex, triangle_settings const& t, index_t width, graph_dims const& dims, std::byte* base) {
+inline scratch_parts backward_parts(backend& ex, triangle_settings const& t, index_t width, graph_dims const& dims,
+                                    std::byte* base) {
   auto const n = dims.max_nodes;
   auto floats_wanted = small_backward_floats(ablates_attention(t.form) ? n : std::min(n, whole_graph), width);
   if (!is_small(n)) {
@@ -112,11 +119,22 @@ inline void make_bits(backend& ex, triangle_settings const& t, graph_dims const&
   });
 }
 
-inline head make_head(triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g, index_t graph, index_t c,
-                      index_t stat_stride, std::uint64_t const* bits) {
+inline head make_head(triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
+                      index_t graph, index_t c, index_t stat_stride, std::uint64_t const* bits) {
   auto const n = g.size(graph), width = x.query.extent(1) / t.heads, edge = g.edge(graph);
-  head h{n, width, head_rows(x.query, edge, c, width), head_rows(x.key, edge, c, width), head_rows(x.left_value, edge, c, width), {nullptr, 0},
-         1 / std::sqrt(static_cast<float>(width)), nullptr, static_cast<float>(t.mask.fill), nullptr, 0, 1, stat_stride,
+  head h{n,
+         width,
+         head_rows(x.query, edge, c, width),
+         head_rows(x.key, edge, c, width),
+         head_rows(x.left_value, edge, c, width),
+         {nullptr, 0},
+         1 / std::sqrt(static_cast<float>(width)),
+         nullptr,
+         static_cast<float>(t.mask.fill),
+         nullptr,
+         0,
+         1,
+         stat_stride,
          t.causal() ? t.sources(graph) : n};
   if (uses_right_value(t.form)) h.right = head_rows(x.right_value, edge, c, width);
   if (!t.mask.empty()) h.masked = t.mask.masked.data_handle() + g.triangle(graph);
@@ -137,8 +155,9 @@ void prefetch(matrix<T> m, index_t first, index_t count) {
   }
 }
 
-/// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  Graphs come in runs; while one is computed,
-/// fetch(first row, rows) asks for the rows of the next, since a head reads a part of every row and no hardware follows that.
+/// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  Graphs come in runs; while one is
+/// computed, fetch(first row, rows) asks for the rows of the next, since a head reads a part of every row and no
+/// hardware follows that.
 template <class F, class P>
 void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit, index_t row_bytes, F&& f, P&& fetch) {
   index_t const graphs = g.dims.graphs, run = graphs >= 64 ? 8 : 1;
@@ -164,7 +183,8 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
   });
 }
 
-/// Calls f(graph, task, thread) in parallel for tasks 0 .. tasks(n) of each graph first .. last that is not small, of n nodes.
+/// Calls f(graph, task, thread) in parallel for tasks 0 .. tasks(n) of each graph first .. last that is not small, of n
+/// nodes.
 template <class N, class F>
 void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, index_t* first_task, N&& tasks, F&& f) {
   first_task[first] = 0;
@@ -176,10 +196,13 @@ void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, 
   });
 }
 
-/// Calls f(first, last, first_head, heads) for runs of graphs with all heads, or one graph with some, whose packed do fits in `room`.
+/// Calls f(first, last, first_head, heads) for runs of graphs with all heads, or one graph with some, whose packed do
+/// fits in `room`.
 template <class F>
 void each_portion(index_t heads, index_t width, graph_batch const& g, index_t room, F&& f) {
-  auto const floats_of = [&](index_t graph) { return is_small(g.size(graph)) ? 0 : backward_tiles{g.size(graph), width}.gradients(); };
+  auto const floats_of = [&](index_t graph) {
+    return is_small(g.size(graph)) ? 0 : backward_tiles{g.size(graph), width}.gradients();
+  };
   for (index_t first = 0; first < g.dims.graphs;) {
     index_t last = first, sum = 0;
     while (last < g.dims.graphs && sum + heads * floats_of(last) <= room) sum += heads * floats_of(last++);
@@ -206,8 +229,8 @@ inline void expect_measured(graph_batch const& g) {
 }
 
 /// Statistics by heads instead of by edges, and delta = sum over the head of do o.
-inline void gather_statistics(backend& ex, index_t heads, index_t width, triangle_statistics<float const> const& s, matrix<float const> o,
-                              matrix<float const> d_o, index_t rows_there, float* to) {
+inline void gather_statistics(backend& ex, index_t heads, index_t width, triangle_statistics<float const> const& s,
+                              matrix<float const> o, matrix<float const> d_o, index_t rows_there, float* to) {
   auto const rows = o.extent(0);
   parallel_rows(ex, rows, 256, [&](index_t first, index_t count, int) {
     alignas(64) float partial[lanes * lanes];
@@ -232,25 +255,30 @@ inline void gather_statistics(backend& ex, index_t heads, index_t width, triangl
 
 }  // namespace triangles
 
-inline std::size_t do_triangle_workspace(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_dims const& dims) {
+inline std::size_t do_triangle_workspace(backend& ex, triangle_settings const& t,
+                                         triangle_projections<float const> const& x, graph_dims const& dims) {
   return triangles::forward_parts(ex, t, x.query.extent(1) / t.heads, dims, nullptr).bytes;
 }
 
-inline std::size_t do_triangle_grad_workspace(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x,
-                                              graph_dims const& dims) {
+inline std::size_t do_triangle_grad_workspace(backend& ex, triangle_settings const& t,
+                                              triangle_projections<float const> const& x, graph_dims const& dims) {
   return triangles::backward_parts(ex, t, x.query.extent(1) / t.heads, dims, nullptr).bytes;
 }
 
-inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
-                        triangle_statistics<float> const& statistics, matrix<float> o, workspace ws) {
-  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1)
+inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x,
+                        graph_batch const& g, triangle_statistics<float> const& statistics, matrix<float> o,
+                        workspace ws) {
+  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) ||
+      !triangles::rows_are_alike(statistics) || o.stride(1) != 1)
     return reference::do_triangle(ex, t, x, g, statistics, o, ws);
   triangles::expect_measured(g);
   auto const width = x.query.extent(1) / t.heads;
   auto const scratch = triangles::forward_parts(ex, t, width, g.dims, ws.data);
   triangles::make_bits(ex, t, g.dims, scratch.bits);
   with_triangle_form(t.form, [&](auto own_key, auto right_value) {
-    auto const make = [&](index_t graph, index_t c) { return triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0), scratch.bits); };
+    auto const make = [&](index_t graph, index_t c) {
+      return triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0), scratch.bits);
+    };
     auto const fetch = [&](index_t first, index_t count) {
       triangles::prefetch<false>(x.query, first, count);
       triangles::prefetch<false>(x.key, first, count);
@@ -262,8 +290,9 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
         ex, t.heads, g, triangles::whole_graph, 5 * t.heads * width * 4,
         [&](index_t graph, index_t c, int thread) {
           auto const edge = g.edge(graph);
-          triangles::small_forward<own_key(), right_value()>(make(graph, c), triangles::head_rows(o, edge, c, width), &statistics.maximum(edge, c),
-                                                             &statistics.inverse_sum(edge, c), scratch.threads + thread * scratch.each);
+          triangles::small_forward<own_key(), right_value()>(
+              make(graph, c), triangles::head_rows(o, edge, c, width), &statistics.maximum(edge, c),
+              &statistics.inverse_sum(edge, c), scratch.threads + thread * scratch.each);
         },
         fetch);
     if (triangles::is_small(g.dims.max_nodes)) return;
@@ -271,12 +300,13 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
     triangles::each_tiled(
         ex, g, 0, g.dims.graphs, scratch.first_task, [&](index_t n) { return t.heads * tiles(n); },
         [&](index_t graph, index_t task, int thread) {
-          auto const edge = g.edge(graph), n = g.size(graph), c = task / tiles(n), j0 = task % tiles(n) * triangles::tile;
+          auto const edge = g.edge(graph), n = g.size(graph), c = task / tiles(n),
+                     j0 = task % tiles(n) * triangles::tile;
           auto const columns = std::min<index_t>(triangles::tile, n - j0);
           auto const run = [&](auto vectors) {
-            triangles::tiled_forward<own_key(), right_value(), vectors()>(make(graph, c), j0, columns, triangles::head_rows(o, edge, c, width),
-                                                                          &statistics.maximum(edge, c), &statistics.inverse_sum(edge, c),
-                                                                          scratch.threads + thread * scratch.each);
+            triangles::tiled_forward<own_key(), right_value(), vectors()>(
+                make(graph, c), j0, columns, triangles::head_rows(o, edge, c, width), &statistics.maximum(edge, c),
+                &statistics.inverse_sum(edge, c), scratch.threads + thread * scratch.each);
           };
           if (columns > simd::lanes) {
             run(triangles::size<2>());
@@ -287,18 +317,22 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
   });
 }
 
-inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
-                             triangle_statistics<float const> const& statistics, matrix<float const> o, matrix<float const> d_o,
-                             triangle_projections<float> const& dx, workspace ws) {
-  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) || !triangles::rows_are_contiguous(t.form, dx) ||
-      !triangles::rows_are_alike(statistics) || o.stride(1) != 1 || d_o.stride(1) != 1)
+inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x,
+                             graph_batch const& g, triangle_statistics<float const> const& statistics,
+                             matrix<float const> o, matrix<float const> d_o, triangle_projections<float> const& dx,
+                             workspace ws) {
+  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) ||
+      !triangles::rows_are_contiguous(t.form, dx) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1 ||
+      d_o.stride(1) != 1)
     return reference::do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
   triangles::expect_measured(g);
   auto const width = x.query.extent(1) / t.heads;
   auto const scratch = triangles::backward_parts(ex, t, width, g.dims, ws.data);
   triangles::make_bits(ex, t, g.dims, scratch.bits);
   with_triangle_form(t.form, [&](auto own_key, auto right_value) {
-    auto const make = [&](index_t graph, index_t c) { return triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0), scratch.bits); };
+    auto const make = [&](index_t graph, index_t c) {
+      return triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0), scratch.bits);
+    };
     auto const fetch = [&](index_t first, index_t count) {
       triangles::prefetch<false>(x.query, first, count);
       triangles::prefetch<false>(x.key, first, count);
@@ -318,10 +352,11 @@ inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_p
         [&](index_t graph, index_t c, int thread) {
           auto const edge = g.edge(graph);
           auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
-          triangles::small_backward<own_key(), right_value()>(make(graph, c), at(o), at(d_o), &statistics.maximum(edge, c),
-                                                              &statistics.inverse_sum(edge, c), at(dx.query), at(dx.key), at(dx.left_value),
-                                                              right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0},
-                                                              scratch.threads + thread * scratch.each);
+          triangles::small_backward<own_key(), right_value()>(
+              make(graph, c), at(o), at(d_o), &statistics.maximum(edge, c), &statistics.inverse_sum(edge, c),
+              at(dx.query), at(dx.key), at(dx.left_value),
+              right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0},
+              scratch.threads + thread * scratch.each);
         },
         fetch);
     if constexpr (!own_key()) {
@@ -329,36 +364,47 @@ inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_p
       auto const rows = scratch.statistics_rows;
       triangles::gather_statistics(ex, t.heads, width, statistics, o, d_o, rows, scratch.statistics);
       auto const size_of = [&](index_t graph) { return triangles::backward_tiles{g.size(graph), width}; };
-      auto const blocks = [&](index_t n) { return (n + triangles::backward_tiles{n, width}.block() - 1) / triangles::backward_tiles{n, width}.block(); };
-      triangles::each_portion(t.heads, width, g, scratch.gradients_room, [&](index_t first, index_t last, index_t first_head, index_t heads) {
-        index_t place = 0;
-        for (index_t graph = first; graph < last; ++graph) {
-          scratch.first_gradient[graph] = place;
-          if (!triangles::is_small(g.size(graph))) place += heads * size_of(graph).gradients();
-        }
-        auto const packed = [&](index_t graph, index_t c) { return scratch.gradients + scratch.first_gradient[graph] + (c - first_head) * size_of(graph).gradients(); };
-        // Heads innermost: rows that one head brings into the cache are there for the next.
-        triangles::each_tiled(
-            ex, g, first, last, scratch.first_task, [&](index_t n) { return heads * triangles::backward_tiles{n, width}.row_blocks(); },
-            [&](index_t graph, index_t task, int) {
-              auto const c = first_head + task % heads;
-              triangles::pack_gradient(size_of(graph), triangles::head_rows(d_o, g.edge(graph), c, width), task / heads, packed(graph, c));
-            });
-        triangles::each_tiled(
-            ex, g, first, last, scratch.first_task, [&](index_t n) { return heads * blocks(n); },
-            [&](index_t graph, index_t task, int thread) {
-              auto const edge = g.edge(graph), n = g.size(graph), c = first_head + task / blocks(n), block = size_of(graph).block(),
-                         l0 = task % blocks(n) * block;
-              auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
-              float const* const s = scratch.statistics + c * rows + edge;
-              auto const head_here = make(graph, c);
-              triangles::backward_block<right_value()> work(head_here, {s, s + t.heads * rows, s + 2 * t.heads * rows}, packed(graph, c),
-                                                            at(dx.query), at(dx.key), at(dx.left_value),
-                                                            right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0}, l0,
-                                                            std::min(block, n - l0), scratch.threads + thread * scratch.each);
-              work.run();
-            });
-      });
+      auto const blocks = [&](index_t n) {
+        return (n + triangles::backward_tiles{n, width}.block() - 1) / triangles::backward_tiles{n, width}.block();
+      };
+      triangles::each_portion(
+          t.heads, width, g, scratch.gradients_room,
+          [&](index_t first, index_t last, index_t first_head, index_t heads) {
+            index_t place = 0;
+            for (index_t graph = first; graph < last; ++graph) {
+              scratch.first_gradient[graph] = place;
+              if (!triangles::is_small(g.size(graph))) place += heads * size_of(graph).gradients();
+            }
+            auto const packed = [&](index_t graph, index_t c) {
+              return scratch.gradients + scratch.first_gradient[graph] + (c - first_head) * size_of(graph).gradients();
+            };
+            // Heads innermost: rows that one head brings into the cache are there for the next.
+            triangles::each_tiled(
+                ex, g, first, last, scratch.first_task,
+                [&](index_t n) {
+                  return heads * triangles::backward_tiles{n, width}.row_blocks();
+                },
+                [&](index_t graph, index_t task, int) {
+                  auto const c = first_head + task % heads;
+                  triangles::pack_gradient(size_of(graph), triangles::head_rows(d_o, g.edge(graph), c, width),
+                                           task / heads, packed(graph, c));
+                });
+            triangles::each_tiled(
+                ex, g, first, last, scratch.first_task, [&](index_t n) { return heads * blocks(n); },
+                [&](index_t graph, index_t task, int thread) {
+                  auto const edge = g.edge(graph), n = g.size(graph), c = first_head + task / blocks(n),
+                             block = size_of(graph).block(), l0 = task % blocks(n) * block;
+                  auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
+                  float const* const s = scratch.statistics + c * rows + edge;
+                  auto const head_here = make(graph, c);
+                  triangles::backward_block<right_value()> work(
+                      head_here, {s, s + t.heads * rows, s + 2 * t.heads * rows}, packed(graph, c), at(dx.query),
+                      at(dx.key), at(dx.left_value),
+                      right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0}, l0, std::min(block, n - l0),
+                      scratch.threads + thread * scratch.each);
+                  work.run();
+                });
+          });
     }
   });
 }

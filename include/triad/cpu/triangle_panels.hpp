@@ -38,7 +38,8 @@ template <int S, int... X>
 }  // namespace detail
 
 /// Rows [0, count), at most `width` of them, turned: to[c width + j] = x(j, c).  Missing rows repeat the last.
-/// Four columns at a time: vector r takes them from rows r, r + 4, ..., and two exchanges inside each four lanes finish.
+/// Four columns at a time: vector r takes them from rows r, r + 4, ..., and two exchanges inside each four lanes
+/// finish.
 [[gnu::noinline]] inline void turn(in_rows x, index_t count, index_t k, float* to, index_t width) {
   for (index_t j = 0; j < width; j += lanes) {
     float const* row[lanes];
@@ -64,18 +65,20 @@ template <int S, int... X>
 inline void pack_panel(in_rows x, index_t count, index_t wanted, index_t k, float* panel, index_t panel_rows) {
   for (index_t r = 0; r < wanted; ++r) {
     float const* const row = x[std::min(r, count - 1)];
-    simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
-      simd::store(panel + (c / lanes * panel_rows + r) * lanes, part.load(row + c));
-    });
+    simd::each_vector(
+        k, [&](index_t c, auto part) __attribute__((always_inline)) {
+          simd::store(panel + (c / lanes * panel_rows + r) * lanes, part.load(row + c));
+        });
   }
 }
 
 inline void unpack_panel(float const* panel, index_t panel_rows, index_t count, index_t k, out_rows y) {
   for (index_t r = 0; r < count; ++r) {
     float* const row = y[r];
-    simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
-      part.store(row + c, simd::load(panel + (c / lanes * panel_rows + r) * lanes));
-    });
+    simd::each_vector(
+        k, [&](index_t c, auto part) __attribute__((always_inline)) {
+          part.store(row + c, simd::load(panel + (c / lanes * panel_rows + r) * lanes));
+        });
   }
 }
 
@@ -86,10 +89,11 @@ inline void prefetch_rows(rows<T> x, index_t count, index_t k) {
     for (index_t c = 0; c < k + lanes - 1; c += 16) __builtin_prefetch(x[r] + std::min(c, k - 1), Write, 2);
 }
 
-/// s[r ld + j] = scale q_r . k_j for R rows and V vectors j.  k is turned; q(r, c) = q[r][c / lanes * jump + c % lanes]: a panel, or,
-/// where jump is `lanes`, rows as they lie.
+/// s[r ld + j] = scale q_r . k_j for R rows and V vectors j.  k is turned; q(r, c) = q[r][c / lanes * jump + c %
+/// lanes]: a panel, or, where jump is `lanes`, rows as they lie.
 template <int R, int V>
-[[gnu::noinline]] inline void scores(in_rows q, index_t jump, float const* k_turned, index_t k, float scale, float* s, index_t ld) {
+[[gnu::noinline]] inline void scores(in_rows q, index_t jump, float const* k_turned, index_t k, float scale, float* s,
+                                     index_t ld) {
   floats acc[R][V] = {};
   for (index_t c = 0; c < k; c += lanes, q.data += jump) {
     index_t const columns = std::min<index_t>(lanes, k - c);
@@ -114,8 +118,8 @@ template <int R, int V>
 /// Adds, for `half` rows i, two columns j and V vectors c, `count` middle nodes l to acc [i][j][V].
 /// p(i, l, j) = p[l layer + i row + j];  v1 [l][half][V lanes];  v2 [l][2][V lanes].
 template <int V>
-[[gnu::noinline]] inline void outputs(float const* p, index_t layer, index_t row, float const* v1, float const* v2, index_t count, bool first,
-                                      float* acc) {
+[[gnu::noinline]] inline void outputs(float const* p, index_t layer, index_t row, float const* v1, float const* v2,
+                                      index_t count, bool first, float* acc) {
   floats a[half][2][V];
 #pragma GCC unroll 4
   for (int i = 0; i < half; ++i)
@@ -148,11 +152,12 @@ template <int V>
       for (int v = 0; v < V; ++v) simd::store(acc + ((i * 2 + j) * V + v) * lanes, a[i][j][v]);
 }
 
-/// dp[l layer + i ld + j] for L middle nodes, `half` rows i, V vectors j.  d_o: [i] turned, one after the other;  v2: [l] turned, v2_layer
-/// apart;  v1: [l] panels of v1_rows rows, v1_layer apart.
+/// dp[l layer + i ld + j] for L middle nodes, `half` rows i, V vectors j.  d_o: [i] turned, one after the other;  v2:
+/// [l] turned, v2_layer apart;  v1: [l] panels of v1_rows rows, v1_layer apart.
 template <int L, int V>
-[[gnu::noinline]] inline void weight_gradients(float const* d_o, float const* v1, index_t v1_layer, index_t v1_rows, float const* v2,
-                                               index_t v2_layer, index_t k, float* dp, index_t layer, index_t ld) {
+[[gnu::noinline]] inline void weight_gradients(float const* d_o, float const* v1, index_t v1_layer, index_t v1_rows,
+                                               float const* v2, index_t v2_layer, index_t k, float* dp, index_t layer,
+                                               index_t ld) {
   constexpr int width = V * lanes;
   floats acc[L][half][V] = {};
   for (index_t c0 = 0; c0 < k; c0 += lanes, v1 += v1_rows * lanes) {
@@ -189,8 +194,8 @@ template <int L, int V>
 /// One l, one vector c, R rows i, `count` columns j.  p(i, j) = p[i ld + j];  d_o [i][j][lanes], rows d_o_row apart;
 /// v1, dv1 [i][lanes];  v2, dv2 [j][lanes].
 template <int R>
-[[gnu::noinline]] inline void value_gradients(float const* p, index_t ld, float const* d_o, index_t d_o_row, float const* v1, float const* v2,
-                                              index_t count, float* dv1, float* dv2) {
+[[gnu::noinline]] inline void value_gradients(float const* p, index_t ld, float const* d_o, index_t d_o_row,
+                                              float const* v1, float const* v2, index_t count, float* dv1, float* dv2) {
   floats a[R], da[R];
 #pragma GCC unroll 8
   for (int i = 0; i < R; ++i) {
@@ -216,10 +221,11 @@ template <int R>
   for (int i = 0; i < R; ++i) simd::store(dv1 + i * lanes, da[i]);
 }
 
-/// y_r += sum over s < count of w(r, s) b_s for R rows and V vectors c.  From one vector to the next: b_next and y_next; from one row of
-/// y to the next: y_row.
+/// y_r += sum over s < count of w(r, s) b_s for R rows and V vectors c.  From one vector to the next: b_next and
+/// y_next; from one row of y to the next: y_row.
 template <int R, int V>
-[[gnu::noinline]] inline void accumulate(weights w, index_t count, float const* b, index_t b_next, float* y, index_t y_row, index_t y_next) {
+[[gnu::noinline]] inline void accumulate(weights w, index_t count, float const* b, index_t b_next, float* y,
+                                         index_t y_row, index_t y_next) {
   floats acc[R][V];
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)

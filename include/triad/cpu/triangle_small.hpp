@@ -1,11 +1,13 @@
-// Triangular attention of one graph and head, edges where they lie, lanes along the head width: for graphs of a few nodes.
+// Triangular attention of one graph and head, edges where they lie, lanes along the head width: for graphs of a few
+// nodes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dot products leave one vector of partial sums each, which are then added sixteen at a time.  Forward keeps the scores of all
-// l of a block of rows i; backward takes one l after the other, since everything that belongs to one l,
-// dq(., l), dv1(., l), dk(l, .), dv2(l, .), is complete from that l alone.
+// Dot products leave one vector of partial sums each, which are then added sixteen at a time.  Forward keeps the scores
+// of all l of a block of rows i; backward takes one l after the other, since everything that belongs to one l, dq(.,
+// l), dv1(., l), dk(l, .), dv2(l, .), is complete from that l alone.
 //
-// Causal: a later node l is shut to the square of edges i, j < l.  Blocks of edges inside it are skipped; where it cuts a block, weights are zero.
+// Causal: a later node l is shut to the square of edges i, j < l.  Blocks of edges inside it are skipped; where it cuts
+// a block, weights are zero.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +22,8 @@ namespace triad::cpu::triangles {
 struct head {
   index_t n, width;
   in_rows query, key, left, right;  // (n n, width); right.data is null where the form has no right value
-  float scale;                     // 1 / sqrt(width)
-  std::uint8_t const* masked;      // (n n n) [i][l][j] or null
+  float scale;                      // 1 / sqrt(width)
+  std::uint8_t const* masked;       // (n n n) [i][l][j] or null
   float fill;
   std::uint64_t const* bits;  // dropout of p, or null: bit `first` + (l n + i) n + j
   std::uint64_t first;
@@ -38,19 +40,22 @@ struct head {
 };
 
 /// Rows i0 .. i0 + height, columns j0 .. j0 + columns of one l become `value` where l is shut to the edge.
-inline void shut(head const& x, index_t l, index_t i0, index_t height, index_t j0, index_t columns, float* s, index_t ld, float value) {
+inline void shut(head const& x, index_t l, index_t i0, index_t height, index_t j0, index_t columns, float* s,
+                 index_t ld, float value) {
   if (l < x.sources || l <= j0) return;
   for (index_t i = 0; i < std::min(height, l - i0); ++i) std::fill_n(s + i * ld, std::min(columns, l - j0), value);
 }
 
-/// Up to this many nodes all rows i are one block.  With AVX-512, one thread and four heads of width 50 the gradients then take
-/// 0.7 of the tiles' time at n = 20, and as long at n = 28.
+/// Up to this many nodes all rows i are one block.  With AVX-512, one thread and four heads of width 50 the gradients
+/// then take 0.7 of the tiles' time at n = 20, and as long at n = 28.
 inline constexpr index_t whole_graph = 20;
 
 constexpr index_t row_block(index_t n) { return n <= whole_graph ? n : 4; }
 
 /// Floats of the copies that collected() may make.
-constexpr index_t copied_floats(index_t n, index_t width) { return n <= whole_graph ? 4 * n * n * simd::padded(width) : 0; }
+constexpr index_t copied_floats(index_t n, index_t width) {
+  return n <= whole_graph ? 4 * n * n * simd::padded(width) : 0;
+}
 
 /// Floats of scratch for forward and backward of a graph of n nodes.
 constexpr index_t small_forward_floats(index_t n, index_t width) {
@@ -64,15 +69,17 @@ constexpr index_t small_backward_floats(index_t n, index_t width) {
   return 6 * edges + block * lanes + (n <= whole_graph ? n * n * simd::padded(width) : 0) + copied_floats(n, width);
 }
 
-/// The head with its rows side by side in `room`, where they lie so far apart in step (512 bytes) that they share a few sets of the
-/// first-level cache and would push each other out.
+/// The head with its rows side by side in `room`, where they lie so far apart in step (512 bytes) that they share a few
+/// sets of the first-level cache and would push each other out.
 inline head collected(head x, float* room) {
   if (x.n < 4 || x.n > whole_graph || x.query.stride % 128 != 0) return x;
   auto const row = simd::padded(x.width);
   for (auto* part : {&x.query, &x.key, &x.left, &x.right}) {
     if (part->data == nullptr) continue;
     for (index_t r = 0; r < x.n * x.n; ++r)
-      simd::each_vector(x.width, [&](index_t c, auto some) __attribute__((always_inline)) { simd::store(room + r * row + c, some.load((*part)[r] + c)); });
+      simd::each_vector(
+          x.width, [&](index_t c, auto some)
+                       __attribute__((always_inline)) { simd::store(room + r * row + c, some.load((*part)[r] + c)); });
     *part = {room, row};
     room += x.n * x.n * row;
   }
@@ -102,13 +109,15 @@ inline void score_rows(head const& x, index_t l, index_t i0, index_t height, flo
       each_run(n, [&](index_t j, auto w) {
         constexpr int J = decltype(w)::value;
         if (!x.open(l, i0 + i, j + J - 1)) return;
-        dots<1, J>(x.query.from((i0 + i) * n + l), x.key.from((i0 + i) * n + j), x.width, partial + (i * n + j) * lanes, n);
+        dots<1, J>(x.query.from((i0 + i) * n + l), x.key.from((i0 + i) * n + j), x.width, partial + (i * n + j) * lanes,
+                   n);
       });
   } else {
     each_block(height, n, [&](index_t i, auto h, index_t j, auto w) {
       constexpr int I = decltype(h)::value, J = decltype(w)::value;
       if (!x.open(l, i0 + i + I - 1, j + J - 1)) return;
-      dots<I, J>(x.query.from((i0 + i) * n + l).every(n), x.key.from(l * n + j), x.width, partial + (i * n + j) * lanes, n);
+      dots<I, J>(x.query.from((i0 + i) * n + l).every(n), x.key.from(l * n + j), x.width, partial + (i * n + j) * lanes,
+                 n);
     });
   }
   for (index_t t = 0; t < height * n; t += lanes) simd::store(s + t, simd::sums(partial + t * lanes) * x.scale);
@@ -120,8 +129,8 @@ inline void score_rows(head const& x, index_t l, index_t i0, index_t height, flo
 }
 
 /// s[l][t] becomes the softmax over l, with dropout; the statistics are stored.
-inline void softmax_rows(head const& x, index_t i0, index_t height, index_t layer, float* s, float* maximum, float* inverse_sum,
-                         float* out_maximum, float* out_inverse_sum) {
+inline void softmax_rows(head const& x, index_t i0, index_t height, index_t layer, float* s, float* maximum,
+                         float* inverse_sum, float* out_maximum, float* out_inverse_sum) {
   auto const n = x.n;
   for (index_t t = 0; t < height * n; t += lanes) {
     floats m = simd::load(s + t);
@@ -166,14 +175,15 @@ void small_forward(head const& scattered, out_rows o, float* out_maximum, float*
     if constexpr (RightValue) {
       each_block(height, n, [&](index_t i, auto h, index_t j, auto w) {
         constexpr int I = decltype(h)::value, J = decltype(w)::value;
-        values<I, J>({s + i * n + j, layer, n}, x.left.from((i0 + i) * n), x.right.from(j), n, x.end(i0 + i + I - 1, j + J - 1), x.width,
-                     o.from((i0 + i) * n + j));
+        values<I, J>({s + i * n + j, layer, n}, x.left.from((i0 + i) * n), x.right.from(j), n,
+                     x.end(i0 + i + I - 1, j + J - 1), x.width, o.from((i0 + i) * n + j));
       });
     } else {
       for (index_t i = 0; i < height; ++i)
         each_run(n, [&](index_t j, auto w) {
           constexpr int J = decltype(w)::value;
-          mix<J>({s + i * n + j, 1, layer}, x.end(i0 + i, j + J - 1), x.left.from((i0 + i) * n), x.width, o.from((i0 + i) * n + j), false);
+          mix<J>({s + i * n + j, 1, layer}, x.end(i0 + i, j + J - 1), x.left.from((i0 + i) * n), x.width,
+                 o.from((i0 + i) * n + j), false);
         });
     }
   };
@@ -183,10 +193,10 @@ void small_forward(head const& scattered, out_rows o, float* out_maximum, float*
 
 /// The gradients of one graph and head, all overwritten.
 template <bool OwnKey, bool RightValue>
-void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* maximum, float const* inverse_sum, out_rows dq, out_rows dk, out_rows dv1,
-                    out_rows dv2, float* scratch) {
+void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* maximum, float const* inverse_sum,
+                    out_rows dq, out_rows dk, out_rows dv1, out_rows dv2, float* scratch) {
   auto const n = scattered.n, width = scattered.width, height_limit = row_block(n), edges = backward_edges(n);
-  float* const m = scratch;         // [edge], as all below
+  float* const m = scratch;  // [edge], as all below
   float* const inverse = m + edges;
   float* const delta = inverse + edges;
   float* const p = delta + edges;  // softmax, then its gradient
@@ -206,11 +216,12 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
   for (index_t t0 = 0; t0 < n * n; t0 += lanes) {
     for (index_t t = t0; t < std::min(t0 + lanes, n * n); ++t) {
       floats acc = {};
-      simd::each_vector(width, [&](index_t c, auto part) __attribute__((always_inline)) {
-        floats const g = part.load(d_o[t] + c);
-        if (pack) simd::store(packed + t * simd::padded(width) + c, g);
-        acc = acc + g * part.load(o[t] + c);
-      });
+      simd::each_vector(
+          width, [&](index_t c, auto part) __attribute__((always_inline)) {
+            floats const g = part.load(d_o[t] + c);
+            if (pack) simd::store(packed + t * simd::padded(width) + c, g);
+            acc = acc + g * part.load(o[t] + c);
+          });
       simd::store(partial + (t - t0) * lanes, acc);
     }
     simd::store(delta + t0, simd::sums(partial));
@@ -221,10 +232,12 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
       auto const begin = i0 * n, end = (i0 + height) * n;
       score_rows<OwnKey>(x, l, i0, height, partial, p + begin);
       for (index_t t = begin; t < end; t += lanes) {
-        floats const probability = simd::exp_nonpositive(simd::load(p + t) - simd::load(m + t)) * simd::load(inverse + t);
+        floats const probability =
+            simd::exp_nonpositive(simd::load(p + t) - simd::load(m + t)) * simd::load(inverse + t);
         simd::store(p + t, probability);
         if (x.bits != nullptr)
-          simd::store(dropped + t, simd::keep(probability * x.kept, x.bits, x.first + static_cast<std::uint64_t>(l * n * n + t)));
+          simd::store(dropped + t,
+                      simd::keep(probability * x.kept, x.bits, x.first + static_cast<std::uint64_t>(l * n * n + t)));
       }
       float* const weight = x.bits != nullptr ? dropped : p;
       shut(x, l, i0, height, 0, n, weight + begin, n, 0);
@@ -234,8 +247,9 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
           constexpr int I = decltype(tall)::value;
           auto const row = i0 + r, last_row = row + I - 1, last = j + J - 1;
           if (!x.open(l, last_row, last)) return;
-          gradients<I, J, RightValue>(weight + row * n + j, n, gradient.from(row * n + j), n, width, x.left.from(row * n + l).every(n),
-                                      x.right.from(l * n + j), dv1.from(row * n + l).every(n), j > x.begin(l, last_row), dv2.from(l * n + j),
+          gradients<I, J, RightValue>(weight + row * n + j, n, gradient.from(row * n + j), n, width,
+                                      x.left.from(row * n + l).every(n), x.right.from(l * n + j),
+                                      dv1.from(row * n + l).every(n), j > x.begin(l, last_row), dv2.from(l * n + j),
                                       row > x.begin(l, last), partial + (r * n + j) * lanes);
         };
         if constexpr (decltype(h)::value == 5) {  // 5 x 5 accumulators of dP would not fit the registers
@@ -247,7 +261,8 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
       });
       for (index_t t = begin; t < end; t += lanes) {
         floats dp = simd::sums(partial + (t - begin) * lanes);
-        if (x.bits != nullptr) dp = simd::keep(dp * x.kept, x.bits, x.first + static_cast<std::uint64_t>(l * n * n + t));
+        if (x.bits != nullptr)
+          dp = simd::keep(dp * x.kept, x.bits, x.first + static_cast<std::uint64_t>(l * n * n + t));
         simd::store(ds + t, simd::load(p + t) * (dp - simd::load(delta + t)) * x.scale);
       }
       if (x.masked != nullptr)
@@ -275,8 +290,10 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
       each_run(n, [&](index_t i, auto h) {
         constexpr int I = decltype(h)::value;
         index_t const from = x.begin(l, i + I - 1);
-        mix<I>({ds + i * n + from, n, 1}, n - from, x.key.from(l * n + from), width, dq.from(i * n + l).every(n), false);
-        mix<I>({ds + from * n + i, 1, n}, n - from, x.query.from(from * n + l).every(n), width, dk.from(l * n + i), false);
+        mix<I>({ds + i * n + from, n, 1}, n - from, x.key.from(l * n + from), width, dq.from(i * n + l).every(n),
+               false);
+        mix<I>({ds + from * n + i, 1, n}, n - from, x.query.from(from * n + l).every(n), width, dk.from(l * n + i),
+               false);
       });
     }
   }

@@ -1,8 +1,10 @@
-// One step of causal triangular attention, some edges of a slot at a time; rows of the cache are read whole, all heads together.
+// One step of causal triangular attention, some edges of a slot at a time; rows of the cache are read whole, all heads
+// together.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every q, k, v1, v2 of a graph is read once a step and multiplied once, so that memory decides: each row is read whole, first for the
-// scores of all heads, then for the values.  (Rows asked for before their turn, by prefetching, took longer.)
+// Every q, k, v1, v2 of a graph is read once a step and multiplied once, so that memory decides: each row is read
+// whole, first for the scores of all heads, then for the values.  (Rows asked for before their turn, by prefetching,
+// took longer.)
 #pragma once
 
 #include <algorithm>
@@ -19,7 +21,8 @@ namespace stepping {
 
 inline constexpr index_t edges = 4;  // of a task
 
-/// The memory of a thread: where the edges (i, l) and (l, j) of one edge lie, its scores, and vectors whose lanes are still to be added up.
+/// The memory of a thread: where the edges (i, l) and (l, j) of one edge lie, its scores, and vectors whose lanes are
+/// still to be added up.
 template <class T>
 struct desk {
   index_t across, heads;  // scores of a head, whole registers of them
@@ -103,7 +106,8 @@ template <bool Both, class T>
 
 /// One edge (i, j): its row of o.
 template <bool OwnKey, bool RightValue, class T>
-void attend(desk<T> const& mine, triangle_projections<T const> const& x, edge_shells const& at, shell_edge const& e, index_t width, T* to) {
+void attend(desk<T> const& mine, triangle_projections<T const> const& x, edge_shells const& at, shell_edge const& e,
+            index_t width, T* to) {
   constexpr index_t count = attending::lanes_of<T>::count;
   shell_graph const g = at.graph(e.slot);
   index_t const n = g.nodes, heads = mine.heads, across = attending::padded<T>(n), own = g.row(e.i, e.j);
@@ -112,7 +116,8 @@ void attend(desk<T> const& mine, triangle_projections<T const> const& x, edge_sh
     index_t const some = std::min(count, n - first);
     for (index_t l = 0; l < some; ++l) {
       T const *const q = &x.query(mine.left[first + l], 0), *const k = &x.key(OwnKey ? own : mine.right[first + l], 0);
-      for (index_t c = 0; c < heads; ++c) multiply(q + c * width, k + c * width, width, mine.partial + (c * count + l) * count);
+      for (index_t c = 0; c < heads; ++c)
+        multiply(q + c * width, k + c * width, width, mine.partial + (c * count + l) * count);
     }
     for (index_t c = 0; c < heads; ++c) add_up(mine.partial + c * count * count, mine.scores + c * across + first);
   }
@@ -133,13 +138,15 @@ void attend(desk<T> const& mine, triangle_projections<T const> const& x, edge_sh
 
 template <class T>
 std::size_t do_triangle_step_workspace(backend& ex, index_t heads, edge_shells const& at, matrix<T> const&) {
-  return static_cast<std::size_t>(ex.threads) * stepping::desk<T>::bytes(at.sources.dims.max_nodes + at.step + 1, heads);
+  return static_cast<std::size_t>(ex.threads) *
+         stepping::desk<T>::bytes(at.sources.dims.max_nodes + at.step + 1, heads);
 }
 
 template <std::floating_point T>
-void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_projections<T const> const& x, edge_shells const& at,
-                      shell_edges wanted, matrix<T> o, workspace ws) {
-  bool const contiguous = x.query.stride(1) == 1 && x.key.stride(1) == 1 && x.left_value.stride(1) == 1 && o.stride(1) == 1;
+void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_projections<T const> const& x,
+                      edge_shells const& at, shell_edges wanted, matrix<T> o, workspace ws) {
+  bool const contiguous =
+      x.query.stride(1) == 1 && x.key.stride(1) == 1 && x.left_value.stride(1) == 1 && o.stride(1) == 1;
   if (!contiguous || (uses_right_value(form) && x.right_value.stride(1) != 1))
     return reference::do_triangle_step(ex, form, heads, x, at, wanted, o, ws);
   index_t const width = o.extent(1) / heads;
@@ -147,7 +154,8 @@ void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_p
     parallel_rows(ex, o.extent(0), stepping::edges, [&](index_t first, index_t count, int thread) {
       stepping::desk<T> const mine(ws, thread, at.sources.dims.max_nodes + at.step + 1, heads);
       for (index_t r = first; r < first + count; ++r)
-        stepping::attend<decltype(own_key)::value, decltype(right_value)::value>(mine, x, at, at.edge(wanted, r), width, &o(r, 0));
+        stepping::attend<decltype(own_key)::value, decltype(right_value)::value>(mine, x, at, at.edge(wanted, r), width,
+                                                                                 &o(r, 0));
     });
   });
 }

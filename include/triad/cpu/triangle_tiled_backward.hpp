@@ -1,15 +1,15 @@
 // Triangular attention backward in tiles: one head of one graph, a block of middle nodes l, all i and j.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that belongs to an l is complete from that l alone, so a task writes dq(., l), dv1(., l), dk(l, .), dv2(l, .) of its
-// block and nobody else does.  Panels of k, v2, dk, dv2 of the block stay in the second-level cache; do, which every block reads,
-// is packed once for all of them and streams past:
+// Everything that belongs to an l is complete from that l alone, so a task writes dq(., l), dv1(., l), dk(l, .), dv2(l,
+// .) of its block and nobody else does.  Panels of k, v2, dk, dv2 of the block stay in the second-level cache; do,
+// which every block reads, is packed once for all of them and streams past:
 //
 //   for a block of rows i, for a tile of columns j:
 //     p = exp(s - m) / z;  dP = sum_c do v1 v2;  dS = p (dP - delta) / sqrt(k);  dv1, dv2 from p;  dq, dk from dS
 //
-// Causal: a later l is shut to the square of edges i, j < l.  Tiles inside it are skipped, as are rows and columns of a register kernel;
-// what is left of it in a tile has p and dS of zero.
+// Causal: a later l is shut to the square of edges i, j < l.  Tiles inside it are skipped, as are rows and columns of a
+// register kernel; what is left of it in a tile has p and dS of zero.
 #pragma once
 
 #include "triad/cpu/triangle_tiled_forward.hpp"
@@ -65,26 +65,29 @@ inline void pack_gradient(backward_tiles const& t, in_rows d_o, index_t block, f
       auto const row = d_o.from(std::min(i0 + i, t.n - 1) * t.n + j0);
       index_t const columns = std::min(width, t.n - j0);
       turn(row, columns, t.width, to + i * t.width * width, width);
-      pack_panel(row, columns, width, t.width, to + block_rows * tile * t.width + i * width * lanes, block_rows * width);
+      pack_panel(row, columns, width, t.width, to + block_rows * tile * t.width + i * width * lanes,
+                 block_rows * width);
     }
   });
 }
 
-/// Softmax statistics and delta of one head, one after the other for all edges of the graph, readable a tile beyond the last.
+/// Softmax statistics and delta of one head, one after the other for all edges of the graph, readable a tile beyond the
+/// last.
 struct edge_statistics {
   float const *maximum, *inverse_sum, *delta;
 };
 
-/// p: scores become dropped probabilities;  ds: gradients of those become gradients of the scores.  Rows past `height` become zero, and so
-/// does what is shut, whatever was there.
-inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height, index_t padded_height, index_t j0,
-                            index_t columns, index_t width, float* p, float* ds) {
+/// p: scores become dropped probabilities;  ds: gradients of those become gradients of the scores.  Rows past `height`
+/// become zero, and so does what is shut, whatever was there.
+inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height,
+                            index_t padded_height, index_t j0, index_t columns, index_t width, float* p, float* ds) {
   auto const n = x.n;
   if (x.masked != nullptr) mask_scores(x, l, i0, height, j0, columns, p, width, x.fill);
   for (index_t i = 0; i < height; ++i)
     for (index_t j = 0; j < width; j += lanes) {
       index_t const edge = (i0 + i) * n + j0 + j, t = i * width + j;
-      floats const probability = simd::exp_nonpositive(simd::load(p + t) - simd::load(e.maximum + edge)) * simd::load(e.inverse_sum + edge);
+      floats const probability =
+          simd::exp_nonpositive(simd::load(p + t) - simd::load(e.maximum + edge)) * simd::load(e.inverse_sum + edge);
       floats dropped = probability, dp = simd::load(ds + t);
       if (x.bits != nullptr) {
         auto const position = x.first + static_cast<std::uint64_t>((l * n + i0 + i) * n + j0 + j);
@@ -107,9 +110,21 @@ inline void score_gradients(head const& x, edge_statistics const& e, index_t l, 
 template <bool RightValue>
 class backward_block {
  public:
-  backward_block(head const& x_, edge_statistics const& e_, float const* d_o_, out_rows dq_, out_rows dk_, out_rows dv1_, out_rows dv2_, index_t l0_,
-                 index_t count_, float* scratch)
-      : x(x_), e(e_), d_o(d_o_), to_query(dq_), to_key(dk_), to_left(dv1_), to_right(dv2_), l0(l0_), count(count_), size_of{x_.n, x_.width}, n(x_.n), k(x_.width), vectors(size_of.vectors()) {
+  backward_block(head const& x_, edge_statistics const& e_, float const* d_o_, out_rows dq_, out_rows dk_,
+                 out_rows dv1_, out_rows dv2_, index_t l0_, index_t count_, float* scratch)
+      : x(x_),
+        e(e_),
+        d_o(d_o_),
+        to_query(dq_),
+        to_key(dk_),
+        to_left(dv1_),
+        to_right(dv2_),
+        l0(l0_),
+        count(count_),
+        size_of{x_.n, x_.width},
+        n(x_.n),
+        k(x_.width),
+        vectors(size_of.vectors()) {
     float* next = scratch;
     auto const take = [&](index_t floats_wanted) { return std::exchange(next, next + floats_wanted); };
     auto const l = size_of.block();
@@ -152,8 +167,10 @@ class backward_block {
       std::fill(dq, dq + count * size_of.rows_of_one(), 0.0f);
       std::fill(dv1, dv1 + count * size_of.rows_of_one(), 0.0f);
       for (index_t l = 0; l < count; ++l) {
-        pack_panel(x.query.from(i0 * n + l0 + l).every(n), height, padded_height, k, query + l * size_of.rows_of_one(), block_rows);
-        pack_panel(x.left.from(i0 * n + l0 + l).every(n), height, padded_height, k, left + l * size_of.rows_of_one(), block_rows);
+        pack_panel(x.query.from(i0 * n + l0 + l).every(n), height, padded_height, k, query + l * size_of.rows_of_one(),
+                   block_rows);
+        pack_panel(x.left.from(i0 * n + l0 + l).every(n), height, padded_height, k, left + l * size_of.rows_of_one(),
+                   block_rows);
       }
       each_tile(n, [&](index_t j0, auto v) { this->template one_tile<decltype(v)::value>(i0, j0); });
       for (index_t l = 0; l < count; ++l) {
@@ -165,7 +182,8 @@ class backward_block {
       for (index_t l = 0; l < count; ++l) {
         constexpr index_t width = decltype(v)::value * lanes;
         unpack_panel(panel(dk, l, j0), width, std::min(width, n - j0), k, to_key.from((l0 + l) * n + j0));
-        if constexpr (RightValue) unpack_panel(panel(dv2, l, j0), width, std::min(width, n - j0), k, to_right.from((l0 + l) * n + j0));
+        if constexpr (RightValue)
+          unpack_panel(panel(dv2, l, j0), width, std::min(width, n - j0), k, to_right.from((l0 + l) * n + j0));
       }
     });
   }
@@ -185,16 +203,22 @@ class backward_block {
   float* turned(float* base, index_t l, index_t j0) const { return base + l * size_of.turned() + j0 * k; }
   float* panel(float* base, index_t l, index_t j0) const { return base + l * size_of.panel() + j0 * vectors * lanes; }
 
-  float const* gradient_of(index_t i0, index_t j0) const { return d_o + (i0 / block_rows * size_of.tiles() + j0 / tile) * size_of.gradient(); }
+  float const* gradient_of(index_t i0, index_t j0) const {
+    return d_o + (i0 / block_rows * size_of.tiles() + j0 / tile) * size_of.gradient();
+  }
 
   /// From which row or column, counted from `begin`, l of the block is open to edges whose other end is up to `last`.
-  index_t first_of(index_t l, index_t last, index_t begin) const { return std::max<index_t>(0, x.begin(l0 + l, last) - begin); }
+  index_t first_of(index_t l, index_t last, index_t begin) const {
+    return std::max<index_t>(0, x.begin(l0 + l, last) - begin);
+  }
 
-  /// Asks, at each l of a tile, for a part of what the next tile and the next block of rows will read, and of what this block writes.
+  /// Asks, at each l of a tile, for a part of what the next tile and the next block of rows will read, and of what this
+  /// block writes.
   void prefetch_next(index_t i0, index_t j0, index_t l) {
     bool const last_tile = j0 + tile >= n;
     if (float const* const next = gradient_of(i0, j0) + size_of.gradient(); next < d_o + size_of.gradients())
-      for (index_t at = size_of.gradient() * l / count; at < size_of.gradient() * (l + 1) / count; at += 16) __builtin_prefetch(next + at, 0, 2);
+      for (index_t at = size_of.gradient() * l / count; at < size_of.gradient() * (l + 1) / count; at += 16)
+        __builtin_prefetch(next + at, 0, 2);
     if (last_tile) {
       index_t const i = i0 + block_rows, next_height = std::min(block_rows, n - i);
       if (next_height > 0) {
@@ -206,7 +230,8 @@ class backward_block {
     }
     if (i0 + block_rows >= n) {
       prefetch_rows<true>(to_key.from((l0 + l) * n + j0), std::min<index_t>(tile, n - j0), k);
-      if constexpr (RightValue) prefetch_rows<true>(to_right.from((l0 + l) * n + j0), std::min<index_t>(tile, n - j0), k);
+      if constexpr (RightValue)
+        prefetch_rows<true>(to_right.from((l0 + l) * n + j0), std::min<index_t>(tile, n - j0), k);
     }
   }
 
@@ -215,9 +240,11 @@ class backward_block {
     constexpr index_t width = V * lanes;
     index_t const columns = std::min(width, n - j0), layer = block_rows * width, rows_of_l = size_of.rows_of_one();
     index_t const last_row = i0 + height - 1, last_column = j0 + columns - 1;
-    index_t open = x.end(last_row, last_column) - l0;  // middle nodes of the block that are open to some edge of the tile
+    index_t open =
+        x.end(last_row, last_column) - l0;  // middle nodes of the block that are open to some edge of the tile
     if (open <= 0) return;
-    if constexpr (!RightValue) open = (open + group - 1) / group * group;  // `accumulate` adds those of so many l, whatever they are
+    if constexpr (!RightValue)
+      open = (open + group - 1) / group * group;  // `accumulate` adds those of so many l, whatever they are
     index_t const here = std::min(count, open);
     float const* const gradient_turned = gradient_of(i0, j0);
     float const* const gradient = gradient_turned + block_rows * tile * k;
@@ -226,23 +253,23 @@ class backward_block {
       each_group(padded_height, [&](index_t i, auto r) {
         constexpr int R = decltype(r)::value;
         if (!x.open(l0 + l, i0 + i + R - 1, last_column)) return;
-        scores<R, V>({query + l * rows_of_l + i * lanes, lanes}, block_rows * lanes, turned(key_turned, l, j0), k, x.scale,
-                     p + l * layer + i * width, width);
+        scores<R, V>({query + l * rows_of_l + i * lanes, lanes}, block_rows * lanes, turned(key_turned, l, j0), k,
+                     x.scale, p + l * layer + i * width, width);
       });
     }
     if constexpr (RightValue) {
       for (index_t i = 0; i < padded_height; i += half)
         each_pair(here, [&](index_t l, auto two) {
           if (!x.open(l0 + l, i0 + i + half - 1, last_column)) return;
-          weight_gradients<decltype(two)::value, V>(gradient_turned + i * k * width, left + l * rows_of_l + i * lanes, rows_of_l, block_rows,
-                                                    turned(right_turned, l, j0), size_of.turned(), k,
-                                                    ds + l * layer + i * width, layer, width);
+          weight_gradients<decltype(two)::value, V>(gradient_turned + i * k * width, left + l * rows_of_l + i * lanes,
+                                                    rows_of_l, block_rows, turned(right_turned, l, j0),
+                                                    size_of.turned(), k, ds + l * layer + i * width, layer, width);
         });
     } else {
       for (index_t i = 0; i < height; ++i)
         each_group(here, [&](index_t l, auto r) {
-          scores<decltype(r)::value, V>({left + l * rows_of_l + i * lanes, rows_of_l}, block_rows * lanes, gradient_turned + i * k * width, k, 1.0f,
-                                        ds + l * layer + i * width, layer);
+          scores<decltype(r)::value, V>({left + l * rows_of_l + i * lanes, rows_of_l}, block_rows * lanes,
+                                        gradient_turned + i * k * width, k, 1.0f, ds + l * layer + i * width, layer);
         });
     }
     for (index_t l = 0; l < here; ++l)
@@ -256,18 +283,20 @@ class backward_block {
             index_t const from = first_of(l, i0 + i + R - 1, j0), at_row = l * rows_of_l + (v * block_rows + i) * lanes,
                           at_column = (v * width + from) * lanes;
             if (from >= columns) break;
-            value_gradients<R>(p + l * layer + i * width + from, width, gradient + ((v * block_rows + i) * width + from) * lanes, width * lanes,
-                               left + at_row, panel(right, l, j0) + at_column, columns - from, dv1 + at_row, panel(dv2, l, j0) + at_column);
+            value_gradients<R>(p + l * layer + i * width + from, width,
+                               gradient + ((v * block_rows + i) * width + from) * lanes, width * lanes, left + at_row,
+                               panel(right, l, j0) + at_column, columns - from, dv1 + at_row,
+                               panel(dv2, l, j0) + at_column);
           }
         });
     } else {
       for (index_t i = 0; i < height; ++i)
         each_pair(vectors, [&](index_t v, auto pair) {
           each_group(here, [&](index_t l, auto r) {
-            accumulate<decltype(r)::value, decltype(pair)::value>({p + l * layer + i * width, layer, 1}, columns,
-                                                                  gradient + (v * block_rows + i) * width * lanes, block_rows * width * lanes,
-                                                                  dv1 + l * rows_of_l + (v * block_rows + i) * lanes, rows_of_l,
-                                                                  block_rows * lanes);
+            accumulate<decltype(r)::value, decltype(pair)::value>(
+                {p + l * layer + i * width, layer, 1}, columns, gradient + (v * block_rows + i) * width * lanes,
+                block_rows * width * lanes, dv1 + l * rows_of_l + (v * block_rows + i) * lanes, rows_of_l,
+                block_rows * lanes);
           });
         });
     }
@@ -278,15 +307,17 @@ class backward_block {
           constexpr int R = decltype(r)::value;
           index_t const from = first_of(l, i0 + i + R - 1, j0);
           if (from >= columns) return;
-          accumulate<R, W>({ds + l * layer + i * width + from, width, 1}, columns - from, panel(key, l, j0) + (v * width + from) * lanes,
-                           width * lanes, dq + l * rows_of_l + (v * block_rows + i) * lanes, lanes, block_rows * lanes);
+          accumulate<R, W>({ds + l * layer + i * width + from, width, 1}, columns - from,
+                           panel(key, l, j0) + (v * width + from) * lanes, width * lanes,
+                           dq + l * rows_of_l + (v * block_rows + i) * lanes, lanes, block_rows * lanes);
         });
         each_group(columns, [&](index_t j, auto r) {
           constexpr int R = decltype(r)::value;
           index_t const from = first_of(l, j0 + j + R - 1, i0);
           if (from >= height) return;
-          accumulate<R, W>({ds + l * layer + from * width + j, 1, width}, height - from, query + l * rows_of_l + (v * block_rows + from) * lanes,
-                           block_rows * lanes, panel(dk, l, j0) + (v * width + j) * lanes, lanes, width * lanes);
+          accumulate<R, W>({ds + l * layer + from * width + j, 1, width}, height - from,
+                           query + l * rows_of_l + (v * block_rows + from) * lanes, block_rows * lanes,
+                           panel(dk, l, j0) + (v * width + j) * lanes, lanes, width * lanes);
         });
       });
   }

@@ -1,11 +1,12 @@
 // Products with one very wide matrix, in float laid out so that both of them read it once, from front to back.
 // SPDX-License-Identifier: Apache-2.0
 //
-// BLAS copies either factor into an order of its own at every call, which takes it longer than the arithmetic where one factor has few
-// rows.  Here w (n, k) is copied once, into panels of as many columns as a vector has lanes: a row of a panel is one vector, and the
-// panels follow one another.
+// BLAS copies either factor into an order of its own at every call, which takes it longer than the arithmetic where one
+// factor has few rows.  Here w (n, k) is copied once, into panels of as many columns as a vector has lanes: a row of a
+// panel is one vector, and the panels follow one another.
 //
-//   y = x w'     lanes along k.  Tiles of sums stay in registers for a span of panels and are kept as vectors until the chunk's end.
+//   y = x w'     lanes along k.  Tiles of sums stay in registers for a span of panels and are kept as vectors until the
+//                chunk's end.
 //   dx += dy w   lanes along k.  A tile of dx stays in registers while the rows of its panels go by.
 #pragma once
 
@@ -28,22 +29,25 @@ inline constexpr int tile_rows = 4;                                 // of x, in 
 inline constexpr int tile_columns = simd::registers == 32 ? 6 : 2;  // rows of w in it
 inline constexpr int back_rows = simd::registers == 32 ? 8 : 4;     // of dx, in a tile of it
 inline constexpr int back_panels = simd::registers == 32 ? 3 : 2;
-inline constexpr index_t span = 32;  // panels: a tile's part of them stays in the first cache, all of them in the second
+inline constexpr index_t span =
+    32;  // panels: a tile's part of them stays in the first cache, all of them in the second
 inline constexpr index_t chunk_panels = wide_chunk / lanes;
-inline constexpr index_t line = 64;     // bytes of a line of the cache
-inline constexpr int lines_ahead = 2;   // lines of the next span that a tile calls for beside each of its panels
+inline constexpr index_t line = 64;    // bytes of a line of the cache
+inline constexpr int lines_ahead = 2;  // lines of the next span that a tile calls for beside each of its panels
 
 /// Rows of a panel: those of w, and as many of zeros as fill the last tile.
 constexpr index_t padded_rows(index_t n) { return (n + tile_columns - 1) / tile_columns * tile_columns; }
-/// Numbers from one panel to the next: a row more, so that the same rows of all panels do not meet in one set of the cache.
+/// Numbers from one panel to the next: a row more, so that the same rows of all panels do not meet in one set of the
+/// cache.
 constexpr index_t pitch(index_t n) { return (padded_rows(n) + 1) * lanes; }
 /// Numbers that the sums of a row of x take, as vectors.
 constexpr index_t sums_row(index_t n) { return simd::padded(padded_rows(n)) * lanes; }
 
-/// sums(r, c) += lanes of x(r, .) w(c, .) over `panels` panels, the last of them `last` wide; calls for lines from `ahead` to `ahead_end`.
+/// sums(r, c) += lanes of x(r, .) w(c, .) over `panels` panels, the last of them `last` wide; calls for lines from
+/// `ahead` to `ahead_end`.
 template <int R>
-void dots(float const* x, index_t stride, float const* w, index_t step, index_t panels, simd::tail last, float* sums, index_t row, char const* ahead,
-          char const* ahead_end) {
+void dots(float const* x, index_t stride, float const* w, index_t step, index_t panels, simd::tail last, float* sums,
+          index_t row, char const* ahead, char const* ahead_end) {
   constexpr int C = tile_columns;
   floats sum[R][C];
   for (int r = 0; r < R; ++r)
@@ -115,13 +119,14 @@ inline void do_wide_factor(backend& ex, wide_factor<float> const& factor) {
   });
 }
 
-inline std::size_t do_wide_matmul_workspace(backend& ex, wide_factor<float> const&, index_t used, tensor<float, dyn, dyn> y) {
+inline std::size_t do_wide_matmul_workspace(backend& ex, wide_factor<float> const&, index_t used,
+                                            tensor<float, dyn, dyn> y) {
   index_t const m = y.extent(0), n = y.extent(1), chunks = (used + wide_chunk - 1) / wide_chunk;
   return static_cast<std::size_t>(ex.threads * m * wide::sums_row(n) + chunks * m * n) * sizeof(float);
 }
 
-inline void do_wide_matmul(backend& ex, matrix<float const> x, wide_factor<float> const& factor, index_t used, vec<float const> bias, tensor<float, dyn, dyn> y,
-                           workspace ws) {
+inline void do_wide_matmul(backend& ex, matrix<float const> x, wide_factor<float> const& factor, index_t used,
+                           vec<float const> bias, tensor<float, dyn, dyn> y, workspace ws) {
   using namespace wide;
   index_t const m = y.extent(0), n = y.extent(1), step = pitch(n), row = sums_row(n), panels = simd::vectors(used);
   index_t const chunks = (panels + chunk_panels - 1) / chunk_panels;
@@ -140,7 +145,8 @@ inline void do_wide_matmul(backend& ex, matrix<float const> x, wide_factor<float
       for (index_t c = 0; c < padded_rows(n); c += tile_columns)
         for (index_t r = 0; r < m; r += tile_rows)
           with_constant<tile_rows>(m - r, [&](auto some) {
-            dots<decltype(some)::value>(&x(r, q * lanes), x.stride(0), w + q * step + c * lanes, step, count, last, mine + r * row + c * lanes, row, ahead, ahead_end);
+            dots<decltype(some)::value>(&x(r, q * lanes), x.stride(0), w + q * step + c * lanes, step, count, last,
+                                        mine + r * row + c * lanes, row, ahead, ahead_end);
             ahead += count * lines_ahead * line;
           });
     }
@@ -157,7 +163,8 @@ inline void do_wide_matmul(backend& ex, matrix<float const> x, wide_factor<float
     }
 }
 
-inline void do_wide_matmul_back(backend& ex, matrix<float const> dy, wide_factor<float> const& factor, index_t used, matrix<float> dx) {
+inline void do_wide_matmul_back(backend& ex, matrix<float const> dy, wide_factor<float> const& factor, index_t used,
+                                matrix<float> dx) {
   using namespace wide;
   index_t const m = dy.extent(0), n = dy.extent(1), step = pitch(n), whole = used / lanes, rest = used % lanes;
   auto const* const w = reinterpret_cast<float const*>(factor.laid_out.data);
@@ -191,16 +198,21 @@ inline void do_wide_matmul_back(backend& ex, matrix<float const> dy, wide_factor
 // In other types BLAS computes the chunks.
 
 template <class T>
-std::size_t do_wide_factor_workspace(backend&, matrix<T const>, index_t) { return 0; }
+std::size_t do_wide_factor_workspace(backend&, matrix<T const>, index_t) {
+  return 0;
+}
 
 template <class T>
 void do_wide_factor(backend&, wide_factor<T> const&) {}
 
 template <class T>
-std::size_t do_wide_matmul_workspace(backend& ex, wide_factor<T> const&, index_t used, tensor<T, dyn, dyn> y) { return wide_chunks_workspace(ex, used, y); }
+std::size_t do_wide_matmul_workspace(backend& ex, wide_factor<T> const&, index_t used, tensor<T, dyn, dyn> y) {
+  return wide_chunks_workspace(ex, used, y);
+}
 
 template <class T>
-void do_wide_matmul(backend& ex, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias, tensor<T, dyn, dyn> y, workspace ws) {
+void do_wide_matmul(backend& ex, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias,
+                    tensor<T, dyn, dyn> y, workspace ws) {
   wide_by_chunks(ex, x, factor.w, used, bias, y, ws);
 }
 

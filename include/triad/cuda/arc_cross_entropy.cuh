@@ -1,8 +1,8 @@
 // Cross entropy and argmax over parents: a warp a node, lanes along its graph's nodes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three passes: the loss of each node, their mean, the gradient.  `losses` holds first the loss of each node, then the number
-// of nodes that count.
+// Three passes: the loss of each node, their mean, the gradient.  `losses` holds first the loss of each node, then the
+// number of nodes that count.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -15,8 +15,8 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The scores of one node for its parents.  A warp past the end has a graph of no nodes, so that it takes part in everything and
-/// writes nothing.
+/// The scores of one node for its parents.  A warp past the end has a graph of no nodes, so that it takes part in
+/// everything and writes nothing.
 template <class T>
 struct arc_row {
   arc_settings const& settings;
@@ -24,7 +24,8 @@ struct arc_row {
   bool live;
   index_t node, n, first, step;  // edge (of parent j) = first + j step
 
-  TRIAD_DEVICE arc_row(block const& b, arc_settings const& t, graph_batch const& g, vec<T const> const& s) : settings(t), score(s) {
+  TRIAD_DEVICE arc_row(block const& b, arc_settings const& t, graph_batch const& g, vec<T const> const& s)
+      : settings(t), score(s) {
     index_t const item = b.index() * row_warps + b.row();
     live = item < g.dims.nodes;
     node = live ? item : 0;
@@ -48,13 +49,14 @@ struct arc_losses {
   static constexpr char const* name = "losses of arc_cross_entropy";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score, vec<index_t const> parent, vec<T> losses) const {
+  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score,
+                               vec<index_t const> parent, vec<T> losses) const {
     arc_row<T> const row(b, t, g, score);
     softmax_total<T> const total(b, row, row.n);
     if (!row.live || b.lane() != 0) return;
     index_t const p = parent(row.node);
     // Nobody is there to tell of a parent outside of its graph, so its loss is NaN.
-    losses(row.node) = p < 0        ? T(0)
+    losses(row.node) = p < 0       ? T(0)
                        : p < row.n ? ::cuda::std::log(total.sum) + total.maximum - row(p)
                                    : ::cuda::std::numeric_limits<T>::quiet_NaN();
   }
@@ -65,8 +67,8 @@ struct arc_gradient {
   static constexpr char const* name = "gradient of arc_cross_entropy";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score, vec<index_t const> parent, vec<T const> counts,
-                               vec<T> dscore) const {
+  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score,
+                               vec<index_t const> parent, vec<T const> counts, vec<T> dscore) const {
     arc_row<T> const row(b, t, g, score);
     softmax_total<T> const total(b, row, row.n);
     index_t const p = row.live ? parent(row.node) : -1;
@@ -84,7 +86,8 @@ struct arc_argmax {
   static constexpr char const* name = "best_arcs";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score, vec<index_t> best) const {
+  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score,
+                               vec<index_t> best) const {
     arc_row<T> const row(b, t, g, score);
     T value = row.n > 0 ? row(0) : T(0);
     index_t at = 0;
@@ -101,11 +104,12 @@ struct arc_argmax {
 }  // namespace detail
 
 template <class T>
-void do_arc_cross_entropy(backend& ex, arc_settings const& t, graph_batch const& g, vec<T const> score, vec<index_t const> parent, vec<T> loss,
-                          vec<T> dscore, vec<T> losses) {
+void do_arc_cross_entropy(backend& ex, arc_settings const& t, graph_batch const& g, vec<T const> score,
+                          vec<index_t const> parent, vec<T> loss, vec<T> dscore, vec<T> losses) {
   index_t const blocks = blocks_for(g.dims.nodes, row_warps);
   launch(ex, detail::arc_losses<T>{}, blocks, t, g, score, parent, losses);
-  launch(ex, detail::cross_entropy_mean<T>{}, 1, parent, loss, make_matrix(losses.data_handle(), losses.extent(0), index_t{1}, index_t{1}));
+  launch(ex, detail::cross_entropy_mean<T>{}, 1, parent, loss,
+         make_matrix(losses.data_handle(), losses.extent(0), index_t{1}, index_t{1}));
   launch(ex, detail::arc_gradient<T>{}, blocks, t, g, score, parent, vec<T const>(losses), dscore);
 }
 

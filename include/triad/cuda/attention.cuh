@@ -1,8 +1,9 @@
-// Attention: a block has sixteen queries of one head, or for their gradients sixteen keys, and goes through the other side.
+// Attention: a block has sixteen queries of one head, or for their gradients sixteen keys, and goes through the other
+// side.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forward keeps the largest score and the sum so far (Milakov and Gimelshein 2018) and shrinks what it has when a larger comes.
-// Kernels with relative positions are types of their own, so that those without know nothing of them.
+// Forward keeps the largest score and the sum so far (Milakov and Gimelshein 2018) and shrinks what it has when a
+// larger comes. Kernels with relative positions are types of their own, so that those without know nothing of them.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -23,13 +24,14 @@ struct attention_forward {
     other_tile<T> other;  // keys, then values
   };
 
-  TRIAD_DEVICE void operator()(block const& b, attention_rule<T> rule, attention_operands<T const> in, relative_forward<T> relative, vec<T> lse,
-                               matrix<T> context) const {
+  TRIAD_DEVICE void operator()(block const& b, attention_rule<T> rule, attention_operands<T const> in,
+                               relative_forward<T> relative, vec<T> lse, matrix<T> context) const {
     constexpr T none = -::cuda::std::numeric_limits<T>::infinity();
     attention_place<T> const at(b, rule, rule.sequences.queries.longest);
     if (at.first >= at.queries) return;  // the whole block
     auto& s = b.shared<shared>();
-    index_t const count = at.queries - at.first, last = at.first + (count < attention_own ? count : attention_own) - 1, keys = at.seen(last);
+    index_t const count = at.queries - at.first, last = at.first + (count < attention_own ? count : attention_own) - 1,
+                  keys = at.seen(last);
     index_t const own = at.first + b.row() * attention_each;  // the warp's first query
     T maximum[attention_each], total[attention_each] = {}, shrink[attention_each];
     TRIAD_UNROLL
@@ -70,7 +72,8 @@ struct attention_forward {
         }
       }
       if constexpr (Relative)
-        for (int r = 0; r < attention_each; ++r) at.sum_by_offset(b, s.weight, r, own + r, begin, shrink[r], relative.shares);
+        for (int r = 0; r < attention_each; ++r)
+          at.sum_by_offset(b, s.weight, r, own + r, begin, shrink[r], relative.shares);
     }
     TRIAD_UNROLL
     for (int r = 0; r < attention_each; ++r) {
@@ -101,7 +104,8 @@ struct attention_slopes {
   vec<T> delta;  // (h q rows) written by the owners of queries, read by the owners of keys
 
   /// p~ and ds of query i and key j.
-  TRIAD_DEVICE void at(attention_place<T> const& place, index_t i, index_t j, T score, T slope, T offset, T delta_i, T& dropped, T& ds) const {
+  TRIAD_DEVICE void at(attention_place<T> const& place, index_t i, index_t j, T score, T slope, T offset, T delta_i,
+                       T& dropped, T& ds) const {
     bool const sees = place.sees(i, j);
     if constexpr (Relative)
       if (sees) {
@@ -117,7 +121,8 @@ struct attention_slopes {
 /// dquery, and delta.
 template <class T, bool Relative>
 struct attention_backward_to {
-  static constexpr char const* name = Relative ? "attention_grad of queries, with relative positions" : "attention_grad of queries";
+  static constexpr char const* name =
+      Relative ? "attention_grad of queries, with relative positions" : "attention_grad of queries";
   static constexpr int threads = attention_warps * warp;
   struct shared {
     own_tile<T> query, gradient, ds;
@@ -129,7 +134,8 @@ struct attention_backward_to {
     attention_place<T> const at(b, rule, rule.sequences.queries.longest);
     if (at.first >= at.queries) return;  // the whole block
     auto& s = b.shared<shared>();
-    index_t const count = at.queries - at.first, last = at.first + (count < attention_own ? count : attention_own) - 1, keys = at.seen(last);
+    index_t const count = at.queries - at.first, last = at.first + (count < attention_own ? count : attention_own) - 1,
+                  keys = at.seen(last);
     index_t const own = at.first + b.row() * attention_each, row = at.first_query + own;
     T delta[attention_each], offset[attention_each];
     TRIAD_UNROLL
@@ -142,7 +148,8 @@ struct attention_backward_to {
       if (live && b.lane() == 0) t.delta(at.statistic(own + r)) = delta[r];
       if (live && keys == 0) at.each_own_column(b, [&](index_t f) { t.dx.query(row + r, f) = T(0); });
       if constexpr (Relative)
-        if (live && keys == 0) at.each_own_offset(b, [&](index_t u) { at.offset(t.relative.d_bias, own + r, u) = T(0); });
+        if (live && keys == 0)
+          at.each_own_offset(b, [&](index_t u) { at.offset(t.relative.d_bias, own + r, u) = T(0); });
     }
     for (index_t begin = 0; begin < keys; begin += warp) {
       T score[attention_each] = {}, slope[attention_each] = {};
@@ -183,7 +190,8 @@ struct attention_backward_to {
 /// dkey and dvalue.
 template <class T, bool Relative>
 struct attention_backward_from {
-  static constexpr char const* name = Relative ? "attention_grad of keys and values, with relative positions" : "attention_grad of keys and values";
+  static constexpr char const* name =
+      Relative ? "attention_grad of keys and values, with relative positions" : "attention_grad of keys and values";
   static constexpr int threads = attention_warps * warp;
   struct shared {
     own_tile<T> key, value, ds, dropped;
@@ -199,7 +207,8 @@ struct attention_backward_from {
     index_t const own = at.first + b.row() * attention_each, row = at.first_key + own;
     if (start >= at.queries)
       for (int r = 0; r < attention_each; ++r)
-        if (own + r < at.keys) at.each_own_column(b, [&](index_t f) { t.dx.key(row + r, f) = t.dx.value(row + r, f) = T(0); });
+        if (own + r < at.keys)
+          at.each_own_column(b, [&](index_t f) { t.dx.key(row + r, f) = t.dx.value(row + r, f) = T(0); });
     for (index_t begin = start; begin < at.queries; begin += warp) {
       index_t const i = begin + b.lane(), first = at.first_query + begin;
       T score[attention_each] = {}, slope[attention_each] = {};
@@ -213,7 +222,8 @@ struct attention_backward_from {
         add_dots<T>(b, s.key, s.query, score);
         add_dots<T>(b, s.value, s.gradient, slope);
       }
-      T const offset = i < at.queries ? t.lse(at.statistic(i)) : T(0), delta = i < at.queries ? t.delta(at.statistic(i)) : T(0);
+      T const offset = i < at.queries ? t.lse(at.statistic(i)) : T(0),
+              delta = i < at.queries ? t.delta(at.statistic(i)) : T(0);
       TRIAD_UNROLL
       for (int r = 0; r < attention_each; ++r) {
         T dropped, ds;
@@ -242,18 +252,24 @@ struct attention_backward_from {
 }  // namespace detail
 
 template <class T>
-std::size_t do_attention_workspace(backend&, attention_settings const&, attention_sequences const&, attention_operands<T const> const&) { return 0; }
+std::size_t do_attention_workspace(backend&, attention_settings const&, attention_sequences const&,
+                                   attention_operands<T const> const&) {
+  return 0;
+}
 
 template <class T>
-std::size_t do_attention_grad_workspace(backend&, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const&) {
+std::size_t do_attention_grad_workspace(backend&, attention_settings const& t, attention_sequences const& s,
+                                        attention_operands<T const> const&) {
   return static_cast<std::size_t>(t.heads * s.queries.rows) * sizeof(T);
 }
 
 template <class T>
-void do_attention(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
-                  relative_forward<T> const& relative, vec<T> lse, matrix<T> context, workspace) {
+void do_attention(backend& ex, attention_settings const& t, attention_sequences const& s,
+                  attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse,
+                  matrix<T> context, workspace) {
   auto const run = [&](auto const& kernel) {
-    launch(ex, kernel, detail::attention_blocks(s.queries, t.heads), detail::attention_rule<T>(t, s, x.query.extent(1)), x, relative, lse, context);
+    launch(ex, kernel, detail::attention_blocks(s.queries, t.heads), detail::attention_rule<T>(t, s, x.query.extent(1)),
+           x, relative, lse, context);
   };
   if (t.reach > 0)
     run(detail::attention_forward<T, true>{});
@@ -263,16 +279,17 @@ void do_attention(backend& ex, attention_settings const& t, attention_sequences 
 
 namespace detail {
 template <bool Relative, class T>
-void attention_grad_by(backend& ex, attention_settings const& t, attention_sequences const& s, attention_slopes<T, Relative> const& all) {
+void attention_grad_by(backend& ex, attention_settings const& t, attention_sequences const& s,
+                       attention_slopes<T, Relative> const& all) {
   launch(ex, attention_backward_to<T, Relative>{}, attention_blocks(s.queries, t.heads), all);
   launch(ex, attention_backward_from<T, Relative>{}, attention_blocks(s.keys, t.heads), all);
 }
 }  // namespace detail
 
 template <class T>
-void do_attention_grad(backend& ex, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
-                       relative_backward<T> const& relative, vec<T const> lse, matrix<T const> context, matrix<T const> dc,
-                       attention_operands<T> const& dx, workspace ws) {
+void do_attention_grad(backend& ex, attention_settings const& t, attention_sequences const& s,
+                       attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
+                       matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace ws) {
   vec<T> const delta(reinterpret_cast<T*>(ws.data), t.heads * s.queries.rows);
   detail::attention_rule<T> const rule(t, s, x.query.extent(1));
   if (t.reach > 0)

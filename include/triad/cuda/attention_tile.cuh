@@ -1,8 +1,9 @@
-// What attention's kernels share: which rows a block owns, which keys a query sees, tiles of rows in shared memory and their products.
+// What attention's kernels share: which rows a block owns, which keys a query sees, tiles of rows in shared memory and
+// their products.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block owns sixteen rows of one side, four a warp.  The other side comes 32 rows at a time, a lane each, and heads 32 columns at
-// a time, so any number of rows and any width do.
+// A block owns sixteen rows of one side, four a warp.  The other side comes 32 rows at a time, a lane each, and heads
+// 32 columns at a time, so any number of rows and any width do.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -14,7 +15,8 @@ namespace triad::cuda {
 
 namespace detail {
 
-inline constexpr int attention_warps = 4, attention_each = 4, attention_own = attention_warps * attention_each;  // rows of a warp, of a block
+inline constexpr int attention_warps = 4, attention_each = 4,
+                     attention_own = attention_warps * attention_each;  // rows of a warp, of a block
 
 template <class T>
 using own_tile = T[attention_own][warp + 1];
@@ -31,8 +33,12 @@ struct attention_rule {
   bool drops;
 
   attention_rule(attention_settings const& t, attention_sequences const& s, index_t d)
-      : settings(t), sequences(s), width(d / t.heads), scale(T(1) / ::cuda::std::sqrt(T(width))),
-        kept(t.dropout.active() ? T(t.dropout.scale()) : T(1)), drops(t.dropout.active()) {}
+      : settings(t),
+        sequences(s),
+        width(d / t.heads),
+        scale(T(1) / ::cuda::std::sqrt(T(width))),
+        kept(t.dropout.active() ? T(t.dropout.scale()) : T(1)),
+        drops(t.dropout.active()) {}
 };
 
 /// The head of a sequence that a block works on.
@@ -62,17 +68,23 @@ struct attention_place {
     return i > 0 ? i : 0;
   }
   TRIAD_DEVICE bool sees(index_t i, index_t j) const {
-    return i < queries && j < seen(i) && (rule.settings.masked.extent(0) == 0 || rule.settings.masked(first_key + j) == 0);
+    return i < queries && j < seen(i) &&
+           (rule.settings.masked.extent(0) == 0 || rule.settings.masked(first_key + j) == 0);
   }
   TRIAD_DEVICE index_t statistic(index_t i) const { return head * rule.sequences.queries.rows + first_query + i; }
   TRIAD_DEVICE T kept(index_t i, index_t j) const {
     if (!rule.drops) return T(1);
-    return rule.settings.dropout.keeps(static_cast<std::uint64_t>(attention_weight(rule.sequences, head, first_query + i, j))) ? rule.kept : T(0);
+    return rule.settings.dropout.keeps(
+               static_cast<std::uint64_t>(attention_weight(rule.sequences, head, first_query + i, j)))
+               ? rule.kept
+               : T(0);
   }
 
   /// Where m (q rows, h (2R + 1)) has offset r of query i, and that of query i to key j.
   template <class S>
-  TRIAD_DEVICE S& offset(matrix<S> m, index_t i, index_t r) const { return m(first_query + i, head * relative_offsets(rule.settings.reach) + r); }
+  TRIAD_DEVICE S& offset(matrix<S> m, index_t i, index_t r) const {
+    return m(first_query + i, head * relative_offsets(rule.settings.reach) + r);
+  }
   template <class S>
   TRIAD_DEVICE S& by_offset(matrix<S> m, index_t i, index_t j) const {
     return offset(m, i, relative_offset(rule.settings.reach, queries, keys, i, j));
@@ -82,12 +94,14 @@ struct attention_place {
   TRIAD_DEVICE void each_own_offset(block const& b, F&& f) const {
     for (index_t r = b.lane(); r < relative_offsets(rule.settings.reach); r += warp) f(r);
   }
-  /// to(i, offset) = shrink to(i, offset) + the sum of x over the warp's 32 keys from `begin` on, which are the first where begin = 0.
-  /// i: the query of the warp's own row r, of which x is; a sync() ago x was written.
-  TRIAD_DEVICE void sum_by_offset(block const& b, own_tile<T> const& x, int r, index_t i, index_t begin, T shrink, matrix<T> to) const {
+  /// to(i, offset) = shrink to(i, offset) + the sum of x over the warp's 32 keys from `begin` on, which are the first
+  /// where begin = 0. i: the query of the warp's own row r, of which x is; a sync() ago x was written.
+  TRIAD_DEVICE void sum_by_offset(block const& b, own_tile<T> const& x, int r, index_t i, index_t begin, T shrink,
+                                  matrix<T> to) const {
     T const* const row = x[b.row() * attention_each + r];
     index_t const reach = rule.settings.reach, place = i + keys - queries, j = begin + b.lane();
-    T const before = warp_sum(b, j <= place - reach ? row[b.lane()] : T(0)), after = warp_sum(b, j >= place + reach ? row[b.lane()] : T(0));
+    T const before = warp_sum(b, j <= place - reach ? row[b.lane()] : T(0)),
+            after = warp_sum(b, j >= place + reach ? row[b.lane()] : T(0));
     if (i >= queries) return;
     each_own_offset(b, [&](index_t u) {
       index_t const column = place - reach + u - begin;
@@ -99,7 +113,8 @@ struct attention_place {
 
   /// tile(r, lane) = m(first row + r, the head's column e + lane), zero beyond `rows` rows and the head.
   template <int Rows>
-  TRIAD_DEVICE void stage(block const& b, T (&tile)[Rows][warp + 1], matrix<T const> m, index_t first_row, index_t rows, index_t e) const {
+  TRIAD_DEVICE void stage(block const& b, T (&tile)[Rows][warp + 1], matrix<T const> m, index_t first_row, index_t rows,
+                          index_t e) const {
     index_t const column = head * rule.width + e + b.lane();
     for (int r = b.row(); r < Rows; r += attention_warps)
       tile[r][b.lane()] = r < rows && e + b.lane() < rule.width ? m(first_row + r, column) : T(0);
@@ -113,7 +128,8 @@ struct attention_place {
 
 /// sum[r] += own row r of the warp . other row of the lane, over 32 columns.
 template <class T>
-TRIAD_DEVICE void add_dots(block const& b, own_tile<T> const& own, other_tile<T> const& other, T (&sum)[attention_each]) {
+TRIAD_DEVICE void add_dots(block const& b, own_tile<T> const& own, other_tile<T> const& other,
+                           T (&sum)[attention_each]) {
   for (int k = 0; k < warp; ++k) {
     T const y = other[b.lane()][k];
     TRIAD_UNROLL
@@ -130,7 +146,9 @@ TRIAD_DEVICE T weighted(block const& b, own_tile<T> const& weight, other_tile<T>
 }
 
 /// Blocks for the rows of every sequence, were they all as long as the longest.
-inline index_t attention_blocks(sequence_batch const& s, index_t heads) { return s.count * heads * blocks_for(s.longest, attention_own); }
+inline index_t attention_blocks(sequence_batch const& s, index_t heads) {
+  return s.count * heads * blocks_for(s.longest, attention_own);
+}
 
 }  // namespace detail
 }  // namespace triad::cuda

@@ -14,7 +14,8 @@
 
 namespace triad::cuda {
 
-/// What one block may have on sm_80, sm_90 and sm_100; the small chips of these generations (sm_86, sm_89, sm_120) have 99 KiB.
+/// What one block may have on sm_80, sm_90 and sm_100; the small chips of these generations (sm_86, sm_89, sm_120) have
+/// 99 KiB.
 inline constexpr std::size_t most_shared_bytes = 163 * 1024;
 
 /// Work is queued in a stream of its own and not waited for.  Moved, not copied; outlives the memory made for it.
@@ -26,9 +27,11 @@ class backend {
   explicit backend(int device = 0, cuda::arithmetic a = cuda::arithmetic::float32) : device_(device), arithmetic_(a) {
     check(cudaSetDevice(device), "choosing a device");
     int granted = 0;
-    check(cudaDeviceGetAttribute(&granted, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "asking for a block's shared memory");
+    check(cudaDeviceGetAttribute(&granted, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "asking for a block's shared memory");
     if (static_cast<std::size_t>(granted) < most_shared_bytes)
-      throw device_error("this GPU gives a block " + std::to_string(granted / 1024) + " KiB of shared memory; triad's kernels are made for 163 KiB, as on sm_80, " +
+      throw device_error("this GPU gives a block " + std::to_string(granted / 1024) +
+                         " KiB of shared memory; triad's kernels are made for 163 KiB, as on sm_80, " +
                          "sm_90 and sm_100");
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
     try {
@@ -41,8 +44,14 @@ class backend {
     }
   }
   backend(backend&& other) noexcept
-      : device_(other.device_), arithmetic_(other.arithmetic_), stream_(std::exchange(other.stream_, nullptr)), blas_(std::move(other.blas_)),
-        fused_(other.fused_), staging_(std::move(other.staging_)), recordings_(std::move(other.recordings_)), records_(other.records_) {}
+      : device_(other.device_),
+        arithmetic_(other.arithmetic_),
+        stream_(std::exchange(other.stream_, nullptr)),
+        blas_(std::move(other.blas_)),
+        fused_(other.fused_),
+        staging_(std::move(other.staging_)),
+        recordings_(std::move(other.recordings_)),
+        records_(other.records_) {}
   backend& operator=(backend&&) = delete;
   ~backend() {
     if (stream_ == nullptr) return;

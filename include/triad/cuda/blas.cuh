@@ -13,7 +13,8 @@
 
 namespace triad::cuda {
 
-inline void check(cublasStatus_t status, char const* doing, char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
+inline void check(cublasStatus_t status, char const* doing, char const* file = __builtin_FILE(),
+                  int line = __builtin_LINE()) {
   if (status != CUBLAS_STATUS_SUCCESS) detail::failed("cuBLAS", doing, cublasGetStatusString(status), file, line);
 }
 
@@ -24,7 +25,8 @@ enum class arithmetic {
   bf16,     // 7 bits: about 4e-3
 };
 
-/// A handle bound to a stream, with a workspace of its own: what cuBLAS would else allocate behind a captured graph's back.
+/// A handle bound to a stream, with a workspace of its own: what cuBLAS would else allocate behind a captured graph's
+/// back.
 class blas_context {
  public:
   blas_context() = default;
@@ -39,7 +41,8 @@ class blas_context {
       throw;
     }
   }
-  blas_context(blas_context&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), workspace_(std::exchange(other.workspace_, nullptr)) {}
+  blas_context(blas_context&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), workspace_(std::exchange(other.workspace_, nullptr)) {}
   blas_context& operator=(blas_context&& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(workspace_, other.workspace_);
@@ -65,7 +68,8 @@ class blas_context {
   void* workspace_ = nullptr;
 };
 
-/// A matrix, or a batch of them `step` elements apart, as cuBLAS reads it: columns of `leading` elements one behind the other.
+/// A matrix, or a batch of them `step` elements apart, as cuBLAS reads it: columns of `leading` elements one behind the
+/// other.
 template <class T>
 struct blas_operand {
   T* data = nullptr;
@@ -83,12 +87,16 @@ namespace detail {
 
 template <class T>
 cublasComputeType_t compute_type(arithmetic how) {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>, "triad: products on a device are in float or in double");
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                "triad: products on a device are in float or in double");
   if constexpr (std::is_same_v<T, double>) return CUBLAS_COMPUTE_64F;
   switch (how) {
-    case arithmetic::tf32: return CUBLAS_COMPUTE_32F_FAST_TF32;
-    case arithmetic::bf16: return CUBLAS_COMPUTE_32F_FAST_16BF;
-    case arithmetic::float32: break;
+    case arithmetic::tf32:
+      return CUBLAS_COMPUTE_32F_FAST_TF32;
+    case arithmetic::bf16:
+      return CUBLAS_COMPUTE_32F_FAST_16BF;
+    case arithmetic::float32:
+      break;
   }
   return CUBLAS_COMPUTE_32F;  // with the handle's default mode no TF32, unless NVIDIA_TF32_OVERRIDE asks for it
 }
@@ -97,18 +105,20 @@ cublasComputeType_t compute_type(arithmetic how) {
 
 /// c = a b + beta c, all column-major; c is not turned.  With beta 0 what is in c does not count, NaN or not.
 template <class T>
-void gemm(blas_context const& blas, arithmetic how, blas_size s, blas_operand<T const> a, blas_operand<T const> b, T beta, blas_operand<T> c) {
+void gemm(blas_context const& blas, arithmetic how, blas_size s, blas_operand<T const> a, blas_operand<T const> b,
+          T beta, blas_operand<T> c) {
   constexpr auto type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
   auto const compute = detail::compute_type<T>(how);
   auto const ta = a.turned ? CUBLAS_OP_T : CUBLAS_OP_N, tb = b.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
   T const alpha = 1;
   if (s.count == 1)
-    check(cublasGemmEx(blas.handle(), ta, tb, s.m, s.n, s.k, &alpha, a.data, type, a.leading, b.data, type, b.leading, &beta, c.data, type,
-                       c.leading, compute, CUBLAS_GEMM_DEFAULT),
+    check(cublasGemmEx(blas.handle(), ta, tb, s.m, s.n, s.k, &alpha, a.data, type, a.leading, b.data, type, b.leading,
+                       &beta, c.data, type, c.leading, compute, CUBLAS_GEMM_DEFAULT),
           "multiplying matrices");
   else
-    check(cublasGemmStridedBatchedEx(blas.handle(), ta, tb, s.m, s.n, s.k, &alpha, a.data, type, a.leading, a.step, b.data, type, b.leading, b.step,
-                                     &beta, c.data, type, c.leading, c.step, s.count, compute, CUBLAS_GEMM_DEFAULT),
+    check(cublasGemmStridedBatchedEx(blas.handle(), ta, tb, s.m, s.n, s.k, &alpha, a.data, type, a.leading, a.step,
+                                     b.data, type, b.leading, b.step, &beta, c.data, type, c.leading, c.step, s.count,
+                                     compute, CUBLAS_GEMM_DEFAULT),
           "multiplying a batch of matrices");
 }
 

@@ -30,8 +30,9 @@ class fused_blas {
     plan const& found = find(blas, d, key_of(how, p));
     if (!found.possible) return false;
     float const one = 1;
-    check(cublasLtMatmul(lt(blas), &d.operation, &one, p.a.data, &d.a, p.b.data, &d.b, &p.beta, p.beta != 0 ? p.c.data : p.d.data, &d.c, p.d.data,
-                         &d.d, &found.way, blas.workspace(), blas.workspace_size(), stream),
+    check(cublasLtMatmul(lt(blas), &d.operation, &one, p.a.data, &d.a, p.b.data, &d.b, &p.beta,
+                         p.beta != 0 ? p.c.data : p.d.data, &d.c, p.d.data, &d.d, &found.way, blas.workspace(),
+                         blas.workspace_size(), stream),
           "multiplying matrices and adding what follows");
     ++queued_;
     return true;
@@ -41,7 +42,8 @@ class fused_blas {
   std::uint64_t queued() const { return queued_; }
 
  private:
-  /// Everything that the choice may depend on.  (The heuristic sees how the bias is aligned by its address in the description.)
+  /// Everything that the choice may depend on.  (The heuristic sees how the bias is aligned by its address in the
+  /// description.)
   using key = std::array<std::int64_t, 15>;
   struct plan {
     key of{};
@@ -80,7 +82,9 @@ class fused_blas {
       check(cublasLtMatmulDescSetAttribute(&operation, what, &value, sizeof value), "describing a product");
     }
     static void lay(cublasLtMatrixLayoutOpaque_t& m, int rows, int columns, int leading) {
-      check(cublasLtMatrixLayoutInit(&m, CUDA_R_32F, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), leading), "describing a matrix");
+      check(cublasLtMatrixLayoutInit(&m, CUDA_R_32F, static_cast<std::uint64_t>(rows),
+                                     static_cast<std::uint64_t>(columns), leading),
+            "describing a matrix");
     }
   };
 
@@ -95,9 +99,21 @@ class fused_blas {
 
   static key key_of(arithmetic how, fused_product const& p) {
     auto const& s = p.size;
-    return {s.m, s.n, s.k, p.a.leading, p.b.leading, p.beta != 0 ? p.c.leading : 0, p.d.leading, p.a.turned + 2 * p.b.turned,
-            static_cast<int>(how), (p.beta != 0) + 2 * p.relu + 4 * (p.bias != nullptr), alignment(p.a.data), alignment(p.b.data),
-            p.beta != 0 ? alignment(p.c.data) : 0, alignment(p.d.data), p.bias != nullptr ? alignment(p.bias) : 0};
+    return {s.m,
+            s.n,
+            s.k,
+            p.a.leading,
+            p.b.leading,
+            p.beta != 0 ? p.c.leading : 0,
+            p.d.leading,
+            p.a.turned + 2 * p.b.turned,
+            static_cast<int>(how),
+            (p.beta != 0) + 2 * p.relu + 4 * (p.bias != nullptr),
+            alignment(p.a.data),
+            alignment(p.b.data),
+            p.beta != 0 ? alignment(p.c.data) : 0,
+            alignment(p.d.data),
+            p.bias != nullptr ? alignment(p.bias) : 0};
   }
 
   plan const& find(blas_context const& blas, description const& d, key const& of) {
@@ -113,17 +129,21 @@ class fused_blas {
     cublasLtMatmulPreferenceOpaque_t wish{};
     check(cublasLtMatmulPreferenceInit(&wish), "describing what a product may use");
     auto const set = [&](cublasLtMatmulPreferenceAttributes_t what, auto const& value) {
-      check(cublasLtMatmulPreferenceSetAttribute(&wish, what, &value, sizeof value), "describing what a product may use");
+      check(cublasLtMatmulPreferenceSetAttribute(&wish, what, &value, sizeof value),
+            "describing what a product may use");
     };
     set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(blas.workspace_size()));
-    auto const aligned = [&](std::size_t i, std::size_t otherwise) { return static_cast<std::uint32_t>(of[i] != 0 ? of[i] : of[otherwise]); };
+    auto const aligned = [&](std::size_t i, std::size_t otherwise) {
+      return static_cast<std::uint32_t>(of[i] != 0 ? of[i] : of[otherwise]);
+    };
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, aligned(10, 10));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, aligned(11, 11));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, aligned(12, 13));  // without a c of its own, d is given for it
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, aligned(13, 13));
     cublasLtMatmulHeuristicResult_t best{};
     int count = 0;
-    auto const status = cublasLtMatmulAlgoGetHeuristic(lt(blas), &d.operation, &d.a, &d.b, &d.c, &d.d, &wish, 1, &best, &count);
+    auto const status =
+        cublasLtMatmulAlgoGetHeuristic(lt(blas), &d.operation, &d.a, &d.b, &d.c, &d.d, &wish, 1, &best, &count);
     if (status != CUBLAS_STATUS_NOT_SUPPORTED) check(status, "choosing how to multiply matrices");
     bool const possible = status == CUBLAS_STATUS_SUCCESS && count > 0 && best.state == CUBLAS_STATUS_SUCCESS;
     return {of, true, possible, best.algo};

@@ -7,13 +7,16 @@
 //   struct scale {
 //     static constexpr char const* name = "scale";
 //     static constexpr int threads = 256;                  // a multiple of `warp`
-//     static constexpr int resident = 2;                   // blocks whose registers fit on one processor together; left out: 1
+//     static constexpr int resident = 2;                   // blocks whose registers fit on one processor together;
+//                                                          left out: 1
 //     struct shared { T tile[32][33]; };                   // all of its shared memory; left out where there is none
-//     TRIAD_DEVICE void operator()(block const& b, vec<T const> x, vec<T> y) const { auto& s = b.shared<shared>(); ... b.sync(); }
+//     TRIAD_DEVICE void operator()(block const& b, vec<T const> x, vec<T> y) const { auto& s = b.shared<shared>(); ...
+//       b.sync(); }
 //   };
 //
 // One type serves two compilers: nvcc, and a host compiler with a stand-in that runs the threads of a block one by one
-// (tests/cuda_on_host).  Therefore no __shared__, no threadIdx, no intrinsics, and cuda::std instead of device functions.
+// (tests/cuda_on_host).  Therefore no __shared__, no threadIdx, no intrinsics, and cuda::std instead of device
+// functions.
 #pragma once
 
 #include "triad/core/contracts.hpp"
@@ -28,7 +31,8 @@ inline constexpr int warp = 32;
 
 #if !defined(__CUDACC__)
 #if !defined(TRIAD_CUDA_DOUBLE)
-#error "triad/cuda needs nvcc; to run its kernels on a host, define TRIAD_CUDA_DOUBLE as the header of a stand-in for blocks."
+#error \
+    "triad/cuda needs nvcc; to run its kernels on a host, define TRIAD_CUDA_DOUBLE as the header of a stand-in for blocks."
 #endif
 #include TRIAD_CUDA_DOUBLE
 #else
@@ -62,12 +66,17 @@ class block {
   // All 32 lanes take part.
   TRIAD_DEVICE void sync_warp() const { __syncwarp(); }
   template <class T>
-  TRIAD_DEVICE T shuffle(T value, int from_lane) const { return __shfl_sync(0xffffffffu, value, from_lane); }
+  TRIAD_DEVICE T shuffle(T value, int from_lane) const {
+    return __shfl_sync(0xffffffffu, value, from_lane);
+  }
   template <class T>
-  TRIAD_DEVICE T shuffle_xor(T value, int mask) const { return __shfl_xor_sync(0xffffffffu, value, mask); }
+  TRIAD_DEVICE T shuffle_xor(T value, int mask) const {
+    return __shfl_xor_sync(0xffffffffu, value, mask);
+  }
   TRIAD_DEVICE unsigned ballot(bool yes) const { return __ballot_sync(0xffffffffu, yes); }
 
-  /// Starts a copy of 4, 8 or 16 bytes, on which both begin, from device memory to shared memory.  Not inside: zeros, and nothing is read.
+  /// Starts a copy of 4, 8 or 16 bytes, on which both begin, from device memory to shared memory.  Not inside: zeros,
+  /// and nothing is read.
   template <int Bytes>
   TRIAD_DEVICE void start_copy(void* to, void const* from, bool inside) const {
     auto const target = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -75,7 +84,8 @@ class block {
     if constexpr (Bytes == 16)
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(read) : "memory");
     else
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(Bytes), "r"(read) : "memory");
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(Bytes), "r"(read)
+                   : "memory");
   }
   /// What this thread started since it last came here is a group.
   TRIAD_DEVICE void end_copies() const { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -97,16 +107,19 @@ constexpr int resident_blocks() {
 }
 
 template <class Kernel, class... A>
-__global__ void __launch_bounds__(Kernel::threads, resident_blocks<Kernel>()) entry(Kernel const kernel, A... arguments) {
+__global__ void __launch_bounds__(Kernel::threads, resident_blocks<Kernel>())
+    entry(Kernel const kernel, A... arguments) {
   kernel(block(), arguments...);
 }
 
 template <class Kernel, class... A>
-cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, std::size_t shared_bytes, A const&... arguments) {
+cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, std::size_t shared_bytes,
+                  A const&... arguments) {
   auto* const function = entry<Kernel, A...>;
   if (shared_bytes > 48 * 1024) {  // more is granted on request only
-    auto const granted = cudaFuncSetAttribute(reinterpret_cast<void const*>(function), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              static_cast<int>(shared_bytes));
+    auto const granted =
+        cudaFuncSetAttribute(reinterpret_cast<void const*>(function), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shared_bytes));
     if (granted != cudaSuccess) return granted;
   }
   function<<<blocks, Kernel::threads, shared_bytes, stream>>>(kernel, arguments...);

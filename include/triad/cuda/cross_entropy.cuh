@@ -1,8 +1,8 @@
 // Cross entropy in three passes: the loss of each row, their mean, the gradient.  Argmax of rows.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one pass leaves for the next lies in the first column of dlogits, which the last pass overwrites: first the loss of
-// its row, then the number of rows that count.
+// What one pass leaves for the next lies in the first column of dlogits, which the last pass overwrites: first the loss
+// of its row, then the number of rows that count.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -21,7 +21,8 @@ struct cross_entropy_losses {
   static constexpr char const* name = "losses of cross_entropy";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits, T hit, T miss) const {
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits,
+                               T hit, T miss) const {
     warp_row const own(b, logits);
     lane_values<T, Held> const v(b, logits, own.r, own.d);
     softmax_total<T> const row(b, v, own.d);
@@ -29,12 +30,14 @@ struct cross_entropy_losses {
     T const log_sum = ::cuda::std::log(row.sum);
     T others = 0;  // -log p of all but the target
     if (miss > T(0)) {
-      each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { others += c != t ? log_sum + (row.maximum - v(k, c)) : T(0); });
+      each_column<Held>(b.lane(), own.d,
+                        [&](int k, index_t c) { others += c != t ? log_sum + (row.maximum - v(k, c)) : T(0); });
       others = warp_sum(b, others);
     }
     if (t < 0 || b.lane() != 0) return;
     // Nobody is there to tell of a target outside the logits, so its loss is NaN.
-    dlogits(own.r, 0) = t < own.d ? hit * (log_sum + (row.maximum - logits(own.r, t))) + miss * others : ::cuda::std::numeric_limits<T>::quiet_NaN();
+    dlogits(own.r, 0) = t < own.d ? hit * (log_sum + (row.maximum - logits(own.r, t))) + miss * others
+                                  : ::cuda::std::numeric_limits<T>::quiet_NaN();
   }
 };
 
@@ -68,7 +71,8 @@ struct cross_entropy_gradient {
   static constexpr char const* name = "gradient of cross_entropy";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits, T hit, T miss) const {
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> logits, vec<index_t const> target, matrix<T> dlogits,
+                               T hit, T miss) const {
     warp_row const own(b, logits);
     lane_values<T, Held> const v(b, logits, own.r, own.d);
     softmax_total<T> const row(b, v, own.d);
@@ -104,7 +108,8 @@ struct argmax {
 }  // namespace detail
 
 template <class T>
-void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits, label_smoothing const& t) {
+void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits,
+                      label_smoothing const& t) {
   index_t const rows = logits.extent(0), v = logits.extent(1);
   if (rows == 0 || v == 0) return do_fill(ex, T(0), vec<T>(loss.data_handle(), 1));
   T const hit = T(t.hit()), miss = T(t.miss(v));

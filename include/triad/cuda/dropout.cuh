@@ -1,8 +1,8 @@
 // Dropout of rows: one counter decides four columns, and one lane computes it for them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp serves 128 columns of one row, two blocks of dropout.  Lane 16 h + q has the counter q of block h, whose word w
-// belongs to column 64 h + 16 w + q of these: half a warp reads 64 bytes of float side by side.
+// A warp serves 128 columns of one row, two blocks of dropout.  Lane 16 h + q has the counter q of block h, whose word
+// w belongs to column 64 h + 16 w + q of these: half a warp reads 64 bytes of float side by side.
 #pragma once
 
 #include "triad/cuda/rows.cuh"
@@ -18,7 +18,8 @@ struct drop_rule {
   T scale;
   bool active;
 
-  explicit drop_rule(dropout_mask const& m) : mask(m), threshold(m.threshold()), scale(m.active() ? T(m.scale()) : T(1)), active(m.active()) {}
+  explicit drop_rule(dropout_mask const& m)
+      : mask(m), threshold(m.threshold()), scale(m.active() ? T(m.scale()) : T(1)), active(m.active()) {}
 
   TRIAD_DEVICE T operator()(T value, bool kept) const { return kept ? value * scale : T(0); }
 };
@@ -37,11 +38,13 @@ class row_span {
     index_t const item = b.index() * row_warps + b.row(), across = (columns + span_columns - 1) / span_columns;
     live_ = item < rows * across;
     row_ = live_ ? item / across : 0;
-    index_t const blocks = (columns + dropout_block - 1) / dropout_block, at = live_ ? item % across * 2 + b.lane() / 16 : 0;
+    index_t const blocks = (columns + dropout_block - 1) / dropout_block,
+                  at = live_ ? item % across * 2 + b.lane() / 16 : 0;
     first_ = at * dropout_block + b.lane() % 16;
     columns_ = live_ ? columns : 0;
     if (drop.active && first_ < columns_) {
-      auto const words = philox(drop.mask.counter(static_cast<std::uint64_t>((row_ * blocks + at) * 16 + b.lane() % 16)), drop.mask.key);
+      auto const words = philox(
+          drop.mask.counter(static_cast<std::uint64_t>((row_ * blocks + at) * 16 + b.lane() % 16)), drop.mask.key);
       TRIAD_UNROLL
       for (unsigned w = 0; w < 4; ++w) kept_[w] = words[w] >= drop.threshold;
     }
@@ -84,7 +87,8 @@ struct dropout_rows {
 
 template <class T>
 void do_dropout(backend& ex, dropout_mask mask, matrix<T const> x, matrix<T> y) {
-  launch(ex, detail::dropout_rows<T>{}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps), drop_rule<T>(mask), x, y);
+  launch(ex, detail::dropout_rows<T>{}, blocks_for(spans_of(x.extent(0), x.extent(1)), row_warps), drop_rule<T>(mask),
+         x, y);
 }
 
 }  // namespace triad::cuda

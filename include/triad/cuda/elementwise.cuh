@@ -10,7 +10,8 @@ namespace triad::cuda {
 namespace detail {
 
 /// Elements of one thread, `threads` apart, so that neighbours read neighbours.
-inline constexpr int elementwise_threads = 256, elementwise_each = 4, elementwise_block = elementwise_threads * elementwise_each;
+inline constexpr int elementwise_threads = 256, elementwise_each = 4,
+                     elementwise_block = elementwise_threads * elementwise_each;
 
 /// f(slot, element) for the elements of a thread.
 template <class F>

@@ -24,15 +24,18 @@ struct fuse_attention_rows {
   static constexpr char const* name = "fuse_attention";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, fuse_settings t, index_t layers, tensor<T const, dyn, dyn> u, layer_states<T const> states,
-                               tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed, tensor<T, dyn, dyn> kept) const {
+  TRIAD_DEVICE void operator()(block const& b, fuse_settings t, index_t layers, tensor<T const, dyn, dyn> u,
+                               layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
+                               tensor<T, dyn, dyn> kept) const {
     index_t const item = b.index() * row_warps + b.row();
     bool const live = item < states.extent(1);
     index_t const r = live ? item : 0, d = live ? states.extent(2) : 0, width = states.extent(2);
     bool const drops = t.dropout.active();
     T const scale = drops ? static_cast<T>(t.dropout.scale()) : T(1);
     for (index_t h = 0; h < t.heads; ++h) {
-      auto const score = [&](index_t j) { return sum_of_columns<T>(b, d, [&](index_t c) { return u(r, h * width + c) * states(j, r, c); }); };
+      auto const score = [&](index_t j) {
+        return sum_of_columns<T>(b, d, [&](index_t c) { return u(r, h * width + c) * states(j, r, c); });
+      };
       T maximum = 0, sum = 0;
       for (index_t j = 0; j < layers; ++j) {
         T const s = score(j);
@@ -41,8 +44,12 @@ struct fuse_attention_rows {
       }
       b.sync_warp();
       for (index_t j = 0; j < layers; ++j) sum += live ? ::cuda::std::exp(weights(r, h * layers + j) - maximum) : T(1);
-      auto const probability = [&](index_t j) { return live ? ::cuda::std::exp(weights(r, h * layers + j) - maximum) / sum : T(0); };
-      auto const keeps = [&](index_t j) { return !drops || t.dropout.keeps(static_cast<std::uint64_t>((r * t.heads + h) * layers + j)); };
+      auto const probability = [&](index_t j) {
+        return live ? ::cuda::std::exp(weights(r, h * layers + j) - maximum) / sum : T(0);
+      };
+      auto const keeps = [&](index_t j) {
+        return !drops || t.dropout.keeps(static_cast<std::uint64_t>((r * t.heads + h) * layers + j));
+      };
       b.sync_warp();  // all lanes have read the scores that lane 0 overwrites
       if (live && b.lane() == 0) {
         T total = 0;
@@ -70,9 +77,10 @@ struct fuse_attention_grad_rows {
   static constexpr char const* name = "fuse_attention_grad";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, fuse_settings t, index_t layers, tensor<T const, dyn, dyn> u, layer_states<T const> states,
-                               tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
-                               layer_states<T> d_states) const {
+  TRIAD_DEVICE void operator()(block const& b, fuse_settings t, index_t layers, tensor<T const, dyn, dyn> u,
+                               layer_states<T const> states, tensor<T const, dyn, dyn> weights,
+                               tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept,
+                               tensor<T, dyn, dyn> du, layer_states<T> d_states) const {
     index_t const item = b.index() * row_warps + b.row();
     bool const live = item < states.extent(1);
     index_t const r = live ? item : 0, d = live ? states.extent(2) : 0, width = states.extent(2);
@@ -83,7 +91,8 @@ struct fuse_attention_grad_rows {
       auto const gate = [&](index_t j) { return signed_p(j) > T(0) ? scale : T(0); };
       // dp is made twice rather than kept: there are a few layers, and no bound on them.
       auto const dp = [&](index_t j) {
-        T const product = sum_of_columns<T>(b, d, [&](index_t c) { return d_mixed(r, h * width + c) * states(j, r, c); });
+        T const product =
+            sum_of_columns<T>(b, d, [&](index_t c) { return d_mixed(r, h * width + c) * states(j, r, c); });
         return live ? gate(j) * (product + d_kept(r, h)) : T(0);
       };
       T delta = 0;
@@ -106,16 +115,20 @@ struct fuse_attention_grad_rows {
 }  // namespace detail
 
 template <class T>
-void do_fuse_attention(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u, layer_states<T const> states,
-                       tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed, tensor<T, dyn, dyn> kept) {
-  launch(ex, detail::fuse_attention_rows<T>{}, blocks_for(states.extent(1), row_warps), t, layers, u, states, weights, mixed, kept);
+void do_fuse_attention(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+                       layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
+                       tensor<T, dyn, dyn> kept) {
+  launch(ex, detail::fuse_attention_rows<T>{}, blocks_for(states.extent(1), row_warps), t, layers, u, states, weights,
+         mixed, kept);
 }
 
 template <class T>
-void do_fuse_attention_grad(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u, layer_states<T const> states,
-                            tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
+void do_fuse_attention_grad(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+                            layer_states<T const> states, tensor<T const, dyn, dyn> weights,
+                            tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
                             layer_states<T> d_states) {
-  launch(ex, detail::fuse_attention_grad_rows<T>{}, blocks_for(states.extent(1), row_warps), t, layers, u, states, weights, d_mixed, d_kept, du, d_states);
+  launch(ex, detail::fuse_attention_grad_rows<T>{}, blocks_for(states.extent(1), row_warps), t, layers, u, states,
+         weights, d_mixed, d_kept, du, d_states);
 }
 
 }  // namespace triad::cuda

@@ -20,13 +20,16 @@ struct gather {
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> table, vec<index_t const> index, matrix<T> y) const {
     warp_row const own(b, y);
     index_t const from = own.live ? index(own.r) : 0;
-    bool const inside = from >= 0 && from < table.extent(0);  // nobody is there to tell of another index, so it gives NaN
-    for (index_t c = b.lane(); c < own.d; c += warp) y(own.r, c) = inside ? table(from, c) : ::cuda::std::numeric_limits<T>::quiet_NaN();
+    bool const inside =
+        from >= 0 && from < table.extent(0);  // nobody is there to tell of another index, so it gives NaN
+    for (index_t c = b.lane(); c < own.d; c += warp)
+      y(own.r, c) = inside ? table(from, c) : ::cuda::std::numeric_limits<T>::quiet_NaN();
   }
 };
 
-/// dtable(to, 32 columns) += the rows of dy whose index is `to`.  Each warp of the owning block sums a part of the indices in
-/// ascending order; the parts are added in order.  ByIndex: block i owns row index(i), where no index before the i-th names that row.
+/// dtable(to, 32 columns) += the rows of dy whose index is `to`.  Each warp of the owning block sums a part of the
+/// indices in ascending order; the parts are added in order.  ByIndex: block i owns row index(i), where no index before
+/// the i-th names that row.
 template <class T, int Warps, bool ByIndex>
 struct scatter {
   static constexpr char const* name = "scatter_add_rows";
@@ -40,7 +43,8 @@ struct scatter {
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable) const {
     auto& s = b.shared<shared>();
     index_t const rows = index.extent(0), across = (dtable.extent(1) + warp - 1) / warp;
-    index_t const item = b.index() / across, c = b.index() % across * warp + b.lane(), to = ByIndex ? index(item) : item;
+    index_t const item = b.index() / across, c = b.index() % across * warp + b.lane(),
+                  to = ByIndex ? index(item) : item;
     index_t const length = ((rows + Warps - 1) / Warps + warp - 1) / warp * warp, first = b.row() * length;
     index_t const end = first + length < rows ? first + length : rows;
     bool const inside = c < dtable.extent(1);
@@ -88,8 +92,8 @@ void do_gather_rows(backend& ex, matrix<T const> table, vec<index_t const> index
   launch(ex, detail::gather<T>{}, blocks_for(y.extent(0), row_warps), table, index, y);
 }
 
-/// Reads all indices once for each owner: right for a small table (labels) and for few indices (edges that are read out).  Where
-/// both are large, past about 10^5 of each, sorting the indices first would be better.
+/// Reads all indices once for each owner: right for a small table (labels) and for few indices (edges that are read
+/// out).  Where both are large, past about 10^5 of each, sorting the indices first would be better.
 template <class T>
 void do_scatter_add_rows(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable) {
   index_t const rows = index.extent(0), tiles = blocks_for(dtable.extent(1), warp);

@@ -27,9 +27,11 @@ template <class T>
 struct head_bias_rows {
   static constexpr char const* name = "head_bias_add";
   static constexpr int threads = row_threads;
-  TRIAD_DEVICE void operator()(block const& b, tensor<T const, dyn, dyn> s, vec<T const> bias, tensor<T, dyn, dyn> y) const {
+  TRIAD_DEVICE void operator()(block const& b, tensor<T const, dyn, dyn> s, vec<T const> bias,
+                               tensor<T, dyn, dyn> y) const {
     head_of_row const own(b, y.extent(0), s.extent(1), y.extent(1));
-    each_column<0>(b.lane(), own.k, [&](int, index_t e) { y(own.r, own.first + e) += s(own.r, own.h) * bias(own.first + e); });
+    each_column<0>(b.lane(), own.k,
+                   [&](int, index_t e) { y(own.r, own.first + e) += s(own.r, own.h) * bias(own.first + e); });
   }
 };
 
@@ -37,7 +39,8 @@ template <class T>
 struct head_bias_grad_rows {
   static constexpr char const* name = "head_bias_grad";
   static constexpr int threads = row_threads;
-  TRIAD_DEVICE void operator()(block const& b, tensor<T const, dyn, dyn> s, vec<T const> bias, tensor<T const, dyn, dyn> dy, tensor<T, dyn, dyn> ds,
+  TRIAD_DEVICE void operator()(block const& b, tensor<T const, dyn, dyn> s, vec<T const> bias,
+                               tensor<T const, dyn, dyn> dy, tensor<T, dyn, dyn> ds,
                                tensor<T, dyn, dyn> measured) const {
     head_of_row const own(b, dy.extent(0), s.extent(1), dy.extent(1));
     T sum = 0;
@@ -59,9 +62,10 @@ void do_head_bias_add(backend& ex, tensor<T const, dyn, dyn> s, vec<T const> b, 
 }
 
 template <class T>
-void do_head_bias_grad(backend& ex, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy, tensor<T, dyn, dyn> ds,
-                       tensor<T, dyn, dyn> measured) {
-  launch(ex, detail::head_bias_grad_rows<T>{}, blocks_for(dy.extent(0) * s.extent(1), row_warps), s, b, dy, ds, measured);
+void do_head_bias_grad(backend& ex, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy,
+                       tensor<T, dyn, dyn> ds, tensor<T, dyn, dyn> measured) {
+  launch(ex, detail::head_bias_grad_rows<T>{}, blocks_for(dy.extent(0) * s.extent(1), row_warps), s, b, dy, ds,
+         measured);
 }
 
 }  // namespace triad::cuda

@@ -14,7 +14,8 @@ struct note_step {
   static constexpr char const* name = "note";
   static constexpr int threads = warp;
 
-  TRIAD_DEVICE void operator()(block const& b, std::uint64_t const* step, vec<T const> loss, vec<T const> norm, matrix<T> table) const {
+  TRIAD_DEVICE void operator()(block const& b, std::uint64_t const* step, vec<T const> loss, vec<T const> norm,
+                               matrix<T> table) const {
     if (b.thread() != 0) return;
     auto const row = static_cast<index_t>(*step % static_cast<std::uint64_t>(table.extent(0)));
     table(row, 0) = loss(0);

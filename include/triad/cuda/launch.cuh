@@ -24,11 +24,13 @@ template <class Kernel, class... A>
 void launch(backend const& ex, Kernel const& kernel, index_t blocks, A const&... arguments) {
   static_assert(Kernel::threads > 0 && Kernel::threads <= 1024 && Kernel::threads % warp == 0,
                 "triad: a block has whole warps and at most 1024 threads");
-  static_assert(detail::shared_bytes<Kernel>() <= most_shared_bytes, "triad: this kernel's `shared` is larger than the 163 KiB a block may have on sm_80");
+  static_assert(detail::shared_bytes<Kernel>() <= most_shared_bytes,
+                "triad: this kernel's `shared` is larger than the 163 KiB a block may have on sm_80");
   TRIAD_EXPECTS(blocks >= 0 && blocks <= 0x7fffffff, "cuda::launch: a grid has at most 2^31 - 1 blocks");
   if (blocks == 0) return;
   check(cudaSetDevice(ex.device()), "choosing a device");
-  auto const status = detail::start(ex.stream(), kernel, static_cast<unsigned>(blocks), detail::shared_bytes<Kernel>(), arguments...);
+  auto const status =
+      detail::start(ex.stream(), kernel, static_cast<unsigned>(blocks), detail::shared_bytes<Kernel>(), arguments...);
   if (status != cudaSuccess) check(status, (std::string("launching ") + Kernel::name).c_str());
 }
 

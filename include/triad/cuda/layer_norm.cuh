@@ -16,8 +16,8 @@ struct layer_norm_rows {
   static constexpr char const* name = "layer_norm";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y, vec<T> mean,
-                               vec<T> rstd) const {
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon,
+                               matrix<T> y, vec<T> mean, vec<T> rstd) const {
     warp_row const own(b, x);
     lane_values<T, Held> const v(b, x, own.r, own.d);
     T m = 0, squares = 0;
@@ -25,7 +25,8 @@ struct layer_norm_rows {
     m = warp_sum(b, m) / T(own.d);
     each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { squares += (v(k, c) - m) * (v(k, c) - m); });
     T const s = T(1) / ::cuda::std::sqrt(warp_sum(b, squares) / T(own.d) + epsilon);
-    each_column<Held>(b.lane(), own.d, [&](int k, index_t c) { y(own.r, c) = gain(c) * ((v(k, c) - m) * s) + bias(c); });
+    each_column<Held>(b.lane(), own.d,
+                      [&](int k, index_t c) { y(own.r, c) = gain(c) * ((v(k, c) - m) * s) + bias(c); });
     if (own.live && b.lane() == 0) {
       mean(own.r) = m;
       rstd(own.r) = s;
@@ -33,7 +34,8 @@ struct layer_norm_rows {
   }
 };
 
-/// dx of a chunk of rows, row after row by the warps of a block.  Held > 0: and what the chunk adds to dgain and, behind it, dbias.
+/// dx of a chunk of rows, row after row by the warps of a block.  Held > 0: and what the chunk adds to dgain and,
+/// behind it, dbias.
 template <class T, int Held>
 struct layer_norm_grad_rows {
   static constexpr char const* name = "layer_norm_grad";
@@ -42,9 +44,11 @@ struct layer_norm_grad_rows {
     T gain[row_warps][slots * warp], bias[row_warps][slots * warp];
   };
 
-  TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd, matrix<T const> dy,
-                               matrix<T const> add, matrix<T> dx, T* partial, index_t chunk) const {
-    index_t const rows = x.extent(0), d = x.extent(1), first = b.index() * chunk, end = first + chunk < rows ? first + chunk : rows;
+  TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<T const> gain, vec<T const> mean,
+                               vec<T const> rstd, matrix<T const> dy, matrix<T const> add, matrix<T> dx, T* partial,
+                               index_t chunk) const {
+    index_t const rows = x.extent(0), d = x.extent(1), first = b.index() * chunk,
+                  end = first + chunk < rows ? first + chunk : rows;
     T to_gain[slots] = {}, to_bias[slots] = {};
     for (index_t r = first + b.row(); r < end; r += row_warps) {  // the same r in all lanes
       lane_values<T, Held> const v(b, x, r, d), gradient(b, dy, r, d);
@@ -96,7 +100,8 @@ struct gain_term {
 }  // namespace detail
 
 template <class T>
-void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y, vec<T> mean, vec<T> rstd) {
+void do_layer_norm(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y,
+                   vec<T> mean, vec<T> rstd) {
   launch_rows<detail::layer_norm_rows, T>(ex, x.extent(0), x.extent(1), x, gain, bias, epsilon, y, mean, rstd);
 }
 
@@ -106,16 +111,21 @@ std::size_t do_layer_norm_grad_workspace(backend&, matrix<T const> x) {
 }
 
 template <class T>
-void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd, matrix<T const> dy,
-                        matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias, workspace ws) {
-  index_t const rows = x.extent(0), d = x.extent(1), chunk = column_chunk(rows), chunks = blocks_for(rows, chunk), tiles = blocks_for(d, warp);
+void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd,
+                        matrix<T const> dy, matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias,
+                        workspace ws) {
+  index_t const rows = x.extent(0), d = x.extent(1), chunk = column_chunk(rows), chunks = blocks_for(rows, chunk),
+                tiles = blocks_for(d, warp);
   if (rows == 0 || d == 0) return;
   auto* const partial = reinterpret_cast<T*>(ws.data);
   if (d <= held_columns * warp) {
-    launch(ex, detail::layer_norm_grad_rows<T, held_columns>{}, chunks, x, gain, mean, rstd, dy, add, dx, partial, chunk);
+    launch(ex, detail::layer_norm_grad_rows<T, held_columns>{}, chunks, x, gain, mean, rstd, dy, add, dx, partial,
+           chunk);
   } else {  // the sums over rows first, since dx may be dy
-    launch(ex, detail::column_partials<T, detail::gain_term<T>>{{x, dy, mean, rstd}}, chunks * tiles, rows, d, partial, chunk, 2 * d);
-    launch(ex, detail::column_partials<T, detail::matrix_term<T>>{{dy}}, chunks * tiles, rows, d, partial + d, chunk, 2 * d);
+    launch(ex, detail::column_partials<T, detail::gain_term<T>>{{x, dy, mean, rstd}}, chunks * tiles, rows, d, partial,
+           chunk, 2 * d);
+    launch(ex, detail::column_partials<T, detail::matrix_term<T>>{{dy}}, chunks * tiles, rows, d, partial + d, chunk,
+           2 * d);
     launch(ex, detail::layer_norm_grad_rows<T, 0>{}, chunks, x, gain, mean, rstd, dy, add, dx, partial, chunk);
   }
   launch(ex, detail::add_partials<T>{}, blocks_for(2 * d, warp), static_cast<T const*>(partial), chunks, dgain, dbias);

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   1  c = a b, or c += a b        cuBLAS; row-major c = a b is column-major c' = b' a', a transpose is a flag
-//   2  and an epilogue             in float, what cublasLt can do with the product: bias and relu, or bias and residual;
-//                                  what is left, in one kernel over c
+//   2  and an epilogue             in float, what cublasLt can do with the product: bias and relu, or bias and
+//                                  residual; what is left, in one kernel over c
 //   3  strides, sizes or aliasing
-//      that cuBLAS does not take   plain_product: tiles in shared memory, the epilogue with them; right for everything, slow
+//      that cuBLAS does not take   plain_product: tiles in shared memory, the epilogue with them; right for everything,
+//                                  slow
 #pragma once
 
 #include "triad/cuda/dropout.cuh"
@@ -47,11 +48,16 @@ struct strided {
   TRIAD_DEVICE T& operator()(index_t at, index_t i, index_t j) const { return data[at * step + i * down + j * right]; }
 };
 template <class T>
-strided<T> make_strided(matrix<T> m) { return {m.data_handle(), 0, m.stride(0), m.stride(1)}; }
+strided<T> make_strided(matrix<T> m) {
+  return {m.data_handle(), 0, m.stride(0), m.stride(1)};
+}
 template <class T>
-strided<T> make_strided(matrices<T> m) { return {m.data_handle(), m.stride(0), m.stride(1), m.stride(2)}; }
+strided<T> make_strided(matrices<T> m) {
+  return {m.data_handle(), m.stride(0), m.stride(1), m.stride(2)};
+}
 
-/// c = a b and its epilogue, 64 by 64 elements a block: thread t has the 4 by 4 of rows t / 16 + 16 u and columns t % 16 + 16 v.
+/// c = a b and its epilogue, 64 by 64 elements a block: thread t has the 4 by 4 of rows t / 16 + 16 u and columns t %
+/// 16 + 16 v.
 template <class T>
 struct plain_product {
   static constexpr char const* name = "plain product";
@@ -60,8 +66,8 @@ struct plain_product {
     T a[depth][tile + 1], b[depth][tile + 1];
   };
 
-  TRIAD_DEVICE void operator()(block const& b, index_t m, index_t n, index_t k, strided<T const> x, strided<T const> y, strided<T> c,
-                               bool accumulate, epilogue<T> e, drop_rule<T> drop) const {
+  TRIAD_DEVICE void operator()(block const& b, index_t m, index_t n, index_t k, strided<T const> x, strided<T const> y,
+                               strided<T> c, bool accumulate, epilogue<T> e, drop_rule<T> drop) const {
     auto& s = b.shared<shared>();
     index_t const across = (n + tile - 1) / tile, down = (m + tile - 1) / tile, at = b.index() / (across * down);
     index_t const row = b.index() / across % down * tile, column = b.index() % across * tile;
@@ -128,11 +134,13 @@ struct blas_layout {
 
 /// c = a b + beta c for `count` matrices, where cuBLAS can; false: it cannot.
 template <class T>
-bool blas_product(backend& ex, index_t count, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b, T beta, strided<T> c) {
+bool blas_product(backend& ex, index_t count, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b,
+                  T beta, strided<T> c) {
   blas_layout<T const> la(a, m, k), lb(b, k, n);
   blas_layout<T> const lc(c, m, n);
   if (k == 0 || count > 0x7fffffff || !la.fits || !lb.fits || !lc.fits) return false;
-  int const rows = static_cast<int>(m), columns = static_cast<int>(n), terms = static_cast<int>(k), products = static_cast<int>(count);
+  int const rows = static_cast<int>(m), columns = static_cast<int>(n), terms = static_cast<int>(k),
+            products = static_cast<int>(count);
   if (lc.operand.turned) {  // c itself goes by columns: c = a b
     la.operand.turned = !la.operand.turned;
     lb.operand.turned = !lb.operand.turned;
@@ -143,16 +151,26 @@ bool blas_product(backend& ex, index_t count, index_t m, index_t n, index_t k, s
   return true;
 }
 
-/// The product with bias, relu and residual as far as cublasLt can take them, and takes them out of `rest`; false: it cannot.
+/// The product with bias, relu and residual as far as cublasLt can take them, and takes them out of `rest`; false: it
+/// cannot.
 template <class T>
-bool fused_with(backend& ex, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b, bool accumulate, epilogue<T>& rest, strided<T> c) {
+bool fused_with(backend& ex, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b, bool accumulate,
+                epilogue<T>& rest, strided<T> c) {
   if constexpr (std::is_same_v<T, float>) {
     blas_layout<T const> const la(a, m, k), lb(b, k, n);
     blas_layout<T> const lc(c, m, n);
     bool const biased = rest.bias.extent(0) != 0;
-    if ((!biased && !rest.relu) || k == 0 || !la.fits || !lb.fits || !lc.fits || lc.operand.turned) return false;  // turned: a bias for each column
+    if ((!biased && !rest.relu) || k == 0 || !la.fits || !lb.fits || !lc.fits || lc.operand.turned)
+      return false;  // turned: a bias for each column
     // c' = b' a': columns become rows.
-    fused_product p{{static_cast<int>(n), static_cast<int>(m), static_cast<int>(k)}, lb.operand, la.operand, {}, 0, nullptr, rest.relu, lc.operand};
+    fused_product p{{static_cast<int>(n), static_cast<int>(m), static_cast<int>(k)},
+                    lb.operand,
+                    la.operand,
+                    {},
+                    0,
+                    nullptr,
+                    rest.relu,
+                    lc.operand};
     if (biased) p.bias = rest.bias.data_handle();
     bool const last = !rest.relu && rest.gate.extent(0) == 0 && !rest.dropout.active();  // the residual follows at once
     bool added = false;
@@ -165,7 +183,8 @@ bool fused_with(backend& ex, index_t m, index_t n, index_t k, strided<T const> a
       if (added) p.c = residual.operand;
       if (added) p.beta = 1;
     }
-    if (rest.residual.extent(0) != 0 && rest.residual.data_handle() == c.data && !added) return false;  // it would be overwritten
+    if (rest.residual.extent(0) != 0 && rest.residual.data_handle() == c.data && !added)
+      return false;  // it would be overwritten
     if (!ex.fused().multiply(ex.blas(), ex.stream(), ex.arithmetic(), p)) return false;
     rest.bias = vec<T const>(nullptr, 0);
     rest.relu = false;
@@ -177,10 +196,11 @@ bool fused_with(backend& ex, index_t m, index_t n, index_t k, strided<T const> a
 }
 
 template <class T>
-void launch_plain(backend& ex, index_t count, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b, strided<T> c, bool accumulate,
-                  epilogue<T> const& e) {
+void launch_plain(backend& ex, index_t count, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b,
+                  strided<T> c, bool accumulate, epilogue<T> const& e) {
   constexpr index_t tile = plain_product<T>::tile;
-  launch(ex, plain_product<T>{}, count * blocks_for(m, tile) * blocks_for(n, tile), m, n, k, a, b, c, accumulate, e, drop_rule<T>(e.dropout));
+  launch(ex, plain_product<T>{}, count * blocks_for(m, tile) * blocks_for(n, tile), m, n, k, a, b, c, accumulate, e,
+         drop_rule<T>(e.dropout));
 }
 
 }  // namespace detail
@@ -200,7 +220,8 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
   if (!detail::fused_with(ex, m, n, k, x, y, accumulate, rest, z)) {
     if (onto_itself) rest.residual = no_matrix<T const>();
     T const beta = accumulate || onto_itself ? T(1) : T(0);
-    if (!detail::blas_product(ex, 1, m, n, k, x, y, beta, z)) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
+    if (!detail::blas_product(ex, 1, m, n, k, x, y, beta, z))
+      return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
   }
   if (!rest.empty())
     launch(ex, detail::finish_rows<T>{}, blocks_for(spans_of(m, n), row_warps), rest, drop_rule<T>(rest.dropout), c);
@@ -213,7 +234,8 @@ void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, ma
   check(cudaSetDevice(ex.device()), "choosing a device");
   auto const x = detail::make_strided(a), y = detail::make_strided(b);
   auto const z = detail::make_strided(c);
-  if (!detail::blas_product(ex, count, m, n, k, x, y, T(0), z)) detail::launch_plain(ex, count, m, n, k, x, y, z, false, epilogue<T>{});
+  if (!detail::blas_product(ex, count, m, n, k, x, y, T(0), z))
+    detail::launch_plain(ex, count, m, n, k, x, y, z, false, epilogue<T>{});
 }
 
 }  // namespace triad::cuda

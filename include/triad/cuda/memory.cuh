@@ -14,7 +14,8 @@ class device_memory {
  public:
   /// Of no device: it cannot allocate.
   device_memory() = default;
-  device_memory(int device, cudaStream_t stream, staging& through) : device_(device), stream_(stream), staging_(&through) {}
+  device_memory(int device, cudaStream_t stream, staging& through)
+      : device_(device), stream_(stream), staging_(&through) {}
 
   void* allocate(std::size_t bytes) const {
     TRIAD_EXPECTS(device_ >= 0, "device_memory: no device; pass memory_of(backend) where the buffer is made");
@@ -24,13 +25,15 @@ class device_memory {
     return p;
   }
   void deallocate(void* p) const noexcept {
-    if (cudaFree(p) != cudaSuccess) (void)cudaGetLastError();  // nobody can be told here; the next launch is not to be blamed
+    if (cudaFree(p) != cudaSuccess)
+      (void)cudaGetLastError();  // nobody can be told here; the next launch is not to be blamed
   }
   void zero(void* p, std::size_t bytes) const {
     use();
     check(cudaMemsetAsync(p, 0, bytes, stream_), "clearing device memory");
   }
-  /// `from` may change once this returns; the copy comes after everything the stream was given before, and is not waited for.
+  /// `from` may change once this returns; the copy comes after everything the stream was given before, and is not
+  /// waited for.
   void from_host(void* to, void const* from, std::size_t bytes) const {
     if (bytes == 0) return;
     use();

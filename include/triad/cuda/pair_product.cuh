@@ -9,7 +9,8 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The node of a warp in its graph.  A warp past the end has a graph of no nodes, so that it takes part in everything and writes nothing.
+/// The node of a warp in its graph.  A warp past the end has a graph of no nodes, so that it takes part in everything
+/// and writes nothing.
 struct node_place {
   index_t n, first, edge, own;  // nodes, first node and first edge of the graph; which of its nodes
 
@@ -46,7 +47,8 @@ struct pair_product_grad_nodes {
   static constexpr char const* name = "pair_product_grad";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, graph_batch g, bool of_a, matrix<T const> other, vec<T const> dy, matrix<T> d) const {
+  TRIAD_DEVICE void operator()(block const& b, graph_batch g, bool of_a, matrix<T const> other, vec<T const> dy,
+                               matrix<T> d) const {
     node_place const at(b, g);
     index_t const edge = at.edge + (of_a ? at.own * at.n : at.own), stride = of_a ? 1 : at.n;
     if (at.n == 0) return;  // the whole warp; nothing below is the block's
@@ -66,7 +68,8 @@ void do_pair_product(backend& ex, graph_batch const& g, matrix<T const> a, matri
 }
 
 template <class T>
-void do_pair_product_grad(backend& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T const> dy, matrix<T> da, matrix<T> db) {
+void do_pair_product_grad(backend& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T const> dy,
+                          matrix<T> da, matrix<T> db) {
   index_t const blocks = blocks_for(g.dims.nodes, row_warps);
   launch(ex, detail::pair_product_grad_nodes<T>{}, blocks, g, true, b, dy, da);
   launch(ex, detail::pair_product_grad_nodes<T>{}, blocks, g, false, a, dy, db);

@@ -14,8 +14,8 @@ struct pair_sum_rows {
   static constexpr char const* name = "pair_sum";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, graph_batch g, matrix<T const> x, matrix<T const> z, drop_rule<T> drop, matrix<T const> residual,
-                               matrix<T> y) const {
+  TRIAD_DEVICE void operator()(block const& b, graph_batch g, matrix<T const> x, matrix<T const> z, drop_rule<T> drop,
+                               matrix<T const> residual, matrix<T> y) const {
     row_span const span(b, y.extent(0), y.extent(1), drop);
     index_t const r = span.row(), graph = last_begun(b, g.edge, r), n = g.size(graph), e = r - g.edge(graph);
     index_t const i = g.node(graph) + e / n, j = g.node(graph) + e % n;
@@ -28,7 +28,8 @@ struct pair_sum_rows {
   }
 };
 
-/// da and db, 64 columns of one node of one of them a block: its edges by the half warps in turn, which are joined in order.
+/// da and db, 64 columns of one node of one of them a block: its edges by the half warps in turn, which are joined in
+/// order.
 template <class T>
 struct pair_sum_grad_nodes {
   static constexpr char const* name = "pair_sum_grad";
@@ -37,10 +38,12 @@ struct pair_sum_grad_nodes {
     T part[halves][dropout_block];
   };
 
-  TRIAD_DEVICE void operator()(block const& b, graph_batch g, drop_rule<T> drop, matrix<T const> dy, matrix<T> da, matrix<T> db) const {
+  TRIAD_DEVICE void operator()(block const& b, graph_batch g, drop_rule<T> drop, matrix<T const> dy, matrix<T> da,
+                               matrix<T> db) const {
     auto& s = b.shared<shared>();
     index_t const d = dy.extent(1), blocks = (d + dropout_block - 1) / dropout_block;
-    index_t const at = b.index() % blocks, node = b.index() / blocks / 2, graph = last_begun(b, g.node, node), n = g.size(graph);
+    index_t const at = b.index() % blocks, node = b.index() / blocks / 2, graph = last_begun(b, g.node, node),
+                  n = g.size(graph);
     bool const to_a = b.index() / blocks % 2 == 0;  // a sums row i of the pairs, b column j
     index_t const own = node - g.node(graph), first = g.edge(graph) + (to_a ? own * n : own), stride = to_a ? 1 : n;
     int const half = b.thread() / 16, q = b.thread() % 16;
@@ -48,7 +51,8 @@ struct pair_sum_grad_nodes {
     for (index_t k = half; k < n; k += halves) {
       index_t const r = first + k * stride;
       philox_words words{};
-      if (drop.active) words = philox(drop.mask.counter(static_cast<std::uint64_t>((r * blocks + at) * 16 + q)), drop.mask.key);
+      if (drop.active)
+        words = philox(drop.mask.counter(static_cast<std::uint64_t>((r * blocks + at) * 16 + q)), drop.mask.key);
       TRIAD_UNROLL
       for (int w = 0; w < 4; ++w)
         if (index_t const c = at * dropout_block + 16 * w + q; c < d)
@@ -68,13 +72,17 @@ struct pair_sum_grad_nodes {
 }  // namespace detail
 
 template <class T>
-void do_pair_sum(backend& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout, matrix<T const> residual, matrix<T> y) {
-  launch(ex, detail::pair_sum_rows<T>{}, blocks_for(spans_of(y.extent(0), y.extent(1)), row_warps), g, a, b, drop_rule<T>(dropout), residual, y);
+void do_pair_sum(backend& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout,
+                 matrix<T const> residual, matrix<T> y) {
+  launch(ex, detail::pair_sum_rows<T>{}, blocks_for(spans_of(y.extent(0), y.extent(1)), row_warps), g, a, b,
+         drop_rule<T>(dropout), residual, y);
 }
 
 template <class T>
-void do_pair_sum_grad(backend& ex, graph_batch const& g, dropout_mask dropout, matrix<T const> dy, matrix<T> da, matrix<T> db) {
-  launch(ex, detail::pair_sum_grad_nodes<T>{}, da.extent(0) * 2 * blocks_for(dy.extent(1), dropout_block), g, drop_rule<T>(dropout), dy, da, db);
+void do_pair_sum_grad(backend& ex, graph_batch const& g, dropout_mask dropout, matrix<T const> dy, matrix<T> da,
+                      matrix<T> db) {
+  launch(ex, detail::pair_sum_grad_nodes<T>{}, da.extent(0) * 2 * blocks_for(dy.extent(1), dropout_block), g,
+         drop_rule<T>(dropout), dy, da, db);
 }
 
 }  // namespace triad::cuda

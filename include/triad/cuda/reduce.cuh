@@ -28,7 +28,8 @@ struct partial_sums {
   };
 
   TRIAD_DEVICE void operator()(block const& b, vec<T const> x, double* partial) const {
-    index_t const first = b.index() * sum_chunk, end = first + sum_chunk < x.extent(0) ? first + sum_chunk : x.extent(0);
+    index_t const first = b.index() * sum_chunk,
+                  end = first + sum_chunk < x.extent(0) ? first + sum_chunk : x.extent(0);
     double s = 0;
     for (index_t i = first + b.thread(); i < end; i += threads) {
       auto const v = static_cast<double>(x(i));
@@ -64,7 +65,8 @@ void chunked_sum(backend& ex, vec<T const> x, vec<T> total, workspace ws) {
   launch(ex, join_sums<T, Norm>{}, 1, static_cast<double const*>(partial), chunks, total);
 }
 
-/// partial[chunk * stride + c] = sum over the rows of a chunk of term(r, c): 32 columns a block, rows by its warps in turn.
+/// partial[chunk * stride + c] = sum over the rows of a chunk of term(r, c): 32 columns a block, rows by its warps in
+/// turn.
 template <class T, class Term>
 struct column_partials {
   static constexpr char const* name = "partial column sums";
@@ -74,9 +76,11 @@ struct column_partials {
   };
   Term term;
 
-  TRIAD_DEVICE void operator()(block const& b, index_t rows, index_t columns, T* partial, index_t chunk, index_t stride) const {
+  TRIAD_DEVICE void operator()(block const& b, index_t rows, index_t columns, T* partial, index_t chunk,
+                               index_t stride) const {
     auto& s = b.shared<shared>();
-    index_t const across = (columns + warp - 1) / warp, at = b.index() / across, c = b.index() % across * warp + b.lane();
+    index_t const across = (columns + warp - 1) / warp, at = b.index() / across,
+                  c = b.index() % across * warp + b.lane();
     index_t const first = at * chunk, end = first + chunk < rows ? first + chunk : rows;
     T sum = 0;
     if (c < columns)
@@ -90,7 +94,8 @@ struct column_partials {
   }
 };
 
-/// s(c) and, behind them, t(c) += what all chunks have for column c: chunks by the warps of a block in turn, the warps in order.
+/// s(c) and, behind them, t(c) += what all chunks have for column c: chunks by the warps of a block in turn, the warps
+/// in order.
 template <class T>
 struct add_partials {
   static constexpr char const* name = "joining column sums";
@@ -147,7 +152,8 @@ std::size_t do_column_sums_workspace(backend&, matrix<T const> x) {
 
 template <class T>
 void do_column_sums_add(backend& ex, matrix<T const> x, vec<T> s, workspace ws) {
-  index_t const rows = x.extent(0), d = x.extent(1), chunk = column_chunk(rows), chunks = blocks_for(rows, chunk), tiles = blocks_for(d, warp);
+  index_t const rows = x.extent(0), d = x.extent(1), chunk = column_chunk(rows), chunks = blocks_for(rows, chunk),
+                tiles = blocks_for(d, warp);
   if (rows == 0) return;
   auto* const partial = reinterpret_cast<T*>(ws.data);
   launch(ex, detail::column_partials<T, detail::matrix_term<T>>{{x}}, chunks * tiles, rows, d, partial, chunk, d);

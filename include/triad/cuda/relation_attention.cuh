@@ -1,11 +1,12 @@
-// Relation-aware attention: a warp for each node and head, forward over the nodes it attends to, backward once for each owner.
+// Relation-aware attention: a warp for each node and head, forward over the nodes it attends to, backward once for each
+// owner.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lanes lie along the head width for dot products and along the other node for the softmax: 32 of these nodes at a time, one
-// number of each in its lane, passed around by shuffles.  So any n and any width do, without scratch memory.
+// Lanes lie along the head width for dot products and along the other node for the softmax: 32 of these nodes at a
+// time, one number of each in its lane, passed around by shuffles.  So any n and any width do, without scratch memory.
 //
-// Backward needs no delta of its own: dp - delta = dc(x) . (keep (v(y) + gv(x, y)) - c(x)).  It is computed twice, for the
-// owner x of dq, dgk, dgv and for the owner y of dk, dv, the same bits both times.
+// Backward needs no delta of its own: dp - delta = dc(x) . (keep (v(y) + gv(x, y)) - c(x)).  It is computed twice, for
+// the owner x of dq, dgk, dgv and for the owner y of dk, dv, the same bits both times.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -20,7 +21,8 @@ namespace detail {
 
 inline constexpr int relation_warps = 4;
 
-/// The node and head of a warp.  A warp past the end has a graph of no nodes, so that it takes part in everything and writes nothing.
+/// The node and head of a warp.  A warp past the end has a graph of no nodes, so that it takes part in everything and
+/// writes nothing.
 struct relation_place {
   index_t head, graph, n, node, edge;  // nodes, first node and first edge of the graph
   index_t own;                         // which node of the graph
@@ -47,14 +49,21 @@ struct relation_rule {
   bool drops;
 
   relation_rule(relation_settings const& t, index_t d)
-      : settings(t), width(d / t.heads), root(::cuda::std::sqrt(T(width))), scale(t.dropout.active() ? T(t.dropout.scale()) : T(1)),
+      : settings(t),
+        width(d / t.heads),
+        root(::cuda::std::sqrt(T(width))),
+        scale(t.dropout.active() ? T(t.dropout.scale()) : T(1)),
         drops(t.dropout.active()) {}
 
-  TRIAD_DEVICE bool masked(index_t edge) const { return settings.mask.masked.extent(0) != 0 && settings.mask.masked(edge) != 0; }
+  TRIAD_DEVICE bool masked(index_t edge) const {
+    return settings.mask.masked.extent(0) != 0 && settings.mask.masked(edge) != 0;
+  }
 };
 
 /// 32 or fewer: the nodes of a chunk.
-TRIAD_DEVICE int relation_chunk(index_t begin, index_t n) { return static_cast<int>(n - begin < warp ? n - begin : warp); }
+TRIAD_DEVICE int relation_chunk(index_t begin, index_t n) {
+  return static_cast<int>(n - begin < warp ? n - begin : warp);
+}
 
 /// sum over the head's columns of f(column), the same in every lane.
 template <class T, class F>
@@ -69,8 +78,8 @@ struct relation_forward {
   static constexpr char const* name = "relation_attention";
   static constexpr int threads = relation_warps * warp;
 
-  TRIAD_DEVICE void operator()(block const& b, relation_rule<T> t, relation_operands<T const> in, graph_batch g, vec<T> weights,
-                               matrix<T> context) const {
+  TRIAD_DEVICE void operator()(block const& b, relation_rule<T> t, relation_operands<T const> in, graph_batch g,
+                               vec<T> weights, matrix<T> context) const {
     relation_place const at(b, g, t.settings.heads);
     index_t const n = at.n, x = at.node + at.own, edge = at.edge + at.own * n;  // of y = 0
     index_t const first = relation_weight(t.settings.heads, at.edge, n, at.head, at.own, 0);
@@ -80,7 +89,8 @@ struct relation_forward {
       T mine = 0;
       for (int k = 0; k < count; ++k) {
         index_t const y = at.node + begin + k, r = edge + begin + k;
-        T const s = head_sum<T>(b, at.head, t.width, [&](index_t f) { return in.query(x, f) * (in.key(y, f) + in.edge_key(r, f)); });
+        T const s = head_sum<T>(b, at.head, t.width,
+                                [&](index_t f) { return in.query(x, f) * (in.key(y, f) + in.edge_key(r, f)); });
         if (b.lane() == k) mine = s / t.root;
       }
       if (b.lane() < count) {
@@ -133,7 +143,8 @@ struct relation_gradients {
   /// Of nodes x and y of the graph, the same in every lane.
   TRIAD_DEVICE pair at(block const& b, relation_place const& p, index_t x, index_t y) const {
     index_t const r = p.edge + x * p.n + y;
-    T const w = weights(relation_weight(rule.settings.heads, p.edge, p.n, p.head, x, y)), probability = w < T(0) ? -w : w;
+    T const w = weights(relation_weight(rule.settings.heads, p.edge, p.n, p.head, x, y)),
+            probability = w < T(0) ? -w : w;
     T const keep = w < T(0) ? T(0) : rule.scale;
     T const slope = head_sum<T>(b, p.head, rule.width, [&](index_t f) {
       return dc(p.node + x, f) * (keep * (in.value(p.node + y, f) + in.edge_value(r, f)) - context(p.node + x, f));
@@ -217,18 +228,19 @@ struct relation_backward_from {
 }  // namespace detail
 
 template <class T>
-void do_relation_attention(backend& ex, relation_settings const& t, relation_operands<T const> const& in, graph_batch const& g, vec<T> weights,
-                           matrix<T> context) {
+void do_relation_attention(backend& ex, relation_settings const& t, relation_operands<T const> const& in,
+                           graph_batch const& g, vec<T> weights, matrix<T> context) {
   launch(ex, detail::relation_forward<T>{}, blocks_for(g.dims.nodes * t.heads, detail::relation_warps),
          detail::relation_rule<T>(t, in.query.extent(1)), in, g, weights, context);
 }
 
 template <class T>
-void do_relation_attention_grad(backend& ex, relation_settings const& t, relation_operands<T const> const& in, graph_batch const& g,
-                                vec<T const> weights, matrix<T const> context, matrix<T const> dc, relation_operands<T> const& dx,
-                                edge_gradients edges) {
+void do_relation_attention_grad(backend& ex, relation_settings const& t, relation_operands<T const> const& in,
+                                graph_batch const& g, vec<T const> weights, matrix<T const> context, matrix<T const> dc,
+                                relation_operands<T> const& dx, edge_gradients edges) {
   index_t const blocks = blocks_for(g.dims.nodes * t.heads, detail::relation_warps);
-  detail::relation_gradients<T> const all{detail::relation_rule<T>(t, in.query.extent(1)), in, g, weights, context, dc, dx};
+  detail::relation_gradients<T> const all{
+      detail::relation_rule<T>(t, in.query.extent(1)), in, g, weights, context, dc, dx};
   launch(ex, detail::relation_backward_to<T>{}, blocks, all, edges == edge_gradients::added);
   launch(ex, detail::relation_backward_from<T>{}, blocks, all);
 }

@@ -1,9 +1,10 @@
-// CUDA graphs: work that comes again with the same shapes and the same memory is recorded once and replayed as one launch.
+// CUDA graphs: work that comes again with the same shapes and the same memory is recorded once and replayed as one
+// launch.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What changes from step to step (step number, learning rate, the batch) is copied to fixed addresses before the work and read
-// there by its kernels; so is what dropout and Adam need.  A training step of small graphs is some hundreds of short kernels:
-// launched one by one they would wait for the host.
+// What changes from step to step (step number, learning rate, the batch) is copied to fixed addresses before the work
+// and read there by its kernels; so is what dropout and Adam need.  A training step of small graphs is some hundreds of
+// short kernels: launched one by one they would wait for the host.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,9 @@
 
 namespace triad::cuda {
 
-/// The recordings of one stream.  Work is recorded when its key is seen the second time, since most of what runs once never
-/// runs again.  `most` keys are remembered; a further one takes the place of the one that was not used for the longest time.
+/// The recordings of one stream.  Work is recorded when its key is seen the second time, since most of what runs once
+/// never runs again.  `most` keys are remembered; a further one takes the place of the one that was not used for the
+/// longest time.
 class recordings {
  public:
   recordings() = default;
@@ -33,7 +35,9 @@ class recordings {
 
   template <class Work>
   void run(cudaStream_t stream, std::uint64_t key, Work&& work) {
-    TRIAD_EXPECTS(!running_, "cuda: work that is recorded and replayed cannot replay other work; leave the inner triad::replay out");
+    TRIAD_EXPECTS(
+        !running_,
+        "cuda: work that is recorded and replayed cannot replay other work; leave the inner triad::replay out");
     in_scope const guard(running_);
     auto const found = std::find_if(known_.begin(), known_.end(), [&](recording const& r) { return r.key == key; });
     if (found == known_.end()) {
@@ -88,7 +92,8 @@ class recordings {
     } catch (...) {
       (void)cudaStreamEndCapture(stream, &graph);
       if (graph != nullptr) (void)cudaGraphDestroy(graph);
-      (void)cudaGetLastError();  // that of the spoilt recording: `work` says why, and the next launch is not to be blamed
+      (void)
+          cudaGetLastError();  // that of the spoilt recording: `work` says why, and the next launch is not to be blamed
       throw;
     }
     check(cudaStreamEndCapture(stream, &graph), "recording a graph");

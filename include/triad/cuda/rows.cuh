@@ -17,7 +17,8 @@ inline constexpr int row_threads = row_warps * warp;
 /// Columns that a lane holds in registers: rows of up to 256 values are read once.
 inline constexpr int held_columns = 8;
 
-/// The row of a warp.  A warp past the end has row 0 and no columns, so that it takes part in everything and writes nothing.
+/// The row of a warp.  A warp past the end has row 0 and no columns, so that it takes part in everything and writes
+/// nothing.
 struct warp_row {
   index_t r, d;
   bool live;
@@ -92,7 +93,8 @@ void launch_rows(backend const& ex, index_t rows, index_t d, A const&... argumen
     launch(ex, Kernel<T, 0>{}, blocks, arguments...);
 }
 
-/// The sum over all threads of a block of `Warps` warps, the same in each of them; `part` is free for use again afterwards.
+/// The sum over all threads of a block of `Warps` warps, the same in each of them; `part` is free for use again
+/// afterwards.
 template <int Warps, class T>
 TRIAD_DEVICE T block_sum(block const& b, T (&part)[Warps], T value) {
   value = warp_sum(b, value);
@@ -117,7 +119,8 @@ TRIAD_DEVICE void warp_first_largest(block const& b, T& value, index_t& at) {
   }
 }
 
-/// The last k with first(k) <= r, for ascending first(0) = 0 <= r: which graph row r belongs to.  By a whole warp, 32 places at a time.
+/// The last k with first(k) <= r, for ascending first(0) = 0 <= r: which graph row r belongs to.  By a whole warp, 32
+/// places at a time.
 TRIAD_DEVICE index_t last_begun(block const& b, vec<index_t const> first, index_t r) {
   index_t low = 0, count = first.extent(0);
   while (count > 1) {

@@ -15,16 +15,21 @@ struct device_error : std::runtime_error {
 };
 
 namespace detail {
-[[noreturn]] inline void failed(char const* library, char const* doing, std::string const& answer, char const* file, int line) {
-  throw device_error(std::string(library) + ", while " + doing + ": " + answer + " (" + file + ":" + std::to_string(line) + ")");
+[[noreturn]] inline void failed(char const* library, char const* doing, std::string const& answer, char const* file,
+                                int line) {
+  throw device_error(std::string(library) + ", while " + doing + ": " + answer + " (" + file + ":" +
+                     std::to_string(line) + ")");
 }
 }  // namespace detail
 
-/// `doing` completes "while ...": "copying to the device".  The place is the caller's; clang 14 has no std::source_location.
-inline void check(cudaError_t status, char const* doing, char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
+/// `doing` completes "while ...": "copying to the device".  The place is the caller's; clang 14 has no
+/// std::source_location.
+inline void check(cudaError_t status, char const* doing, char const* file = __builtin_FILE(),
+                  int line = __builtin_LINE()) {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();  // taken, or the next launch, which asks for it, would be blamed
-  detail::failed("CUDA", doing, std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")", file, line);
+  detail::failed("CUDA", doing, std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")", file,
+                 line);
 }
 
 }  // namespace triad::cuda

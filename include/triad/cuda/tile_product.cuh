@@ -3,13 +3,12 @@
 //
 //   sum (16, 8 Tiles) += a (16, depth) b (depth, 8 Tiles)        depth is a multiple of 16
 //
-// Factors are rounded to what `arithmetic` says, so that their products are exact in float32, and the two ways differ in the order of
-// float32 sums alone.  A host compiler has the plain one only.
+// Factors are rounded to what `arithmetic` says, so that their products are exact in float32, and the two ways differ
+// in the order of float32 sums alone.  A host compiler has the plain one only.
 #pragma once
 
-#include <cuda/std/bit>
-
 #include <cstdint>
+#include <cuda/std/bit>
 
 #include "triad/cuda/blas.cuh"
 #include "triad/cuda/block.cuh"
@@ -45,10 +44,11 @@ struct tile_lane {
   TRIAD_DEVICE int column() const { return 2 * (lane % 4); }
 };
 
-/// sum[t] = {(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)} of columns 8 t .. 8 t + 8, by all lanes of a
-/// warp.  left(i, k) and right(k, j) read the factors.
+/// sum[t] = {(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)} of columns 8 t .. 8 t + 8, by
+/// all lanes of a warp.  left(i, k) and right(k, j) read the factors.
 template <product_path Path, int Tiles, class A, class B>
-TRIAD_DEVICE void add_tile_product([[maybe_unused]] arithmetic how, tile_lane at, int depth, A const& left, B const& right, float (&sum)[Tiles][4]) {
+TRIAD_DEVICE void add_tile_product([[maybe_unused]] arithmetic how, tile_lane at, int depth, A const& left,
+                                   B const& right, float (&sum)[Tiles][4]) {
 #if defined(__CUDACC__)
   if constexpr (Path == product_path::tensor_cores) {
     int const g = at.lane / 4, t = at.lane % 4;

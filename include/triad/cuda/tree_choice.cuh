@@ -33,8 +33,8 @@ struct tree_choice_samples {
   static constexpr char const* name = "tree_choice";
   static constexpr int threads = 64;
 
-  TRIAD_DEVICE void operator()(block const& b, choice_settings<T> t, index_t step, tree_logits<T const> x, tree_choices<T> chosen,
-                               tree_weights_view<T> weights, matrix<T> weighted_root) const {
+  TRIAD_DEVICE void operator()(block const& b, choice_settings<T> t, index_t step, tree_logits<T const> x,
+                               tree_choices<T> chosen, tree_weights_view<T> weights, matrix<T> weighted_root) const {
     index_t const sample = b.index(), arguments = weights.extent(3), cons = arguments / 2, trees = step + 1;
     auto const of_operation = static_cast<T>(t.operation_temperature);
     auto const of_argument = static_cast<T>(t.argument_temperature);
@@ -43,29 +43,27 @@ struct tree_choice_samples {
     };
     auto const& p = chosen.arguments;
     if (b.thread() == 0)
-      small_softmax<T>(cons + 1, [&](index_t j) { return noisy(x.operation, t.operation_noise, of_operation, j); },
-                       [&](index_t j) -> T& { return chosen.operation(sample, j); });
+      small_softmax<T>(
+          cons + 1, [&](index_t j) { return noisy(x.operation, t.operation_noise, of_operation, j); },
+          [&](index_t j) -> T& { return chosen.operation(sample, j); });
     if (t.over == choice_over::trees) {
       for (index_t c = b.thread(); c < arguments; c += threads)
-        small_softmax<T>(trees,
-                         [&](index_t l) {
-                           return noisy(x.arguments, t.argument_noise, of_argument, l * arguments + c);
-                         },
-                         [&](index_t l) -> T& { return p(step, sample, l, c); });
+        small_softmax<T>(
+            trees, [&](index_t l) { return noisy(x.arguments, t.argument_noise, of_argument, l * arguments + c); },
+            [&](index_t l) -> T& { return p(step, sample, l, c); });
     } else {
       for (index_t l = b.thread(); l < trees; l += threads)
-        small_softmax<T>(arguments,
-                         [&](index_t c) {
-                           return noisy(x.arguments, t.argument_noise, of_argument, l * arguments + c);
-                         },
-                         [&](index_t c) -> T& { return p(step, sample, l, c); });
+        small_softmax<T>(
+            arguments, [&](index_t c) { return noisy(x.arguments, t.argument_noise, of_argument, l * arguments + c); },
+            [&](index_t c) -> T& { return p(step, sample, l, c); });
     }
     b.sync();
     for (index_t e = b.thread(); e < trees * arguments; e += threads) {
       index_t const l = e / arguments, c = e % arguments;
       weights(step, sample, l, c) = chosen.operation(sample, c < cons ? c : cons) * p(step, sample, l, c);
     }
-    for (index_t f = b.thread(); f < x.root.extent(1); f += threads) weighted_root(sample, f) = chosen.operation(sample, cons) * x.root(sample, f);
+    for (index_t f = b.thread(); f < x.root.extent(1); f += threads)
+      weighted_root(sample, f) = chosen.operation(sample, cons) * x.root(sample, f);
   }
 };
 
@@ -77,8 +75,9 @@ struct tree_choice_grad_samples {
     T part[threads / warp];
   };
 
-  TRIAD_DEVICE void operator()(block const& b, choice_settings<T> t, index_t step, matrix<T const> root, tree_choices<T const> chosen,
-                               tree_weights_view<T const> d_weights, matrix<T const> d_weighted_root, tree_logits<T> dx) const {
+  TRIAD_DEVICE void operator()(block const& b, choice_settings<T> t, index_t step, matrix<T const> root,
+                               tree_choices<T const> chosen, tree_weights_view<T const> d_weights,
+                               matrix<T const> d_weighted_root, tree_logits<T> dx) const {
     index_t const sample = b.index(), arguments = d_weights.extent(3), cons = arguments / 2, trees = step + 1;
     auto const of_operation = static_cast<T>(t.operation_temperature);
     auto const of_argument = static_cast<T>(t.argument_temperature);
@@ -96,22 +95,25 @@ struct tree_choice_grad_samples {
           for (index_t l = 0; l < trees; ++l) sum += p(step, sample, l, c) * d_weights(step, sample, l, c);
         return sum;
       };
-      small_softmax_grad(cons + 1, of_operation, [&](index_t j) { return chosen.operation(sample, j); }, d_chosen,
-                         [&](index_t j) -> T& { return dx.operation(sample, j); });
+      small_softmax_grad(
+          cons + 1, of_operation, [&](index_t j) { return chosen.operation(sample, j); }, d_chosen,
+          [&](index_t j) -> T& { return dx.operation(sample, j); });
     }
     auto const probability = [&](index_t l, index_t c) { return p(step, sample, l, c); };
-    auto const d_probability = [&](index_t l, index_t c) { return chosen.operation(sample, c < cons ? c : cons) * d_weights(step, sample, l, c); };
+    auto const d_probability = [&](index_t l, index_t c) {
+      return chosen.operation(sample, c < cons ? c : cons) * d_weights(step, sample, l, c);
+    };
     auto const to = [&](index_t l, index_t c) -> T& { return dx.arguments(sample, l * arguments + c); };
     if (t.over == choice_over::trees) {
       for (index_t c = b.thread(); c < arguments; c += threads)
-        small_softmax_grad(trees, of_argument, [&](index_t l) { return probability(l, c); },
-                           [&](index_t l) { return d_probability(l, c); },
-                           [&](index_t l) -> T& { return to(l, c); });
+        small_softmax_grad(
+            trees, of_argument, [&](index_t l) { return probability(l, c); },
+            [&](index_t l) { return d_probability(l, c); }, [&](index_t l) -> T& { return to(l, c); });
     } else {
       for (index_t l = b.thread(); l < trees; l += threads)
-        small_softmax_grad(arguments, of_argument, [&](index_t c) { return probability(l, c); },
-                           [&](index_t c) { return d_probability(l, c); },
-                           [&](index_t c) -> T& { return to(l, c); });
+        small_softmax_grad(
+            arguments, of_argument, [&](index_t c) { return probability(l, c); },
+            [&](index_t c) { return d_probability(l, c); }, [&](index_t c) -> T& { return to(l, c); });
     }
   }
 };
@@ -119,15 +121,17 @@ struct tree_choice_grad_samples {
 }  // namespace detail
 
 template <class T>
-void do_tree_choice(backend& ex, choice_settings<T> const& t, index_t step, tree_logits<T const> const& x, tree_choices<T> const& chosen,
-                    tree_weights_view<T> weights, matrix<T> weighted_root) {
+void do_tree_choice(backend& ex, choice_settings<T> const& t, index_t step, tree_logits<T const> const& x,
+                    tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
   launch(ex, detail::tree_choice_samples<T>{}, weights.extent(1), t, step, x, chosen, weights, weighted_root);
 }
 
 template <class T>
-void do_tree_choice_grad(backend& ex, choice_settings<T> const& t, index_t step, matrix<T const> root, tree_choices<T const> const& chosen,
-                         tree_weights_view<T const> d_weights, matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
-  launch(ex, detail::tree_choice_grad_samples<T>{}, d_weights.extent(1), t, step, root, chosen, d_weights, d_weighted_root, dx);
+void do_tree_choice_grad(backend& ex, choice_settings<T> const& t, index_t step, matrix<T const> root,
+                         tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
+                         matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
+  launch(ex, detail::tree_choice_grad_samples<T>{}, d_weights.extent(1), t, step, root, chosen, d_weights,
+         d_weighted_root, dx);
 }
 
 }  // namespace triad::cuda

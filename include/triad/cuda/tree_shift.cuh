@@ -1,4 +1,5 @@
-// Soft tree operations: one thread owns one number of a tree and gathers all that goes there; products are summed by one block a slot.
+// Soft tree operations: one thread owns one number of a tree and gathers all that goes there; products are summed by
+// one block a slot.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,10 +18,11 @@ struct tree_shift_rows {
   static constexpr char const* name = "tree_shift";
   static constexpr int threads = tree_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support, index_t step, tree_weights_view<T const> w,
-                               matrix<T const> root, tree_memory_view<T> memory) const {
+  TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support, index_t step,
+                               tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) const {
     index_t const fillers = memory.extent(3), spans = (fillers + threads - 1) / threads;
-    index_t const row = b.index() / spans, sample = row / where.count(), r = row % where.count(), f = b.index() % spans * threads + b.thread();
+    index_t const row = b.index() / spans, sample = row / where.count(), r = row % where.count(),
+                  f = b.index() % spans * threads + b.thread();
     if (f >= fillers) return;
     T sum = r == 0 ? root(sample, f) : T(0);
     auto const add = [&](index_t argument, index_t q) {
@@ -44,8 +46,9 @@ struct tree_shift_products {
     T part[row_warps];
   };
 
-  TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support, index_t step, tree_memory_view<T const> memory,
-                               tree_memory_view<T const> d_memory, tree_weights_view<T> dw, matrix<T> d_root) const {
+  TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support, index_t step,
+                               tree_memory_view<T const> memory, tree_memory_view<T const> d_memory,
+                               tree_weights_view<T> dw, matrix<T> d_root) const {
     index_t const arguments = dw.extent(3), slots = step + 1, fillers = memory.extent(3), children = where.branching();
     index_t const c = b.index() % arguments, l = b.index() / arguments % slots, sample = b.index() / arguments / slots;
     T sum = 0;
@@ -58,7 +61,8 @@ struct tree_shift_products {
         q = part.position;
       }
       if (q == no_position || !support.has(l, q)) continue;
-      for (index_t f = b.lane(); f < fillers; f += warp) sum += memory(l, sample, q, f) * d_memory(step + 1, sample, r, f);
+      for (index_t f = b.lane(); f < fillers; f += warp)
+        sum += memory(l, sample, q, f) * d_memory(step + 1, sample, r, f);
     }
     sum = block_sum(b, b.shared<shared>().part, sum);
     if (b.thread() == 0) dw(step, sample, l, c) = sum;
@@ -73,10 +77,12 @@ struct tree_shift_back_rows {
   static constexpr char const* name = "tree_shift_grad";
   static constexpr int threads = tree_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support, tree_weights_view<T const> w, index_t slot,
-                               tree_memory_view<T> d_memory) const {
-    index_t const steps = w.extent(0), fillers = d_memory.extent(3), spans = (fillers + threads - 1) / threads, children = where.branching();
-    index_t const row = b.index() / spans, sample = row / where.count(), q = row % where.count(), f = b.index() % spans * threads + b.thread();
+  TRIAD_DEVICE void operator()(block const& b, tree_positions<> where, tree_support support,
+                               tree_weights_view<T const> w, index_t slot, tree_memory_view<T> d_memory) const {
+    index_t const steps = w.extent(0), fillers = d_memory.extent(3), spans = (fillers + threads - 1) / threads,
+                  children = where.branching();
+    index_t const row = b.index() / spans, sample = row / where.count(), q = row % where.count(),
+                  f = b.index() % spans * threads + b.thread();
     if (f >= fillers || !support.has(slot, q)) return;
     T sum = 0;
     auto const add = [&](index_t argument, index_t to) {
@@ -93,22 +99,26 @@ struct tree_shift_back_rows {
 }  // namespace detail
 
 template <class T>
-void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step, tree_weights_view<T const> w,
-                   matrix<T const> root, tree_memory_view<T> memory) {
-  launch(ex, detail::tree_shift_rows<T>{}, memory.extent(1) * where.count() * blocks_for(memory.extent(3), detail::tree_threads), where, support, step, w,
+void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
+                   tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) {
+  launch(ex, detail::tree_shift_rows<T>{},
+         memory.extent(1) * where.count() * blocks_for(memory.extent(3), detail::tree_threads), where, support, step, w,
          root, memory);
 }
 
 template <class T>
-void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step, tree_memory_view<T const> memory,
-                        tree_memory_view<T const> d_memory, tree_weights_view<T> dw, matrix<T> d_root) {
-  launch(ex, detail::tree_shift_products<T>{}, memory.extent(1) * (step + 1) * dw.extent(3), where, support, step, memory, d_memory, dw, d_root);
+void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
+                        tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
+                        matrix<T> d_root) {
+  launch(ex, detail::tree_shift_products<T>{}, memory.extent(1) * (step + 1) * dw.extent(3), where, support, step,
+         memory, d_memory, dw, d_root);
 }
 
 template <class T>
-void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w, index_t slot,
-                        tree_memory_view<T> d_memory) {
-  launch(ex, detail::tree_shift_back_rows<T>{}, d_memory.extent(1) * where.count() * blocks_for(d_memory.extent(3), detail::tree_threads), where, support, w,
+void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support,
+                        tree_weights_view<T const> w, index_t slot, tree_memory_view<T> d_memory) {
+  launch(ex, detail::tree_shift_back_rows<T>{},
+         d_memory.extent(1) * where.count() * blocks_for(d_memory.extent(3), detail::tree_threads), where, support, w,
          slot, d_memory);
 }
 

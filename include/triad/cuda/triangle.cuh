@@ -1,22 +1,24 @@
 // Triangular attention on the device: any number of nodes, heads and channels, float and double, every form.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   graphs of up to 6 nodes     one warp a head of a graph                 triangle_small.cuh, triangle_small_backward.cuh
+//   graphs of up to 6 nodes     one warp a head of a graph                 triangle_small.cuh,
+//                               triangle_small_backward.cuh
 //            up to 16 nodes     one block a head of a graph                the same
 //   others, forward             one block a head and tile of (i, j)        triangle_forward.cuh
 //           backward            one block a head and some middle nodes l   triangle_backward.cuh, triangle_tile.cuh
 //   the flat form, wide heads   one warp a head and edge                   triangle_general.cuh
 //
-// The host knows only the size of the largest graph: grids cover that, and blocks of smaller graphs that have nothing to do end at
-// once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the graphs beside it.  Nothing of size n^3
-// is in device memory, and every output has one owner and one order of summation.
+// The host knows only the size of the largest graph: grids cover that, and blocks of smaller graphs that have nothing
+// to do end at once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the graphs
+// beside it.  Nothing of size n^3 is in device memory, and every output has one owner and one order of summation.
 //
-// Without a right value, o(i, ., .) is a product of two matrices for each i; with own keys, so are the scores.  These too are made in the
-// kernels: as calls of cuBLAS they would need all of p in device memory, and one call an edge row of every graph's own size.
+// Without a right value, o(i, ., .) is a product of two matrices for each i; with own keys, so are the scores.  These
+// too are made in the kernels: as calls of cuBLAS they would need all of p in device memory, and one call an edge row
+// of every graph's own size.
 //
-// float32 is exact unless the backend says otherwise.  With tf32 or bf16, graphs of more than 16 nodes whose heads have up to 64 columns
-// and whose attention is not ablated have q . k, dq and dk made of q, k and ds rounded to such factors (tile_product.cuh); all the rest
-// stays exact.
+// float32 is exact unless the backend says otherwise.  With tf32 or bf16, graphs of more than 16 nodes whose heads have
+// up to 64 columns and whose attention is not ablated have q . k, dq and dk made of q, k and ds rounded to such factors
+// (tile_product.cuh); all the rest stays exact.
 #pragma once
 
 #include <type_traits>
@@ -60,7 +62,8 @@ void with_path(arithmetic factors, F&& f) {
 struct paths {
   bool of_warps, of_blocks, tiled, general;  // the first two: small graphs
   paths(triangle_form form, index_t width, bool fits, graph_dims const& dims) {
-    bool const flat = form == triangle_form::flat, large = dims.max_nodes > whole_graph, alike = dims.nodes == dims.graphs * dims.max_nodes;
+    bool const flat = form == triangle_form::flat, large = dims.max_nodes > whole_graph,
+               alike = dims.nodes == dims.graphs * dims.max_nodes;
     of_warps = !flat && (dims.max_nodes <= warp_graph || !alike);
     of_blocks = !flat && dims.max_nodes > warp_graph && (!large || !alike);
     tiled = !flat && large && fits && width > 0;
@@ -84,7 +87,9 @@ void with_small(paths const& path, F&& f) {
 inline int least_of(triangle_form form) { return form == triangle_form::flat ? 1 : whole_graph + 1; }
 
 template <class T>
-index_t general_blocks(graph_dims const& dims) { return blocks_for(dims.max_nodes * dims.max_nodes, general_place::warps); }
+index_t general_blocks(graph_dims const& dims) {
+  return blocks_for(dims.max_nodes * dims.max_nodes, general_place::warps);
+}
 
 template <class T>
 matrix<T> delta_in(workspace ws, index_t rows, index_t heads) {
@@ -94,11 +99,15 @@ matrix<T> delta_in(workspace ws, index_t rows, index_t heads) {
 }  // namespace triangles
 
 template <class T>
-std::size_t do_triangle_workspace(backend&, triangle_settings const&, triangle_projections<T const> const&, graph_dims const&) { return 0; }
+std::size_t do_triangle_workspace(backend&, triangle_settings const&, triangle_projections<T const> const&,
+                                  graph_dims const&) {
+  return 0;
+}
 
 /// delta of every edge and head, where the small kernels are not alone.
 template <class T>
-std::size_t do_triangle_grad_workspace(backend&, triangle_settings const& t, triangle_projections<T const> const& x, graph_dims const& dims) {
+std::size_t do_triangle_grad_workspace(backend&, triangle_settings const& t, triangle_projections<T const> const& x,
+                                       graph_dims const& dims) {
   auto const path = triangles::paths_of(t, x, dims);
   return path.tiled || path.general ? static_cast<std::size_t>(dims.rows * t.heads) * sizeof(T) : 0;
 }
@@ -112,64 +121,71 @@ void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<T
   auto const p = make_problem(t, x, g, ex.arithmetic());
   auto const out = make_columns(o, p.width);
   auto const each = g.dims.graphs * t.heads;
-  with_triangle_form(t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
-    with_small(path, [&]<int N>(number<N>) {
-      using kernel = small_forward<T, N, OwnKey, RightValue>;
-      launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, statistics.maximum, statistics.inverse_sum, out);
-    });
-    if (path.tiled)
-      with_width<T>(p.width, [&]<int Width>(number<Width>) {
-        with_path<T, Width, OwnKey>(p.factors, [&]<product_path Path>(std::integral_constant<product_path, Path>) {
-          using kernel = forward_kernel<T, Width, OwnKey, RightValue, Path>;
-          index_t const rows = blocks_for(g.dims.max_nodes, kernel::rows), columns = blocks_for(g.dims.max_nodes, kernel::tile_columns);
-          launch(ex, kernel(), each * rows * columns, p, rows, columns, statistics.maximum, statistics.inverse_sum, out);
+  with_triangle_form(
+      t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
+        with_small(path, [&]<int N>(number<N>) {
+          using kernel = small_forward<T, N, OwnKey, RightValue>;
+          launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, statistics.maximum,
+                 statistics.inverse_sum, out);
         });
+        if (path.tiled)
+          with_width<T>(p.width, [&]<int Width>(number<Width>) {
+            with_path<T, Width, OwnKey>(p.factors, [&]<product_path Path>(std::integral_constant<product_path, Path>) {
+              using kernel = forward_kernel<T, Width, OwnKey, RightValue, Path>;
+              index_t const rows = blocks_for(g.dims.max_nodes, kernel::rows),
+                            columns = blocks_for(g.dims.max_nodes, kernel::tile_columns);
+              launch(ex, kernel(), each * rows * columns, p, rows, columns, statistics.maximum, statistics.inverse_sum,
+                     out);
+            });
+          });
       });
-  });
   if (path.general) {
     auto const blocks = general_blocks<T>(g.dims);
-    launch(ex, general_forward<T>(), each * blocks, p, t.form, least_of(t.form), blocks, statistics.maximum, statistics.inverse_sum, out);
+    launch(ex, general_forward<T>(), each * blocks, p, t.form, least_of(t.form), blocks, statistics.maximum,
+           statistics.inverse_sum, out);
   }
 }
 
 template <class T>
-void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
-                      triangle_statistics<T const> const& statistics, matrix<T const> o, matrix<T const> d_o, triangle_projections<T> const& dx,
-                      workspace ws) {
+void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projections<T const> const& x,
+                      graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
+                      matrix<T const> d_o, triangle_projections<T> const& dx, workspace ws) {
   using namespace triangles;
   if (g.dims.rows == 0) return;
   auto const path = paths_of(t, x, g.dims);
   auto const p = make_problem(t, x, g, ex.arithmetic());
   auto const d_out = make_columns(d_o, p.width);
-  gradients<T> const to{make_columns(dx.query, p.width), make_columns(dx.key, p.width), make_columns(dx.left_value, p.width),
-                        make_columns(dx.right_value, p.width)};
+  gradients<T> const to{make_columns(dx.query, p.width), make_columns(dx.key, p.width),
+                        make_columns(dx.left_value, p.width), make_columns(dx.right_value, p.width)};
   auto const each = g.dims.graphs * t.heads;
   statistics_views<T> saved{statistics.maximum, statistics.inverse_sum, statistics.maximum};
   if (path.tiled || path.general) {
     auto const delta = delta_in<T>(ws, g.dims.rows, t.heads);
     saved.delta = delta;
-    launch(ex, delta_kernel<T>(), blocks_for(g.dims.rows, delta_kernel<T>::threads / warp), make_columns(o, p.width), d_out, g.dims.rows,
-           t.heads, p.width, delta);
+    launch(ex, delta_kernel<T>(), blocks_for(g.dims.rows, delta_kernel<T>::threads / warp), make_columns(o, p.width),
+           d_out, g.dims.rows, t.heads, p.width, delta);
   }
-  with_triangle_form(t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
-    with_small(path, [&]<int N>(number<N>) {
-      using kernel = small_backward<T, N, OwnKey, RightValue>;
-      launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, d_out, statistics.maximum, statistics.inverse_sum, to);
-    });
-    if (path.tiled)
-      with_width<T>(p.width, [&]<int Width>(number<Width>) {
-        with_path<T, Width, OwnKey>(p.factors, [&]<product_path Path>(std::integral_constant<product_path, Path>) {
-          using kernel = backward_kernel<T, Width, OwnKey, RightValue, Path>;
-          index_t const blocks = blocks_for(g.dims.max_nodes, kernel::middles);
-          launch(ex, kernel(), each * blocks, p, blocks, d_out, saved, to);
+  with_triangle_form(
+      t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
+        with_small(path, [&]<int N>(number<N>) {
+          using kernel = small_backward<T, N, OwnKey, RightValue>;
+          launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, d_out, statistics.maximum,
+                 statistics.inverse_sum, to);
         });
-        if constexpr (OwnKey) {
-          using of_keys = own_key_kernel<T, Width, RightValue>;
-          index_t const tiles = blocks_for(g.dims.max_nodes, of_keys::tile);
-          launch(ex, of_keys(), each * tiles * tiles, p, tiles, d_out, saved, to.key);
-        }
+        if (path.tiled)
+          with_width<T>(p.width, [&]<int Width>(number<Width>) {
+            with_path<T, Width, OwnKey>(p.factors, [&]<product_path Path>(std::integral_constant<product_path, Path>) {
+              using kernel = backward_kernel<T, Width, OwnKey, RightValue, Path>;
+              index_t const blocks = blocks_for(g.dims.max_nodes, kernel::middles);
+              launch(ex, kernel(), each * blocks, p, blocks, d_out, saved, to);
+            });
+            if constexpr (OwnKey) {
+              using of_keys = own_key_kernel<T, Width, RightValue>;
+              index_t const tiles = blocks_for(g.dims.max_nodes, of_keys::tile);
+              launch(ex, of_keys(), each * tiles * tiles, p, tiles, d_out, saved, to.key);
+            }
+          });
       });
-  });
   if (path.general) {
     auto const blocks = general_blocks<T>(g.dims);
     auto const run = [&](general_role role) {
@@ -188,8 +204,8 @@ void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projecti
 
 /// Nothing is written for an edge that the graph has not: its size is on the device.
 template <class T>
-void do_triangle_weights(backend& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g, index_t graph,
-                         index_t i, index_t j, matrix<T> weights) {
+void do_triangle_weights(backend& ex, triangle_settings const& t, triangle_projections<T const> const& x,
+                         graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {
   launch(ex, triangles::weights_kernel<T>(), t.heads, triangles::make_problem(t, x, g), t.form, graph, i, j, weights);
 }
 

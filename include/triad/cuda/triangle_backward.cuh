@@ -3,16 +3,21 @@
 //
 //   for tiles of rows i:        q(i, l), v1(i, l) to shared memory
 //     for tiles of columns j:   do(i, j), k(l, j), v2(l, j) to shared memory;  w and ds of the tile
-//       half of the threads     dv1(i, l) += w do * v2(l, j),   dq(i, l) += ds k(l, j)     in registers until the rows are done
-//       the other half          dv2(l, j) += w do * v1(i, l),   dk(l, j) += ds q(i, l)     from this block's rows of dv2 and dk, and back
+//       half of the threads     dv1(i, l) += w do * v2(l, j),   dq(i, l) += ds k(l, j)
+//                               in registers until the rows are done
+//       the other half          dv2(l, j) += w do * v1(i, l),   dk(l, j) += ds q(i, l)
+//                               from this block's rows of dv2 and dk, and back
 //
-// Everything that a block writes is complete from its own l, so nothing is added by two blocks and the order of every sum is fixed.
-// The two halves form w do twice, 9 multiplications and additions an element instead of 8, which saves the sums that one half
-// would have to keep in shared memory.  A key of its own, k(i, j), is not owned by l: own_key_kernel has its gradient.
+// Everything that a block writes is complete from its own l, so nothing is added by two blocks and the order of every
+// sum is fixed.  The two halves form w do twice, 9 multiplications and additions an element instead of 8, which saves
+// the sums that one half would have to keep in shared memory.  A key of its own, k(i, j), is not owned by l:
+// own_key_kernel has its gradient.
 //
-// Causal: a later l is shut to the square of edges i, j < l; tiles inside it are skipped, and w and ds are zero in the rest of it.
+// Causal: a later l is shut to the square of edges i, j < l; tiles inside it are skipped, and w and ds are zero in the
+// rest of it.
 //
-// Where the policy is not exact float32, dq and dk are products of tiles of all warps: 16 (i) by 16 (j) by the channels, for each l.
+// Where the policy is not exact float32, dq and dk are products of tiles of all warps: 16 (i) by 16 (j) by the
+// channels, for each l.
 #pragma once
 
 #include "triad/cuda/triangle_tile.cuh"
@@ -24,16 +29,18 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
   using base = backward_tile<T, Width, OwnKey, RightValue, Path>;
   using shared = typename base::shared;
   static constexpr char const* name = "triangle backward";
-  static constexpr int threads = base::threads, tile = base::tile, middles = base::middles, stride = base::stride, quads = Width / 4;
+  static constexpr int threads = base::threads, tile = base::tile, middles = base::middles, stride = base::stride,
+                       quads = Width / 4;
   static constexpr int weight_stride = base::weight_stride;
-  static constexpr bool of_tiles = base::of_tiles, sums_value = RightValue, sums_key = !OwnKey && !of_tiles;  // the other half of the threads
+  static constexpr bool of_tiles = base::of_tiles, sums_value = RightValue,
+                        sums_key = !OwnKey && !of_tiles;            // the other half of the threads
   static constexpr int own = tile * middles * quads * 2 / threads;  // rows i or columns j of a thread
   static_assert(own % 4 == 0 && tile % own == 0 && middles * quads * (tile / own) == threads / 2,
                 "triad: half of the threads of the triangle's backward kernel own the rows of a tile, 4 or 8 each");
   static_assert(own <= 8, "triad: a thread of the triangle's backward kernel has at most 64 accumulators in registers");
 
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t blocks_of_l, columns<T const> d_o, statistics_views<T> statistics,
-                               gradients<T> dx) const {
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t blocks_of_l, columns<T const> d_o,
+                               statistics_views<T> statistics, gradients<T> dx) const {
     auto& s = b.shared<shared>();
     index_t where = b.index();
     int const l0 = digit(where, blocks_of_l) * middles;
@@ -94,8 +101,11 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
   }
 
  private:
-  /// Where the first tile begins that has an edge to which some l from l0 on is open, of those beside the tile from `begin` on.
-  TRIAD_DEVICE static int first_tile(one_head<T> const& at, int l0, int begin) { return at.begin(l0, begin + tile - 1) / tile * tile; }
+  /// Where the first tile begins that has an edge to which some l from l0 on is open, of those beside the tile from
+  /// `begin` on.
+  TRIAD_DEVICE static int first_tile(one_head<T> const& at, int l0, int begin) {
+    return at.begin(l0, begin + tile - 1) / tile * tile;
+  }
 
   /// What a thread of either half owns: `own` rows i or columns j from `first`, one l, four channels.
   struct place {
@@ -112,10 +122,11 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
     }
   };
 
-  /// Of rows: the sums over columns j; else of columns: the sums over rows i.  `count` of them are inside the graph; up to three
-  /// more are zeros.
+  /// Of rows: the sums over columns j; else of columns: the sums over rows i.  `count` of them are inside the graph; up
+  /// to three more are zeros.
   template <bool OfRows>
-  TRIAD_DEVICE static void accumulate(shared const& s, place const& at, int count, quad<T> (&value)[own], quad<T> (&score)[own]) {
+  TRIAD_DEVICE static void accumulate(shared const& s, place const& at, int count, quad<T> (&value)[own],
+                                      quad<T> (&score)[own]) {
     auto const other_value = [&](int o) {
       if constexpr (!RightValue)
         return quad<T>{};
@@ -151,7 +162,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
             TRIAD_UNROLL
             for (int r = 0; r < own; ++r) add(score[r], w[r][e], pair_at(s.own, r, o + e));
           } else {
-            quad<T> const x = quad_at(OfRows ? &s.key[at.l][(o + e) * stride + at.c] : &s.query[at.l][(o + e) * stride + at.c]);
+            quad<T> const x =
+                quad_at(OfRows ? &s.key[at.l][(o + e) * stride + at.c] : &s.query[at.l][(o + e) * stride + at.c]);
             TRIAD_UNROLL
             for (int r = 0; r < own; ++r) add(score[r], w[r][e], x);
           }
@@ -179,9 +191,11 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
     }
   }
 
-  // Products of tiles: a warp has all 16 rows i, or columns j, of 8 channels of one l at a time, `tiles` times 8 of them side by side.
+  // Products of tiles: a warp has all 16 rows i, or columns j, of 8 channels of one l at a time, `tiles` times 8 of
+  // them side by side.
   static constexpr int warps = threads / warp, all_tiles = middles * Width / 8;
-  static constexpr int tiles = all_tiles / warps < Width / 8 ? all_tiles / warps : Width / 8, groups = all_tiles / warps / tiles;
+  static constexpr int tiles = all_tiles / warps < Width / 8 ? all_tiles / warps : Width / 8,
+                       groups = all_tiles / warps / tiles;
   static_assert(!of_tiles || (tile == 16 && groups * tiles * warps == all_tiles));
   struct tile_sums {
     T at[groups][tiles][4];
@@ -197,34 +211,40 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
     }
   }
   /// dq(i, l) += ds k(l, j) in registers, dk(l, j) += ds q(i, l) in this block's rows of dk.
-  TRIAD_DEVICE static void score_gradients(block const& b, shared const& s, problem<T> const& p, one_head<T> const& at, int l0, int j0,
-                                           bool more, columns<T> const& dk, tile_sums& of_queries) {
+  TRIAD_DEVICE static void score_gradients(block const& b, shared const& s, problem<T> const& p, one_head<T> const& at,
+                                           int l0, int j0, bool more, columns<T> const& dk, tile_sums& of_queries) {
     tile_lane const lane(b);
     each_group(b, p.width, [&](int group, int l, int c) {
-      add_tile_product<Path, tiles>(p.factors, lane, tile, [&](int i, int j) { return s.ds[l][i * weight_stride + j]; },
-                                    [&](int j, int e) { return s.key[l][j * stride + c + e]; }, of_queries.at[group]);
+      add_tile_product<Path, tiles>(
+          p.factors, lane, tile, [&](int i, int j) { return s.ds[l][i * weight_stride + j]; },
+          [&](int j, int e) { return s.key[l][j * stride + c + e]; }, of_queries.at[group]);
       T of_keys[tiles][4] = {};
-      add_tile_product<Path, tiles>(p.factors, lane, tile, [&](int j, int i) { return s.ds[l][i * weight_stride + j]; },
-                                    [&](int i, int e) { return s.query[l][i * stride + c + e]; }, of_keys);
-      store_tiles(lane, of_keys, c, p.width, dk, more, [&](int j) { return l0 + l < at.n ? at.edge(l0 + l, j0 + j) : -1; });
+      add_tile_product<Path, tiles>(
+          p.factors, lane, tile, [&](int j, int i) { return s.ds[l][i * weight_stride + j]; },
+          [&](int i, int e) { return s.query[l][i * stride + c + e]; }, of_keys);
+      store_tiles(lane, of_keys, c, p.width, dk, more,
+                  [&](int j) { return l0 + l < at.n ? at.edge(l0 + l, j0 + j) : -1; });
     });
   }
-  TRIAD_DEVICE static void store_queries(block const& b, one_head<T> const& at, int i0, int l0, int width, columns<T> const& dq,
-                                         tile_sums const& of_queries) {
+  TRIAD_DEVICE static void store_queries(block const& b, one_head<T> const& at, int i0, int l0, int width,
+                                         columns<T> const& dq, tile_sums const& of_queries) {
     tile_lane const lane(b);
     each_group(b, width, [&](int group, int l, int c) {
-      store_tiles(lane, of_queries.at[group], c, width, dq, false, [&](int i) { return l0 + l < at.n ? at.edge(i0 + i, l0 + l) : -1; });
+      store_tiles(lane, of_queries.at[group], c, width, dq, false,
+                  [&](int i) { return l0 + l < at.n ? at.edge(i0 + i, l0 + l) : -1; });
     });
   }
   /// row(r): where row r of the tiles goes, or -1.
   template <class Row>
-  TRIAD_DEVICE static void store_tiles(tile_lane lane, T const (&sum)[tiles][4], int c, int width, columns<T> const& to, bool more, Row row) {
+  TRIAD_DEVICE static void store_tiles(tile_lane lane, T const (&sum)[tiles][4], int c, int width, columns<T> const& to,
+                                       bool more, Row row) {
     TRIAD_UNROLL
     for (int half = 0; half < 2; ++half) {
       int const r = row(lane.row() + 8 * half);
       if (r < 0) continue;
       TRIAD_UNROLL
-      for (int t = 0; t < tiles; ++t) to.store(r, c + 8 * t + lane.column(), width, pair<T>{{sum[t][2 * half], sum[t][2 * half + 1]}}, more);
+      for (int t = 0; t < tiles; ++t)
+        to.store(r, c + 8 * t + lane.column(), width, pair<T>{{sum[t][2 * half], sum[t][2 * half + 1]}}, more);
     }
   }
 
@@ -233,8 +253,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
     for (int r = 0; r < own; ++r) value[r] = score[r] = quad<T>{};
   }
   /// What the tiles of rows before this one summed; it arrives while the weights are made.
-  TRIAD_DEVICE static void resume(one_head<T> const& at, int l, int j, int c, bool more, columns<T> const& dv2, columns<T> const& dk,
-                                  quad<T> (&value)[own], quad<T> (&score)[own]) {
+  TRIAD_DEVICE static void resume(one_head<T> const& at, int l, int j, int c, bool more, columns<T> const& dv2,
+                                  columns<T> const& dk, quad<T> (&value)[own], quad<T> (&score)[own]) {
     clear(value, score);
     TRIAD_UNROLL
     for (int r = 0; r < own; ++r) {
@@ -252,13 +272,14 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
   using base = backward_tile<T, Width, true, RightValue>;
   using shared = typename base::shared;
   static constexpr char const* name = "triangle backward of own keys";
-  static constexpr int threads = base::threads, tile = base::tile, middles = base::middles, stride = base::stride, quads = Width / 4;
+  static constexpr int threads = base::threads, tile = base::tile, middles = base::middles, stride = base::stride,
+                       quads = Width / 4;
   static constexpr int own = tile * tile * quads / threads;  // columns j of a thread
   static_assert(own >= 1 && own <= 16 && tile % own == 0 && own * threads == tile * tile * quads,
                 "triad: a thread of the triangle's kernel for own keys has 1 to 16 columns in registers");
 
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t tiles, columns<T const> d_o, statistics_views<T> statistics,
-                               columns<T> d_key) const {
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t tiles, columns<T const> d_o,
+                               statistics_views<T> statistics, columns<T> d_key) const {
     auto& s = b.shared<shared>();
     index_t where = b.index();
     int const j0 = digit(where, tiles) * tile, i0 = digit(where, tiles) * tile;

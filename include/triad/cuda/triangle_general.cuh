@@ -1,8 +1,10 @@
-// Triangular attention without tiles: one warp an edge and head.  For the flat form, heads wider than a tile, and single edges.
+// Triangular attention without tiles: one warp an edge and head.  For the flat form, heads wider than a tile, and
+// single edges.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp goes through the terms of its edge, makes the score of each as a sum over its lanes, and adds to columns that it keeps in
-// registers, `held` of a lane at a time.  Any form and width; backward makes score and dp again for every gradient that it owns.
+// A warp goes through the terms of its edge, makes the score of each as a sum over its lanes, and adds to columns that
+// it keeps in registers, `held` of a lane at a time.  Any form and width; backward makes score and dp again for every
+// gradient that it owns.
 #pragma once
 
 #include "triad/cuda/launch.cuh"
@@ -19,14 +21,19 @@ struct general_head : one_head<T> {
   T fill, scale;
 
   TRIAD_DEVICE general_head(problem<T> const& p, triangle_form f, index_t graph, index_t c)
-      : one_head<T>(p, graph, c, f == triangle_form::flat ? 2 : 1), form(f), terms(f == triangle_form::flat ? 2 * this->n : this->n), fill(p.fill),
+      : one_head<T>(p, graph, c, f == triangle_form::flat ? 2 : 1),
+        form(f),
+        terms(f == triangle_form::flat ? 2 * this->n : this->n),
+        fill(p.fill),
         scale(p.scale) {}
 
   // The rows that term l of edge (i, j) reads; terms l >= n of the flat form are the edges (l - n, j).
   TRIAD_DEVICE bool flat() const { return form == triangle_form::flat; }
   TRIAD_DEVICE int middle(int l) const { return l < this->n ? l : l - this->n; }
   TRIAD_DEVICE int query_row(int i, int l, int j) const { return flat() ? this->row(i, j) : this->row(i, l); }
-  TRIAD_DEVICE int value_row(int i, int l, int j) const { return l < this->n ? this->row(i, l) : this->row(l - this->n, j); }
+  TRIAD_DEVICE int value_row(int i, int l, int j) const {
+    return l < this->n ? this->row(i, l) : this->row(l - this->n, j);
+  }
   TRIAD_DEVICE int key_row(int i, int l, int j) const {
     if (flat()) return value_row(i, l, j);
     return this->row(has_own_key() ? i : l, j);
@@ -91,8 +98,8 @@ struct general_forward {
   static constexpr int threads = general_place::warps * warp;
 
   /// Graphs of fewer than `least` nodes are somebody else's.
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, int least, index_t blocks_of_edges, matrix<T> maximum,
-                               matrix<T> inverse_sum, columns<T> o) const {
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, int least,
+                               index_t blocks_of_edges, matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
     general_place const place(b, blocks_of_edges, p.heads);
     general_head<T> const at(p, form, place.graph, place.head);
     if (at.n < least || place.edge >= index_t(at.n) * at.n) return;  // the whole warp, and blocks have no barrier
@@ -139,8 +146,9 @@ struct general_backward {
   static constexpr char const* name = "triangle backward, any form and width";
   static constexpr int threads = general_place::warps * warp;
 
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, general_role role, int least, index_t blocks_of_edges,
-                               columns<T const> d_o, statistics_views<T> statistics, gradients<T> dx) const {
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, general_role role, int least,
+                               index_t blocks_of_edges, columns<T const> d_o, statistics_views<T> statistics,
+                               gradients<T> dx) const {
     general_place const place(b, blocks_of_edges, p.heads);
     general_head<T> const at(p, form, place.graph, place.head);
     int const n = at.n;
@@ -148,11 +156,12 @@ struct general_backward {
     int const u = static_cast<int>(place.edge / n), v = static_cast<int>(place.edge % n), width = p.width;
     bool const of_query = role == general_role::query_and_left || role == general_role::flat_query;
     bool const has_score = role != general_role::key_and_right || !at.has_own_key();
-    bool const has_value =
-        role == general_role::query_and_left || role == general_role::flat_key || (role == general_role::key_and_right && at.has_right());
+    bool const has_value = role == general_role::query_and_left || role == general_role::flat_key ||
+                           (role == general_role::key_and_right && at.has_right());
     bool const of_right = role == general_role::key_and_right;
     auto const gradient = at.part(d_o);
-    auto const d_score = of_query ? at.part(dx.query) : at.part(dx.key), d_value = of_right ? at.part(dx.right) : at.part(dx.left);
+    auto const d_score = of_query ? at.part(dx.query) : at.part(dx.key),
+               d_value = of_right ? at.part(dx.right) : at.part(dx.left);
     keeper const keep(p);
     int const steps = role == general_role::flat_query || role == general_role::flat_key ? 2 * n : n;
 
@@ -173,10 +182,12 @@ struct general_backward {
         T dp = 0;
         for (int c = b.lane(); c < width; c += warp) dp += gradient.at(edge, c) * at.value(i, l, j, c);
         dp = warp_sum(b, dp);
-        T const probability = exponential(s - at.number(statistics.maximum, edge)) * at.number(statistics.inverse_sum, edge);
+        T const probability =
+            exponential(s - at.number(statistics.maximum, edge)) * at.number(statistics.inverse_sum, edge);
         T const kept = keep.keeps(at.element(i, l, j)) ? p.kept : T(0);
         T const w = probability * kept;
-        T const ds = at.is_masked(i, l, j) ? T(0) : probability * (dp * kept - at.number(statistics.delta, edge)) * p.scale;
+        T const ds =
+            at.is_masked(i, l, j) ? T(0) : probability * (dp * kept - at.number(statistics.delta, edge)) * p.scale;
         auto const query = at.query_row(i, l, j), key = at.key_row(i, l, j);
         TRIAD_UNROLL
         for (int r = 0; r < held; ++r) {
@@ -209,8 +220,8 @@ struct weights_kernel {
   static constexpr char const* name = "triangle weights";
   static constexpr int threads = warp;
 
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, index_t graph, index_t i, index_t j,
-                               matrix<T> weights) const {
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, index_t graph, index_t i,
+                               index_t j, matrix<T> weights) const {
     general_head<T> const at(p, form, graph, b.index());
     if (i < 0 || j < 0 || i >= at.n || j >= at.n) return;  // the whole block
     int const row = static_cast<int>(i), column = static_cast<int>(j);

@@ -1,12 +1,12 @@
-// What the kernels of triangular attention share: four columns moved at once, the columns of one head, one head of one graph.
+// What the kernels of triangular attention share: four columns moved at once, the columns of one head, one head of one
+// graph.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cuda/std/cmath>
-#include <cuda/std/limits>
-
 #include <cmath>
 #include <cstdint>
+#include <cuda/std/cmath>
+#include <cuda/std/limits>
 #include <type_traits>
 
 #include "triad/cuda/block.cuh"
@@ -30,9 +30,13 @@ struct alignas(2 * sizeof(T)) pair {
 
 /// In shared memory, four columns begin on 16 bytes.
 template <class T>
-TRIAD_DEVICE quad<T> quad_at(T const* x) { return *reinterpret_cast<quad<T> const*>(x); }
+TRIAD_DEVICE quad<T> quad_at(T const* x) {
+  return *reinterpret_cast<quad<T> const*>(x);
+}
 template <class T>
-TRIAD_DEVICE void put(T* x, quad<T> const& v) { *reinterpret_cast<quad<T>*>(x) = v; }
+TRIAD_DEVICE void put(T* x, quad<T> const& v) {
+  *reinterpret_cast<quad<T>*>(x) = v;
+}
 
 /// sum + a . b
 template <class T>
@@ -67,7 +71,8 @@ TRIAD_DEVICE quad<T> times(quad<T> x, T w) {
   return x;
 }
 
-/// e^x.  Scores differ by less than a hundred where it matters, so that the rounding of x log2(e) costs 1e-5 of a tiny weight at most.
+/// e^x.  Scores differ by less than a hundred where it matters, so that the rounding of x log2(e) costs 1e-5 of a tiny
+/// weight at most.
 template <class T>
 TRIAD_DEVICE T exponential(T x) {
   if constexpr (std::is_same_v<T, float>)
@@ -84,8 +89,8 @@ TRIAD_DEVICE int digit(N& number, N radix) {
   return d;
 }
 
-/// The columns of a head in rows of any stride.  `grain` neighbouring columns begin on their own size wherever a quad of a row
-/// begins, and lie side by side; a head is a whole number of grains.
+/// The columns of a head in rows of any stride.  `grain` neighbouring columns begin on their own size wherever a quad
+/// of a row begins, and lie side by side; a head is a whole number of grains.
 template <class T>
 struct columns {
   using value = std::remove_const_t<T>;
@@ -156,9 +161,11 @@ columns<T> make_columns(matrix<T> m, index_t width) {
   auto const address = reinterpret_cast<std::uintptr_t>(m.data_handle());
   auto const fits = [&](index_t grain) {
     auto const bytes = grain * static_cast<index_t>(sizeof(T)), unit = bytes < 16 ? bytes : 16;
-    return m.stride(1) == 1 && width % grain == 0 && m.stride(0) % grain == 0 && address % static_cast<std::uintptr_t>(unit) == 0;
+    return m.stride(1) == 1 && width % grain == 0 && m.stride(0) % grain == 0 &&
+           address % static_cast<std::uintptr_t>(unit) == 0;
   };
-  TRIAD_EXPECTS(m.stride(0) <= 0x7fffffff && m.stride(1) <= 0x7fffffff, "triangle: on a device strides are below 2^31 elements");
+  TRIAD_EXPECTS(m.stride(0) <= 0x7fffffff && m.stride(1) <= 0x7fffffff,
+                "triangle: on a device strides are below 2^31 elements");
   return {m.data_handle(), static_cast<int>(m.stride(0)), static_cast<int>(m.stride(1)), fits(4) ? 4 : fits(2) ? 2 : 1};
 }
 
@@ -169,7 +176,8 @@ TRIAD_DEVICE void start_quad(block const& b, T* to, columns<T const> const& x, i
   T const* const from = x.place(r < 0 ? 0 : r, c);
   TRIAD_UNROLL
   for (int e = 0; e < 4; e += together)
-    b.start_copy<together * sizeof(T)>(to + e, Grain == 1 ? from + index_t(e) * x.column : from + e, r >= 0 && c + e < width);
+    b.start_copy<together * sizeof(T)>(to + e, Grain == 1 ? from + index_t(e) * x.column : from + e,
+                                       r >= 0 && c + e < width);
 }
 /// Calls f(grain) with the grain of the rows as a compile-time constant.
 template <class T, class F>
@@ -181,8 +189,8 @@ TRIAD_DEVICE void with_grain(columns<T const> const& x, F&& f) {
   else
     f(std::integral_constant<int, 1>());
 }
-/// Starts copies of rows of one head to shared memory, Width columns of room each.  from(r): the row, or -1 for zeros; to(r): where
-/// it goes; columns width .. filled are zeros.
+/// Starts copies of rows of one head to shared memory, Width columns of room each.  from(r): the row, or -1 for zeros;
+/// to(r): where it goes; columns width .. filled are zeros.
 template <int Threads, int Width, int Rows, class T, class From, class To>
 TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int width, int filled, From from, To to) {
   constexpr int quads = Width / 4, step = Threads / quads;
@@ -200,18 +208,18 @@ TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int widt
 
 /// Where the kernels of larger graphs can have scores as products of tiles.
 template <class T, int Width, bool OwnKey>
-inline constexpr bool takes_tile_products = std::is_same_v<T, float> && Width <= 64 && !OwnKey;
+inline constexpr bool takes_tile_products = std::is_same_v<T, float>&& Width <= 64 && !OwnKey;
 
 /// Everything that one use of the operation gives every kernel.
 template <class T>
 struct problem {
-  columns<T const> query, key, left, right;         // (rows, d) each; right: nothing where the form has none
+  columns<T const> query, key, left, right;           // (rows, d) each; right: nothing where the form has none
   index_t const *size, *first_edge, *first_triangle;  // (b) each
-  index_t const* sources;                           // (b), or null where every node is a middle of every edge
-  std::uint8_t const* masked;                       // (triangles), or null
+  index_t const* sources;                             // (b), or null where every node is a middle of every edge
+  std::uint8_t const* masked;                         // (triangles), or null
   dropout_mask dropout;
   std::uint64_t threshold;  // of its words, made by the host, since a device is slow in double; 0 where all are kept
-  T fill, scale, kept;  // score of masked triangles, 1 / sqrt(k), 1 / (1 - rate)
+  T fill, scale, kept;      // score of masked triangles, 1 / sqrt(k), 1 / (1 - rate)
   index_t heads;
   int width;           // k
   arithmetic factors;  // of the scores and their gradients, where the kernel has them as products of tiles
@@ -221,11 +229,23 @@ template <class T>
 problem<T> make_problem(triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
                         arithmetic factors = arithmetic::float32) {
   auto const width = x.query.extent(1) / t.heads;
-  return {make_columns(x.query, width), make_columns(x.key, width), make_columns(x.left_value, width), make_columns(x.right_value, width),
-          g.size.data_handle(), g.edge.data_handle(), g.triangle.data_handle(), t.causal() ? t.sources.data_handle() : nullptr,
-          t.mask.empty() ? nullptr : t.mask.masked.data_handle(), t.dropout,
-          t.dropout.active() ? t.dropout.threshold() : 0, static_cast<T>(t.mask.fill), static_cast<T>(1 / std::sqrt(static_cast<double>(width))),
-          t.dropout.active() ? static_cast<T>(t.dropout.scale()) : T(1), t.heads, static_cast<int>(width), factors};
+  return {make_columns(x.query, width),
+          make_columns(x.key, width),
+          make_columns(x.left_value, width),
+          make_columns(x.right_value, width),
+          g.size.data_handle(),
+          g.edge.data_handle(),
+          g.triangle.data_handle(),
+          t.causal() ? t.sources.data_handle() : nullptr,
+          t.mask.empty() ? nullptr : t.mask.masked.data_handle(),
+          t.dropout,
+          t.dropout.active() ? t.dropout.threshold() : 0,
+          static_cast<T>(t.mask.fill),
+          static_cast<T>(1 / std::sqrt(static_cast<double>(width))),
+          t.dropout.active() ? static_cast<T>(t.dropout.scale()) : T(1),
+          t.heads,
+          static_cast<int>(width),
+          factors};
 }
 
 /// Gradients of the projections.
@@ -238,17 +258,19 @@ struct gradients {
 class keeper {
  public:
   template <class T>
-  TRIAD_DEVICE explicit keeper(problem<T> const& p) : counter_(p.dropout.counter(0)), key_(p.dropout.key), threshold_(p.threshold) {}
+  TRIAD_DEVICE explicit keeper(problem<T> const& p)
+      : counter_(p.dropout.counter(0)), key_(p.dropout.key), threshold_(p.threshold) {}
 
   TRIAD_DEVICE bool keeps(index_t element) const {
     if (threshold_ == 0) return true;
     auto const e = static_cast<std::uint64_t>(element);
     auto const words = philox(counter_at(counter_, e / 64 * 16 + e % 16), key_);
-    auto const w = e % 64 / 16;  // selected by value: an index that is known at run time only would put the words in memory
+    auto const w =
+        e % 64 / 16;  // selected by value: an index that is known at run time only would put the words in memory
     return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= threshold_;
   }
-  /// Calls dropped(e) for those of `count` elements from `first` on that are not kept, e counted from there, by `threads` threads
-  /// together: one counter serves four elements, sixteen apart.
+  /// Calls dropped(e) for those of `count` elements from `first` on that are not kept, e counted from there, by
+  /// `threads` threads together: one counter serves four elements, sixteen apart.
   template <class F>
   TRIAD_DEVICE void each_dropped(index_t first, int count, int thread, int threads, F&& dropped) const {
     auto const block = static_cast<std::uint64_t>(first) / 64;
@@ -269,7 +291,8 @@ class keeper {
   std::uint64_t threshold_;
 };
 
-/// One head of one graph.  Rows of its columns are counted from its first edge: n^2 is below 2^31, the whole batch need not be.
+/// One head of one graph.  Rows of its columns are counted from its first edge: n^2 is below 2^31, the whole batch need
+/// not be.
 template <class T>
 struct one_head {
   index_t first_row, first_element, head;
@@ -279,20 +302,32 @@ struct one_head {
 
   /// Terms: n, or 2 n where the form is flat.
   TRIAD_DEVICE one_head(problem<T> const& p, index_t graph, index_t c, int terms_per_node = 1)
-      : first_row(p.first_edge[graph]), first_element(0), head(c), width(p.width), n(static_cast<int>(p.size[graph])),
-        sources(p.sources == nullptr ? n : static_cast<int>(p.sources[graph])), query(part(p.query)), key(part(p.key)),
-        left(part(p.left)), right(part(p.right)), mask(p.masked == nullptr ? nullptr : p.masked + p.first_triangle[graph]) {
+      : first_row(p.first_edge[graph]),
+        first_element(0),
+        head(c),
+        width(p.width),
+        n(static_cast<int>(p.size[graph])),
+        sources(p.sources == nullptr ? n : static_cast<int>(p.sources[graph])),
+        query(part(p.query)),
+        key(part(p.key)),
+        left(part(p.left)),
+        right(part(p.right)),
+        mask(p.masked == nullptr ? nullptr : p.masked + p.first_triangle[graph]) {
     auto const cube = index_t(n) * n * n;
     first_element = terms_per_node * (p.first_triangle[graph] * p.heads + c * cube);
   }
 
   /// This head's part of a matrix of all edges and heads.
   template <class U>
-  TRIAD_DEVICE columns<U> part(columns<U> const& x) const { return x.of_head(head, width, first_row); }
+  TRIAD_DEVICE columns<U> part(columns<U> const& x) const {
+    return x.of_head(head, width, first_row);
+  }
   TRIAD_DEVICE int row(int i, int j) const { return i * n + j; }
   /// The same, or -1 outside the graph.
   TRIAD_DEVICE int edge(int i, int j) const { return i < n && j < n ? row(i, j) : -1; }
-  TRIAD_DEVICE bool masked(int i, int l, int j) const { return mask != nullptr && mask[(index_t(i) * n + l) * n + j] != 0; }
+  TRIAD_DEVICE bool masked(int i, int l, int j) const {
+    return mask != nullptr && mask[(index_t(i) * n + l) * n + j] != 0;
+  }
   /// Middle nodes of the edges up to (i, j) are 0 .. end.
   TRIAD_DEVICE int end(int i, int j) const { return static_cast<int>(causal_end(sources, n, i, j)); }
   /// Whether l is open to any edge up to (i, j).
@@ -303,7 +338,9 @@ struct one_head {
   TRIAD_DEVICE index_t element(int i, int l, int j) const { return first_element + (index_t(l) * n + i) * n + j; }
   /// What a matrix of one number an edge and head has for an edge of this graph.
   template <class U>
-  TRIAD_DEVICE U& number(matrix<U> const& m, int r) const { return m(first_row + r, head); }
+  TRIAD_DEVICE U& number(matrix<U> const& m, int r) const {
+    return m(first_row + r, head);
+  }
 };
 
 /// What softmax leaves for backward, and delta(i, j) = sum_c do o.

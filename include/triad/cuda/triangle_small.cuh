@@ -1,10 +1,12 @@
-// Triangular attention forward of graphs of a few nodes: one warp, or one small block, keeps one head of one graph in shared memory.
+// Triangular attention forward of graphs of a few nodes: one warp, or one small block, keeps one head of one graph in
+// shared memory.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Such graphs come by the hundred (CLUTRR: 3 to 12 nodes), and waiting for their rows costs more than the arithmetic.  Up to 6 nodes a
-// warp is enough: at n = 5 a thread an edge, 25 of 32; four heads or graphs share a block and never wait for each other.  Above, the
-// 128 threads of a block work together.  A team has room in shared memory for the scores of all triangles and for as many columns
-// of the edges as fit beside them, whatever n is: all columns of a CLUTRR head at n = 5.  More columns pass in chunks.
+// Such graphs come by the hundred (CLUTRR: 3 to 12 nodes), and waiting for their rows costs more than the arithmetic.
+// Up to 6 nodes a warp is enough: at n = 5 a thread an edge, 25 of 32; four heads or graphs share a block and never
+// wait for each other.  Above, the 128 threads of a block work together.  A team has room in shared memory for the
+// scores of all triangles and for as many columns of the edges as fit beside them, whatever n is: all columns of a
+// CLUTRR head at n = 5.  More columns pass in chunks.
 #pragma once
 
 #include "triad/cuda/launch.cuh"
@@ -18,16 +20,18 @@ inline constexpr int warp_graph = 6;
 /// The number, or the last one of n.
 TRIAD_DEVICE int inside(int which, int n) { return which < n ? which : n - 1; }
 
-/// The threads that share one head of one graph of `least` to N nodes, and their memory: `Matrices` times columns of all edges,
-/// `Cubes` times one number a triangle.
+/// The threads that share one head of one graph of `least` to N nodes, and their memory: `Matrices` times columns of
+/// all edges, `Cubes` times one number a triangle.
 template <class T, int N, int Bytes, int Matrices, int Cubes>
 struct small_team {
   static constexpr int threads = 128, size = N <= warp_graph ? warp : threads, teams = threads / size;
   static constexpr int least = N <= warp_graph ? 1 : warp_graph + 1;
-  static constexpr int part = (N + 1) / 2, tasks = (2 * N * N + size - 1) / size;  // of a thread: scores (i, l, half of the columns j)
+  static constexpr int part = (N + 1) / 2,
+                       tasks = (2 * N * N + size - 1) / size;  // of a thread: scores (i, l, half of the columns j)
   static constexpr int room = Bytes / static_cast<int>(sizeof(T));
   static_assert(room >= Cubes * N * N * N + Matrices * N * N * 4,
-                "triad: a team of the triangle's kernels for small graphs has too little shared memory for four columns of its largest graph");
+                "triad: a team of the triangle's kernels for small graphs has too little shared memory for four "
+                "columns of its largest graph");
 
   struct shared {
     alignas(16) T memory[teams][room];
@@ -45,12 +49,13 @@ struct small_team {
       b.sync();
   }
 
-  /// How the memory is cut for one size of graph.  Rows are edges in their own order; they are an odd number of quads apart, so that
-  /// neighbouring ones begin in other banks.
+  /// How the memory is cut for one size of graph.  Rows are edges in their own order; they are an odd number of quads
+  /// apart, so that neighbouring ones begin in other banks.
   struct layout {
     int n, quads, stride;
     TRIAD_DEVICE layout(int nodes, int width) : n(nodes) {
-      int const fit = (room - Cubes * n * n * n) / (Matrices * n * n * 4), odd = fit - 1 + fit % 2, all = (width + 3) / 4;
+      int const fit = (room - Cubes * n * n * n) / (Matrices * n * n * 4), odd = fit - 1 + fit % 2,
+                all = (width + 3) / 4;
       quads = all < odd ? all : odd;
       stride = 4 * (quads + 1 - quads % 2);
     }
@@ -88,7 +93,8 @@ struct small_team {
     sync();
   }
 
-  /// Numbers of triangles that dropout does not keep become zeros, once all threads have been here; they lie as dropout numbers them.
+  /// Numbers of triangles that dropout does not keep become zeros, once all threads have been here; they lie as dropout
+  /// numbers them.
   TRIAD_DEVICE void drop(problem<T> const& p, one_head<T> const& of, T* numbers) const {
     if (p.threshold == 0) return;
     sync();
@@ -98,7 +104,8 @@ struct small_team {
   /// Scores (i, l, first) .. (i, l, last) of one thread.
   struct task {
     int i, l, first, last;
-    TRIAD_DEVICE task(int t, int n) : i(t / 2 % n), l(t / 2 / n), first(t % 2 * ((n + 1) / 2)), last(t % 2 == 0 ? (n + 1) / 2 : n) {
+    TRIAD_DEVICE task(int t, int n)
+        : i(t / 2 % n), l(t / 2 / n), first(t % 2 * ((n + 1) / 2)), last(t % 2 == 0 ? (n + 1) / 2 : n) {
       if (l >= n) last = first;  // nothing
     }
   };
@@ -114,7 +121,8 @@ struct small_forward {
   static constexpr int own = N <= warp_graph || sizeof(T) == 8 ? 2 : 4;  // rows i and columns j of a thread's outputs
 
   /// Heads: of all graphs.
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t heads, matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t heads, matrix<T> maximum,
+                               matrix<T> inverse_sum, columns<T> o) const {
     team const with(b);
     index_t where = b.index() * team::teams + with.index();
     if (where >= heads) return;  // the whole team
@@ -153,11 +161,13 @@ struct small_forward {
       TRIAD_UNROLL
       for (int e = 0; e < team::part; ++e) {
         int const j = my.first + e;
-        if (j < my.last) weights[at.triangle(my.l, my.i, j)] = of.masked(my.i, my.l, j) ? p.fill : score[r][e] * p.scale;
+        if (j < my.last)
+          weights[at.triangle(my.l, my.i, j)] = of.masked(my.i, my.l, j) ? p.fill : score[r][e] * p.scale;
       }
     }
     with.sync();
-    for (int t = with.thread(); t < n * n; t += team::size) softmax(at, weights, p, of, t / n, t % n, maximum, inverse_sum);
+    for (int t = with.thread(); t < n * n; t += team::size)
+      softmax(at, weights, p, of, t / n, t % n, maximum, inverse_sum);
     with.drop(p, of, weights);
     for (int c0 = 0; c0 < width; c0 += 4 * at.quads) {
       with.start(at, of.left, c0, width, left);
@@ -170,15 +180,16 @@ struct small_forward {
 
  private:
   /// Scores of edge (i, j) to weights, as they are where all are kept; zeros of what is shut.
-  TRIAD_DEVICE static void softmax(layout const& at, T* weights, problem<T> const& p, one_head<T> const& of, int i, int j, matrix<T> maximum,
-                                   matrix<T> inverse_sum) {
+  TRIAD_DEVICE static void softmax(layout const& at, T* weights, problem<T> const& p, one_head<T> const& of, int i,
+                                   int j, matrix<T> maximum, matrix<T> inverse_sum) {
     int const end = of.end(i, j);
     T top = weights[at.triangle(0, i, j)], sum = 0;
     for (int l = 1; l < end; ++l) {
       T const s = weights[at.triangle(l, i, j)];
       top = s > top ? s : top;
     }
-    for (int l = 0; l < end; ++l) sum += weights[at.triangle(l, i, j)] = exponential(weights[at.triangle(l, i, j)] - top);
+    for (int l = 0; l < end; ++l)
+      sum += weights[at.triangle(l, i, j)] = exponential(weights[at.triangle(l, i, j)] - top);
     T const inverse = T(1) / sum;
     for (int l = 0; l < end; ++l) weights[at.triangle(l, i, j)] *= inverse * p.kept;
     for (int l = end; l < at.n; ++l) weights[at.triangle(l, i, j)] = 0;
@@ -186,9 +197,10 @@ struct small_forward {
     of.number(inverse_sum, of.row(i, j)) = inverse;
   }
 
-  /// A thread sums own rows i, own columns j and four channels; beyond the graph it takes the last once more and stores nothing.
-  TRIAD_DEVICE static void outputs(team const& with, layout const& at, T const* left, T const* right, T const* weights, one_head<T> const& of,
-                                   int c0, int width, columns<T> const& o) {
+  /// A thread sums own rows i, own columns j and four channels; beyond the graph it takes the last once more and stores
+  /// nothing.
+  TRIAD_DEVICE static void outputs(team const& with, layout const& at, T const* left, T const* right, T const* weights,
+                                   one_head<T> const& of, int c0, int width, columns<T> const& o) {
     int const n = at.n, groups = (n + own - 1) / own, quads = at.here(c0, width);
     for (int t = with.thread(); t < groups * groups * quads; t += team::size) {
       int rest = t;
@@ -221,10 +233,9 @@ struct small_forward {
         }
       }
       TRIAD_UNROLL
-      for (int r = 0; r < own; ++r)
-        TRIAD_UNROLL
-        for (int e = 0; e < own; ++e)
-          if (i0 + r < n && j0 + e < n) o.store(of.row(i[r], j[e]), c0 + c, width, sum[r][e]);
+      for (int r = 0; r < own; ++r) TRIAD_UNROLL
+      for (int e = 0; e < own; ++e)
+        if (i0 + r < n && j0 + e < n) o.store(of.row(i[r], j[e]), c0 + c, width, sum[r][e]);
     }
   }
 };

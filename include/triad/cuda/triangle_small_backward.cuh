@@ -1,4 +1,5 @@
-// Triangular attention backward of graphs of a few nodes: one warp, or one small block, keeps one head of one graph in shared memory.
+// Triangular attention backward of graphs of a few nodes: one warp, or one small block, keeps one head of one graph in
+// shared memory.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   columns in chunks:   scores and dp = sum_c do v1 v2 of all triangles, in registers
@@ -20,8 +21,8 @@ struct small_backward {
   static constexpr int own = N <= warp_graph || sizeof(T) == 8 ? 2 : 4;  // rows i or columns j of a thread's gradients
 
   /// Heads: of all graphs.
-  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t heads, columns<T const> d_o, matrix<T const> maximum,
-                               matrix<T const> inverse_sum, gradients<T> dx) const {
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t heads, columns<T const> d_o,
+                               matrix<T const> maximum, matrix<T const> inverse_sum, gradients<T> dx) const {
     team const with(b);
     index_t where = b.index() * team::teams + with.index();
     if (where >= heads) return;  // the whole team
@@ -40,7 +41,8 @@ struct small_backward {
       with.wait();
       TRIAD_UNROLL
       for (int r = 0; r < team::tasks; ++r)
-        add_scores(at, s, of, typename team::task(with.thread() + r * team::size, n), 4 * at.here(c0, width), score[r], dp[r]);
+        add_scores(at, s, of, typename team::task(with.thread() + r * team::size, n), 4 * at.here(c0, width), score[r],
+                   dp[r]);
       with.sync();
     }
     TRIAD_UNROLL
@@ -72,12 +74,17 @@ struct small_backward {
     T *query, *key, *left, *d_o, *right;  // (edges, stride)
     T *w, *ds;                            // (l, i, j)
     TRIAD_DEVICE parts(layout const& at, T* memory)
-        : query(memory), key(memory + at.matrix(1)), left(memory + at.matrix(2)), d_o(memory + at.matrix(3)),
-          right(RightValue ? memory + at.matrix(4) : nullptr), w(memory + at.cube(0)), ds(memory + at.cube(1)) {}
+        : query(memory),
+          key(memory + at.matrix(1)),
+          left(memory + at.matrix(2)),
+          d_o(memory + at.matrix(3)),
+          right(RightValue ? memory + at.matrix(4) : nullptr),
+          w(memory + at.cube(0)),
+          ds(memory + at.cube(1)) {}
   };
 
-  TRIAD_DEVICE static void start_all(team const& with, layout const& at, parts const& s, one_head<T> const& of, columns<T const> const& gradient,
-                                    int c0, int width) {
+  TRIAD_DEVICE static void start_all(team const& with, layout const& at, parts const& s, one_head<T> const& of,
+                                     columns<T const> const& gradient, int c0, int width) {
     with.start(at, of.query, c0, width, s.query);
     with.start(at, of.key, c0, width, s.key);
     with.start(at, of.left, c0, width, s.left);
@@ -85,8 +92,9 @@ struct small_backward {
     with.start(at, gradient, c0, width, s.d_o);
   }
 
-  TRIAD_DEVICE static void add_scores(layout const& at, parts const& s, one_head<T> const& of, typename team::task const& my, int here,
-                                      T (&score)[team::part], T (&dp)[team::part]) {
+  TRIAD_DEVICE static void add_scores(layout const& at, parts const& s, one_head<T> const& of,
+                                      typename team::task const& my, int here, T (&score)[team::part],
+                                      T (&dp)[team::part]) {
     if (my.first >= my.last || !of.open(my.i, my.l, my.last - 1)) return;
     int const row = at.row(my.i, my.l), pairs = at.row(my.i, my.first), others = at.row(my.l, my.first);
     for (int c = 0; c < here; c += 4) {
@@ -105,10 +113,10 @@ struct small_backward {
     }
   }
 
-  /// Of edge (i, j): w holds the products q . k and becomes p as it is where all are kept; ds holds dp, zeros where it was dropped, and
-  /// becomes ds.  Both are zero where l is shut.
-  TRIAD_DEVICE static void weigh(layout const& at, parts const& s, problem<T> const& p, one_head<T> const& of, int i, int j,
-                                 matrix<T const> maximum, matrix<T const> inverse_sum) {
+  /// Of edge (i, j): w holds the products q . k and becomes p as it is where all are kept; ds holds dp, zeros where it
+  /// was dropped, and becomes ds.  Both are zero where l is shut.
+  TRIAD_DEVICE static void weigh(layout const& at, parts const& s, problem<T> const& p, one_head<T> const& of, int i,
+                                 int j, matrix<T const> maximum, matrix<T const> inverse_sum) {
     int const end = of.end(i, j);
     T const top = of.number(maximum, of.row(i, j)), inverse = of.number(inverse_sum, of.row(i, j));
     T delta = 0;
@@ -128,10 +136,10 @@ struct small_backward {
     for (int l = end; l < at.n; ++l) s.w[at.triangle(l, i, j)] = s.ds[at.triangle(l, i, j)] = 0;
   }
 
-  /// A thread sums over j for own rows i of one l, or over i for own columns j of one l, four channels; own keys: over l for own
-  /// columns j of one i.  Beyond the graph it takes the last row or column once more and stores nothing.
-  TRIAD_DEVICE static void sums(team const& with, layout const& at, parts const& s, one_head<T> const& of, int c0, int width,
-                                gradients<T> const& out) {
+  /// A thread sums over j for own rows i of one l, or over i for own columns j of one l, four channels; own keys: over
+  /// l for own columns j of one i.  Beyond the graph it takes the last row or column once more and stores nothing.
+  TRIAD_DEVICE static void sums(team const& with, layout const& at, parts const& s, one_head<T> const& of, int c0,
+                                int width, gradients<T> const& out) {
     int const n = at.n, groups = (n + own - 1) / own, quads = at.here(c0, width), each = n * groups * quads;
     for (int t = with.thread(); t < (OwnKey ? 3 : 2) * each; t += team::size) {
       int rest = t;
@@ -147,8 +155,8 @@ struct small_backward {
         sum_of_own_keys(at, s, of, one, first, mine, c0, c, width, out);
     }
   }
-  TRIAD_DEVICE static void sum_of_rows(layout const& at, parts const& s, one_head<T> const& of, int l, int first, int const (&i)[own], int c0, int c,
-                                       int width, gradients<T> const& out) {
+  TRIAD_DEVICE static void sum_of_rows(layout const& at, parts const& s, one_head<T> const& of, int l, int first,
+                                       int const (&i)[own], int c0, int c, int width, gradients<T> const& out) {
     int const n = at.n;
     quad<T> dq[own] = {}, dv[own] = {};
     for (int j = of.begin(l, i[own - 1]); j < n; ++j) {
@@ -173,8 +181,8 @@ struct small_backward {
         out.left.store(of.row(i[r], l), c0 + c, width, dv[r]);
       }
   }
-  TRIAD_DEVICE static void sum_of_columns(layout const& at, parts const& s, one_head<T> const& of, int l, int first, int const (&j)[own], int c0,
-                                          int c, int width, gradients<T> const& out) {
+  TRIAD_DEVICE static void sum_of_columns(layout const& at, parts const& s, one_head<T> const& of, int l, int first,
+                                          int const (&j)[own], int c0, int c, int width, gradients<T> const& out) {
     if constexpr (!OwnKey || RightValue) {
       int const n = at.n;
       quad<T> dk[own] = {}, dv[own] = {};
@@ -183,7 +191,8 @@ struct small_backward {
         TRIAD_UNROLL
         for (int r = 0; r < own; ++r) {
           if constexpr (!OwnKey) add(dk[r], s.ds[at.triangle(l, i, j[r])], query);
-          if constexpr (RightValue) add(dv[r], s.w[at.triangle(l, i, j[r])], quad_at(s.d_o + at.row(i, j[r]) + c), left);
+          if constexpr (RightValue)
+            add(dv[r], s.w[at.triangle(l, i, j[r])], quad_at(s.d_o + at.row(i, j[r]) + c), left);
         }
       }
       TRIAD_UNROLL
@@ -194,8 +203,8 @@ struct small_backward {
         }
     }
   }
-  TRIAD_DEVICE static void sum_of_own_keys(layout const& at, parts const& s, one_head<T> const& of, int i, int first, int const (&j)[own], int c0,
-                                           int c, int width, gradients<T> const& out) {
+  TRIAD_DEVICE static void sum_of_own_keys(layout const& at, parts const& s, one_head<T> const& of, int i, int first,
+                                           int const (&j)[own], int c0, int c, int width, gradients<T> const& out) {
     int const n = at.n, end = of.end(i, j[own - 1]);
     quad<T> dk[own] = {};
     for (int l = 0; l < end; ++l) {

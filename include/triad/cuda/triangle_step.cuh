@@ -1,8 +1,9 @@
-// One step of causal triangular attention: a warp for each edge and head, over 32 middle nodes at a time, with a running maximum.
+// One step of causal triangular attention: a warp for each edge and head, over 32 middle nodes at a time, with a
+// running maximum.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lanes lie along the head width for dot products and values, and along the middle node for the softmax and for where its edges lie,
-// which are passed around by shuffles.  So any n and any width do, without scratch memory.
+// Lanes lie along the head width for dot products and values, and along the middle node for the softmax and for where
+// its edges lie, which are passed around by shuffles.  So any n and any width do, without scratch memory.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -23,7 +24,11 @@ struct step_rule {
   T root;
 
   step_rule(triangle_form form, index_t h, index_t d)
-      : heads(h), width(d / h), own_key(ablates_attention(form)), right_value(uses_right_value(form)), root(::cuda::std::sqrt(T(width))) {}
+      : heads(h),
+        width(d / h),
+        own_key(ablates_attention(form)),
+        right_value(uses_right_value(form)),
+        root(::cuda::std::sqrt(T(width))) {}
 };
 
 template <class T>
@@ -31,9 +36,12 @@ struct triangle_step_edges {
   static constexpr char const* name = "triangle_step";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, step_rule<T> t, triangle_projections<T const> x, edge_shells at, shell_edges wanted, matrix<T> o) const {
+  TRIAD_DEVICE void operator()(block const& b, step_rule<T> t, triangle_projections<T const> x, edge_shells at,
+                               shell_edges wanted, matrix<T> o) const {
     index_t const item = b.index() * row_warps + b.row();
-    bool const live = item < o.extent(0) * t.heads;  // a warp past the end has no nodes, so that it takes part in everything and writes nothing
+    bool const live =
+        item < o.extent(0) *
+                   t.heads;  // a warp past the end has no nodes, so that it takes part in everything and writes nothing
     index_t const r = live ? item / t.heads : 0, column = live ? item % t.heads * t.width : 0;
     shell_edge const e = at.edge(wanted, r);
     shell_graph const g = at.graph(e.slot);
@@ -64,7 +72,9 @@ struct triangle_step_edges {
         for (int k = 0; k < count; ++k) {
           T const weight = b.shuffle(p, k);
           index_t const from = b.shuffle(left, k), to = b.shuffle(right, k);
-          if (inside) sum += t.right_value ? weight * x.left_value(from, f) * x.right_value(to, f) : weight * x.left_value(from, f);
+          if (inside)
+            sum +=
+                t.right_value ? weight * x.left_value(from, f) * x.right_value(to, f) : weight * x.left_value(from, f);
         }
         if (inside) o(r, f) = begin == 0 ? sum : o(r, f) * before + sum;  // read by this lane alone
       }
@@ -77,13 +87,15 @@ struct triangle_step_edges {
 }  // namespace detail
 
 template <class T>
-std::size_t do_triangle_step_workspace(backend const&, index_t, edge_shells const&, matrix<T> const&) { return 0; }
+std::size_t do_triangle_step_workspace(backend const&, index_t, edge_shells const&, matrix<T> const&) {
+  return 0;
+}
 
 template <class T>
-void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_projections<T const> const& x, edge_shells const& at,
-                      shell_edges wanted, matrix<T> o, workspace) {
-  launch(ex, detail::triangle_step_edges<T>{}, blocks_for(o.extent(0) * heads, row_warps), detail::step_rule<T>(form, heads, o.extent(1)), x, at,
-         wanted, o);
+void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_projections<T const> const& x,
+                      edge_shells const& at, shell_edges wanted, matrix<T> o, workspace) {
+  launch(ex, detail::triangle_step_edges<T>{}, blocks_for(o.extent(0) * heads, row_warps),
+         detail::step_rule<T>(form, heads, o.extent(1)), x, at, wanted, o);
 }
 
 }  // namespace triad::cuda

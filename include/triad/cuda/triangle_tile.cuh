@@ -1,4 +1,5 @@
-// What both tiled backward kernels of triangular attention do with a tile: some middle nodes l, rows i and columns j of one head.
+// What both tiled backward kernels of triangular attention do with a tile: some middle nodes l, rows i and columns j of
+// one head.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s = q . k / sqrt(k),  p = exp(s - m) / z,  dp = sum_c do v1 v2      3 slots an element of (i, l, j, c)
@@ -41,29 +42,33 @@ struct backward_tile {
   static constexpr int slab = tile * stride + (Width == 16 ? 16 : 8), edge_slab = tile * stride + 16;
   static constexpr int weight_stride = tile + 4, weights = tile * weight_stride + 4;
   static constexpr bool of_tiles = Path != product_path::exact;  // scores and their gradients are products of tiles
-  static_assert(!of_tiles || takes_tile_products<T, Width, OwnKey>,
-                "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
+  static_assert(
+      !of_tiles || takes_tile_products<T, Width, OwnKey>,
+      "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
 
   struct shared {
-    alignas(16) T d_o[tile][edge_slab];                         // do(i, j)
+    alignas(16) T d_o[tile][edge_slab];                            // do(i, j)
     alignas(16) T own[OwnKey ? tile : 1][OwnKey ? edge_slab : 4];  // k(i, j)
-    alignas(16) T query[middles][slab], left[middles][slab];    // q(i, l), v1(i, l)
-    alignas(16) T key[OwnKey ? 1 : middles][slab];              // k(l, j)
-    alignas(16) T right[RightValue ? middles : 1][slab];        // v2(l, j)
-    alignas(16) T w[middles][weights], ds[middles][weights];    // (i, l, j)
+    alignas(16) T query[middles][slab], left[middles][slab];       // q(i, l), v1(i, l)
+    alignas(16) T key[OwnKey ? 1 : middles][slab];                 // k(l, j)
+    alignas(16) T right[RightValue ? middles : 1][slab];           // v2(l, j)
+    alignas(16) T w[middles][weights], ds[middles][weights];       // (i, l, j)
     T maximum[tile][tile], inverse_sum[tile][tile], delta[tile][tile];
   };
-  static_assert(sizeof(shared) <= most_shared_bytes,
-                "triad: a tile of the triangle's backward kernels is larger than the 163 KiB of shared memory of a block");
+  static_assert(
+      sizeof(shared) <= most_shared_bytes,
+      "triad: a tile of the triangle's backward kernels is larger than the 163 KiB of shared memory of a block");
 
   // Copies are started, and are the caller's to wait for; the statistics are stored at once.
   /// do(i, j), the statistics, and k(i, j) where keys are own.
   TRIAD_DEVICE static void copy_pairs(block const& b, shared& s, one_head<T> const& at, columns<T const> const& d_o,
                                       statistics_views<T> const& statistics, int i0, int j0) {
     auto const row = [&](int r) { return at.edge(i0 + r / tile, j0 + r % tile); };
-    start_rows<threads, Width, tile * tile>(b, d_o, at.width, at.width, row, [&](int r) { return &s.d_o[r / tile][r % tile * stride]; });
+    start_rows<threads, Width, tile * tile>(b, d_o, at.width, at.width, row,
+                                            [&](int r) { return &s.d_o[r / tile][r % tile * stride]; });
     if constexpr (OwnKey)
-      start_rows<threads, Width, tile * tile>(b, at.key, at.width, at.width, row, [&](int r) { return &s.own[r / tile][r % tile * stride]; });
+      start_rows<threads, Width, tile * tile>(b, at.key, at.width, at.width, row,
+                                              [&](int r) { return &s.own[r / tile][r % tile * stride]; });
     for (int t = b.thread(); t < tile * tile; t += threads) {
       int const from = row(t);
       if (from < 0) continue;
@@ -87,8 +92,10 @@ struct backward_tile {
   /// Columns of q and k, with zeros up to whole steps of a product of tiles.
   TRIAD_DEVICE static int scored(one_head<T> const& at) { return of_tiles ? terms_of(at.width) : at.width; }
   template <class From>
-  TRIAD_DEVICE static void start_middles(block const& b, columns<T const> const& x, int width, int filled, From from, T (&to)[middles][slab]) {
-    start_rows<threads, Width, middles * tile>(b, x, width, filled, from, [&](int r) { return &to[r / tile][r % tile * stride]; });
+  TRIAD_DEVICE static void start_middles(block const& b, columns<T const> const& x, int width, int filled, From from,
+                                         T (&to)[middles][slab]) {
+    start_rows<threads, Width, middles * tile>(b, x, width, filled, from,
+                                               [&](int r) { return &to[r / tile][r % tile * stride]; });
   }
 
   /// ds(i, l, j) = q(i, l) . k(l, j) for make_weights: a warp has 16 rows and 8 columns of one l.
@@ -98,16 +105,19 @@ struct backward_tile {
       int rest = t;
       int const j = 8 * digit(rest, tile / 8), i = 16 * digit(rest, tile / 16), l = rest;
       T sum[1][4] = {};
-      add_tile_product<Path, 1>(p.factors, lane, terms_of(p.width), [&](int r, int c) { return s.query[l][(i + r) * stride + c]; },
-                                [&](int c, int e) { return s.key[l][(j + e) * stride + c]; }, sum);
+      add_tile_product<Path, 1>(
+          p.factors, lane, terms_of(p.width), [&](int r, int c) { return s.query[l][(i + r) * stride + c]; },
+          [&](int c, int e) { return s.key[l][(j + e) * stride + c]; }, sum);
       TRIAD_UNROLL
-      for (int e = 0; e < 4; ++e) s.ds[l][(i + lane.row() + e / 2 * 8) * weight_stride + j + lane.column() + e % 2] = sum[0][e];
+      for (int e = 0; e < 4; ++e)
+        s.ds[l][(i + lane.row() + e / 2 * 8) * weight_stride + j + lane.column() + e % 2] = sum[0][e];
     }
   }
 
-  /// w and ds of the whole tile; zeros outside the graph and where l is shut to the edge.  Threads that differ in the lowest bit alone read the same do, and those that
-  /// differ in the second alone the same q and v1.
-  TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0, int l0, int j0) {
+  /// w and ds of the whole tile; zeros outside the graph and where l is shut to the edge.  Threads that differ in the
+  /// lowest bit alone read the same do, and those that differ in the second alone the same q and v1.
+  TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
+                                        int l0, int j0) {
     keeper const keep(p);  // made for each tile: kept, it would take registers from the sums
     constexpr int each = middles * tile * tile / threads;
     constexpr int tall = each >= 8 ? 4 : each >= 4 ? 2 : 1, wide = each >= 2 ? 2 : 1;
@@ -149,23 +159,22 @@ struct backward_tile {
         }
       }
       TRIAD_UNROLL
-      for (int r = 0; r < tall; ++r)
-        TRIAD_UNROLL
-        for (int e = 0; e < wide; ++e) {
-          int const row = i + r * down, column = j + e * across, gi = i0 + row, gl = l0 + l, gj = j0 + column;
-          T w = 0, ds = 0;
-          if constexpr (of_tiles) score[r][e] = s.ds[l][row * weight_stride + column];
-          if (gi < at.n && gl < at.n && gj < at.n && at.open(gi, gl, gj)) {
-            bool const masked = at.masked(gi, gl, gj);
-            T const probability =
-                exponential((masked ? p.fill : score[r][e] * p.scale) - s.maximum[row][column]) * s.inverse_sum[row][column];
-            T const kept = keep.keeps(at.element(gi, gl, gj)) ? p.kept : T(0);
-            w = probability * kept;
-            if (!masked) ds = probability * (dp[r][e] * kept - s.delta[row][column]) * p.scale;
-          }
-          s.w[l][row * weight_stride + column] = w;
-          s.ds[l][row * weight_stride + column] = ds;
+      for (int r = 0; r < tall; ++r) TRIAD_UNROLL
+      for (int e = 0; e < wide; ++e) {
+        int const row = i + r * down, column = j + e * across, gi = i0 + row, gl = l0 + l, gj = j0 + column;
+        T w = 0, ds = 0;
+        if constexpr (of_tiles) score[r][e] = s.ds[l][row * weight_stride + column];
+        if (gi < at.n && gl < at.n && gj < at.n && at.open(gi, gl, gj)) {
+          bool const masked = at.masked(gi, gl, gj);
+          T const probability = exponential((masked ? p.fill : score[r][e] * p.scale) - s.maximum[row][column]) *
+                                s.inverse_sum[row][column];
+          T const kept = keep.keeps(at.element(gi, gl, gj)) ? p.kept : T(0);
+          w = probability * kept;
+          if (!masked) ds = probability * (dp[r][e] * kept - s.delta[row][column]) * p.scale;
         }
+        s.w[l][row * weight_stride + column] = w;
+        s.ds[l][row * weight_stride + column] = ds;
+      }
     }
   }
 };
@@ -176,8 +185,8 @@ struct delta_kernel {
   static constexpr char const* name = "triangle delta";
   static constexpr int threads = 256;
 
-  TRIAD_DEVICE void operator()(block const& b, columns<T const> o, columns<T const> d_o, index_t rows, index_t heads, int width,
-                               matrix<T> delta) const {
+  TRIAD_DEVICE void operator()(block const& b, columns<T const> o, columns<T const> d_o, index_t rows, index_t heads,
+                               int width, matrix<T> delta) const {
     index_t const r = b.index() * (threads / warp) + b.row();
     bool const live = r < rows;
     for (index_t c = 0; c < heads; ++c) {

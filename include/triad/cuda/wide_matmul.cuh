@@ -1,4 +1,5 @@
-// Products with one very wide matrix: cuBLAS, which reads the factor as it is, a batch of chunks at once and what is left.
+// Products with one very wide matrix: cuBLAS, which reads the factor as it is, a batch of chunks at once and what is
+// left.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,16 +10,21 @@
 namespace triad::cuda {
 
 template <class T>
-std::size_t do_wide_factor_workspace(backend&, matrix<T const>, index_t) { return 0; }
+std::size_t do_wide_factor_workspace(backend&, matrix<T const>, index_t) {
+  return 0;
+}
 
 template <class T>
 void do_wide_factor(backend&, wide_factor<T> const&) {}
 
 template <class T>
-std::size_t do_wide_matmul_workspace(backend& ex, wide_factor<T> const&, index_t used, tensor<T, dyn, dyn> y) { return wide_chunks_workspace(ex, used, y); }
+std::size_t do_wide_matmul_workspace(backend& ex, wide_factor<T> const&, index_t used, tensor<T, dyn, dyn> y) {
+  return wide_chunks_workspace(ex, used, y);
+}
 
 template <class T>
-void do_wide_matmul(backend& ex, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias, tensor<T, dyn, dyn> y, workspace ws) {
+void do_wide_matmul(backend& ex, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias,
+                    tensor<T, dyn, dyn> y, workspace ws) {
   wide_by_chunks(ex, x, factor.w, used, bias, y, ws);
 }
 

@@ -1,8 +1,8 @@
 // Writes a file so that at every moment its name stands for the whole old or the whole new content.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Into a temporary file beside it, fsync, rename, fsync of the folder.  Killed anywhere before the rename, the old file is
-// untouched and what lies beside it is never read.
+// Into a temporary file beside it, fsync, rename, fsync of the folder.  Killed anywhere before the rename, the old file
+// is untouched and what lies beside it is never read.
 #pragma once
 
 #include <fcntl.h>
@@ -22,7 +22,8 @@ namespace triad {
 
 class atomic_file {
  public:
-  explicit atomic_file(std::string path) : path_(std::move(path)), temporary_(path_ + ".part" + std::to_string(::getpid())) {
+  explicit atomic_file(std::string path)
+      : path_(std::move(path)), temporary_(path_ + ".part" + std::to_string(::getpid())) {
     file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file_ < 0) fail("cannot be written");
   }
@@ -52,14 +53,16 @@ class atomic_file {
     auto folder = std::filesystem::path(path_).parent_path();
     if (folder.empty()) folder = ".";
     int const handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (handle < 0) return;  // a folder one may write but not read: the name survives a crash of the program all the same
+    if (handle < 0)
+      return;  // a folder one may write but not read: the name survives a crash of the program all the same
     ::fsync(handle);
     ::close(handle);
   }
 
  private:
   [[noreturn]] void fail(char const* what) const {
-    throw data_error(path_ + ": " + what + ": " + std::strerror(errno) + "; see that its folder exists, may be written, and has room");
+    throw data_error(path_ + ": " + what + ": " + std::strerror(errno) +
+                     "; see that its folder exists, may be written, and has room");
   }
 
   std::string path_, temporary_;

@@ -3,8 +3,8 @@
 //
 //   layers.0.norm1.gain ...                      parameters, by their dotted paths (core/fields.hpp)
 //   adam.m.layers.0.norm1.gain, adam.v. ...      moments, where there are any
-//   __metadata__                                 "format": "triad-checkpoint-1", "step", "random_key", "configuration", "vocabulary", and
-//                                                what else the program keeps ("extra.<name>")
+//   __metadata__                                 "format": "triad-checkpoint-1", "step", "random_key", "configuration",
+//                                                "vocabulary", and what else the program keeps ("extra.<name>")
 //
 // The configuration and the vocabulary are JSON of the program's own making.  The file says what model to build:
 //
@@ -60,7 +60,8 @@ template <class Memory, class Fields>
 void store_fields(safetensors_writer& file, Fields fields, std::string const& prefix, Memory const& where) {
   walk(fields, [&](std::string const& path, auto view) {
     using T = element_t<decltype(view)>;
-    static_assert(std::is_same_v<typename decltype(view)::layout_type, ::cuda::std::layout_right>, "checkpoint: parameters are contiguous");
+    static_assert(std::is_same_v<typename decltype(view)::layout_type, ::cuda::std::layout_right>,
+                  "checkpoint: parameters are contiguous");
     std::vector<T> host(static_cast<std::size_t>(view.size()));
     where.to_host(host.data(), view.data_handle(), host.size() * sizeof(T));
     file.add(prefix + path, shape_of(view), host);
@@ -68,7 +69,8 @@ void store_fields(safetensors_writer& file, Fields fields, std::string const& pr
 }
 
 /// The first place where two JSON values differ, as `a.b[3]`: has, wants; empty where they are equal.
-inline std::string json_difference(nlohmann::json const& has, nlohmann::json const& wants, std::string const& path = {}) {
+inline std::string json_difference(nlohmann::json const& has, nlohmann::json const& wants,
+                                   std::string const& path = {}) {
   auto const where = path.empty() ? std::string() : path + ": ";
   if (has == wants) return {};
   if (has.is_object() && wants.is_object()) {
@@ -84,8 +86,11 @@ inline std::string json_difference(nlohmann::json const& has, nlohmann::json con
   }
   if (has.is_array() && wants.is_array()) {
     for (std::size_t i = 0; i < has.size() && i < wants.size(); ++i)
-      if (auto const difference = json_difference(has[i], wants[i], path + "[" + std::to_string(i) + "]"); !difference.empty()) return difference;
-    return where + "checkpoint has " + std::to_string(has.size()) + " entries, this program wants " + std::to_string(wants.size());
+      if (auto const difference = json_difference(has[i], wants[i], path + "[" + std::to_string(i) + "]");
+          !difference.empty())
+        return difference;
+    return where + "checkpoint has " + std::to_string(has.size()) + " entries, this program wants " +
+           std::to_string(wants.size());
   }
   return where + "checkpoint has " + quoted(has) + ", this program wants " + quoted(wants);
 }
@@ -103,7 +108,8 @@ concept holds_parameters = requires(Set& set, Set const& read) {
 
 /// Writes parameters and whatever `more(safetensors_writer&)` adds.
 template <class Memory, class Fields, class More>
-void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more, Memory const& where = {}) {
+void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more,
+                     Memory const& where = {}) {
   safetensors_writer file;
   file.text("format", detail::checkpoint_format);
   file.text("step", std::to_string(state.step));
@@ -117,9 +123,10 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Fie
 }
 /// Writes parameters alone, atomically: `values` are fields in `where`.
 template <class Memory = host_memory, class Fields>
-  requires(!holds_parameters<Fields>)
-void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, Memory const& where = {}) {
-  save_checkpoint<Memory>(path, state, values, [](safetensors_writer&) {}, where);
+requires(!holds_parameters<Fields>) void save_checkpoint(std::string const& path, checkpoint_state const& state,
+                                                         Fields values, Memory const& where = {}) {
+  save_checkpoint<Memory>(
+      path, state, values, [](safetensors_writer&) {}, where);
 }
 /// Writes parameters and, where the set holds them, Adam's moments.
 template <holds_parameters Set>
@@ -137,7 +144,9 @@ class checkpoint {
  public:
   explicit checkpoint(std::string const& path) : file_(path) {
     if (!file_.metadata().count("format"))
-      throw data_error(path + ": expected a checkpoint of this library, found a safetensors file of something else; give the path of a checkpoint");
+      throw data_error(path +
+                       ": expected a checkpoint of this library, found a safetensors file of something else; give the "
+                       "path of a checkpoint");
     if (file_.text("format") == "pt" || file_.text("format") == "tf" || file_.text("format") == "np" ||
         file_.text("format") == "flax")
       throw data_error(path + ": expected format " + detail::checkpoint_format + ", found " +
@@ -146,7 +155,8 @@ class checkpoint {
                        "with load_weights "
                        "(io/weights.hpp) into a model of their sizes");
     if (file_.text("format") != detail::checkpoint_format)
-      throw data_error(path + ": expected format " + detail::checkpoint_format + ", found " + detail::printable(file_.text("format")) +
+      throw data_error(path + ": expected format " + detail::checkpoint_format + ", found " +
+                       detail::printable(file_.text("format")) +
                        "; it was written by another version: load it with that one");
     state_.step = integer("step");
     state_.key = integer("random_key");
@@ -173,7 +183,8 @@ class checkpoint {
   T setting(std::string const& name) const {
     auto const found = state_.configuration.find(name);
     if (found == state_.configuration.end())
-      throw data_error(file_.file() + ": expected a setting " + detail::printable(name) + " in its configuration, found none; it was written by another program");
+      throw data_error(file_.file() + ": expected a setting " + detail::printable(name) +
+                       " in its configuration, found none; it was written by another program");
     auto const refuse = [&]() -> data_error {
       return data_error(file_.file() + ": setting " + detail::printable(name) + " is " + quoted(*found) +
                         ", which is of another type than expected");
@@ -190,8 +201,8 @@ class checkpoint {
 
   /// One size of the configuration, a whole number from least to most: setting("width", index_t{1}, largest_size).
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  T setting(std::string const& name, T least, T most) const {
+  requires(!std::same_as<T, bool>) T setting(std::string const& name, T least, T most)
+  const {
     auto const found = state_.configuration.find(name);
     if (found != state_.configuration.end())
       if (auto const value = whole_number(*found, least, most)) return *value;
@@ -209,8 +220,7 @@ class checkpoint {
 
   /// Overwrites every parameter in `values`, fields in `where`.  Moments in the file are left alone.
   template <class Memory = host_memory, class Fields>
-    requires(!holds_parameters<Fields>)
-  void load(Fields values, Memory const& where = {}) const {
+  requires(!holds_parameters<Fields>) void load(Fields values, Memory const& where = {}) const {
     expect_tensors(values, false);
     fetch(values, "", where);
   }
@@ -241,7 +251,8 @@ class checkpoint {
     std::uint64_t value = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size())
-      throw data_error(file_.file() + ": expected an integer as " + name + ", found " + detail::printable(text) + "; the checkpoint is damaged");
+      throw data_error(file_.file() + ": expected an integer as " + name + ", found " + detail::printable(text) +
+                       "; the checkpoint is damaged");
     return value;
   }
   nlohmann::json parsed(std::string const& name) const {
@@ -251,18 +262,21 @@ class checkpoint {
     } catch (data_error const& e) {
       throw data_error(file_.file() + ": " + e.what() + "; the checkpoint is damaged");
     } catch (nlohmann::json::exception const&) {
-      throw data_error(file_.file() + ": expected JSON as " + name + ", found " + detail::printable(text) + "; the checkpoint is damaged");
+      throw data_error(file_.file() + ": expected JSON as " + name + ", found " + detail::printable(text) +
+                       "; the checkpoint is damaged");
     }
   }
 
   void refuse_other(std::string const& what, nlohmann::json const& has, nlohmann::json const& wants) const {
     auto const difference = detail::json_difference(has, wants);
     if (!difference.empty())
-      throw data_error(file_.file() + ": another " + what + ": " + difference + "; use the checkpoint with what it was trained with, or train anew");
+      throw data_error(file_.file() + ": another " + what + ": " + difference +
+                       "; use the checkpoint with what it was trained with, or train anew");
   }
 
   [[noreturn]] void refuse(std::string const& what) const {
-    throw data_error(file_.file() + ": " + what + "; build the model that the checkpoint's configuration describes, or train anew");
+    throw data_error(file_.file() + ": " + what +
+                     "; build the model that the checkpoint's configuration describes, or train anew");
   }
 
   template <class Fields>
@@ -275,11 +289,13 @@ class checkpoint {
         auto const name = prefix + path;
         auto const shape = detail::shape_of(view);
         if (!file_.has(name)) {
-          if (!prefix.empty() && !has_moments()) refuse("it holds parameters but no state of the optimiser, so training cannot go on from it");
+          if (!prefix.empty() && !has_moments())
+            refuse("it holds parameters but no state of the optimiser, so training cannot go on from it");
           refuse("checkpoint has no " + name + ", this model wants " + shape_text(shape));
         }
         auto const& record = file_.record(name);
-        if (record.shape != shape) refuse("checkpoint has " + name + " " + shape_text(record.shape) + ", this model wants " + shape_text(shape));
+        if (record.shape != shape)
+          refuse("checkpoint has " + name + " " + shape_text(record.shape) + ", this model wants " + shape_text(shape));
         using T = element_t<decltype(view)>;
         auto const type = element_type_name<T>();
         if (record.type != type && !(record.type == "F32" && type == "F64"))
@@ -288,7 +304,8 @@ class checkpoint {
       });
     for (auto const& [name, record] : file_.tensors())
       if (!wanted.count(name) && (moments || !is_moment(name)))
-        refuse("checkpoint has " + detail::printable(name) + " " + shape_text(record.shape) + ", this model has no such parameter");
+        refuse("checkpoint has " + detail::printable(name) + " " + shape_text(record.shape) +
+               ", this model has no such parameter");
   }
 
   template <class Memory, class Fields>

@@ -19,9 +19,22 @@ struct element_type {
 };
 
 inline constexpr std::array<element_type, 16> element_types{{
-    {"F64", 8, true}, {"F32", 4, true}, {"I64", 8, true}, {"I32", 4, true}, {"I16", 2, true}, {"I8", 1, true},
-    {"U64", 8, true}, {"U32", 4, true}, {"U16", 2, true}, {"U8", 1, true}, {"BOOL", 1, true},
-    {"F16", 2, false}, {"BF16", 2, false}, {"F8_E4M3", 1, false}, {"F8_E5M2", 1, false}, {"F8_E8M0", 1, false},
+    {"F64", 8, true},
+    {"F32", 4, true},
+    {"I64", 8, true},
+    {"I32", 4, true},
+    {"I16", 2, true},
+    {"I8", 1, true},
+    {"U64", 8, true},
+    {"U32", 4, true},
+    {"U16", 2, true},
+    {"U8", 1, true},
+    {"BOOL", 1, true},
+    {"F16", 2, false},
+    {"BF16", 2, false},
+    {"F8_E4M3", 1, false},
+    {"F8_E5M2", 1, false},
+    {"F8_E8M0", 1, false},
 }};
 
 /// Null where there is none of this name.
@@ -62,17 +75,28 @@ T load_unaligned(std::byte const* from) {
 /// f(value) with the number at `from`, in the C++ type of its name; a BOOL is 0 or 1.
 template <class F>
 void with_number(std::string_view name, std::byte const* from, F&& f) {
-  if (name == "F64") f(load_unaligned<double>(from));
-  else if (name == "F32") f(load_unaligned<float>(from));
-  else if (name == "I64") f(load_unaligned<std::int64_t>(from));
-  else if (name == "I32") f(load_unaligned<std::int32_t>(from));
-  else if (name == "I16") f(load_unaligned<std::int16_t>(from));
-  else if (name == "I8") f(load_unaligned<std::int8_t>(from));
-  else if (name == "U64") f(load_unaligned<std::uint64_t>(from));
-  else if (name == "U32") f(load_unaligned<std::uint32_t>(from));
-  else if (name == "U16") f(load_unaligned<std::uint16_t>(from));
-  else if (name == "U8") f(load_unaligned<std::uint8_t>(from));
-  else if (name == "BOOL") f(static_cast<std::uint8_t>(load_unaligned<std::uint8_t>(from) != 0 ? 1 : 0));
+  if (name == "F64")
+    f(load_unaligned<double>(from));
+  else if (name == "F32")
+    f(load_unaligned<float>(from));
+  else if (name == "I64")
+    f(load_unaligned<std::int64_t>(from));
+  else if (name == "I32")
+    f(load_unaligned<std::int32_t>(from));
+  else if (name == "I16")
+    f(load_unaligned<std::int16_t>(from));
+  else if (name == "I8")
+    f(load_unaligned<std::int8_t>(from));
+  else if (name == "U64")
+    f(load_unaligned<std::uint64_t>(from));
+  else if (name == "U32")
+    f(load_unaligned<std::uint32_t>(from));
+  else if (name == "U16")
+    f(load_unaligned<std::uint16_t>(from));
+  else if (name == "U8")
+    f(load_unaligned<std::uint8_t>(from));
+  else if (name == "BOOL")
+    f(static_cast<std::uint8_t>(load_unaligned<std::uint8_t>(from) != 0 ? 1 : 0));
 }
 }  // namespace detail
 

@@ -29,8 +29,9 @@ Json read_json_file(std::string const& path) {
     throw data_error(path + ": " + e.what());
   } catch (nlohmann::json::parse_error const& e) {
     auto const end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte == 0 ? 0 : e.byte - 1, text.size()));
-    throw data_error(path + ":" + std::to_string(1 + std::count(text.begin(), end, '\n')) + ": expected JSON, found none from byte " +
-                     std::to_string(e.byte) + " on; was the file copied whole?");
+    throw data_error(path + ":" + std::to_string(1 + std::count(text.begin(), end, '\n')) +
+                     ": expected JSON, found none from byte " + std::to_string(e.byte) +
+                     " on; was the file copied whole?");
   } catch (nlohmann::json::exception const& e) {
     throw data_error(path + ": there is a value that cannot be read: " + e.what());
   }

@@ -10,8 +10,9 @@
 //   encoder.K.feed_forward.inner        encoder.layer.K.intermediate.dense                 (hidden, e)
 //   encoder.K.feed_forward.outer, norm  encoder.layer.K.output.dense, LayerNorm
 //
-// Theirs stand behind `roberta.`, or behind nothing; a norm's gain and bias are weight and bias, or gamma and beta.  What else the file
-// has (a pooler, a language model's head) is not read; what else the model has (fuse modules, the decoder) stays as it is.
+// Theirs stand behind `roberta.`, or behind nothing; a norm's gain and bias are weight and bias, or gamma and beta.
+// What else the file has (a pooler, a language model's head) is not read; what else the model has (fuse modules, the
+// decoder) stays as it is.
 #pragma once
 
 #include <algorithm>
@@ -34,10 +35,11 @@ namespace triad {
 
 /// What config.json says of the encoder.
 struct roberta_config {
-  index_t width = 0, layers = 0, heads = 0, hidden = 0;  // hidden_size, num_hidden_layers, num_attention_heads, intermediate_size
-  index_t tokens = 0, positions = 0;                     // vocab_size, max_position_embeddings
-  index_t padding = 1;                                   // pad_token_id: the first token's position is one more
-  double epsilon = 1e-5;                                 // layer_norm_eps
+  index_t width = 0, layers = 0, heads = 0,
+          hidden = 0;                 // hidden_size, num_hidden_layers, num_attention_heads, intermediate_size
+  index_t tokens = 0, positions = 0;  // vocab_size, max_position_embeddings
+  index_t padding = 1;                // pad_token_id: the first token's position is one more
+  double epsilon = 1e-5;              // layer_norm_eps
 };
 
 /// Reads and checks folder/config.json.
@@ -47,7 +49,8 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   auto const refuse = [&](std::string const& name, std::string const& expected) {
     bool const known = json.is_object() && json.contains(name);
     auto const found = known ? quoted(json.at(name)) : std::string("none");
-    throw data_error(path + ": expected " + expected + " as " + name + ", found " + found + "; only encoders of RoBERTa's kind can be read");
+    throw data_error(path + ": expected " + expected + " as " + name + ", found " + found +
+                     "; only encoders of RoBERTa's kind can be read");
   };
   auto const count = [&](char const* name, index_t least) {
     constexpr index_t most = index_t{1} << 31;
@@ -59,7 +62,9 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   auto const one_of = [&](char const* name, std::vector<std::string> const& good, bool needed) {
     if (!json.is_object() || (!needed && !json.contains(name))) return;
     auto const known = json.find(name);
-    if (known != json.end() && known->is_string() && std::find(good.begin(), good.end(), known->get<std::string>()) != good.end()) return;
+    if (known != json.end() && known->is_string() &&
+        std::find(good.begin(), good.end(), known->get<std::string>()) != good.end())
+      return;
     std::string all;
     for (auto const& g : good) all += (all.empty() ? "" : " or ") + detail::printable(g);
     refuse(name, all);
@@ -79,7 +84,8 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   one_of("hidden_act", {"gelu"}, true);
   one_of("position_embedding_type", {"absolute"}, false);
   auto const epsilon = json.find("layer_norm_eps");
-  if (epsilon == json.end() || !epsilon->is_number() || !(epsilon->get<double>() > 0)) refuse("layer_norm_eps", "a positive number");
+  if (epsilon == json.end() || !epsilon->is_number() || !(epsilon->get<double>() > 0))
+    refuse("layer_norm_eps", "a positive number");
   c.epsilon = epsilon->get<double>();
   return c;
 }
@@ -94,9 +100,10 @@ inline std::optional<std::string> roberta_name(std::string const& path) {
                                          {"type", "token_type_embeddings.weight"},
                                          {"norm.gain", "LayerNorm.weight"},
                                          {"norm.bias", "LayerNorm.bias"}};
-  static constexpr entry maps[] = {{"attention.query.", "attention.self.query."},  {"attention.key.", "attention.self.key."},
-                                   {"attention.value.", "attention.self.value."},  {"attention.output.", "attention.output.dense."},
-                                   {"feed_forward.inner.", "intermediate.dense."}, {"feed_forward.outer.", "output.dense."}};
+  static constexpr entry maps[] = {
+      {"attention.query.", "attention.self.query."},  {"attention.key.", "attention.self.key."},
+      {"attention.value.", "attention.self.value."},  {"attention.output.", "attention.output.dense."},
+      {"feed_forward.inner.", "intermediate.dense."}, {"feed_forward.outer.", "output.dense."}};
   static constexpr entry norms[] = {{"attention.norm.gain", "attention.output.LayerNorm.weight"},
                                     {"attention.norm.bias", "attention.output.LayerNorm.bias"},
                                     {"feed_forward.norm.gain", "output.LayerNorm.weight"},
@@ -133,21 +140,26 @@ class roberta_tensors {
       (void)file_.record("embeddings.word_embeddings.weight");
   }
 
-  /// The file's name of the tensor that roberta_name() calls `name`, checked: it has this shape and numbers that can be read.
+  /// The file's name of the tensor that roberta_name() calls `name`, checked: it has this shape and numbers that can be
+  /// read.
   std::string find(std::string const& name, std::vector<index_t> const& shape) const {
     auto found = prefix_ + name;
     if (!file_.has(found)) {
       auto older = found;
-      for (auto const& [now, then] : {std::pair("LayerNorm.weight", "LayerNorm.gamma"), std::pair("LayerNorm.bias", "LayerNorm.beta")})
-        if (std::string_view const end = now; older.ends_with(end)) older.replace(older.size() - end.size(), end.size(), then);
+      for (auto const& [now, then] :
+           {std::pair("LayerNorm.weight", "LayerNorm.gamma"), std::pair("LayerNorm.bias", "LayerNorm.beta")})
+        if (std::string_view const end = now; older.ends_with(end))
+          older.replace(older.size() - end.size(), end.size(), then);
       if (file_.has(older)) found = older;
     }
     auto const& record = file_.record(found);
     if (record.shape != shape)
-      throw data_error(file_.file() + ": expected tensor " + printable(found) + " of shape " + shape_text(shape) + ", found " + shape_text(record.shape) +
+      throw data_error(file_.file() + ": expected tensor " + printable(found) + " of shape " + shape_text(shape) +
+                       ", found " + shape_text(record.shape) +
                        "; build the model that the config.json beside it describes");
     if (record.type != "F32" && record.type != "F64")
-      throw data_error(file_.file() + ": expected tensor " + printable(found) + " in F32 or F64, found " + record.type + "; convert the file to F32");
+      throw data_error(file_.file() + ": expected tensor " + printable(found) + " in F32 or F64, found " + record.type +
+                       "; convert the file to F32");
     return found;
   }
 
@@ -165,8 +177,11 @@ class roberta_tensors {
   static std::string path_in(std::string const& folder) {
     auto const path = std::filesystem::path(folder) / "model.safetensors";
     std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored) && std::filesystem::exists(std::filesystem::path(folder) / "pytorch_model.bin", ignored))
-      throw data_error(path.string() + ": expected the weights, found only a pytorch_model.bin beside it; save the model as safetensors");
+    if (!std::filesystem::exists(path, ignored) &&
+        std::filesystem::exists(std::filesystem::path(folder) / "pytorch_model.bin", ignored))
+      throw data_error(
+          path.string() +
+          ": expected the weights, found only a pytorch_model.bin beside it; save the model as safetensors");
     return path.string();
   }
 
@@ -176,8 +191,9 @@ class roberta_tensors {
 
 }  // namespace detail
 
-/// Overwrites the encoder and the first states' tables of a model like models/roberta.hpp's with those of folder/model.safetensors; what
-/// does not fit is refused before anything is changed.  Everything else, fuse modules of the encoder among it, stays.
+/// Overwrites the encoder and the first states' tables of a model like models/roberta.hpp's with those of
+/// folder/model.safetensors; what does not fit is refused before anything is changed.  Everything else, fuse modules of
+/// the encoder among it, stays.
 template <holds_parameters Set>
 void load_roberta(std::string const& folder, Set& set) {
   detail::roberta_tensors const published(folder);
@@ -185,8 +201,10 @@ void load_roberta(std::string const& folder, Set& set) {
   index_t layers = 0;
   walk(set.values(), [&](std::string const& path, auto view) {
     auto const name = roberta_name(path);
-    if (!name && (path.starts_with("source.") || path.starts_with("encoder.")) && path.find(".fuse.") == std::string::npos)
-      throw contract_violation("load_roberta: a RoBERTa encoder has no " + path + "; give it the parameters of a roberta_under_decoder()");
+    if (!name && (path.starts_with("source.") || path.starts_with("encoder.")) &&
+        path.find(".fuse.") == std::string::npos)
+      throw contract_violation("load_roberta: a RoBERTa encoder has no " + path +
+                               "; give it the parameters of a roberta_under_decoder()");
     names.push_back(name ? published.find(*name, detail::shape_of(view)) : std::string());
     if (path.starts_with("encoder.") && path.ends_with(".attention.query.weight") && name) ++layers;
   });

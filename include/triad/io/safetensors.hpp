@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   8 bytes  length of the header, little endian
-//   header   {"__metadata__": {name: string ...}, name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]} ...}
+//   header   {"__metadata__": {name: string ...}, name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}
+//            ...}
 //   data     tensors in row-major order; offsets count from here, without gaps and overlaps
 //
 // A file is somebody else's claim: whatever is wrong with it ends in a data_error with the byte where it shows.
@@ -33,7 +34,8 @@
 
 namespace triad {
 
-static_assert(std::endian::native == std::endian::little, "triad: safetensors files are little-endian, and so must be the machine");
+static_assert(std::endian::native == std::endian::little,
+              "triad: safetensors files are little-endian, and so must be the machine");
 
 /// A file in memory.
 class safetensors {
@@ -41,7 +43,8 @@ class safetensors {
   /// Reads the whole file and checks its header.
   explicit safetensors(std::string const& path) : file_(path) {
     std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) throw data_error(path + ": expected a safetensors file, found none; give the path of one");
+    if (!std::filesystem::is_regular_file(path, error))
+      throw data_error(path + ": expected a safetensors file, found none; give the path of one");
     auto const size = std::filesystem::file_size(path, error);
     std::ifstream in(path, std::ios::binary);
     if (error || !in) throw data_error(path + ": cannot be read; may you read it?");
@@ -73,7 +76,8 @@ class safetensors {
 
   tensor_record const& record(std::string const& name) const {
     auto const found = tensors_.find(name);
-    if (found == tensors_.end()) throw data_error(file_ + ": expected a tensor " + detail::printable(name) + ", found none; it has " + names());
+    if (found == tensors_.end())
+      throw data_error(file_ + ": expected a tensor " + detail::printable(name) + ", found none; it has " + names());
     return found->second;
   }
 
@@ -100,7 +104,9 @@ class safetensors {
   std::vector<T> read_as(std::string const& name) const {
     auto const& r = record(name);
     auto const& type = *find_element_type(r.type);
-    if (!type.readable) fail(r.where, "a tensor " + detail::printable(name) + " of numbers that can be converted", r.type + "; only its bytes can be read");
+    if (!type.readable)
+      fail(r.where, "a tensor " + detail::printable(name) + " of numbers that can be converted",
+           r.type + "; only its bytes can be read");
     std::vector<T> result(r.count());
     for (std::size_t i = 0; i < result.size(); ++i)
       detail::with_number(r.type, data_.data() + r.begin + i * type.bytes, [&](auto v) {
@@ -110,7 +116,8 @@ class safetensors {
           fail(r.where, "integers for tensor " + detail::printable(name), r.type);
         } else {
           if (!std::in_range<T>(v))
-            fail(header_end_ + r.begin + i * type.bytes, "a number that fits " + std::string(element_type_name<T>()) + " in tensor " + detail::printable(name),
+            fail(header_end_ + r.begin + i * type.bytes,
+                 "a number that fits " + std::string(element_type_name<T>()) + " in tensor " + detail::printable(name),
                  std::to_string(v));
           result[i] = static_cast<T>(v);
         }
@@ -147,10 +154,12 @@ class safetensors {
     std::uint64_t length = 0;
     read(&length, 8);
     if (length > longest_safetensors_header || length > size - 8)
-      fail(0, "a header of at most " + std::to_string(std::min(longest_safetensors_header, size - 8)) + " bytes", "one of " + std::to_string(length));
+      fail(0, "a header of at most " + std::to_string(std::min(longest_safetensors_header, size - 8)) + " bytes",
+           "one of " + std::to_string(length));
     std::string text(length, '\0');
     read(text.data(), length);
-    if (text.empty() || text.front() != '{') fail(8, "a header that begins with {", text.empty() ? "none" : detail::printable(text.substr(0, 1)));
+    if (text.empty() || text.front() != '{')
+      fail(8, "a header that begins with {", text.empty() ? "none" : detail::printable(text.substr(0, 1)));
     detail::safetensors_header header(file_, text.data(), text.data() + text.size());
     metadata_ = std::move(header.metadata);
     tensors_ = std::move(header.tensors);
@@ -164,7 +173,8 @@ class safetensors {
     read(data_.data(), data_.size());
     for (auto const& [name, r] : tensors_)
       if (r.begin % find_element_type(r.type)->bytes != 0)
-        realigned_[name].assign(data_.begin() + static_cast<std::ptrdiff_t>(r.begin), data_.begin() + static_cast<std::ptrdiff_t>(r.end));
+        realigned_[name].assign(data_.begin() + static_cast<std::ptrdiff_t>(r.begin),
+                                data_.begin() + static_cast<std::ptrdiff_t>(r.end));
   }
 
   /// Every tensor has the bytes that its shape needs, and together they are the data section, each byte once.
@@ -173,44 +183,52 @@ class safetensors {
     for (auto const& [name, r] : tensors_) {
       auto const tensor = "tensor " + detail::printable(name);
       if (r.begin > r.end || r.end > data_bytes)
-        fail(r.where, "data_offsets in order and up to " + std::to_string(data_bytes) + " for " + tensor, "[" + std::to_string(r.begin) + ", " + std::to_string(r.end) + "]");
+        fail(r.where, "data_offsets in order and up to " + std::to_string(data_bytes) + " for " + tensor,
+             "[" + std::to_string(r.begin) + ", " + std::to_string(r.end) + "]");
       std::uint64_t needed = find_element_type(r.type)->bytes;
       bool const empty = std::find(r.shape.begin(), r.shape.end(), 0) != r.shape.end();
       for (auto e : r.shape) {
         auto const extent = static_cast<std::uint64_t>(e);
-        if (!empty && needed > std::numeric_limits<std::uint64_t>::max() / extent) fail(r.where, "a size below 2^64 for " + tensor, "shape " + shape_text(r.shape));
+        if (!empty && needed > std::numeric_limits<std::uint64_t>::max() / extent)
+          fail(r.where, "a size below 2^64 for " + tensor, "shape " + shape_text(r.shape));
         needed = empty ? 0 : needed * extent;
       }
       if (needed != r.end - r.begin)
-        fail(r.where, std::to_string(needed) + " bytes for " + tensor + ", " + r.type + " " + shape_text(r.shape), std::to_string(r.end - r.begin));
+        fail(r.where, std::to_string(needed) + " bytes for " + tensor + ", " + r.type + " " + shape_text(r.shape),
+             std::to_string(r.end - r.begin));
       order.emplace_back(&name, &r);
     }
-    std::sort(order.begin(), order.end(), [](auto const& a, auto const& b) { return std::pair(a.second->begin, a.second->end) < std::pair(b.second->begin, b.second->end); });
+    std::sort(order.begin(), order.end(), [](auto const& a, auto const& b) {
+      return std::pair(a.second->begin, a.second->end) < std::pair(b.second->begin, b.second->end);
+    });
     std::uint64_t end = 0;
     for (auto const& [name, r] : order) {
       if (r->begin != end)
-        fail(r->where, "tensor " + detail::printable(*name) + " to begin where the one before it ends, at " + std::to_string(end),
+        fail(r->where,
+             "tensor " + detail::printable(*name) + " to begin where the one before it ends, at " + std::to_string(end),
              (r->begin < end ? "an overlap from " : "a gap up to ") + std::to_string(r->begin));
       end = r->end;
     }
-    if (end != data_bytes) fail(header_end_ + end, "the end of the file", std::to_string(data_bytes - end) + " bytes of no tensor");
+    if (end != data_bytes)
+      fail(header_end_ + end, "the end of the file", std::to_string(data_bytes - end) + " bytes of no tensor");
   }
 
   std::string file_;
   std::map<std::string, std::string> metadata_;
   std::map<std::string, tensor_record> tensors_;
   std::uint64_t header_end_ = 8;
-  std::vector<std::byte> data_;  // begins aligned for every type
+  std::vector<std::byte> data_;                              // begins aligned for every type
   std::map<std::string, std::vector<std::byte>> realigned_;  // copies of the tensors whose offset is not
 };
 
-/// Collects tensors and strings, then writes them: the largest alignment first, so that all are naturally aligned, then by name.
-/// The same content gives the same bytes.
+/// Collects tensors and strings, then writes them: the largest alignment first, so that all are naturally aligned, then
+/// by name. The same content gives the same bytes.
 class safetensors_writer {
  public:
   /// A string of __metadata__.
   void text(std::string const& name, std::string value) {
-    if (!metadata_.emplace(name, std::move(value)).second) throw contract_violation("safetensors_writer: two strings are called " + name);
+    if (!metadata_.emplace(name, std::move(value)).second)
+      throw contract_violation("safetensors_writer: two strings are called " + name);
   }
 
   /// Copies a row-major tensor.
@@ -222,14 +240,17 @@ class safetensors_writer {
   void add(std::string const& name, std::vector<index_t> shape, std::vector<T> const& values) {
     add(name, std::move(shape), std::span<T const>(values));
   }
-  void add_bytes(std::string const& name, std::string_view type, std::vector<index_t> shape, std::span<std::byte const> bytes) {
+  void add_bytes(std::string const& name, std::string_view type, std::vector<index_t> shape,
+                 std::span<std::byte const> bytes) {
     auto const* const known = find_element_type(type);
     if (!known) throw contract_violation("safetensors_writer: no element type is called " + std::string(type));
     tensor_record record{std::string(type), std::move(shape)};
     if (record.count() * known->bytes != bytes.size())
-      throw contract_violation("safetensors_writer: " + name + " has " + std::to_string(bytes.size()) + " bytes, its shape " +
-                               shape_text(record.shape) + " needs " + std::to_string(record.count() * known->bytes));
-    if (name == "__metadata__" || !tensors_.emplace(name, entry{std::move(record), {bytes.begin(), bytes.end()}}).second)
+      throw contract_violation("safetensors_writer: " + name + " has " + std::to_string(bytes.size()) +
+                               " bytes, its shape " + shape_text(record.shape) + " needs " +
+                               std::to_string(record.count() * known->bytes));
+    if (name == "__metadata__" ||
+        !tensors_.emplace(name, entry{std::move(record), {bytes.begin(), bytes.end()}}).second)
       throw contract_violation("safetensors_writer: " + name + " is taken");
   }
 
@@ -237,7 +258,8 @@ class safetensors_writer {
   std::vector<std::byte> bytes() const {
     std::vector<std::pair<std::string const*, entry const*>> order;
     for (auto const& [name, e] : tensors_) order.emplace_back(&name, &e);
-    std::stable_sort(order.begin(), order.end(), [](auto const& a, auto const& b) { return size_of(*a.second) > size_of(*b.second); });
+    std::stable_sort(order.begin(), order.end(),
+                     [](auto const& a, auto const& b) { return size_of(*a.second) > size_of(*b.second); });
     auto header = nlohmann::ordered_json::object();
     if (!metadata_.empty()) header["__metadata__"] = metadata_;
     std::uint64_t end = 0;

@@ -1,4 +1,5 @@
-// The header of a safetensors file: JSON events become records, and anything but the format's one form is refused with its byte.
+// The header of a safetensors file: JSON events become records, and anything but the format's one form is refused with
+// its byte.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,10 +26,10 @@ inline constexpr std::uint64_t longest_safetensors_header = 100'000'000;
 
 /// What the header says of one tensor.
 struct tensor_record {
-  std::string type;            // F64, F32, ...
-  std::vector<index_t> shape;  // empty: a single number
+  std::string type;                  // F64, F32, ...
+  std::vector<index_t> shape;        // empty: a single number
   std::uint64_t begin = 0, end = 0;  // bytes in the data section
-  std::uint64_t where = 0;     // byte of the file at which the header names it
+  std::uint64_t where = 0;           // byte of the file at which the header names it
   std::size_t count() const {
     std::size_t n = 1;
     for (auto e : shape) n *= static_cast<std::size_t>(e);
@@ -82,7 +83,8 @@ class safetensors_header {
   std::map<std::string, std::string> metadata;
   std::map<std::string, tensor_record> tensors;
 
-  safetensors_header(std::string const& file, char const* begin, char const* end) : file_(file), begin_(begin), furthest_(begin) {
+  safetensors_header(std::string const& file, char const* begin, char const* end)
+      : file_(file), begin_(begin), furthest_(begin) {
     nlohmann::json::sax_parse(counting_iterator{begin, &furthest_}, counting_iterator{end, &furthest_}, this);
   }
 
@@ -94,7 +96,8 @@ class safetensors_header {
   bool binary(nlohmann::json::binary_t&) { return refuse("JSON text", "binary data"); }
   bool number_unsigned(std::uint64_t v) {
     if (state_ == in_shape) {
-      if (v > static_cast<std::uint64_t>(std::numeric_limits<index_t>::max())) return refuse("an extent below 2^63", std::to_string(v));
+      if (v > static_cast<std::uint64_t>(std::numeric_limits<index_t>::max()))
+        return refuse("an extent below 2^63", std::to_string(v));
       record_.shape.push_back(static_cast<index_t>(v));
       if (record_.shape.size() > 64) return refuse("at most 64 extents", "more");
     } else if (state_ == in_offsets) {
@@ -109,7 +112,8 @@ class safetensors_header {
     if (state_ == in_metadata) {
       if (!metadata.emplace(key_, std::move(text)).second) return refuse("each name once", printable(key_) + " again");
     } else if (state_ == in_tensor && key_ == "dtype") {
-      if (!find_element_type(text)) return refuse("one of " + all_element_types() + " as dtype of " + printable(name_), printable(text));
+      if (!find_element_type(text))
+        return refuse("one of " + all_element_types() + " as dtype of " + printable(name_), printable(text));
       record_.type = std::move(text);
     } else {
       return refuse("no string here", printable(text));
@@ -148,13 +152,17 @@ class safetensors_header {
     return true;
   }
   bool start_array(std::size_t) {
-    if (state_ == in_tensor && key_ == "shape") state_ = in_shape;
-    else if (state_ == in_tensor && key_ == "data_offsets") state_ = in_offsets;
-    else return refuse("no list here", "[");
+    if (state_ == in_tensor && key_ == "shape")
+      state_ = in_shape;
+    else if (state_ == in_tensor && key_ == "data_offsets")
+      state_ = in_offsets;
+    else
+      return refuse("no list here", "[");
     return true;
   }
   bool end_array() {
-    if (state_ == in_offsets && offsets_ != 2) return refuse("two data_offsets for tensor " + printable(name_), std::to_string(offsets_));
+    if (state_ == in_offsets && offsets_ != 2)
+      return refuse("two data_offsets for tensor " + printable(name_), std::to_string(offsets_));
     state_ = in_tensor;
     return true;
   }

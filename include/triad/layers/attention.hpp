@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [q k v] = x w' + b                  x (rows, d), one product
-//   y = attention(q, k, v) w_o' + b_o   (rows, d); the mathematics of the attention is in ops/attention.hpp, that of relative
-//                                       positions too: two tables (2 reach + 1, d / h), which the heads share; as matrices
-//                                       they begin xavier_uniform (train/initialize.hpp)
+//   y = attention(q, k, v) w_o' + b_o   (rows, d); the mathematics of the attention is in ops/attention.hpp, that of
+//                                       relative positions too: two tables (2 reach + 1, d / h), which the heads share;
+//                                       as matrices they begin xavier_uniform (train/initialize.hpp)
 #pragma once
 
 #include "triad/layers/stacked_linear.hpp"
@@ -13,7 +13,8 @@
 
 namespace triad {
 
-/// Keys and values of the tokens so far, of sequences that grow by one token at a time; each sequence has room for as many.
+/// Keys and values of the tokens so far, of sequences that grow by one token at a time; each sequence has room for as
+/// many.
 template <class T>
 struct attention_cache {
   tensor<T, dyn, dyn, dyn> memory;  // (sequences, room, 2 d): keys and values side by side
@@ -74,7 +75,9 @@ struct self_attention {
     auto const p = stacked().template plan_params<S>(place);
     auto const o = mixer().template plan_params<S>(place);
     arena none;  // for what the layer has not
-    auto const table = [&] { return (reach > 0 ? place : none).template make<tensor<S, dyn, dyn>>(offsets(), width() / heads()); };
+    auto const table = [&] {
+      return (reach > 0 ? place : none).template make<tensor<S, dyn, dyn>>(offsets(), width() / heads());
+    };
     auto const a = table();
     return {p, o, a, table()};
   }
@@ -83,41 +86,48 @@ struct self_attention {
     auto const lse = place.make<vec<T>>(heads() * dims.rows);
     auto const context = place.make<output>(dims.rows, width());
     arena none;
-    auto const by_offset = [&] { return (reach > 0 ? place : none).template make<tensor<T, dyn, dyn>>(dims.rows, heads() * offsets()); };
+    auto const by_offset = [&] {
+      return (reach > 0 ? place : none).template make<tensor<T, dyn, dyn>>(dims.rows, heads() * offsets());
+    };
     auto const bias = by_offset();
     return {projected, lse, context, bias, by_offset()};
   }
 
   /// y is followed by `after`.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after = {}) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
+               epilogue<T> const& after = {}) const {
     stacked().forward(ex, c, w.projections, in.x, {}, s.projected);
     attend(ex, c, w, settings(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
-  /// The same for the newest token of every sequence, row s of x that of sequence s: its key and value join the cache, which it then
-  /// looks over.  Causal by nature; masks are not for sequences that grow.
+  /// The same for the newest token of every sequence, row s of x that of sequence s: its key and value join the cache,
+  /// which it then looks over.  Causal by nature; masks are not for sequences that grow.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after,
-               attention_cache<T> const& cache) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
+               epilogue<T> const& after, attention_cache<T> const& cache) const {
     index_t const d = width(), count = cache.memory.extent(0), room = cache.memory.extent(1);
-    TRIAD_EXPECTS(in.x.extent(0) == count && cache.memory.extent(2) == 2 * d, "self_attention: the cache is (sequences, room, 2 d), x has a row for each sequence");
-    TRIAD_EXPECTS(cache.length > 0 && cache.length <= room && in.masked.extent(0) == 0, "self_attention: the cache has no room, or there is a mask");
+    TRIAD_EXPECTS(in.x.extent(0) == count && cache.memory.extent(2) == 2 * d,
+                  "self_attention: the cache is (sequences, room, 2 d), x has a row for each sequence");
+    TRIAD_EXPECTS(cache.length > 0 && cache.length <= room && in.masked.extent(0) == 0,
+                  "self_attention: the cache has no room, or there is a mask");
     stacked().forward(ex, c, w.projections, in.x, {}, s.projected);
     auto* const memory = cache.memory.data_handle();
-    auto const newest = make_matrix(memory != nullptr ? memory + (cache.length - 1) * 2 * d : nullptr, count, 2 * d, room * 2 * d);
+    auto const newest =
+        make_matrix(memory != nullptr ? memory + (cache.length - 1) * 2 * d : nullptr, count, 2 * d, room * 2 * d);
     gather_rows(ex, column_block(s.projected, d, 2 * d), cache.sequences.queries.first, newest);
     auto const all = make_matrix<T const>(memory, count * room, 2 * d, 2 * d);
     attention_settings now = settings(c, in);
     now.causal = false;  // a query sees all keys there are
-    attend(ex, c, w, now, cache.sequences, {column_block(read_only(s.projected), 0, d), column_block(all, 0, d), column_block(all, d, d)}, s);
+    attend(ex, c, w, now, cache.sequences,
+           {column_block(read_only(s.projected), 0, d), column_block(all, 0, d), column_block(all, d, d)}, s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
   /// Overwrites dx, then applies `after` to it.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
-                epilogue<T> const& after = {}) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
+                output dx, fields<T> gradient, epilogue<T> const& after = {}) const {
     auto const frame = c.scratch->open();
     index_t const rows = in.x.extent(0);
     auto const d_context = c.scratch->template make<output>(rows, width());
@@ -129,20 +139,25 @@ struct self_attention {
     auto const lse = vec<T const>(s.lse);
     auto const context = as_matrix(read_only(s.context)), d = as_matrix(read_only(d_context));
     if (reach > 0)
-      attention_grad(ex, *c.scratch, now, both, x, tables(w), memory(s), lse, context, d, split(d_projected), tables(gradient));
+      attention_grad(ex, *c.scratch, now, both, x, tables(w), memory(s), lse, context, d, split(d_projected),
+                     tables(gradient));
     else
       attention_grad(ex, *c.scratch, now, both, x, lse, context, d, split(d_projected));
     stacked().backward(ex, c, w.projections, in.x, {}, d_projected, dx, gradient.projections, after);
   }
 
  private:
-  attention_settings settings(call const& c, input const& in) const { return {heads(), causal, in.masked, c.child(0).dropout(dropout), reach}; }
+  attention_settings settings(call const& c, input const& in) const {
+    return {heads(), causal, in.masked, c.child(0).dropout(dropout), reach};
+  }
   template <class S>
-  static relative_tables<S> tables(fields<S> const& w) { return {as_matrix(w.relative_key), as_matrix(w.relative_value)}; }
+  static relative_tables<S> tables(fields<S> const& w) {
+    return {as_matrix(w.relative_key), as_matrix(w.relative_value)};
+  }
   static relative_memory<T> memory(saved const& s) { return {as_matrix(s.bias), as_matrix(s.shares)}; }
   template <class Ex>
-  void attend(Ex& ex, call const& c, fields<T const> const& w, attention_settings const& now, attention_sequences const& of,
-              attention_operands<T const> const& x, saved const& s) const {
+  void attend(Ex& ex, call const& c, fields<T const> const& w, attention_settings const& now,
+              attention_sequences const& of, attention_operands<T const> const& x, saved const& s) const {
     if (reach > 0)
       attention(ex, *c.scratch, now, of, x, tables(w), memory(s), s.lse, as_matrix(s.context));
     else

@@ -1,19 +1,24 @@
-// Dependencies read from states of tokens: a product of what each is as a child and as a parent (Dozat and Manning 2017).
+// Dependencies read from states of tokens: a product of what each is as a child and as a parent (Dozat and Manning
+// 2017).
 // SPDX-License-Identifier: Apache-2.0
 //
-//   [u v p q] = drop(relu(y M' + m))                                                             y (nodes, d); u, v, p, q (nodes, a)
+//   [u v p q] = drop(relu(y M' + m))                                                             y (nodes, d); u, v, p,
+//     q (nodes, a)
 //   arc(i, j) = u_i' W v_j + w . v_j + [i = j] (r . u_i + c)                                     arc (rows)
-//   relation((i, j), k) = sum over h of C_kh (A p_i + e)_h (B q_j + f)_h + g_k                   relation (pairs, R), h < a
+//   relation((i, j), k) = sum over h of C_kh (A p_i + e)_h (B q_j + f)_h + g_k                   relation (pairs, R), h
+//     < a
 //
-// i is the child, j the parent.  A term of the child alone moves all its scores alike and is lost in the softmax over parents, so it is
-// there where it says something: r . u_i, for being a root, which is its own parent.
+// i is the child, j the parent.  A term of the child alone moves all its scores alike and is lost in the softmax over
+// parents, so it is there where it says something: r . u_i, for being a root, which is its own parent.
 //
-// A matrix of its own for each relation would be R a^2 parameters, as many as a trunk's, and R a values in flight for each pair.  These
-// matrices share a factors of rank one: [p 1]' C_k [q 1] with C_k = sum of C_kh [A_h e_h]' [B_h f_h], the linear terms of both ends and
-// the constant included; any R matrices have that form if a is large enough.  Factors are of tokens and products of the pairs that are
-// asked for, which in training are the right ones: of all pairs they would be sum n^2 R logits.
+// A matrix of its own for each relation would be R a^2 parameters, as many as a trunk's, and R a values in flight for
+// each pair.  These matrices share a factors of rank one: [p 1]' C_k [q 1] with C_k = sum of C_kh [A_h e_h]' [B_h f_h],
+// the linear terms of both ends and the constant included; any R matrices have that form if a is large enough.  Factors
+// are of tokens and products of the pairs that are asked for, which in training are the right ones: of all pairs they
+// would be sum n^2 R logits.
 //
-//   t_i = W' u_i + w:  arc = pair_product(t, v);  z_p = (A p_i + e) * (B q_j + f), dfactors = dz * the other, added up over pairs
+//   t_i = W' u_i + w:  arc = pair_product(t, v);  z_p = (A p_i + e) * (B q_j + f), dfactors = dz * the other, added up
+//     over pairs
 #pragma once
 
 #include "triad/layers/sequence_tokens.hpp"
@@ -38,8 +43,8 @@ struct biaffine_ends {
 template <class T, index_t D = dyn>
 struct biaffine_heads {
   using options = biaffine_options;
-  using states = tensor<T, dyn, D>;    // (nodes, d)
-  using output = vec<T>;               // (rows): scores of arcs
+  using states = tensor<T, dyn, D>;  // (nodes, d)
+  using output = vec<T>;             // (rows): scores of arcs
   using values = tensor<T, dyn, dyn>;
   using ends_type = stacked_linear<T, biaffine_ends, dyn, D>;
   using map = linear<T, dyn, dyn>;
@@ -60,8 +65,8 @@ struct biaffine_heads {
 
   template <class S>
   struct fields {
-    typename ends_type::template fields<S> ends;                                // M, m
-    typename map::template fields<S> arc, root, child, parent, relation;        // (W', w), (r, c), (A, e), (B, f), (C, g)
+    typename ends_type::template fields<S> ends;                          // M, m
+    typename map::template fields<S> arc, root, child, parent, relation;  // (W', w), (r, c), (A, e), (B, f), (C, g)
     template <class F>
     constexpr void each(F&& f) {
       f("ends", ends);
@@ -93,7 +98,8 @@ struct biaffine_heads {
 
   /// Overwrites score (rows), and in s what relate() reads.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const& in, const_view<states> y, saved const& s, output score) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const& in, const_view<states> y,
+               saved const& s, output score) const {
     auto const frame = c.scratch->open();
     auto const root = c.scratch->template make<values>(y.extent(0), index_t{1});
     epilogue<T> activate;
@@ -109,7 +115,8 @@ struct biaffine_heads {
   }
   /// Overwrites logits (pairs, R); after forward.
   template <backend Ex>
-  void relate(Ex& ex, call const& c, fields<T const> w, const_view<states>, saved const& s, token_pairs const& pairs, values logits) const {
+  void relate(Ex& ex, call const& c, fields<T const> w, const_view<states>, saved const& s, token_pairs const& pairs,
+              values logits) const {
     auto const frame = c.scratch->open();
     auto const z = factors(ex, *c.scratch, s, pairs).product;
     to(relations).forward(ex, c, w.relation, z, {}, logits);
@@ -117,17 +124,20 @@ struct biaffine_heads {
 
   /// Overwrites dy.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const& in, const_view<states> y, saved const& s, token_pairs const& pairs,
-                vec<T const> dscore, tensor<T const, dyn, dyn> dlogits, states dy, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const& in, const_view<states> y,
+                saved const& s, token_pairs const& pairs, vec<T const> dscore, tensor<T const, dyn, dyn> dlogits,
+                states dy, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const nodes = y.extent(0);
     auto const make = [&](index_t rows, index_t columns) { return scratch.make<values>(rows, columns); };
     auto const d = make(nodes, ends().out());
-    auto const turned = make(nodes, inner), root = make(nodes, 1), dz = make(pairs.count(), inner), one = make(pairs.count(), inner);
+    auto const turned = make(nodes, inner), root = make(nodes, 1), dz = make(pairs.count(), inner),
+               one = make(pairs.count(), inner);
     auto const from = [&](index_t k) { return ends().part(d, k); };
 
-    pair_product_grad(ex, in.graphs, matrix<T const>(as_matrix(s.turned)), part(s, 1), dscore, as_matrix(turned), from(1));
+    pair_product_grad(ex, in.graphs, matrix<T const>(as_matrix(s.turned)), part(s, 1), dscore, as_matrix(turned),
+                      from(1));
     matmul(ex, read_only(turned), w.arc.weight, from(0));
     to(inner).backward_params(ex, c, part(s, 0), read_only(turned), gradient.arc);
     gather_rows(ex, as_column(dscore), in.self, root);

@@ -13,17 +13,22 @@ namespace detail {
 
 /// A layer's input that is a struct of views carries the state in its member x.
 template <class Input>
-concept carries_state = requires(Input in) { in.x; };
+concept carries_state = requires(Input in) {
+  in.x;
+};
 
 /// What one layer gives to the next: compilers quote both types with the sentence.
 template <class Output, class State>
 struct joins {
   static_assert(std::is_same_v<element_t<Output>, element_t<State>>,
-                "chain: the first layer's output and the second's input differ in element type; both stand in joins<Output, State>");
-  static_assert(Output::rank() == State::rank(),
-                "chain: the first layer's output and the second's input differ in rank; both stand in joins<Output, State>");
-  static_assert(!columns_clash<Output, State>(),
-                "chain: the first layer's output and the second's input differ in columns; both stand in joins<Output, State>");
+                "chain: the first layer's output and the second's input differ in element type; both stand in "
+                "joins<Output, State>");
+  static_assert(
+      Output::rank() == State::rank(),
+      "chain: the first layer's output and the second's input differ in rank; both stand in joins<Output, State>");
+  static_assert(
+      !columns_clash<Output, State>(),
+      "chain: the first layer's output and the second's input differ in columns; both stand in joins<Output, State>");
   static constexpr bool checked = true;
 };
 
@@ -38,15 +43,17 @@ struct chain {
   using input = std::conditional_t<detail::carries_state<typename B::input>, typename B::input, typename A::input>;
 
   static_assert(detail::joins<middle, state_of_t<typename B::input>>::checked);
-  static_assert(!detail::carries_state<typename B::input> ||
-                    std::is_same_v<state_of_t<typename A::input>, state_of_t<typename B::input>>,
-                "chain: the second layer takes graphs, so the first must take states of the same type, or graphs with them");
+  static_assert(
+      !detail::carries_state<typename B::input> ||
+          std::is_same_v<state_of_t<typename A::input>, state_of_t<typename B::input>>,
+      "chain: the second layer takes graphs, so the first must take states of the same type, or graphs with them");
 
   A first;
   B second;
 
   constexpr chain(A a, B b) : first(a), second(b) {
-    TRIAD_EXPECTS(columns_out(first) == columns_in(second), "chain: the first layer's output and the second's input differ in columns");
+    TRIAD_EXPECTS(columns_out(first) == columns_in(second),
+                  "chain: the first layer's output and the second's input differ in columns");
   }
 
   constexpr index_t in() const { return columns_in(first); }
@@ -90,13 +97,16 @@ struct chain {
   void backward(Ex& ex, call const& c, fields<T const> w, input const& x, saved const& s, const_view<output> dy, Dx dx,
                 fields<T> gradient) const {
     auto const frame = c.scratch->open();
-    first.backward(ex, c.child(0), w.first, into_first(x), s.first, second_backward(ex, c, w, x, s, dy, gradient), dx, gradient.first);
+    first.backward(ex, c.child(0), w.first, into_first(x), s.first, second_backward(ex, c, w, x, s, dy, gradient), dx,
+                   gradient.first);
   }
   /// For a first layer whose input has no gradient, as an embedding's.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& x, saved const& s, const_view<output> dy, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& x, saved const& s, const_view<output> dy,
+                fields<T> gradient) const {
     auto const frame = c.scratch->open();
-    first.backward(ex, c.child(0), w.first, into_first(x), s.first, second_backward(ex, c, w, x, s, dy, gradient), gradient.first);
+    first.backward(ex, c.child(0), w.first, into_first(x), s.first, second_backward(ex, c, w, x, s, dy, gradient),
+                   gradient.first);
   }
 
  private:
@@ -114,8 +124,8 @@ struct chain {
   }
   /// du, in scratch memory.
   template <backend Ex>
-  middle second_backward(Ex& ex, call const& c, fields<T const> w, input const& x, saved const& s, const_view<output> dy,
-                         fields<T> gradient) const {
+  middle second_backward(Ex& ex, call const& c, fields<T const> w, input const& x, saved const& s,
+                         const_view<output> dy, fields<T> gradient) const {
     auto const du = c.scratch->template make<middle>(s.between.extent(0), s.between.extent(1));
     second.backward(ex, c.child(1), w.second, into_second(x, s), s.second, dy, du, gradient.second);
     return du;

@@ -1,8 +1,10 @@
-// Attention of one sequence over another with its projections: a decoder's tokens look at what the encoder made of their source.
+// Attention of one sequence over another with its projections: a decoder's tokens look at what the encoder made of
+// their source.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   q = x w_q' + b_q                      x (rows, d)
-//   [k v] = source w' + b                 source (source rows, e), one product; made once for all tokens that are decoded
+//   [k v] = source w' + b                 source (source rows, e), one product; made once for all tokens that are
+//                                         decoded
 //   y = attention(q, k, v) w_o' + b_o     (rows, d); the mathematics of the attention is in ops/attention.hpp
 #pragma once
 
@@ -14,7 +16,7 @@ namespace triad {
 /// What is looked at: sequences of states that another network made.
 template <class T>
 struct source_states {
-  tensor<T const, dyn, dyn> x;                 // (source rows, e); has a gradient
+  tensor<T const, dyn, dyn> x;  // (source rows, e); has a gradient
   sequence_batch sequences;
   vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: nobody looks at it; or (0)
 };
@@ -36,8 +38,8 @@ struct cross_dims : row_dims {
 template <class T, index_t D = dyn, index_t H = dyn>
 struct cross_attention {
   using input = cross_input<T, D>;
-  using output = tensor<T, dyn, D>;         // (rows, d)
-  using projected = tensor<T, dyn, dyn>;    // (source rows, 2 d): keys and values side by side
+  using output = tensor<T, dyn, D>;       // (rows, d)
+  using projected = tensor<T, dyn, dyn>;  // (source rows, 2 d): keys and values side by side
   using planned_with = cross_dims;
   using pair = stacked_linear<T, key_value, D, dyn>;
 
@@ -75,7 +77,9 @@ struct cross_attention {
     auto const kv = keys_values().template plan_params<S>(place);
     return {q, kv, square().template plan_params<S>(place)};
   }
-  projected plan_source(arena& place, index_t source_rows) const { return place.make<projected>(source_rows, 2 * width()); }
+  projected plan_source(arena& place, index_t source_rows) const {
+    return place.make<projected>(source_rows, 2 * width());
+  }
   saved plan_saved(arena& place, cross_dims const& dims, keep = keep::everything) const {
     auto const source = plan_source(place, dims.source_rows);
     auto const q = place.make<output>(dims.rows, width());
@@ -85,7 +89,8 @@ struct cross_attention {
 
   /// y is followed by `after`.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after = {}) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
+               epilogue<T> const& after = {}) const {
     project(ex, c, w, in.source.x, s.source);
     forward(ex, c, w, in, s, y, after, read_only(s.source));
   }
@@ -96,31 +101,36 @@ struct cross_attention {
   }
   /// The same over keys and values that are there; reads in.source's sequences and mask alone.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after,
-               const_view<projected> source) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
+               epilogue<T> const& after, const_view<projected> source) const {
     square().forward(ex, c, w.query, in.x, {}, s.query);
-    attention(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.query), source), s.lse, as_matrix(s.context));
+    attention(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.query), source), s.lse,
+              as_matrix(s.context));
     square().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
   /// Overwrites dx, then applies `after` to it; adds to the gradient of the source.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
-                epilogue<T> const& after, tensor<T, dyn, dyn> d_source) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
+                output dx, fields<T> gradient, epilogue<T> const& after, tensor<T, dyn, dyn> d_source) const {
     auto const frame = c.scratch->open();
     index_t const rows = in.x.extent(0);
-    auto const d_context = c.scratch->template make<output>(rows, width()), dq = c.scratch->template make<output>(rows, width());
+    auto const d_context = c.scratch->template make<output>(rows, width()),
+               dq = c.scratch->template make<output>(rows, width());
     auto const d_projected = plan_source(*c.scratch, in.source.x.extent(0));
     square().backward(ex, c, w.output, s.context, {}, dy, d_context, gradient.output);
-    attention_grad(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.query), read_only(s.source)), vec<T const>(s.lse),
-                   as_matrix(read_only(s.context)), as_matrix(read_only(d_context)), operands(dq, d_projected));
+    attention_grad(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.query), read_only(s.source)),
+                   vec<T const>(s.lse), as_matrix(read_only(s.context)), as_matrix(read_only(d_context)),
+                   operands(dq, d_projected));
     keys_values().product().backward_params(ex, c, in.source.x, read_only(d_projected), gradient.source.all);
     matmul_add(ex, d_projected, w.source.all.weight, d_source);
     square().backward(ex, c, w.query, in.x, {}, dq, dx, gradient.query, after);
   }
 
  private:
-  attention_settings settings(call const& c, input const& in) const { return {heads(), false, in.source.masked, c.child(0).dropout(dropout)}; }
+  attention_settings settings(call const& c, input const& in) const {
+    return {heads(), false, in.source.masked, c.child(0).dropout(dropout)};
+  }
   static attention_sequences sequences_of(input const& in) { return {in.sequences, in.source.sequences}; }
   template <class S>
   attention_operands<S> operands(tensor<S, dyn, D> query, tensor<S, dyn, dyn> source) const {

@@ -25,7 +25,9 @@ struct dropout_layer {
   struct saved {};
 
   template <class S = T>
-  fields<S> plan_params(arena&) const { return {}; }
+  fields<S> plan_params(arena&) const {
+    return {};
+  }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
   /// y may be x.
@@ -35,7 +37,8 @@ struct dropout_layer {
   }
   /// Overwrites dx, which may be dy.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const>, input, saved const&, const_view<output> dy, output dx, fields<T>) const {
+  void backward(Ex& ex, call const& c, fields<T const>, input, saved const&, const_view<output> dy, output dx,
+                fields<T>) const {
     dropout_grad(ex, c.dropout(rate), dy, dx);
   }
 };

@@ -4,8 +4,8 @@
 //   arc(i, j) = w . x(i, j) + c,  relation(p, :) = V x(i_p, j_p) + b       x (rows, d), arc (rows), relation (pairs, r)
 //   dx(i, j) = darc(i, j) w + sum over the pairs p that are (i, j) of V' drelation(p, :)
 //
-// i is the child, j the parent.  Relations are computed of the pairs that are asked for, which in training are the right ones: of all
-// pairs they would be sum n^2 r logits.
+// i is the child, j the parent.  Relations are computed of the pairs that are asked for, which in training are the
+// right ones: of all pairs they would be sum n^2 r logits.
 #pragma once
 
 #include "triad/layers/linear.hpp"
@@ -57,12 +57,14 @@ struct edge_heads {
 
   /// Overwrites score (rows).
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const&, const_view<states> x, saved const&, output score) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const&, const_view<states> x, saved const&,
+               output score) const {
     arc().forward(ex, c, w.arc, x, {}, as_column(score));
   }
   /// Overwrites logits (pairs, r); after forward.
   template <backend Ex>
-  void relate(Ex& ex, call const& c, fields<T const> w, const_view<states> x, saved const&, token_pairs const& pairs, tensor<T, dyn, dyn> logits) const {
+  void relate(Ex& ex, call const& c, fields<T const> w, const_view<states> x, saved const&, token_pairs const& pairs,
+              tensor<T, dyn, dyn> logits) const {
     auto const frame = c.scratch->open();
     auto const read = c.scratch->template make<states>(pairs.count(), width());
     gather_rows(ex, x, pairs.edge, read);
@@ -71,10 +73,12 @@ struct edge_heads {
 
   /// Overwrites dx.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const&, const_view<states> x, saved const&, token_pairs const& pairs,
-                vec<T const> dscore, tensor<T const, dyn, dyn> dlogits, states dx, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const&, const_view<states> x, saved const&,
+                token_pairs const& pairs, vec<T const> dscore, tensor<T const, dyn, dyn> dlogits, states dx,
+                fields<T> gradient) const {
     auto const frame = c.scratch->open();
-    auto const read = c.scratch->template make<states>(pairs.count(), width()), dread = c.scratch->template make<states>(pairs.count(), width());
+    auto const read = c.scratch->template make<states>(pairs.count(), width()),
+               dread = c.scratch->template make<states>(pairs.count(), width());
     gather_rows(ex, x, pairs.edge, read);
     relation().backward(ex, c, w.relation, read, {}, dlogits, dread, gradient.relation);
     arc().backward(ex, c, w.arc, x, {}, as_column(dscore), dx, gradient.arc);

@@ -6,9 +6,11 @@
 //
 // Where in.read lists edges, everything after the triangle is computed for them alone, and y has one row for each.
 //
-// A causal graph that grows node by node, as a decoder's does, keeps of its finished edges their projections (ops/triangle_step.hpp):
+// A causal graph that grows node by node, as a decoder's does, keeps of its finished edges their projections
+// (ops/triangle_step.hpp):
 //   begin    the source-source blocks, whole
-//   extend   the shells of the newest nodes, or of each only the edge that is read          both value only, without dropout
+//   extend   the shells of the newest nodes, or of each only the edge that is read          both value only, without
+//            dropout
 #pragma once
 
 #include "triad/layers/feed_forward.hpp"
@@ -44,7 +46,8 @@ struct edge_transformer_layer {
       : norm{extents_of<D>("edge_transformer_layer", {"width", o.width})},
         attention{width_and_heads<D, H>("edge_transformer_layer", o.width, o.heads), o.variant, o.attention_bias,
                   dropout_rate("edge_transformer_layer", o.dropout)},
-        block(o.width, o.hidden, o.width, o.dropout), dropout(o.dropout) {}
+        block(o.width, o.hidden, o.width, o.dropout),
+        dropout(o.dropout) {}
 
   constexpr index_t width() const { return attention.width(); }
 
@@ -117,7 +120,8 @@ struct edge_transformer_layer {
   }
   /// What follows the triangle.
   template <backend Ex>
-  void finish(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> o, tensor<T const, dyn, D> residual, rest const& s, output y) const {
+  void finish(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> o, tensor<T const, dyn, D> residual,
+              rest const& s, output y) const {
     epilogue<T> add;
     add.dropout = c.child(1).dropout(dropout);
     add.residual = as_matrix(residual);
@@ -129,8 +133,8 @@ struct edge_transformer_layer {
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx,
-                fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
+                output dx, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const d = width(), rows = in.x.extent(0), out = dy.extent(0);
@@ -140,15 +144,17 @@ struct edge_transformer_layer {
     auto const dropped = state(out), du = state(out);
     epilogue<T> add;
     add.residual = Form == form::released ? matrix<T const>(as_matrix(dy)) : no_matrix<T const>();
-    block.backward(ex, c.child(2), w.feed_forward, s.u3, s.block, undropped(ex, c.child(3).dropout(dropout), dy, dropped), du, gradient.feed_forward, add);
+    block.backward(ex, c.child(2), w.feed_forward, s.u3, s.block,
+                   undropped(ex, c.child(3).dropout(dropout), dy, dropped), du, gradient.feed_forward, add);
     // u2 -> u3
     norm.backward(ex, c, w.norm2, s.u2, s.norm2, du, du, gradient.norm2);
     // u2 = residual + drop(o w')
     bool const pruned = in.read.extent(0) != 0;
     auto const d_o = state(rows), d_residual = pruned ? state(rows) : du;
     auto const d_kept = pruned ? state(out) : d_o;
-    attention.mixer().backward(ex, c, w.attention.output, pruned ? s.kept_o : s.attention.mixed, {}, undropped(ex, c.child(1).dropout(dropout), read_only(du), dropped),
-                               d_kept, gradient.attention.output);
+    attention.mixer().backward(ex, c, w.attention.output, pruned ? s.kept_o : s.attention.mixed, {},
+                               undropped(ex, c.child(1).dropout(dropout), read_only(du), dropped), d_kept,
+                               gradient.attention.output);
     if (pruned) {
       fill(ex, T(0), d_o);
       fill(ex, T(0), d_residual);
@@ -159,7 +165,8 @@ struct edge_transformer_layer {
     auto const du1 = state(rows);
     epilogue<T> from_residual;
     if (Form == form::released) from_residual.residual = as_matrix(read_only(d_residual));
-    attention.mix_backward(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention, d_o, du1, gradient.attention, from_residual);
+    attention.mix_backward(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention, d_o, du1, gradient.attention,
+                           from_residual);
     norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1,
                   Form == form::paper ? matrix<T const>(as_matrix(d_residual)) : no_matrix<T const>());
   }
@@ -167,10 +174,11 @@ struct edge_transformer_layer {
   /// Numbers that a decoder keeps of a finished edge.
   constexpr index_t kept_of_edge() const { return attention.projections() * width(); }
 
-  /// Of the edges between sources, whose rows come first in the cache (rows, kept_of_edge()); x and y (source rows, d).  An empty y is not computed.
+  /// Of the edges between sources, whose rows come first in the cache (rows, kept_of_edge()); x and y (source rows, d).
+  /// An empty y is not computed.
   template <backend Ex>
-  void begin(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, graph_batch const& sources, tensor<T, dyn, dyn> cache,
-             output y) const {
+  void begin(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, graph_batch const& sources,
+             tensor<T, dyn, dyn> cache, output y) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const rows = x.extent(0);
@@ -182,23 +190,26 @@ struct edge_transformer_layer {
       auto const inner = scratch.open();
       auto const statistic = [&] { return as_matrix(scratch.make<tensor<T, dyn, H>>(rows, attention.heads())); };
       auto const maximum = statistic(), inverse_sum = statistic();
-      triangle(ex, scratch, {attention.variant, attention.heads()}, attention.split(read_only(rows_of(cache, 0, rows))), sources,
-               triangle_statistics<T>{maximum, inverse_sum}, as_matrix(o));
+      triangle(ex, scratch, {attention.variant, attention.heads()}, attention.split(read_only(rows_of(cache, 0, rows))),
+               sources, triangle_statistics<T>{maximum, inverse_sum}, as_matrix(o));
     }
     finish(ex, c, w, o, goes_on(x, u1), s, y);
   }
-  /// Of the newest shells: x (rows of the step, d), whose projections join the cache (but the rows that at.skipped).  y: as many rows, or
-  /// (slots, d) where `wanted` is one edge of each slot; read (slots) then says which row of the step each is.
+  /// Of the newest shells: x (rows of the step, d), whose projections join the cache (but the rows that at.skipped).
+  /// y: as many rows, or (slots, d) where `wanted` is one edge of each slot; read (slots) then says which row of the
+  /// step each is.
   template <backend Ex>
-  void extend(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, edge_shells const& at, shell_edges wanted, vec<index_t const> read,
-              tensor<T, dyn, dyn> cache, output y) const {
+  void extend(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, edge_shells const& at,
+              shell_edges wanted, vec<index_t const> read, tensor<T, dyn, dyn> cache, output y) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const out = y.extent(0), rows = at.rows(at.step);
-    TRIAD_EXPECTS(x.extent(0) == rows, "edge_transformer_layer: one state for each edge of the newest shells is needed");
+    TRIAD_EXPECTS(x.extent(0) == rows,
+                  "edge_transformer_layer: one state for each edge of the newest shells is needed");
     auto const u1 = project(ex, c, w, x, cache, at.first_row(at.step) - at.skipped);
     auto const o = scratch.make<tensor<T, dyn, D>>(out, width());
-    triangle_step(ex, scratch, attention.variant, attention.heads(), attention.split(read_only(cache)), at, wanted, as_matrix(o));
+    triangle_step(ex, scratch, attention.variant, attention.heads(), attention.split(read_only(cache)), at, wanted,
+                  as_matrix(o));
     auto residual = goes_on(x, u1);
     if (wanted != shell_edges::all) {
       auto const kept = scratch.make<tensor<T, dyn, D>>(out, width());
@@ -210,11 +221,14 @@ struct edge_transformer_layer {
 
  private:
   /// What o is added to.
-  static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) { return Form == form::released ? u1 : x; }
+  static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) {
+    return Form == form::released ? u1 : x;
+  }
 
   /// u1 = norm(x), in scratch memory; its projections become rows `first` and following of the cache.
   template <backend Ex>
-  tensor<T const, dyn, D> project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, tensor<T, dyn, dyn> cache, index_t first) const {
+  tensor<T const, dyn, D> project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x,
+                                  tensor<T, dyn, dyn> cache, index_t first) const {
     TRIAD_EXPECTS(!c.train, "edge_transformer_layer: what a decoder keeps is without dropout");
     TRIAD_EXPECTS(cache.extent(1) == kept_of_edge() && cache.extent(0) >= first + x.extent(0),
                   "edge_transformer_layer: the cache has no room for these edges");

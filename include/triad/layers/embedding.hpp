@@ -12,8 +12,8 @@ namespace triad {
 
 template <class T, index_t V = dyn, index_t D = dyn>
 struct embedding {
-  using input = vec<index_t const>;    // (rows); no gradient
-  using output = tensor<T, dyn, D>;    // (rows, d)
+  using input = vec<index_t const>;  // (rows); no gradient
+  using output = tensor<T, dyn, D>;  // (rows, d)
 
   [[no_unique_address]] extents<V, D> shape;
 
@@ -23,12 +23,16 @@ struct embedding {
   struct fields {
     tensor<S, V, D> table;  // (v, d)
     template <class F>
-    constexpr void each(F&& f) { f("table", table); }
+    constexpr void each(F&& f) {
+      f("table", table);
+    }
   };
   struct saved {};
 
   template <class S = T>
-  fields<S> plan_params(arena& place) const { return {place.make<tensor<S, V, D>>(shape.extent(0), shape.extent(1))}; }
+  fields<S> plan_params(arena& place) const {
+    return {place.make<tensor<S, V, D>>(shape.extent(0), shape.extent(1))};
+  }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
   template <backend Ex>
@@ -36,7 +40,8 @@ struct embedding {
     gather_rows(ex, w.table, label, y);
   }
   template <backend Ex>
-  void backward(Ex& ex, call const&, fields<T const>, input label, saved const&, const_view<output> dy, fields<T> gradient) const {
+  void backward(Ex& ex, call const&, fields<T const>, input label, saved const&, const_view<output> dy,
+                fields<T> gradient) const {
     scatter_add_rows(ex, dy, label, gradient.table);
   }
 };

@@ -1,4 +1,5 @@
-// Two affine maps with relu or gelu and dropout between them: the feed-forward block, and the readout of the Edge Transformer.
+// Two affine maps with relu or gelu and dropout between them: the feed-forward block, and the readout of the Edge
+// Transformer.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   z = x w1' + b1,  h = drop(f(z)),  y = h w2' + b2       x (rows, in), z and h (rows, hidden), y (rows, out)
@@ -58,13 +59,15 @@ struct feed_forward {
   }
   saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
     auto const hidden = place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out());
-    if (between == activation::relu) return {hidden, tensor<T, dyn, Hidden>(nullptr, extents<dyn, Hidden>(0, inner.out()))};
+    if (between == activation::relu)
+      return {hidden, tensor<T, dyn, Hidden>(nullptr, extents<dyn, Hidden>(0, inner.out()))};
     return {hidden, place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out())};
   }
 
   /// `after` follows the second map: dropout and residual of the block around this one.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, output y, epilogue<T> const& after = {}) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, output y,
+               epilogue<T> const& after = {}) const {
     auto const drop = c.child(0).dropout(dropout);
     if (between == activation::relu) {
       epilogue<T> activate;
@@ -81,8 +84,8 @@ struct feed_forward {
 
   /// Overwrites dx with the gradient, then applies `after` to it.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy, tensor<T, dyn, In> dx,
-                fields<T> gradient, epilogue<T> const& after = {}) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy,
+                tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
     auto const frame = c.scratch->open();
     auto const dz = c.scratch->template make<tensor<T, dyn, Hidden>>(x.extent(0), inner.out());
     epilogue<T> gate;

@@ -1,12 +1,15 @@
-// Fuse-attention with its projections: a token's query over its own states after each layer below (LRF equations 9 and 10).
+// Fuse-attention with its projections: a token's query over its own states after each layer below (LRF equations 9 and
+// 10).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   q = (x w_q' + b_q) / sqrt(k)                   x (rows, d): the query; heads of width k side by side
-//   u^h = q^h w_k^h;  m^h, s^h = fuse_attention(u^h, x_0 .. x_{l-1})          ops/fuse_attention.hpp; b_k moves no weight
+//   u^h = q^h w_k^h;  m^h, s^h = fuse_attention(u^h, x_0 .. x_{l-1})          ops/fuse_attention.hpp; b_k moves no
+//     weight
 //   c^h = m^h w_v^h' + s^h b_v^h
 //   y = c w_o' + b_o                               (rows, d)
 //
-// No state of a layer below is projected: 4 d^2 products a token whatever l, where keys and values of their own would take (2 l + 2) d^2.
+// No state of a layer below is projected: 4 d^2 products a token whatever l, where keys and values of their own would
+// take (2 l + 2) d^2.
 #pragma once
 
 #include <cmath>
@@ -22,9 +25,9 @@ namespace triad {
 /// Queries, and the states that they look back on.
 template <class T, index_t D = dyn>
 struct fuse_input {
-  tensor<T const, dyn, D> x;    // (rows, d); has a gradient
-  layer_states<T const> states; // (l or more, rows, d); have one
-  index_t layers = 0;           // l
+  tensor<T const, dyn, D> x;     // (rows, d); has a gradient
+  layer_states<T const> states;  // (l or more, rows, d); have one
+  index_t layers = 0;            // l
 };
 
 /// Sizes of a batch, and how many layers lie below.
@@ -72,19 +75,22 @@ struct fuse_attention_layer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const q = square().template plan_params<S>(place), k = square().template plan_params<S>(place), v = square().template plan_params<S>(place);
+    auto const q = square().template plan_params<S>(place), k = square().template plan_params<S>(place),
+               v = square().template plan_params<S>(place);
     return {q, k, v, square().template plan_params<S>(place)};
   }
   saved plan_saved(arena& place, fuse_dims const& dims, keep = keep::everything) const {
     auto const make = [&](index_t columns) { return place.make<tensor<T, dyn, dyn>>(dims.rows, columns); };
     auto const q = place.make<output>(dims.rows, width());
-    auto const u = make(heads() * width()), m = make(heads() * width()), w = make(heads() * dims.layers), s = make(heads());
+    auto const u = make(heads() * width()), m = make(heads() * width()), w = make(heads() * dims.layers),
+               s = make(heads());
     return {q, u, m, w, s, place.make<output>(dims.rows, width())};
   }
 
   /// y is followed by `after`.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, epilogue<T> const& after = {}) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
+               epilogue<T> const& after = {}) const {
     square().forward(ex, c, w.query, in.x, {}, s.query);
     transform(ex, scale_by<double>{1 / std::sqrt(static_cast<double>(head_width()))}, s.query, s.query);
     batched_matmul(ex, narrow(read_only(s.query)), of_heads(w.key), wide(s.u));
@@ -96,8 +102,8 @@ struct fuse_attention_layer {
 
   /// Overwrites dx, then applies `after` to it; adds to the gradient of the states.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
-                epilogue<T> const& after, layer_states<T> d_states) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
+                output dx, fields<T> gradient, epilogue<T> const& after, layer_states<T> d_states) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const rows = dy.extent(0), d = width(), k = head_width();
@@ -105,13 +111,17 @@ struct fuse_attention_layer {
     auto const d_context = scratch.make<output>(rows, d), dq = scratch.make<output>(rows, d);
     auto const d_mixed = make(heads() * d), du = make(heads() * d), d_kept = make(heads());
     square().backward(ex, c, w.output, s.context, {}, dy, d_context, gradient.output);
-    head_bias_grad(ex, scratch, read_only(s.kept), w.value.bias, tensor<T const, dyn, dyn>(d_context), d_kept, gradient.value.bias);
+    head_bias_grad(ex, scratch, read_only(s.kept), w.value.bias, tensor<T const, dyn, dyn>(d_context), d_kept,
+                   gradient.value.bias);
     batched_matmul(ex, narrow(read_only(d_context)), of_heads(w.value), wide(d_mixed));
-    fuse_attention_grad(ex, settings(c), in.layers, read_only(s.u), in.states, read_only(s.weights), read_only(d_mixed), read_only(d_kept), du, d_states);
+    fuse_attention_grad(ex, settings(c), in.layers, read_only(s.u), in.states, read_only(s.weights), read_only(d_mixed),
+                        read_only(d_kept), du, d_states);
     batched_matmul(ex, wide(read_only(du)), of_heads_across(w.key), narrow(dq));
     for (index_t h = 0; h < heads(); ++h) {
-      matmul_add(ex, transposed(column_block(d_context, h * k, k)), column_block(s.mixed, h * d, d), row_block(gradient.value.weight, h * k, k));
-      matmul_add(ex, transposed(column_block(s.query, h * k, k)), column_block(du, h * d, d), row_block(gradient.key.weight, h * k, k));
+      matmul_add(ex, transposed(column_block(d_context, h * k, k)), column_block(s.mixed, h * d, d),
+                 row_block(gradient.value.weight, h * k, k));
+      matmul_add(ex, transposed(column_block(s.query, h * k, k)), column_block(du, h * d, d),
+                 row_block(gradient.key.weight, h * k, k));
     }
     transform(ex, scale_by<double>{1 / std::sqrt(static_cast<double>(k))}, dq, dq);
     square().backward(ex, c, w.query, in.x, {}, dq, dx, gradient.query, after);
@@ -122,9 +132,13 @@ struct fuse_attention_layer {
   fuse_settings settings(call const& c) const { return {heads(), c.child(0).dropout(dropout)}; }
   /// (rows, h k) by head: (h, rows, k);  (rows, h d): (h, rows, d).
   template <class View>
-  matrices<typename View::element_type> narrow(View v) const { return by_head(v, head_width()); }
+  matrices<typename View::element_type> narrow(View v) const {
+    return by_head(v, head_width());
+  }
   template <class View>
-  matrices<typename View::element_type> wide(View v) const { return by_head(v, width()); }
+  matrices<typename View::element_type> wide(View v) const {
+    return by_head(v, width());
+  }
   template <class View>
   matrices<typename View::element_type> by_head(View v, index_t columns) const {
     return make_matrices(v.data_handle(), heads(), v.extent(0), columns, columns, heads() * columns);

@@ -3,7 +3,8 @@
 //
 //   t_1 = attention(x)                        over the tokens of its own sequence; causal in a decoder
 //   t_2 = cross(t_1, source)                  a decoder's: over the encoder's last states
-//   t_3 = fuse(t_2, x_0 .. x_{l-1})           where the layer has it: over the token's own states after each layer below
+//   t_3 = fuse(t_2, x_0 .. x_{l-1})           where the layer has it: over the token's own states after each layer
+//                                             below
 //   y   = feed_forward(t_3)
 //
 // Each of the four is a sublayer: with a residual sum and a norm (layers/sublayer.hpp).  All states (rows, d).
@@ -21,12 +22,12 @@ namespace triad {
 /// What a layer is given.
 template <class T, index_t D = dyn>
 struct fused_input {
-  tensor<T const, dyn, D> x;                     // (rows, d); has a gradient
+  tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};    // (rows) 1: nobody looks at it; or (0)
-  layer_states<T const> states;                  // (l or more, rows, d); have one; read by layers with fuse-attention
-  index_t layers = 0;                            // l
-  source_states<T> source;                       // has one; read by layers with cross-attention
+  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: nobody looks at it; or (0)
+  layer_states<T const> states;                // (l or more, rows, d); have one; read by layers with fuse-attention
+  index_t layers = 0;                          // l
+  source_states<T> source;                     // has one; read by layers with cross-attention
 };
 
 /// Sizes of a batch for a layer with `layers` states below it; source_rows: 0 for an encoder.
@@ -56,7 +57,9 @@ struct fused_layer {
       : attention{{shape_of(o), o.dropout, o.causal, o.reach}, norm_of(o), o.dropout, o.norms},
         cross{{shape_of(o), source_width, o.dropout}, norm_of(o), o.dropout, o.norms},
         fuse{fuse_attention_layer<T, D, H>(o.width, o.heads, o.dropout), norm_of(o), o.dropout, o.norms},
-        block{feed_forward<T, D, F, D>(o.width, o.hidden, o.width, o.dropout, o.between), norm_of(o), o.dropout, o.norms}, crosses(source_width > 0),
+        block{feed_forward<T, D, F, D>(o.width, o.hidden, o.width, o.dropout, o.between), norm_of(o), o.dropout,
+              o.norms},
+        crosses(source_width > 0),
         fuses(has_fuse) {}
 
   constexpr index_t width() const { return attention.width(); }
@@ -110,21 +113,21 @@ struct fused_layer {
     if (crosses) cross.forward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, s.after_cross);
     rest(ex, c, w, in, s, y);
   }
-  /// The same for one more token of every sequence that a decoder makes, row s that of sequence s; source (source rows, 2 d): keys
-  /// and values of in.source.  in.sequences: the rows that share a source, as sequences.
+  /// The same for one more token of every sequence that a decoder makes, row s that of sequence s; source (source rows,
+  /// 2 d): keys and values of in.source.  in.sequences: the rows that share a source, as sequences.
   template <backend Ex>
-  void extend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, attention_cache<T> const& cache,
-              tensor<T const, dyn, dyn> source) const {
+  void extend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
+              attention_cache<T> const& cache, tensor<T const, dyn, dyn> source) const {
     attention.forward(ex, c.child(0), w.attention, {in.x, in.sequences}, s.attention, s.after_attention, cache);
     if (crosses) cross.forward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, s.after_cross, source);
     rest(ex, c, w, in, s, y);
   }
 
-  /// Overwrites dx (rows, d), which may not be dy; adds to the gradients of the states below, d_states (l or more, rows, d), and of the
-  /// source, d_source (source rows, e).
+  /// Overwrites dx (rows, d), which may not be dy; adds to the gradients of the states below, d_states (l or more,
+  /// rows, d), and of the source, d_source (source rows, e).
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
-                layer_states<T> d_states, tensor<T, dyn, dyn> d_source) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
+                output dx, fields<T> gradient, layer_states<T> d_states, tensor<T, dyn, dyn> d_source) const {
     auto const frame = c.scratch->open();
     auto const state = [&] { return c.scratch->template make<output>(dy.extent(0), width()); };
     output d = state(), other = state();
@@ -137,7 +140,8 @@ struct fused_layer {
       cross.backward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, d, other, gradient.cross, d_source);
       std::swap(d, other);
     }
-    attention.backward(ex, c.child(0), w.attention, {in.x, in.sequences, in.masked}, s.attention, d, dx, gradient.attention);
+    attention.backward(ex, c.child(0), w.attention, {in.x, in.sequences, in.masked}, s.attention, d, dx,
+                       gradient.attention);
   }
 
  private:
@@ -154,9 +158,15 @@ struct fused_layer {
   static layer_norm_layer<T, D> norm_of(transformer_options const& o) {
     return {extents_of<D>("fused_layer", {"width", o.width}), o.epsilon};
   }
-  static cross_input<T, D> cross_of(input const& in, saved const& s) { return {s.after_attention, in.sequences, in.source}; }
-  fuse_input<T, D> fuse_of(input const& in, saved const& s) const { return {crosses ? s.after_cross : s.after_attention, in.states, in.layers}; }
-  const_view<output> last(saved const& s) const { return fuses ? s.after_fuse : crosses ? s.after_cross : s.after_attention; }
+  static cross_input<T, D> cross_of(input const& in, saved const& s) {
+    return {s.after_attention, in.sequences, in.source};
+  }
+  fuse_input<T, D> fuse_of(input const& in, saved const& s) const {
+    return {crosses ? s.after_cross : s.after_attention, in.states, in.layers};
+  }
+  const_view<output> last(saved const& s) const {
+    return fuses ? s.after_fuse : crosses ? s.after_cross : s.after_attention;
+  }
 };
 
 }  // namespace triad

@@ -1,13 +1,15 @@
 // The layers of an encoder or a decoder, each of which may look back over all layers below it.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   x_0 given;  x_l = layer_l(input_l; x_0 .. x_{l-1}), l = 1 .. L;  y = x_L, or norm(x_L) where norms stand before the branches
+//   x_0 given;  x_l = layer_l(input_l; x_0 .. x_{l-1}), l = 1 .. L;  y = x_L, or norm(x_L) where norms stand before the
+//     branches
 //
 //   layer_link::previous   input_l = x_{l-1}
 //   layer_link::sum        input_l = sum_{j<l} x_j
 //   layer_link::weighted   input_l = sum_{j<l} w_lj norm_j(x_j),  y = input_{L+1}: DLCL (Wang et al. 2019)
 //
-// Every state is kept, and every gradient of one is made in one place: d x_j is whole when layer j is reached on the way back.
+// Every state is kept, and every gradient of one is made in one place: d x_j is whole when layer j is reached on the
+// way back.
 #pragma once
 
 #include <bit>
@@ -65,7 +67,8 @@ struct fused_stack {
     if (of.reach != 0) (void)checked_size("fused_stack", {"reach of relative positions", of.reach});
     if (source_width != 0) (void)checked_size("fused_stack", {"width of the source's states", source_width});
     TRIAD_EXPECTS(fused >> count == 0, "fused_stack: 1 to 63 layers, and fuse-attention in these alone");
-    TRIAD_EXPECTS(!tied || fused == 0 || fused == all_fused(count), "fused_stack: tied layers have fuse-attention all or none");
+    TRIAD_EXPECTS(!tied || fused == 0 || fused == all_fused(count),
+                  "fused_stack: tied layers have fuse-attention all or none");
   }
 
   constexpr index_t width() const { return of.width; }
@@ -119,7 +122,8 @@ struct fused_stack {
     std::size_t layers_before(index_t k) const {
       if (k == 0) return 0;
       auto const bytes = [&](bool fuse) {
-        return planned_bytes([&](arena& a) { (void)layer_type(stack.of, stack.source_width, fuse).template plan_params<S>(a); });
+        return planned_bytes(
+            [&](arena& a) { (void)layer_type(stack.of, stack.source_width, fuse).template plan_params<S>(a); });
       };
       auto const with = static_cast<std::size_t>(std::popcount(stack.fused & all_fused(k)));
       return with * bytes(true) + (static_cast<std::size_t>(k) - with) * bytes(false);
@@ -131,9 +135,10 @@ struct fused_stack {
     fused_dims dims;
     keep kept;
     layer_states<T> states;  // (L + 1, rows, d): x_0 .. x_L
-    layer_states<T> mixed;   // sum: (L, rows, d), of inputs;  weighted: (L + 1, rows, d), of normalised states;  else none
-    state input;             // (rows, d), weighted: of the layer that runs;  else none
-    state result;            // (rows, d), where it is no state
+    layer_states<T>
+        mixed;     // sum: (L, rows, d), of inputs;  weighted: (L + 1, rows, d), of normalised states;  else none
+    state input;   // (rows, d), weighted: of the layer that runs;  else none
+    state result;  // (rows, d), where it is no state
     std::byte* layers;
     std::size_t layer_stride;
     std::byte* norms;
@@ -173,7 +178,10 @@ struct fused_stack {
   saved plan_saved(arena& place, index_t rows, index_t source_rows, keep kept = keep::everything) const {
     fused_dims const dims(row_dims(rows), count, source_rows);
     auto const states = place.make<layer_states<T>>(count + 1, rows, width());
-    auto const mixed = place.make<layer_states<T>>(link == layer_link::previous ? 0 : link == layer_link::sum ? count : count + 1, rows, width());
+    auto const mixed = place.make<layer_states<T>>(link == layer_link::previous ? 0
+                                                   : link == layer_link::sum    ? count
+                                                                                : count + 1,
+                                                   rows, width());
     auto const input = place.make<state>(link == layer_link::weighted ? rows : 0, width());
     auto const result = place.make<state>(norms() > 0 ? rows : 0, width());
     auto const take = [&](std::size_t bytes, index_t slots) {
@@ -183,7 +191,9 @@ struct fused_stack {
     };
     std::size_t stride = 0;  // of the largest: layers below the first with fuse-attention have less
     for (index_t k = 0; k < count; ++k)
-      stride = std::max(stride, planned_bytes([&](arena& a) { (void)layer(k).plan_saved(a, fused_dims(row_dims(rows), k + 1, source_rows), kept); }));
+      stride = std::max(stride, planned_bytes([&](arena& a) {
+                          (void)layer(k).plan_saved(a, fused_dims(row_dims(rows), k + 1, source_rows), kept);
+                        }));
     auto const of_norm = planned_bytes([&](arena& a) { (void)norm().plan_saved(a, row_dims(rows)); });
     auto* const layers = take(stride, kept == keep::everything ? count : 1);
     auto* const of_norms = take(of_norm, norms());
@@ -193,26 +203,33 @@ struct fused_stack {
   /// From x_0, which is in s.states, to s.y().
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s) const {
-    climb(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) { layer(k).forward(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1)); });
+    climb(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) {
+      layer(k).forward(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1));
+    });
   }
-  /// The same for one more token of every sequence that a decoder makes (fused_layer::extend).  Of layer k + 1: cache(k), an
-  /// attention_cache; source(k) (source rows, 2 d), keys and values of the source.
+  /// The same for one more token of every sequence that a decoder makes (fused_layer::extend).  Of layer k + 1:
+  /// cache(k), an attention_cache; source(k) (source rows, 2 d), keys and values of the source.
   template <backend Ex, class Cache, class Source>
-  void extend(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, Cache&& cache, Source&& source) const {
-    climb(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) { layer(k).extend(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1), cache(k), source(k)); });
+  void extend(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, Cache&& cache,
+              Source&& source) const {
+    climb(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) {
+      layer(k).extend(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1), cache(k), source(k));
+    });
   }
 
   /// Overwrites dx_0 (rows, d); adds to the gradient of the source, d_source (source rows, e).  dy: of s.y().
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, const_view<state> dy, state dx0, fields<T> gradient,
-                tensor<T, dyn, dyn> d_source) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s,
+                const_view<state> dy, state dx0, fields<T> gradient, tensor<T, dyn, dyn> d_source) const {
     TRIAD_EXPECTS(s.kept != keep::nothing, "fused_stack: memory planned for inference has nothing for backward");
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const rows = dy.extent(0);
     auto const d = scratch.template make<layer_states<T>>(count + 1, rows, width());
-    auto const d_mixed = scratch.template make<layer_states<T>>(link == layer_link::weighted ? count + 1 : 0, rows, width());
-    auto const d_input = scratch.template make<state>(rows, width()), again = scratch.template make<state>(s.kept == keep::inputs ? rows : 0, width());
+    auto const d_mixed =
+        scratch.template make<layer_states<T>>(link == layer_link::weighted ? count + 1 : 0, rows, width());
+    auto const d_input = scratch.template make<state>(rows, width()),
+               again = scratch.template make<state>(s.kept == keep::inputs ? rows : 0, width());
     auto const d_sum = scratch.template make<state>(link == layer_link::sum ? rows : 0, width());
     fill(ex, T(0), d);
     fill(ex, T(0), d_mixed);
@@ -228,7 +245,8 @@ struct fused_stack {
     for (index_t k = count - 1; k >= 0; --k) {
       if (link == layer_link::weighted) mix(ex, w, s, k + 1, s.input);
       if (s.kept == keep::inputs) layer(k).forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), again);
-      layer(k).backward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), slice(d, k + 1), d_input, gradient.at(k), d, d_source);
+      layer(k).backward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), slice(d, k + 1), d_input, gradient.at(k),
+                        d, d_source);
       if (link == layer_link::weighted) {
         unmix(ex, w, s, k + 1, d_input, d_mixed, gradient);
         unnormalise(ex, c, w, s, k, d_mixed, d, gradient);
@@ -273,7 +291,9 @@ struct fused_stack {
     return make_matrix(v.data_handle(), l, size, size);
   }
   template <class View>
-  static auto one_row(View v) { return make_matrix(v.data_handle(), 1, static_cast<index_t>(v.size()), static_cast<index_t>(v.size())); }
+  static auto one_row(View v) {
+    return make_matrix(v.data_handle(), 1, static_cast<index_t>(v.size()), static_cast<index_t>(v.size()));
+  }
 
   /// Makes the input of layer k + 1 where it is no state.
   template <backend Ex>
@@ -294,8 +314,10 @@ struct fused_stack {
   }
   /// Adds the gradient of x_j.
   template <backend Ex>
-  void unnormalise(Ex& ex, call const& c, fields<T const> w, saved const& s, index_t j, layer_states<T> d_mixed, layer_states<T> d, fields<T> gradient) const {
-    norm().backward(ex, c, w.norm(j), s.x(j), s.norm(j), slice(d_mixed, j), slice(d, j), gradient.norm(j), as_matrix(read_only(slice(d, j))));
+  void unnormalise(Ex& ex, call const& c, fields<T const> w, saved const& s, index_t j, layer_states<T> d_mixed,
+                   layer_states<T> d, fields<T> gradient) const {
+    norm().backward(ex, c, w.norm(j), s.x(j), s.norm(j), slice(d_mixed, j), slice(d, j), gradient.norm(j),
+                    as_matrix(read_only(slice(d, j))));
   }
   /// to = input_l
   template <backend Ex>
@@ -303,7 +325,8 @@ struct fused_stack {
     matmul(ex, one_row(w.shares(l)), stacked(s.mixed, l), one_row(to));
   }
   template <backend Ex>
-  void unmix(Ex& ex, fields<T const> w, saved const& s, index_t l, const_view<state> dx, layer_states<T> d_mixed, fields<T> gradient) const {
+  void unmix(Ex& ex, fields<T const> w, saved const& s, index_t l, const_view<state> dx, layer_states<T> d_mixed,
+             fields<T> gradient) const {
     matmul_add(ex, transposed(one_row(w.shares(l))), one_row(dx), stacked(d_mixed, l));
     matmul_add(ex, one_row(dx), transposed(stacked(s.mixed, l)), one_row(gradient.shares(l)));
   }

@@ -63,7 +63,8 @@ struct label_heads {
 
   /// Overwrites dy.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& d, tensor<T, dyn, D> dy, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& d, tensor<T, dyn, D> dy,
+                fields<T> gradient) const {
     epilogue<T> add;
     of(labels.role).backward(ex, c, w.role, y, {}, d.role, dy, gradient.role, add);
     add.residual = as_matrix(read_only(dy));

@@ -48,7 +48,7 @@ struct dims_of {
   using type = graph_dims;
 };
 template <class Layer>
-  requires requires { typename Layer::planned_with; }
+requires requires { typename Layer::planned_with; }
 struct dims_of<Layer> {
   using type = typename Layer::planned_with;
 };
@@ -63,8 +63,9 @@ struct edge_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   graph_batch graphs;
   triangle_mask mask{};
-  vec<index_t const> read{nullptr, 0};     // the edges whose result is wanted, or none: all
-  vec<index_t const> sources{nullptr, 0};  // (b) causal: triangle_settings says which middle nodes are left; or none: all
+  vec<index_t const> read{nullptr, 0};  // the edges whose result is wanted, or none: all
+  vec<index_t const> sources{nullptr,
+                             0};  // (b) causal: triangle_settings says which middle nodes are left; or none: all
 };
 
 /// The same input with another state.

@@ -1,4 +1,5 @@
-// First states of a pre-trained encoder's tokens: their vectors and those of their positions, both learned, normalised (RoBERTa).
+// First states of a pre-trained encoder's tokens: their vectors and those of their positions, both learned, normalised
+// (RoBERTa).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i) = word(token(i), :) + position(first + position(i), :) + type(0, :)          s, x_0 (rows, d)
@@ -6,7 +7,8 @@
 //   ds = norm'(drop'(dx_0))
 //   dword(token(i), :) += ds(i);  dposition(first + position(i), :) += ds(i);  dtype(0, :) += sum_i ds(i)
 //
-// Published encoders count positions from `first` = 2: the rows before belong to padding, which sequences here have not.
+// Published encoders count positions from `first` = 2: the rows before belong to padding, which sequences here have
+// not.
 #pragma once
 
 #include "triad/layers/layer_norm.hpp"
@@ -80,9 +82,11 @@ struct learned_tokens {
   }
   /// Adds to the gradients of the tables and of the norm; the input has none.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dx, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dx,
+                fields<T> gradient) const {
     auto const frame = c.scratch->open();
-    auto const memory = c.scratch->template make<output>(dx.extent(0), width()), ds = c.scratch->template make<output>(dx.extent(0), width());
+    auto const memory = c.scratch->template make<output>(dx.extent(0), width()),
+               ds = c.scratch->template make<output>(dx.extent(0), width());
     norm().backward(ex, c, w.norm, s.s, s.norm, undropped(ex, c.dropout(dropout), dx, memory), ds, gradient.norm);
     scatter_add_rows(ex, ds, in.token, gradient.word);
     scatter_add_rows(ex, ds, in.position, from_first(gradient.position));
@@ -92,7 +96,9 @@ struct learned_tokens {
  private:
   /// The table of positions from that of the first token on.
   template <class S>
-  matrix<S> from_first(tensor<S, dyn, D> table) const { return row_block(as_matrix(table), first, longest()); }
+  matrix<S> from_first(tensor<S, dyn, D> table) const {
+    return row_block(as_matrix(table), first, longest());
+  }
 };
 
 }  // namespace triad

@@ -50,8 +50,8 @@ struct linear {
 
   /// Overwrites dx, then applies `after` to it; an empty dx is not computed.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy, tensor<T, dyn, In> dx,
-                fields<T> gradient, epilogue<T> const& after = {}) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy,
+                tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
     backward_params(ex, c, x, dy, gradient);
     if (dx.extent(0) != 0) matmul(ex, dy, w.weight, dx, after);
   }

@@ -3,7 +3,8 @@
 //
 // Tokens of a sample: 0 for the operation, 1 for the root, then one for each tree of memory (DTM section 3).
 //
-//   y = norm(transformer(x))                         x, y (batch t, d); the norm only where norms stand before the branches
+//   y = norm(transformer(x))                         x, y (batch t, d); the norm only where norms stand before the
+//                                                    branches
 //   operation = y_0 w_o' + b_o                       (batch, b + 1)
 //   root      = y_1 w_r' + b_r                       (batch, f)
 //   arguments = y w_a' + b_a                         (batch t, 2 b), of which those of the trees count
@@ -95,13 +96,15 @@ struct neural_tree_agent {
   template <class S>
   matrix<S> of_trees(matrix<S> all, index_t tokens) const {
     index_t const columns = 2 * branching;
-    return make_matrix(all.data_handle() + fixed_tokens * columns, all.extent(0) / tokens, (tokens - fixed_tokens) * columns, tokens * columns);
+    return make_matrix(all.data_handle() + fixed_tokens * columns, all.extent(0) / tokens,
+                       (tokens - fixed_tokens) * columns, tokens * columns);
   }
 
-  /// in: `tokens` tokens of every sample, side by side.  Overwrites y; operation (batch, b + 1), root (batch, f), arguments (batch tokens, 2 b).
+  /// in: `tokens` tokens of every sample, side by side.  Overwrites y; operation (batch, b + 1), root (batch, f),
+  /// arguments (batch tokens, 2 b).
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s, output y, matrix<T> operation, matrix<T> root,
-               matrix<T> arguments) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s, output y,
+               matrix<T> operation, matrix<T> root, matrix<T> arguments) const {
     layers.forward(ex, c.child(0), w.layers, in, s.layers, normalised() ? s.last : y);
     if (normalised()) norm.forward(ex, c, w.norm, s.last, s.norm, y);
     auto const map = [&](auto const& head_fields, matrix<T const> x, matrix<T> to) {
@@ -115,12 +118,14 @@ struct neural_tree_agent {
     map(w.arguments, as_matrix(states), arguments);
   }
 
-  /// dy, the gradient of the tokens after the step, is added to; d: gradients of what forward gave, that of the arguments of all tokens.
-  /// Overwrites dx.
+  /// dy, the gradient of the tokens after the step, is added to; d: gradients of what forward gave, that of the
+  /// arguments of all tokens. Overwrites dx.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s, const_view<output> y, output dy,
-                matrix<T const> d_operation, matrix<T const> d_root, matrix<T const> d_arguments, output dx, fields<T> gradient) const {
-    auto const map = [&](head const& of, auto const& head_fields, matrix<T const> x, matrix<T const> d, matrix<T> to, auto const& to_fields) {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s,
+                const_view<output> y, output dy, matrix<T const> d_operation, matrix<T const> d_root,
+                matrix<T const> d_arguments, output dx, fields<T> gradient) const {
+    auto const map = [&](head const& of, auto const& head_fields, matrix<T const> x, matrix<T const> d, matrix<T> to,
+                         auto const& to_fields) {
       of.backward_params(ex, c, x, d, to_fields);
       matmul_add(ex, d, head_fields.weight, to);
     };

@@ -1,8 +1,10 @@
-// First states of the edges between tokens: of a source, or of a source and its target, whose edges inside the source are known.
+// First states of the edges between tokens: of a source, or of a source and its target, whose edges inside the source
+// are known.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Edge Transformer, equation 10, and its decoder's; y (known, d) are the states that are known, x (rows, d):
-//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: edge_places;  e(i) = table(token(i), :), at the first node `begin` more
+//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: edge_places;  e(i) = table(token(i), :), at the first
+//                                                             node `begin` more
 //   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
 //   either       x(i, j) = y(i, j) where that is known
 //
@@ -10,7 +12,8 @@
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i);  dbegin += dx(first, first)
 //   positional   the gradients of two linear maps, of the sums of dx over j and over i
 //
-// What an edge begins with is a row of one table, the places and behind them what is known: every edge's row is one gather.
+// What an edge begins with is a row of one table, the places and behind them what is known: every edge's row is one
+// gather.
 #pragma once
 
 #include "triad/layers/fixed_row.hpp"
@@ -30,7 +33,9 @@ struct edge_places {
   constexpr index_t to_target() const { return 2 * reach + 1; }  // from a source's node to a target's
   constexpr index_t to_source() const { return 2 * reach + 2; }
   constexpr index_t relations() const { return 2 * reach + 3; }  // learned rows
-  constexpr index_t begin() const { return relations(); }        // of the first node's own edge: the row within(i, i), and `begin` added
+  constexpr index_t begin() const {
+    return relations();
+  }  // of the first node's own edge: the row within(i, i), and `begin` added
   constexpr index_t count() const { return relations() + 1; }
 };
 
@@ -39,9 +44,11 @@ struct pair_edges_input {
   tensor<T const, dyn, D> table;  // (tokens, d): the vectors of tokens; has a gradient
   tensor<T const, dyn, D> known;  // (known, d): y; has a gradient; or (0, d)
   /// token, self: relational, of the nodes whose own edge is not known; positional, token of all nodes.
-  /// relation: an edge's place, and that behind the last where it is known; places are edge_places (relational) or the rows of x (positional).
+  /// relation: an edge's place, and that behind the last where it is known; places are edge_places (relational) or the
+  /// rows of x (positional).
   token_sequences<T> nodes;
-  vec<index_t const> origin{nullptr, 0};     // (rows) the same, but of the k-th edge that is known: that behind the last place, + k.  Or (0): none is known
+  vec<index_t const> origin{nullptr, 0};  // (rows) the same, but of the k-th edge that is known: that behind the last
+                                          // place, + k.  Or (0): none is known
   vec<index_t const> known_row{nullptr, 0};  // (known) an edge's row in x
 };
 
@@ -105,7 +112,8 @@ struct pair_edges {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     auto const state = [&](index_t rows) { return scratch.make<output>(rows, width()); };
-    index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0), first = place_count(in);
+    index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0),
+                  first = place_count(in);
     bool const direct = !relational() && known == 0;  // the sums are all there is
     auto const table = direct ? x : state(first + known);
     if (relational()) {
@@ -115,7 +123,8 @@ struct pair_edges {
       words(in.table.extent(0)).forward(ex, c, {in.table}, in.nodes, {}, s.u);
       map().forward(ex, c, w.left, s.u, {}, left);
       map().forward(ex, c, w.right, s.u, {}, right);
-      pair_sum(ex, in.nodes.graphs, matrix<T const>(as_matrix(left)), matrix<T const>(as_matrix(right)), dropout_mask{}, no_matrix<T const>(), as_matrix(sums));
+      pair_sum(ex, in.nodes.graphs, matrix<T const>(as_matrix(left)), matrix<T const>(as_matrix(right)), dropout_mask{},
+               no_matrix<T const>(), as_matrix(sums));
     }
     if (direct) return;
     if (known > 0) transform(ex, same{}, in.known, rows_of(table, first, known));
@@ -128,8 +137,8 @@ struct pair_edges {
 
   /// Overwrites d_known; adds to d_table (tokens, d) and to the gradient.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dx, output d_known, output d_table,
-                fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dx,
+                output d_known, output d_table, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     auto const state = [&](index_t rows) { return scratch.make<output>(rows, width()); };
@@ -139,7 +148,8 @@ struct pair_edges {
       auto const d_places = state(places.count() + 1);  // the last is for what is known
       fill(ex, T(0), d_places);
       scatter_add_rows(ex, dx, in.nodes.relation, d_places);
-      auto const d_first = rows_of(d_places, places.begin(), 1), d_own = rows_of(gradient.relations, places.within(0, 0), 1);
+      auto const d_first = rows_of(d_places, places.begin(), 1),
+                 d_own = rows_of(gradient.relations, places.within(0, 0), 1);
       transform(ex, plus{}, gradient.relations, rows_of(d_places, 0, places.relations()), gradient.relations);
       transform(ex, plus{}, d_own, d_first, d_own);
       transform(ex, plus{}, gradient.begin, d_first, gradient.begin);
@@ -157,7 +167,8 @@ struct pair_edges {
       d_sums = rest;
     }
     auto const left = state(nodes), right = state(nodes), du = state(nodes);
-    pair_sum_grad(ex, in.nodes.graphs, dropout_mask{}, matrix<T const>(as_matrix(d_sums)), as_matrix(left), as_matrix(right));
+    pair_sum_grad(ex, in.nodes.graphs, dropout_mask{}, matrix<T const>(as_matrix(d_sums)), as_matrix(left),
+                  as_matrix(right));
     map().backward(ex, c, w.left, s.u, {}, left, du, gradient.left);
     epilogue<T> add;
     add.residual = as_matrix(read_only(du));

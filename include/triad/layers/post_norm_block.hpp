@@ -70,15 +70,16 @@ struct post_norm_block {
   }
   /// Overwrites dx, which may not be dy.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy, output dx, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy, output dx,
+                fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const state = [&] { return c.scratch->template make<output>(dy.extent(0), width()); };
     auto const dv = state(), dropped = state();
     norm.backward(ex, c, w.norm2, s.v, s.norm2, dy, dv, gradient.norm2);
     epilogue<T> add;
     add.residual = as_matrix(read_only(dv));
-    block.backward(ex, c.child(0), w.feed_forward, s.u, s.block, undropped(ex, c.child(1).dropout(dropout), read_only(dv), dropped), dx,
-                   gradient.feed_forward, add);
+    block.backward(ex, c.child(0), w.feed_forward, s.u, s.block,
+                   undropped(ex, c.child(1).dropout(dropout), read_only(dv), dropped), dx, gradient.feed_forward, add);
     norm.backward(ex, c, w.norm1, x, s.norm1, dx, dx, gradient.norm1);
   }
 };

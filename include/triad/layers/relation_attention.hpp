@@ -71,38 +71,44 @@ struct relation_attention_layer {
   };
 
   template <class S = T>
-  fields<S> plan_params(arena& place) const { return stacked().template plan_params<S>(place); }
+  fields<S> plan_params(arena& place) const {
+    return stacked().template plan_params<S>(place);
+  }
   saved plan_saved(arena& place, graph_dims dims, keep = keep::everything) const {
     auto const projected = place.make<tensor<T, dyn, dyn>>(dims.nodes, 3 * width());
     auto const weights = place.make<vec<T>>(heads() * dims.rows);
     return {projected, weights, place.make<output>(dims.nodes, width())};
   }
 
-  relation_settings settings(call const& c, input const& in) const { return {heads(), in.mask, c.child(0).dropout(dropout)}; }
+  relation_settings settings(call const& c, input const& in) const {
+    return {heads(), in.mask, c.child(0).dropout(dropout)};
+  }
 
   /// projected (nodes, 3 d) and relations (rows, 2 d) as the operation's operands.
   template <class S>
   relation_operands<S> split(tensor<S, dyn, dyn> projected, tensor<S, dyn, dyn> relations) const {
     index_t const d = width();
-    return {column_block(projected, 0, d), column_block(projected, d, d), column_block(projected, 2 * d, d), column_block(relations, 0, d),
-            column_block(relations, d, d)};
+    return {column_block(projected, 0, d), column_block(projected, d, d), column_block(projected, 2 * d, d),
+            column_block(relations, 0, d), column_block(relations, d, d)};
   }
 
   /// s.context = the attention's result at every node.
   template <backend Ex>
   void attend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     stacked().forward(ex, c, w, in.x, {}, s.projected);
-    relation_attention(ex, settings(c, in), split(read_only(s.projected), in.relations), in.graphs, s.weights, as_matrix(s.context));
+    relation_attention(ex, settings(c, in), split(read_only(s.projected), in.relations), in.graphs, s.weights,
+                       as_matrix(s.context));
   }
   /// From d_context to dx, followed by `after` (an empty dx is not computed), and to the relations' gradient.
   template <backend Ex>
-  void attend_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_context,
-                       tensor<T, dyn, D> dx, tensor<T, dyn, dyn> d_relations, edge_gradients edges, fields<T> gradient,
-                       epilogue<T> const& after = {}) const {
+  void attend_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s,
+                       const_view<output> d_context, tensor<T, dyn, D> dx, tensor<T, dyn, dyn> d_relations,
+                       edge_gradients edges, fields<T> gradient, epilogue<T> const& after = {}) const {
     auto const frame = c.scratch->open();
     auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(in.graphs.dims.nodes, 3 * width());
-    relation_attention_grad(ex, settings(c, in), split(read_only(s.projected), in.relations), in.graphs, vec<T const>(s.weights),
-                            as_matrix(read_only(s.context)), as_matrix(d_context), split(d_projected, d_relations), edges);
+    relation_attention_grad(ex, settings(c, in), split(read_only(s.projected), in.relations), in.graphs,
+                            vec<T const>(s.weights), as_matrix(read_only(s.context)), as_matrix(d_context),
+                            split(d_projected, d_relations), edges);
     stacked().backward(ex, c, w, in.x, {}, d_projected, dx, gradient, after);
   }
 };

@@ -3,8 +3,8 @@
 //
 //   c = attention(x, relations);  t = x + drop(c w_o' + b_o);  y = post_norm_block(t)         x, c, t, y (nodes, d)
 //
-// Where in.read lists pairs of nodes, everything after the attention is computed for them alone: y (2 b, d), and row 2 r holds
-// the first node of pair r, row 2 r + 1 the second.
+// Where in.read lists pairs of nodes, everything after the attention is computed for them alone: y (2 b, d), and row 2
+// r holds the first node of pair r, row 2 r + 1 the second.
 #pragma once
 
 #include "triad/layers/post_norm_block.hpp"
@@ -31,7 +31,8 @@ struct relation_layer {
 
   explicit relation_layer(relation_options const& o)
       : attention{width_and_heads<D, H>("relation_layer", o.width, o.heads), dropout_rate("relation_layer", o.dropout)},
-        block(o.width, o.hidden, o.dropout), dropout(o.dropout) {}
+        block(o.width, o.hidden, o.dropout),
+        dropout(o.dropout) {}
 
   constexpr index_t width() const { return attention.width(); }
   constexpr linear<T, D, D> mixer() const { return {extents<D, D>(width(), width()), true}; }
@@ -95,8 +96,8 @@ struct relation_layer {
 
   /// Overwrites dx (an empty one is not computed) and, or adds to, the relations' gradient.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx,
-                tensor<T, dyn, dyn> d_relations, edge_gradients edges, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
+                output dx, tensor<T, dyn, dyn> d_relations, edge_gradients edges, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     bool const pruned = in.read.count() != 0;
@@ -113,14 +114,14 @@ struct relation_layer {
     }
     epilogue<T> add;
     add.residual = as_matrix(read_only(d_residual));
-    attention.attend_backward(ex, c.child(0), w.attention.projections, in, s.attention, d_context, dx, d_relations, edges,
-                              gradient.attention.projections, add);
+    attention.attend_backward(ex, c.child(0), w.attention.projections, in, s.attention, d_context, dx, d_relations,
+                              edges, gradient.attention.projections, add);
   }
 
   /// From the context of some nodes and their states x to y.
   template <backend Ex>
-  void transform_nodes(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context, tensor<T const, dyn, D> x, saved const& s,
-                       output y) const {
+  void transform_nodes(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context,
+                       tensor<T const, dyn, D> x, saved const& s, output y) const {
     epilogue<T> add;
     add.dropout = c.child(1).dropout(dropout);
     add.residual = as_matrix(x);
@@ -129,12 +130,14 @@ struct relation_layer {
   }
   /// Overwrites dt, the gradient of t and so of x, and d_context, then applies `after` to that.
   template <backend Ex>
-  void transform_nodes_backward(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context, saved const& s, const_view<output> dy,
-                                output dt, output d_context, fields<T> gradient, epilogue<T> const& after = {}) const {
+  void transform_nodes_backward(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context,
+                                saved const& s, const_view<output> dy, output dt, output d_context, fields<T> gradient,
+                                epilogue<T> const& after = {}) const {
     auto const frame = c.scratch->open();
     auto const dropped = c.scratch->template make<output>(dy.extent(0), width());
     block.backward(ex, c.child(2), w.block, s.t, s.block, dy, dt, gradient.block);
-    mixer().backward(ex, c, w.attention.output, context, {}, undropped(ex, c.child(1).dropout(dropout), read_only(dt), dropped), d_context,
+    mixer().backward(ex, c, w.attention.output, context, {},
+                     undropped(ex, c.child(1).dropout(dropout), read_only(dt), dropped), d_context,
                      gradient.attention.output, after);
   }
 };

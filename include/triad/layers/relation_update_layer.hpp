@@ -5,8 +5,9 @@
 //   c = attention(x, relations);  y = the node half of relation_layer   x, c, y (nodes, d): states of nodes
 //   u(i, j) = left(c(i)) + right(c(j));  t = g + drop(u);  g' = post_norm_block(t)            u, t, g' (rows, d)
 //
-// The paper concatenates node states and applies one map; the released program, and this layer, add two maps of the contexts.
-// Where in.read lists edges and their ends, g' has those b rows alone.  Where y has no rows, the node half is not computed.
+// The paper concatenates node states and applies one map; the released program, and this layer, add two maps of the
+// contexts.  Where in.read lists edges and their ends, g' has those b rows alone.  Where y has no rows, the node half
+// is not computed.
 #pragma once
 
 #include "triad/layers/relation_layer.hpp"
@@ -48,7 +49,7 @@ struct left_right {
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct relation_update_layer {
   using input = relation_update_input<T, D>;
-  using output = tensor<T, dyn, D>;          // of nodes or of edges
+  using output = tensor<T, dyn, D>;         // of nodes or of edges
   using results = relation_states<output>;  // of both
   using node_layer = relation_layer<T, D, H, F>;
 
@@ -56,7 +57,8 @@ struct relation_update_layer {
   post_norm_block<T, D, F> block;  // of edges
   double dropout = 0;              // of u
 
-  explicit relation_update_layer(relation_options const& o) : nodes(o), block(o.width, o.hidden, o.dropout), dropout(o.dropout) {}
+  explicit relation_update_layer(relation_options const& o)
+      : nodes(o), block(o.width, o.hidden, o.dropout), dropout(o.dropout) {}
 
   constexpr index_t width() const { return nodes.width(); }
   constexpr stacked_linear<T, relation_key_value, D> maps() const { return {extents<D>(width())}; }
@@ -77,10 +79,10 @@ struct relation_update_layer {
     }
   };
   struct saved {
-    tensor<T, dyn, dyn> relations;        // (rows, 2 d)
+    tensor<T, dyn, dyn> relations;  // (rows, 2 d)
     typename node_layer::saved nodes;
-    output kept_context, kept_g;           // (2 b, d) and (b, d): the rows that are read, or (0, d)
-    output t;                              // (rows or b, d)
+    output kept_context, kept_g;  // (2 b, d) and (b, d): the rows that are read, or (0, d)
+    output t;                     // (rows or b, d)
     typename post_norm_block<T, D, F>::saved block;
   };
 
@@ -107,14 +109,16 @@ struct relation_update_layer {
     auto const frame = c.scratch->open();
     maps().forward(ex, c, w.maps, in.g, {}, s.relations);
     auto const context = s.nodes.attention.context;
-    nodes.attention.attend(ex, c.child(0).child(0), w.nodes.attention.projections, node_input(in, s), s.nodes.attention);
+    nodes.attention.attend(ex, c.child(0).child(0), w.nodes.attention.projections, node_input(in, s),
+                           s.nodes.attention);
     if (y.nodes.extent(0) != 0) nodes.transform_nodes(ex, c.child(0), w.nodes, context, in.x, s.nodes, y.nodes);
     auto const mask = c.child(1).dropout(dropout);
     index_t const b = in.read.count(), d = width();
     if (b == 0) {
       auto const both = c.scratch->template make<tensor<T, dyn, dyn>>(in.graphs.dims.nodes, 2 * d);
       ends().forward(ex, c, w.ends, context, {}, both);
-      pair_sum(ex, in.graphs, ends().part(read_only(both), 0), ends().part(read_only(both), 1), mask, as_matrix(in.g), as_matrix(s.t));
+      pair_sum(ex, in.graphs, ends().part(read_only(both), 0), ends().part(read_only(both), 1), mask, as_matrix(in.g),
+               as_matrix(s.t));
     } else {
       gather_pairs(ex, context, in.read.ends, s.kept_context);
       gather_rows(ex, in.g, in.read.edge, s.kept_g);
@@ -131,10 +135,11 @@ struct relation_update_layer {
     block.forward(ex, c.child(2), w.edges, s.t, s.block, y.edges);
   }
 
-  /// Overwrites both gradients of the input; an empty dx.nodes is not computed.  dy.nodes without rows: nothing came back from y.
+  /// Overwrites both gradients of the input; an empty dx.nodes is not computed.  dy.nodes without rows: nothing came
+  /// back from y.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, relation_states<const_view<output>> dy, results dx,
-                fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s,
+                relation_states<const_view<output>> dy, results dx, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const n = in.graphs.dims.nodes, rows = in.graphs.dims.rows, b = in.read.count(), d = width();
@@ -174,21 +179,25 @@ struct relation_update_layer {
       d_all = make(n);
       epilogue<T> add;
       add.residual = as_matrix(read_only(d_context));
-      nodes.transform_nodes_backward(ex, c.child(0), w.nodes, context, s.nodes, dy.nodes, d_residual, d_all, gradient.nodes, add);
+      nodes.transform_nodes_backward(ex, c.child(0), w.nodes, context, s.nodes, dy.nodes, d_residual, d_all,
+                                     gradient.nodes, add);
       from_residual.residual = as_matrix(read_only(d_residual));
     }
 
     // context -> x and relations -> g
     auto const d_relations = scratch.make<tensor<T, dyn, dyn>>(rows, 2 * d);
-    nodes.attention.attend_backward(ex, c.child(0).child(0), w.nodes.attention.projections, node_input(in, s), s.nodes.attention, d_all, dx.nodes,
-                                    d_relations, edge_gradients::overwritten, gradient.nodes.attention.projections, from_residual);
+    nodes.attention.attend_backward(ex, c.child(0).child(0), w.nodes.attention.projections, node_input(in, s),
+                                    s.nodes.attention, d_all, dx.nodes, d_relations, edge_gradients::overwritten,
+                                    gradient.nodes.attention.projections, from_residual);
     epilogue<T> from_g;
     from_g.residual = as_matrix(read_only(d_g));
     maps().backward(ex, c, w.maps, in.g, {}, d_relations, dx.edges, gradient.maps, from_g);
   }
 
  private:
-  relation_input<T, D> node_input(input const& in, saved const& s) const { return {in.x, s.relations, in.graphs, in.mask}; }
+  relation_input<T, D> node_input(input const& in, saved const& s) const {
+    return {in.x, s.relations, in.graphs, in.mask};
+  }
 
   /// Contexts of the first (end 0) or second (end 1) nodes of the pairs that are read, (b, d).
   template <class S>
@@ -196,9 +205,13 @@ struct relation_update_layer {
     return make_matrix(kept.data_handle() + end * width(), kept.extent(0) / 2, width(), 2 * width());
   }
   template <class Fields>
-  auto end_weight(Fields w, index_t end) const { return row_block(w.ends.all.weight, end * width(), width()); }
+  auto end_weight(Fields w, index_t end) const {
+    return row_block(w.ends.all.weight, end * width(), width());
+  }
   template <class S>
-  vec<S> row(vec<S> bias, index_t end) const { return make_vec(bias.data_handle() + end * width(), width()); }
+  vec<S> row(vec<S> bias, index_t end) const {
+    return make_vec(bias.data_handle() + end * width(), width());
+  }
 };
 
 }  // namespace triad

@@ -51,7 +51,9 @@ struct repeat {
     std::size_t layer_stride, state_stride;
 
     typename Layer::saved at(index_t k) const {
-      auto place = layers ? arena(layers + static_cast<std::size_t>(kept == keep::everything ? k : 0) * layer_stride, layer_stride) : arena();
+      auto place = layers ? arena(layers + static_cast<std::size_t>(kept == keep::everything ? k : 0) * layer_stride,
+                                  layer_stride)
+                          : arena();
       return layer.plan_saved(place, dims, kept);
     }
     /// x_k, 1 <= k: (rows, d)
@@ -71,12 +73,15 @@ struct repeat {
     return {layer, static_cast<S*>(memory.base()), tied ? 0 : static_cast<index_t>(bytes / sizeof(S)), sets};
   }
 
-  saved plan_saved(arena& place, layer_dims<Layer> dims, keep kept = keep::everything) const { return plan_first(place, dims, kept, count()); }
+  saved plan_saved(arena& place, layer_dims<Layer> dims, keep kept = keep::everything) const {
+    return plan_first(place, dims, kept, count());
+  }
 
   /// Memory for the first `used` layers and the states after each.
   saved plan_first(arena& place, layer_dims<Layer> dims, keep kept, index_t used) const {
     auto const layer_bytes = planned_bytes([&](arena& a) { (void)layer.plan_saved(a, dims, kept); });
-    auto const state_bytes = planned_bytes([&](arena& a) { (void)a.template make<output>(dims.rows, columns_out(layer)); });
+    auto const state_bytes =
+        planned_bytes([&](arena& a) { (void)a.template make<output>(dims.rows, columns_out(layer)); });
     auto const take = [&](std::size_t bytes, index_t slots) {
       auto* const begin = static_cast<std::byte*>(place.rest().base());
       place.skip(bytes, slots);
@@ -104,13 +109,15 @@ struct repeat {
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, const_view<output> dy, output dx, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, const_view<output> dy, output dx,
+                fields<T> gradient) const {
     backward_from(ex, c, w, in, s, dy, dx, gradient, count());
   }
-  /// The way back through the first `last` layers, right after forward_to: s.at(last - 1) still holds what that left there.
+  /// The way back through the first `last` layers, right after forward_to: s.at(last - 1) still holds what that left
+  /// there.
   template <backend Ex>
-  void backward_from(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
-                     index_t last) const {
+  void backward_from(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, const_view<output> dy,
+                     output dx, fields<T> gradient, index_t last) const {
     TRIAD_EXPECTS(s.kept != keep::nothing, "repeat: memory planned for inference has nothing for backward");
     TRIAD_EXPECTS(last > 0, "repeat: at least one layer is needed");
     auto const frame = c.scratch->open();
@@ -120,7 +127,8 @@ struct repeat {
     for (index_t k = last - 1; k >= 0; --k) {
       auto const to = k == 0 ? dx : steps[k % 2];
       auto const x = input_at(in, s, k);
-      if (s.kept == keep::inputs && k < last - 1) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), to);  // `to` is overwritten next
+      if (s.kept == keep::inputs && k < last - 1)
+        layer.forward(ex, c.child(k), w.at(k), x, s.at(k), to);  // `to` is overwritten next
       layer.backward(ex, c.child(k), w.at(k), x, s.at(k), from, to, gradient.at(k));
       from = to;
     }

@@ -25,7 +25,8 @@ struct residual {
   A layer;
 
   constexpr explicit residual(A a) : layer(a) {
-    TRIAD_EXPECTS(columns_in(layer) == columns_out(layer), "residual: the layer's output and its input differ in columns");
+    TRIAD_EXPECTS(columns_in(layer) == columns_out(layer),
+                  "residual: the layer's output and its input differ in columns");
   }
 
   constexpr index_t width() const { return columns_out(layer); }
@@ -35,15 +36,21 @@ struct residual {
   using saved = typename A::saved;
 
   template <class S = T>
-  fields<S> plan_params(arena& place) const { return layer.template plan_params<S>(place); }
+  fields<S> plan_params(arena& place) const {
+    return layer.template plan_params<S>(place);
+  }
   template <class Dims>
-  saved plan_saved(arena& place, Dims const& dims, keep kept = keep::everything) const { return layer.plan_saved(place, dims, kept); }
+  saved plan_saved(arena& place, Dims const& dims, keep kept = keep::everything) const {
+    return layer.plan_saved(place, dims, kept);
+  }
 
   /// y may not be x.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
     auto const x = state_of(in);
-    if constexpr (requires(epilogue<T> after) { layer.forward(ex, c, w, in, s, y, after); }) {  // while its rows are in cache
+    if constexpr (requires(epilogue<T> after) {
+                    layer.forward(ex, c, w, in, s, y, after);
+                  }) {  // while its rows are in cache
       layer.forward(ex, c, w, in, s, y, added(x));
     } else {
       layer.forward(ex, c, w, in, s, y);

@@ -1,7 +1,8 @@
 // First states of an encoder's or a decoder's tokens: their vectors, scaled, and where they stand (LRF section 3.1).
 // SPDX-License-Identifier: Apache-2.0
 //
-//   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d), p: sines and cosines, or nothing
+//   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d), p: sines and cosines, or
+//     nothing
 //   dtable(token(i), :) += sqrt(d) drop'(dx_0(i))
 #pragma once
 
@@ -38,12 +39,16 @@ struct scaled_tokens {
   struct fields {
     tensor<S, dyn, D> table;  // (tokens, d)
     template <class F>
-    constexpr void each(F&& f) { f("table", table); }
+    constexpr void each(F&& f) {
+      f("table", table);
+    }
   };
   struct saved {};
 
   template <class S = T>
-  fields<S> plan_params(arena& place) const { return {place.make<tensor<S, dyn, D>>(tokens, width())}; }
+  fields<S> plan_params(arena& place) const {
+    return {place.make<tensor<S, dyn, D>>(tokens, width())};
+  }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
   /// Overwrites x_0.
@@ -61,9 +66,11 @@ struct scaled_tokens {
   }
   /// Adds to the gradient of the table; the input has none.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> dx, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> dx,
+                fields<T> gradient) const {
     auto const frame = c.scratch->open();
-    auto const memory = c.scratch->template make<output>(dx.extent(0), width()), scaled = c.scratch->template make<output>(dx.extent(0), width());
+    auto const memory = c.scratch->template make<output>(dx.extent(0), width()),
+               scaled = c.scratch->template make<output>(dx.extent(0), width());
     transform(ex, scale_by<double>{scale()}, undropped(ex, c.dropout(dropout), dx, memory), scaled);
     // What the padding's row has from elsewhere, as from a tied projection, stays.
     add_but_row(ex, *c.scratch, gradient.table, padding,

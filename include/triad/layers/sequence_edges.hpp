@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Edge Transformer, equation 10:
-//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: relative position j - i, clipped;  e(i) = table(token(i), :)
+//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: relative position j - i, clipped;  e(i) =
+//                                                             table(token(i), :)
 //   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
 //
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i)
@@ -29,10 +30,10 @@ struct sequence_edges {
   using output = tensor<T, dyn, D>;  // (rows, d)
 
   sequence_encoding encoding = sequence_encoding::relational;
-  index_t tokens = 0, relations = 0;        // rows of the tables; relations >= 2 reach + 1
+  index_t tokens = 0, relations = 0;  // rows of the tables; relations >= 2 reach + 1
   [[no_unique_address]] extents<D> shape;
-  double dropout = 0;                       // of e + p
-  index_t fixed = -1;                       // a token whose vector has no gradient, or none: the released parser's padding index
+  double dropout = 0;  // of e + p
+  index_t fixed = -1;  // a token whose vector has no gradient, or none: the released parser's padding index
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
@@ -43,8 +44,8 @@ struct sequence_edges {
 
   template <class S>
   struct fields {
-    tensor<S, dyn, D> tokens;     // (tokens, d)
-    tensor<S, dyn, D> relations;  // (relations, d), or (0, d)
+    tensor<S, dyn, D> tokens;                          // (tokens, d)
+    tensor<S, dyn, D> relations;                       // (relations, d), or (0, d)
     typename end_map::template fields<S> left, right;  // empty where relational
     template <class F>
     constexpr void each(F&& f) {
@@ -87,12 +88,14 @@ struct sequence_edges {
     words().forward(ex, c, {w.tokens}, in, {}, s.u);
     map().forward(ex, c, w.left, s.u, {}, left);
     map().forward(ex, c, w.right, s.u, {}, right);
-    pair_sum(ex, in.graphs, matrix<T const>(as_matrix(left)), matrix<T const>(as_matrix(right)), dropout_mask{}, no_matrix<T const>(), as_matrix(x));
+    pair_sum(ex, in.graphs, matrix<T const>(as_matrix(left)), matrix<T const>(as_matrix(right)), dropout_mask{},
+             no_matrix<T const>(), as_matrix(x));
   }
 
   /// Adds to the gradients of the tables and maps; the input has none.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dx, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dx,
+                fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const nodes = in.graphs.dims.nodes;

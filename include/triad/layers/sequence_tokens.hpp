@@ -19,11 +19,11 @@ namespace triad {
 template <class T>
 struct token_sequences {
   graph_batch graphs;
-  vec<index_t const> token;            // (nodes)
-  vec<index_t const> relation;         // (rows) relative_position of every edge; read by relational encodings alone
-  vec<index_t const> position;         // (nodes) place in the sentence; not read by relational encodings
-  vec<index_t const> self;             // (nodes) the row of edge (i, i)
-  tensor<T const, dyn, dyn> waves;     // (positions, d) position_waves; not read by relational encodings
+  vec<index_t const> token;         // (nodes)
+  vec<index_t const> relation;      // (rows) relative_position of every edge; read by relational encodings alone
+  vec<index_t const> position;      // (nodes) place in the sentence; not read by relational encodings
+  vec<index_t const> self;          // (nodes) the row of edge (i, i)
+  tensor<T const, dyn, dyn> waves;  // (positions, d) position_waves; not read by relational encodings
 };
 
 /// p(i, 2 k) = sin(i w), p(i, 2 k + 1) = cos(i w), w = 10000^(-2 k / d), in float as the released programs compute it.
@@ -32,7 +32,8 @@ inline std::vector<float> position_waves(index_t positions, index_t d) {
   waves.reserve(static_cast<std::size_t>(checked_product("position_waves", "positions and width", positions, d)));
   for (index_t i = 0; i < positions; ++i)
     for (index_t c = 0; c < d; ++c) {
-      auto const w = std::exp(static_cast<float>(c / 2 * 2) * static_cast<float>(-std::log(10000.0) / static_cast<double>(d)));
+      auto const w =
+          std::exp(static_cast<float>(c / 2 * 2) * static_cast<float>(-std::log(10000.0) / static_cast<double>(d)));
       waves.push_back(c % 2 == 0 ? std::sin(static_cast<float>(i) * w) : std::cos(static_cast<float>(i) * w));
     }
   return waves;
@@ -54,12 +55,16 @@ struct sequence_tokens {
   struct fields {
     tensor<S, dyn, D> tokens;  // (tokens, d)
     template <class F>
-    constexpr void each(F&& f) { f("tokens", tokens); }
+    constexpr void each(F&& f) {
+      f("tokens", tokens);
+    }
   };
   struct saved {};
 
   template <class S = T>
-  fields<S> plan_params(arena& place) const { return {place.make<tensor<S, dyn, D>>(tokens, width())}; }
+  fields<S> plan_params(arena& place) const {
+    return {place.make<tensor<S, dyn, D>>(tokens, width())};
+  }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
   /// Overwrites u.
@@ -74,7 +79,8 @@ struct sequence_tokens {
   }
   /// Adds to the gradient of the table, but to no number of the fixed row; the input has none.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> du, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> du,
+                fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const memory = c.scratch->template make<output>(du.extent(0), width());
     auto const d = undropped(ex, c.dropout(dropout), du, memory);

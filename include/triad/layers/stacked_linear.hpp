@@ -44,8 +44,9 @@ struct stacked_linear {
       index_t const d = all.weight.extent(0) / maps, in = all.weight.extent(1);
       index_t k = 0;
       for (auto const* name : Names::list) {
-        f(name, typename linear<T, In, D>::template fields<S>{tensor<S, D, In>(all.weight.data_handle() + k * d * in, extents<D, In>(d, in)),
-                                                              vec<S>(all.bias.data_handle() + k * d, d)});
+        f(name, typename linear<T, In, D>::template fields<S>{
+                    tensor<S, D, In>(all.weight.data_handle() + k * d * in, extents<D, In>(d, in)),
+                    vec<S>(all.bias.data_handle() + k * d, d)});
         ++k;
       }
     }
@@ -53,12 +54,16 @@ struct stacked_linear {
   struct saved {};
 
   template <class S = T>
-  fields<S> plan_params(arena& place) const { return {product().template plan_params<S>(place)}; }
+  fields<S> plan_params(arena& place) const {
+    return {product().template plan_params<S>(place)};
+  }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
   /// The columns of map k.
   template <class S>
-  constexpr matrix<S> part(tensor<S, dyn, dyn> y, index_t k) const { return column_block(y, k * width(), width()); }
+  constexpr matrix<S> part(tensor<S, dyn, dyn> y, index_t k) const {
+    return column_block(y, k * width(), width());
+  }
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, output y) const {
@@ -66,8 +71,8 @@ struct stacked_linear {
   }
   /// Overwrites dx, then applies `after` to it; an empty dx is not computed.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy, tensor<T, dyn, In> dx,
-                fields<T> gradient, epilogue<T> const& after = {}) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy,
+                tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
     product().backward(ex, c, w.all, x, {}, dy, dx, gradient.all, after);
   }
 };

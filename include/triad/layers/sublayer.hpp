@@ -11,8 +11,8 @@
 
 namespace triad {
 
-/// Vaswani et al. 2017 wrote `after`; with `before` the residual stream is never normalised (Xiong et al. 2020), so a norm follows the
-/// last layer.
+/// Vaswani et al. 2017 wrote `after`; with `before` the residual stream is never normalised (Xiong et al. 2020), so a
+/// norm follows the last layer.
 enum class norm_place { after, before };
 
 /// Branch: a layer from (rows, d) to (rows, d) whose forward ends in an epilogue, and whose backward adds one to dx.
@@ -59,7 +59,8 @@ struct sublayer {
 
   /// more: what the branch's forward takes beyond its epilogue.
   template <backend Ex, class... More>
-  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y, More const&... more) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
+               More const&... more) const {
     epilogue<T> add;
     add.dropout = c.child(1).dropout(dropout);
     add.residual = as_matrix(state_of(in));
@@ -74,8 +75,8 @@ struct sublayer {
 
   /// Overwrites dx, which may not be dy.  more: what the branch's backward takes beyond its epilogue.
   template <backend Ex, class... More>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx, fields<T> gradient,
-                More const&... more) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
+                output dx, fields<T> gradient, More const&... more) const {
     auto const frame = c.scratch->open();
     auto const dropped = c.scratch->template make<output>(dy.extent(0), width());
     auto const branch_of = [&](const_view<output> d) { return undropped(ex, c.child(1).dropout(dropout), d, dropped); };
@@ -86,7 +87,8 @@ struct sublayer {
       add.residual = as_matrix(read_only(ds));
       branch.backward(ex, c.child(0), w.branch, in, s.branch, branch_of(ds), dx, gradient.branch, add, more...);
     } else {
-      branch.backward(ex, c.child(0), w.branch, with_state(in, read_only(s.s)), s.branch, branch_of(dy), dx, gradient.branch, epilogue<T>{}, more...);
+      branch.backward(ex, c.child(0), w.branch, with_state(in, read_only(s.s)), s.branch, branch_of(dy), dx,
+                      gradient.branch, epilogue<T>{}, more...);
       norm.backward(ex, c, w.norm, state_of(in), s.norm, dx, dx, gradient.norm, as_matrix(dy));
     }
   }

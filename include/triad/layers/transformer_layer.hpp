@@ -1,7 +1,8 @@
 // One layer of a Transformer, with its norms behind the sums or before the branches.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   norm_place::after    t = x + drop(attention(x));         u = norm1(t);  v = u + drop(feed_forward(u));  y = norm2(v)
+//   norm_place::after    t = x + drop(attention(x));         u = norm1(t);  v = u + drop(feed_forward(u));  y =
+//                                                            norm2(v)
 //   norm_place::before   u = norm1(x);  t = x + drop(attention(u));  v = norm2(t);  y = t + drop(feed_forward(v))
 //                                                            all (rows, d)
 // Both have the same parameters and memory: those of a post_norm_block behind an attention.
@@ -17,12 +18,12 @@ namespace triad {
 struct transformer_options {
   // d, h, width of the feed-forward block; left out: the type's, or one head
   index_t width = not_given, heads = not_given, hidden = not_given;
-  double dropout = 0;                        // of the weights, of both branches, and of the feed-forward block's hidden states
+  double dropout = 0;  // of the weights, of both branches, and of the feed-forward block's hidden states
   norm_place norms = norm_place::after;
   activation between = activation::relu;
   bool causal = false;
-  double epsilon = 1e-5;                     // of every norm
-  index_t reach = 0;                         // of relative positions in self-attention (ops/attention.hpp); 0: none
+  double epsilon = 1e-5;  // of every norm
+  index_t reach = 0;      // of relative positions in self-attention (ops/attention.hpp); 0: none
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
@@ -95,8 +96,8 @@ struct transformer_layer {
 
   /// Overwrites dx, which may not be dy.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx,
-                fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
+                output dx, fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const state = [&] { return c.scratch->template make<output>(dy.extent(0), width()); };
     auto const dt = state(), dropped = state();
@@ -110,10 +111,13 @@ struct transformer_layer {
     }
     auto const inner = c.child(2);
     block.block.backward(ex, inner.child(0), w.block.feed_forward, s.block.v, s.block.block,
-                         undropped(ex, inner.child(1).dropout(block.dropout), dy, dropped), dt, gradient.block.feed_forward);
+                         undropped(ex, inner.child(1).dropout(block.dropout), dy, dropped), dt,
+                         gradient.block.feed_forward);
     block.norm.backward(ex, c, w.block.norm2, s.t, s.block.norm2, dt, dt, gradient.block.norm2, as_matrix(dy));
-    attention.backward(ex, c.child(0), w.attention, with_state(in, s.block.u), s.attention, branch(dt), dx, gradient.attention);
-    block.norm.backward(ex, c, w.block.norm1, in.x, s.block.norm1, dx, dx, gradient.block.norm1, as_matrix(read_only(dt)));
+    attention.backward(ex, c.child(0), w.attention, with_state(in, s.block.u), s.attention, branch(dt), dx,
+                       gradient.attention);
+    block.norm.backward(ex, c, w.block.norm1, in.x, s.block.norm1, dx, dx, gradient.block.norm1,
+                        as_matrix(read_only(dt)));
   }
 };
 

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two of one interface.  tree_interpreter works with canonical roles: rows are positions, and the operations move rows
-// (ops/tree_shift.hpp).  matrix_interpreter works with any roles r_x, rows of R (N, r), by matrices A_c of every argument, D_c for a
-// child and E_c for a part of cons, constant or learned (DTM's ablation):
+// (ops/tree_shift.hpp).  matrix_interpreter works with any roles r_x, rows of R (N, r), by matrices A_c of every
+// argument, D_c for a child and E_c for a part of cons, constant or learned (DTM's ablation):
 //
 //   M_0 = R' s                        s (N, f): the fillers of a tree, position by position;  back: s = R M
-//   B_c = sum_l w_k(l, c) M_l;   M_{k+1} = sum_c A_c B_c + r_root s_k                            M (r, f) of every sample
-//   G_c = A_c' dM_{k+1};   dw_k(l, c) = <M_l, G_c>,  dM_l += sum_c w_k(l, c) G_c,  dA_c += dM_{k+1} B_c',  ds_k = dM_{k+1}' r_root
+//   B_c = sum_l w_k(l, c) M_l;   M_{k+1} = sum_c A_c B_c + r_root s_k                            M (r, f) of every
+//                                sample
+//   G_c = A_c' dM_{k+1};   dw_k(l, c) = <M_l, G_c>,  dM_l += sum_c w_k(l, c) G_c,  dA_c += dM_{k+1} B_c',  ds_k =
+//                          dM_{k+1}' r_root
 #pragma once
 
 #include <string>
@@ -25,9 +27,9 @@ namespace triad {
 /// What an interpreter works on during one pass.
 template <class T>
 struct tree_pass {
-  tree_support support;             // of the positions, by slot; read by tree_interpreter alone
-  tree_memory_view<T> memory;       // (steps + 1, batch, rows, f)
-  tree_weights_view<T> weights;     // (steps, batch, steps, 2 b)
+  tree_support support;          // of the positions, by slot; read by tree_interpreter alone
+  tree_memory_view<T> memory;    // (steps + 1, batch, rows, f)
+  tree_weights_view<T> weights;  // (steps, batch, steps, 2 b)
 };
 
 template <class T>
@@ -48,11 +50,14 @@ struct tree_interpreter {
     constexpr void each(F&&) {}
   };
   template <class S = T>
-  fields<S> plan_params(arena&) const { return {}; }
+  fields<S> plan_params(arena&) const {
+    return {};
+  }
 
   /// fillers (batch N, f) become slot 0.
   template <backend Ex>
-  static void bind(Ex& ex, fields<T const>, tensor<T const, dyn, dyn> table, vec<index_t const> symbols, arena&, tree_pass<T> const& p) {
+  static void bind(Ex& ex, fields<T const>, tensor<T const, dyn, dyn> table, vec<index_t const> symbols, arena&,
+                   tree_pass<T> const& p) {
     gather_rows(ex, table, symbols, as_matrix(tree_slot(p.memory, 0)));
   }
   /// Slot `slot` as fillers, position by position: (batch N, f).
@@ -77,9 +82,10 @@ struct tree_interpreter {
   static void begin_backward(Ex&, tree_memory_view<T>) {}
   /// From slot step + 1 of d_memory to the step's weights and root.
   template <backend Ex>
-  void backward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, tree_memory_view<T> d_memory, tree_weights_view<T> d_weights,
-                matrix<T> d_root, fields<T>) const {
-    tree_shift_dots(ex, where, p.support, step, tree_memory_view<T const>(p.memory), tree_memory_view<T const>(d_memory), d_weights, d_root);
+  void backward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, tree_memory_view<T> d_memory,
+                tree_weights_view<T> d_weights, matrix<T> d_root, fields<T>) const {
+    tree_shift_dots(ex, where, p.support, step, tree_memory_view<T const>(p.memory),
+                    tree_memory_view<T const>(d_memory), d_weights, d_root);
   }
   /// Completes what all later steps give to slot `slot` of d_memory.
   template <backend Ex>
@@ -94,11 +100,11 @@ struct matrix_interpreter {
   static constexpr bool rows_are_positions = false;
 
   index_t branching;
-  index_t positions;                        // N
-  index_t width;                            // r
+  index_t positions;  // N
+  index_t width;      // r
   bool learned = false;
-  tensor<T const, dyn, dyn> roles{};        // (N, r)
-  tensor<T const, dyn, dyn, dyn> maps{};    // (2 b, r, r): D_c, then E_c; or none where learned
+  tensor<T const, dyn, dyn> roles{};      // (N, r)
+  tensor<T const, dyn, dyn, dyn> maps{};  // (2 b, r, r): D_c, then E_c; or none where learned
 
   constexpr index_t rows() const { return width; }
   constexpr index_t arguments() const { return 2 * branching; }
@@ -116,10 +122,13 @@ struct matrix_interpreter {
     }
   };
   template <class S = T>
-  fields<S> plan_params(arena& place) const { return {place.make<tensor<S, dyn, dyn, dyn>>(learned ? arguments() : 0, width, width)}; }
+  fields<S> plan_params(arena& place) const {
+    return {place.make<tensor<S, dyn, dyn, dyn>>(learned ? arguments() : 0, width, width)};
+  }
 
   template <backend Ex>
-  void bind(Ex& ex, fields<T const>, tensor<T const, dyn, dyn> table, vec<index_t const> symbols, arena& scratch, tree_pass<T> const& p) const {
+  void bind(Ex& ex, fields<T const>, tensor<T const, dyn, dyn> table, vec<index_t const> symbols, arena& scratch,
+            tree_pass<T> const& p) const {
     auto const frame = scratch.open();
     index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
     auto const fillers = scratch.make<tensor<T, dyn, dyn>>(batch * positions, f);
@@ -130,7 +139,8 @@ struct matrix_interpreter {
   matrix<T const> unbind(Ex& ex, fields<T const>, arena& scratch, tree_pass<T> const& p, index_t slot) const {
     index_t const batch = p.memory.extent(1);
     auto const fillers = scratch.make<tensor<T, dyn, dyn>>(batch * positions, p.memory.extent(3));
-    each_sample(ex, as_matrix(roles), of_slot(tree_memory_view<T const>(p.memory), slot), of_samples(fillers, positions));
+    each_sample(ex, as_matrix(roles), of_slot(tree_memory_view<T const>(p.memory), slot),
+                of_samples(fillers, positions));
     return as_matrix(read_only(fillers));
   }
   template <backend Ex>
@@ -141,8 +151,10 @@ struct matrix_interpreter {
   }
 
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, tree_pass<T> const& p, index_t step, matrix<T const> root) const {
-    TRIAD_EXPECTS(roles.extent(0) == positions && roles.extent(1) == width, "matrix_interpreter: roles are (positions, width)");
+  void forward(Ex& ex, call const& c, fields<T const> w, tree_pass<T> const& p, index_t step,
+               matrix<T const> root) const {
+    TRIAD_EXPECTS(roles.extent(0) == positions && roles.extent(1) == width,
+                  "matrix_interpreter: roles are (positions, width)");
     TRIAD_EXPECTS(learned || (maps.extent(0) == arguments() && maps.extent(1) == width && maps.extent(2) == width),
                   "matrix_interpreter: there is one (width, width) matrix an argument, unless they are learned");
     auto const frame = c.scratch->open();
@@ -151,10 +163,12 @@ struct matrix_interpreter {
     auto const parts = c.scratch->template make<tensor<T, dyn, dyn, dyn>>(arguments() + 1, batch * width, f);
     for (index_t a = 0; a < arguments(); ++a)
       each_sample(ex, map_of(w, a), of_argument(read_only(blended), a, batch), of_argument(parts, a, batch));
-    each_sample(ex, transposed(root_role()), make_matrices(root.data_handle(), batch, index_t{1}, f, root.stride(0), f), of_argument(parts, arguments(), batch));
+    each_sample(ex, transposed(root_role()), make_matrices(root.data_handle(), batch, index_t{1}, f, root.stride(0), f),
+                of_argument(parts, arguments(), batch));
     auto const slot = as_matrix(tree_slot(p.memory, step + 1));
     fill(ex, T(0), tree_slot(p.memory, step + 1));
-    column_sums_add(ex, *c.scratch, make_matrix<T const>(parts.data_handle(), arguments() + 1, batch * width * f, batch * width * f),
+    column_sums_add(ex, *c.scratch,
+                    make_matrix<T const>(parts.data_handle(), arguments() + 1, batch * width * f, batch * width * f),
                     make_vec(slot.data_handle(), batch * width * f));
   }
   template <backend Ex>
@@ -163,16 +177,16 @@ struct matrix_interpreter {
     fill(ex, T(0), make_vec(d_memory.data_handle(), before * tree));
   }
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, tree_pass<T> const& p, index_t step, tree_memory_view<T> d_memory, tree_weights_view<T> d_weights,
-                matrix<T> d_root, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, tree_pass<T> const& p, index_t step,
+                tree_memory_view<T> d_memory, tree_weights_view<T> d_weights, matrix<T> d_root,
+                fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
     auto const dy = of_slot(tree_memory_view<T const>(d_memory), step + 1);
     each_sample(ex, root_role(), dy, make_matrices(d_root.data_handle(), batch, index_t{1}, f, d_root.stride(0), f));
     auto const g = scratch.template make<tensor<T, dyn, dyn, dyn>>(arguments(), batch * width, f);
-    for (index_t a = 0; a < arguments(); ++a)
-      each_sample(ex, transposed(map_of(w, a)), dy, of_argument(g, a, batch));
+    for (index_t a = 0; a < arguments(); ++a) each_sample(ex, transposed(map_of(w, a)), dy, of_argument(g, a, batch));
     if (learned) {
       auto const blended = blend(ex, scratch, p, step);
       for (index_t a = 0; a < arguments(); ++a)
@@ -183,17 +197,17 @@ struct matrix_interpreter {
     }
     // Of a sample: M (step + 1, r f), G (2 b, r f);  dw = M G',  dM += w G.
     for (index_t b = 0; b < batch; ++b) {
-      matmul(ex, trees_of(read_only(p.memory), b, step), transposed(arguments_of(read_only(g), b)), weights_of(d_weights, b, step));
-      matmul_add(ex, weights_of(read_only(p.weights), b, step), arguments_of(read_only(g), b), trees_of(d_memory, b, step));
+      matmul(ex, trees_of(read_only(p.memory), b, step), transposed(arguments_of(read_only(g), b)),
+             weights_of(d_weights, b, step));
+      matmul_add(ex, weights_of(read_only(p.weights), b, step), arguments_of(read_only(g), b),
+                 trees_of(d_memory, b, step));
     }
   }
   template <backend Ex>
   static void complete(Ex&, tree_pass<T> const&, index_t, tree_memory_view<T>) {}
 
  private:
-  matrix<T const> map_of(fields<T const> w, index_t a) const {
-    return as_matrix(slice(learned ? w.maps : maps, a));
-  }
+  matrix<T const> map_of(fields<T const> w, index_t a) const { return as_matrix(slice(learned ? w.maps : maps, a)); }
   matrix<T const> root_role() const { return make_matrix(roles.data_handle(), 1, width, width); }
   /// y(b) = a x(b) for every sample b.
   template <backend Ex>
@@ -209,14 +223,16 @@ struct matrix_interpreter {
   template <class S>
   static matrices<S> of_slot(tree_memory_view<S> const& memory, index_t slot) {
     auto const t = tree_slot(memory, slot);
-    return make_matrices(t.data_handle(), t.extent(0), t.extent(1), t.extent(2), t.extent(1) * t.extent(2), t.extent(2));
+    return make_matrices(t.data_handle(), t.extent(0), t.extent(1), t.extent(2), t.extent(1) * t.extent(2),
+                         t.extent(2));
   }
   template <class S>
   static matrices<S> of_argument(tensor<S, dyn, dyn, dyn> const& v, index_t a, index_t batch) {
     index_t const rows = v.extent(1) / batch, f = v.extent(2);
     return make_matrices(v.data_handle() + a * batch * rows * f, batch, rows, f, rows * f, f);
   }
-  // Of sample b: the trees that a step reads (step + 1, r f), its weights of them (step + 1, 2 b), and a tree for each argument (2 b, r f).
+  // Of sample b: the trees that a step reads (step + 1, r f), its weights of them (step + 1, 2 b), and a tree for each
+  // argument (2 b, r f).
   template <class S>
   static matrix<S> trees_of(tree_memory_view<S> const& memory, index_t b, index_t step) {
     return make_matrix(address_of(memory, 0, b, 0, 0), step + 1, memory.stride(1), memory.stride(0));
@@ -235,7 +251,8 @@ struct matrix_interpreter {
     index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
     auto const blended = scratch.make<tensor<T, dyn, dyn, dyn>>(arguments(), batch * width, f);
     for (index_t b = 0; b < batch; ++b)
-      matmul(ex, transposed(weights_of(read_only(p.weights), b, step)), trees_of(read_only(p.memory), b, step), arguments_of(blended, b));
+      matmul(ex, transposed(weights_of(read_only(p.weights), b, step)), trees_of(read_only(p.memory), b, step),
+             arguments_of(blended, b));
     return blended;
   }
 };

@@ -1,7 +1,8 @@
 // Triangular attention with its projections.  The mathematics of the triangle is in ops/triangle.hpp.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   [q k v1 v2] = x w' + b             one product: w (p d, d) stacks the projections, p = 4, or 3 where the form has no v2
+//   [q k v1 v2] = x w' + b             one product: w (p d, d) stacks the projections, p = 4, or 3 where the form has
+//                                      no v2
 //   o = triangle(q, k, v1, v2),  y = o w_o' + b_o            Edge Transformer, equations 4-9
 #pragma once
 
@@ -36,16 +37,17 @@ struct triangular_attention {
       index_t const d = stacked.weight.extent(1);
       for (index_t p = 0; p * d < stacked.weight.extent(0); ++p) {
         bool const biased = stacked.bias.extent(0) != 0;
-        f(names[p], typename linear<T, D, D>::template fields<S>{tensor<S, D, D>(stacked.weight.data_handle() + p * d * d, extents<D, D>(d, d)),
-                                                                 vec<S>(stacked.bias.data_handle() + (biased ? p * d : 0), biased ? d : 0)});
+        f(names[p], typename linear<T, D, D>::template fields<S>{
+                        tensor<S, D, D>(stacked.weight.data_handle() + p * d * d, extents<D, D>(d, d)),
+                        vec<S>(stacked.bias.data_handle() + (biased ? p * d : 0), biased ? d : 0)});
       }
       f("output", output);
     }
   };
   struct saved {
-    tensor<T, dyn, dyn> projected;             // (rows, p d)
-    tensor<T, dyn, H> maximum, inverse_sum;    // (rows, h) each
-    tensor<T, dyn, D> mixed;                   // (rows, d): o
+    tensor<T, dyn, dyn> projected;           // (rows, p d)
+    tensor<T, dyn, H> maximum, inverse_sum;  // (rows, h) each
+    tensor<T, dyn, D> mixed;                 // (rows, d): o
   };
 
   template <class S = T>
@@ -60,7 +62,9 @@ struct triangular_attention {
     return {projected, maximum, inverse_sum, place.make<tensor<T, dyn, D>>(dims.rows, width())};
   }
 
-  triangle_settings settings(call const& c, input const& in) const { return {variant, heads(), in.mask, in.sources, c.child(0).dropout(dropout)}; }
+  triangle_settings settings(call const& c, input const& in) const {
+    return {variant, heads(), in.mask, in.sources, c.child(0).dropout(dropout)};
+  }
 
   /// The columns of a stacked projection, (rows, p d), as the operation's operands.
   template <class S>
@@ -80,8 +84,8 @@ struct triangular_attention {
 
   /// From d_o to dx, followed by `after`; adds to the gradients of the stacked projections.
   template <backend Ex>
-  void mix_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_o, tensor<T, dyn, D> dx,
-                    fields<T> gradient, epilogue<T> const& after = {}) const {
+  void mix_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_o,
+                    tensor<T, dyn, D> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
     auto const frame = c.scratch->open();
     auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(in.x.extent(0), projections() * width());
     triangle_grad(ex, *c.scratch, settings(c, in), split(read_only(s.projected)), in.graphs,
@@ -96,8 +100,8 @@ struct triangular_attention {
     mixer().forward(ex, c, w.output, s.mixed, {}, y);
   }
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, output dx,
-                fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
+                output dx, fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const d_o = c.scratch->template make<output>(in.x.extent(0), width());
     mixer().backward(ex, c, w.output, s.mixed, {}, dy, d_o, gradient.output);
@@ -106,7 +110,8 @@ struct triangular_attention {
 
   /// weights (h, n): which middle nodes edge (i, j) of one graph attends over, after forward; flat: (h, 2n).
   template <backend Ex>
-  void weights(Ex& ex, call const& c, input const& in, saved const& s, index_t graph, index_t i, index_t j, matrix<T> result) const {
+  void weights(Ex& ex, call const& c, input const& in, saved const& s, index_t graph, index_t i, index_t j,
+               matrix<T> result) const {
     triangle_weights(ex, settings(c, in), split(read_only(s.projected)), in.graphs, graph, i, j, result);
   }
 };

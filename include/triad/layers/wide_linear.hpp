@@ -1,11 +1,12 @@
 // Affine map of a few very wide rows: what shrinks a whole tree to one vector.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   y = x w' + b                       x (rows, in), w (out, in), b (out), y (rows, out);  in much larger than rows and out
+//   y = x w' + b                       x (rows, in), w (out, in), b (out), y (rows, out);  in much larger than rows and
+//                                      out
 //   dx = dy w,  dw += dy' x,  db += column sums of dy
 //
-// Columns from `used` on are known to be zero and are not read, nor is their gradient made.  The weight is laid out once for all uses
-// (ops/wide_matmul.hpp).
+// Columns from `used` on are known to be zero and are not read, nor is their gradient made.  The weight is laid out
+// once for all uses (ops/wide_matmul.hpp).
 #pragma once
 
 #include "triad/layers/linear.hpp"
@@ -27,26 +28,34 @@ struct wide_linear {
   template <class S>
   using fields = typename map::template fields<S>;
   template <class S = T>
-  fields<S> plan_params(arena& place) const { return whole().template plan_params<S>(place); }
+  fields<S> plan_params(arena& place) const {
+    return whole().template plan_params<S>(place);
+  }
 
   /// The weight for uses of up to `used` columns, until the scratch memory is given back.
   template <backend Ex>
-  wide_factor<T> lay_out(Ex& ex, arena& scratch, fields<T const> w, index_t used) const { return lay_out_wide(ex, scratch, as_matrix(w.weight), used); }
+  wide_factor<T> lay_out(Ex& ex, arena& scratch, fields<T const> w, index_t used) const {
+    return lay_out_wide(ex, scratch, as_matrix(w.weight), used);
+  }
 
   /// Overwrites y.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, wide_factor<T> const& factor, tensor<T const, dyn, dyn> x, index_t used, output y) const {
-    wide_matmul(ex, *c.scratch, as_matrix(x), factor, used, vec<T const>(w.bias), tensor<T, dyn, dyn>(y.data_handle(), y.extent(0), y.extent(1)));
+  void forward(Ex& ex, call const& c, fields<T const> w, wide_factor<T> const& factor, tensor<T const, dyn, dyn> x,
+               index_t used, output y) const {
+    wide_matmul(ex, *c.scratch, as_matrix(x), factor, used, vec<T const>(w.bias),
+                tensor<T, dyn, dyn>(y.data_handle(), y.extent(0), y.extent(1)));
   }
 
   /// Adds to the first `used` columns of dx (rows, in).
   template <backend Ex>
-  void backward_input(Ex& ex, wide_factor<T> const& factor, const_view<output> dy, index_t used, tensor<T, dyn, dyn> dx) const {
+  void backward_input(Ex& ex, wide_factor<T> const& factor, const_view<output> dy, index_t used,
+                      tensor<T, dyn, dyn> dx) const {
     wide_matmul_back(ex, as_matrix(dy), factor, used, as_matrix(dx));
   }
   /// Adds to the gradient, for the rows of any number of uses: x (rows, in) zero where it was not used.
   template <backend Ex>
-  void backward_params(Ex& ex, call const& c, tensor<T const, dyn, dyn> x, const_view<output> dy, fields<T> gradient) const {
+  void backward_params(Ex& ex, call const& c, tensor<T const, dyn, dyn> x, const_view<output> dy,
+                       fields<T> gradient) const {
     whole().backward_params(ex, c, x, dy, gradient);
   }
 };

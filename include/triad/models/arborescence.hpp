@@ -1,10 +1,12 @@
-// Maximum spanning arborescence: of all ways to give each node a parent without a cycle, one whose scores add up to the most.
+// Maximum spanning arborescence: of all ways to give each node a parent without a cycle, one whose scores add up to the
+// most.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   maximise sum_i score(i, parent(i)),  parent(i) = i: i is a root
 //
-// Chu and Liu 1965, Edmonds 1967: each node takes its best parent; a cycle among these becomes one node, whose entering edges
-// count what they gain over the edge they replace; the smaller problem is solved and the cycle opened where it is entered.  O(n^3).
+// Chu and Liu 1965, Edmonds 1967: each node takes its best parent; a cycle among these becomes one node, whose entering
+// edges count what they gain over the edge they replace; the smaller problem is solved and the cycle opened where it is
+// entered.  O(n^3).
 #pragma once
 
 #include <algorithm>
@@ -71,7 +73,8 @@ class arborescence_search {
 
     constexpr double never = -std::numeric_limits<double>::infinity();
     std::vector<std::vector<double>> small(at(m + 1), std::vector<double>(at(m + 1), never));
-    std::vector<index_t> entered(at(m), cycle[0]), left(at(m), cycle[0]);  // the node of the cycle at the end of each edge
+    std::vector<index_t> entered(at(m), cycle[0]),
+        left(at(m), cycle[0]);  // the node of the cycle at the end of each edge
     for (index_t a = 0; a < m; ++a) {
       for (index_t b = 0; b < m; ++b) small[at(a)][at(b)] = weight(outside[at(a)], outside[at(b)]);
       for (index_t const v : cycle) {
@@ -83,7 +86,8 @@ class arborescence_search {
     auto const found = arborescence_search(std::move(small)).solve();
 
     auto parent = best;  // right inside of the cycle but for the node where it is entered
-    for (index_t b = 1; b < m; ++b) parent[at(outside[at(b)])] = found[at(b)] == m ? left[at(b)] : outside[at(found[at(b)])];
+    for (index_t b = 1; b < m; ++b)
+      parent[at(outside[at(b)])] = found[at(b)] == m ? left[at(b)] : outside[at(found[at(b)])];
     index_t const from = found[at(m)];
     parent[at(entered[at(from)])] = outside[at(from)];
     return parent;
@@ -94,14 +98,15 @@ class arborescence_search {
 
 }  // namespace detail
 
-/// parent(i) of every node, i itself for a root.  score (n, n): row i has the score of every parent of i, its own for being a
-/// root; finite.  Of equal sums any may be found, the same each time.  On the host.
+/// parent(i) of every node, i itself for a root.  score (n, n): row i has the score of every parent of i, its own for
+/// being a root; finite.  Of equal sums any may be found, the same each time.  On the host.
 template <class T>
 std::vector<index_t> maximum_arborescence(matrix<T const> score, roots how_many = roots::any) {
   auto const n = score.extent(0);
   TRIAD_EXPECTS(score.extent(1) == n, "maximum_arborescence: the scores need one row and one column a node");
   auto const at = [](index_t i) { return static_cast<std::size_t>(i); };
-  std::vector<std::vector<double>> weight(at(n + 1), std::vector<double>(at(n + 1), -std::numeric_limits<double>::infinity()));
+  std::vector<std::vector<double>> weight(at(n + 1),
+                                          std::vector<double>(at(n + 1), -std::numeric_limits<double>::infinity()));
   double largest = 0;
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j) {

@@ -1,4 +1,5 @@
-// What loaders of batches share: sizes and offsets of graphs, one copy that takes everything to a backend's memory, and what stays there.
+// What loaders of batches share: sizes and offsets of graphs, one copy that takes everything to a backend's memory, and
+// what stays there.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,13 +19,14 @@ namespace triad {
 constexpr graph_dims dims_of(index_t n) { return {1, n * n, n, n * n * n, n}; }
 
 constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
-  return {a.graphs + b.graphs, a.rows + b.rows, a.nodes + b.nodes, a.triangles + b.triangles, std::max(a.max_nodes, b.max_nodes)};
+  return {a.graphs + b.graphs, a.rows + b.rows, a.nodes + b.nodes, a.triangles + b.triangles,
+          std::max(a.max_nodes, b.max_nodes)};
 }
 
 /// The smallest dims that hold either of two batches.
 constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
-  return {std::max(a.graphs, b.graphs), std::max(a.rows, b.rows), std::max(a.nodes, b.nodes), std::max(a.triangles, b.triangles),
-          std::max(a.max_nodes, b.max_nodes)};
+  return {std::max(a.graphs, b.graphs), std::max(a.rows, b.rows), std::max(a.nodes, b.nodes),
+          std::max(a.triangles, b.triangles), std::max(a.max_nodes, b.max_nodes)};
 }
 
 /// Room for `batch` graphs of `usual` nodes, and for fewer of up to `most`.
@@ -34,8 +36,8 @@ constexpr graph_dims room_for(index_t batch, index_t usual, index_t most) {
 }
 
 constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
-  return d.graphs <= capacity.graphs && d.rows <= capacity.rows && d.nodes <= capacity.nodes && d.triangles <= capacity.triangles &&
-         d.max_nodes <= capacity.max_nodes;
+  return d.graphs <= capacity.graphs && d.rows <= capacity.rows && d.nodes <= capacity.nodes &&
+         d.triangles <= capacity.triangles && d.max_nodes <= capacity.max_nodes;
 }
 
 /// Memory of a backend, and beside it the same on the host, where a batch is laid out.
@@ -46,13 +48,14 @@ class batch_upload {
 
   batch_upload(std::size_t bytes, memory where) : here_(bytes), there_(bytes, where) {}
 
-  /// What `fill(put)` puts, in the backend's memory: put(values, count) gives the view that `count` of the values will have.
-  /// Until the next call.
+  /// What `fill(put)` puts, in the backend's memory: put(values, count) gives the view that `count` of the values will
+  /// have. Until the next call.
   template <class Fill>
   auto operator()(Fill&& fill) {
     auto here = here_.place(), there = there_.place();
     auto const put = [&]<class V>(std::vector<V> const& values, index_t count) {
-      TRIAD_EXPECTS(count >= 0 && count <= static_cast<index_t>(values.size()), "batch_upload: there are not so many values");
+      TRIAD_EXPECTS(count >= 0 && count <= static_cast<index_t>(values.size()),
+                    "batch_upload: there are not so many values");
       auto const copy = here.template make<vec<V>>(count);
       std::copy_n(values.data(), count, copy.data_handle());
       return vec<V const>(there.template make<vec<V>>(count));
@@ -74,11 +77,15 @@ class constant_table {
   /// values: row by row, `columns` a row; kept as T.
   template <class V>
   constant_table(std::vector<V> const& values, index_t columns, Memory where)
-      : rows_(columns > 0 ? static_cast<index_t>(values.size()) / columns : 0), columns_(columns), memory_(values.size() * sizeof(T) + arena_slack, where) {
+      : rows_(columns > 0 ? static_cast<index_t>(values.size()) / columns : 0),
+        columns_(columns),
+        memory_(values.size() * sizeof(T) + arena_slack, where) {
     std::vector<T> const kept(values.begin(), values.end());
     memory_.memory().from_host(memory_.data(), kept.data(), kept.size() * sizeof(T));
   }
-  tensor<T const, dyn, dyn> view() const { return tensor<T const, dyn, dyn>(static_cast<T const*>(memory_.data()), rows_, columns_); }
+  tensor<T const, dyn, dyn> view() const {
+    return tensor<T const, dyn, dyn>(static_cast<T const*>(memory_.data()), rows_, columns_);
+  }
 
  private:
   index_t rows_, columns_;
@@ -89,9 +96,9 @@ class constant_table {
 inline void expect_capacity(std::initializer_list<named_size> counts) {
   constexpr index_t most = index_t{1} << 60;
   for (auto const& c : counts)
-    TRIAD_EXPECTS(c.value >= 0 && c.value <= most,
-                  std::string("a loader's capacity: ") + c.name + " is " + std::to_string(c.value) +
-                      ", expected 0 to " + std::to_string(most));
+    TRIAD_EXPECTS(c.value >= 0 && c.value <= most, std::string("a loader's capacity: ") + c.name + " is " +
+                                                       std::to_string(c.value) + ", expected 0 to " +
+                                                       std::to_string(most));
 }
 /// No graph or sequence is longer: n^3 still fits into a capacity.
 inline constexpr index_t most_nodes = index_t{1} << 20;

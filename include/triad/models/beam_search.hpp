@@ -1,12 +1,14 @@
-// Beam search on the host, for any decoder: which tokens each sentence's hypotheses go on with, given logits of what may follow.
+// Beam search on the host, for any decoder: which tokens each sentence's hypotheses go on with, given logits of what
+// may follow.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   log P(hypothesis) = sum of log softmax(logits)(token), the end's among them;  score = log P / length^alpha, the end counts
+//   log P(hypothesis) = sum of log softmax(logits)(token), the end's among them;  score = log P / length^alpha, the end
+//     counts
 //
-// At each step a sentence's k hypotheses have k v successors, of which the 2 k with the largest log P are looked at, best first:
-// an end among the first k finishes its hypothesis, and the k best others go on.  A sentence is over when it has k finished
-// hypotheses, or none that goes on.  These are fairseq's rules.  Of equals the smaller hypothesis comes first, then the smaller
-// token.  k = 1 is greedy search.
+// At each step a sentence's k hypotheses have k v successors, of which the 2 k with the largest log P are looked at,
+// best first: an end among the first k finishes its hypothesis, and the k best others go on.  A sentence is over when
+// it has k finished hypotheses, or none that goes on.  These are fairseq's rules.  Of equals the smaller hypothesis
+// comes first, then the smaller token.  k = 1 is greedy search.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +27,12 @@
 namespace triad {
 
 struct beam_options {
-  index_t beam = 5;                  // k
-  double length_penalty = 1;         // alpha; 0: none
-  index_t n_best = 1;                // hypotheses that best() gives
-  index_t longest = 200;             // tokens after which the end is forced
-  index_t shortest = 0;              // tokens before the end may be chosen; fairseq: 1
-  index_t begin = 0;                 // what a decoder is given first
+  index_t beam = 5;           // k
+  double length_penalty = 1;  // alpha; 0: none
+  index_t n_best = 1;         // hypotheses that best() gives
+  index_t longest = 200;      // tokens after which the end is forced
+  index_t shortest = 0;       // tokens before the end may be chosen; fairseq: 1
+  index_t begin = 0;          // what a decoder is given first
   index_t end = 0;
   std::vector<index_t> forbidden{};  // never chosen: padding
 };
@@ -40,7 +42,8 @@ struct hypothesis {
   double score, log_probability;
 };
 
-/// Rows h = k s + j, the same number at every step: hypothesis j of sentence s.  A row that is not live() may hold anything.
+/// Rows h = k s + j, the same number at every step: hypothesis j of sentence s.  A row that is not live() may hold
+/// anything.
 ///
 ///     beam_search search(sentences, vocabulary, options);
 ///     while (!search.done()) {
@@ -55,11 +58,15 @@ class beam_search {
       : most_(sentences), v_(vocabulary), k_(options.beam), options_(std::move(options)) {
     auto const token = [&](index_t t) { return t >= 0 && t < vocabulary; };
     TRIAD_EXPECTS(sentences >= 0 && k_ > 0, "beam_search: a beam holds one hypothesis at least");
-    TRIAD_EXPECTS(options_.n_best > 0 && options_.n_best <= k_, "beam_search: n_best is at least 1 and at most the beam");
-    TRIAD_EXPECTS(options_.shortest >= 0 && options_.shortest <= options_.longest, "beam_search: shortest is at least 0 and at most longest");
+    TRIAD_EXPECTS(options_.n_best > 0 && options_.n_best <= k_,
+                  "beam_search: n_best is at least 1 and at most the beam");
+    TRIAD_EXPECTS(options_.shortest >= 0 && options_.shortest <= options_.longest,
+                  "beam_search: shortest is at least 0 and at most longest");
     TRIAD_EXPECTS(std::isfinite(options_.length_penalty), "beam_search: the length penalty is no number");
-    TRIAD_EXPECTS(token(options_.end) && options_.begin >= 0, "beam_search: the end is no token of the vocabulary, or the begin is none");
-    TRIAD_EXPECTS(std::all_of(options_.forbidden.begin(), options_.forbidden.end(), [&](index_t t) { return token(t) && t != options_.end; }),
+    TRIAD_EXPECTS(token(options_.end) && options_.begin >= 0,
+                  "beam_search: the end is no token of the vocabulary, or the begin is none");
+    TRIAD_EXPECTS(std::all_of(options_.forbidden.begin(), options_.forbidden.end(),
+                              [&](index_t t) { return token(t) && t != options_.end; }),
                   "beam_search: a forbidden token is none of the vocabulary, or the end");
     allowed_.assign(size(v_), 1);
     for (index_t const t : options_.forbidden) allowed_[size(t)] = 0;
@@ -87,7 +94,8 @@ class beam_search {
   }
   /// Before the first step: a bound for one sentence, where it is lower than that of all.
   void limit(index_t sentence, index_t longest) {
-    TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_ && step_ == 0, "beam_search: limits are of sentences, and set before the first step");
+    TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_ && step_ == 0,
+                  "beam_search: limits are of sentences, and set before the first step");
     longest_[size(sentence)] = std::clamp(longest, options_.shortest, options_.longest);
   }
 
@@ -97,13 +105,15 @@ class beam_search {
   index_t step() const { return step_; }
   /// (rows) The last token of each hypothesis; at first the begin.
   std::span<index_t const> last_tokens() const { return of_step(token_); }
-  /// (rows) The row of the step before that each hypothesis goes on from; dead rows and those of the first step: their own.
+  /// (rows) The row of the step before that each hypothesis goes on from; dead rows and those of the first step: their
+  /// own.
   std::span<index_t const> parents() const { return of_step(parent_); }
   /// (rows) 1: what follows is asked for.  The rows of a sentence that is over are all 0.
   std::span<std::uint8_t const> live() const { return {live_.data(), size(rows())}; }
 
-  /// One more token.  logits (rows, v): of what follows the last; only live rows are read.  Minus infinity shuts a token.  Probabilities
-  /// are added up in double; their exponentials are of the logits' own type.  Scores that are no numbers are refused and change nothing.
+  /// One more token.  logits (rows, v): of what follows the last; only live rows are read.  Minus infinity shuts a
+  /// token.  Probabilities are added up in double; their exponentials are of the logits' own type.  Scores that are no
+  /// numbers are refused and change nothing.
   template <class Logits>
   void advance(Logits logits) {
     using T = element_t<Logits>;
@@ -155,7 +165,9 @@ class beam_search {
   static bool better(candidate const& a, candidate const& b) {
     return a.sum != b.sum ? a.sum > b.sum : a.row != b.row ? a.row < b.row : a.token < b.token;
   }
-  std::span<index_t const> of_step(std::vector<index_t> const& all) const { return {all.data() + step_ * rows(), size(rows())}; }
+  std::span<index_t const> of_step(std::vector<index_t> const& all) const {
+    return {all.data() + step_ * rows(), size(rows())};
+  }
 
   /// log of the sum of exp(x(r, c)) over c.
   template <class T>
@@ -163,10 +175,12 @@ class beam_search {
     T most = x(r, 0);
     for (index_t c = 1; c < v_; ++c) most = x(r, c) > most ? x(r, c) : most;
     double total = 0;
-    for (index_t c = 0; c < v_; ++c) total += static_cast<double>(std::exp(x(r, c) - most));  // NaN where the largest is infinite
+    for (index_t c = 0; c < v_; ++c)
+      total += static_cast<double>(std::exp(x(r, c) - most));  // NaN where the largest is infinite
     if (!std::isfinite(total))
-      throw data_error("beam search: the logits of what follows token " + std::to_string(step_) + " of sentence " + std::to_string(r / k_) +
-                       ", hypothesis " + std::to_string(r % k_) + ", are no probabilities (a NaN, an infinity, or all shut): " +
+      throw data_error("beam search: the logits of what follows token " + std::to_string(step_) + " of sentence " +
+                       std::to_string(r / k_) + ", hypothesis " + std::to_string(r % k_) +
+                       ", are no probabilities (a NaN, an infinity, or all shut): " +
                        "look at the model's parameters and at what it was given");
     return static_cast<double>(most) + std::log(total);
   }
@@ -203,7 +217,8 @@ class beam_search {
       auto const& c = candidates_[i];
       if (c.token == options_.end) {
         if (i < size(k_) && ends < k_)
-          finished_[size(first + ends++)] = {c.sum / std::pow(static_cast<double>(step_ + 1), options_.length_penalty), c.sum, step_, c.row};
+          finished_[size(first + ends++)] = {c.sum / std::pow(static_cast<double>(step_ + 1), options_.length_penalty),
+                                             c.sum, step_, c.row};
       } else if (going < k_) {
         auto const row = size(first + going++);
         token_[size(next) + row] = c.token, parent_[size(next) + row] = c.row;

@@ -29,18 +29,24 @@ struct decoding_steps {
   std::vector<index_t> token, parent;  // (slots) what the last step was given
 
   decoding_steps(index_t most_slots, index_t v, index_t beam, index_t most_tokens)
-      : vocabulary(v), longest(most_tokens), slots(most_slots), token(static_cast<std::size_t>(most_slots)), parent(token),
+      : vocabulary(v),
+        longest(most_tokens),
+        slots(most_slots),
+        token(static_cast<std::size_t>(most_slots)),
+        parent(token),
         logits_(static_cast<std::size_t>(most_slots * v)) {
     TRIAD_EXPECTS(beam > 0 && longest > 0, "decoder: a hypothesis and a token of it at least need room");
   }
 
   void begin(index_t slots_of_batch) { slots = slots_of_batch, tokens = 0; }
 
-  /// One more token of every hypothesis; says whether one of them goes on in another slot.  The first step needs no parents.
+  /// One more token of every hypothesis; says whether one of them goes on in another slot.  The first step needs no
+  /// parents.
   bool take(std::span<index_t const> newest, std::span<index_t const> parents) {
     auto const count = static_cast<std::size_t>(slots);
     TRIAD_EXPECTS(tokens >= 0, "decoder: sources come before steps: call begin() first");
-    TRIAD_EXPECTS(newest.size() == count && (tokens == 0 || parents.size() == count), "decoder: a token and a parent for every slot are needed");
+    TRIAD_EXPECTS(newest.size() == count && (tokens == 0 || parents.size() == count),
+                  "decoder: a token and a parent for every slot are needed");
     TRIAD_EXPECTS(tokens < longest, "decoder: there is no room for another token");
     bool moved = false, known = true;
     for (std::size_t h = 0; h < count; ++h) {
@@ -53,10 +59,12 @@ struct decoding_steps {
     return moved;
   }
 
-  /// Looks for the best hypotheses of the batch that was begun.  step(tokens, parents): the decoder's; its logits lie in `memory`.
+  /// Looks for the best hypotheses of the batch that was begun.  step(tokens, parents): the decoder's; its logits lie
+  /// in `memory`.
   template <class Memory, class Step>
   void find(beam_search& search, Memory const& memory, Step&& step) {
-    TRIAD_EXPECTS(search.rows() == slots, "decoder: the search has another beam, or another number of sentences, than the room and the batch");
+    TRIAD_EXPECTS(search.rows() == slots,
+                  "decoder: the search has another beam, or another number of sentences, than the room and the batch");
     while (!search.done()) {
       auto const found = step(search.last_tokens(), search.parents());
       memory.to_host(logits_.data(), found.data_handle(), static_cast<std::size_t>(slots * vocabulary) * sizeof(T));

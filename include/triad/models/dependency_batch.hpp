@@ -1,4 +1,5 @@
-// What dependency parsers are given and asked: sentences, and of each token its parent and the relation between the two.
+// What dependency parsers are given and asked: sentences, and of each token its parent and the relation between the
+// two.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +8,8 @@
 
 namespace triad {
 
-/// A batch of sentences, and the pairs whose relations are asked for: in training the right one of each token, in their order; or none.
+/// A batch of sentences, and the pairs whose relations are asked for: in training the right one of each token, in their
+/// order; or none.
 template <class T>
 struct dependency_batch : sentence_batch<T> {
   token_pairs pairs{};
@@ -54,10 +56,11 @@ struct dependency_answers {
   void identify(identity& id) const { id.add_views(parent, relation); }
 };
 
-/// Mean cross entropy of parents and of relations at the right parents, and their sum.  Overwrites loss (1) and all of d.
+/// Mean cross entropy of parents and of relations at the right parents, and their sum.  Overwrites loss (1) and all of
+/// d.
 template <backend Ex, class T>
-void dependency_loss(Ex& ex, arena& scratch, graph_batch const& graphs, dependency_scores<T> const& scores, dependency_answers const& answers, vec<T> loss,
-                     dependency_scores<T> const& d) {
+void dependency_loss(Ex& ex, arena& scratch, graph_batch const& graphs, dependency_scores<T> const& scores,
+                     dependency_answers const& answers, vec<T> loss, dependency_scores<T> const& d) {
   auto const frame = scratch.open();
   auto const parts = scratch.make<vec<T>>(2);
   auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while measuring

@@ -1,14 +1,17 @@
-// Dependency parsers: from a sentence to the parent of each token and the relation between the two, made of a trunk and heads.
+// Dependency parsers: from a sentence to the parent of each token and the relation between the two, made of a trunk and
+// heads.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = trunk(tokens);  arc(i, j), relation((i, j), :) = heads(y)
-//   loss = mean over tokens of -log softmax(arc(i, :))(parent(i)) + mean over tokens of -log softmax(relation((i, parent(i)), :))(right)
+//   loss = mean over tokens of -log softmax(arc(i, :))(parent(i)) + mean over tokens of -log softmax(relation((i,
+//     parent(i)), :))(right)
 //
 //   edge_dependency_parser       a state of every ordered pair, read by linear maps              layers/edge_heads.hpp
-//   biaffine_dependency_parser   a Transformer's states of tokens, read by products of both ends layers/biaffine_heads.hpp
+//   biaffine_dependency_parser   a Transformer's states of tokens, read by products of both ends
+//                                layers/biaffine_heads.hpp
 //
-// A tree is the maximum spanning arborescence of the arcs' scores (models/arborescence.hpp); the relations of its pairs are asked
-// for afterwards, by relate().
+// A tree is the maximum spanning arborescence of the arcs' scores (models/arborescence.hpp); the relations of its pairs
+// are asked for afterwards, by relate().
 #pragma once
 
 #include "triad/layers/biaffine_heads.hpp"
@@ -66,7 +69,8 @@ struct dependency_parser {
   /// Relations are computed where the batch has pairs, one for each token.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
-    TRIAD_EXPECTS(in.pairs.count() == 0 || in.pairs.count() == in.graphs.dims.nodes, "dependency_parser: a batch has one pair a token, or none");
+    TRIAD_EXPECTS(in.pairs.count() == 0 || in.pairs.count() == in.graphs.dims.nodes,
+                  "dependency_parser: a batch has one pair a token, or none");
     trunk.forward(ex, c, w.trunk, in, s.trunk);
     heads.forward(ex, c.child(1), w.heads, in, s.trunk.y, s.heads, scores.arc);
     if (in.pairs.count() > 0) relate(ex, c, w, s, in.pairs, scores.relation);
@@ -74,22 +78,26 @@ struct dependency_parser {
 
   /// Logits (pairs, relations) of any pairs of the batch that forward saw last.
   template <backend Ex>
-  void relate(Ex& ex, call const& c, fields<T const> w, saved const& s, token_pairs const& pairs, tensor<T, dyn, dyn> logits) const {
+  void relate(Ex& ex, call const& c, fields<T const> w, saved const& s, token_pairs const& pairs,
+              tensor<T, dyn, dyn> logits) const {
     heads.relate(ex, c.child(1), w.heads, s.trunk.y, s.heads, pairs, logits);
   }
 
   /// The sum of two mean cross entropies, and its gradient.
   template <backend Ex>
-  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss, output const& d) const {
+  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss,
+            output const& d) const {
     TRIAD_EXPECTS(in.pairs.count() == in.graphs.dims.nodes, "dependency_parser: to learn, one pair a token is needed");
     dependency_loss(ex, scratch, in.graphs, scores, right, loss, d);
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d,
+                fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const dy = c.scratch->template make<states>(Trunk::count(in.graphs.dims), width());
-    heads.backward(ex, c.child(1), w.heads, in, s.trunk.y, s.heads, in.pairs, vec<T const>(d.arc), d.relation, dy, gradient.heads);
+    heads.backward(ex, c.child(1), w.heads, in, s.trunk.y, s.heads, in.pairs, vec<T const>(d.arc), d.relation, dy,
+                   gradient.heads);
     trunk.backward(ex, c, w.trunk, in, s.trunk, dy, gradient.trunk);
   }
 };

@@ -1,8 +1,10 @@
-// Decoding with an encoder-decoder Edge Transformer one token at a time: a finished edge never changes, and nothing is computed twice.
+// Decoding with an encoder-decoder Edge Transformer one token at a time: a finished edge never changes, and nothing is
+// computed twice.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step of a hypothesis of n nodes computes 2 n - 1 edges and (2 n - 1) n triangles in each layer, instead of n^2 and n^3 (decoding_triples).
-// Hypotheses are never copied: a table says in which slot each of their nodes was computed, and only its rows change places.
+// A step of a hypothesis of n nodes computes 2 n - 1 edges and (2 n - 1) n triangles in each layer, instead of n^2 and
+// n^3 (decoding_triples). Hypotheses are never copied: a table says in which slot each of their nodes was computed, and
+// only its rows change places.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +20,8 @@ namespace triad {
 /// Of its sources' dims only pairs and `source` are read.
 using edge_decoder_room = basic_decoder_room<edge_pair_dims>;
 
-/// Used as a fused_decoder.  Allocates once.  The parameters are given to every call, so that they may change from batch to batch.
+/// Used as a fused_decoder.  Allocates once.  The parameters are given to every call, so that they may change from
+/// batch to batch.
 template <class Model, backend Ex>
 class edge_decoder {
  public:
@@ -27,11 +30,22 @@ class edge_decoder {
   using values = typename Model::template fields<T const>;
 
   edge_decoder(Ex& ex, Model const& m, edge_decoder_room const& room)
-      : ex_(ex), pass_{m, room.beam, room.longest}, room_(checked(room)), sizes_(room.sources),
-        host_(slots(), m.vocabulary(), room.beam, room.longest), owner_(size(slots() * room.longest)), before_(owner_),
-        source_(size(room.sources.pairs)), node_(source_), position_(host_.token), self_(host_.token), read_(host_.token),
-        left_(size(pass_.rows(room.sources, room.longest - 1))), right_(pass_.relational() ? 0 : left_.size()),
-        step_(bytes_of_step(), memory_of(ex)), memory_(bytes_kept(pass_, room), memory_of(ex)),
+      : ex_(ex),
+        pass_{m, room.beam, room.longest},
+        room_(checked(room)),
+        sizes_(room.sources),
+        host_(slots(), m.vocabulary(), room.beam, room.longest),
+        owner_(size(slots() * room.longest)),
+        before_(owner_),
+        source_(size(room.sources.pairs)),
+        node_(source_),
+        position_(host_.token),
+        self_(host_.token),
+        read_(host_.token),
+        left_(size(pass_.rows(room.sources, room.longest - 1))),
+        right_(pass_.relational() ? 0 : left_.size()),
+        step_(bytes_of_step(), memory_of(ex)),
+        memory_(bytes_kept(pass_, room), memory_of(ex)),
         scratch_(pass_.scratch(ex, room.sources), memory_of(ex)) {}
   edge_decoder(edge_decoder const&) = delete;
   edge_decoder& operator=(edge_decoder const&) = delete;
@@ -71,8 +85,8 @@ class edge_decoder {
     pass_.begin(ex_, use(scratch), w, in_, placed());
   }
 
-  /// One more token of every hypothesis: (slots, v) of what follows, until the next step.  Hypothesis h goes on from what hypothesis
-  /// parents[h], of the same source, was before; the first step needs none.
+  /// One more token of every hypothesis: (slots, v) of what follows, until the next step.  Hypothesis h goes on from
+  /// what hypothesis parents[h], of the same source, was before; the first step needs none.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     host_.take(tokens, parents);
     place_newest();
@@ -87,7 +101,8 @@ class edge_decoder {
   /// Looks for the best hypotheses of a batch.  The search has its beam, and no more sentences than there is room for.
   void find(values const& w, edge_pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
-    host_.find(search, memory_.memory(), [&](auto newest_tokens, auto before) { return step(w, newest_tokens, before); });
+    host_.find(search, memory_.memory(),
+               [&](auto newest_tokens, auto before) { return step(w, newest_tokens, before); });
   }
 
  private:
@@ -132,7 +147,9 @@ class edge_decoder {
         for (index_t i = 0; i <= a; ++i) *place++ = place_of(i, a, s);
         for (index_t j = 0; j < a; ++j) *place++ = place_of(a, j, s);
       } else {
-        auto const node = [&](index_t i) { return i < s ? node_[size(g)] + i : sizes_.source.nodes + (i - s) * count + own[i - s]; };
+        auto const node = [&](index_t i) {
+          return i < s ? node_[size(g)] + i : sizes_.source.nodes + (i - s) * count + own[i - s];
+        };
         for (index_t i = 0; i <= a; ++i) left_[size(row + i)] = node(i), right_[size(row + i)] = node(a);
         for (index_t j = 0; j < a; ++j) left_[size(row + a + 1 + j)] = node(a), right_[size(row + a + 1 + j)] = node(j);
       }
@@ -150,9 +167,11 @@ class edge_decoder {
   template <class Put>
   typename pass::newest put_newest(Put const& put, index_t t) const {
     index_t const count = slots(), rows = pass_.rows(sizes_, t);
-    auto const token = put(host_.token, count), position = put(position_, count), owner = put(owner_, count * (t + 1)), self = put(self_, count);
+    auto const token = put(host_.token, count), position = put(position_, count), owner = put(owner_, count * (t + 1)),
+               self = put(self_, count);
     auto const read = put(read_, count), left = put(left_, rows), right = put(right_, pass_.relational() ? 0 : rows);
-    return {t, token, position, tensor<index_t const, dyn, dyn>(owner.data_handle(), count, t + 1), self, read, left, right};
+    return {t,    token, position, tensor<index_t const, dyn, dyn>(owner.data_handle(), count, t + 1),
+            self, read,  left,     right};
   }
   std::size_t bytes_of_step() const {
     return planned_bytes([&](arena& a) {
@@ -168,8 +187,8 @@ class edge_decoder {
   decoding_steps<T> host_;
   edge_pair_batch<T> in_;
   index_t triples_ = 0;
-  std::vector<index_t> owner_, before_;                 // (slots, tokens) as edge_shells has it; what it was
-  std::vector<index_t> source_, node_;                  // (pairs) nodes of each source, and how many there are before them
+  std::vector<index_t> owner_, before_;  // (slots, tokens) as edge_shells has it; what it was
+  std::vector<index_t> source_, node_;   // (pairs) nodes of each source, and how many there are before them
   std::vector<index_t> position_, self_, read_, left_, right_;  // as edge_decoding::newest has them
   batch_upload<Ex> step_;
   buffer<memory> memory_, scratch_;

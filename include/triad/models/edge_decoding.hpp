@@ -1,12 +1,13 @@
 // What decoding with an encoder-decoder Edge Transformer computes token by token, in memory that somebody else owns.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   begin    the encoder, and the decoder's layers over the edges between sources, which see no target; but the last, and all of the last
-//            but one after its projections
-//   extend   of every hypothesis the 2 a + 1 edges of its newest node a; in the last layer, of the triangle too, only the edge that is read
+//   begin    the encoder, and the decoder's layers over the edges between sources, which see no target; but the last,
+//            and all of the last but one after its projections
+//   extend   of every hypothesis the 2 a + 1 edges of its newest node a; in the last layer, of the triangle too, only
+//            the edge that is read
 //
-// Of every finished edge each layer keeps its projections, where ops/triangle_step.hpp says.  The last layer's read edge reads no edge between
-// sources, and where it is (a, a) none of an earlier shell: so it keeps less.
+// Of every finished edge each layer keeps its projections, where ops/triangle_step.hpp says.  The last layer's read
+// edge reads no edge between sources, and where it is (a, a) none of an earlier shell: so it keeps less.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@
 
 namespace triad {
 
-/// Triangles that each way of decoding computes in the decoder's layers, for one hypothesis of so many source and target tokens.
+/// Triangles that each way of decoding computes in the decoder's layers, for one hypothesis of so many source and
+/// target tokens.
 struct decoding_triples {
   index_t incremental;  // what edge_decoder computes
   index_t masked;       // a pass over all tokens at every step, of triangles that the causal mask leaves open
@@ -53,7 +55,8 @@ struct edge_decoding {
     vec<index_t const> token, position;     // (slots)
     tensor<index_t const, dyn, dyn> owner;  // (slots, step + 1) edge_shells::owner
     vec<index_t const> self, read;          // (slots) which row of the step is the edge (a, a), and which is read
-    vec<index_t const> left, right;         // (rows) relational: an edge's place, and none;  positional: the rows of both its nodes among the ends
+    vec<index_t const> left,
+        right;  // (rows) relational: an edge's place, and none;  positional: the rows of both its nodes among the ends
   };
   struct places {
     typename Model::encoder_saved encoder;
@@ -61,9 +64,9 @@ struct edge_decoding {
     cache last;                       // (fewer rows, projections of an edge): of the last layer
     states x[2];                      // (rows, d): of the edges at work, before and after a layer
     states table;                     // (places, d) what relational edges begin with, or (0, d)
-    states left, right;               // (source nodes + slots longest, d) wl u + bl and wr u + br of every node, or (0, d)
-    states final;                     // (slots, d)
-    typename Model::output logits;    // (slots, v)
+    states left, right;  // (source nodes + slots longest, d) wl u + bl and wr u + br of every node, or (0, d)
+    states final;        // (slots, d)
+    typename Model::output logits;  // (slots, v)
   };
 
   index_t layers() const { return model.decoder.layers.count(); }
@@ -79,7 +82,8 @@ struct edge_decoding {
   places plan(arena& place, edge_pair_dims const& z) const {
     index_t const d = model.width(), kept = model.decoder.layers.layer.kept_of_edge(), slots = z.pairs * beam;
     auto const all = of_dims(z);
-    index_t const shells_alone = all.first_row(longest) - all.first_row(0), most = std::max(z.source.rows, all.rows(longest - 1));
+    index_t const shells_alone = all.first_row(longest) - all.first_row(0),
+                  most = std::max(z.source.rows, all.rows(longest - 1));
     auto const state = [&](index_t n) { return place.make<states>(n, d); };
     auto const encoder = model.plan_encoder(place, z, keep::nothing);
     auto const caches = place.make<tensor<T, dyn, dyn, dyn>>(layers() - 1, all.first_row(longest), kept);
@@ -87,7 +91,9 @@ struct edge_decoding {
     auto const x = state(most), y = state(most), table = state(relational() ? model.decoder.edges.places.count() : 0);
     index_t const ends = relational() ? 0 : z.source.nodes + slots * longest;
     auto const left = state(ends), right = state(ends), final = state(slots);
-    return {encoder, caches, last, {x, y}, table, left, right, final, place.make<typename Model::output>(slots, model.vocabulary())};
+    return {encoder, caches, last,
+            {x, y},  table,  left,
+            right,   final,  place.make<typename Model::output>(slots, model.vocabulary())};
   }
 
   template <backend Ex>
@@ -110,16 +116,18 @@ struct edge_decoding {
 
   /// logits of what follows each hypothesis
   template <backend Ex>
-  void extend(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, newest const& now, places const& at) const {
+  void extend(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, newest const& now,
+              places const& at) const {
     auto const& layer = model.decoder.layers.layer;
     auto of = shells(in.source.graphs, now.step, now.owner);
     index_t const rows = of.rows(now.step), last = layers() - 1;
     first_states(ex, c, w, in, now, at, rows_of(at.x[0], 0, rows));
     for (index_t k = 0; k < last; ++k)
-      layer.extend(ex, c, w.decoder.layers.at(k), rows_of(at.x[k % 2], 0, rows), of, shell_edges::all, now.read, slice(at.caches, k),
-                   rows_of(at.x[(k + 1) % 2], 0, rows));
+      layer.extend(ex, c, w.decoder.layers.at(k), rows_of(at.x[k % 2], 0, rows), of, shell_edges::all, now.read,
+                   slice(at.caches, k), rows_of(at.x[(k + 1) % 2], 0, rows));
     of.skipped = of.first_row(read() == shell_edges::own ? now.step : 0);
-    layer.extend(ex, c, w.decoder.layers.at(last), rows_of(at.x[last % 2], 0, rows), of, read(), now.read, at.last, at.final);
+    layer.extend(ex, c, w.decoder.layers.at(last), rows_of(at.x[last % 2], 0, rows), of, read(), now.read, at.last,
+                 at.final);
     model.readout().forward(ex, c, w.output, at.final, {}, at.logits);
   }
 
@@ -132,7 +140,8 @@ struct edge_decoding {
     auto const in = model.measured_input(z);
     index_t const slots = z.pairs * beam, rows = of_dims(z).rows(longest - 1);
     vec<index_t const> const slot(nullptr, slots), row(nullptr, rows), none(nullptr, 0);
-    newest const now{longest - 1, slot, slot, tensor<index_t const, dyn, dyn>(nullptr, slots, longest), slot, slot, row, relational() ? none : row};
+    newest const now{longest - 1, slot, slot, tensor<index_t const, dyn, dyn>(nullptr, slots, longest),
+                     slot,        slot, row,  relational() ? none : row};
     return planned_scratch(ex, call{}, [&](auto& dry, call const& c) {
       begin(dry, c, w, in, at);
       extend(dry, c, w, in, now, at);
@@ -150,7 +159,8 @@ struct edge_decoding {
 
   /// wl u + bl and wr u + br of some nodes, as rows `first` and following.
   template <backend Ex>
-  void ends(Ex& ex, call const& c, values const& w, token_sequences<T> const& nodes, places const& at, index_t first, index_t count) const {
+  void ends(Ex& ex, call const& c, values const& w, token_sequences<T> const& nodes, places const& at, index_t first,
+            index_t count) const {
     auto const& edges = model.decoder.edges;
     auto const frame = c.scratch->open();
     auto const u = c.scratch->template make<states>(count, model.width());
@@ -160,7 +170,8 @@ struct edge_decoding {
   }
   /// x (rows of the step, d) as pair_edges has it.
   template <backend Ex>
-  void first_states(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, newest const& now, places const& at, states x) const {
+  void first_states(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, newest const& now,
+                    places const& at, states x) const {
     auto const frame = c.scratch->open();
     index_t const slots = now.token.extent(0), d = model.width();
     if (relational()) {

@@ -1,8 +1,9 @@
-// What the encoder-decoder Edge Transformer is given: ragged pairs of sequences, as graphs of a source and of a source with its target.
+// What the encoder-decoder Edge Transformer is given: ragged pairs of sequences, as graphs of a source and of a source
+// with its target.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole graph of a pair has the source's nodes first and the target's behind them; all its edges are there, so that a pair of s and
-// t tokens has s^2 rows in the encoder and (s + t)^2 in the decoder.
+// The whole graph of a pair has the source's nodes first and the target's behind them; all its edges are there, so that
+// a pair of s and t tokens has s^2 rows in the encoder and (s + t)^2 in the decoder.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +17,10 @@ namespace triad {
 
 /// Sizes of a batch, known to the host; what memory is planned with.
 struct edge_pair_dims {
-  index_t pairs = 0;   // b
-  graph_dims source;   // of the graphs of the sources
-  graph_dims whole;    // of the graphs of sources with their targets
-  index_t targets = 0; // tokens of all targets
+  index_t pairs = 0;    // b
+  graph_dims source;    // of the graphs of the sources
+  graph_dims whole;     // of the graphs of sources with their targets
+  index_t targets = 0;  // tokens of all targets
 };
 
 /// The dims of one pair whose sequences have so many tokens, `begin` and `end` among them.
@@ -31,10 +32,12 @@ constexpr edge_pair_dims operator+(edge_pair_dims const& a, edge_pair_dims const
 }
 /// The smallest dims that hold either of two batches.
 constexpr edge_pair_dims larger(edge_pair_dims const& a, edge_pair_dims const& b) {
-  return {std::max(a.pairs, b.pairs), larger(a.source, b.source), larger(a.whole, b.whole), std::max(a.targets, b.targets)};
+  return {std::max(a.pairs, b.pairs), larger(a.source, b.source), larger(a.whole, b.whole),
+          std::max(a.targets, b.targets)};
 }
 constexpr bool fits(edge_pair_dims const& d, edge_pair_dims const& capacity) {
-  return d.pairs <= capacity.pairs && fits(d.source, capacity.source) && fits(d.whole, capacity.whole) && d.targets <= capacity.targets;
+  return d.pairs <= capacity.pairs && fits(d.source, capacity.source) && fits(d.whole, capacity.whole) &&
+         d.targets <= capacity.targets;
 }
 
 /// Which edge tells the token that follows the i-th of a target.
@@ -50,20 +53,20 @@ struct edge_pair_layout {
   edge_reading reading = edge_reading::own;
 };
 
-/// Sources, and what a decoder has seen of their targets.  Loaders lay graphs side by side, without padding: `sources` shuts the future.
-/// Padded forms leave `sources` away and say everything by masks.
+/// Sources, and what a decoder has seen of their targets.  Loaders lay graphs side by side, without padding: `sources`
+/// shuts the future.  Padded forms leave `sources` away and say everything by masks.
 template <class T>
 struct edge_pair_batch {
   edge_pair_dims sizes;
-  token_sequences<T> source;                             // graphs of sources; relation: their edges' places
-  token_sequences<T> whole;                              // graphs of both; relation: as pair_edges_input has it; self is not read
-  vec<index_t const> sources{nullptr, 0};                // (b) how many nodes of each whole graph are of the source; or (0)
-  vec<index_t const> target_token{nullptr, 0};           // (targets) each target shifted right behind `begin`
-  vec<index_t const> target_self{nullptr, 0};            // (targets) the row of a target's own edge (i, i) in the whole graph
-  vec<index_t const> read{nullptr, 0};                   // (targets) the row of the edge that is read: edge_reading
-  vec<index_t const> origin{nullptr, 0};                 // (rows of the whole) as pair_edges_input has it
-  vec<index_t const> source_row{nullptr, 0};             // (rows of the sources) a source's edge in the whole graph
-  triangle_mask source_mask{}, mask{};                   // padded forms only
+  token_sequences<T> source;               // graphs of sources; relation: their edges' places
+  token_sequences<T> whole;                // graphs of both; relation: as pair_edges_input has it; self is not read
+  vec<index_t const> sources{nullptr, 0};  // (b) how many nodes of each whole graph are of the source; or (0)
+  vec<index_t const> target_token{nullptr, 0};  // (targets) each target shifted right behind `begin`
+  vec<index_t const> target_self{nullptr, 0};   // (targets) the row of a target's own edge (i, i) in the whole graph
+  vec<index_t const> read{nullptr, 0};          // (targets) the row of the edge that is read: edge_reading
+  vec<index_t const> origin{nullptr, 0};        // (rows of the whole) as pair_edges_input has it
+  vec<index_t const> source_row{nullptr, 0};    // (rows of the sources) a source's edge in the whole graph
+  triangle_mask source_mask{}, mask{};          // padded forms only
 
   edge_pair_dims const& dims() const { return sizes; }
 
@@ -89,7 +92,8 @@ struct edge_pair_batch {
       return token_sequences<T>{{d, each, each, each, each}, nodes, none(d.rows), nodes, nodes, waves};
     };
     auto const targets = none(z.targets);
-    return {z, side(z.source), side(z.whole), none(z.pairs), targets, targets, targets, none(z.whole.rows), none(z.source.rows)};
+    return {z,       side(z.source), side(z.whole),      none(z.pairs),      targets,
+            targets, targets,        none(z.whole.rows), none(z.source.rows)};
   }
   static pair_answers measured_answers(edge_pair_dims const& z) { return {vec<index_t const>(nullptr, z.targets)}; }
 };

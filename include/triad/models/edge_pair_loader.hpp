@@ -1,4 +1,5 @@
-// Fills batches of pairs of sequences, as graphs, on the host and hands them over in a backend's memory; allocates once.
+// Fills batches of pairs of sequences, as graphs, on the host and hands them over in a backend's memory; allocates
+// once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,16 +12,16 @@
 
 namespace triad {
 
-/// Used as a pair_loader: sequences are given without their ends.  Of a source s and a target t the model reads `s end` and `begin t`,
-/// and is asked for `t end`.
+/// Used as a pair_loader: sequences are given without their ends.  Of a source s and a target t the model reads `s end`
+/// and `begin t`, and is asked for `t end`.
 template <backend Ex, class T>
 class edge_pair_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Room for batches up to these dims (edge_pair_dims_of), in which every sequence has one token more than is given.  layout, and `width`
-  /// of the position waves: the model's.  where: memory_of(ex) of a device's backend; hosts need none.  positions: of which there are waves,
-  /// where a decoder will go beyond the targets that are added here.
+  /// Room for batches up to these dims (edge_pair_dims_of), in which every sequence has one token more than is given.
+  /// layout, and `width` of the position waves: the model's.  where: memory_of(ex) of a device's backend; hosts need
+  /// none.  positions: of which there are waves, where a decoder will go beyond the targets that are added here.
   edge_pair_loader(edge_pair_dims const& capacity, edge_pair_layout const& layout, index_t width, index_t begin_token,
                    index_t end_token, memory where = {}, index_t positions = 0)
       : capacity_(capacity),
@@ -34,9 +35,9 @@ class edge_pair_loader {
                               checked_size("edge_pair_loader", {"width", width})),
                width, where) {
     expect_capacity({{"pairs", capacity.pairs}, {"targets", capacity.targets}});
-    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0,
-                  "edge_pair_loader: the tokens of the begin and of the end are " + std::to_string(begin_token) + " and " +
-                      std::to_string(end_token) + ", expected 0 or more");
+    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "edge_pair_loader: the tokens of the begin and of the end are " +
+                                                          std::to_string(begin_token) + " and " +
+                                                          std::to_string(end_token) + ", expected 0 or more");
     sources_.resize(size(capacity.pairs));
     for (auto* v : {&source_token_, &source_position_, &source_self_}) v->resize(size(capacity.source.nodes));
     for (auto* v : {&source_relation_, &source_row_}) v->resize(size(capacity.source.rows));
@@ -65,7 +66,8 @@ class edge_pair_loader {
     std::copy(target.begin(), target.end(), target_token_.begin() + first + 1);
     std::copy(target.begin(), target.end(), next_.begin() + first);
     next_[size(targets_ - 1)] = end_;
-    std::copy(target_token_.begin() + first, target_token_.begin() + targets_, token_.begin() + whole_.dims().nodes - (targets_ - first));
+    std::copy(target_token_.begin() + first, target_token_.begin() + targets_,
+              token_.begin() + whole_.dims().nodes - (targets_ - first));
   }
 
   /// The same of a source whose target is to be found: it has one of no tokens.
@@ -95,9 +97,18 @@ class edge_pair_loader {
       in.sizes = z;
       auto const waves = waves_.view();
       auto const graphs = source_.upload(put), whole = whole_.upload(put);
-      in.source = {graphs, put(source_token_, z.source.nodes), put(source_relation_, z.source.rows), put(source_position_, z.source.nodes),
-                   put(source_self_, z.source.nodes), waves};
-      in.whole = {whole, put(token_, z.whole.nodes), put(relation_, z.whole.rows), put(position_, z.whole.nodes), vec<index_t const>(nullptr, 0), waves};
+      in.source = {graphs,
+                   put(source_token_, z.source.nodes),
+                   put(source_relation_, z.source.rows),
+                   put(source_position_, z.source.nodes),
+                   put(source_self_, z.source.nodes),
+                   waves};
+      in.whole = {whole,
+                  put(token_, z.whole.nodes),
+                  put(relation_, z.whole.rows),
+                  put(position_, z.whole.nodes),
+                  vec<index_t const>(nullptr, 0),
+                  waves};
       in.sources = put(sources_, z.pairs);
       in.target_token = put(target_token_, z.targets);
       in.target_self = put(target_self_, z.targets);
@@ -170,7 +181,8 @@ class edge_pair_loader {
   graph_offsets source_, whole_;
   std::vector<index_t> sources_;
   std::vector<index_t> source_token_, source_position_, source_self_, source_relation_, source_row_;
-  std::vector<index_t> token_, position_, place_, known_, relation_, origin_;  // known_: the row among the sources' edges, or -1
+  std::vector<index_t> token_, position_, place_, known_, relation_,
+      origin_;  // known_: the row among the sources' edges, or -1
   std::vector<index_t> target_token_, target_self_, read_, next_;
   batch_upload<Ex> upload_;
   constant_table<T, memory> waves_;

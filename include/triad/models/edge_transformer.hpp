@@ -3,7 +3,8 @@
 //
 //   x_0(i, j) = e(label(i, j));  x_{k+1} = layer(x_k);  logits = readout(x_L(source, target))
 //
-// Only one edge of each graph is read, so the last layer computes its output projection and feed-forward block there alone.
+// Only one edge of each graph is read, so the last layer computes its output projection and feed-forward block there
+// alone.
 #pragma once
 
 #include <string>
@@ -59,11 +60,11 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
     }
   };
   struct saved {
-    states x0;                                      // (rows, d)
+    states x0;  // (rows, d)
     typename repeat<T, layer_type>::saved layers;
-    typename layer_type::saved last;                // of the last layer, where it is pruned
-    states final;                                   // (rows, d), or (b, d) where pruned
-    states asked;                                   // (b, d): what the readout sees
+    typename layer_type::saved last;  // of the last layer, where it is pruned
+    states final;                     // (rows, d), or (b, d) where pruned
+    states asked;                     // (b, d): what the readout sees
     typename feed_forward<T, D, D, dyn>::saved readout;
   };
 
@@ -106,7 +107,8 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits,
+                fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const rows = in.graphs.dims.rows, n = layers.count();
@@ -115,8 +117,8 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
     auto const dx = scratch.make<states>(rows, width()), dx0 = scratch.make<states>(rows, width());
     auto const x = first_input(in, s);
     if (prune) {
-      layers.layer.backward(ex, c.child(0).child(n - 1), w.layers.at(n - 1), last_input(in, s), s.last, asked, n > 1 ? dx : dx0,
-                            gradient.layers.at(n - 1));
+      layers.layer.backward(ex, c.child(0).child(n - 1), w.layers.at(n - 1), last_input(in, s), s.last, asked,
+                            n > 1 ? dx : dx0, gradient.layers.at(n - 1));
       if (n > 1) layers.backward_from(ex, c.child(0), w.layers, x, s.layers, dx, dx0, gradient.layers, n - 1);
     } else {
       fill(ex, T(0), dx);
@@ -129,8 +131,8 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   /// weights (h, n) of layer k, from 0, for edge (i, j) of one graph, after a forward pass with keep::everything; flat:
   /// (h, 2n). A contract_violation where there is no such layer, graph or node, or where their states were not kept.
   template <backend Ex>
-  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i, index_t j,
-                         matrix<T> weights) const {
+  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
+                         index_t j, matrix<T> weights) const {
     auto const text = [](index_t v) { return std::to_string(v); };
     TRIAD_EXPECTS(
         k >= 0 && k < layers.count(),

@@ -16,14 +16,16 @@ struct edge_transformer_parser_sizes {
   index_t relations = 33;  // rows of the table of relative positions
   label_counts labels{};
   index_t layers = 1;
-  bool tied = false;       // true: as the paper has it; the released program's are not, whatever its switch says
+  bool tied = false;  // true: as the paper has it; the released program's are not, whatever its switch says
   edge_transformer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   double positional_dropout = 0;
   arcs reading = arcs::from_child;
   index_t fixed_token = -1;  // a token whose vector is not learned, or none
 
-  edge_trunk_sizes trunk() const { return {tokens, relations, layers, tied, layer, encoding, positional_dropout, fixed_token}; }
+  edge_trunk_sizes trunk() const {
+    return {tokens, relations, layers, tied, layer, encoding, positional_dropout, fixed_token};
+  }
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
@@ -57,7 +59,7 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   };
   struct saved {
     typename trunk_type::saved trunk;
-    states own;                        // (nodes, d): of the edges (i, i)
+    states own;  // (nodes, d): of the edges (i, i)
   };
 
   template <class S = T>
@@ -80,10 +82,12 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d,
+                fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    auto const own = scratch.make<states>(in.graphs.dims.nodes, width()), dy = scratch.make<states>(in.graphs.dims.rows, width());
+    auto const own = scratch.make<states>(in.graphs.dims.nodes, width()),
+               dy = scratch.make<states>(in.graphs.dims.rows, width());
     heads.backward(ex, c.child(1), w.labels, s.own, d.labels, own, gradient.labels);
     scorer().backward(ex, c.child(1), w.parent, s.trunk.y, {}, as_column(d.parent), dy, gradient.parent);
     scatter_add_rows(ex, own, in.self, dy);

@@ -1,13 +1,15 @@
 // The Edge Transformer as encoder and decoder: from a sequence of tokens to another one.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   source: x_0 = pair_edges(source);  x_{k+1} = layer(x_k);  y = x_L                                  (rows of the sources, d)
-//   whole:  z_0 = y between nodes of the source, else pair_edges(whole);  z_{k+1} = layer(z_k)         (rows of the whole, d)
+//   source: x_0 = pair_edges(source);  x_{k+1} = layer(x_k);  y = x_L                                  (rows of the
+//     sources, d)
+//   whole:  z_0 = y between nodes of the source, else pair_edges(whole);  z_{k+1} = layer(z_k)         (rows of the
+//     whole, d)
 //           causal: a target's node l is the middle of (i, j) only where l <= max(i, j)
 //   logits(t) = w z_L(t, t), or w z_L(begin, t)                                                        (targets, v)
 //
-// The decoder's layers go on changing the edges of the source, which see no target.  Only one edge of each target's token is read, so the
-// last layer computes its output projection and feed-forward block there alone.
+// The decoder's layers go on changing the edges of the source, which see no target.  Only one edge of each target's
+// token is read, so the last layer computes its output projection and feed-forward block there alone.
 #pragma once
 
 #include "triad/layers/edge_transformer_layer.hpp"
@@ -88,7 +90,8 @@ struct edge_transformer_seq2seq {
         smoothing(z.smoothing),
         prune(z.prune) {
     TRIAD_EXPECTS(z.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
-    TRIAD_EXPECTS(z.layer.variant != triangle_form::flat, "edge_transformer_seq2seq: the flat form of attention is not causal");
+    TRIAD_EXPECTS(z.layer.variant != triangle_form::flat,
+                  "edge_transformer_seq2seq: the flat form of attention is not causal");
     TRIAD_EXPECTS(z.padding < z.tokens, "edge_transformer_seq2seq: the padding is " + std::to_string(z.padding) +
                                             ", and there are " + std::to_string(z.tokens) + " tokens");
   }
@@ -112,17 +115,17 @@ struct edge_transformer_seq2seq {
   };
   struct encoder_saved {
     typename pair_edges<T, D>::saved edges;
-    states x0;                                     // (rows of the sources, d)
+    states x0;  // (rows of the sources, d)
     typename repeat<T, layer_type>::saved layers;
-    states y;                                      // (rows of the sources, d): what the decoder is given
+    states y;  // (rows of the sources, d): what the decoder is given
   };
   struct decoder_saved {
     typename pair_edges<T, D>::saved edges;
-    states x0;                                     // (rows of the whole, d)
+    states x0;  // (rows of the whole, d)
     typename repeat<T, layer_type>::saved layers;
-    typename layer_type::saved last;               // of the last layer, where it is pruned
-    states final;                                  // (rows of the whole, d), or (targets, d) where pruned
-    states asked;                                  // (targets, d): what the readout sees
+    typename layer_type::saved last;  // of the last layer, where it is pruned
+    states final;                     // (rows of the whole, d), or (targets, d) where pruned
+    states asked;                     // (targets, d): what the readout sees
   };
   struct saved {
     encoder_saved encoder;
@@ -154,11 +157,14 @@ struct edge_transformer_seq2seq {
     auto const e = decoder.edges.plan_saved(place, z.whole, kept);
     auto const x0 = state(z.whole.rows);
     auto const l = decoder.layers.plan_first(place, z.whole, kept, full);
-    auto const last = decoder.layers.layer.plan_saved(place, last_used ? z.whole : graph_dims{}, kept, last_used ? z.targets : 0);
+    auto const last =
+        decoder.layers.layer.plan_saved(place, last_used ? z.whole : graph_dims{}, kept, last_used ? z.targets : 0);
     auto const final = state(prune ? z.targets : z.whole.rows);
     return {e, x0, l, last, final, prune ? final : state(z.targets)};
   }
-  output plan_output(arena& place, edge_pair_dims const& z) const { return place.make<output>(z.targets, vocabulary()); }
+  output plan_output(arena& place, edge_pair_dims const& z) const {
+    return place.make<output>(z.targets, vocabulary());
+  }
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& logits) const {
@@ -175,14 +181,16 @@ struct edge_transformer_seq2seq {
 
   /// The target's half, from what the encoder made, y (rows of the sources, d).
   template <backend Ex>
-  void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, D> y, decoder_saved const& s, output const& logits) const {
+  void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, D> y,
+              decoder_saved const& s, output const& logits) const {
     if (in.sizes.targets == 0) return;
     index_t const n = decoder.layers.count();
     auto const x = whole_input(in, s.x0);
     decoder.edges.forward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, y), s.edges, s.x0);
     if (prune) {
       if (n > 1) decoder.layers.forward_to(ex, c.child(3), w.decoder.layers, x, s.layers, s.layers.state(n - 1), n - 1);
-      decoder.layers.layer.forward(ex, c.child(3).child(n - 1), w.decoder.layers.at(n - 1), last_input(in, s), s.last, s.final);
+      decoder.layers.layer.forward(ex, c.child(3).child(n - 1), w.decoder.layers.at(n - 1), last_input(in, s), s.last,
+                                   s.final);
     } else {
       decoder.layers.forward(ex, c.child(3), w.decoder.layers, x, s.layers, s.final);
       gather_rows(ex, s.final, in.read, s.asked);
@@ -191,16 +199,18 @@ struct edge_transformer_seq2seq {
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_logits, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_logits,
+                fields<T> gradient) const {
     if (in.sizes.targets == 0) return;
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     auto const state = [&](index_t rows) { return scratch.make<states>(rows, width()); };
     auto const dy = state(in.sizes.source.rows), dx0 = state(in.sizes.source.rows);
     backward_decoder(ex, c, w, in, s, d_logits, dy, gradient);
-    encoder.layers.backward(ex, c.child(1), w.encoder.layers, source_input(in, s.encoder.x0), s.encoder.layers, dy, dx0, gradient.encoder.layers);
-    encoder.edges.backward(ex, c.child(0), w.encoder.edges, source_edges(in, w.tokens), s.encoder.edges, dx0, state(0), gradient.tokens,
-                           gradient.encoder.edges);
+    encoder.layers.backward(ex, c.child(1), w.encoder.layers, source_input(in, s.encoder.x0), s.encoder.layers, dy, dx0,
+                            gradient.encoder.layers);
+    encoder.edges.backward(ex, c.child(0), w.encoder.edges, source_edges(in, w.tokens), s.encoder.edges, dx0, state(0),
+                           gradient.tokens, gradient.encoder.edges);
   }
 
   input measured_input(edge_pair_dims const& z) const { return input::measured(z, width()); }
@@ -208,12 +218,15 @@ struct edge_transformer_seq2seq {
 
   /// Cross entropy, smoothed, of what follows each token.
   template <backend Ex>
-  void loss(Ex& ex, arena&, input const&, output const& logits, answers const& right, vec<T> loss, output const& d) const {
+  void loss(Ex& ex, arena&, input const&, output const& logits, answers const& right, vec<T> loss,
+            output const& d) const {
     cross_entropy(ex, logits, right.next, loss, d, smoothing);
   }
 
   /// What either side's layers are given.
-  edge_input<T, D> source_input(input const& in, tensor<T const, dyn, D> x) const { return {x, in.source.graphs, in.source_mask}; }
+  edge_input<T, D> source_input(input const& in, tensor<T const, dyn, D> x) const {
+    return {x, in.source.graphs, in.source_mask};
+  }
   edge_input<T, D> whole_input(input const& in, tensor<T const, dyn, D> x) const {
     edge_input<T, D> all{x, in.whole.graphs, in.mask};
     all.sources = in.sources;
@@ -237,8 +250,8 @@ struct edge_transformer_seq2seq {
 
   /// Overwrites dy (rows of the sources, d).
   template <backend Ex>
-  void backward_decoder(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_logits, states dy,
-                        fields<T> gradient) const {
+  void backward_decoder(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s,
+                        output const& d_logits, states dy, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     auto const state = [&](index_t rows) { return scratch.make<states>(rows, width()); };
@@ -248,15 +261,18 @@ struct edge_transformer_seq2seq {
     auto const x = whole_input(in, d.x0);
     readout().backward(ex, c, w.output, d.asked, {}, d_logits, asked, gradient.output);
     if (prune) {
-      decoder.layers.layer.backward(ex, c.child(3).child(n - 1), w.decoder.layers.at(n - 1), last_input(in, d), d.last, asked, n > 1 ? dx : dx0,
-                                    gradient.decoder.layers.at(n - 1));
-      if (n > 1) decoder.layers.backward_from(ex, c.child(3), w.decoder.layers, x, d.layers, dx, dx0, gradient.decoder.layers, n - 1);
+      decoder.layers.layer.backward(ex, c.child(3).child(n - 1), w.decoder.layers.at(n - 1), last_input(in, d), d.last,
+                                    asked, n > 1 ? dx : dx0, gradient.decoder.layers.at(n - 1));
+      if (n > 1)
+        decoder.layers.backward_from(ex, c.child(3), w.decoder.layers, x, d.layers, dx, dx0, gradient.decoder.layers,
+                                     n - 1);
     } else {
       fill(ex, T(0), dx);
       scatter_add_rows(ex, asked, in.read, dx);
       decoder.layers.backward(ex, c.child(3), w.decoder.layers, x, d.layers, dx, dx0, gradient.decoder.layers);
     }
-    decoder.edges.backward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, s.encoder.y), d.edges, dx0, dy, gradient.tokens, gradient.decoder.edges);
+    decoder.edges.backward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, s.encoder.y), d.edges, dx0, dy,
+                           gradient.tokens, gradient.decoder.edges);
   }
 };
 

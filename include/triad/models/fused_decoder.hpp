@@ -1,11 +1,13 @@
-// Decoding with an encoder-decoder one token at a time: what earlier tokens left is kept, and nothing is computed twice.
+// Decoding with an encoder-decoder one token at a time: what earlier tokens left is kept, and nothing is computed
+// twice.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   begin   the encoder on all sources;  of every decoder layer the keys and values of what the encoder made
-//   step    of every hypothesis the state of its newest token alone; its keys and values join those of the tokens before it
-//           fuse-attention looks at states of the same token, so that nothing of it is kept
+//   step    of every hypothesis the state of its newest token alone; its keys and values join those of the tokens
+//           before it fuse-attention looks at states of the same token, so that nothing of it is kept
 //
-// A token of a hypothesis of length n costs as much as a pass over its n tokens, divided by n, but for attention over them.
+// A token of a hypothesis of length n costs as much as a pass over its n tokens, divided by n, but for attention over
+// them.
 #pragma once
 
 #include <span>
@@ -27,10 +29,17 @@ class fused_decoder {
   using values = typename Model::template fields<T const>;
 
   fused_decoder(Ex& ex, Model const& m, decoder_room const& room)
-      : ex_(ex), model_(m), room_(room), sizes_(room.sources), host_(slots(), m.vocabulary(), room.beam, room.longest),
-        constants_(bytes_of_constants(), memory_of(ex)), step_(bytes_of_step(), memory_of(ex)),
-        memory_(needed_memory(), memory_of(ex)), scratch_(needed_scratch(), memory_of(ex)),
-        position_(host_.token), length_(host_.token) {}
+      : ex_(ex),
+        model_(m),
+        room_(room),
+        sizes_(room.sources),
+        host_(slots(), m.vocabulary(), room.beam, room.longest),
+        constants_(bytes_of_constants(), memory_of(ex)),
+        step_(bytes_of_step(), memory_of(ex)),
+        memory_(needed_memory(), memory_of(ex)),
+        scratch_(needed_scratch(), memory_of(ex)),
+        position_(host_.token),
+        length_(host_.token) {}
   fused_decoder(fused_decoder const&) = delete;
   fused_decoder& operator=(fused_decoder const&) = delete;
 
@@ -46,9 +55,11 @@ class fused_decoder {
 
   /// Reads the sources of a batch; `in` must stay until the last step.
   void begin(values const& w, pair_batch<T> const& in) {
-    TRIAD_EXPECTS(in.sizes.pairs <= room_.sources.pairs && in.sizes.source_rows <= room_.sources.source_rows && in.sizes.longest_source <= room_.sources.longest_source,
+    TRIAD_EXPECTS(in.sizes.pairs <= room_.sources.pairs && in.sizes.source_rows <= room_.sources.source_rows &&
+                      in.sizes.longest_source <= room_.sources.longest_source,
                   "fused_decoder: the batch is larger than the room");
-    TRIAD_EXPECTS(in.waves.extent(0) >= room_.longest || !model_.positions, "fused_decoder: the batch has waves for fewer positions than hypotheses may have");
+    TRIAD_EXPECTS(in.waves.extent(0) >= room_.longest || !model_.positions,
+                  "fused_decoder: the batch has waves for fewer positions than hypotheses may have");
     in_ = in;
     sizes_ = in.sizes;
     host_.begin(slots());
@@ -57,15 +68,16 @@ class fused_decoder {
     encode(ex_, use(scratch), w, placed());
   }
 
-  /// One more token of every hypothesis: (slots, v) of what follows, until the next step.  Hypothesis h goes on from what hypothesis
-  /// parents[h] was before; the first step needs none.
+  /// One more token of every hypothesis: (slots, v) of what follows, until the next step.  Hypothesis h goes on from
+  /// what hypothesis parents[h] was before; the first step needs none.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     bool const moved = host_.take(tokens, parents);
     for (std::size_t h = 0; h < tokens.size(); ++h) position_[h] = host_.tokens, length_[h] = host_.tokens + 1;
     newest const now = step_([&](auto const& put) { return put_newest(put); });
     auto const at = placed();
     if (moved) {
-      for (index_t k = 0; k < model_.decoder.count; ++k) gather_rows(ex_, grown(at, current_, k), now.parent, grown(at, 1 - current_, k));
+      for (index_t k = 0; k < model_.decoder.count; ++k)
+        gather_rows(ex_, grown(at, current_, k), now.parent, grown(at, 1 - current_, k));
       current_ = 1 - current_;
     }
     ++host_.tokens;
@@ -77,13 +89,19 @@ class fused_decoder {
   /// Looks for the best hypotheses of a batch.  The search has its beam, and no more sentences than there is room for.
   void find(values const& w, pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
-    host_.find(search, memory_.memory(), [&](auto newest_tokens, auto before) { return step(w, newest_tokens, before); });
+    host_.find(search, memory_.memory(),
+               [&](auto newest_tokens, auto before) { return step(w, newest_tokens, before); });
   }
 
  private:
   struct measuring_tag {};
   fused_decoder(measuring_tag, Ex& ex, Model const& m, decoder_room const& room)
-      : ex_(ex), model_(m), room_(room), sizes_(room.sources), host_(0, m.vocabulary(), room.beam, room.longest), constants_(0, memory_of(ex)),
+      : ex_(ex),
+        model_(m),
+        room_(room),
+        sizes_(room.sources),
+        host_(0, m.vocabulary(), room.beam, room.longest),
+        constants_(0, memory_of(ex)),
         step_(0, memory_of(ex)) {}
 
   using states = tensor<T, dyn, dyn>;
@@ -98,9 +116,9 @@ class fused_decoder {
   struct places {
     typename Model::encoder_saved encoder;
     typename Model::decoder_type::saved decoder;
-    layer_states<T> source;                        // (layers, source rows, 2 d): keys and values of what the encoder made
-    tensor<T, dyn, dyn, dyn, dyn, dyn> caches;     // (2, layers, slots, longest, 2 d)
-    states logits;                                 // (slots, v)
+    layer_states<T> source;                     // (layers, source rows, 2 d): keys and values of what the encoder made
+    tensor<T, dyn, dyn, dyn, dyn, dyn> caches;  // (2, layers, slots, longest, 2 d)
+    states logits;                              // (slots, v)
   };
 
   index_t layers() const { return model_.decoder.count; }
@@ -138,7 +156,8 @@ class fused_decoder {
   void encode(Any& ex, call const& c, values const& w, places const& at) const {
     model_.encode(ex, c, w, in_, at.encoder);
     for (index_t k = 0; k < layers(); ++k)
-      model_.decoder.layer(k).cross.branch.project(ex, c, w.decoder.at(k).cross.branch, tensor<T const, dyn, dyn>(at.encoder.y()), slice(at.source, k));
+      model_.decoder.layer(k).cross.branch.project(ex, c, w.decoder.at(k).cross.branch,
+                                                   tensor<T const, dyn, dyn>(at.encoder.y()), slice(at.source, k));
   }
   template <class Any>
   void extend(Any& ex, call const& c, values const& w, places const& at, newest const& now) const {
@@ -146,15 +165,18 @@ class fused_decoder {
     beams.target = {sizes_.pairs, slots(), room_.beam, fixed_.beam, fixed_.of_beam};
     beams.target_token = now.token;
     beams.target_position = now.position;
-    model_.extend(ex, c, w, beams, tensor<T const, dyn, dyn>(at.encoder.y()), at.decoder, [&](index_t k) { return cache(at, now, k); },
-                  [&](index_t k) { return tensor<T const, dyn, dyn>(slice(at.source, k)); }, at.logits);
+    model_.extend(
+        ex, c, w, beams, tensor<T const, dyn, dyn>(at.encoder.y()), at.decoder,
+        [&](index_t k) { return cache(at, now, k); },
+        [&](index_t k) { return tensor<T const, dyn, dyn>(slice(at.source, k)); }, at.logits);
   }
 
   template <class Put>
   constants put_constants(Put const& put) const {
     auto const n = static_cast<std::size_t>(slots()), pairs = static_cast<std::size_t>(sizes_.pairs);
     std::vector<index_t> one(n, 1), each(n), first(n), beam(pairs, room_.beam), of_beam(pairs);
-    for (std::size_t h = 0; h < n; ++h) each[h] = static_cast<index_t>(h), first[h] = static_cast<index_t>(h) * room_.longest;
+    for (std::size_t h = 0; h < n; ++h)
+      each[h] = static_cast<index_t>(h), first[h] = static_cast<index_t>(h) * room_.longest;
     for (std::size_t p = 0; p < pairs; ++p) of_beam[p] = static_cast<index_t>(p) * room_.beam;
     auto const a = put(one, slots()), b = put(each, slots()), c = put(first, slots());
     auto const d = put(beam, sizes_.pairs);
@@ -199,9 +221,9 @@ class fused_decoder {
   Ex& ex_;
   Model model_;
   decoder_room room_;
-  pair_dims sizes_;               // of the batch
+  pair_dims sizes_;  // of the batch
   decoding_steps<T> host_;
-  int current_ = 0;               // which caches hold them
+  int current_ = 0;  // which caches hold them
   pair_batch<T> in_;
   constants fixed_;
   batch_upload<Ex> constants_, step_;

@@ -1,14 +1,17 @@
-// LRF: an encoder and a decoder whose layers look back over what the layers below them made; without that, the Transformer.
+// LRF: an encoder and a decoder whose layers look back over what the layers below them made; without that, the
+// Transformer.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   source: x_0 = tokens, x_L by the encoder's layers               (source rows, d)      LRF equations 1 to 5
 //   target: y_0 = tokens, y_M by the decoder's, over x_L            (target rows, d)      LRF equations 6 to 8
 //   fuse-attention in the layers that the sizes name                                      LRF equations 9 and 10
-//   relative positions in self-attention where a stack's layer.reach > 0 (Shaw et al. 2018), then mostly without waves: positions = false
-//   logits(i) = w_out y_M(i)                                        (target rows, v)      w_out: the decoder's table, or its own
+//   relative positions in self-attention where a stack's layer.reach > 0 (Shaw et al. 2018), then mostly without waves:
+//     positions = false
+//   logits(i) = w_out y_M(i)                                        (target rows, v)      w_out: the decoder's table,
+//     or its own
 //
-// The encoder may be wider than the decoder, whose attention over x_L projects it to its own width; and what makes x_0 may be another layer:
-// so a pre-trained encoder stands under a small decoder (models/roberta.hpp).
+// The encoder may be wider than the decoder, whose attention over x_L projects it to its own width; and what makes x_0
+// may be another layer: so a pre-trained encoder stands under a small decoder (models/roberta.hpp).
 #pragma once
 
 #include <concepts>
@@ -25,18 +28,20 @@ struct fused_transformer_sizes {
   fused_stack_options encoder{}, decoder{};      // causal and source_width are the model's to set
   bool tied_output = true;                       // the decoder's table gives the logits
   double dropout = 0;                            // of x_0 and y_0
-  bool positions = true;                         // false: tokens do not know where they stand, but where Source has positions of its own
-  index_t padding = -1;                          // a token whose vectors are looked up without a gradient, or none
+  bool positions = true;  // false: tokens do not know where they stand, but where Source has positions of its own
+  index_t padding = -1;   // a token whose vectors are looked up without a gradient, or none
   label_smoothing smoothing{};
 };
 
-/// Source: what makes x_0 from a source's tokens, a layer like scaled_tokens with its input; its output is the encoder's state.
-/// D, H, F are the decoder's; an encoder of another shape known at compile time is named by its type.
-template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, class Source = scaled_tokens<T, D>, class Encoder = fused_stack<T, D, H, F>>
+/// Source: what makes x_0 from a source's tokens, a layer like scaled_tokens with its input; its output is the
+/// encoder's state. D, H, F are the decoder's; an encoder of another shape known at compile time is named by its type.
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, class Source = scaled_tokens<T, D>,
+          class Encoder = fused_stack<T, D, H, F>>
 struct fused_transformer {
   static_assert(std::same_as<typename Source::output, typename Encoder::state>,
                 "fused_transformer: Source and Encoder need states of one type; name an Encoder of Source's width");
-  static_assert(std::same_as<typename Source::input, placed_tokens<T>>, "fused_transformer: Source's input must be placed_tokens");
+  static_assert(std::same_as<typename Source::input, placed_tokens<T>>,
+                "fused_transformer: Source's input must be placed_tokens");
 
   using value_type = T;
   using planned_with = pair_dims;
@@ -78,7 +83,8 @@ struct fused_transformer {
     TRIAD_EXPECTS(source.tokens > 0 && z.target_tokens > 1,
                   "fused_transformer: tokens are " + std::to_string(source.tokens) + " of sources and " +
                       std::to_string(z.target_tokens) + " of targets, expected 1 or more and 2 or more");
-    TRIAD_EXPECTS(source.width() == encoder.width(), "fused_transformer: the source's tokens and the encoder need the same width");
+    TRIAD_EXPECTS(source.width() == encoder.width(),
+                  "fused_transformer: the source's tokens and the encoder need the same width");
   }
 
   /// d: of the target's states, of the waves, and of the keys and values of the source's
@@ -139,32 +145,35 @@ struct fused_transformer {
   template <backend Ex>
   void encode(Ex& ex, call const& c, fields<T const> w, input const& in, encoder_saved const& s) const {
     if constexpr (requires { source.longest(); })
-      TRIAD_EXPECTS(in.sizes.longest_source <= source.longest(), "fused_transformer: a source may have more tokens than the encoder has positions for");
+      TRIAD_EXPECTS(in.sizes.longest_source <= source.longest(),
+                    "fused_transformer: a source may have more tokens than the encoder has positions for");
     source.forward(ex, c.child(0), w.source, source_tokens(in), s.source, s.x(0));
     encoder.forward(ex, c.child(1), w.encoder, source_input(in), s);
   }
 
   /// The target's half, from what the encoder made.
   template <backend Ex>
-  void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y, typename decoder_type::saved const& s,
-              output const& logits) const {
+  void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y,
+              typename decoder_type::saved const& s, output const& logits) const {
     target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.x(0));
     decoder.forward(ex, c.child(3), w.decoder, target_input(in, source_y), s);
     matmul(ex, s.y(), transposed(w.projection()), logits);
   }
-  /// The target's half for one more token of every target, whose tokens before it are in the caches (fused_stack::extend).  A row of
-  /// in.target_token a target, in.target: the targets that share a source;  source_y (source rows, e): what the
-  /// encoder made;  projected(k) (source rows, 2 d): its keys and values in layer k + 1;  logits (targets, v).
+  /// The target's half for one more token of every target, whose tokens before it are in the caches
+  /// (fused_stack::extend).  A row of in.target_token a target, in.target: the targets that share a source;  source_y
+  /// (source rows, e): what the encoder made;  projected(k) (source rows, 2 d): its keys and values in layer k + 1;
+  /// logits (targets, v).
   template <backend Ex, class Cache, class Projected>
-  void extend(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y, typename decoder_type::saved const& s,
-              Cache&& cache, Projected&& projected, output const& logits) const {
+  void extend(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y,
+              typename decoder_type::saved const& s, Cache&& cache, Projected&& projected, output const& logits) const {
     target.forward(ex, c.child(2), w.target, target_tokens(in), {}, s.x(0));
     decoder.extend(ex, c.child(3), w.decoder, target_input(in, source_y), s, cache, projected);
     matmul(ex, s.y(), transposed(w.projection()), logits);
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_logits, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d_logits,
+                fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     auto const of_source = [&] { return scratch.template make<source_state>(in.source.rows, encoder.width()); };
@@ -176,11 +185,12 @@ struct fused_transformer {
       auto const dy = of_target(), dy0 = of_target();
       matmul_add(ex, transposed(d_logits), s.decoder.y(), gradient.projection());
       matmul(ex, d_logits, w.projection(), dy);
-      decoder.backward(ex, c.child(3), w.decoder, target_input(in, tensor<T const, dyn, dyn>(s.encoder.y())), s.decoder, dy, dy0, gradient.decoder,
-                       tensor<T, dyn, dyn>(dx));
+      decoder.backward(ex, c.child(3), w.decoder, target_input(in, tensor<T const, dyn, dyn>(s.encoder.y())), s.decoder,
+                       dy, dy0, gradient.decoder, tensor<T, dyn, dyn>(dx));
       target.backward(ex, c.child(2), w.target, target_tokens(in), {}, dy0, gradient.target);
     }
-    encoder.backward(ex, c.child(1), w.encoder, source_input(in), s.encoder, dx, dx0, gradient.encoder, tensor<T, dyn, dyn>(nullptr, 0, encoder.width()));
+    encoder.backward(ex, c.child(1), w.encoder, source_input(in), s.encoder, dx, dx0, gradient.encoder,
+                     tensor<T, dyn, dyn>(nullptr, 0, encoder.width()));
     source.backward(ex, c.child(0), w.source, source_tokens(in), s.encoder.source, dx0, gradient.source);
   }
 
@@ -189,7 +199,8 @@ struct fused_transformer {
 
   /// Cross entropy, smoothed, of what follows each token.
   template <backend Ex>
-  void loss(Ex& ex, arena&, input const&, output const& logits, answers const& right, vec<T> loss, output const& d) const {
+  void loss(Ex& ex, arena&, input const&, output const& logits, answers const& right, vec<T> loss,
+            output const& d) const {
     cross_entropy(ex, logits, right.next, loss, d, smoothing);
   }
 
@@ -209,7 +220,9 @@ struct fused_transformer {
     o.source_width = encoder.layer.width;
     return o;
   }
-  tensor<T const, dyn, dyn> waves_of(input const& in) const { return positions ? in.waves : tensor<T const, dyn, dyn>(nullptr, 0, width()); }
+  tensor<T const, dyn, dyn> waves_of(input const& in) const {
+    return positions ? in.waves : tensor<T const, dyn, dyn>(nullptr, 0, width());
+  }
   /// What all layers of a side are given; the stack fills in the states.
   static source_layer_input source_input(input const& in) {
     auto x = none<source_layer_input>();
@@ -225,7 +238,9 @@ struct fused_transformer {
     return x;
   }
   template <class Input>
-  static Input none() { return {}; }
+  static Input none() {
+    return {};
+  }
 };
 
 }  // namespace triad

@@ -26,11 +26,12 @@ class graph_loader {
   void clear() { graphs_.clear(); }
   bool has_room(index_t n) const { return graphs_.has_room(n); }
 
-  /// One more graph of n nodes, all edges labelled 0; one question about (source, target) whose answer is `answer` (or -1).
-  /// Returns where its labels are: label of edge (i, j) at i * n + j.
+  /// One more graph of n nodes, all edges labelled 0; one question about (source, target) whose answer is `answer` (or
+  /// -1). Returns where its labels are: label of edge (i, j) at i * n + j.
   index_t* add(index_t n, index_t source, index_t target, index_t answer) {
     TRIAD_EXPECTS(n > 0 && has_room(n), "graph_loader: the batch is full");
-    TRIAD_EXPECTS(source >= 0 && source < n && target >= 0 && target < n, "graph_loader: the question names a node that is not there");
+    TRIAD_EXPECTS(source >= 0 && source < n && target >= 0 && target < n,
+                  "graph_loader: the question names a node that is not there");
     auto const first = graphs_.add(n);
     auto const g = size(first.graphs);
     query_edge_[g] = first.rows + source * n + target;
@@ -59,7 +60,8 @@ class graph_loader {
   }
   /// The answers of the uploaded batch.
   vec<index_t const> uploaded_answers() const {
-    TRIAD_EXPECTS(answer_.data_handle() != nullptr, "graph_loader: upload() comes before uploaded_answers(), also among the arguments of one call");
+    TRIAD_EXPECTS(answer_.data_handle() != nullptr,
+                  "graph_loader: upload() comes before uploaded_answers(), also among the arguments of one call");
     return answer_;
   }
 

@@ -25,8 +25,8 @@ constexpr pair_dims dims_of(index_t source_tokens, index_t target_tokens) {
 }
 
 constexpr pair_dims operator+(pair_dims const& a, pair_dims const& b) {
-  return {a.pairs + b.pairs, a.source_rows + b.source_rows, a.target_rows + b.target_rows, std::max(a.longest_source, b.longest_source),
-          std::max(a.longest_target, b.longest_target)};
+  return {a.pairs + b.pairs, a.source_rows + b.source_rows, a.target_rows + b.target_rows,
+          std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
 }
 
 /// The smallest dims that hold either of two batches.
@@ -40,9 +40,11 @@ constexpr bool fits(pair_dims const& d, pair_dims const& capacity) {
          d.longest_source <= capacity.longest_source && d.longest_target <= capacity.longest_target;
 }
 
-/// (positions, d) row by row: sines of position k in the first half of row k, cosines in the second, as fairseq has them.
+/// (positions, d) row by row: sines of position k in the first half of row k, cosines in the second, as fairseq has
+/// them.
 ///
-///   p(k, i) = sin((k + 2) w_i),  p(k, h + i) = cos((k + 2) w_i),  w_i = 10000^(-i / (h - 1)),  i < h = floor(d / 2);  a last zero where d is odd
+///   p(k, i) = sin((k + 2) w_i),  p(k, h + i) = cos((k + 2) w_i),  w_i = 10000^(-i / (h - 1)),  i < h = floor(d / 2);
+///     a last zero where d is odd
 inline std::vector<double> half_waves(index_t positions, index_t d) {
   index_t const h = d / 2;
   std::vector<double> waves(
@@ -51,7 +53,10 @@ inline std::vector<double> half_waves(index_t positions, index_t d) {
   for (index_t k = 0; k < positions; ++k) {
     for (index_t c = 0; c < 2 * h; ++c) {
       index_t const i = c % h;
-      double const w = i == 0 ? 1.0 : std::exp(-static_cast<double>(i) * (std::log(10000.0) / static_cast<double>(h - 1)));  // i > 0: h > 1
+      double const w =
+          i == 0
+              ? 1.0
+              : std::exp(-static_cast<double>(i) * (std::log(10000.0) / static_cast<double>(h - 1)));  // i > 0: h > 1
       double const angle = static_cast<double>(k + 2) * w;
       *at++ = c < h ? std::sin(angle) : std::cos(angle);
     }
@@ -60,15 +65,18 @@ inline std::vector<double> half_waves(index_t positions, index_t d) {
   return waves;
 }
 
-/// Sources, and what a decoder has seen of their targets.  Masks are for padded forms: loaders lay sequences side by side, without padding.
+/// Sources, and what a decoder has seen of their targets.  Masks are for padded forms: loaders lay sequences side by
+/// side, without padding.
 template <class T>
 struct pair_batch {
   pair_dims sizes;
-  sequence_batch source, target;                                                 // of tokens; one of each a pair
-  vec<index_t const> source_token{nullptr, 0}, source_position{nullptr, 0};      // (source rows); position: a row of waves
-  vec<index_t const> target_token{nullptr, 0}, target_position{nullptr, 0};      // (target rows) each target shifted right behind `begin`
-  tensor<T const, dyn, dyn> waves;                                               // (positions, d) half_waves
-  vec<std::uint8_t const> source_masked{nullptr, 0}, target_masked{nullptr, 0};  // (rows) 1: padding, nobody looks at it; or (0)
+  sequence_batch source, target;                                             // of tokens; one of each a pair
+  vec<index_t const> source_token{nullptr, 0}, source_position{nullptr, 0};  // (source rows); position: a row of waves
+  vec<index_t const> target_token{nullptr, 0},
+      target_position{nullptr, 0};  // (target rows) each target shifted right behind `begin`
+  tensor<T const, dyn, dyn> waves;  // (positions, d) half_waves
+  vec<std::uint8_t const> source_masked{nullptr, 0},
+      target_masked{nullptr, 0};  // (rows) 1: padding, nobody looks at it; or (0)
 
   pair_dims const& dims() const { return sizes; }
 
@@ -87,14 +95,16 @@ struct pair_batch {
   static pair_batch measured(pair_dims const& z, index_t width) {
     vec<index_t const> const each(nullptr, z.pairs), sources(nullptr, z.source_rows), targets(nullptr, z.target_rows);
     tensor<T const, dyn, dyn> const waves(nullptr, std::max(z.longest_source, z.longest_target), width);
-    sequence_batch const source{z.pairs, z.source_rows, z.longest_source, each, each}, target{z.pairs, z.target_rows, z.longest_target, each, each};
+    sequence_batch const source{z.pairs, z.source_rows, z.longest_source, each, each},
+        target{z.pairs, z.target_rows, z.longest_target, each, each};
     return {z, source, target, sources, sources, targets, targets, waves};
   }
 };
 
 /// What is right.
 struct pair_answers {
-  vec<index_t const> next{nullptr, 0};  // (target rows) the token that follows what the decoder has seen; negative: not asked
+  vec<index_t const> next{nullptr,
+                          0};  // (target rows) the token that follows what the decoder has seen; negative: not asked
 
   /// Answers of these sizes without memory, to measure with.
   static pair_answers measured(pair_dims const& dims) { return {vec<index_t const>(nullptr, dims.target_rows)}; }

@@ -12,14 +12,15 @@
 
 namespace triad {
 
-/// Sequences are given without their ends.  Of a source s and a target t the model reads `s end` and `begin t`, and is asked for `t end`.
+/// Sequences are given without their ends.  Of a source s and a target t the model reads `s end` and `begin t`, and is
+/// asked for `t end`.
 template <backend Ex, class T>
 class pair_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Room for batches up to these dims, in which every sequence has one token more than is given.  `width` of the position waves: the
-  /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
+  /// Room for batches up to these dims, in which every sequence has one token more than is given.  `width` of the
+  /// position waves: the model's.  where: memory_of(ex) of a device's backend; hosts need none.
   pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {})
       : capacity_(checked(capacity)),
         begin_(begin_token),
@@ -31,9 +32,9 @@ class pair_loader {
         waves_(half_waves(std::max(capacity.longest_source, capacity.longest_target),
                           checked_size("pair_loader", {"width", width})),
                width, where) {
-    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0,
-                  "pair_loader: the tokens of the begin and of the end are " + std::to_string(begin_token) + " and " +
-                      std::to_string(end_token) + ", expected 0 or more");
+    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "pair_loader: the tokens of the begin and of the end are " +
+                                                          std::to_string(begin_token) + " and " +
+                                                          std::to_string(end_token) + ", expected 0 or more");
   }
 
   void clear() { dims_ = {}; }
@@ -73,8 +74,10 @@ class pair_loader {
     return upload_([&](auto const& put) {
       pair_batch<T> in;
       in.sizes = dims_;
-      in.source = {dims_.pairs, dims_.source_rows, dims_.longest_source, put(source_.size, dims_.pairs), put(source_.first, dims_.pairs)};
-      in.target = {dims_.pairs, dims_.target_rows, dims_.longest_target, put(target_.size, dims_.pairs), put(target_.first, dims_.pairs)};
+      in.source = {dims_.pairs, dims_.source_rows, dims_.longest_source, put(source_.size, dims_.pairs),
+                   put(source_.first, dims_.pairs)};
+      in.target = {dims_.pairs, dims_.target_rows, dims_.longest_target, put(target_.size, dims_.pairs),
+                   put(target_.first, dims_.pairs)};
       in.source_token = put(source_.token, dims_.source_rows);
       in.source_position = put(source_.position, dims_.source_rows);
       in.target_token = put(target_.token, dims_.target_rows);
@@ -105,7 +108,8 @@ class pair_loader {
 
   /// One side of all pairs.
   struct side {
-    side(index_t pairs, index_t rows) : size(static_cast<std::size_t>(pairs)), first(size), token(static_cast<std::size_t>(rows)), position(token) {}
+    side(index_t pairs, index_t rows)
+        : size(static_cast<std::size_t>(pairs)), first(size), token(static_cast<std::size_t>(rows)), position(token) {}
 
     /// Sequence p from row r on: what comes before the tokens, if anything, they, and what comes after.
     void add(index_t p, index_t r, std::span<index_t const> tokens, index_t const* before, index_t const* after) {

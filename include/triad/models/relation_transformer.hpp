@@ -1,4 +1,5 @@
-// The Edge Transformer's baselines over labelled graphs: relation-aware Transformers, with given relations or updated ones.
+// The Edge Transformer's baselines over labelled graphs: relation-aware Transformers, with given relations or updated
+// ones.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   relation_aware_transformer (RAT)         g(i, j) = e(label(i, j)), fixed; its keys and values once for all layers
@@ -40,7 +41,8 @@ template <class T, index_t D>
 struct relation_queries : graph_queries {
   tensor<T const, dyn, D> x0;  // (nodes, d), or no rows: zero
 
-  relation_queries(graph_queries const& q, tensor<T const, dyn, D> start = no_rows<T const, D>()) : graph_queries(q), x0(start) {}
+  relation_queries(graph_queries const& q, tensor<T const, dyn, D> start = no_rows<T const, D>())
+      : graph_queries(q), x0(start) {}
 
   static relation_queries measured(graph_dims dims, index_t b) { return graph_queries::measured(dims, b); }
   void identify(identity& id) const {
@@ -77,7 +79,9 @@ struct layer_plan {
 
 /// How many states x_0 .. x_{L-1}, and what how many of the layers before the last remember, is kept.
 constexpr index_t state_slots(keep kept, index_t layers) { return kept == keep::nothing ? 2 : layers; }
-constexpr index_t layer_slots(keep kept, index_t layers) { return kept == keep::everything ? layers - 1 : layers > 1 ? 1 : 0; }
+constexpr index_t layer_slots(keep kept, index_t layers) {
+  return kept == keep::everything ? layers - 1 : layers > 1 ? 1 : 0;
+}
 
 }  // namespace detail
 
@@ -124,12 +128,12 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   };
   struct saved {
     keep kept;
-    tensor<T, dyn, dyn> relations;                   // (rows, 2 d)
-    series<detail::node_state_plan<T, D>> x;         // x_0 .. x_{L-1}: (nodes, d) each
-    series<detail::layer_plan<layer_type>> layers;   // of all layers but the last
+    tensor<T, dyn, dyn> relations;                  // (rows, 2 d)
+    series<detail::node_state_plan<T, D>> x;        // x_0 .. x_{L-1}: (nodes, d) each
+    series<detail::layer_plan<layer_type>> layers;  // of all layers but the last
     typename layer_type::saved last;
-    states final;                                    // (nodes, d), or the memory of `asked` where pruned
-    tensor<T, dyn, dyn> asked;                       // (b, 2 d): what the readout sees
+    states final;               // (nodes, d), or the memory of `asked` where pruned
+    tensor<T, dyn, dyn> asked;  // (b, 2 d): what the readout sees
     typename readout_type::saved readout;
   };
 
@@ -146,7 +150,8 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
     index_t const b = dims.graphs, d = width(), n = layers.count();
     auto const relations = place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * d);
     auto const x = plan_series(place, detail::node_state_plan<T, D>{dims.nodes, d}, detail::state_slots(kept, n));
-    auto const l = plan_series(place, detail::layer_plan<layer_type>{layers.layer, dims, kept}, detail::layer_slots(kept, n));
+    auto const l =
+        plan_series(place, detail::layer_plan<layer_type>{layers.layer, dims, kept}, detail::layer_slots(kept, n));
     auto const last = layers.layer.plan_saved(place, dims, kept, prune ? 2 * b : 0);
     auto const asked = place.make<tensor<T, dyn, dyn>>(b, 2 * d);
     auto const final = prune ? as_pairs(asked) : place.make<states>(dims.nodes, d);
@@ -172,9 +177,10 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
 
   /// dx0 (nodes, d), where it has rows, is overwritten with the gradient of x_0.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits, fields<T> gradient,
-                states dx0 = no_rows<T, D>()) const {
-    TRIAD_EXPECTS(s.kept != keep::nothing, "relation_aware_transformer: memory planned for inference has nothing for backward");
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits,
+                fields<T> gradient, states dx0 = no_rows<T, D>()) const {
+    TRIAD_EXPECTS(s.kept != keep::nothing,
+                  "relation_aware_transformer: memory planned for inference has nothing for backward");
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const d = width(), nodes = in.graphs.dims.nodes, last = layers.count() - 1;
@@ -191,7 +197,8 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
     for (index_t k = last; k >= 0; --k) {
       auto const kept = k == last ? s.last : s.layers.at(k);
       auto const x = layer_input(in, s, k);
-      if (s.kept == keep::inputs && k != last) layers.layer.forward(ex, at(c, k), w.layers.at(k), x, kept, steps[k % 2]);  // overwritten next
+      if (s.kept == keep::inputs && k != last)
+        layers.layer.forward(ex, at(c, k), w.layers.at(k), x, kept, steps[k % 2]);  // overwritten next
       auto const to = k == 0 ? dx0 : steps[k % 2];
       layers.layer.backward(ex, at(c, k), w.layers.at(k), x, kept, from, to, d_relations,
                             k == last ? edge_gradients::overwritten : edge_gradients::added, gradient.layers.at(k));
@@ -210,7 +217,9 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   /// (b, 2 d) as (2 b, d)
   states as_pairs(tensor<T, dyn, dyn> both) const { return states(both.data_handle(), 2 * both.extent(0), width()); }
   relation_input<T, D> layer_input(input const& in, saved const& s, index_t k) const {
-    relation_input<T, D> x{k == 0 && in.x0.extent(0) != 0 ? in.x0 : const_view<states>(s.x.at(k)), s.relations, in.graphs,
+    relation_input<T, D> x{k == 0 && in.x0.extent(0) != 0 ? in.x0 : const_view<states>(s.x.at(k)),
+                           s.relations,
+                           in.graphs,
                            {in.edge_mask, in.mask.fill}};
     if (prune && k == layers.count() - 1) x.read = pairs(in);
     return x;
@@ -241,8 +250,8 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }
 
-  /// Whether the parameter has a gradient: an optimiser leaves the others alone.  Nobody reads the last layer's node states, so what
-  /// makes them from the contexts has none, unless an earlier layer shares it.
+  /// Whether the parameter has a gradient: an optimiser leaves the others alone.  Nobody reads the last layer's node
+  /// states, so what makes them from the contexts has none, unless an earlier layer shares it.
   bool has_gradient(std::string_view path) const {
     if (layers.tied && layers.count() > 1) return true;
     auto const last = "layers." + std::to_string(layers.count() - 1) + ".";
@@ -271,7 +280,7 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
     series<detail::layer_plan<layer_type>> layers;     // of all layers but the last
     typename layer_type::saved last;
     typename layer_type::results final;  // x_L (nodes, d) and g_L (rows, d); (0, d) and (b, d) where pruned
-    tensor<T, dyn, D> asked;            // (b, d): what the readout sees
+    tensor<T, dyn, D> asked;             // (b, d): what the readout sees
     typename readout_type::saved readout;
   };
 
@@ -285,8 +294,10 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   /// b = dims.graphs questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
     index_t const b = dims.graphs, d = width(), n = layers.count();
-    auto const x = plan_series(place, detail::relation_state_plan<T, D>{dims.nodes, dims.rows, d}, detail::state_slots(kept, n));
-    auto const l = plan_series(place, detail::layer_plan<layer_type>{layers.layer, dims, kept}, detail::layer_slots(kept, n));
+    auto const x =
+        plan_series(place, detail::relation_state_plan<T, D>{dims.nodes, dims.rows, d}, detail::state_slots(kept, n));
+    auto const l =
+        plan_series(place, detail::layer_plan<layer_type>{layers.layer, dims, kept}, detail::layer_slots(kept, n));
     auto const last = layers.layer.plan_saved(place, dims, kept, prune ? b : 0);
     auto const final = detail::relation_state_plan<T, D>{prune ? 0 : dims.nodes, prune ? b : dims.rows, d}(place);
     auto const asked = prune ? final.edges : place.make<states>(b, d);
@@ -307,9 +318,10 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
 
   /// dx0 (nodes, d), where it has rows, is overwritten with the gradient of x_0.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits, fields<T> gradient,
-                states dx0 = no_rows<T, D>()) const {
-    TRIAD_EXPECTS(s.kept != keep::nothing, "relation_updating_transformer: memory planned for inference has nothing for backward");
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits,
+                fields<T> gradient, states dx0 = no_rows<T, D>()) const {
+    TRIAD_EXPECTS(s.kept != keep::nothing,
+                  "relation_updating_transformer: memory planned for inference has nothing for backward");
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const d = width(), nodes = in.graphs.dims.nodes, rows = in.graphs.dims.rows, last = layers.count() - 1;
@@ -329,7 +341,8 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
       auto const kept = k == last ? s.last : s.layers.at(k);
       auto const x = layer_input(in, s, k);
       auto to = steps[k % 2];
-      if (s.kept == keep::inputs && k != last) layers.layer.forward(ex, at(c, k), w.layers.at(k), x, kept, to);  // overwritten next
+      if (s.kept == keep::inputs && k != last)
+        layers.layer.forward(ex, at(c, k), w.layers.at(k), x, kept, to);  // overwritten next
       if (k == 0) to.nodes = dx0;
       layers.layer.backward(ex, at(c, k), w.layers.at(k), x, kept, from, to, gradient.layers.at(k));
       from = {to.nodes, to.edges};
@@ -341,7 +354,9 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   static call at(call const& c, index_t k) { return c.child(0).child(k); }
   relation_update_input<T, D> layer_input(input const& in, saved const& s, index_t k) const {
     auto const state = s.states.at(k);
-    relation_update_input<T, D> x{k == 0 && in.x0.extent(0) != 0 ? in.x0 : const_view<states>(state.nodes), state.edges, in.graphs,
+    relation_update_input<T, D> x{k == 0 && in.x0.extent(0) != 0 ? in.x0 : const_view<states>(state.nodes),
+                                  state.edges,
+                                  in.graphs,
                                   {in.edge_mask, in.mask.fill}};
     if (prune && k == layers.count() - 1) x.read = {in.query_edge, {in.query_source, in.query_target}};
     return x;

@@ -1,15 +1,19 @@
 // A pre-trained RoBERTa encoder under a decoder of any width: what fine-tuning on pairs of sequences begins with.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   source: x_0 = learned_tokens, x_L by L layers with gelu, norms after the sums       (source rows, e)     e = 768 in roberta-base
-//   target: as in models/fused_transformer.hpp; its attention over x_L projects e to d                       (target rows, d)
+//   source: x_0 = learned_tokens, x_L by L layers with gelu, norms after the sums       (source rows, e)     e = 768 in
+//     roberta-base
+//   target: as in models/fused_transformer.hpp; its attention over x_L projects e to d                       (target
+//     rows, d)
 //
 // With the published weights (io/roberta.hpp reads them):
 //
 //   auto const config = read_roberta_config(folder);
-//   auto const model = roberta_under_decoder<float>(config, sizes);   // sizes: of the decoder, and who has fuse-attention
+//   auto const model = roberta_under_decoder<float>(config, sizes);   // sizes: of the decoder, and who has
+//     fuse-attention
 //   parameter_set<roberta_transformer<float>, cpu::backend> parameters(model);
-//   initialize(parameters.mutable_values(), seed);                    // the decoder and the fuse modules keep these values
+//   initialize(parameters.mutable_values(), seed);                    // the decoder and the fuse modules keep these
+//     values
 //   load_roberta(folder, parameters);
 //
 // RoBERTa has no fuse-attention: layers that are given it begin as something else than what was pre-trained.
@@ -28,7 +32,8 @@ using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T
 /// Of z's source side dropouts and fuse-attention are kept, the rest is the config's or RoBERTa's.
 template <class T, class Config>
 roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_sizes z) {
-  TRIAD_EXPECTS(!z.encoder.tied && z.encoder.link == layer_link::previous, "roberta_under_decoder: its layers are neither tied nor linked to earlier ones");
+  TRIAD_EXPECTS(!z.encoder.tied && z.encoder.link == layer_link::previous,
+                "roberta_under_decoder: its layers are neither tied nor linked to earlier ones");
   auto& layer = z.encoder.layer;
   layer.width = config.width;
   layer.heads = config.heads;

@@ -26,7 +26,12 @@ struct sentence_batch : token_sequences<T> {
   /// A batch of these sizes without memory, to measure with.
   static sentence_batch measured(graph_dims const& dims, index_t width) {
     vec<index_t const> const rows(nullptr, dims.rows), nodes(nullptr, dims.nodes), graphs(nullptr, dims.graphs);
-    return {{{dims, graphs, graphs, graphs, graphs}, nodes, rows, nodes, nodes, tensor<T const, dyn, dyn>(nullptr, dims.max_nodes, width)}};
+    return {{{dims, graphs, graphs, graphs, graphs},
+             nodes,
+             rows,
+             nodes,
+             nodes,
+             tensor<T const, dyn, dyn>(nullptr, dims.max_nodes, width)}};
   }
 };
 
@@ -53,7 +58,7 @@ struct parse_scores {
 
 /// What is right, for each token; negative: not asked.
 struct parse_answers {
-  vec<index_t const> parent;                           // (nodes) place of the parent in its sentence; its own place for a root
+  vec<index_t const> parent;  // (nodes) place of the parent in its sentence; its own place for a root
   vec<index_t const> role, category, noun_type, verb;  // (nodes)
 
   /// Answers of these sizes without memory, to measure with.
@@ -64,11 +69,12 @@ struct parse_answers {
   void identify(identity& id) const { id.add_views(parent, role, category, noun_type, verb); }
 };
 
-/// Mean cross entropy of parents and of each kind of label, and their sum.  Overwrites loss (1) and all of d; each part's own loss
-/// goes to parts (5), in the order of parse_answers.
+/// Mean cross entropy of parents and of each kind of label, and their sum.  Overwrites loss (1) and all of d; each
+/// part's own loss goes to parts (5), in the order of parse_answers.
 template <backend Ex, class T>
-void parse_loss(Ex& ex, arena& scratch, arc_settings const& arcs, graph_batch const& graphs, parse_scores<T> const& scores, parse_answers const& answers,
-                vec<T> loss, vec<T> parts, parse_scores<T> const& d) {
+void parse_loss(Ex& ex, arena& scratch, arc_settings const& arcs, graph_batch const& graphs,
+                parse_scores<T> const& scores, parse_answers const& answers, vec<T> loss, vec<T> parts,
+                parse_scores<T> const& d) {
   TRIAD_EXPECTS(parts.extent(0) == 5, "parse_loss: there are five parts");
   auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while measuring
   arc_cross_entropy(ex, scratch, arcs, graphs, vec<T const>(scores.parent), answers.parent, part(0), d.parent);
@@ -87,13 +93,16 @@ struct parses_sentences {
   using output = parse_scores<T>;
   using answers = parse_answers;
 
-  output plan_output(arena& place, graph_dims const& dims) const { return output::plan(place, dims, self().heads.labels); }
+  output plan_output(arena& place, graph_dims const& dims) const {
+    return output::plan(place, dims, self().heads.labels);
+  }
   /// Sentences and answers of these sizes without memory, to measure with.
   input measured_input(graph_dims const& dims) const { return input::measured(dims, self().width()); }
   static answers measured_answers(graph_dims const& dims) { return answers::measured(dims); }
   /// The sum of five mean cross entropies, and its gradient.
   template <backend Ex>
-  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss, output const& d) const {
+  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss,
+            output const& d) const {
     auto const frame = scratch.open();
     parse_loss(ex, scratch, arcs_of(in), in.graphs, scores, right, loss, scratch.make<vec<T>>(5), d);
   }

@@ -37,7 +37,8 @@ class sentence_columns {
       token_[at] = token(i);
       position_[at] = i;
       self_[at] = first.rows + i * n + i;
-      for (index_t j = 0; j < n; ++j) relation_[static_cast<std::size_t>(first.rows + i * n + j)] = relative_position(i, j, reach_);
+      for (index_t j = 0; j < n; ++j)
+        relation_[static_cast<std::size_t>(first.rows + i * n + j)] = relative_position(i, j, reach_);
     }
     return first;
   }
@@ -47,7 +48,8 @@ class sentence_columns {
   token_sequences<T> upload(Put const& put) const {
     index_t const nodes = dims().nodes;
     auto const graphs = graphs_.upload(put);
-    auto const token = put(token_, nodes), relation = put(relation_, dims().rows), position = put(position_, nodes), self = put(self_, nodes);
+    auto const token = put(token_, nodes), relation = put(relation_, dims().rows), position = put(position_, nodes),
+               self = put(self_, nodes);
     return {graphs, token, relation, position, self, waves_.view()};
   }
 

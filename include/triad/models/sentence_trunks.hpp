@@ -1,11 +1,13 @@
 // What parsers have in common below their heads: from a sentence to states of its edges, or of its tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L                (rows, d): a state of every ordered pair
-//   token_trunk   x_0 = sequence_tokens(tokens);  x_{k+1} = layer(x_k);  y = norm(x_L)          (nodes, d): a state of every token
+//   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L                (rows, d): a state of
+//                                                 every ordered pair
+//   token_trunk   x_0 = sequence_tokens(tokens);  x_{k+1} = layer(x_k);  y = norm(x_L)          (nodes, d): a state of
+//                 every token
 //
-// A trunk is part of a model: its dropout counts from the model's own call, whose children 0 and 2 it takes, and its parameters are
-// listed among the model's.
+// A trunk is part of a model: its dropout counts from the model's own call, whose children 0 and 2 it takes, and its
+// parameters are listed among the model's.
 #pragma once
 
 #include "triad/layers/edge_transformer_layer.hpp"
@@ -63,9 +65,9 @@ struct edge_trunk {
   };
   struct saved {
     typename sequence_edges<T, D>::saved encoder;
-    states x0;                                     // (rows, d)
+    states x0;  // (rows, d)
     typename repeat<T, layer_type>::saved layers;
-    states y;                                      // (rows, d): the result
+    states y;  // (rows, d): the result
   };
 
   template <class S = T>
@@ -90,7 +92,8 @@ struct edge_trunk {
 
   /// dy may be overwritten.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, states dy, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, states dy,
+                fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const dx = c.scratch->template make<states>(in.graphs.dims.rows, width());
     layers.backward(ex, c.child(0), w.layers, first_input(in, s), s.layers, dy, dx, gradient.layers);
@@ -148,11 +151,11 @@ struct token_trunk {
     }
   };
   struct saved {
-    states x0;                                     // (nodes, d)
+    states x0;  // (nodes, d)
     typename repeat<T, layer_type>::saved layers;
-    states final;                                  // (nodes, d): x_L
+    states final;  // (nodes, d): x_L
     typename layer_norm_layer<T, D>::saved norm;
-    states y;                                      // (nodes, d): the result
+    states y;  // (nodes, d): the result
   };
 
   template <class S = T>
@@ -181,7 +184,8 @@ struct token_trunk {
 
   /// dy is overwritten.
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, states dy, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, states dy,
+                fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const dx = c.scratch->template make<states>(in.graphs.dims.nodes, width());
     norm.backward(ex, c, w.norm, s.final, s.norm, dy, dy, gradient.norm);

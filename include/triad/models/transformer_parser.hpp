@@ -1,4 +1,5 @@
-// The Transformer as a parser, the Edge Transformer's baseline: from a sentence to the parent and the labels of each token.
+// The Transformer as a parser, the Edge Transformer's baseline: from a sentence to the parent and the labels of each
+// token.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = token_trunk(tokens)                                                                    (nodes, d)
@@ -62,7 +63,7 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
   };
   struct saved {
     typename trunk_type::saved trunk;
-    tensor<T, dyn, dyn> ends;          // (nodes, 2 d): q and k side by side
+    tensor<T, dyn, dyn> ends;  // (nodes, 2 d): q and k side by side
   };
 
   template <class S = T>
@@ -86,14 +87,16 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& d,
+                fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const nodes = in.graphs.dims.nodes;
     auto const dy = scratch.make<states>(nodes, width());
     auto const d_ends = scratch.make<tensor<T, dyn, dyn>>(nodes, 2 * width());
     auto const both = read_only(s.ends);
-    pair_product_grad(ex, in.graphs, ends().part(both, 0), ends().part(both, 1), vec<T const>(d.parent), ends().part(d_ends, 0), ends().part(d_ends, 1));
+    pair_product_grad(ex, in.graphs, ends().part(both, 0), ends().part(both, 1), vec<T const>(d.parent),
+                      ends().part(d_ends, 0), ends().part(d_ends, 1));
     heads.backward(ex, c.child(1), w.labels, s.trunk.y, d.labels, dy, gradient.labels);
     epilogue<T> add;
     add.residual = as_matrix(read_only(dy));

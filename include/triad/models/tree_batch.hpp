@@ -17,14 +17,15 @@ struct tree_dims {
 template <class T>
 struct tree_batch {
   tree_dims sizes;
-  index_t positions = 0;                // N
-  vec<index_t const> symbols;           // (batch N) 0: nothing
-  tensor<T const, dyn, dyn> fillers;    // (v, f), row 0 zero
-  tree_support support{};               // of the positions, by slot
-  index_t const* bounds = nullptr;      // on the host: positions from bounds[k] on are empty in slot k; or null: none is known to be
-  vec<index_t const> sample;            // (batch) 0, 1, 2 ...
-  vec<index_t const> zero;              // (batch) 0
-  vec<index_t const> size, first;       // (steps batch) step k: k + 3 tokens of each sample, and where they begin
+  index_t positions = 0;              // N
+  vec<index_t const> symbols;         // (batch N) 0: nothing
+  tensor<T const, dyn, dyn> fillers;  // (v, f), row 0 zero
+  tree_support support{};             // of the positions, by slot
+  index_t const* bounds =
+      nullptr;  // on the host: positions from bounds[k] on are empty in slot k; or null: none is known to be
+  vec<index_t const> sample;       // (batch) 0, 1, 2 ...
+  vec<index_t const> zero;         // (batch) 0
+  vec<index_t const> size, first;  // (steps batch) step k: k + 3 tokens of each sample, and where they begin
 
   // Gumbel-softmax, of operations, of arguments or of both: noise that is added to the logits, or none, and the
   // temperature that they are then divided by.
@@ -39,16 +40,18 @@ struct tree_batch {
   /// The tokens of step k as sequences.
   sequence_batch tokens(index_t k) const {
     index_t const b = sizes.batch, each = k + 3;
-    auto const of_step = [&](vec<index_t const> v) { return vec<index_t const>(v.data_handle() ? v.data_handle() + k * b : nullptr, b); };
+    auto const of_step = [&](vec<index_t const> v) {
+      return vec<index_t const>(v.data_handle() ? v.data_handle() + k * b : nullptr, b);
+    };
     return {b, b * each, each, of_step(size), of_step(first)};
   }
   /// How step k chooses.  Noise that there is has k + 1 steps or more.
   choice_settings<T> choice(index_t k) const {
     choice_settings<T> t{over, operation_temperature, argument_temperature};
     auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {
-      TRIAD_EXPECTS(k < v.extent(0),
-                    "tree_batch: there is noise for fewer steps than the machine takes: none for step " +
-                        std::to_string(k));
+      TRIAD_EXPECTS(
+          k < v.extent(0),
+          "tree_batch: there is noise for fewer steps than the machine takes: none for step " + std::to_string(k));
       return make_matrix(v.data_handle() + k * v.extent(1) * v.extent(2), v.extent(1), columns, v.extent(2));
     };
     if (operation_noise.size() != 0) t.operation_noise = rows(operation_noise, operation_noise.extent(2));
@@ -62,7 +65,8 @@ struct tree_batch {
   /// Everything that a pass over this batch depends on, but for the values in its views.
   void identify(identity& id) const {
     id.add(static_cast<std::uint64_t>(sizes.batch));
-    id.add_views(symbols, fillers, support.first, support.since, sample, zero, size, first, operation_noise, argument_noise);
+    id.add_views(symbols, fillers, support.first, support.since, sample, zero, size, first, operation_noise,
+                 argument_noise);
     id.add(operation_temperature);
     id.add(argument_temperature);
     id.add(static_cast<std::uint64_t>(over));

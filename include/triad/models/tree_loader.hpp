@@ -15,7 +15,11 @@ namespace triad {
 class reachable_positions {
  public:
   reachable_positions(tree_positions<> where, index_t steps)
-      : where_(where), steps_(steps), first_(size(where.count())), since_(size(where.count())), bounds_(size(steps + 1)) {}
+      : where_(where),
+        steps_(steps),
+        first_(size(where.count())),
+        since_(size(where.count())),
+        bounds_(size(steps + 1)) {}
 
   void clear() { std::fill(first_.begin(), first_.end(), std::uint8_t{0}); }
   void add(index_t position) { first_[size(position)] = 1; }
@@ -27,7 +31,8 @@ class reachable_positions {
     for (index_t q = 0; q < count; ++q)
       if (first_[size(q)] != 0) reached_.push_back(q);
     bounds_[0] = reached_.empty() ? 1 : reached_.back() + 1;
-    // Whatever a position of slot 0 reaches at step k it reaches again at all later ones, so only new positions are followed.
+    // Whatever a position of slot 0 reaches at step k it reaches again at all later ones, so only new positions are
+    // followed.
     auto const held = [&](index_t q) { return first_[size(q)] != 0 || since_[size(q)] != never; };
     std::size_t begin = 0;
     for (index_t k = 1; k <= steps_; ++k) {

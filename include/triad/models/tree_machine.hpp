@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   M_0 = the input tree;  tokens: one for the operation, one for the root
-//   step k:  a new token  W_shrink flat(M_k) + b;   tokens = agent_k(tokens), which also gives operation, arguments and root
-//            M_{k+1} = interpreter(M_0 .. M_k, choice of these)                                                    DTM eq. 1
+//   step k:  a new token  W_shrink flat(M_k) + b;   tokens = agent_k(tokens), which also gives operation, arguments and
+//                                                   root
+//            M_{k+1} = interpreter(M_0 .. M_k, choice of these)                                                    DTM
+//              eq. 1
 //   scores of symbols: M_steps against the fillers
 //
-// All of it is linear in the trees but the agent.  The gradient of W_shrink is one product over all steps; that of a tree is made once
-// all later ones are.
+// All of it is linear in the trees but the agent.  The gradient of W_shrink is one product over all steps; that of a
+// tree is made once all later ones are.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +24,9 @@ namespace triad {
 
 struct tree_machine_sizes {
   index_t steps = 1;
-  index_t symbols = 0;        // v, <empty> among them
-  bool unit_fillers = false;  // the fillers are the unit vectors (but for <empty>, which is zero): scores are the trees themselves
+  index_t symbols = 0;  // v, <empty> among them
+  bool unit_fillers =
+      false;  // the fillers are the unit vectors (but for <empty>, which is zero): scores are the trees themselves
   tree_agent_options agent{};
 };
 
@@ -35,7 +38,7 @@ struct tree_machine {
   using input = tree_batch<T>;
   using output = tensor<T, dyn, dyn>;  // (batch N, v): scores of symbols
   using answers = tree_answers;
-  using states = tensor<T, dyn, D>;    // (rows, d)
+  using states = tensor<T, dyn, D>;  // (rows, d)
 
   Interpreter interpreter;
   index_t positions;  // N
@@ -54,8 +57,10 @@ struct tree_machine {
         shrink{checked_product("tree_machine", "rows and fillers", of.rows(), z.agent.fillers),
                extents_of<D>("tree_machine", {"width", z.agent.layer.width})} {
     TRIAD_EXPECTS(z.symbols > 1, "tree_machine: symbols are 1, expected <empty> and another");
-    TRIAD_EXPECTS(of.arguments() == 2 * z.agent.branching && of.places() == tree_positions, "tree_machine: agent and interpreter know different trees");
-    TRIAD_EXPECTS(!z.unit_fillers || z.symbols == z.agent.fillers, "tree_machine: unit fillers are as wide as there are symbols");
+    TRIAD_EXPECTS(of.arguments() == 2 * z.agent.branching && of.places() == tree_positions,
+                  "tree_machine: agent and interpreter know different trees");
+    TRIAD_EXPECTS(!z.unit_fillers || z.symbols == z.agent.fillers,
+                  "tree_machine: unit fillers are as wide as there are symbols");
   }
 
   constexpr agent_type const& agent() const { return agents.layer; }
@@ -89,10 +94,10 @@ struct tree_machine {
     tree_machine model;
     index_t batch;
     keep kept;
-    tree_memory_view<T> memory;                 // (steps + 1, batch, rows, f)
-    tree_weights_view<T> arguments, weights;    // (steps, batch, steps, 2 b): chosen; with the operations' weights
-    tensor<T, dyn, dyn, dyn> operations;        // (steps, batch, b + 1): chosen
-    tensor<T, dyn, dyn, dyn> roots;             // (steps, batch, f): the agent's
+    tree_memory_view<T> memory;               // (steps + 1, batch, rows, f)
+    tree_weights_view<T> arguments, weights;  // (steps, batch, steps, 2 b): chosen; with the operations' weights
+    tensor<T, dyn, dyn, dyn> operations;      // (steps, batch, b + 1): chosen
+    tensor<T, dyn, dyn, dyn> roots;           // (steps, batch, f): the agent's
     std::byte* rest;
     std::size_t stride;
 
@@ -126,7 +131,9 @@ struct tree_machine {
     place.skip(stride, kept == keep::nothing && steps > 2 ? 2 : steps);  // inference looks back one step
     return {*this, d.batch, kept, memory, arguments, weights, operations, roots, rest, stride};
   }
-  output plan_output(arena& place, tree_dims const& d) const { return place.make<output>(d.batch * positions, symbols); }
+  output plan_output(arena& place, tree_dims const& d) const {
+    return place.make<output>(d.batch * positions, symbols);
+  }
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
@@ -148,9 +155,10 @@ struct tree_machine {
       auto const operation = scratch.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
       auto const arguments = scratch.make<tensor<T, dyn, dyn>>(batch * tokens, 2 * branching());
       auto const weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
-      agent().forward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, as_matrix(operation), as_matrix(s.root(k)),
-                      as_matrix(arguments));
-      tree_logits<T const> const said{as_matrix(read_only(operation)), agent().of_trees(as_matrix(read_only(arguments)), tokens),
+      agent().forward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out,
+                      as_matrix(operation), as_matrix(s.root(k)), as_matrix(arguments));
+      tree_logits<T const> const said{as_matrix(read_only(operation)),
+                                      agent().of_trees(as_matrix(read_only(arguments)), tokens),
                                       as_matrix(read_only(s.root(k)))};
       tree_choice(ex, in.choice(k), k, said, s.choices(k), s.weights, as_matrix(weighted_root));
       interpreter.forward(ex, c, w.interpreter, pass, k, as_matrix(read_only(weighted_root)));
@@ -163,16 +171,19 @@ struct tree_machine {
   }
 
   template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_scores, fields<T> gradient) const {
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_scores,
+                fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const batch = in.sizes.batch;
     auto const pass = pass_of(in, s);
     auto const d_memory = scratch.make<tree_memory_view<T>>(steps + 1, batch, interpreter.rows(), fillers());
     auto const d_weights = scratch.make<tree_weights_view<T>>(steps, batch, steps, 2 * branching());
-    auto const d_fresh = scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // of the token that each step adds
+    auto const d_fresh =
+        scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // of the token that each step adds
     auto const widest = steps > 0 ? batch * tokens_at(steps - 1) : 0;
-    auto const d_out = scratch.make<tensor<T, dyn, dyn>>(widest, width()), d_in = scratch.make<tensor<T, dyn, dyn>>(widest, width());
+    auto const d_out = scratch.make<tensor<T, dyn, dyn>>(widest, width()),
+               d_in = scratch.make<tensor<T, dyn, dyn>>(widest, width());
     {
       auto const inner = scratch.open();
       auto d = as_matrix(d_scores);
@@ -192,43 +203,61 @@ struct tree_machine {
       index_t const tokens = tokens_at(k);
       if (k + 1 < steps) {  // slot k + 1 is read by later steps, and by the token made of it
         interpreter.complete(ex, pass, k + 1, d_memory);
-        shrink.backward_input(ex, weight, read_only(slice(d_fresh, k + 1)), used(in, k + 1), flat(tree_slot(d_memory, k + 1)));
+        shrink.backward_input(ex, weight, read_only(slice(d_fresh, k + 1)), used(in, k + 1),
+                              flat(tree_slot(d_memory, k + 1)));
       }
-      auto const d_weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers()), d_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
+      auto const d_weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers()),
+                 d_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
       auto const d_operation = scratch.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
       auto const d_arguments = scratch.make<tensor<T, dyn, dyn>>(batch * tokens, 2 * branching());
-      interpreter.backward(ex, c, w.interpreter, pass, k, d_memory, d_weights, as_matrix(d_weighted_root), gradient.interpreter);
+      interpreter.backward(ex, c, w.interpreter, pass, k, d_memory, d_weights, as_matrix(d_weighted_root),
+                           gradient.interpreter);
       fill(ex, T(0), d_arguments);
-      tree_choice_grad(ex, in.choice(k), k, as_matrix(read_only(s.root(k))), tree_choices<T const>{as_matrix(read_only(s.operation(k))), s.arguments},
-                       tree_weights_view<T const>(d_weights), as_matrix(read_only(d_weighted_root)),
-                       tree_logits<T>{as_matrix(d_operation), agent().of_trees(as_matrix(d_arguments), tokens), as_matrix(d_root)});
+      tree_choice_grad(
+          ex, in.choice(k), k, as_matrix(read_only(s.root(k))),
+          tree_choices<T const>{as_matrix(read_only(s.operation(k))), s.arguments},
+          tree_weights_view<T const>(d_weights), as_matrix(read_only(d_weighted_root)),
+          tree_logits<T>{as_matrix(d_operation), agent().of_trees(as_matrix(d_arguments), tokens), as_matrix(d_root)});
       // d_out has what step k + 1 says of the tokens that it was given.
       auto const after = first_rows(d_out, batch * tokens), before = first_rows(d_in, batch * tokens);
-      agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after, as_matrix(read_only(d_operation)),
-                       as_matrix(read_only(d_root)), as_matrix(read_only(d_arguments)), before, gradient.agents.at(k));
+      agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after,
+                       as_matrix(read_only(d_operation)), as_matrix(read_only(d_root)),
+                       as_matrix(read_only(d_arguments)), before, gradient.agents.at(k));
       gather_rows(ex, agent_type::token(read_only(before), tokens, tokens - 1), in.sample, slice(d_fresh, k));
       if (k > 0) {
-        gather_rows(ex, front(read_only(before), tokens, tokens - 1), in.sample, front(first_rows(d_out, batch * (tokens - 1)), tokens - 1, tokens - 1));
+        gather_rows(ex, front(read_only(before), tokens, tokens - 1), in.sample,
+                    front(first_rows(d_out, batch * (tokens - 1)), tokens - 1, tokens - 1));
       } else {
-        scatter_add_rows(ex, agent_type::token(read_only(before), tokens, 0), in.zero, one_row(gradient.operation_token));
+        scatter_add_rows(ex, agent_type::token(read_only(before), tokens, 0), in.zero,
+                         one_row(gradient.operation_token));
         scatter_add_rows(ex, agent_type::token(read_only(before), tokens, 1), in.zero, one_row(gradient.root_token));
       }
     }
     // Of all steps at once: slots 0 .. steps - 1 below each other, and the tokens made of them.
     index_t const rows = steps * batch;
-    shrink.backward_params(ex, c, tensor<T const, dyn, dyn>(s.memory.data_handle(), rows, interpreter.rows() * fillers()),
+    shrink.backward_params(ex, c,
+                           tensor<T const, dyn, dyn>(s.memory.data_handle(), rows, interpreter.rows() * fillers()),
                            const_view<states>(d_fresh.data_handle(), rows, width()), gradient.shrink);
   }
 
   input measured_input(tree_dims const& d) const {
     vec<index_t const> const each(nullptr, d.batch), of_steps(nullptr, steps * d.batch);
-    return {d, positions, vec<index_t const>(nullptr, d.batch * positions), tensor<T const, dyn, dyn>(nullptr, symbols, fillers()), {}, nullptr, each, each,
-            of_steps, of_steps};
+    return {d,
+            positions,
+            vec<index_t const>(nullptr, d.batch * positions),
+            tensor<T const, dyn, dyn>(nullptr, symbols, fillers()),
+            {},
+            nullptr,
+            each,
+            each,
+            of_steps,
+            of_steps};
   }
   answers measured_answers(tree_dims const& d) const { return {vec<index_t const>(nullptr, d.batch * positions)}; }
 
   template <backend Ex>
-  void loss(Ex& ex, arena& scratch, input const&, output const& scores, answers const& right, vec<T> loss, output const& d) const {
+  void loss(Ex& ex, arena& scratch, input const&, output const& scores, answers const& right, vec<T> loss,
+            output const& d) const {
     tree_loss(ex, scratch, as_matrix(read_only(scores)), right.symbols, loss, as_matrix(d));
   }
 
@@ -252,11 +281,17 @@ struct tree_machine {
   }
 
   template <class S>
-  static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) { return tensor<S, dyn, dyn>(t.data_handle(), t.extent(0), t.extent(1) * t.extent(2)); }
-  static tensor<T const, dyn, dyn> contiguous(matrix<T const> m) { return tensor<T const, dyn, dyn>(m.data_handle(), m.extent(0), m.extent(1)); }
+  static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) {
+    return tensor<S, dyn, dyn>(t.data_handle(), t.extent(0), t.extent(1) * t.extent(2));
+  }
+  static tensor<T const, dyn, dyn> contiguous(matrix<T const> m) {
+    return tensor<T const, dyn, dyn>(m.data_handle(), m.extent(0), m.extent(1));
+  }
   static states first_rows(tensor<T, dyn, dyn> v, index_t rows) { return states(v.data_handle(), rows, v.extent(1)); }
   template <class S>
-  static matrix<S> one_row(tensor<S, D> v) { return make_matrix(v.data_handle(), 1, v.extent(0), v.extent(0)); }
+  static matrix<S> one_row(tensor<S, D> v) {
+    return make_matrix(v.data_handle(), 1, v.extent(0), v.extent(0));
+  }
   /// The first `count` of the `tokens` tokens of every sample, as one row: (batch, count d).
   template <class S>
   static matrix<S> front(tensor<S, dyn, D> x, index_t tokens, index_t count) {

@@ -20,11 +20,14 @@ struct adam_settings {
 
 /// rate (1) and step live where the parameters live.  Overwrites p, m, v.
 template <backend Ex, class P, class G, class M, class V>
-void adam(Ex& ex, adam_settings const& settings, vec<double const> rate, std::uint64_t const* step, P p, G g, M m, V v) {
+void adam(Ex& ex, adam_settings const& settings, vec<double const> rate, std::uint64_t const* step, P p, G g, M m,
+          V v) {
   using T = element_t<P>;
   TRIAD_EXPECTS(rate.extent(0) == 1, "adam: the rate is one number");
-  TRIAD_EXPECTS(p.size() == g.size() && p.size() == m.size() && p.size() == v.size(), "adam: parameters, gradient and moments differ in size");
-  if constexpr (executes<Ex>) do_adam(ex, settings, rate, step, as_vec(p), vec<T const>(as_vec(g)), as_vec(m), as_vec(v));
+  TRIAD_EXPECTS(p.size() == g.size() && p.size() == m.size() && p.size() == v.size(),
+                "adam: parameters, gradient and moments differ in size");
+  if constexpr (executes<Ex>)
+    do_adam(ex, settings, rate, step, as_vec(p), vec<T const>(as_vec(g)), as_vec(m), as_vec(v));
 }
 
 /// Scales g in place so that its norm, given in norm (1), is at most max_norm.

@@ -4,7 +4,8 @@
 //   s(i, j) = score(edge (i, j))  (arcs::from_child)  or  score(edge (j, i))  (arcs::from_parent);  fill where masked
 //   p(i, j) = softmax over the nodes j of i's graph;   a root's parent is the root itself
 //   loss = mean over nodes with parent(i) >= 0 of -log p(i, parent(i))            score (rows), parent (nodes)
-//   dscore = (p(i, j) - [j = parent(i)]) / count at the edge that s(i, j) was read from;  0 where masked, or parent(i) < 0
+//   dscore = (p(i, j) - [j = parent(i)]) / count at the edge that s(i, j) was read from;  0 where masked, or parent(i)
+//     < 0
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -13,7 +14,10 @@
 
 namespace triad {
 
-enum class arcs { from_child, from_parent };  // the released program's reading of the Edge Transformer's parser, and the paper's
+enum class arcs {
+  from_child,
+  from_parent
+};  // the released program's reading of the Edge Transformer's parser, and the paper's
 
 /// How scores of edges are read as scores of parents.
 struct arc_settings {
@@ -31,10 +35,11 @@ inline void expect_arcs(arc_settings const& t, graph_batch const& g, index_t sco
 
 /// Bytes of scratch memory come from the arena.  Overwrites loss (1) and dscore (rows); no node with a parent: loss 0.
 template <backend Ex, class T>
-void arc_cross_entropy(Ex& ex, arena& scratch, arc_settings const& t, graph_batch const& g, vec<T const> score, vec<index_t const> parent, vec<T> loss,
-                       vec<T> dscore) {
+void arc_cross_entropy(Ex& ex, arena& scratch, arc_settings const& t, graph_batch const& g, vec<T const> score,
+                       vec<index_t const> parent, vec<T> loss, vec<T> dscore) {
   detail::expect_arcs(t, g, score.extent(0));
-  TRIAD_EXPECTS(dscore.extent(0) == score.extent(0) && loss.extent(0) == 1, "arc_cross_entropy: one gradient an edge and one loss are needed");
+  TRIAD_EXPECTS(dscore.extent(0) == score.extent(0) && loss.extent(0) == 1,
+                "arc_cross_entropy: one gradient an edge and one loss are needed");
   TRIAD_EXPECTS(parent.extent(0) == g.dims.nodes, "arc_cross_entropy: one parent a node is needed");
   auto const frame = scratch.open();
   auto const losses = scratch.make<vec<T>>(g.dims.nodes);  // of each node

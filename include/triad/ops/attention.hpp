@@ -1,8 +1,8 @@
 // Attention: each query is answered by the values whose keys are like it, among those of its own sequence.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Per head of width k (d = h k), over ragged sequences of queries (q rows) and of keys and values (k rows); where both lists are
-// one, this is self-attention.  J(i): the keys that query i sees.
+// Per head of width k (d = h k), over ragged sequences of queries (q rows) and of keys and values (k rows); where both
+// lists are one, this is self-attention.  J(i): the keys that query i sees.
 //
 //   s(i, j) = query(i) . key(j) / sqrt(k),  j in J(i);  lse(i) = log sum_j exp s(i, j)
 //   p(i, j) = exp(s(i, j) - lse(i));  p~ = dropout(p)
@@ -13,8 +13,9 @@
 //
 // Backward keeps lse and makes p again, so nothing of size queries x keys is stored.
 //
-// With relative positions (Shaw et al. 2018) of reach R > 0, every offset of a key from its query has a vector that joins the key and
-// one that joins the value, in tables a, b (2R + 1, k) that the heads share; query i stands at key i + keys - queries of its sequence:
+// With relative positions (Shaw et al. 2018) of reach R > 0, every offset of a key from its query has a vector that
+// joins the key and one that joins the value, in tables a, b (2R + 1, k) that the heads share; query i stands at key i
+// + keys - queries of its sequence:
 //
 //   r(i, j) = clip(j - (i + keys - queries), -R, R) + R
 //   s(i, j) = query(i) . (key(j) + a(r)) / sqrt(k),  c(i) = sum_j p~(i, j) (value(j) + b(r)),  r = r(i, j)
@@ -33,10 +34,11 @@
 
 namespace triad {
 
-/// What one use of the operation is made of, besides tensors.  J(i) is every key of the sequence but those that are shut.
+/// What one use of the operation is made of, besides tensors.  J(i) is every key of the sequence but those that are
+/// shut.
 struct attention_settings {
   index_t heads = 1;
-  bool causal = false;                         // shut: keys after the query, where the last query stands at the last key
+  bool causal = false;  // shut: keys after the query, where the last query stands at the last key
   vec<std::uint8_t const> masked{nullptr, 0};  // (k rows) shut: keys with 1; or (0)
   dropout_mask dropout{};                      // element attention_weight(...) of p
   index_t reach = 0;                           // R of relative positions; 0: none
@@ -65,7 +67,8 @@ struct relative_memory {
   matrix<T> bias, shares;  // (q rows, h (2R + 1)) each, offsets side by side
 };
 
-/// What a kernel reads and writes of relative positions: (q rows, h (2R + 1)) each, offsets side by side; or nothing where reach = 0.
+/// What a kernel reads and writes of relative positions: (q rows, h (2R + 1)) each, offsets side by side; or nothing
+/// where reach = 0.
 template <class T>
 struct relative_forward {
   matrix<T const> bias = no_matrix<T const>();
@@ -80,7 +83,8 @@ struct relative_backward {
 /// How many offsets there are: 2R + 1.
 TRIAD_HOST_DEVICE constexpr index_t relative_offsets(index_t reach) { return 2 * reach + 1; }
 /// r(i, j): which offset query i of `queries` has to key j of `keys`.
-TRIAD_HOST_DEVICE constexpr index_t relative_offset(index_t reach, index_t queries, index_t keys, index_t i, index_t j) {
+TRIAD_HOST_DEVICE constexpr index_t relative_offset(index_t reach, index_t queries, index_t keys, index_t i,
+                                                    index_t j) {
   index_t const ahead = j - (i + keys - queries);
   return (ahead < -reach ? -reach : ahead > reach ? reach : ahead) + reach;
 }
@@ -92,7 +96,8 @@ TRIAD_HOST_DEVICE constexpr index_t keys_before(bool causal, index_t queries, in
 }
 
 /// Which element p of head c, row `query` of all queries and key j of its sequence is to dropout.
-TRIAD_HOST_DEVICE constexpr index_t attention_weight(attention_sequences const& s, index_t c, index_t query, index_t j) {
+TRIAD_HOST_DEVICE constexpr index_t attention_weight(attention_sequences const& s, index_t c, index_t query,
+                                                     index_t j) {
   return (c * s.queries.rows + query) * s.keys.longest + j;
 }
 
@@ -100,18 +105,22 @@ namespace detail {
 template <class S>
 void expect_attention(attention_settings const& t, attention_sequences const& s, attention_operands<S> const& x) {
   auto const d = x.query.extent(1);
-  TRIAD_EXPECTS(t.heads > 0 && d > 0 && d % t.heads == 0, "attention: the width must be a multiple of the number of heads");
+  TRIAD_EXPECTS(t.heads > 0 && d > 0 && d % t.heads == 0,
+                "attention: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(s.queries.count == s.keys.count, "attention: as many sequences of keys as of queries are needed");
   TRIAD_EXPECTS(x.query.extent(0) == s.queries.rows, "attention: the queries need the rows that their sequences say");
   TRIAD_EXPECTS(x.key.extent(0) == s.keys.rows && x.key.extent(1) == d && same_shape(x.value, x.key),
                 "attention: keys and values need the rows that their sequences say, and the width of the queries");
-  TRIAD_EXPECTS(t.masked.extent(0) == 0 || t.masked.extent(0) == s.keys.rows, "attention: the mask needs one byte a key");
+  TRIAD_EXPECTS(t.masked.extent(0) == 0 || t.masked.extent(0) == s.keys.rows,
+                "attention: the mask needs one byte a key");
 }
 template <class S, class T>
-void expect_relative(attention_settings const& t, attention_operands<T const> const& x, relative_tables<S> const& tables,
-                     relative_memory<T> const& m) {
+void expect_relative(attention_settings const& t, attention_operands<T const> const& x,
+                     relative_tables<S> const& tables, relative_memory<T> const& m) {
   index_t const offsets = relative_offsets(t.reach), rows = x.query.extent(0), k = x.query.extent(1) / t.heads;
-  auto const fits = [](auto v, index_t n, index_t width) { return v.extent(0) == n && v.extent(1) == width && v.stride(1) == 1; };
+  auto const fits = [](auto v, index_t n, index_t width) {
+    return v.extent(0) == n && v.extent(1) == width && v.stride(1) == 1;
+  };
   TRIAD_EXPECTS(t.reach > 0, "attention: tables of relative positions need a reach");
   TRIAD_EXPECTS(fits(tables.key, offsets, k) && fits(tables.value, offsets, k),
                 "attention: tables of relative positions are (2 reach + 1, width of a head)");
@@ -119,7 +128,8 @@ void expect_relative(attention_settings const& t, attention_operands<T const> co
                 "attention: bias and shares of relative positions are (queries, heads (2 reach + 1))");
 }
 
-/// f(x of a head, y of the head) for x (rows, h m) and y (rows, h n); once for all heads, as rows of their own, where that is possible.
+/// f(x of a head, y of the head) for x (rows, h m) and y (rows, h n); once for all heads, as rows of their own, where
+/// that is possible.
 template <class X, class Y, class F>
 void each_pair_of_heads(index_t heads, matrix<X> x, matrix<Y> y, F&& f) {
   index_t const rows = x.extent(0), m = x.extent(1) / heads, n = y.extent(1) / heads;
@@ -131,8 +141,8 @@ void each_pair_of_heads(index_t heads, matrix<X> x, matrix<Y> y, F&& f) {
 }
 
 template <class Ex, class T>
-void run_attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
-                   relative_forward<T> const& relative, vec<T> lse, matrix<T> c) {
+void run_attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+                   attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse, matrix<T> c) {
   expect_attention(t, s, x);
   TRIAD_EXPECTS(same_shape(c, x.query), "attention: the output needs the shape of the queries");
   TRIAD_EXPECTS(lse.extent(0) == t.heads * s.queries.rows, "attention: one lse for each head and query is needed");
@@ -141,8 +151,9 @@ void run_attention(Ex& ex, arena& scratch, attention_settings const& t, attentio
   if constexpr (executes<Ex>) do_attention(ex, t, s, x, relative, lse, c, ws);
 }
 template <class Ex, class T>
-void run_attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
-                        relative_backward<T> const& relative, vec<T const> lse, matrix<T const> c, matrix<T const> dc, attention_operands<T> const& dx) {
+void run_attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+                        attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
+                        matrix<T const> c, matrix<T const> dc, attention_operands<T> const& dx) {
   expect_attention(t, s, x);
   expect_attention(t, s, dx);
   TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query) && same_shape(dx.query, x.query),
@@ -156,43 +167,57 @@ void run_attention_grad(Ex& ex, arena& scratch, attention_settings const& t, att
 
 /// Overwrites c (q rows, d) and lse (h q rows, head by head), which backward needs; rows of no sequence are left alone.
 template <backend Ex, class T>
-void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x, vec<T> lse,
-               matrix<T> c) {
+void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+               attention_operands<T const> const& x, vec<T> lse, matrix<T> c) {
   TRIAD_EXPECTS(t.reach == 0, "attention: a reach needs tables of relative positions");
   detail::run_attention(ex, scratch, t, s, x, relative_forward<T>{}, lse, c);
 }
-/// The same with relative positions; overwrites what backward needs of them too.  Every row of queries belongs to a sequence.
+/// The same with relative positions; overwrites what backward needs of them too.  Every row of queries belongs to a
+/// sequence.
 template <backend Ex, class T>
-void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
-               relative_tables<T const> const& tables, relative_memory<T> const& relative, vec<T> lse, matrix<T> c) {
+void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+               attention_operands<T const> const& x, relative_tables<T const> const& tables,
+               relative_memory<T> const& relative, vec<T> lse, matrix<T> c) {
   detail::expect_relative(t, x, tables, relative);
-  detail::each_pair_of_heads(t.heads, x.query, relative.bias, [&](auto query, auto bias) { matmul(ex, query, transposed(tables.key), bias); });
+  detail::each_pair_of_heads(t.heads, x.query, relative.bias,
+                             [&](auto query, auto bias) { matmul(ex, query, transposed(tables.key), bias); });
   detail::run_attention(ex, scratch, t, s, x, relative_forward<T>{relative.bias, relative.shares}, lse, c);
-  detail::each_pair_of_heads(t.heads, relative.shares, c, [&](auto shares, auto to) { matmul_add(ex, shares, tables.value, to); });
+  detail::each_pair_of_heads(t.heads, relative.shares, c,
+                             [&](auto shares, auto to) { matmul_add(ex, shares, tables.value, to); });
 }
 
 /// Overwrites every gradient in dx; rows of no sequence are left alone.
 template <backend Ex, class T>
-void attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
-                    vec<T const> lse, matrix<T const> c, matrix<T const> dc, attention_operands<T> const& dx) {
+void attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+                    attention_operands<T const> const& x, vec<T const> lse, matrix<T const> c, matrix<T const> dc,
+                    attention_operands<T> const& dx) {
   TRIAD_EXPECTS(t.reach == 0, "attention_grad: a reach needs tables of relative positions");
   detail::run_attention_grad(ex, scratch, t, s, x, relative_backward<T>{}, lse, c, dc, dx);
 }
-/// The same with relative positions; adds to the gradients of their tables.  Every row of queries belongs to a sequence.
+/// The same with relative positions; adds to the gradients of their tables.  Every row of queries belongs to a
+/// sequence.
 template <backend Ex, class T>
-void attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
-                    relative_tables<T const> const& tables, relative_memory<T> const& relative, vec<T const> lse, matrix<T const> c,
-                    matrix<T const> dc, attention_operands<T> const& dx, relative_tables<T> const& d_tables) {
+void attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+                    attention_operands<T const> const& x, relative_tables<T const> const& tables,
+                    relative_memory<T> const& relative, vec<T const> lse, matrix<T const> c, matrix<T const> dc,
+                    attention_operands<T> const& dx, relative_tables<T> const& d_tables) {
   detail::expect_relative(t, x, tables, relative);
   detail::expect_relative(t, x, d_tables, relative);
   auto const frame = scratch.open();
-  auto const by_offset = [&] { return as_matrix(scratch.template make<tensor<T, dyn, dyn>>(x.query.extent(0), t.heads * relative_offsets(t.reach))); };
+  auto const by_offset = [&] {
+    return as_matrix(
+        scratch.template make<tensor<T, dyn, dyn>>(x.query.extent(0), t.heads * relative_offsets(t.reach)));
+  };
   matrix<T> const d_shares = by_offset(), d_bias = by_offset();
-  detail::each_pair_of_heads(t.heads, dc, d_shares, [&](auto d, auto to) { matmul(ex, d, transposed(tables.value), to); });
-  detail::each_pair_of_heads(t.heads, relative.shares, dc, [&](auto shares, auto d) { matmul_add(ex, transposed(shares), d, d_tables.value); });
-  detail::run_attention_grad(ex, scratch, t, s, x, relative_backward<T>{relative.bias, d_shares, d_bias}, lse, c, dc, dx);
+  detail::each_pair_of_heads(t.heads, dc, d_shares,
+                             [&](auto d, auto to) { matmul(ex, d, transposed(tables.value), to); });
+  detail::each_pair_of_heads(t.heads, relative.shares, dc,
+                             [&](auto shares, auto d) { matmul_add(ex, transposed(shares), d, d_tables.value); });
+  detail::run_attention_grad(ex, scratch, t, s, x, relative_backward<T>{relative.bias, d_shares, d_bias}, lse, c, dc,
+                             dx);
   detail::each_pair_of_heads(t.heads, d_bias, dx.query, [&](auto d, auto to) { matmul_add(ex, d, tables.key, to); });
-  detail::each_pair_of_heads(t.heads, d_bias, x.query, [&](auto d, auto query) { matmul_add(ex, transposed(d), query, d_tables.key); });
+  detail::each_pair_of_heads(t.heads, d_bias, x.query,
+                             [&](auto d, auto query) { matmul_add(ex, transposed(d), query, d_tables.key); });
 }
 
 }  // namespace triad

@@ -1,7 +1,9 @@
-// Cross entropy of rows of logits against one target each, which may share a little of its weight with the other classes.
+// Cross entropy of rows of logits against one target each, which may share a little of its weight with the other
+// classes.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   p = softmax(logits(r, :));  q(c) = 1 - epsilon where c = target(r), else epsilon / (v - 1)              logits (rows, v)
+//   p = softmax(logits(r, :));  q(c) = 1 - epsilon where c = target(r), else epsilon / (v - 1)              logits
+//     (rows, v)
 //   loss(0) = mean over rows with target >= 0 of the sum over c of -q(c) log p(c)
 //   dlogits(r, c) = (p(c) - q(c)) / count;  0 in rows with a negative target
 //
@@ -25,14 +27,18 @@ struct label_smoothing {
 
 /// Overwrites loss (1) and dlogits; a negative target leaves its row out.  No rows counted: loss 0.
 template <backend Ex, class Logits, class Loss, class DLogits>
-void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, DLogits dlogits, label_smoothing const& smoothing = {}) {
+void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, DLogits dlogits,
+                   label_smoothing const& smoothing = {}) {
   using T = element_t<DLogits>;
   TRIAD_EXPECTS(same_shape(logits, dlogits), "cross_entropy: logits and dlogits have different shapes");
   TRIAD_EXPECTS(logits.extent(0) == target.extent(0), "cross_entropy: one target a row is needed");
   TRIAD_EXPECTS(as_vec(loss).extent(0) == 1, "cross_entropy: the loss is one number");
-  TRIAD_EXPECTS(smoothing.epsilon >= 0 && smoothing.epsilon < 1, "cross_entropy: label smoothing is at least 0 and below 1");
-  TRIAD_EXPECTS(smoothing.epsilon == 0 || logits.extent(1) > 1, "cross_entropy: label smoothing needs two classes at least");
-  if constexpr (executes<Ex>) do_cross_entropy(ex, matrix<T const>(as_matrix(logits)), target, as_vec(loss), as_matrix(dlogits), smoothing);
+  TRIAD_EXPECTS(smoothing.epsilon >= 0 && smoothing.epsilon < 1,
+                "cross_entropy: label smoothing is at least 0 and below 1");
+  TRIAD_EXPECTS(smoothing.epsilon == 0 || logits.extent(1) > 1,
+                "cross_entropy: label smoothing needs two classes at least");
+  if constexpr (executes<Ex>)
+    do_cross_entropy(ex, matrix<T const>(as_matrix(logits)), target, as_vec(loss), as_matrix(dlogits), smoothing);
 }
 
 /// best(r) = the first column that holds the largest value of row r.

@@ -1,8 +1,8 @@
 // Fuse-attention: every token looks back over its own states after each layer below.
 // SPDX-License-Identifier: Apache-2.0
 //
-// LRF equations 9 and 10 look from a query h over the keys W_k x_j + b_k and values W_v x_j + b_v of one token's states x_0 .. x_{l-1}.
-// Per head, with q = (W_q h + b_q) / sqrt(k), nothing of x_j has to be projected:
+// LRF equations 9 and 10 look from a query h over the keys W_k x_j + b_k and values W_v x_j + b_v of one token's states
+// x_0 .. x_{l-1}. Per head, with q = (W_q h + b_q) / sqrt(k), nothing of x_j has to be projected:
 //
 //   q . (W_k x_j + b_k) = u . x_j + a number that is the same for all j,   u = W_k' q          u (d) of every head
 //   sum_j p~_j (W_v x_j + b_v) = W_v m + s b_v,   m = sum_j p~_j x_j,  s = sum_j p~_j          s is 1 without dropout
@@ -10,7 +10,8 @@
 // This operation is what lies between: from u and the states to m and s, a token at a time.
 //
 //   p_j = softmax over j of u . x_j;  p~ = dropout(p)
-//   dp~_j = dm . x_j + ds;  dp = dropout'(dp~);  dz_j = p_j (dp_j - sum_i p_i dp_i);  du = sum_j dz_j x_j;  dx_j += sum_heads dz_j u + p~_j dm
+//   dp~_j = dm . x_j + ds;  dp = dropout'(dp~);  dz_j = p_j (dp_j - sum_i p_i dp_i);  du = sum_j dz_j x_j;  dx_j +=
+//     sum_heads dz_j u + p~_j dm
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -30,31 +31,39 @@ using layer_states = tensor<S, dyn, dyn, dyn>;  // (layers or more, rows, d)
 
 namespace detail {
 template <class U, class X, class P, class M, class K>
-void expect_fuse(fuse_settings const& t, index_t layers, U const& u, X const& states, P const& weights, M const& mixed, K const& kept) {
+void expect_fuse(fuse_settings const& t, index_t layers, U const& u, X const& states, P const& weights, M const& mixed,
+                 K const& kept) {
   index_t const rows = states.extent(1), d = states.extent(2);
-  TRIAD_EXPECTS(t.heads > 0 && layers > 0 && layers <= states.extent(0), "fuse_attention: heads and layers must be positive, and there must be states of so many layers");
-  TRIAD_EXPECTS(u.extent(0) == rows && u.extent(1) == t.heads * d && same_shape(u, mixed), "fuse_attention: u and the mixed states are (rows, heads d)");
-  TRIAD_EXPECTS(weights.extent(0) == rows && weights.extent(1) == t.heads * layers, "fuse_attention: weights are (rows, heads layers)");
-  TRIAD_EXPECTS(kept.extent(0) == rows && kept.extent(1) == t.heads, "fuse_attention: the sums of weights are (rows, heads)");
+  TRIAD_EXPECTS(t.heads > 0 && layers > 0 && layers <= states.extent(0),
+                "fuse_attention: heads and layers must be positive, and there must be states of so many layers");
+  TRIAD_EXPECTS(u.extent(0) == rows && u.extent(1) == t.heads * d && same_shape(u, mixed),
+                "fuse_attention: u and the mixed states are (rows, heads d)");
+  TRIAD_EXPECTS(weights.extent(0) == rows && weights.extent(1) == t.heads * layers,
+                "fuse_attention: weights are (rows, heads layers)");
+  TRIAD_EXPECTS(kept.extent(0) == rows && kept.extent(1) == t.heads,
+                "fuse_attention: the sums of weights are (rows, heads)");
 }
 }  // namespace detail
 
-/// Overwrites weights (rows, heads layers), which backward needs: p before dropout, negative where dropout shut it; mixed (rows, heads d)
-/// and kept (rows, heads): m and s of every head.
+/// Overwrites weights (rows, heads layers), which backward needs: p before dropout, negative where dropout shut it;
+/// mixed (rows, heads d) and kept (rows, heads): m and s of every head.
 template <backend Ex, class T>
-void fuse_attention(Ex& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u, layer_states<T const> states, tensor<T, dyn, dyn> weights,
-                    tensor<T, dyn, dyn> mixed, tensor<T, dyn, dyn> kept) {
+void fuse_attention(Ex& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+                    layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
+                    tensor<T, dyn, dyn> kept) {
   detail::expect_fuse(t, layers, u, states, weights, mixed, kept);
   if constexpr (executes<Ex>) do_fuse_attention(ex, t, layers, u, states, weights, mixed, kept);
 }
 
 /// Overwrites du (rows, heads d); adds to the first `layers` of d_states.
 template <backend Ex, class T>
-void fuse_attention_grad(Ex& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u, layer_states<T const> states,
-                         tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
+void fuse_attention_grad(Ex& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+                         layer_states<T const> states, tensor<T const, dyn, dyn> weights,
+                         tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
                          layer_states<T> d_states) {
   detail::expect_fuse(t, layers, u, states, weights, d_mixed, d_kept);
-  TRIAD_EXPECTS(same_shape(du, u) && d_states.extent(0) >= layers && d_states.extent(1) == states.extent(1) && d_states.extent(2) == states.extent(2),
+  TRIAD_EXPECTS(same_shape(du, u) && d_states.extent(0) >= layers && d_states.extent(1) == states.extent(1) &&
+                    d_states.extent(2) == states.extent(2),
                 "fuse_attention_grad: gradients have the shapes of what they belong to");
   if constexpr (executes<Ex>) do_fuse_attention_grad(ex, t, layers, u, states, weights, d_mixed, d_kept, du, d_states);
 }

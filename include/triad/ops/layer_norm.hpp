@@ -23,13 +23,14 @@ void layer_norm(Ex& ex, X x, Gain gain, Bias bias, double epsilon, Y y, Mean mea
   TRIAD_EXPECTS(static_cast<index_t>(mean.size()) == in.extent(0) && static_cast<index_t>(rstd.size()) == in.extent(0),
                 "layer_norm: mean and rstd need one value a row");
   if constexpr (executes<Ex>)
-    do_layer_norm(ex, in, vec<T const>(as_vec(gain)), vec<T const>(as_vec(bias)), T(epsilon), as_matrix(y), as_vec(mean), as_vec(rstd));
+    do_layer_norm(ex, in, vec<T const>(as_vec(gain)), vec<T const>(as_vec(bias)), T(epsilon), as_matrix(y),
+                  as_vec(mean), as_vec(rstd));
 }
 
 /// Overwrites dx (dx = gradient + add, where `add` is not empty; dx may be dy or add); adds to dgain and dbias.
 template <backend Ex, class X, class Gain, class Mean, class Rstd, class Dy, class Dx, class DGain, class DBias>
-void layer_norm_grad(Ex& ex, arena& scratch, X x, Gain gain, Mean mean, Rstd rstd, Dy dy, matrix<element_t<Dx> const> add, Dx dx,
-                     DGain dgain, DBias dbias) {
+void layer_norm_grad(Ex& ex, arena& scratch, X x, Gain gain, Mean mean, Rstd rstd, Dy dy,
+                     matrix<element_t<Dx> const> add, Dx dx, DGain dgain, DBias dbias) {
   using T = element_t<Dx>;
   matrix<T const> const in = as_matrix(x);
   TRIAD_EXPECTS(same_shape(x, dy) && same_shape(x, dx), "layer_norm_grad: x, dy and dx have different shapes");

@@ -18,29 +18,34 @@ using matrices = ::cuda::std::mdspan<T, extents<dyn, dyn, dyn>, ::cuda::std::lay
 
 /// A batch over memory that somebody else owns; strides in elements.
 template <class T>
-constexpr matrices<T> make_matrices(T* data, index_t batch, index_t rows, index_t columns, index_t batch_stride, index_t row_stride,
-                                    index_t column_stride = 1) {
+constexpr matrices<T> make_matrices(T* data, index_t batch, index_t rows, index_t columns, index_t batch_stride,
+                                    index_t row_stride, index_t column_stride = 1) {
   using mapping = typename matrices<T>::mapping_type;
-  return matrices<T>(data, mapping(extents<dyn, dyn, dyn>(batch, rows, columns), ::cuda::std::array<index_t, 3>{batch_stride, row_stride, column_stride}));
+  return matrices<T>(data, mapping(extents<dyn, dyn, dyn>(batch, rows, columns),
+                                   ::cuda::std::array<index_t, 3>{batch_stride, row_stride, column_stride}));
 }
 
 /// The i-th of a batch.
 template <class T>
 constexpr matrix<T> matrix_of(matrices<T> const& batch, index_t i) {
-  return make_matrix(batch.data_handle() + i * batch.stride(0), batch.extent(1), batch.extent(2), batch.stride(1), batch.stride(2));
+  return make_matrix(batch.data_handle() + i * batch.stride(0), batch.extent(1), batch.extent(2), batch.stride(1),
+                     batch.stride(2));
 }
 
 template <class T>
-matrix<T> no_matrix() { return make_matrix<T>(nullptr, 0, 0, 0); }
+matrix<T> no_matrix() {
+  return make_matrix<T>(nullptr, 0, 0, 0);
+}
 
 /// What follows a product while its rows are still in cache.  Empty views and false leave a part out.
 template <class T>
 struct epilogue {
-  vec<T const> bias{nullptr, 0};                // (n)
+  vec<T const> bias{nullptr, 0};  // (n)
   bool relu = false;
-  matrix<T const> gate = no_matrix<T const>();  // (m, n): multiplied by gate_scale where positive, 0 elsewhere: the gradient of dropout after relu
+  matrix<T const> gate = no_matrix<T const>();  // (m, n): multiplied by gate_scale where positive, 0 elsewhere: the
+                                                // gradient of dropout after relu
   T gate_scale = T(1);
-  dropout_mask dropout{};                       // elements numbered by dropout_element(row, column, n)
+  dropout_mask dropout{};                           // elements numbered by dropout_element(row, column, n)
   matrix<T const> residual = no_matrix<T const>();  // (m, n), may be c itself
 
   constexpr bool empty() const {
@@ -60,9 +65,12 @@ void matmul_checked(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e) {
   matrix<T const> const x = as_matrix(a), w = as_matrix(b);
   matrix<T> const y = as_matrix(c);
   TRIAD_EXPECTS(x.extent(1) == w.extent(0), "matmul: the columns of a differ from the rows of b");
-  TRIAD_EXPECTS(x.extent(0) == y.extent(0) && w.extent(1) == y.extent(1), "matmul: c has another shape than the product");
-  TRIAD_EXPECTS(e.bias.extent(0) == 0 || e.bias.extent(0) == y.extent(1), "matmul: the bias needs one value a column of c");
-  TRIAD_EXPECTS(e.residual.data_handle() == nullptr || same_shape(e.residual, y), "matmul: the residual has another shape than c");
+  TRIAD_EXPECTS(x.extent(0) == y.extent(0) && w.extent(1) == y.extent(1),
+                "matmul: c has another shape than the product");
+  TRIAD_EXPECTS(e.bias.extent(0) == 0 || e.bias.extent(0) == y.extent(1),
+                "matmul: the bias needs one value a column of c");
+  TRIAD_EXPECTS(e.residual.data_handle() == nullptr || same_shape(e.residual, y),
+                "matmul: the residual has another shape than c");
   TRIAD_EXPECTS(e.gate.data_handle() == nullptr || same_shape(e.gate, y), "matmul: the gate has another shape than c");
   TRIAD_EXPECTS(e.dropout.rate >= 0 && e.dropout.rate <= 1,
                 "matmul: the rate of dropout is " + std::to_string(e.dropout.rate) + ", expected 0 to 1");
@@ -87,7 +95,8 @@ template <backend Ex, class T>
 void batched_matmul(Ex& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
   TRIAD_EXPECTS(a.extent(0) == c.extent(0) && b.extent(0) == c.extent(0), "batched_matmul: batch sizes differ");
   TRIAD_EXPECTS(a.extent(2) == b.extent(1), "batched_matmul: the columns of a differ from the rows of b");
-  TRIAD_EXPECTS(a.extent(1) == c.extent(1) && b.extent(2) == c.extent(2), "batched_matmul: c has another shape than the products");
+  TRIAD_EXPECTS(a.extent(1) == c.extent(1) && b.extent(2) == c.extent(2),
+                "batched_matmul: c has another shape than the products");
   if constexpr (executes<Ex>) do_batched_matmul(ex, a, b, c);
 }
 

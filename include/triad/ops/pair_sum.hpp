@@ -1,7 +1,8 @@
 // One vector from each end of every edge: a sum over all ordered pairs of nodes of each graph.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   y(i, j) = residual(i, j) + drop(a(i) + b(j))              a, b (nodes, d); residual, y (rows, d), over a ragged batch
+//   y(i, j) = residual(i, j) + drop(a(i) + b(j))              a, b (nodes, d); residual, y (rows, d), over a ragged
+//                                                             batch
 //   da(i) = sum_j dz(i, j),  db(j) = sum_i dz(i, j),          dz = dropout'(dy);  dresidual = dy
 #pragma once
 
@@ -16,13 +17,15 @@ namespace detail {
 template <class A, class B, class Y>
 void expect_pairs(graph_batch const& g, A const& a, B const& b, Y const& y) {
   TRIAD_EXPECTS(a.extent(0) == g.dims.nodes && same_shape(a, b), "pair_sum: a and b need one row a node and one width");
-  TRIAD_EXPECTS(y.extent(0) == g.dims.rows && y.extent(1) == a.extent(1), "pair_sum: y needs one row an edge and the width of a");
+  TRIAD_EXPECTS(y.extent(0) == g.dims.rows && y.extent(1) == a.extent(1),
+                "pair_sum: y needs one row an edge and the width of a");
 }
 }  // namespace detail
 
 /// Overwrites y, which may be the residual; an empty residual is left out.  Dropout numbers y by dropout_element.
 template <backend Ex, class T>
-void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout, matrix<T const> residual, matrix<T> y) {
+void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout,
+              matrix<T const> residual, matrix<T> y) {
   detail::expect_pairs(g, a, b, y);
   TRIAD_EXPECTS(residual.extent(0) == 0 || same_shape(residual, y), "pair_sum: the residual has another shape than y");
   if constexpr (executes<Ex>) do_pair_sum(ex, g, a, b, dropout, residual, y);

@@ -1,8 +1,9 @@
-// Relation-aware attention: node x attends over the nodes y of its graph, keys and values shifted by the relation of edge (x, y).
+// Relation-aware attention: node x attends over the nodes y of its graph, keys and values shifted by the relation of
+// edge (x, y).
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shaw et al. 2018, as the Edge Transformer's baselines RAT and RRAT use it; per head of width k, over a ragged batch of
-// complete graphs (nodes = sum of n, rows = sum of n^2, d = h k):
+// Shaw et al. 2018, as the Edge Transformer's baselines RAT and RRAT use it; per head of width k, over a ragged batch
+// of complete graphs (nodes = sum of n, rows = sum of n^2, d = h k):
 //
 //   s(x, y) = q(x) . (k(y) + gk(x, y)) / sqrt(k)              fill where the edge is masked
 //   p(x, y) = softmax over y;  p~ = dropout(p)
@@ -36,7 +37,8 @@ struct relation_settings {
 };
 
 /// Where p(x, y) of head c stands among the weights (h rows) of a batch, and which element it is to dropout.
-TRIAD_HOST_DEVICE constexpr index_t relation_weight(index_t heads, index_t first_edge, index_t n, index_t c, index_t x, index_t y) {
+TRIAD_HOST_DEVICE constexpr index_t relation_weight(index_t heads, index_t first_edge, index_t n, index_t c, index_t x,
+                                                    index_t y) {
   return heads * first_edge + (c * n + x) * n + y;
 }
 
@@ -54,34 +56,41 @@ namespace detail {
 template <class S>
 void expect_relations(relation_settings const& t, relation_operands<S> const& x, graph_batch const& g) {
   auto const d = x.query.extent(1);
-  TRIAD_EXPECTS(t.heads > 0 && d % t.heads == 0, "relation_attention: the width must be a multiple of the number of heads");
+  TRIAD_EXPECTS(t.heads > 0 && d % t.heads == 0,
+                "relation_attention: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(x.query.extent(0) == g.dims.nodes && same_shape(x.key, x.query) && same_shape(x.value, x.query),
                 "relation_attention: query, key and value need one row a node and one width");
-  TRIAD_EXPECTS(x.edge_key.extent(0) == g.dims.rows && x.edge_key.extent(1) == d && same_shape(x.edge_value, x.edge_key),
-                "relation_attention: edge keys and values need one row an edge and the width of the query");
-  TRIAD_EXPECTS(t.mask.empty() || t.mask.masked.extent(0) == g.dims.rows, "relation_attention: the mask needs one byte an edge");
+  TRIAD_EXPECTS(
+      x.edge_key.extent(0) == g.dims.rows && x.edge_key.extent(1) == d && same_shape(x.edge_value, x.edge_key),
+      "relation_attention: edge keys and values need one row an edge and the width of the query");
+  TRIAD_EXPECTS(t.mask.empty() || t.mask.masked.extent(0) == g.dims.rows,
+                "relation_attention: the mask needs one byte an edge");
 }
 }  // namespace detail
 
-/// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout shut it.
+/// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout shut
+/// it.
 template <backend Ex, class T>
-void relation_attention(Ex& ex, relation_settings const& t, relation_operands<T const> const& x, graph_batch const& g, vec<T> weights,
-                        matrix<T> c) {
+void relation_attention(Ex& ex, relation_settings const& t, relation_operands<T const> const& x, graph_batch const& g,
+                        vec<T> weights, matrix<T> c) {
   detail::expect_relations(t, x, g);
   TRIAD_EXPECTS(same_shape(c, x.query), "relation_attention: the output needs the shape of the query");
-  TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows, "relation_attention: one weight for each head and edge is needed");
+  TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows,
+                "relation_attention: one weight for each head and edge is needed");
   if constexpr (executes<Ex>) do_relation_attention(ex, t, x, g, weights, c);
 }
 
 /// Overwrites the gradients of query, key and value; overwrites or adds to those of edge_key and edge_value.
 template <backend Ex, class T>
-void relation_attention_grad(Ex& ex, relation_settings const& t, relation_operands<T const> const& x, graph_batch const& g,
-                             vec<T const> weights, matrix<T const> c, matrix<T const> dc, relation_operands<T> const& dx,
-                             edge_gradients edges = edge_gradients::overwritten) {
+void relation_attention_grad(Ex& ex, relation_settings const& t, relation_operands<T const> const& x,
+                             graph_batch const& g, vec<T const> weights, matrix<T const> c, matrix<T const> dc,
+                             relation_operands<T> const& dx, edge_gradients edges = edge_gradients::overwritten) {
   detail::expect_relations(t, x, g);
   detail::expect_relations(t, dx, g);
-  TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query), "relation_attention_grad: c and its gradient need the shape of the query");
-  TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows, "relation_attention_grad: one weight for each head and edge is needed");
+  TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query),
+                "relation_attention_grad: c and its gradient need the shape of the query");
+  TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows,
+                "relation_attention_grad: one weight for each head and edge is needed");
   if constexpr (executes<Ex>) do_relation_attention_grad(ex, t, x, g, weights, c, dc, dx, edges);
 }
 

@@ -23,7 +23,8 @@ template <backend Ex, class Y, class Dy, class Dx>
 void softmax_grad(Ex& ex, Y y, Dy dy, Dx dx) {
   using T = element_t<Dx>;
   TRIAD_EXPECTS(same_shape(y, dy) && same_shape(y, dx), "softmax_grad: y, dy and dx have different shapes");
-  if constexpr (executes<Ex>) do_softmax_grad(ex, matrix<T const>(as_matrix(y)), matrix<T const>(as_matrix(dy)), as_matrix(dx));
+  if constexpr (executes<Ex>)
+    do_softmax_grad(ex, matrix<T const>(as_matrix(y)), matrix<T const>(as_matrix(dy)), as_matrix(dx));
 }
 
 }  // namespace triad

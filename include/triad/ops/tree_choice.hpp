@@ -1,14 +1,16 @@
 // The soft choice of an operation and of its arguments: from an agent's logits to the weights of a tree operation.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Branching b; operations: b children and cons.  Column c of the arguments belongs to operation j(c) = c below b (child c), else b.
-// Step k chooses among the trees l = 0 .. k.
+// Branching b; operations: b children and cons.  Column c of the arguments belongs to operation j(c) = c below b (child
+// c), else b.  Step k chooses among the trees l = 0 .. k.
 //
 //   o = softmax((a + noise) / t)                     a, o (batch, b + 1)
 //   p(l, c) = softmax over l of (z + noise) / t      z, p (batch, k + 1, 2 b); noise and t of their own
-//   w(l, c) = o(j(c)) p(l, c);  r = o(b) s           what ops/tree_shift.hpp takes; s (batch, f): the filler for the root of cons
+//   w(l, c) = o(j(c)) p(l, c);  r = o(b) s           what ops/tree_shift.hpp takes; s (batch, f): the filler for the
+//                                                    root of cons
 //
-//   do(j) = sum_{c: j(c) = j} sum_l p dw  (+ s . dr where j = b),  dp = o(j(c)) dw,  ds = o(b) dr;  then back through both softmaxes
+//   do(j) = sum_{c: j(c) = j} sum_l p dw  (+ s . dr where j = b),  dp = o(j(c)) dw,  ds = o(b) dr;  then back through
+//                                         both softmaxes
 //
 // Gumbel-softmax adds noise and a temperature t: to operations, to arguments, or to both.  The released program then
 // takes the softmax of z over its columns, so that the weights of a column do not sum to one: choice_over::arguments
@@ -49,37 +51,48 @@ struct tree_choices {
 
 namespace detail {
 template <class T, class S>
-void expect_choice(choice_settings<T> const& t, index_t step, tree_logits<S> const& x, index_t batch, index_t arguments) {
-  TRIAD_EXPECTS(x.operation.extent(0) == batch && x.operation.extent(1) == arguments / 2 + 1, "tree_choice: operations are (batch, b + 1)");
-  TRIAD_EXPECTS(x.arguments.extent(0) == batch && x.arguments.extent(1) == (step + 1) * arguments && x.arguments.stride(1) == 1,
-                "tree_choice: arguments are (batch, (step + 1) 2 b), side by side");
+void expect_choice(choice_settings<T> const& t, index_t step, tree_logits<S> const& x, index_t batch,
+                   index_t arguments) {
+  TRIAD_EXPECTS(x.operation.extent(0) == batch && x.operation.extent(1) == arguments / 2 + 1,
+                "tree_choice: operations are (batch, b + 1)");
+  TRIAD_EXPECTS(
+      x.arguments.extent(0) == batch && x.arguments.extent(1) == (step + 1) * arguments && x.arguments.stride(1) == 1,
+      "tree_choice: arguments are (batch, (step + 1) 2 b), side by side");
   TRIAD_EXPECTS(x.root.extent(0) == batch, "tree_choice: the root's filler is (batch, f)");
   TRIAD_EXPECTS(t.operation_temperature > 0 && t.argument_temperature > 0,
                 "tree_choice: the temperature must be positive");
-  TRIAD_EXPECTS(t.operation_noise.extent(0) == 0 || same_shape(t.operation_noise, x.operation), "tree_choice: noise has the shape of the logits");
-  TRIAD_EXPECTS(t.argument_noise.extent(0) == 0 || same_shape(t.argument_noise, x.arguments), "tree_choice: noise has the shape of the logits");
+  TRIAD_EXPECTS(t.operation_noise.extent(0) == 0 || same_shape(t.operation_noise, x.operation),
+                "tree_choice: noise has the shape of the logits");
+  TRIAD_EXPECTS(t.argument_noise.extent(0) == 0 || same_shape(t.argument_noise, x.arguments),
+                "tree_choice: noise has the shape of the logits");
 }
 }  // namespace detail
 
 /// Overwrites the step's choices, its part of `weights` (steps, batch, slots, 2 b), and weighted_root (batch, f).
 template <backend Ex, class T>
-void tree_choice(Ex& ex, choice_settings<T> const& t, index_t step, tree_logits<T const> const& x, tree_choices<T> const& chosen,
-                 tree_weights_view<T> weights, matrix<T> weighted_root) {
+void tree_choice(Ex& ex, choice_settings<T> const& t, index_t step, tree_logits<T const> const& x,
+                 tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
   detail::expect_choice(t, step, x, weights.extent(1), weights.extent(3));
-  TRIAD_EXPECTS(same_shape(chosen.operation, x.operation) && same_shape(chosen.arguments, weights), "tree_choice: choices have another shape");
-  TRIAD_EXPECTS(step >= 0 && step < weights.extent(0) && step < weights.extent(2), "tree_choice: there is no room for this step");
+  TRIAD_EXPECTS(same_shape(chosen.operation, x.operation) && same_shape(chosen.arguments, weights),
+                "tree_choice: choices have another shape");
+  TRIAD_EXPECTS(step >= 0 && step < weights.extent(0) && step < weights.extent(2),
+                "tree_choice: there is no room for this step");
   TRIAD_EXPECTS(same_shape(weighted_root, x.root), "tree_choice: the weighted root is (batch, f)");
   if constexpr (executes<Ex>) do_tree_choice(ex, t, step, x, chosen, weights, weighted_root);
 }
 
 /// Overwrites dx from the step's part of d_weights and from d_weighted_root.
 template <backend Ex, class T>
-void tree_choice_grad(Ex& ex, choice_settings<T> const& t, index_t step, matrix<T const> root, tree_choices<T const> const& chosen,
-                      tree_weights_view<T const> d_weights, matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
+void tree_choice_grad(Ex& ex, choice_settings<T> const& t, index_t step, matrix<T const> root,
+                      tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
+                      matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
   detail::expect_choice(t, step, dx, d_weights.extent(1), d_weights.extent(3));
-  TRIAD_EXPECTS(same_shape(chosen.operation, dx.operation) && same_shape(chosen.arguments, d_weights), "tree_choice_grad: choices have another shape");
-  TRIAD_EXPECTS(step >= 0 && step < d_weights.extent(0) && step < d_weights.extent(2), "tree_choice_grad: there is no such step");
-  TRIAD_EXPECTS(same_shape(d_weighted_root, dx.root) && same_shape(root, dx.root), "tree_choice_grad: the root's filler is (batch, f)");
+  TRIAD_EXPECTS(same_shape(chosen.operation, dx.operation) && same_shape(chosen.arguments, d_weights),
+                "tree_choice_grad: choices have another shape");
+  TRIAD_EXPECTS(step >= 0 && step < d_weights.extent(0) && step < d_weights.extent(2),
+                "tree_choice_grad: there is no such step");
+  TRIAD_EXPECTS(same_shape(d_weighted_root, dx.root) && same_shape(root, dx.root),
+                "tree_choice_grad: the root's filler is (batch, f)");
   if constexpr (executes<Ex>) do_tree_choice_grad(ex, t, step, root, chosen, d_weights, d_weighted_root, dx);
 }
 

@@ -1,10 +1,11 @@
 // How far trees are from what they should be, position by position, and which symbols they hold.
 // SPDX-License-Identifier: Apache-2.0
 //
-// x(r, v): score of symbol v at row r (a position of a tree); symbol 0 is <empty> and has no score.  t(r): the right symbol.
+// x(r, v): score of symbol v at row r (a position of a tree); symbol 0 is <empty> and has no score.  t(r): the right
+// symbol.
 //
-//   loss = 1 / rows * sum_r  { sum_{v > 0} (x(r, v) - [v = t(r)])^2    where t(r) > 0                 the loss of the released program
-//                            { |x(r, 1..)|                             where t(r) = 0
+//   loss = 1 / rows * sum_r  { sum_{v > 0} (x(r, v) - [v = t(r)])^2    where t(r) > 0                 the loss of the
+//                            released program { |x(r, 1..)|                             where t(r) = 0
 //   dx(r, v) = 2 (x - [v = t]) / rows,  or x / |x| / rows (0 where x = 0);  dx(r, 0) = 0
 //
 //   symbol(r) = the v with the largest score, 0 counting as score 0, where |x(r, 1..)| > threshold; else 0

@@ -1,18 +1,24 @@
-// The soft tree operations of a Differentiable Tree Machine over canonical roles: blend a memory of trees, shift, weigh, in one pass.
+// The soft tree operations of a Differentiable Tree Machine over canonical roles: blend a memory of trees, shift,
+// weigh, in one pass.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees of branching b are (N, f), one filler a position (tree/positions.hpp); a memory is (m, batch, N, f).  Step k reads slots 0 .. k
-// and writes slot k + 1.  It has a weight for every tree that it reads and each of 2 b arguments: the b trees that a child is taken of
-// and the b arguments of cons.  The weights of the operations themselves are already in w and s (ops/tree_choice.hpp):
+// Trees of branching b are (N, f), one filler a position (tree/positions.hpp); a memory is (m, batch, N, f).  Step k
+// reads slots 0 .. k and writes slot k + 1.  It has a weight for every tree that it reads and each of 2 b arguments:
+// the b trees that a child is taken of and the b arguments of cons.  The weights of the operations themselves are
+// already in w and s (ops/tree_choice.hpp):
 //
-//   M_{k+1} = sum_{l <= k} [ sum_c w_k(l, c) D_c M_l  +  sum_c w_k(l, b + c) E_c M_l ]  +  s at the root                   DTM eq. 1
+//   M_{k+1} = sum_{l <= k} [ sum_c w_k(l, c) D_c M_l  +  sum_c w_k(l, b + c) E_c M_l ]  +  s at the root
+//                                                        DTM eq. 1
 //
 // D_c and E_c move blocks of rows: a row of M is read once and goes to at most 1 + b rows of the new tree.
 //
-//   dw_k(l, c) = <D_c M_l, dM_{k+1}>,  dw_k(l, b + c) = <E_c M_l, dM_{k+1}>,  ds = dM_{k+1} at the root           tree_shift_dots
-//   dM_l = sum over k >= l of  sum_c w_k(l, c) D_c' dM_{k+1} + w_k(l, b + c) E_c' dM_{k+1}                       tree_shift_grad
+//   dw_k(l, c) = <D_c M_l, dM_{k+1}>,  dw_k(l, b + c) = <E_c M_l, dM_{k+1}>,  ds = dM_{k+1} at the root
+//     tree_shift_dots
+//   dM_l = sum over k >= l of  sum_c w_k(l, c) D_c' dM_{k+1} + w_k(l, b + c) E_c' dM_{k+1}
+//                              tree_shift_grad
 //
-// The gradient of slot l is complete once those of all later slots are, and is made in one go instead of a little at every step.
+// The gradient of slot l is complete once those of all later slots are, and is made in one go instead of a little at
+// every step.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -21,9 +27,10 @@
 
 namespace triad {
 
-/// Which positions may hold anything, by slot: a bound from the shapes of the first trees.  Empty: all.  Rows of other positions are
-/// zero in every tree of the slot, and what a position of a slot can reach in one step belongs to all later slots: gradients of other
-/// rows are neither made nor read.  reachable_positions (models/tree_loader.hpp) makes such a bound.
+/// Which positions may hold anything, by slot: a bound from the shapes of the first trees.  Empty: all.  Rows of other
+/// positions are zero in every tree of the slot, and what a position of a slot can reach in one step belongs to all
+/// later slots: gradients of other rows are neither made nor read.  reachable_positions (models/tree_loader.hpp) makes
+/// such a bound.
 struct tree_support {
   vec<std::uint8_t const> first{nullptr, 0};  // (N) 1 where a tree of slot 0 has a filler
   vec<index_t const> since{nullptr, 0};       // (N) the first slot after that whose trees may have one
@@ -52,39 +59,46 @@ using tree_weights_view = tensor<S, dyn, dyn, dyn, dyn>;  // (steps, batch, slot
 
 namespace detail {
 template <class Memory, class Weights>
-void expect_tree_weights(tree_positions<> const& where, tree_support const& support, Memory const& memory, Weights const& w, index_t step) {
+void expect_tree_weights(tree_positions<> const& where, tree_support const& support, Memory const& memory,
+                         Weights const& w, index_t step) {
   TRIAD_EXPECTS(memory.extent(2) == where.count(), "tree_shift: a tree has one filler a position");
-  TRIAD_EXPECTS(w.extent(1) == memory.extent(1) && w.extent(3) == 2 * where.branching(), "tree_shift: weights are (steps, batch, slots, 2 b)");
-  TRIAD_EXPECTS(step >= 0 && step < w.extent(0) && step < w.extent(2), "tree_shift: there are no weights for this step");
+  TRIAD_EXPECTS(w.extent(1) == memory.extent(1) && w.extent(3) == 2 * where.branching(),
+                "tree_shift: weights are (steps, batch, slots, 2 b)");
+  TRIAD_EXPECTS(step >= 0 && step < w.extent(0) && step < w.extent(2),
+                "tree_shift: there are no weights for this step");
   TRIAD_EXPECTS(step + 1 < memory.extent(0), "tree_shift: there is no slot for the new tree");
-  TRIAD_EXPECTS(support.empty() || (support.since.extent(0) == where.count() && support.first.extent(0) == where.count()),
-                "tree_shift: support has one entry a position");
+  TRIAD_EXPECTS(
+      support.empty() || (support.since.extent(0) == where.count() && support.first.extent(0) == where.count()),
+      "tree_shift: support has one entry a position");
 }
 }  // namespace detail
 
 /// Overwrites slot step + 1 of `memory`, zeros included, with root (batch, f) at the root.
 template <backend Ex, class T>
-void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step, tree_weights_view<T const> w, matrix<T const> root,
-                tree_memory_view<T> memory) {
+void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step,
+                tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) {
   detail::expect_tree_weights(where, support, memory, w, step);
-  TRIAD_EXPECTS(root.extent(0) == memory.extent(1) && root.extent(1) == memory.extent(3), "tree_shift: the root's filler is (batch, f)");
+  TRIAD_EXPECTS(root.extent(0) == memory.extent(1) && root.extent(1) == memory.extent(3),
+                "tree_shift: the root's filler is (batch, f)");
   if constexpr (executes<Ex>) do_tree_shift(ex, where, support, step, w, root, memory);
 }
 
 /// Overwrites the step's part of dw for the slots that it read, and d_root (batch, f), from slot step + 1 of d_memory.
 template <backend Ex, class T>
-void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step, tree_memory_view<T const> memory,
-                     tree_memory_view<T const> d_memory, tree_weights_view<T> dw, matrix<T> d_root) {
+void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step,
+                     tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
+                     matrix<T> d_root) {
   detail::expect_tree_weights(where, support, memory, dw, step);
   TRIAD_EXPECTS(same_shape(memory, d_memory), "tree_shift_dots: the gradient of the memory has its shape");
-  TRIAD_EXPECTS(d_root.extent(0) == memory.extent(1) && d_root.extent(1) == memory.extent(3), "tree_shift_dots: the root's filler is (batch, f)");
+  TRIAD_EXPECTS(d_root.extent(0) == memory.extent(1) && d_root.extent(1) == memory.extent(3),
+                "tree_shift_dots: the root's filler is (batch, f)");
   if constexpr (executes<Ex>) do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
 }
 
 /// Overwrites slot `slot` of d_memory where support has it, from the slots that steps `slot` .. w's last wrote.
 template <backend Ex, class T>
-void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w, index_t slot,
-                     tree_memory_view<T> d_memory) {
+void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w,
+                     index_t slot, tree_memory_view<T> d_memory) {
   TRIAD_EXPECTS(w.extent(0) > 0, "tree_shift_grad: one step at least is needed");
   detail::expect_tree_weights(where, support, d_memory, w, w.extent(0) - 1);
   TRIAD_EXPECTS(slot >= 0 && slot < w.extent(2), "tree_shift_grad: no step reads this slot");

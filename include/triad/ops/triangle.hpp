@@ -1,7 +1,8 @@
 // Triangular attention: edge (i, j) attends over the middle node l of all triangles (i, l), (l, j).
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edge Transformer, equations 5-8; per head of width k, over a ragged batch of complete graphs (rows = sum of n^2, d = h k):
+// Edge Transformer, equations 5-8; per head of width k, over a ragged batch of complete graphs (rows = sum of n^2, d =
+// h k):
 //
 //   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k)                  fill where the triangle is masked
 //   p(i, l, j) = softmax over l;  p~ = dropout(p)
@@ -11,8 +12,10 @@
 //   dq(i, l) = sum_j ds k(l, j) / sqrt(k)          dk(l, j) = sum_i ds q(i, l) / sqrt(k)
 //   dv1(i, l) = sum_j p~ do(i, j) * v2(l, j)       dv2(l, j) = sum_i p~ do(i, j) * v1(i, l)
 //
-// Causal (t.sources): of a graph whose first s nodes are sources, a later node l is the middle of (i, j) only where l <= max(i, j):
-//         every sum over l above ends before max(s, i + 1, j + 1), so that an edge does not depend on nodes after both of its ends.
+// Causal (t.sources): of a graph whose first s nodes are sources, a later node l is the middle of (i, j) only where l
+// <= max(i, j):
+//         every sum over l above ends before max(s, i + 1, j + 1), so that an edge does not depend on nodes after both
+//           of its ends.
 //
 // Forms:  value_ablation      o = sum_l p~ v1(i, l)                                       (section 4.5 of the paper)
 //         attention_ablation  s = q(i, l) . k(i, j) / sqrt(k)
@@ -33,7 +36,9 @@ namespace triad {
 
 enum class triangle_form { full, value_ablation, attention_ablation, both_ablations, flat };
 
-TRIAD_HOST_DEVICE constexpr bool uses_right_value(triangle_form f) { return f == triangle_form::full || f == triangle_form::attention_ablation; }
+TRIAD_HOST_DEVICE constexpr bool uses_right_value(triangle_form f) {
+  return f == triangle_form::full || f == triangle_form::attention_ablation;
+}
 TRIAD_HOST_DEVICE constexpr bool ablates_attention(triangle_form f) {
   return f == triangle_form::attention_ablation || f == triangle_form::both_ablations;
 }
@@ -42,11 +47,16 @@ TRIAD_HOST_DEVICE constexpr bool ablates_attention(triangle_form f) {
 template <class F>
 void with_triangle_form(triangle_form form, F&& f) {
   switch (form) {
-    case triangle_form::full: return f(std::false_type(), std::true_type());
-    case triangle_form::value_ablation: return f(std::false_type(), std::false_type());
-    case triangle_form::attention_ablation: return f(std::true_type(), std::true_type());
-    case triangle_form::both_ablations: return f(std::true_type(), std::false_type());
-    case triangle_form::flat: return;
+    case triangle_form::full:
+      return f(std::false_type(), std::true_type());
+    case triangle_form::value_ablation:
+      return f(std::false_type(), std::false_type());
+    case triangle_form::attention_ablation:
+      return f(std::true_type(), std::true_type());
+    case triangle_form::both_ablations:
+      return f(std::true_type(), std::false_type());
+    case triangle_form::flat:
+      return;
   }
 }
 
@@ -55,13 +65,17 @@ struct triangle_settings {
   triangle_form form = triangle_form::full;
   index_t heads = 1;
   triangle_mask mask{};
-  vec<index_t const> sources{nullptr, 0};  // (b) causal, with so many sources in each graph; or (0): every node is a middle; not for the flat form
-  dropout_mask dropout{};  // element h first + ((c n + l) n + i) n + j of p(i, l, j), head c, first = graphs.triangle[g]; flat: twice as many, z < 2n for l
+  vec<index_t const> sources{
+      nullptr,
+      0};  // (b) causal, with so many sources in each graph; or (0): every node is a middle; not for the flat form
+  dropout_mask dropout{};  // element h first + ((c n + l) n + i) n + j of p(i, l, j), head c, first =
+                           // graphs.triangle[g]; flat: twice as many, z < 2n for l
 
   TRIAD_HOST_DEVICE constexpr bool causal() const { return sources.extent(0) != 0; }
 };
 
-/// Middle nodes of edge (i, j) are 0 .. causal_end in a causal graph of n nodes, the first `sources` of which are sources.
+/// Middle nodes of edge (i, j) are 0 .. causal_end in a causal graph of n nodes, the first `sources` of which are
+/// sources.
 TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index_t i, index_t j) {
   index_t const own = (i > j ? i : j) + 1, end = own > sources ? own : sources;
   return end < n ? end : n;
@@ -70,7 +84,8 @@ TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index
 /// Queries, keys and values of every edge.  S = T const: inputs; S = T: their gradients.
 template <class S>
 struct triangle_projections {
-  matrix<S> query, key, left_value, right_value;  // (rows, d) each, heads side by side; right_value (0, 0) where the form has none
+  matrix<S> query, key, left_value,
+      right_value;  // (rows, d) each, heads side by side; right_value (0, 0) where the form has none
 };
 
 /// What backward needs of the softmax: m = max_l s and 1 / sum_l exp(s - m).
@@ -86,23 +101,26 @@ void expect_triangle(triangle_settings const& t, triangle_projections<S> const& 
   TRIAD_EXPECTS(t.heads > 0 && d % t.heads == 0, "triangle: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(x.query.extent(0) == rows && same_shape(x.key, x.query) && same_shape(x.left_value, x.query),
                 "triangle: query, key and left value need one row an edge and one width");
-  TRIAD_EXPECTS(!uses_right_value(t.form) || same_shape(x.right_value, x.query), "triangle: this form needs a right value");
+  TRIAD_EXPECTS(!uses_right_value(t.form) || same_shape(x.right_value, x.query),
+                "triangle: this form needs a right value");
   TRIAD_EXPECTS(!t.causal() || (t.form != triangle_form::flat && t.sources.extent(0) == g.dims.graphs),
                 "triangle: causal attention needs the number of sources of every graph, and has no flat form");
-  TRIAD_EXPECTS(t.mask.empty() || t.mask.masked.extent(0) == g.dims.triangles, "triangle: the mask needs one byte a triangle");
+  TRIAD_EXPECTS(t.mask.empty() || t.mask.masked.extent(0) == g.dims.triangles,
+                "triangle: the mask needs one byte a triangle");
 }
 template <class S>
 void expect_statistics(triangle_settings const& t, graph_batch const& g, triangle_statistics<S> const& s) {
-  TRIAD_EXPECTS(s.maximum.extent(0) == g.dims.rows && s.maximum.extent(1) == t.heads && same_shape(s.inverse_sum, s.maximum),
-                "triangle: the statistics need one row an edge and one column a head");
+  TRIAD_EXPECTS(
+      s.maximum.extent(0) == g.dims.rows && s.maximum.extent(1) == t.heads && same_shape(s.inverse_sum, s.maximum),
+      "triangle: the statistics need one row an edge and one column a head");
 }
 }  // namespace detail
 
-/// Overwrites o (rows, d) and the statistics.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes
-/// behind their last row; an arena leaves them.
+/// Overwrites o (rows, d) and the statistics.  Kernels load whole vectors, so the operands need `arena_slack` readable
+/// bytes behind their last row; an arena leaves them.
 template <backend Ex, class T>
-void triangle(Ex& ex, arena& scratch, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
-              triangle_statistics<T> const& statistics, matrix<T> o) {
+void triangle(Ex& ex, arena& scratch, triangle_settings const& t, triangle_projections<T const> const& x,
+              graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o) {
   detail::expect_triangle(t, x, g);
   detail::expect_statistics(t, g, statistics);
   TRIAD_EXPECTS(same_shape(o, x.query), "triangle: the output needs the shape of the query");
@@ -111,15 +129,17 @@ void triangle(Ex& ex, arena& scratch, triangle_settings const& t, triangle_proje
   if constexpr (executes<Ex>) do_triangle(ex, t, x, g, statistics, o, ws);
 }
 
-/// Overwrites every gradient in dx.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes behind their
-/// last row; an arena leaves them.
+/// Overwrites every gradient in dx.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes
+/// behind their last row; an arena leaves them.
 template <backend Ex, class T>
-void triangle_grad(Ex& ex, arena& scratch, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
-                   triangle_statistics<T const> const& statistics, matrix<T const> o, matrix<T const> d_o, triangle_projections<T> const& dx) {
+void triangle_grad(Ex& ex, arena& scratch, triangle_settings const& t, triangle_projections<T const> const& x,
+                   graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
+                   matrix<T const> d_o, triangle_projections<T> const& dx) {
   detail::expect_triangle(t, x, g);
   detail::expect_triangle(t, dx, g);
   detail::expect_statistics(t, g, statistics);
-  TRIAD_EXPECTS(same_shape(o, x.query) && same_shape(d_o, x.query), "triangle_grad: o and its gradient need the shape of the query");
+  TRIAD_EXPECTS(same_shape(o, x.query) && same_shape(d_o, x.query),
+                "triangle_grad: o and its gradient need the shape of the query");
   auto const frame = scratch.open();
   auto const ws = scratch.make_workspace(do_triangle_grad_workspace(planning(ex), t, x, g.dims));
   if constexpr (executes<Ex>) do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
@@ -129,8 +149,8 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_settings const& t, triangle_
 /// Causal: 0 for nodes that the edge may not pass.
 /// flat: weights(c, z) with z < n for edges (i, z), then n more for edges (z, j).
 template <backend Ex, class T>
-void triangle_weights(Ex& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g, index_t graph,
-                      index_t i, index_t j, matrix<T> weights) {
+void triangle_weights(Ex& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
+                      index_t graph, index_t i, index_t j, matrix<T> weights) {
   detail::expect_triangle(t, x, g);
   TRIAD_EXPECTS(graph >= 0 && graph < g.dims.graphs, "triangle_weights: no such graph");
   TRIAD_EXPECTS(weights.extent(0) == t.heads, "triangle_weights: one row a head is needed");

@@ -1,29 +1,34 @@
-// One step of causal triangular attention: a graph gains a node, and only the edges that touch it are computed.  Value only.
+// One step of causal triangular attention: a graph gains a node, and only the edges that touch it are computed.  Value
+// only.
 // SPDX-License-Identifier: Apache-2.0
 //
-// In causal triangular attention (ops/triangle.hpp with `sources`) edge (i, j) of a graph whose first s nodes are sources passes
-// nodes l < max(s, i + 1, j + 1) alone, so it never changes once node max(i, j) exists.  Node a = s + t, which a decoder adds in
-// step t, brings the 2 a + 1 edges of its shell, (i, a) for i <= a and (a, j) for j < a; each passes all n = a + 1 nodes:
+// In causal triangular attention (ops/triangle.hpp with `sources`) edge (i, j) of a graph whose first s nodes are
+// sources passes nodes l < max(s, i + 1, j + 1) alone, so it never changes once node max(i, j) exists.  Node a = s + t,
+// which a decoder adds in step t, brings the 2 a + 1 edges of its shell, (i, a) for i <= a and (a, j) for j < a; each
+// passes all n = a + 1 nodes:
 //
 //   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k),  p = softmax over l <= a,  o(i, j) = sum_l p(i, l, j) v1(i, l) * v2(l, j)
 //
 // (2 n - 1) n triangles instead of n^3.  The ablations are those of triangle(); the flat form has no causal meaning.
 //
-// Rows of a cache, for H = beam b slots, s_h the sources of slot h, S the sum of s_h over the slots, S_h that over the slots before h:
+// Rows of a cache, for H = beam b slots, s_h the sources of slot h, S the sum of s_h over the slots, S_h that over the
+// slots before h:
 //   first   the source-source blocks of the b graphs, row i s + j each: those of all slots of a graph
-//   then    step by step the shells of all slots: 2 S + H (2 t + 1) rows of step t, which begin H t^2 + 2 t S later than those of step 0;
-//           among them the shell of slot h begins at 2 S_h + h (2 t + 1): (i, a) at i, (a, j) at a + 1 + j
+//   then    step by step the shells of all slots: 2 S + H (2 t + 1) rows of step t, which begin H t^2 + 2 t S later
+//           than those of step 0; among them the shell of slot h begins at 2 S_h + h (2 t + 1): (i, a) at i, (a, j) at
+//           a + 1 + j
 //
-// A hypothesis that goes on in another slot leaves its shells where they are: owner(h, u) is the slot in which the node of step u of
-// what is now hypothesis h was computed.
+// A hypothesis that goes on in another slot leaves its shells where they are: owner(h, u) is the slot in which the node
+// of step u of what is now hypothesis h was computed.
 #pragma once
 
 #include "triad/ops/triangle.hpp"
 
 namespace triad {
 
-/// Which edges of the newest shells are wanted: all of them, or of each slot only (a, a), or only (s, a), from the first node after the sources.
-/// (a, a) reads its own shell alone, and (s, a) shells alone: a cache for these may begin there (edge_shells::skipped).
+/// Which edges of the newest shells are wanted: all of them, or of each slot only (a, a), or only (s, a), from the
+/// first node after the sources. (a, a) reads its own shell alone, and (s, a) shells alone: a cache for these may begin
+/// there (edge_shells::skipped).
 enum class shell_edges { all, own, first };
 
 struct shell_edge {
@@ -32,10 +37,10 @@ struct shell_edge {
 
 /// One hypothesis: where its edges lie in the cache.
 struct shell_graph {
-  index_t sources, nodes;                   // s, n
-  index_t block, shells;                    // the row of edge (0, 0) between sources; what is the same in the rows of all its shells
-  index_t twice_all_sources, slots;         // 2 S, H
-  index_t const* owner;                     // (t + 1)
+  index_t sources, nodes;  // s, n
+  index_t block, shells;   // the row of edge (0, 0) between sources; what is the same in the rows of all its shells
+  index_t twice_all_sources, slots;  // 2 S, H
+  index_t const* owner;              // (t + 1)
 
   /// The row of edge (i, j).
   TRIAD_HOST_DEVICE constexpr index_t row(index_t i, index_t j) const {
@@ -47,17 +52,21 @@ struct shell_graph {
 
 /// Whose edges lie where.
 struct edge_shells {
-  graph_batch sources;                      // of the source-source blocks; slot h belongs to graph h / beam
-  index_t beam = 1, step = 0;               // slots of a graph; t
-  tensor<index_t const, dyn, dyn> owner;    // (slots, t + 1); owner(h, t) = h, and all of a row are slots of one graph
-  index_t skipped = 0;                      // first rows that the cache does not have, since no edge that is wanted reads them
+  graph_batch sources;                    // of the source-source blocks; slot h belongs to graph h / beam
+  index_t beam = 1, step = 0;             // slots of a graph; t
+  tensor<index_t const, dyn, dyn> owner;  // (slots, t + 1); owner(h, t) = h, and all of a row are slots of one graph
+  index_t skipped = 0;  // first rows that the cache does not have, since no edge that is wanted reads them
 
   TRIAD_HOST_DEVICE constexpr index_t slots() const { return beam * sources.dims.graphs; }
   /// Nodes of slot h: n.
   TRIAD_HOST_DEVICE constexpr index_t nodes(index_t h) const { return sources.size(h / beam) + step + 1; }
   /// The first row of step u, counted from the first of the sources, and how many it has.
-  TRIAD_HOST_DEVICE constexpr index_t first_row(index_t u) const { return sources.dims.rows + 2 * u * beam * sources.dims.nodes + slots() * u * u; }
-  TRIAD_HOST_DEVICE constexpr index_t rows(index_t u) const { return 2 * beam * sources.dims.nodes + slots() * (2 * u + 1); }
+  TRIAD_HOST_DEVICE constexpr index_t first_row(index_t u) const {
+    return sources.dims.rows + 2 * u * beam * sources.dims.nodes + slots() * u * u;
+  }
+  TRIAD_HOST_DEVICE constexpr index_t rows(index_t u) const {
+    return 2 * beam * sources.dims.nodes + slots() * (2 * u + 1);
+  }
   /// Where among them the shell of slot h begins.
   TRIAD_HOST_DEVICE constexpr index_t shell(index_t h, index_t u) const {
     index_t const g = h / beam;
@@ -66,11 +75,18 @@ struct edge_shells {
   /// The graph of hypothesis h.
   TRIAD_HOST_DEVICE constexpr shell_graph graph(index_t h) const {
     index_t const g = h / beam, s = sources.size(g);
-    return {s, s + step + 1, sources.edge(g) - skipped, sources.dims.rows + 2 * beam * (sources.node(g) - g * s) - skipped, 2 * beam * sources.dims.nodes,
-            slots(), owner.data_handle() + h * (step + 1)};
+    return {s,
+            s + step + 1,
+            sources.edge(g) - skipped,
+            sources.dims.rows + 2 * beam * (sources.node(g) - g * s) - skipped,
+            2 * beam * sources.dims.nodes,
+            slots(),
+            owner.data_handle() + h * (step + 1)};
   }
   /// How many edges are wanted, and the r-th of them.
-  TRIAD_HOST_DEVICE constexpr index_t count(shell_edges wanted) const { return wanted == shell_edges::all ? rows(step) : slots(); }
+  TRIAD_HOST_DEVICE constexpr index_t count(shell_edges wanted) const {
+    return wanted == shell_edges::all ? rows(step) : slots();
+  }
   TRIAD_HOST_DEVICE constexpr shell_edge edge(shell_edges wanted, index_t r) const {
     if (wanted != shell_edges::all) {
       index_t const a = nodes(r) - 1;
@@ -79,8 +95,10 @@ struct edge_shells {
     index_t h = 0;  // the last slot whose shell begins at r or before
     for (index_t end = slots(); end - h > 1;) {
       index_t const middle = h + (end - h) / 2;
-      if (shell(middle, step) <= r) h = middle;
-      else end = middle;
+      if (shell(middle, step) <= r)
+        h = middle;
+      else
+        end = middle;
     }
     index_t const a = nodes(h) - 1, at = r - shell(h, step);
     if (at <= a) return {h, at, a};
@@ -88,21 +106,24 @@ struct edge_shells {
   }
 };
 
-/// Overwrites o: (rows of the step, d) for all edges, (slots, d) for one of each slot.  cache (rows, d) each, of which the rows of the newest
-/// step are filled too.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes behind their last row; an arena leaves them.
+/// Overwrites o: (rows of the step, d) for all edges, (slots, d) for one of each slot.  cache (rows, d) each, of which
+/// the rows of the newest step are filled too.  Kernels load whole vectors, so the operands need `arena_slack` readable
+/// bytes behind their last row; an arena leaves them.
 template <backend Ex, class T>
-void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads, triangle_projections<T const> const& cache, edge_shells const& at,
-                   shell_edges wanted, matrix<T> o) {
+void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
+                   triangle_projections<T const> const& cache, edge_shells const& at, shell_edges wanted, matrix<T> o) {
   index_t const d = cache.query.extent(1);
   TRIAD_EXPECTS(form != triangle_form::flat, "triangle_step: the flat form is not causal");
   TRIAD_EXPECTS(heads > 0 && d % heads == 0, "triangle_step: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(at.beam > 0 && at.step >= 0 && at.owner.extent(0) == at.slots() && at.owner.extent(1) == at.step + 1,
                 "triangle_step: the owners need a row for each slot and a column for each step");
-  TRIAD_EXPECTS(cache.query.extent(0) >= at.first_row(at.step + 1) - at.skipped, "triangle_step: the cache has fewer rows than edges");
+  TRIAD_EXPECTS(cache.query.extent(0) >= at.first_row(at.step + 1) - at.skipped,
+                "triangle_step: the cache has fewer rows than edges");
   TRIAD_EXPECTS(same_shape(cache.key, cache.query) && same_shape(cache.left_value, cache.query) &&
                     (!uses_right_value(form) || same_shape(cache.right_value, cache.query)),
                 "triangle_step: query, key and values need one row an edge and one width");
-  TRIAD_EXPECTS(o.extent(0) == at.count(wanted) && o.extent(1) == d, "triangle_step: the output needs one row for each edge that is wanted");
+  TRIAD_EXPECTS(o.extent(0) == at.count(wanted) && o.extent(1) == d,
+                "triangle_step: the output needs one row for each edge that is wanted");
   auto const frame = scratch.open();
   auto const ws = scratch.make_workspace(do_triangle_step_workspace(planning(ex), heads, at, o));
   if constexpr (executes<Ex>) do_triangle_step(ex, form, heads, cache, at, wanted, o, ws);

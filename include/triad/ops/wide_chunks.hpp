@@ -26,7 +26,8 @@ std::size_t wide_chunks_workspace(Ex& ex, index_t used, tensor<T, dyn, dyn> y) {
 
 /// What wide_matmul does.
 template <backend Ex, class T>
-void wide_by_chunks(Ex& ex, matrix<T const> x, matrix<T const> w, index_t used, vec<T const> bias, tensor<T, dyn, dyn> y, workspace ws) {
+void wide_by_chunks(Ex& ex, matrix<T const> x, matrix<T const> w, index_t used, vec<T const> bias,
+                    tensor<T, dyn, dyn> y, workspace ws) {
   arena place(ws.data, ws.bytes);
   auto const partial = detail::wide_partial(place, used, y);
   index_t const chunks = partial.extent(0), done = chunks * wide_chunk, m = y.extent(0), n = y.extent(1);

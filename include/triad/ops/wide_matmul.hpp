@@ -1,11 +1,13 @@
 // Products with one matrix that is much wider than high, over and over: what shrinks whole trees to vectors.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   y = x w' + b                x (m, k), w (n, k), b (n), y (m, n);  k much larger than m and n              wide_matmul
-//   dx += dy w                  dy (m, n), dx (m, k)                                                          wide_matmul_back
+//   y = x w' + b                x (m, k), w (n, k), b (n), y (m, n);  k much larger than m and n
+//                               wide_matmul
+//   dx += dy w                  dy (m, n), dx (m, k)
+//                               wide_matmul_back
 //
-// Reading w takes longer than the arithmetic, so a backend may first lay it out in the order in which both products read it.  Columns
-// from `used` on are known to be zero in x: they are not read, nor is their gradient made.
+// Reading w takes longer than the arithmetic, so a backend may first lay it out in the order in which both products
+// read it.  Columns from `used` on are known to be zero in x: they are not read, nor is their gradient made.
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -14,7 +16,8 @@
 
 namespace triad {
 
-/// Columns of one of the sums that a sum over k is cut into, which are added in order: they are independent, and their error is small.
+/// Columns of one of the sums that a sum over k is cut into, which are added in order: they are independent, and their
+/// error is small.
 inline constexpr index_t wide_chunk = 4096;
 
 /// w, and beside it what a backend makes of its first `used` columns.
@@ -25,20 +28,26 @@ struct wide_factor {
   workspace laid_out{};
 };
 
-/// w (n, k) for any number of products with x whose columns from `used` on are zero.  In the scratch memory, of w as it is now.
+/// w (n, k) for any number of products with x whose columns from `used` on are zero.  In the scratch memory, of w as it
+/// is now.
 template <backend Ex, class T>
 wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t used) {
-  TRIAD_EXPECTS(used > 0 && used <= w.extent(1) && w.stride(1) == 1, "lay_out_wide: a factor has contiguous rows, and some of its columns are used");
+  TRIAD_EXPECTS(used > 0 && used <= w.extent(1) && w.stride(1) == 1,
+                "lay_out_wide: a factor has contiguous rows, and some of its columns are used");
   wide_factor<T> const factor{w, used, scratch.make_workspace(do_wide_factor_workspace(planning(ex), w, used))};
   if constexpr (executes<Ex>) do_wide_factor(ex, factor);
   return factor;
 }
 
-/// Overwrites y (m, n), with the bias (n) added.  The first `used` columns of x (m, k) are read, at most those of the factor.
+/// Overwrites y (m, n), with the bias (n) added.  The first `used` columns of x (m, k) are read, at most those of the
+/// factor.
 template <backend Ex, class T>
-void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias, tensor<T, dyn, dyn> y) {
-  TRIAD_EXPECTS(used > 0 && used <= factor.used && x.extent(1) == factor.w.extent(1) && x.stride(1) == 1, "wide_matmul: rows have another width");
-  TRIAD_EXPECTS(x.extent(0) == y.extent(0) && factor.w.extent(0) == y.extent(1) && bias.extent(0) == y.extent(1), "wide_matmul: y is (rows of x, rows of w)");
+void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const& factor, index_t used,
+                 vec<T const> bias, tensor<T, dyn, dyn> y) {
+  TRIAD_EXPECTS(used > 0 && used <= factor.used && x.extent(1) == factor.w.extent(1) && x.stride(1) == 1,
+                "wide_matmul: rows have another width");
+  TRIAD_EXPECTS(x.extent(0) == y.extent(0) && factor.w.extent(0) == y.extent(1) && bias.extent(0) == y.extent(1),
+                "wide_matmul: y is (rows of x, rows of w)");
   auto const frame = scratch.open();
   auto const ws = scratch.make_workspace(do_wide_matmul_workspace(planning(ex), factor, used, y));
   if constexpr (executes<Ex>) do_wide_matmul(ex, x, factor, used, bias, y, ws);
@@ -47,8 +56,10 @@ void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const
 /// Adds to the first `used` columns of dx (m, k), at most those of the factor.
 template <backend Ex, class T>
 void wide_matmul_back(Ex& ex, matrix<T const> dy, wide_factor<T> const& factor, index_t used, matrix<T> dx) {
-  TRIAD_EXPECTS(used > 0 && used <= factor.used && dx.extent(1) == factor.w.extent(1) && dx.stride(1) == 1, "wide_matmul_back: rows have another width");
-  TRIAD_EXPECTS(dx.extent(0) == dy.extent(0) && dy.extent(1) == factor.w.extent(0) && dy.stride(1) == 1, "wide_matmul_back: dy is (rows of dx, rows of w)");
+  TRIAD_EXPECTS(used > 0 && used <= factor.used && dx.extent(1) == factor.w.extent(1) && dx.stride(1) == 1,
+                "wide_matmul_back: rows have another width");
+  TRIAD_EXPECTS(dx.extent(0) == dy.extent(0) && dy.extent(1) == factor.w.extent(0) && dy.stride(1) == 1,
+                "wide_matmul_back: dy is (rows of dx, rows of w)");
   if constexpr (executes<Ex>) do_wide_matmul_back(ex, dy, factor, used, dx);
 }
 

@@ -11,14 +11,19 @@ namespace triad::reference {
 
 namespace detail {
 
-/// Calls f(node, n, s, edge) for every node: s(j) is its score for node j of its graph, edge(j) the row that is read for it.
+/// Calls f(node, n, s, edge) for every node: s(j) is its score for node j of its graph, edge(j) the row that is read
+/// for it.
 template <class T, class F>
 void each_child(arc_settings const& t, graph_batch const& g, vec<T const> score, F&& f) {
   for (index_t b = 0; b < g.dims.graphs; ++b) {
     index_t const n = g.size(b);
     for (index_t i = 0; i < n; ++i) {
-      auto const edge = [&, i](index_t j) { return g.edge(b) + (t.reading == arcs::from_child ? i * n + j : j * n + i); };
-      auto const s = [&](index_t j) { return t.masked.extent(0) != 0 && t.masked(edge(j)) ? T(t.fill) : score(edge(j)); };
+      auto const edge = [&, i](index_t j) {
+        return g.edge(b) + (t.reading == arcs::from_child ? i * n + j : j * n + i);
+      };
+      auto const s = [&](index_t j) {
+        return t.masked.extent(0) != 0 && t.masked(edge(j)) ? T(t.fill) : score(edge(j));
+      };
       f(g.node(b) + i, n, s, edge);
     }
   }
@@ -27,8 +32,8 @@ void each_child(arc_settings const& t, graph_batch const& g, vec<T const> score,
 }  // namespace detail
 
 template <class T>
-void do_arc_cross_entropy(backend&, arc_settings const& t, graph_batch const& g, vec<T const> score, vec<index_t const> parent, vec<T> loss,
-                          vec<T> dscore, vec<T>) {
+void do_arc_cross_entropy(backend&, arc_settings const& t, graph_batch const& g, vec<T const> score,
+                          vec<index_t const> parent, vec<T> loss, vec<T> dscore, vec<T>) {
   index_t count = 0;
   for (index_t i = 0; i < parent.extent(0); ++i) count += parent(i) >= 0 ? 1 : 0;
   T total = 0;

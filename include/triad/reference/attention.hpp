@@ -27,7 +27,9 @@ struct attended_head {
   template <class T>
   T kept(index_t i, index_t j) const {
     if (!t.dropout.active()) return T(1);
-    return t.dropout.keeps(static_cast<std::uint64_t>(attention_weight(s, head, first_query + i, j))) ? T(t.dropout.scale()) : T(0);
+    return t.dropout.keeps(static_cast<std::uint64_t>(attention_weight(s, head, first_query + i, j)))
+               ? T(t.dropout.scale())
+               : T(0);
   }
   /// a(i) . b(j) over the head's columns.
   template <class T>
@@ -65,14 +67,21 @@ void each_attended_head(attention_settings const& t, attention_sequences const& 
 }  // namespace detail
 
 template <class T>
-std::size_t do_attention_workspace(backend&, attention_settings const&, attention_sequences const&, attention_operands<T const> const&) { return 0; }
+std::size_t do_attention_workspace(backend&, attention_settings const&, attention_sequences const&,
+                                   attention_operands<T const> const&) {
+  return 0;
+}
 
 template <class T>
-std::size_t do_attention_grad_workspace(backend&, attention_settings const&, attention_sequences const&, attention_operands<T const> const&) { return 0; }
+std::size_t do_attention_grad_workspace(backend&, attention_settings const&, attention_sequences const&,
+                                        attention_operands<T const> const&) {
+  return 0;
+}
 
 template <class T>
-void do_attention(backend&, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
-                  relative_forward<T> const& relative, vec<T> lse, matrix<T> context, workspace) {
+void do_attention(backend&, attention_settings const& t, attention_sequences const& s,
+                  attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse,
+                  matrix<T> context, workspace) {
   detail::each_attended_head(t, s, x.query.extent(1), [&](detail::attended_head const& at) {
     index_t const first = at.head * at.width, last = first + at.width;
     auto const score = [&](index_t i, index_t j) { return at.score(x, relative.bias, i, j); };
@@ -97,9 +106,9 @@ void do_attention(backend&, attention_settings const& t, attention_sequences con
 }
 
 template <class T>
-void do_attention_grad(backend&, attention_settings const& t, attention_sequences const& s, attention_operands<T const> const& x,
-                       relative_backward<T> const& relative, vec<T const> lse, matrix<T const> context, matrix<T const> dc,
-                       attention_operands<T> const& dx, workspace) {
+void do_attention_grad(backend&, attention_settings const& t, attention_sequences const& s,
+                       attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
+                       matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace) {
   detail::each_attended_head(t, s, x.query.extent(1), [&](detail::attended_head const& at) {
     index_t const first = at.head * at.width, last = first + at.width;
     for (index_t f = first; f < last; ++f) {

@@ -10,7 +10,8 @@
 namespace triad::reference {
 
 template <class T>
-void do_cross_entropy(backend&, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits, label_smoothing const& t) {
+void do_cross_entropy(backend&, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits,
+                      label_smoothing const& t) {
   index_t const rows = logits.extent(0), v = logits.extent(1);
   index_t count = 0;
   for (index_t r = 0; r < rows; ++r) count += target(r) >= 0 ? 1 : 0;

@@ -10,8 +10,9 @@
 namespace triad::reference {
 
 template <class T>
-void do_fuse_attention(backend&, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u, layer_states<T const> states,
-                       tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed, tensor<T, dyn, dyn> kept) {
+void do_fuse_attention(backend&, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+                       layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
+                       tensor<T, dyn, dyn> kept) {
   index_t const d = states.extent(2);
   for (index_t r = 0; r < states.extent(1); ++r)
     for (index_t h = 0; h < t.heads; ++h) {
@@ -28,7 +29,8 @@ void do_fuse_attention(backend&, fuse_settings const& t, index_t layers, tensor<
       for (index_t f = 0; f < d; ++f) mixed(r, h * d + f) = T(0);
       for (index_t j = 0; j < layers; ++j) {
         p(j) /= sum;
-        bool const keeps = !t.dropout.active() || t.dropout.keeps(static_cast<std::uint64_t>((r * t.heads + h) * layers + j));
+        bool const keeps =
+            !t.dropout.active() || t.dropout.keeps(static_cast<std::uint64_t>((r * t.heads + h) * layers + j));
         T const w = !keeps ? T(0) : t.dropout.active() ? p(j) * T(t.dropout.scale()) : p(j);
         if (!keeps) p(j) = -p(j);
         kept(r, h) += w;
@@ -38,8 +40,9 @@ void do_fuse_attention(backend&, fuse_settings const& t, index_t layers, tensor<
 }
 
 template <class T>
-void do_fuse_attention_grad(backend&, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u, layer_states<T const> states,
-                            tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
+void do_fuse_attention_grad(backend&, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+                            layer_states<T const> states, tensor<T const, dyn, dyn> weights,
+                            tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
                             layer_states<T> d_states) {
   index_t const d = states.extent(2);
   T const scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);

@@ -17,8 +17,8 @@ void do_head_bias_add(backend&, tensor<T const, dyn, dyn> s, vec<T const> b, ten
 
 /// measured = s dy
 template <class T>
-void do_head_bias_grad(backend&, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy, tensor<T, dyn, dyn> ds,
-                       tensor<T, dyn, dyn> measured) {
+void do_head_bias_grad(backend&, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy,
+                       tensor<T, dyn, dyn> ds, tensor<T, dyn, dyn> measured) {
   index_t const heads = s.extent(1), k = dy.extent(1) / heads;
   for (index_t r = 0; r < dy.extent(0); ++r)
     for (index_t h = 0; h < heads; ++h) {

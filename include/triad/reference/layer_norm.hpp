@@ -10,7 +10,8 @@
 namespace triad::reference {
 
 template <class T>
-void do_layer_norm(backend&, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y, vec<T> mean, vec<T> rstd) {
+void do_layer_norm(backend&, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y,
+                   vec<T> mean, vec<T> rstd) {
   index_t const d = x.extent(1);
   for (index_t r = 0; r < x.extent(0); ++r) {
     T m = 0, v = 0;
@@ -25,11 +26,13 @@ void do_layer_norm(backend&, matrix<T const> x, vec<T const> gain, vec<T const> 
 }
 
 template <class T>
-std::size_t do_layer_norm_grad_workspace(backend&, matrix<T const>) { return 0; }
+std::size_t do_layer_norm_grad_workspace(backend&, matrix<T const>) {
+  return 0;
+}
 
 template <class T>
-void do_layer_norm_grad(backend&, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd, matrix<T const> dy,
-                        matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias, workspace) {
+void do_layer_norm_grad(backend&, matrix<T const> x, vec<T const> gain, vec<T const> mean, vec<T const> rstd,
+                        matrix<T const> dy, matrix<T const> add, matrix<T> dx, vec<T> dgain, vec<T> dbias, workspace) {
   index_t const d = x.extent(1);
   for (index_t r = 0; r < x.extent(0); ++r) {
     T sum_g = 0, sum_gz = 0;

@@ -19,7 +19,8 @@ void do_pair_product(backend&, graph_batch const& g, matrix<T const> a, matrix<T
 }
 
 template <class T>
-void do_pair_product_grad(backend&, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T const> dy, matrix<T> da, matrix<T> db) {
+void do_pair_product_grad(backend&, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T const> dy,
+                          matrix<T> da, matrix<T> db) {
   for (index_t r = 0; r < da.extent(0); ++r)
     for (index_t f = 0; f < da.extent(1); ++f) da(r, f) = db(r, f) = T(0);
   for (index_t graph = 0; graph < g.dims.graphs; ++graph)

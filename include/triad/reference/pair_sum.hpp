@@ -15,7 +15,8 @@ T dropout_factor(dropout_mask const& dropout, index_t r, index_t f, index_t d) {
 }
 
 template <class T>
-void do_pair_sum(backend&, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout, matrix<T const> residual, matrix<T> y) {
+void do_pair_sum(backend&, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout,
+                 matrix<T const> residual, matrix<T> y) {
   index_t const d = y.extent(1);
   for (index_t graph = 0; graph < g.dims.graphs; ++graph)
     for (index_t n = g.size(graph), i = 0; i < n; ++i)
@@ -28,7 +29,8 @@ void do_pair_sum(backend&, graph_batch const& g, matrix<T const> a, matrix<T con
 }
 
 template <class T>
-void do_pair_sum_grad(backend&, graph_batch const& g, dropout_mask dropout, matrix<T const> dy, matrix<T> da, matrix<T> db) {
+void do_pair_sum_grad(backend&, graph_batch const& g, dropout_mask dropout, matrix<T const> dy, matrix<T> da,
+                      matrix<T> db) {
   index_t const d = dy.extent(1);
   for (index_t r = 0; r < da.extent(0); ++r)
     for (index_t f = 0; f < d; ++f) da(r, f) = db(r, f) = T(0);

@@ -10,7 +10,9 @@
 namespace triad::reference {
 
 template <class T>
-std::size_t do_sum_workspace(backend&, vec<T const>) { return 0; }
+std::size_t do_sum_workspace(backend&, vec<T const>) {
+  return 0;
+}
 
 template <class T>
 void do_sum(backend&, vec<T const> x, vec<T> total, workspace) {
@@ -27,7 +29,9 @@ void do_norm(backend&, vec<T const> x, vec<T> length, workspace) {
 }
 
 template <class T>
-std::size_t do_column_sums_workspace(backend&, matrix<T const>) { return 0; }
+std::size_t do_column_sums_workspace(backend&, matrix<T const>) {
+  return 0;
+}
 
 template <class T>
 void do_column_sums_add(backend&, matrix<T const> x, vec<T> s, workspace) {

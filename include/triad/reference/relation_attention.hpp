@@ -10,8 +10,8 @@
 namespace triad::reference {
 
 template <class T>
-void do_relation_attention(backend&, relation_settings const& t, relation_operands<T const> const& in, graph_batch const& g, vec<T> weights,
-                           matrix<T> context) {
+void do_relation_attention(backend&, relation_settings const& t, relation_operands<T const> const& in,
+                           graph_batch const& g, vec<T> weights, matrix<T> context) {
   index_t const d = in.query.extent(1), width = d / t.heads;
   for (index_t graph = 0; graph < g.dims.graphs; ++graph) {
     index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph);
@@ -22,7 +22,8 @@ void do_relation_attention(backend&, relation_settings const& t, relation_operan
         for (index_t y = 0; y < n; ++y) {
           index_t const r = edge + x * n + y;
           T s = 0;
-          for (index_t f = c * width; f < (c + 1) * width; ++f) s += in.query(node + x, f) * (in.key(node + y, f) + in.edge_key(r, f));
+          for (index_t f = c * width; f < (c + 1) * width; ++f)
+            s += in.query(node + x, f) * (in.key(node + y, f) + in.edge_key(r, f));
           s /= std::sqrt(T(width));
           if (!t.mask.empty() && t.mask.masked(r) != 0) s = T(t.mask.fill);
           weights(at(y)) = s;
@@ -44,9 +45,9 @@ void do_relation_attention(backend&, relation_settings const& t, relation_operan
 }
 
 template <class T>
-void do_relation_attention_grad(backend&, relation_settings const& t, relation_operands<T const> const& in, graph_batch const& g,
-                                vec<T const> weights, matrix<T const> context, matrix<T const> dc, relation_operands<T> const& dx,
-                                edge_gradients edges) {
+void do_relation_attention_grad(backend&, relation_settings const& t, relation_operands<T const> const& in,
+                                graph_batch const& g, vec<T const> weights, matrix<T const> context, matrix<T const> dc,
+                                relation_operands<T> const& dx, edge_gradients edges) {
   index_t const d = in.query.extent(1), width = d / t.heads;
   bool const add = edges == edge_gradients::added;
   T const scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
@@ -61,7 +62,8 @@ void do_relation_attention_grad(backend&, relation_settings const& t, relation_o
         for (index_t f = first; f < last; ++f) delta += dc(to, f) * context(to, f);
         for (index_t y = 0; y < n; ++y) {
           index_t const r = edge + x * n + y, from = node + y;
-          T const w = weights(relation_weight(t.heads, edge, n, c, x, y)), p = std::abs(w), keep = w > T(0) ? scale : T(0);
+          T const w = weights(relation_weight(t.heads, edge, n, c, x, y)), p = std::abs(w),
+                  keep = w > T(0) ? scale : T(0);
           T dp = 0;
           for (index_t f = first; f < last; ++f) dp += keep * dc(to, f) * (in.value(from, f) + in.edge_value(r, f));
           bool const masked = !t.mask.empty() && t.mask.masked(r) != 0;

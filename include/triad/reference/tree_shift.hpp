@@ -7,8 +7,8 @@
 
 namespace triad::reference {
 
-/// f(argument, to): where the filler at position q goes.  Taking a child moves it up, unless q is the root; each argument of cons moves
-/// it down, unless q is on the last level.
+/// f(argument, to): where the filler at position q goes.  Taking a child moves it up, unless q is the root; each
+/// argument of cons moves it down, unless q is on the last level.
 template <class F>
 void each_target(tree_positions<> const& where, index_t q, F&& f) {
   if (auto const up = where.cons_source(q); up.position != no_position) f(up.argument, up.position);
@@ -17,8 +17,8 @@ void each_target(tree_positions<> const& where, index_t q, F&& f) {
 }
 
 template <class T>
-void do_tree_shift(backend&, tree_positions<> const& where, tree_support const& support, index_t step, tree_weights_view<T const> w, matrix<T const> root,
-                   tree_memory_view<T> memory) {
+void do_tree_shift(backend&, tree_positions<> const& where, tree_support const& support, index_t step,
+                   tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) {
   index_t const positions = where.count(), fillers = memory.extent(3);
   auto const y = tree_slot(memory, step + 1);
   for (index_t b = 0; b < y.extent(0); ++b) {
@@ -34,8 +34,9 @@ void do_tree_shift(backend&, tree_positions<> const& where, tree_support const& 
 }
 
 template <class T>
-void do_tree_shift_dots(backend&, tree_positions<> const& where, tree_support const& support, index_t step, tree_memory_view<T const> memory,
-                        tree_memory_view<T const> d_memory, tree_weights_view<T> dw, matrix<T> d_root) {
+void do_tree_shift_dots(backend&, tree_positions<> const& where, tree_support const& support, index_t step,
+                        tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
+                        matrix<T> d_root) {
   index_t const positions = where.count(), fillers = memory.extent(3);
   auto const dy = tree_slot(d_memory, step + 1);
   for (index_t b = 0; b < dy.extent(0); ++b) {
@@ -52,8 +53,8 @@ void do_tree_shift_dots(backend&, tree_positions<> const& where, tree_support co
 }
 
 template <class T>
-void do_tree_shift_grad(backend&, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w, index_t slot,
-                        tree_memory_view<T> d_memory) {
+void do_tree_shift_grad(backend&, tree_positions<> const& where, tree_support const& support,
+                        tree_weights_view<T const> w, index_t slot, tree_memory_view<T> d_memory) {
   index_t const steps = w.extent(0), positions = where.count(), fillers = d_memory.extent(3);
   for (index_t b = 0; b < d_memory.extent(1); ++b)
     for (index_t q = 0; q < positions; ++q) {
@@ -61,7 +62,8 @@ void do_tree_shift_grad(backend&, tree_positions<> const& where, tree_support co
       for (index_t f = 0; f < fillers; ++f) d_memory(slot, b, q, f) = T(0);
       for (index_t k = slot; k < steps; ++k)
         each_target(where, q, [&](index_t argument, index_t to) {
-          for (index_t f = 0; f < fillers; ++f) d_memory(slot, b, q, f) += w(k, b, slot, argument) * d_memory(k + 1, b, to, f);
+          for (index_t f = 0; f < fillers; ++f)
+            d_memory(slot, b, q, f) += w(k, b, slot, argument) * d_memory(k + 1, b, to, f);
         });
     }
 }

@@ -10,11 +10,13 @@
 namespace triad::reference {
 
 template <class T>
-std::size_t do_triangle_step_workspace(backend&, index_t, edge_shells const&, matrix<T> const&) { return 0; }
+std::size_t do_triangle_step_workspace(backend&, index_t, edge_shells const&, matrix<T> const&) {
+  return 0;
+}
 
 template <class T>
-void do_triangle_step(backend&, triangle_form form, index_t heads, triangle_projections<T const> const& x, edge_shells const& at, shell_edges wanted,
-                      matrix<T> o, workspace) {
+void do_triangle_step(backend&, triangle_form form, index_t heads, triangle_projections<T const> const& x,
+                      edge_shells const& at, shell_edges wanted, matrix<T> o, workspace) {
   index_t const width = o.extent(1) / heads;
   for (index_t r = 0; r < o.extent(0); ++r) {
     shell_edge const e = at.edge(wanted, r);
@@ -38,7 +40,8 @@ void do_triangle_step(backend&, triangle_form form, index_t heads, triangle_proj
         T const p = std::exp(score(l) - maximum);
         sum += p;
         for (index_t f = c * width; f < (c + 1) * width; ++f)
-          o(r, f) += p * (uses_right_value(form) ? x.left_value(left, f) * x.right_value(right, f) : x.left_value(left, f));
+          o(r, f) +=
+              p * (uses_right_value(form) ? x.left_value(left, f) * x.right_value(right, f) : x.left_value(left, f));
       }
       for (index_t f = c * width; f < (c + 1) * width; ++f) o(r, f) /= sum;
     }

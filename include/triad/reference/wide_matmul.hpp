@@ -10,16 +10,21 @@
 namespace triad::reference {
 
 template <class T>
-std::size_t do_wide_factor_workspace(backend&, matrix<T const>, index_t) { return 0; }
+std::size_t do_wide_factor_workspace(backend&, matrix<T const>, index_t) {
+  return 0;
+}
 
 template <class T>
 void do_wide_factor(backend&, wide_factor<T> const&) {}
 
 template <class T>
-std::size_t do_wide_matmul_workspace(backend&, wide_factor<T> const&, index_t, tensor<T, dyn, dyn>) { return 0; }
+std::size_t do_wide_matmul_workspace(backend&, wide_factor<T> const&, index_t, tensor<T, dyn, dyn>) {
+  return 0;
+}
 
 template <class T>
-void do_wide_matmul(backend&, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias, tensor<T, dyn, dyn> y, workspace) {
+void do_wide_matmul(backend&, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias,
+                    tensor<T, dyn, dyn> y, workspace) {
   for (index_t r = 0; r < y.extent(0); ++r)
     for (index_t o = 0; o < y.extent(1); ++o) {
       y(r, o) = bias(o);

@@ -29,13 +29,13 @@
 namespace triad {
 
 struct gradient_check_options {
-  double tolerance = 1e-6;            // rounding at step 1e-5 stays under 1e-8
-  int directions = 2, elements = 4;   // tried for each tensor
-  philox_key key = 1;                 // of the directions, and of what the layer check draws
+  double tolerance = 1e-6;           // rounding at step 1e-5 stays under 1e-8
+  int directions = 2, elements = 4;  // tried for each tensor
+  philox_key key = 1;                // of the directions, and of what the layer check draws
   // For layers alone.
-  bool train = true;                  // with dropout, the same mask in every evaluation
+  bool train = true;  // with dropout, the same mask in every evaluation
   keep kept = keep::everything;
-  double range = 0.7;                 // parameters are drawn from [-range, range]
+  double range = 0.7;  // parameters are drawn from [-range, range]
 };
 
 /// One tensor of a function's arguments, or its gradient.
@@ -46,12 +46,12 @@ struct named_values {
 using variables = std::vector<named_values>;
 
 struct gradient_report {
-  double tolerance = 0, worst = 0;        // the largest error, and where it was:
-  std::string path;                       // which tensor
-  index_t element = -1;                   // which element, or -1: a direction over all
-  double analytic = 0, numeric = 0;       // what backward says, and what finite differences say
+  double tolerance = 0, worst = 0;   // the largest error, and where it was:
+  std::string path;                  // which tensor
+  index_t element = -1;              // which element, or -1: a direction over all
+  double analytic = 0, numeric = 0;  // what backward says, and what finite differences say
   index_t checks = 0;
-  std::string fault;                      // not empty: something besides a number is wrong
+  std::string fault;  // not empty: something besides a number is wrong
 
   explicit operator bool() const { return fault.empty() && checks > 0 && worst <= tolerance; }
   std::string text() const {
@@ -85,7 +85,8 @@ inline double gradient_error(double analytic, double numeric, double floor) {
 /// Checks gradient against value at a point.  value(variables const&) returns a double;
 /// gradient(variables const&, variables& d) overwrites the values of d, which begins as a copy of the point.
 template <class Value, class Gradient>
-gradient_report gradient_check(variables point, Value&& value, Gradient&& gradient, gradient_check_options const& options = {}) {
+gradient_report gradient_check(variables point, Value&& value, Gradient&& gradient,
+                               gradient_check_options const& options = {}) {
   gradient_report report;
   report.tolerance = options.tolerance;
   variables exact = point;
@@ -101,7 +102,8 @@ gradient_report gradient_check(variables point, Value&& value, Gradient&& gradie
     auto const start = p;
     auto const size = p.size();
     if (exact[t].values.size() != size) {
-      report.fault = point[t].path + ": the gradient has " + std::to_string(exact[t].values.size()) + " values for " + std::to_string(size);
+      report.fault = point[t].path + ": the gradient has " + std::to_string(exact[t].values.size()) + " values for " +
+                     std::to_string(size);
       return report;
     }
     auto const along = [&](std::vector<double> const& u, index_t element) {
@@ -165,7 +167,8 @@ class layer_under_check {
   using output = typename Layer::output;
   static_assert(std::is_same_v<scalar_t<Layer>, double>, "gradient_check: finite differences need a layer in double");
 
-  /// The view that has a gradient: the input, or its member x.  An embedding's indices and a model's questions have none.
+  /// The view that has a gradient: the input, or its member x.  An embedding's indices and a model's questions have
+  /// none.
   template <class I>
   static auto state_of(I const& in) {
     if constexpr (requires { in.x; })
@@ -181,8 +184,16 @@ class layer_under_check {
                                              typename state::layout_type, element_access<element_t<state>>>;
 
  public:
-  layer_under_check(Ex& ex, Layer const& layer, Dims const& dims, input const& in, output_shape shape, gradient_check_options const& o)
-      : ex_(ex), layer_(layer), dims_(dims), in_(in), shape_(shape), options_(o), where_(memory_of(ex)), parameters_(layer, holding::gradients, memory_of(ex)) {
+  layer_under_check(Ex& ex, Layer const& layer, Dims const& dims, input const& in, output_shape shape,
+                    gradient_check_options const& o)
+      : ex_(ex),
+        layer_(layer),
+        dims_(dims),
+        in_(in),
+        shape_(shape),
+        options_(o),
+        where_(memory_of(ex)),
+        parameters_(layer, holding::gradients, memory_of(ex)) {
     index_t const x_size = static_cast<index_t>(state_of(in).size());
     auto const doubles = [](index_t count) { return static_cast<std::size_t>(count) * sizeof(double) + arena_slack; };
     y_ = buffer<memory>(doubles(shape.rows * shape.columns), memory_of(ex));
@@ -246,7 +257,8 @@ class layer_under_check {
       where_.to_host(values.data(), view.data_handle(), values.size() * sizeof(double));
       for (double& v : values) v -= before;
     });
-    if constexpr (has_input_gradient) where_.to_host(d[t].values.data(), dx_.data(), d[t].values.size() * sizeof(double));
+    if constexpr (has_input_gradient)
+      where_.to_host(d[t].values.data(), dx_.data(), d[t].values.size() * sizeof(double));
   }
 
   /// What backward has written between the tensors of the gradient: a sentence, or nothing.
@@ -308,7 +320,8 @@ class layer_under_check {
       where_.from_host(view.data_handle(), at[t].values.data(), at[t].values.size() * sizeof(double));
       ++t;
     });
-    if constexpr (has_input_gradient) where_.from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
+    if constexpr (has_input_gradient)
+      where_.from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
   }
   /// A pass that only plans writes nothing.  On a host it runs in memory that is there, so that a loop over elements
   /// that it should not have entered is found by what it writes; where that memory is too small, and on a device, it
@@ -374,8 +387,8 @@ class layer_under_check {
 /// gradient. `dims` is what the layer's plan_saved takes, or a function of an arena that returns the layer's saved
 /// itself.
 template <backend Ex, class Layer, class Dims>
-gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in, output_shape shape,
-                               gradient_check_options const& options = {}) {
+gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in,
+                               output_shape shape, gradient_check_options const& options = {}) {
   gradient_report report;
   report.tolerance = options.tolerance;
   report.fault = detail::unlisted_parameters<double>(layer);

@@ -6,8 +6,8 @@
 //   by name          gain: 1;  bias beside a gain: 0;  bias beside a weight (out, in): U(-1/sqrt(in), 1/sqrt(in));
 //                    shares of n: 1 / n;  every matrix: xavier_uniform
 //
-// Each tensor draws from a stream of its own, named by its path: adding a layer changes no other's first values, and one
-// seed gives one model on every backend and, up to rounding, in every type.
+// Each tensor draws from a stream of its own, named by its path: adding a layer changes no other's first values, and
+// one seed gives one model on every backend and, up to rounding, in every type.
 #pragma once
 
 #include <cmath>
@@ -71,13 +71,16 @@ struct first_values {
         throw contract_violation("initialize: no rule for " + path + "; return one from `choose`");
     }
     if (rule.how == kind::xavier_uniform) {
-      if (shape.size() != 2) throw contract_violation("initialize: xavier_uniform needs a matrix; " + path + " is none");
+      if (shape.size() != 2)
+        throw contract_violation("initialize: xavier_uniform needs a matrix; " + path + " is none");
       double const a = std::sqrt(6 / static_cast<double>(shape[0] + shape[1]));
       return initializer::uniform(-a, a);
     }
     if (rule.how == kind::linear_uniform) {
       auto const* const weight = shape.size() == 2 ? &shape : beside(path, "weight");
-      if (!weight || weight->size() != 2) throw contract_violation("initialize: linear_uniform needs a matrix, or a bias beside one; " + path + " is neither");
+      if (!weight || weight->size() != 2)
+        throw contract_violation("initialize: linear_uniform needs a matrix, or a bias beside one; " + path +
+                                 " is neither");
       double const a = 1 / std::sqrt(static_cast<double>((*weight)[1]));
       return initializer::uniform(-a, a);
     }
@@ -107,7 +110,8 @@ void initialize(Fields values, philox_key key, Choose choose = {}, Memory const&
       for (auto& v : first) v = T(random.uniform(rule.low, rule.high));
     if (rule.how == initializer::kind::normal)  // Box and Muller 1958
       for (auto& v : first) {
-        double const length = std::sqrt(-2 * std::log(1 - random.uniform(0, 1))), angle = random.uniform(0, 2 * 3.14159265358979323846);
+        double const length = std::sqrt(-2 * std::log(1 - random.uniform(0, 1))),
+                     angle = random.uniform(0, 2 * 3.14159265358979323846);
         v = T(rule.low + rule.high * length * std::cos(angle));
       }
     where.from_host(view.data_handle(), first.data(), first.size() * sizeof(T));

@@ -28,7 +28,10 @@ struct accuracy {
     }
   }
   /// In [0, 1]; not a number where nothing was counted.
-  double share() const { return total > 0 ? static_cast<double>(right) / static_cast<double>(total) : std::numeric_limits<double>::quiet_NaN(); }
+  double share() const {
+    return total > 0 ? static_cast<double>(right) / static_cast<double>(total)
+                     : std::numeric_limits<double>::quiet_NaN();
+  }
 };
 
 struct mean_and_error {

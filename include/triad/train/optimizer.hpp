@@ -15,8 +15,8 @@
 
 namespace triad {
 
-/// Which update this is, from 0, its learning rate, and the share of a part of it, in a backend's memory: dropout, Adam and captured
-/// graphs read them there.
+/// Which update this is, from 0, its learning rate, and the share of a part of it, in a backend's memory: dropout, Adam
+/// and captured graphs read them there.
 template <backend Ex>
 class training_clock {
   using memory = typename Ex::memory;
@@ -28,7 +28,9 @@ class training_clock {
   /// Before each update; allocates nothing.
   void set(std::uint64_t update, double rate) { write({update, rate, 1}); }
   /// Before part `part`, from 0, of an update that comes in parts; before Adam's step set() is called.
-  void set_part(std::uint64_t update, std::uint32_t part, double share) { write({update | std::uint64_t{part} << 32, 0, share}); }
+  void set_part(std::uint64_t update, std::uint32_t part, double share) {
+    write({update | std::uint64_t{part} << 32, 0, share});
+  }
 
   /// The update; in parts of it, their number in the upper half.
   std::uint64_t const* step() const { return &held()->step; }
@@ -61,8 +63,11 @@ class adam_optimizer {
 
   /// skip(path) is true for the parameters that have no gradient; a whole layer is skipped by its prefix.
   template <class Skip = every_parameter>
-  explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_settings const& s = {}, Skip skip = {}) : settings(s) {
-    TRIAD_EXPECTS(s.epsilon > 0, "adam_optimizer: epsilon keeps 0 / 0 out of parameters whose gradient was always 0; it must be positive");
+  explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_settings const& s = {}, Skip skip = {})
+      : settings(s) {
+    TRIAD_EXPECTS(
+        s.epsilon > 0,
+        "adam_optimizer: epsilon keeps 0 / 0 out of parameters whose gradient was always 0; it must be positive");
     struct place {
       T const* first;
       index_t count;

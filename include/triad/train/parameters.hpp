@@ -33,7 +33,7 @@ struct scalar_of {
   using type = element_t<typename Model::output>;
 };
 template <class Model>
-  requires requires { typename Model::value_type; }
+requires requires { typename Model::value_type; }
 struct scalar_of<Model> {
   using type = typename Model::value_type;
 };
@@ -103,7 +103,8 @@ class parameter_set {
 
   /// where: memory_of(ex) of a device's backend; hosts need none.  A contract_violation where the fields' each() leaves
   /// out a tensor that plan_params places.
-  explicit parameter_set(Model const& model, holding what = holding::moments, memory where = {}) : model_(model), what_(what) {
+  explicit parameter_set(Model const& model, holding what = holding::moments, memory where = {})
+      : model_(model), what_(what) {
     auto const bytes = planned_bytes([&](arena& a) { (void)model_.template plan_params<value_type>(a); });
     values_ = buffer<memory>(bytes, where);
     if (auto const fault = detail::unlisted(values(), values_.data(), values_.bytes()); !fault.empty())
@@ -148,7 +149,9 @@ class parameter_set {
   fields<value_type> first_moments() { return plan<value_type>(expected(first_, holding::moments)); }
   fields<value_type> second_moments() { return plan<value_type>(expected(second_, holding::moments)); }
   fields<value_type const> first_moments() const { return plan<value_type const>(expected(first_, holding::moments)); }
-  fields<value_type const> second_moments() const { return plan<value_type const>(expected(second_, holding::moments)); }
+  fields<value_type const> second_moments() const {
+    return plan<value_type const>(expected(second_, holding::moments));
+  }
 
   // The same memory as one row, with what lies between the tensors.
   vec<value_type> flat_values() { return flat(values_); }
@@ -168,7 +171,8 @@ class parameter_set {
     return make_vec(static_cast<value_type*>(b.data()), static_cast<index_t>(b.bytes() / sizeof(value_type)));
   }
   buffer<memory> const& expected(buffer<memory> const& b, holding needed) const {
-    TRIAD_EXPECTS(what_ >= needed, "parameter_set: it was made to hold less than is asked for; say holding::moments to train");
+    TRIAD_EXPECTS(what_ >= needed,
+                  "parameter_set: it was made to hold less than is asked for; say holding::moments to train");
     return b;
   }
 

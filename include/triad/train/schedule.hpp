@@ -3,7 +3,8 @@
 //
 //   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), not below 0.  The first rate is 0 where w > 0.
 //   inverse_sqrt    initial + k (peak - initial) / w for k < w, then peak sqrt(w / k);  w > 0
-//   dtm_main_cosine peak k / w for k < w; then the rate stays where it was, base = peak (w - 1) / w, and at the end of every
+//   dtm_main_cosine peak k / w for k < w; then the rate stays where it was, base = peak (w - 1) / w, and at the end of
+//     every
 //                   epoch whose last update had k >= w a scheduler steps: after t steps base (1 + cos(pi t / T)) / 2,
 //                   T = epochs - ceil(w / iterations) + 1
 //   dtm_main_exponential   the same, with base gamma^t
@@ -55,7 +56,9 @@ struct dtm_main_loop {
   std::uint64_t warmup, iterations;  // updates; updates of one epoch
 
   /// The rate that the scheduler begins from.
-  double base(double peak) const { return warmup == 0 ? peak : peak * static_cast<double>(warmup - 1) / static_cast<double>(warmup); }
+  double base(double peak) const {
+    return warmup == 0 ? peak : peak * static_cast<double>(warmup - 1) / static_cast<double>(warmup);
+  }
   /// Epochs that have ended before this update, with a last update after the warm-up.
   std::uint64_t steps(std::uint64_t update) const {
     TRIAD_EXPECTS(iterations > 0, "schedule: an epoch needs at least one update");
@@ -73,7 +76,8 @@ struct dtm_main_cosine {
     if (update < warmup) return peak * static_cast<double>(update) / static_cast<double>(warmup);
     detail::dtm_main_loop const loop{warmup, iterations};
     auto const t = static_cast<double>(loop.steps(update));
-    auto const last = static_cast<double>(epochs) - std::ceil(static_cast<double>(warmup) / static_cast<double>(iterations)) + 1;
+    auto const last =
+        static_cast<double>(epochs) - std::ceil(static_cast<double>(warmup) / static_cast<double>(iterations)) + 1;
     return t < last ? loop.base(peak) * (1 + std::cos(std::numbers::pi * t / last)) / 2 : 0;
   }
 };

@@ -1,9 +1,11 @@
 // One model in training: its parameters, its memory, and the update; allocates at construction and never again.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch that is too large for the memory comes in parts p = 1 .. P, each with the share s_p of all answers that are asked for:
+// A batch that is too large for the memory comes in parts p = 1 .. P, each with the share s_p of all answers that are
+// asked for:
 //
-//   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p          where loss_p is a mean over answers, that of the whole batch
+//   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p          where loss_p is a mean over answers, that of the
+//     whole batch
 #pragma once
 
 #include <array>
@@ -27,10 +29,10 @@ namespace triad {
 template <class Dims>
 struct basic_trainer_options {
   adam_settings adam{};
-  double max_norm = 0;                // gradients are clipped to this norm; 0: never
-  philox_key key = 0;                 // of dropout
+  double max_norm = 0;  // gradients are clipped to this norm; 0: never
+  philox_key key = 0;   // of dropout
   keep memory = keep::everything;
-  Dims capacity{};                    // the largest batch
+  Dims capacity{};  // the largest batch
 };
 using trainer_options = basic_trainer_options<graph_dims>;
 
@@ -103,9 +105,10 @@ struct trainer_bytes {
   std::size_t total() const { return parameters + saved + scratch; }
 };
 
-/// Model: planned_with (graph_dims where it has no such type; below: dims), fields, plan_params, plan_saved(arena, dims, keep), plan_output(arena, dims),
-/// forward(..., output), measured_input(dims), measured_answers(dims), loss(ex, scratch, input, output, answers, loss, d_output), backward(..., d_output, gradient);
-/// Model::input: dims() or graphs.dims, and identify(id), as graph_queries has them;  Model::answers: a view, or identify(id).
+/// Model: planned_with (graph_dims where it has no such type; below: dims), fields, plan_params, plan_saved(arena,
+/// dims, keep), plan_output(arena, dims), forward(..., output), measured_input(dims), measured_answers(dims), loss(ex,
+/// scratch, input, output, answers, loss, d_output), backward(..., d_output, gradient); Model::input: dims() or
+/// graphs.dims, and identify(id), as graph_queries has them;  Model::answers: a view, or identify(id).
 template <class Model, backend Ex>
 class trainer {
  public:
@@ -118,9 +121,15 @@ class trainer {
 
   /// Parameters for which the model says has_gradient(path) = false are left alone.
   trainer(Ex& ex, Model const& m, settings const& options)
-      : ex_(ex), model_(m), options_(options), parameters_(m, options.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
-        optimizer_(parameters_, options.adam, without_gradient{m}), clock_(memory_of(ex)), saved_(plan(ex, m, options).saved, memory_of(ex)),
-        scratch_(plan(ex, m, options).scratch, memory_of(ex)), scalars_(scalar_bytes(), memory_of(ex)) {
+      : ex_(ex),
+        model_(m),
+        options_(options),
+        parameters_(m, options.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
+        optimizer_(parameters_, options.adam, without_gradient{m}),
+        clock_(memory_of(ex)),
+        saved_(plan(ex, m, options).saved, memory_of(ex)),
+        scratch_(plan(ex, m, options).scratch, memory_of(ex)),
+        scalars_(scalar_bytes(), memory_of(ex)) {
     auto place = scalars_.place();
     loss_ = place.template make<vec<T>>(1);
     norm_ = place.template make<vec<T>>(1);
@@ -156,10 +165,11 @@ class trainer {
     ++step_;
   }
 
-  /// The same step on a batch that comes in parts, so that memory for the largest part is enough: accumulate() for each, then finish().
-  /// share: the answers that are asked for in this part, over those in the whole batch; the shares of an update sum to 1.  Up to rounding
-  /// it is update() of the whole batch where the model's loss is a mean over answers (a parser's five, a dependency parser's two: where
-  /// every token is asked for all); dropout draws anew for every part.
+  /// The same step on a batch that comes in parts, so that memory for the largest part is enough: accumulate() for
+  /// each, then finish().  share: the answers that are asked for in this part, over those in the whole batch; the
+  /// shares of an update sum to 1.  Up to rounding it is update() of the whole batch where the model's loss is a mean
+  /// over answers (a parser's five, a dependency parser's two: where every token is asked for all); dropout draws anew
+  /// for every part.
   void accumulate(typename Model::input const& in, answers const& right, double share) {
     TRIAD_EXPECTS(share >= 0 && share <= 1, "trainer: the share of a part is at least 0 and at most 1");
     expect_begun();
@@ -190,7 +200,8 @@ class trainer {
 
   /// Updates that are remembered.
   static constexpr index_t history_rows = 64;
-  /// What the updates since the last call found, in order; waits for them.  Of more than `history_rows` updates the first are forgotten.
+  /// What the updates since the last call found, in order; waits for them.  Of more than `history_rows` updates the
+  /// first are forgotten.
   void records(std::vector<update_record>& found) {
     std::array<T, 2 * history_rows> table;
     scalars_.memory().to_host(table.data(), history_.data_handle(), table.size() * sizeof(T));
@@ -268,7 +279,9 @@ class trainer {
     typename Model::saved saved;
     output scores, d_scores;
   };
-  void expect_no_parts() const { TRIAD_EXPECTS(parts_ == 0, "trainer: an update in parts has begun: finish() it first"); }
+  void expect_no_parts() const {
+    TRIAD_EXPECTS(parts_ == 0, "trainer: an update in parts has begun: finish() it first");
+  }
 
   /// Looked at once, outside of what is replayed.
   void expect_begun() {
@@ -342,7 +355,8 @@ class trainer {
       if (o.memory == keep::nothing) return;
       m.loss(dry, *c.scratch, in, scores, m.measured_answers(o.capacity), make_vec<T>(nullptr, 1), scores);
       m.backward(dry, c, w, in, s, scores, m.plan_params(gradients));
-      triad::norm(dry, *c.scratch, make_vec<T>(nullptr, static_cast<index_t>(values.peak() / sizeof(T))), make_vec<T>(nullptr, 1));
+      triad::norm(dry, *c.scratch, make_vec<T>(nullptr, static_cast<index_t>(values.peak() / sizeof(T))),
+                  make_vec<T>(nullptr, 1));
     };
     return detail::measured_for<Model>([&] { return triad::planned_scratch(ex, call{.train = true}, pass); });
   }

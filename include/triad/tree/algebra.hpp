@@ -1,4 +1,5 @@
-// The operations on trees, and the adjoint of each, written once for all forms: car, cdr, child, graft, cons, root, plant, blend.
+// The operations on trees, and the adjoint of each, written once for all forms: car, cdr, child, graft, cons, root,
+// plant, blend.
 // SPDX-License-Identifier: Apache-2.0
 //
 // x, y trees; s a filler; D_c and E_c act on the roles alone (tree/shift.hpp); r_0 is the root's role.
@@ -10,9 +11,10 @@
 //   cons     y = sum_c E_c x_c + s r_0'          dx_c += D_c dy      ds += dy r_0
 //   blend    y = sum_l w_l M_l                   dw_l += <M_l, dy>   dM_l += w_l dy
 //
-// All are linear: the gradient is the adjoint, <A x, y> = <x, A' y>, and the adjoint of each is another of them.  car and cdr are
-// child 0 and child 1.  Values are overwritten; gradients add, since one tree is read by many.  Everything takes one tree, or
-// a batch (tree/batch.hpp); outputs do not overlap inputs.  A weighted memory is blended first, into a tree that the caller lends.
+// All are linear: the gradient is the adjoint, <A x, y> = <x, A' y>, and the adjoint of each is another of them.  car
+// and cdr are child 0 and child 1.  Values are overwritten; gradients add, since one tree is read by many.  Everything
+// takes one tree, or a batch (tree/batch.hpp); outputs do not overlap inputs.  A weighted memory is blended first, into
+// a tree that the caller lends.
 #pragma once
 
 #include "triad/tree/batch.hpp"
@@ -25,10 +27,12 @@ namespace triad {
 /// y = D_c x: what stands under child c, moved to the root.
 template <tree_algebra A, class X, class Y>
 void child(A const& a, index_t c, X const& x, Y&& y) {
-  detail::each_tree<A>([&](auto const& from, auto&& to) {
-    a.clear(to);
-    a.add_child(1, c, from, to);
-  }, x, y);
+  detail::each_tree<A>(
+      [&](auto const& from, auto&& to) {
+        a.clear(to);
+        a.add_child(1, c, from, to);
+      },
+      x, y);
 }
 /// dx += E_c dy
 template <tree_algebra A, class X, class Y>
@@ -47,25 +51,37 @@ void child_grad(A const& a, Y const& dy, X&& dx) {
 }
 
 template <tree_algebra A, class X, class Y>
-void car(A const& a, X const& x, Y&& y) { child(a, 0, x, y); }
+void car(A const& a, X const& x, Y&& y) {
+  child(a, 0, x, y);
+}
 template <tree_algebra A, class X, class Y>
-void car_grad(A const& a, Y const& dy, X&& dx) { child_grad(a, 0, dy, dx); }
+void car_grad(A const& a, Y const& dy, X&& dx) {
+  child_grad(a, 0, dy, dx);
+}
 template <tree_algebra A, class X, class Y>
-void cdr(A const& a, X const& x, Y&& y) { child(a, 1, x, y); }
+void cdr(A const& a, X const& x, Y&& y) {
+  child(a, 1, x, y);
+}
 template <tree_algebra A, class X, class Y>
-void cdr_grad(A const& a, Y const& dy, X&& dx) { child_grad(a, 1, dy, dx); }
+void cdr_grad(A const& a, Y const& dy, X&& dx) {
+  child_grad(a, 1, dy, dx);
+}
 
 /// y = E_c x: x as child c of a root without a filler.  What stands on the last level is dropped.
 template <tree_algebra A, class X, class Y>
 void graft(A const& a, index_t c, X const& x, Y&& y) {
-  detail::each_tree<A>([&](auto const& from, auto&& to) {
-    a.clear(to);
-    a.add_graft(1, c, from, to);
-  }, x, y);
+  detail::each_tree<A>(
+      [&](auto const& from, auto&& to) {
+        a.clear(to);
+        a.add_graft(1, c, from, to);
+      },
+      x, y);
 }
 /// y += E_c x
 template <tree_algebra A, class X, class Y>
-void graft_onto(A const& a, index_t c, X const& x, Y&& y) { child_grad(a, c, x, y); }
+void graft_onto(A const& a, index_t c, X const& x, Y&& y) {
+  child_grad(a, c, x, y);
+}
 
 /// dx += D_c dy
 template <tree_algebra A, class X, class Y>
@@ -78,30 +94,36 @@ void graft_grad(A const& a, index_t c, Y const& dy, X&& dx) {
 /// s = the root's filler.
 template <tree_algebra A, class X, class S>
 void root(A const& a, X const& x, S&& s) {
-  detail::each_tree<A>([&](auto const& from, auto&& to) {
-    auto const filler = detail::filler_of(to);
-    for (index_t f = 0; f < filler.extent(0); ++f) filler(f) = 0;
-    a.add_unbound(1, root_role, from, filler);
-  }, x, s);
+  detail::each_tree<A>(
+      [&](auto const& from, auto&& to) {
+        auto const filler = detail::filler_of(to);
+        for (index_t f = 0; f < filler.extent(0); ++f) filler(f) = 0;
+        a.add_unbound(1, root_role, from, filler);
+      },
+      x, s);
 }
 /// dx += ds r_0'
 template <tree_algebra A, class X, class S>
 void root_grad(A const& a, S const& ds, X&& dx) {
-  detail::each_tree<A>([&](auto&& to, auto const& from) { a.add_bound(1, root_role, detail::filler_of(from), to); }, dx, ds);
+  detail::each_tree<A>([&](auto&& to, auto const& from) { a.add_bound(1, root_role, detail::filler_of(from), to); }, dx,
+                       ds);
 }
 
 /// y = a root with filler s and nothing below.
 template <tree_algebra A, class S, class Y>
 void plant(A const& a, S const& s, Y&& y) {
-  detail::each_tree<A>([&](auto&& to, auto const& from) {
-    a.clear(to);
-    a.add_bound(1, root_role, detail::filler_of(from), to);
-  }, y, s);
+  detail::each_tree<A>(
+      [&](auto&& to, auto const& from) {
+        a.clear(to);
+        a.add_bound(1, root_role, detail::filler_of(from), to);
+      },
+      y, s);
 }
 /// ds += dy r_0
 template <tree_algebra A, class S, class Y>
 void plant_grad(A const& a, Y const& dy, S&& ds) {
-  detail::each_tree<A>([&](auto const& from, auto&& to) { a.add_unbound(1, root_role, from, detail::filler_of(to)); }, dy, ds);
+  detail::each_tree<A>([&](auto const& from, auto&& to) { a.add_unbound(1, root_role, from, detail::filler_of(to)); },
+                       dy, ds);
 }
 
 // ---- cons -----------------------------------------------------------------------------------------------------------
@@ -139,25 +161,29 @@ void cons_grad(A const& a, Y const& dy, L&& dleft, R&& dright, S&& ds) {
 /// y = sum_l w_l M_l.  w (slots) and a batch of trees; or w (batch, slots), any strides, and a batch of memories.
 template <tree_algebra A, class W, class M, class Y>
 void blend(A const& a, W const& w, M const& memory, Y&& y) {
-  detail::each_tree<A>([&](auto&& to, auto const& weights, auto const& slots) {
-    TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend: there is not one weight a slot");
-    a.clear(to);
-    for (index_t l = 0; l < weights.extent(0); ++l)
-      if (weights(l) != 0) a.add(weights(l), detail::item(slots, l), to);
-  }, y, w, memory);
+  detail::each_tree<A>(
+      [&](auto&& to, auto const& weights, auto const& slots) {
+        TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend: there is not one weight a slot");
+        a.clear(to);
+        for (index_t l = 0; l < weights.extent(0); ++l)
+          if (weights(l) != 0) a.add(weights(l), detail::item(slots, l), to);
+      },
+      y, w, memory);
 }
 /// dw_l += <M_l, dy>, dM_l += w_l dy
 template <tree_algebra A, class W, class M, class Y, class DW, class DM>
 void blend_grad(A const& a, W const& w, M const& memory, Y const& dy, DW&& dw, DM&& dmemory) {
-  detail::each_tree<A>([&](auto const& from, auto const& weights, auto const& slots, auto&& dweights, auto&& dslots) {
-    TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend_grad: there is not one weight a slot");
-    TRIAD_EXPECTS(dweights.extent(0) == weights.extent(0) && detail::items(dslots) == detail::items(slots),
-                  "blend_grad: gradients have as many slots as what they belong to");
-    for (index_t l = 0; l < weights.extent(0); ++l) {
-      dweights(l) += a.inner_product(detail::item(slots, l), from);
-      a.add(weights(l), from, detail::item(dslots, l));
-    }
-  }, dy, w, memory, dw, dmemory);
+  detail::each_tree<A>(
+      [&](auto const& from, auto const& weights, auto const& slots, auto&& dweights, auto&& dslots) {
+        TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend_grad: there is not one weight a slot");
+        TRIAD_EXPECTS(dweights.extent(0) == weights.extent(0) && detail::items(dslots) == detail::items(slots),
+                      "blend_grad: gradients have as many slots as what they belong to");
+        for (index_t l = 0; l < weights.extent(0); ++l) {
+          dweights(l) += a.inner_product(detail::item(slots, l), from);
+          a.add(weights(l), from, detail::item(dslots, l));
+        }
+      },
+      dy, w, memory, dw, dmemory);
 }
 
 /// y = D_c (sum_l w_l M_l); blended is overwritten.
@@ -167,9 +193,13 @@ void child(A const& a, index_t c, W const& w, M const& memory, B&& blended, Y&& 
   child(a, c, blended, y);
 }
 template <tree_algebra A, class W, class M, class B, class Y>
-void car(A const& a, W const& w, M const& memory, B&& blended, Y&& y) { child(a, 0, w, memory, blended, y); }
+void car(A const& a, W const& w, M const& memory, B&& blended, Y&& y) {
+  child(a, 0, w, memory, blended, y);
+}
 template <tree_algebra A, class W, class M, class B, class Y>
-void cdr(A const& a, W const& w, M const& memory, B&& blended, Y&& y) { child(a, 1, w, memory, blended, y); }
+void cdr(A const& a, W const& w, M const& memory, B&& blended, Y&& y) {
+  child(a, 1, w, memory, blended, y);
+}
 
 /// dblended is overwritten; dw and dmemory add.
 template <tree_algebra A, class W, class M, class B, class Y, class DW, class DM>

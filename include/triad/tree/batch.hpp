@@ -1,8 +1,8 @@
 // One tree, or a batch: how the operations of the algebra walk over either.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch of trees that are views has one more axis, the first; a batch of sparse trees is a std::vector.  What goes with it has the
-// same: fillers (batch, f), weights (batch, slots), a memory (batch, slots, ...).
+// A batch of trees that are views has one more axis, the first; a batch of sparse trees is a std::vector.  What goes
+// with it has the same: fillers (batch, f), weights (batch, slots), a memory (batch, slots, ...).
 #pragma once
 
 #include <concepts>
@@ -18,8 +18,9 @@ namespace triad {
 
 /// What tree/gather.hpp, tree/dense.hpp and tree/sparse.hpp provide, and what a form of your own has to.
 template <class A>
-concept tree_algebra = requires(A const& a, typename A::const_tree x, typename A::tree y, typename A::value_type w, index_t c, role_code r,
-                                vec<typename A::value_type const> s, vec<typename A::value_type> to) {
+concept tree_algebra = requires(A const& a, typename A::const_tree x, typename A::tree y, typename A::value_type w,
+                                index_t c, role_code r, vec<typename A::value_type const> s,
+                                vec<typename A::value_type> to) {
   { a.branching() } -> std::convertible_to<index_t>;
   { a.depth() } -> std::convertible_to<index_t>;
   { a.fillers() } -> std::convertible_to<index_t>;
@@ -40,9 +41,13 @@ inline constexpr bool is_tree_of = std::is_convertible_v<X&, typename A::const_t
 
 // Item i of a batch: a view of one axis less, or an element.
 template <class T>
-T& item(std::vector<T>& batch, index_t i) { return batch[static_cast<std::size_t>(i)]; }
+T& item(std::vector<T>& batch, index_t i) {
+  return batch[static_cast<std::size_t>(i)];
+}
 template <class T>
-T const& item(std::vector<T> const& batch, index_t i) { return batch[static_cast<std::size_t>(i)]; }
+T const& item(std::vector<T> const& batch, index_t i) {
+  return batch[static_cast<std::size_t>(i)];
+}
 template <class T, class E, class L, class C>
 auto item(::cuda::std::mdspan<T, E, L, C> const& batch, index_t i) {
   using view = ::cuda::std::mdspan<T, E, L, C>;
@@ -66,13 +71,19 @@ auto item(::cuda::std::mdspan<T, E, L, C> const& batch, index_t i) {
 }
 
 template <class T>
-index_t items(std::vector<T> const& batch) { return static_cast<index_t>(batch.size()); }
+index_t items(std::vector<T> const& batch) {
+  return static_cast<index_t>(batch.size());
+}
 template <class T, class E, class L, class C>
-index_t items(::cuda::std::mdspan<T, E, L, C> const& batch) { return batch.extent(0); }
+index_t items(::cuda::std::mdspan<T, E, L, C> const& batch) {
+  return batch.extent(0);
+}
 
 /// A filler or a row of weights as the primitives take it.
 template <class T>
-vec<T> filler_of(vec<T> s) { return s; }
+vec<T> filler_of(vec<T> s) {
+  return s;
+}
 template <class T, class E, class L, class C>
 vec<T> filler_of(::cuda::std::mdspan<T, E, L, C> const& s) {
   TRIAD_EXPECTS(s.extent(0) < 2 || s.stride(0) == 1, "tree algebra: the numbers of a filler lie side by side");

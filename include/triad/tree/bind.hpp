@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   bind     y = sum_r X_r bound to role r       X (N, f), one filler a position         dX_r += dy unbound from role r
-//   unbind   X_r = x unbound from role r         roles are orthonormal: unbind(bind X) = X    dx += sum_r dX_r bound to role r
+//   unbind   X_r = x unbound from role r         roles are orthonormal: unbind(bind X) = X    dx += sum_r dX_r bound to
+//                                                role r
 //   encode   bind with X_r = F[label at r]       F (V, f), row 0, of no label, is zero
 //   scores   S = X F'                            (N, V)                                  dX += dS F
-//   decode   at r: argmax_v S_rv where |S_r| > threshold, else nothing; from the root down, an empty node hides what is below it
+//   decode   at r: argmax_v S_rv where |S_r| > threshold, else nothing; from the root down, an empty node hides what is
+//            below it
 //
-// bind and unbind number all positions, so they are for depths that arrays hold; encode and decode go where nodes are, to any depth.
+// bind and unbind number all positions, so they are for depths that arrays hold; encode and decode go where nodes are,
+// to any depth.
 #pragma once
 
 #include <algorithm>
@@ -32,13 +35,15 @@ namespace detail {
 /// f(row of X, role) for every position.  X (N, f), contiguous rows.
 template <class A, class X, class F>
 void each_position(A const& a, X const& fillings, F&& f) {
-  TRIAD_EXPECTS(fillings.extent(0) == tree_positions<>(a.branching(), a.depth()).count(), "bind: there is not one filler a position");
+  TRIAD_EXPECTS(fillings.extent(0) == tree_positions<>(a.branching(), a.depth()).count(),
+                "bind: there is not one filler a position");
   for (index_t r = 0; r < fillings.extent(0); ++r) f(filler_of(item(fillings, r)), a.paths().at_position(r));
 }
 
 template <class T>
 void expect_filler_table(tensor<T const, dyn, dyn> fillers, index_t width) {
-  TRIAD_EXPECTS(fillers.extent(0) > 0 && fillers.extent(1) == width, "tree algebra: the table of fillers is (labels, width of a filler)");
+  TRIAD_EXPECTS(fillers.extent(0) > 0 && fillers.extent(1) == width,
+                "tree algebra: the table of fillers is (labels, width of a filler)");
 }
 
 template <class T>
@@ -62,35 +67,43 @@ void expect_filler(tensor<T const, dyn, dyn> fillers, index_t label) {
 /// y = sum_r X_r bound to role r.
 template <tree_algebra A, class X, class Y>
 void bind(A const& a, X const& fillings, Y&& y) {
-  detail::each_tree<A>([&](auto&& to, auto const& from) {
-    a.clear(to);
-    detail::each_position(a, from, [&](auto filler, role_code role) { a.add_bound(1, role, filler, to); });
-  }, y, fillings);
+  detail::each_tree<A>(
+      [&](auto&& to, auto const& from) {
+        a.clear(to);
+        detail::each_position(a, from, [&](auto filler, role_code role) { a.add_bound(1, role, filler, to); });
+      },
+      y, fillings);
 }
 /// dX_r += dy unbound from role r.
 template <tree_algebra A, class X, class Y>
 void bind_grad(A const& a, Y const& dy, X&& dfillings) {
-  detail::each_tree<A>([&](auto const& from, auto&& to) {
-    detail::each_position(a, to, [&](auto filler, role_code role) { a.add_unbound(1, role, from, filler); });
-  }, dy, dfillings);
+  detail::each_tree<A>(
+      [&](auto const& from, auto&& to) {
+        detail::each_position(a, to, [&](auto filler, role_code role) { a.add_unbound(1, role, from, filler); });
+      },
+      dy, dfillings);
 }
 
 /// X_r = x unbound from role r.
 template <tree_algebra A, class X, class Y>
 void unbind(A const& a, Y const& x, X&& fillings) {
-  detail::each_tree<A>([&](auto const& from, auto&& to) {
-    detail::each_position(a, to, [&](auto filler, role_code role) {
-      for (index_t f = 0; f < filler.extent(0); ++f) filler(f) = 0;
-      a.add_unbound(1, role, from, filler);
-    });
-  }, x, fillings);
+  detail::each_tree<A>(
+      [&](auto const& from, auto&& to) {
+        detail::each_position(a, to, [&](auto filler, role_code role) {
+          for (index_t f = 0; f < filler.extent(0); ++f) filler(f) = 0;
+          a.add_unbound(1, role, from, filler);
+        });
+      },
+      x, fillings);
 }
 /// dx += sum_r dX_r bound to role r.
 template <tree_algebra A, class X, class Y>
 void unbind_grad(A const& a, X const& dfillings, Y&& dx) {
-  detail::each_tree<A>([&](auto&& to, auto const& from) {
-    detail::each_position(a, from, [&](auto filler, role_code role) { a.add_bound(1, role, filler, to); });
-  }, dx, dfillings);
+  detail::each_tree<A>(
+      [&](auto&& to, auto const& from) {
+        detail::each_position(a, from, [&](auto filler, role_code role) { a.add_bound(1, role, filler, to); });
+      },
+      dx, dfillings);
 }
 
 // ---- labels and fillers ---------------------------------------------------------------------------------------------
@@ -116,13 +129,14 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, vec<index_t const> labels, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
-  TRIAD_EXPECTS(labels.extent(0) == tree_positions<>(a.branching(), a.depth()).count(), "encode: there is not one label a position");
+  TRIAD_EXPECTS(labels.extent(0) == tree_positions<>(a.branching(), a.depth()).count(),
+                "encode: there is not one label a position");
   a.clear(y);
   for (index_t r = 0; r < labels.extent(0); ++r) {
     auto const role = a.paths().at_position(r);
     if (labels(r) < 0 || labels(r) >= fillers.extent(0))
-      throw data_error("the node at " + path_text(a.paths(), role) + " has label " + std::to_string(labels(r)) + "; expected one of 0 .. " +
-                       std::to_string(fillers.extent(0) - 1));
+      throw data_error("the node at " + path_text(a.paths(), role) + " has label " + std::to_string(labels(r)) +
+                       "; expected one of 0 .. " + std::to_string(fillers.extent(0) - 1));
     if (labels(r) == 0) continue;
     detail::expect_filler(fillers, labels(r));
     a.add_bound(1, role, detail::filler_of(detail::item(fillers, labels(r))), y);
@@ -132,14 +146,16 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
 /// S = X F': how much of every label's filler is in rows X (rows, f).  S (rows, V).
 template <class T>
 void scores(tensor<T const, dyn, dyn> fillers, tensor<T const, dyn, dyn> x, tensor<T, dyn, dyn> s) {
-  TRIAD_EXPECTS(x.extent(1) == fillers.extent(1) && s.extent(0) == x.extent(0) && s.extent(1) == fillers.extent(0), "scores: extents differ");
+  TRIAD_EXPECTS(x.extent(1) == fillers.extent(1) && s.extent(0) == x.extent(0) && s.extent(1) == fillers.extent(0),
+                "scores: extents differ");
   for (index_t r = 0; r < x.extent(0); ++r)
     for (index_t v = 0; v < fillers.extent(0); ++v) s(r, v) = detail::dot(&x(r, 0), &fillers(v, 0), x.extent(1));
 }
 /// dX += dS F
 template <class T>
 void scores_grad(tensor<T const, dyn, dyn> fillers, tensor<T const, dyn, dyn> ds, tensor<T, dyn, dyn> dx) {
-  TRIAD_EXPECTS(dx.extent(1) == fillers.extent(1) && ds.extent(0) == dx.extent(0) && ds.extent(1) == fillers.extent(0), "scores_grad: extents differ");
+  TRIAD_EXPECTS(dx.extent(1) == fillers.extent(1) && ds.extent(0) == dx.extent(0) && ds.extent(1) == fillers.extent(0),
+                "scores_grad: extents differ");
   for (index_t r = 0; r < dx.extent(0); ++r)
     for (index_t v = 0; v < fillers.extent(0); ++v) detail::add_row(ds(r, v), &fillers(v, 0), &dx(r, 0), dx.extent(1));
 }
@@ -165,7 +181,8 @@ void nearest_labels(tensor<T const, dyn, dyn> s, vec<index_t> labels, double thr
 
 /// The tree of labels that x is nearest to.  A contract_violation where every filler is zero.
 template <tree_algebra A>
-numbered_tree decode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, typename A::const_tree x, double threshold = decode_threshold) {
+numbered_tree decode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, typename A::const_tree x,
+                     double threshold = decode_threshold) {
   using T = typename A::value_type;
   detail::expect_filler_table(fillers, a.fillers());
   bool any = fillers.extent(0) < 2;
@@ -184,7 +201,8 @@ numbered_tree decode(A const& a, tensor<typename A::value_type const, dyn, dyn> 
     auto const label = nearest_label(vec<T const>(row.data(), fillers.extent(0)), threshold);
     if (label == 0) return;
     made.open(label, slot);
-    for (index_t c = 0; level + 1 < a.depth() && c < a.branching(); ++c) self(self, a.paths().child(role, c), c, level + 1);
+    for (index_t c = 0; level + 1 < a.depth() && c < a.branching(); ++c)
+      self(self, a.paths().child(role, c), c, level + 1);
     made.close();
   };
   visit(visit, root_role, 0, 0);

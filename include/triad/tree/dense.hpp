@@ -1,4 +1,5 @@
-// Trees as sums of filler times role over any orthonormal roles: a matrix a tree; children are taken and grafted by matrices.
+// Trees as sums of filler times role over any orthonormal roles: a matrix a tree; children are taken and grafted by
+// matrices.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   T = sum_i f_i r_i'  (f, r)     D_c: T -> T D_c'     E_c: T -> T D_c     <S, T> = sum over all elements
@@ -26,9 +27,14 @@ class dense_algebra {
 
   template <index_t B, index_t D>
   dense_algebra(tree_positions<B, D> const& positions, index_t fillers, role_maps<T> const& maps)
-      : positions_(positions.branching(), positions.depth()), paths_(positions.branching()), fillers_(fillers), roles_(maps.roles), shifts_(maps.shifts) {
-    TRIAD_EXPECTS(roles_.extent(0) == positions.count() && shifts_.extent(0) == positions.branching() && shifts_.extent(1) == width() &&
-                  shifts_.extent(2) == width(), "dense_algebra: the maps belong to other positions");
+      : positions_(positions.branching(), positions.depth()),
+        paths_(positions.branching()),
+        fillers_(fillers),
+        roles_(maps.roles),
+        shifts_(maps.shifts) {
+    TRIAD_EXPECTS(roles_.extent(0) == positions.count() && shifts_.extent(0) == positions.branching() &&
+                      shifts_.extent(1) == width() && shifts_.extent(2) == width(),
+                  "dense_algebra: the maps belong to other positions");
   }
 
   tree_positions<> const& positions() const { return positions_; }
@@ -49,13 +55,15 @@ class dense_algebra {
     T const *const from = data(x), *const shift = matrix_of(c);
     T* const to = data(y);
     for (index_t m = 0; m < fillers_; ++m)
-      for (index_t t = 0; t < width(); ++t) to[m * width() + t] += w * detail::dot(from + m * width(), shift + t * width(), width());
+      for (index_t t = 0; t < width(); ++t)
+        to[m * width() + t] += w * detail::dot(from + m * width(), shift + t * width(), width());
   }
   void add_graft(T w, index_t c, const_tree x, tree y) const {
     T const *const from = data(x), *const shift = matrix_of(c);
     T* const to = data(y);
     for (index_t m = 0; m < fillers_; ++m)
-      for (index_t t = 0; t < width(); ++t) detail::add_row(w * from[m * width() + t], shift + t * width(), to + m * width(), width());
+      for (index_t t = 0; t < width(); ++t)
+        detail::add_row(w * from[m * width() + t], shift + t * width(), to + m * width(), width());
   }
   void add_bound(T w, role_code role, vec<T const> s, tree y) const {
     T const *const filler = vector(s), *const r = row(role);

@@ -1,9 +1,11 @@
-// Trees over canonical roles: one row of filler numbers a position.  Taking a child and grafting copy one block of rows a level.
+// Trees over canonical roles: one row of filler numbers a position.  Taking a child and grafting copy one block of rows
+// a level.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x (N, f), row r: the filler at position r, breadth first             <x, y> = sum over all elements
 //
-// The primitives here, the same in tree/dense.hpp and tree/sparse.hpp, are all an algebra is (tree/algebra.hpp); each adds to y:
+// The primitives here, the same in tree/dense.hpp and tree/sparse.hpp, are all an algebra is (tree/algebra.hpp); each
+// adds to y:
 //
 //   add          y += w x                 add_bound      y += w s at one role
 //   add_child    y += w D_c x             add_unbound    s += w (filler of x at one role)
@@ -47,21 +49,30 @@ class gather_algebra {
   void add_child(T w, index_t c, const_tree x, tree y) const {
     T const* const from = data(x);
     T* const to = data(y);
-    each_block(c, [&](auto const& b) { detail::add_row(w, from + b.whole * fillers_, to + b.part * fillers_, b.size * fillers_); });
+    each_block(c, [&](auto const& b) {
+      detail::add_row(w, from + b.whole * fillers_, to + b.part * fillers_, b.size * fillers_);
+    });
   }
   void add_graft(T w, index_t c, const_tree x, tree y) const {
     T const* const from = data(x);
     T* const to = data(y);
-    each_block(c, [&](auto const& b) { detail::add_row(w, from + b.part * fillers_, to + b.whole * fillers_, b.size * fillers_); });
+    each_block(c, [&](auto const& b) {
+      detail::add_row(w, from + b.part * fillers_, to + b.whole * fillers_, b.size * fillers_);
+    });
   }
-  void add_bound(T w, role_code role, vec<T const> s, tree y) const { detail::add_row(w, filler(s), data(y) + row(role), fillers_); }
-  void add_unbound(T w, role_code role, const_tree x, vec<T> s) const { detail::add_row(w, data(x) + row(role), filler(s), fillers_); }
+  void add_bound(T w, role_code role, vec<T const> s, tree y) const {
+    detail::add_row(w, filler(s), data(y) + row(role), fillers_);
+  }
+  void add_unbound(T w, role_code role, const_tree x, vec<T> s) const {
+    detail::add_row(w, data(x) + row(role), filler(s), fillers_);
+  }
   T inner_product(const_tree x, const_tree y) const { return detail::dot(data(x), data(y), elements()); }
 
  private:
   template <class View>
   auto* data(View x) const {
-    TRIAD_EXPECTS(x.extent(0) == positions_.count() && x.extent(1) == fillers_, "gather_algebra: a tree is (positions, fillers)");
+    TRIAD_EXPECTS(x.extent(0) == positions_.count() && x.extent(1) == fillers_,
+                  "gather_algebra: a tree is (positions, fillers)");
     return x.data_handle();
   }
   template <class View>

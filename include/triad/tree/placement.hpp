@@ -12,15 +12,20 @@
 
 namespace triad {
 
-/// Throws data_error, with the path, where a node does not fit: too deep, in a slot that is not, or with a label that is none of
-/// 1 .. labels - 1.
+/// Throws data_error, with the path, where a node does not fit: too deep, in a slot that is not, or with a label that
+/// is none of 1 .. labels - 1.
 inline void expect_fits(numbered_tree const& tree, index_t branching, index_t depth, index_t labels) {
   tree.walk([&](index_t at, index_t, index_t level) {
-    auto const fail = [&](std::string const& what) { throw data_error("the node at " + path_text(tree, at) + " " + what); };
+    auto const fail = [&](std::string const& what) {
+      throw data_error("the node at " + path_text(tree, at) + " " + what);
+    };
     auto const& n = tree[at];
     if (level >= depth) fail("is deeper than the " + std::to_string(depth) + " levels that the roles have");
-    if (n.slot >= branching) fail("is child " + std::to_string(n.slot) + " of its parent; the roles have children 0 .. " + std::to_string(branching - 1));
-    if (n.label < 1 || n.label >= labels) fail("has label " + std::to_string(n.label) + "; expected one of 1 .. " + std::to_string(labels - 1));
+    if (n.slot >= branching)
+      fail("is child " + std::to_string(n.slot) + " of its parent; the roles have children 0 .. " +
+           std::to_string(branching - 1));
+    if (n.label < 1 || n.label >= labels)
+      fail("has label " + std::to_string(n.label) + "; expected one of 1 .. " + std::to_string(labels - 1));
   });
 }
 
@@ -29,7 +34,8 @@ template <class F>
 void each_role(numbered_tree const& tree, role_paths const& paths, F&& f) {
   std::vector<role_code> roles(static_cast<std::size_t>(tree.size()));
   tree.walk([&](index_t at, index_t parent, index_t) {
-    auto const role = parent == no_node ? root_role : paths.child(roles[static_cast<std::size_t>(parent)], tree[at].slot);
+    auto const role =
+        parent == no_node ? root_role : paths.child(roles[static_cast<std::size_t>(parent)], tree[at].slot);
     roles[static_cast<std::size_t>(at)] = role;
     f(tree.label(at), role);
   });
@@ -47,7 +53,8 @@ void place_labels(tree_positions<B, D> const& positions, numbered_tree const& tr
 
 namespace detail {
 template <index_t B, index_t D>
-void gather_labels(tree_positions<B, D> const& positions, vec<index_t const> labels, index_t at, index_t slot, numbered_tree::builder& made) {
+void gather_labels(tree_positions<B, D> const& positions, vec<index_t const> labels, index_t at, index_t slot,
+                   numbered_tree::builder& made) {
   if (at >= labels.extent(0) || labels(at) == 0) return;
   made.open(labels(at), slot);
   for (index_t c = 0; c < positions.branching(); ++c) gather_labels(positions, labels, positions.child(at, c), c, made);

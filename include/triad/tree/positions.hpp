@@ -1,13 +1,16 @@
-// The positions of a tree of fixed branching and depth in breadth-first order, and where its parts lie: what dense and gather forms index.
+// The positions of a tree of fixed branching and depth in breadth-first order, and where its parts lie: what dense and
+// gather forms index.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Child c of position i is b i + 1 + c.  Level k (the root's is 0) begins at (b^k - 1) / (b - 1) and has b^k positions; a depth of d
-// means d levels.  On each level a subtree is one contiguous block, so taking child c or grafting under it copies one block a level:
+// Child c of position i is b i + 1 + c.  Level k (the root's is 0) begins at (b^k - 1) / (b - 1) and has b^k positions;
+// a depth of d means d levels.  On each level a subtree is one contiguous block, so taking child c or grafting under it
+// copies one block a level:
 //
 //   level k of the child's tree      begin(k) .. + b^k
 //   the same nodes in the whole      begin(k+1) + c b^k .. + b^k                  k = 0 .. d-2
 //
-// Taking a child leaves its last level empty; grafting drops what stood on the last level.  Everything is constexpr and runs in kernels.
+// Taking a child leaves its last level empty; grafting drops what stood on the last level.  Everything is constexpr and
+// runs in kernels.
 #pragma once
 
 #include <string>
@@ -49,7 +52,9 @@ class tree_positions {
     for (index_t k = 0; k < level; ++k) size *= branching();
     return size;
   }
-  TRIAD_HOST_DEVICE constexpr index_t level_begin(index_t level) const { return (level_size(level) - 1) / (branching() - 1); }
+  TRIAD_HOST_DEVICE constexpr index_t level_begin(index_t level) const {
+    return (level_size(level) - 1) / (branching() - 1);
+  }
   TRIAD_HOST_DEVICE constexpr index_t level_of(index_t position) const {
     index_t level = 0;
     for (index_t end = 1, size = 1; position >= end; ++level) {
@@ -59,14 +64,17 @@ class tree_positions {
     return level;
   }
 
-  TRIAD_HOST_DEVICE constexpr index_t child(index_t position, index_t c) const { return branching() * position + 1 + c; }
+  TRIAD_HOST_DEVICE constexpr index_t child(index_t position, index_t c) const {
+    return branching() * position + 1 + c;
+  }
   TRIAD_HOST_DEVICE constexpr index_t parent(index_t position) const { return (position - 1) / branching(); }
   TRIAD_HOST_DEVICE constexpr index_t slot(index_t position) const { return (position - 1) % branching(); }
 
   /// The position that child c's tree has at `position`; no_position for its last level, which is empty.
   TRIAD_HOST_DEVICE constexpr index_t child_source(index_t c, index_t position) const {
     index_t const level = level_of(position);
-    return level + 1 < depth() ? level_begin(level + 1) + c * level_size(level) + position - level_begin(level) : no_position;
+    return level + 1 < depth() ? level_begin(level + 1) + c * level_size(level) + position - level_begin(level)
+                               : no_position;
   }
 
   /// An argument of cons, and a position of it.

@@ -4,9 +4,10 @@
 //   roles    R (N, r)   R R' = 1, so N <= r           row 0 is the root's, rows in breadth-first order
 //   fillers  F (V, f)   rows of vocabulary numbers; row 0, of the empty node, is zero
 //
-// Random rows are the unit vectors after rounds of random plane rotations: each round pairs all columns at random and turns each pair
-// by a random angle.  Every round is orthogonal to rounding, whatever the number; after a few times log2(r) the entries have the
-// distribution of a uniformly drawn orthonormal matrix (Kac's walk).  6 N r flops a round, where Gram-Schmidt is 2 N^2 r in all.
+// Random rows are the unit vectors after rounds of random plane rotations: each round pairs all columns at random and
+// turns each pair by a random angle.  Every round is orthogonal to rounding, whatever the number; after a few times
+// log2(r) the entries have the distribution of a uniformly drawn orthonormal matrix (Kac's walk).  6 N r flops a round,
+// where Gram-Schmidt is 2 N^2 r in all.
 #pragma once
 
 #include <cmath>
@@ -34,7 +35,8 @@ struct rotation {
   double cosine, sine;
 };
 
-/// One round: every column in one pair, but for one where their number is odd.  Square roots only, so every machine draws the same.
+/// One round: every column in one pair, but for one where their number is odd.  Square roots only, so every machine
+/// draws the same.
 inline void draw_round(random_stream& stream, std::vector<index_t>& order, std::vector<rotation>& round) {
   for (auto i = order.size(); i > 1; --i) std::swap(order[i - 1], order[stream.below(static_cast<std::uint32_t>(i))]);
   round.clear();
@@ -59,7 +61,8 @@ void unit_rows(matrix<T> rows) {
     for (index_t j = 0; j < rows.extent(1); ++j) rows(i, j) = i == j ? T(1) : T(0);
 }
 
-/// Orthonormal rows, the same for one seed and shape on every machine; orthonormal columns where there are more rows than columns.
+/// Orthonormal rows, the same for one seed and shape on every machine; orthonormal columns where there are more rows
+/// than columns.
 template <class T>
 void random_orthonormal(philox_key seed, matrix<T> rows) {
   if (rows.extent(0) > rows.extent(1)) return random_orthonormal(seed, transposed(rows));
@@ -92,7 +95,9 @@ template <class T>
 void random_fillers(philox_key seed, matrix<T> fillers) {
   index_t const labels = fillers.extent(0) - 1, width = fillers.extent(1);
   if (labels > width)
-    throw data_error("fillers: " + std::to_string(labels) + " labels can be orthonormal in as many dimensions, not in " + std::to_string(width) + "; make them wider");
+    throw data_error("fillers: " + std::to_string(labels) +
+                     " labels can be orthonormal in as many dimensions, not in " + std::to_string(width) +
+                     "; make them wider");
   for (index_t j = 0; labels >= 0 && j < width; ++j) fillers(0, j) = T(0);
   if (labels > 0) random_orthonormal(seed, row_block(fillers, 1, labels));
 }
@@ -114,7 +119,8 @@ void expect_orthonormal(tensor<T const, dyn, dyn> rows, std::string const& name,
       if (std::abs(found - expected) <= orthonormal_tolerance<T>) continue;
       char text[64];
       std::snprintf(text, sizeof text, "%.9g; expected %.0f within %.0e", found, expected, orthonormal_tolerance<T>);
-      throw data_error(name + " are not orthonormal: rows " + std::to_string(j) + " and " + std::to_string(i) + " have inner product " + text);
+      throw data_error(name + " are not orthonormal: rows " + std::to_string(j) + " and " + std::to_string(i) +
+                       " have inner product " + text);
     }
 }
 

@@ -1,4 +1,5 @@
-// Loops over contiguous numbers that the tree algebra is made of, written so that compilers vectorise them; sums in a fixed order.
+// Loops over contiguous numbers that the tree algebra is made of, written so that compilers vectorise them; sums in a
+// fixed order.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

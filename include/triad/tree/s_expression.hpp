@@ -4,8 +4,8 @@
 //   tree  = ( LABEL child ... )  |  LABEL            LABEL: any characters but spaces and parentheses
 //   child = tree                                     a single child fills slot 0, the left one
 //
-// Written: a node is ( label children ), a leaf child its label alone, the root alone ( label ); the empty tree is no text.  Free slots
-// are not written, so a lone right child reads back as a left one.
+// Written: a node is ( label children ), a leaf child its label alone, the root alone ( label ); the empty tree is no
+// text.  Free slots are not written, so a lone right child reads back as a left one.
 #pragma once
 
 #include <string>
@@ -35,7 +35,8 @@ namespace detail {
 
 class tree_reader {
  public:
-  tree_reader(std::string_view text, text_place const& where, index_t branching) : text_(text), where_(where), branching_(branching) {}
+  tree_reader(std::string_view text, text_place const& where, index_t branching)
+      : text_(text), where_(where), branching_(branching) {}
 
   symbol_tree read() {
     for (skip_spaces(); at_ < text_.size(); skip_spaces()) {
@@ -83,12 +84,15 @@ class tree_reader {
   }
   void open(std::size_t begin) {
     if (made_.level() > 0 && made_.next_slot() == branching_)
-      fail(begin, "expected ')' after " + std::to_string(branching_) + " children of '" + made_.label() + "', found another child");
+      fail(begin, "expected ')' after " + std::to_string(branching_) + " children of '" + made_.label() +
+                      "', found another child");
     auto label = token();
     at_ += label.size();
     made_.open(std::move(label));
   }
-  [[noreturn]] void fail(std::size_t at, std::string const& what) const { fail_at(where_, static_cast<index_t>(at), what); }
+  [[noreturn]] void fail(std::size_t at, std::string const& what) const {
+    fail_at(where_, static_cast<index_t>(at), what);
+  }
 
   std::string_view text_;
   text_place const& where_;
@@ -100,8 +104,8 @@ class tree_reader {
 
 }  // namespace detail
 
-/// Reads one tree of at most `branching` children a node; spaces around parentheses may be left out.  data_error names file, line
-/// and column of what it did not expect.
+/// Reads one tree of at most `branching` children a node; spaces around parentheses may be left out.  data_error names
+/// file, line and column of what it did not expect.
 inline symbol_tree parse_tree(std::string_view text, text_place const& where = {}, index_t branching = 2) {
   return detail::tree_reader(text, where, branching).read();
 }

@@ -1,7 +1,8 @@
 // What moves subtrees when roles are vectors: one matrix a child, computed once for a set of roles.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   D_c = sum_x r_x r_cx'    (r, r), x over positions above the last level, cx = where the whole has what child c's tree has at x
+//   D_c = sum_x r_x r_cx'    (r, r), x over positions above the last level, cx = where the whole has what child c's
+//                            tree has at x
 //   E_c = D_c'               grafting is taking a child the other way round
 //
 //   D_c E_c = sum_x r_x r_x', 1 on what the sum covers: a tree with an empty last level.
@@ -29,7 +30,8 @@ void sum_of_products(index_t k, RowA&& a, RowB&& b, T* c, index_t m, index_t n) 
   auto const pack = [k](auto&& row, index_t first, index_t columns, index_t room, std::vector<T>& into) {
     for (index_t x = 0; x < k; ++x) {
       T const* const from = row(x);
-      for (index_t j = 0; j < room; ++j) into[static_cast<std::size_t>(x * room + j)] = j < columns ? from[first + j] : T(0);
+      for (index_t j = 0; j < room; ++j)
+        into[static_cast<std::size_t>(x * room + j)] = j < columns ? from[first + j] : T(0);
     }
   };
   for (index_t j = 0; j < n; j += wide) {
@@ -53,21 +55,24 @@ void sum_of_products(index_t k, RowA&& a, RowB&& b, T* c, index_t m, index_t n) 
 
 /// D_c of every child, from roles (N, r): shifts (b, r, r) are overwritten.
 template <class T, index_t B, index_t D>
-void make_shifts(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles, tensor<T, dyn, dyn, dyn> shifts) {
+void make_shifts(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles,
+                 tensor<T, dyn, dyn, dyn> shifts) {
   index_t const width = roles.extent(1), b = positions.branching();
   TRIAD_EXPECTS(roles.extent(0) == positions.count(), "make_shifts: there is not one role a position");
-  TRIAD_EXPECTS(shifts.extent(0) == b && shifts.extent(1) == width && shifts.extent(2) == width, "make_shifts: shifts are (branching, width, width)");
+  TRIAD_EXPECTS(shifts.extent(0) == b && shifts.extent(1) == width && shifts.extent(2) == width,
+                "make_shifts: shifts are (branching, width, width)");
   index_t const parents = positions.level_begin(positions.depth() - 1);
   T const* const all = roles.data_handle();
   for (index_t c = 0; c < b; ++c)
     detail::sum_of_products(
-        parents, [&](index_t x) { return all + x * width; }, [&](index_t x) { return all + positions.child_source(c, x) * width; },
-        &shifts(c, 0, 0), width, width);
+        parents, [&](index_t x) { return all + x * width; },
+        [&](index_t x) { return all + positions.child_source(c, x) * width; }, &shifts(c, 0, 0), width, width);
 }
 
 /// D_c of every child, then E_c = D_c' of every child, from roles (N, r): maps (2 b, r, r) are overwritten.
 template <class T, index_t B, index_t D>
-void make_shifts_both_ways(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles, tensor<T, dyn, dyn, dyn> maps) {
+void make_shifts_both_ways(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles,
+                           tensor<T, dyn, dyn, dyn> maps) {
   index_t const b = positions.branching(), width = maps.extent(1);
   TRIAD_EXPECTS(maps.extent(0) == 2 * b, "make_shifts_both_ways: maps are (2 branching, width, width)");
   make_shifts(positions, roles, tensor<T, dyn, dyn, dyn>(maps.data_handle(), b, width, maps.extent(2)));
@@ -92,7 +97,8 @@ struct role_maps {
 /// Fills maps with canonical roles: role r is unit vector r.  Wider roles have unused columns.
 template <class T, index_t B, index_t D>
 void make_canonical(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
-  TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(), "make_canonical: roles are at least as wide as there are positions");
+  TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(),
+                "make_canonical: roles are at least as wide as there are positions");
   unit_rows(as_matrix(maps.roles));
   detail::fill_row(maps.shifts.data_handle(), static_cast<index_t>(maps.shifts.size()), T(0));
   for (index_t c = 0; c < positions.branching(); ++c)
@@ -105,7 +111,8 @@ void make_canonical(tree_positions<B, D> const& positions, role_maps<T> const& m
 /// Fills maps with random orthonormal roles.
 template <class T, index_t B, index_t D>
 void make_random(tree_positions<B, D> const& positions, philox_key seed, role_maps<T> const& maps) {
-  TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(), "make_random: roles are at least as wide as there are positions");
+  TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(),
+                "make_random: roles are at least as wide as there are positions");
   random_orthonormal(seed, as_matrix(maps.roles));
   make_shifts<T>(positions, maps.roles, maps.shifts);
 }

@@ -1,7 +1,8 @@
 // Trees as lists of coordinates: what is not zero, with its role as a path in 64 bits.  For depths no array holds.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   x = sum_i w_i (filler index f_i at role r_i),  sorted by (role, filler), each pair once: sums coalesce as they are made
+//   x = sum_i w_i (filler index f_i at role r_i),  sorted by (role, filler), each pair once: sums coalesce as they are
+//     made
 //
 // The primitives of tree/gather.hpp, in time linear in the coordinates.  Exact to depth 64 for b = 2 (tree/paths.hpp).
 #pragma once
@@ -26,7 +27,9 @@ struct sparse_tree {
     T weight;
     bool operator==(coordinate const&) const = default;
     /// The order of coordinates.
-    friend constexpr bool before(coordinate const& a, coordinate const& b) { return a.role != b.role ? a.role < b.role : a.filler < b.filler; }
+    friend constexpr bool before(coordinate const& a, coordinate const& b) {
+      return a.role != b.role ? a.role < b.role : a.filler < b.filler;
+    }
   };
   std::vector<coordinate> coordinates;
 
@@ -50,7 +53,8 @@ class sparse_algebra {
   /// depth 0: as deep as 64 bits allow.
   constexpr sparse_algebra(index_t branching, index_t depth, index_t fillers)
       : paths_(branching), depth_(depth == 0 ? paths_.max_depth() : depth), fillers_(fillers) {
-    TRIAD_EXPECTS(depth_ >= 1 && depth_ <= paths_.max_depth(), "sparse_algebra: paths of this depth do not fit in 64 bits");
+    TRIAD_EXPECTS(depth_ >= 1 && depth_ <= paths_.max_depth(),
+                  "sparse_algebra: paths of this depth do not fit in 64 bits");
   }
 
   constexpr role_paths const& paths() const { return paths_; }
@@ -86,7 +90,8 @@ class sparse_algebra {
   }
   void add_unbound(T w, role_code role, const_tree x, vec<T> s) const {
     expect_role(role, s.extent(0));
-    auto const first = std::lower_bound(x.coordinates.begin(), x.coordinates.end(), coordinate{role, 0, T(0)}, in_order);
+    auto const first =
+        std::lower_bound(x.coordinates.begin(), x.coordinates.end(), coordinate{role, 0, T(0)}, in_order);
     for (auto at = first; at != x.coordinates.end() && at->role == role; ++at) s(at->filler) += w * at->weight;
   }
   T inner_product(const_tree x, const_tree y) const {
@@ -103,7 +108,8 @@ class sparse_algebra {
     return sum;
   }
 
-  /// Keeps the `most` coordinates of largest absolute weight, the earlier one of two that are equal, and says what went.
+  /// Keeps the `most` coordinates of largest absolute weight, the earlier one of two that are equal, and says what
+  /// went.
   pruned prune(tree y, index_t most) const {
     TRIAD_EXPECTS(most >= 0, "sparse_algebra: a number of coordinates to keep is not negative");
     auto& all = y.coordinates;
@@ -149,7 +155,9 @@ class sparse_algebra {
     y.coordinates = std::move(sum);
   }
 
-  void expect_child(index_t c) const { TRIAD_EXPECTS(c >= 0 && c < branching(), "sparse_algebra: there is no such child"); }
+  void expect_child(index_t c) const {
+    TRIAD_EXPECTS(c >= 0 && c < branching(), "sparse_algebra: there is no such child");
+  }
   void expect_role(role_code role, index_t width) const {
     TRIAD_EXPECTS(role != no_role && paths_.level(role) < depth_, "sparse_algebra: a role lies below the last level");
     TRIAD_EXPECTS(width == fillers_, "sparse_algebra: a filler has another width");

@@ -1,8 +1,8 @@
 // A tree of labels as a value: nodes in pre-order in one vector, no pointers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Node i's subtree is nodes i .. i + size(i) - 1.  Its children follow it, each with the slot it fills: 0 is the left one (car), 1 the
-// right one (cdr).  A slot may be free, so a node can have a right child and no left one.
+// Node i's subtree is nodes i .. i + size(i) - 1.  Its children follow it, each with the slot it fills: 0 is the left
+// one (car), 1 the right one (cdr).  A slot may be free, so a node can have a right child and no left one.
 //
 //   ( A B ( C D ) )      node  label  slot  size        depth 3 (the root alone has depth 1), branching 2
 //                          0     A      0     4
@@ -139,7 +139,8 @@ class basic_tree<Label>::builder {
   void open(Label label, index_t slot) {
     auto& nodes = made_.nodes_;
     TRIAD_EXPECTS(nodes.empty() || !open_.empty(), "tree: a tree has one root");
-    TRIAD_EXPECTS(open_.empty() ? slot == 0 : slot >= open_.back().next_slot, "tree: children are opened in the order of their slots, from 0");
+    TRIAD_EXPECTS(open_.empty() ? slot == 0 : slot >= open_.back().next_slot,
+                  "tree: children are opened in the order of their slots, from 0");
     if (!open_.empty()) open_.back().next_slot = slot + 1;
     open_.push_back({made_.size(), 0});
     nodes.push_back({std::move(label), slot, 1});

@@ -1,4 +1,5 @@
-// A tree of the algebra that owns its numbers, for programs that compute with a few of them: car(x), cons(l, r, s) as expressions.
+// A tree of the algebra that owns its numbers, for programs that compute with a few of them: car(x), cons(l, r, s) as
+// expressions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -71,7 +72,9 @@ class tensor_tree {
     sum.algebra().add(1, y.view(), sum.view());
     return sum;
   }
-  friend value_type inner_product(tensor_tree const& x, tensor_tree const& y) { return x.algebra().inner_product(x.view(), y.view()); }
+  friend value_type inner_product(tensor_tree const& x, tensor_tree const& y) {
+    return x.algebra().inner_product(x.view(), y.view());
+  }
 
  private:
   static constexpr bool owns_views = !std::is_reference_v<typename A::tree>;

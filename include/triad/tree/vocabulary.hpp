@@ -21,7 +21,8 @@ class vocabulary {
   /// A list as it was saved: "<empty>" first, no label twice.
   explicit vocabulary(std::vector<std::string> const& labels) {
     if (labels.empty() || labels.front() != empty_label)
-      throw data_error("vocabulary: expected '<empty>' as the first label, found " + (labels.empty() ? "no label" : "'" + labels.front() + "'"));
+      throw data_error("vocabulary: expected '<empty>' as the first label, found " +
+                       (labels.empty() ? "no label" : "'" + labels.front() + "'"));
     for (auto const& label : labels) {
       if (has(label)) throw data_error("vocabulary: expected every label once, found '" + label + "' twice");
       insert(label);

@@ -11,5 +11,6 @@ constexpr triad::index_t rows_of_b = 3;
 #endif
 
 void product(triad::reference::backend& ex, float* p) {
-  triad::matmul(ex, triad::tensor<float, 2, 3>(p), triad::tensor<float, rows_of_b, 5>(p), triad::tensor<float, 2, 5>(p));
+  triad::matmul(ex, triad::tensor<float, 2, 3>(p), triad::tensor<float, rows_of_b, 5>(p),
+                triad::tensor<float, 2, 5>(p));
 }
