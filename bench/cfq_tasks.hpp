@@ -7,9 +7,9 @@
 
 #include "sequences.hpp"
 #include "training_tasks.hpp"
-#include "triad/models/dependency_loader.hpp"
+#include "triad/batches/dependency_loader.hpp"
+#include "triad/batches/edge_pair_loader.hpp"
 #include "triad/models/dependency_parser.hpp"
-#include "triad/models/edge_pair_loader.hpp"
 #include "triad/models/edge_transformer_seq2seq.hpp"
 
 namespace bench {

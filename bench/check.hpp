@@ -6,8 +6,8 @@
 
 #include "compare.hpp"
 #include "session.hpp"
+#include "triad/cpu/kernels/parallel.hpp"
 #include "triad/cpu/matmul.hpp"
-#include "triad/cpu/parallel.hpp"
 #include "triad/reference/reference.hpp"
 
 namespace bench {

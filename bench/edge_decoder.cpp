@@ -1,6 +1,6 @@
 // Decoding with the encoder-decoder Edge Transformer: new edges alone, and by causal passes over all tokens.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/models/edge_decoder.hpp"
+#include "triad/decoding/edge_decoder.hpp"
 
 #include <algorithm>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "cfq_tasks.hpp"
 #include "session.hpp"
-#include "triad/models/edge_pair_loader.hpp"
+#include "triad/batches/edge_pair_loader.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/parameters.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "run_training.hpp"
 #include "seq2seq_task.hpp"
-#include "triad/models/fused_decoder.hpp"
+#include "triad/decoding/fused_decoder.hpp"
 
 namespace bench {
 namespace {

@@ -17,7 +17,7 @@
 #include <cmath>
 
 #include "triad/cpu/cpu.hpp"
-#include "triad/cpu/simd.hpp"
+#include "triad/cpu/kernels/simd.hpp"
 #include "triad/layers/triangular_attention.hpp"
 
 namespace bench {

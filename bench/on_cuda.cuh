@@ -10,7 +10,7 @@
 #include "triad/core/buffer.hpp"
 #include "triad/core/random.hpp"
 #include "triad/cuda/backend.cuh"
-#include "triad/cuda/launch.cuh"
+#include "triad/cuda/device/launch.cuh"
 #include "work.hpp"
 
 namespace bench {

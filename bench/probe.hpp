@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "triad/core/buffer.hpp"
+#include "triad/cpu/kernels/simd.hpp"
 #include "triad/cpu/matmul.hpp"
-#include "triad/cpu/simd.hpp"
 #include "work.hpp"
 
 namespace bench {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sequences.hpp"
+#include "triad/batches/pair_loader.hpp"
 #include "triad/models/fused_transformer.hpp"
-#include "triad/models/pair_loader.hpp"
 #include "work.hpp"
 
 namespace bench {

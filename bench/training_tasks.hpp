@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "sequences.hpp"
+#include "triad/batches/graph_loader.hpp"
+#include "triad/batches/sentence_loader.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/edge_transformer_parser.hpp"
-#include "triad/models/graph_loader.hpp"
-#include "triad/models/sentence_loader.hpp"
 #include "work.hpp"
 
 namespace bench {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "sequences.hpp"
-#include "triad/models/tree_loader.hpp"
+#include "triad/batches/tree_loader.hpp"
 #include "triad/models/tree_machine.hpp"
 #include "triad/tree/shift.hpp"
 #include "work.hpp"

@@ -9,19 +9,21 @@ set(cpu core ops reference cpu)
 set(cuda core ops cuda)
 set(tree core tree)
 set(layers core ops tree layers)
-set(models core ops tree layers models)
+set(batches core ops tree layers batches)
+set(models core ops tree layers batches models)
+set(decoding core ops tree layers batches models decoding)
 set(train core ops train layers/layer.hpp)  # the layer concept is all that train knows of layers
 set(io core io)
-set(. core ops reference cpu cuda tree layers models train .)
+set(. core ops reference cpu cuda tree layers batches models decoding train .)
 
 # What only some files may include: "pattern of the include|pattern of the file".
 set(reserved
   "mdspan$|^core/mdspan\\.hpp$"
   "cblas|^cpu/matmul\\.hpp$"
-  "^(pthread|sched)\\.h$|^cpu/pool\\.hpp$"
+  "^(pthread|sched)\\.h$|^cpu/kernels/pool\\.hpp$"
   "nlohmann|^io/"
   "^(cuda_runtime|cuda_fp16|cuda_bf16)|^cuda/"
-  "^cublas|^cuda/blas(_lt)?\\.cuh$"
+  "^cublas|^cuda/device/blas(_lt)?\\.cuh$"
   "^(cub|thrust)/|^cuda/primitives\\.cuh$"
   "^immintrin\\.h$|^cpu/")
 
@@ -71,10 +73,32 @@ foreach(file IN LISTS files)
           string(APPEND faults "\n  ${file}: includes <${included}>, which is for ${who} alone")
         endif()
       endforeach()
-    elseif(NOT (file STREQUAL "cuda/block.cuh" AND line MATCHES "TRIAD_CUDA_DOUBLE$"))  # the one seam for a stand-in
+    elseif(NOT (file STREQUAL "cuda/device/block.cuh" AND line MATCHES "TRIAD_CUDA_DOUBLE$"))  # the one seam for a stand-in
       string(APPEND faults "\n  ${file}: ${line}: our own headers are included as \"triad/folder/file.hpp\"")
     endif()
   endforeach()
+endforeach()
+
+# The listings agree: a backend's folder has files of operations alone, by the operations' names; the reference and CUDA
+# have them all.  What such a file is made of lies one folder down.
+file(GLOB operations RELATIVE "${INCLUDE}/triad/ops" "${INCLUDE}/triad/ops/*.hpp")
+list(TRANSFORM operations REPLACE "\\.hpp$" "")
+foreach(backend IN ITEMS reference cpu cuda)
+  file(GLOB kernels RELATIVE "${INCLUDE}/triad/${backend}" "${INCLUDE}/triad/${backend}/*.hpp" "${INCLUDE}/triad/${backend}/*.cuh")
+  list(TRANSFORM kernels REPLACE "\\.(hpp|cuh)$" "")
+  list(REMOVE_ITEM kernels backend ${backend})
+  set(strangers ${kernels})
+  list(REMOVE_ITEM strangers ${operations})
+  foreach(stranger IN LISTS strangers)
+    string(APPEND faults "\n  ${backend}/${stranger}: ops/ has no such operation; put parts of one a folder further down")
+  endforeach()
+  if(NOT backend STREQUAL "cpu")
+    set(missing ${operations})
+    list(REMOVE_ITEM missing ${kernels})
+    foreach(operation IN LISTS missing)
+      string(APPEND faults "\n  ${backend}/${operation}: is missing, and ops/${operation}.hpp is there")
+    endforeach()
+  endif()
 endforeach()
 
 if(faults)

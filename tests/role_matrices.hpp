@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "triad/layers/tree_interpreter.hpp"
+#include "triad/layers/tree/interpreter.hpp"
 #include "triad/tree/shift.hpp"
 
 namespace triad::test {

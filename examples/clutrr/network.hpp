@@ -10,7 +10,7 @@
 #include "../common/learner.hpp"
 #include "graph.hpp"
 #include "options.hpp"
-#include "triad/models/batch_upload.hpp"
+#include "triad/batches/batch_upload.hpp"
 
 namespace clutrr {
 

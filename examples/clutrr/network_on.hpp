@@ -8,7 +8,7 @@
 
 #include "../common/learner_on.hpp"
 #include "models.hpp"
-#include "triad/models/graph_loader.hpp"
+#include "triad/batches/graph_loader.hpp"
 
 namespace clutrr {
 

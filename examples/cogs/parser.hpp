@@ -9,7 +9,7 @@
 #include "../common/backend_choice.hpp"
 #include "../common/learner.hpp"
 #include "options.hpp"
-#include "triad/models/sentence_loader.hpp"
+#include "triad/batches/sentence_loader.hpp"
 
 namespace cogs {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "sentence.hpp"
+#include "triad/batches/sentence_loader.hpp"
 #include "triad/core/errors.hpp"
-#include "triad/models/sentence_loader.hpp"
 
 namespace cogs {
 

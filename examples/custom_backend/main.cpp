@@ -12,8 +12,8 @@
 #include <cstdio>
 
 #include "flop_counter.hpp"
+#include "triad/batches/graph_loader.hpp"
 #include "triad/models/edge_transformer.hpp"
-#include "triad/models/graph_loader.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "triad/batches/graph_loader.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/models/edge_transformer.hpp"
-#include "triad/models/graph_loader.hpp"
 #include "triad/train/trainer.hpp"
 
 using namespace triad;

@@ -15,7 +15,7 @@
 #include "models.hpp"
 #include "noise.hpp"
 #include "temperature.hpp"
-#include "triad/models/tree_loader.hpp"
+#include "triad/batches/tree_loader.hpp"
 #include "triad/tree/bind.hpp"
 #include "triad/tree/placement.hpp"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "options.hpp"
+#include "triad/batches/batch_upload.hpp"
+#include "triad/batches/tree_batch.hpp"
 #include "triad/core/random.hpp"
-#include "triad/models/batch_upload.hpp"
-#include "triad/models/tree_batch.hpp"
 
 namespace tree_transforms {
 

@@ -4,6 +4,6 @@
 
 namespace triad {
 
-inline constexpr char version[] = "0.1.0";
+inline constexpr char version[] = "0.2.0";
 
 }  // namespace triad

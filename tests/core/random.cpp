@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "triad/cpu/random.hpp"
+#include "triad/cpu/kernels/random.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Blocks of threads for a host compiler: what triad/cuda/block.cuh has for nvcc, on the engine beside this file.
+// Blocks of threads for a host compiler: what triad/cuda/device/block.cuh has for nvcc, on the engine beside this file.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Included by block.cuh where TRIAD_CUDA_DOUBLE names it.  Interface and meaning are those of nvcc's branch there; what

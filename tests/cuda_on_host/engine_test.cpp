@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "triad/cuda/block.cuh"
+#include "triad/cuda/device/block.cuh"
 
 namespace {
 

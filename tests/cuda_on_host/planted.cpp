@@ -11,7 +11,7 @@
 #include <iterator>
 #include <string>
 
-#include "triad/cuda/launch.cuh"
+#include "triad/cuda/device/launch.cuh"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "triad/batches/graph_loader.hpp"
 #include "triad/cuda.cuh"
 #include "triad/models/edge_transformer.hpp"
-#include "triad/models/graph_loader.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 

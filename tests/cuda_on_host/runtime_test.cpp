@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "triad/cuda/launch.cuh"
+#include "triad/cuda/device/launch.cuh"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/cuda/backend.cuh"
-#include "triad/cuda/block.cuh"
+#include "triad/cuda/device/block.cuh"
 #include "triad/reference/reference.hpp"
 
 namespace triad::test {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "family.hpp"
-#include "triad/models/graph_queries.hpp"
+#include "triad/batches/graph_queries.hpp"
 #include "triad/ops/cross_entropy.hpp"
 
 namespace triad::golden {

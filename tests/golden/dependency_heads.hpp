@@ -4,8 +4,8 @@
 #pragma once
 
 #include "family.hpp"
-#include "triad/layers/biaffine_heads.hpp"
-#include "triad/layers/edge_heads.hpp"
+#include "triad/layers/heads/biaffine_heads.hpp"
+#include "triad/layers/heads/edge_heads.hpp"
 
 namespace triad::golden {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "edge_model.hpp"
-#include "triad/models/graph_loader.hpp"
+#include "triad/batches/graph_loader.hpp"
 #include "triad/train/trainer.hpp"
 #include "update.hpp"
 

@@ -15,7 +15,7 @@
 #include "tests/io/published_roberta.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "tests/ragged.hpp"
-#include "triad/models/pair_loader.hpp"
+#include "triad/batches/pair_loader.hpp"
 #include "triad/models/roberta.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/train/initialize.hpp"

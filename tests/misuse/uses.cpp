@@ -2,23 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/misuse/misuse.hpp"
 #include "tests/ragged.hpp"
+#include "triad/batches/dependency_loader.hpp"
+#include "triad/batches/edge_pair_loader.hpp"
+#include "triad/batches/graph_loader.hpp"
+#include "triad/batches/pair_loader.hpp"
+#include "triad/batches/tree_loader.hpp"
 #include "triad/cpu/backend.hpp"
 #include "triad/layers/chain.hpp"
 #include "triad/layers/dropout.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/layers/fuse_attention.hpp"
 #include "triad/layers/residual.hpp"
-#include "triad/models/dependency_loader.hpp"
-#include "triad/models/edge_pair_loader.hpp"
-#include "triad/models/graph_loader.hpp"
-#include "triad/models/pair_loader.hpp"
-#include "triad/models/tree_loader.hpp"
 #include "triad/ops/adam.hpp"
 #include "triad/ops/arc_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/head_bias.hpp"
-#include "triad/ops/history.hpp"
 #include "triad/ops/layer_norm.hpp"
+#include "triad/ops/log_step.hpp"
 #include "triad/ops/pair_product.hpp"
 #include "triad/ops/pair_sum.hpp"
 #include "triad/ops/reduce.hpp"
@@ -399,8 +399,8 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
       {"adam's rate", [] { adam(ex, {}, cv(2), nullptr, v(3), cv(3), v(3), v(3)); }, "adam"},
       {"adam's gradient", [] { adam(ex, {}, cv(1), nullptr, v(3), cv(4), v(3), v(3)); }, "adam"},
       {"clip", [] { clip(ex, 1, cv(2), v(3)); }, "clip"},
-      {"note", [] { note(ex, nullptr, cv(2), cv(1), m(4, 2)); }, "note"},
-      {"note's table", [] { note(ex, nullptr, cv(1), cv(1), m(4, 3)); }, "note"},
+      {"log_step", [] { log_step(ex, nullptr, cv(2), cv(1), m(4, 2)); }, "log_step"},
+      {"log_step's table", [] { log_step(ex, nullptr, cv(1), cv(1), m(4, 3)); }, "log_step"},
       {"head_bias_add", [] { head_bias_add(ex, ct(3, 2), cv(4), t(4, 4)); }, "head_bias"},
       {"head_bias_add's heads", [] { head_bias_add(ex, ct(3, 3), cv(4), t(3, 4)); }, "head_bias"},
       {"tree_loss", [] { tree_loss(ex, scratch(), cm(4, 3), n(3), v(1), m(4, 3)); }, "tree_loss"},

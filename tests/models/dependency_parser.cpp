@@ -11,9 +11,9 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/model_use.hpp"
+#include "triad/batches/dependency_loader.hpp"
+#include "triad/batches/sentence_loader.hpp"
 #include "triad/cpu/cpu.hpp"
-#include "triad/models/dependency_loader.hpp"
-#include "triad/models/sentence_loader.hpp"
 #include "triad/train/trainer.hpp"
 
 namespace {

@@ -11,8 +11,8 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/model_use.hpp"
+#include "triad/batches/edge_pair_loader.hpp"
 #include "triad/cpu/cpu.hpp"
-#include "triad/models/edge_pair_loader.hpp"
 
 namespace {
 

@@ -7,9 +7,9 @@
 
 #include "tests/allocation_count.hpp"
 #include "tests/catch.hpp"
+#include "triad/batches/edge_pair_loader.hpp"
 #include "triad/core/random.hpp"
 #include "triad/cpu/cpu.hpp"
-#include "triad/models/edge_pair_loader.hpp"
 #include "triad/models/edge_transformer_seq2seq.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"

@@ -6,10 +6,10 @@
 
 #include "tests/allocation_count.hpp"
 #include "tests/catch.hpp"
+#include "triad/batches/pair_loader.hpp"
 #include "triad/core/random.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/fused_transformer.hpp"
-#include "triad/models/pair_loader.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 

@@ -10,8 +10,8 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/model_use.hpp"
+#include "triad/batches/pair_loader.hpp"
 #include "triad/cpu/cpu.hpp"
-#include "triad/models/pair_loader.hpp"
 
 namespace {
 

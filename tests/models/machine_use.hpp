@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/ragged.hpp"
-#include "triad/models/tree_loader.hpp"
+#include "triad/batches/tree_loader.hpp"
 #include "triad/models/tree_machine.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/train/parameters.hpp"

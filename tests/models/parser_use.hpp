@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/models/model_use.hpp"
-#include "triad/models/sentence_loader.hpp"
+#include "triad/batches/sentence_loader.hpp"
 
 namespace triad::test {
 

@@ -12,8 +12,8 @@
 #include "tests/check_gradient.hpp"
 #include "tests/distance.hpp"
 #include "tests/ragged.hpp"
+#include "triad/batches/graph_loader.hpp"
 #include "triad/cpu/cpu.hpp"
-#include "triad/models/graph_loader.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/train/gradient_check.hpp"
 #include "triad/train/initialize.hpp"
@@ -329,9 +329,9 @@ TEST_CASE("first states are a part of what a recorded step is known by") {
   using queries = relation_queries<double, dyn>;
   std::vector<double> states(8);
   auto const value = [](queries const& q) {
-    identity id;
-    q.identify(id);
-    return id.value();
+    replay_key key;
+    q.identify(key);
+    return key.value();
   };
   graph_queries const asked{};
   auto const from = [&](std::size_t at) {

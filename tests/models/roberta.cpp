@@ -8,8 +8,8 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/model_use.hpp"
-#include "triad/models/fused_decoder.hpp"
-#include "triad/models/pair_loader.hpp"
+#include "triad/batches/pair_loader.hpp"
+#include "triad/decoding/fused_decoder.hpp"
 
 namespace {
 

@@ -9,9 +9,9 @@
 
 #include "tests/allocations.hpp"
 #include "tests/catch.hpp"
+#include "triad/batches/graph_loader.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/edge_transformer.hpp"
-#include "triad/models/graph_loader.hpp"
 #include "triad/train/initialize.hpp"
 
 namespace {

@@ -10,7 +10,7 @@
 #include "../../common/backend_choice.hpp"
 #include "../../common/learner.hpp"
 #include "options.hpp"
-#include "triad/models/dependency_loader.hpp"
+#include "triad/batches/dependency_loader.hpp"
 
 namespace dependency {
 

@@ -10,7 +10,7 @@
 
 #include "../../common/learner_on.hpp"
 #include "models.hpp"
-#include "triad/models/arborescence.hpp"
+#include "triad/decoding/arborescence.hpp"
 
 namespace dependency {
 

@@ -11,8 +11,8 @@
 
 #include "../../common/text/conllu.hpp"
 #include "../../common/text/dictionary.hpp"
+#include "triad/batches/dependency_loader.hpp"
 #include "triad/io/json_read.hpp"
-#include "triad/models/dependency_loader.hpp"
 
 namespace dependency {
 

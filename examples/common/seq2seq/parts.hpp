@@ -4,10 +4,10 @@
 
 #include "../text/dictionary.hpp"
 #include "models.hpp"
-#include "triad/models/edge_decoder.hpp"
-#include "triad/models/edge_pair_loader.hpp"
-#include "triad/models/fused_decoder.hpp"
-#include "triad/models/pair_loader.hpp"
+#include "triad/batches/edge_pair_loader.hpp"
+#include "triad/batches/pair_loader.hpp"
+#include "triad/decoding/edge_decoder.hpp"
+#include "triad/decoding/fused_decoder.hpp"
 
 namespace seq2seq {
 

@@ -10,10 +10,10 @@
 #include "../backend_choice.hpp"
 #include "../learner.hpp"
 #include "options.hpp"
+#include "triad/batches/edge_pair_batch.hpp"
+#include "triad/batches/pair_batch.hpp"
 #include "triad/core/mdspan.hpp"
-#include "triad/models/beam_search.hpp"
-#include "triad/models/edge_pair_batch.hpp"
-#include "triad/models/pair_batch.hpp"
+#include "triad/decoding/beam_search.hpp"
 
 namespace seq2seq {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "triad/cpu/elementwise.hpp"
-#include "triad/cpu/simd.hpp"
+#include "triad/cpu/kernels/simd.hpp"
 #include "triad/reference/adam.hpp"
 
 namespace triad::cpu {

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <concepts>
 
-#include "triad/cpu/attention_rows.hpp"
+#include "triad/cpu/kernels/attention_rows.hpp"
 #include "triad/cpu/matmul.hpp"
 
 namespace triad::cpu {

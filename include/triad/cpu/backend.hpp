@@ -5,7 +5,7 @@
 #include <string>
 
 #include "triad/core/contracts.hpp"
-#include "triad/cpu/pool.hpp"
+#include "triad/cpu/kernels/pool.hpp"
 #include "triad/reference/backend.hpp"
 
 namespace triad::cpu {
@@ -27,4 +27,4 @@ struct backend : reference::backend {
 
 }  // namespace triad::cpu
 
-#include "triad/cpu/parallel.hpp"
+#include "triad/cpu/kernels/parallel.hpp"

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "triad/cpu/backend.hpp"
-#include "triad/cpu/simd.hpp"
+#include "triad/cpu/kernels/simd.hpp"
 #include "triad/reference/cross_entropy.hpp"
 
 namespace triad::cpu {

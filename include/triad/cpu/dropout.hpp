@@ -3,7 +3,7 @@
 #pragma once
 
 #include "triad/cpu/backend.hpp"
-#include "triad/cpu/random.hpp"
+#include "triad/cpu/kernels/random.hpp"
 #include "triad/reference/dropout.hpp"
 
 namespace triad::cpu {

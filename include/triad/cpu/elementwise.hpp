@@ -6,7 +6,7 @@
 #include <concepts>
 
 #include "triad/cpu/backend.hpp"
-#include "triad/cpu/gelu.hpp"
+#include "triad/cpu/kernels/gelu.hpp"
 #include "triad/reference/elementwise.hpp"
 
 namespace triad::cpu {

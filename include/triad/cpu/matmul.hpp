@@ -12,7 +12,7 @@
 #include <concepts>
 
 #include "triad/cpu/backend.hpp"
-#include "triad/cpu/random.hpp"
+#include "triad/cpu/kernels/random.hpp"
 #include "triad/reference/matmul.hpp"
 
 // Present in the BLAS that is linked, or null.

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "triad/cpu/backend.hpp"
-#include "triad/cpu/random.hpp"
+#include "triad/cpu/kernels/random.hpp"
 #include "triad/reference/pair_sum.hpp"
 
 namespace triad::cpu {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "triad/cpu/backend.hpp"
-#include "triad/cpu/random.hpp"
+#include "triad/cpu/kernels/random.hpp"
 #include "triad/reference/relation_attention.hpp"
 
 namespace triad::cpu {

@@ -10,8 +10,8 @@
 #include <algorithm>
 
 #include "triad/cpu/backend.hpp"
-#include "triad/cpu/constant.hpp"
-#include "triad/cpu/simd.hpp"
+#include "triad/cpu/kernels/constant.hpp"
+#include "triad/cpu/kernels/simd.hpp"
 #include "triad/reference/tree_shift.hpp"
 
 namespace triad::cpu {

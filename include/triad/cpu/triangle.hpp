@@ -14,10 +14,10 @@
 #include <cmath>
 
 #include "triad/cpu/backend.hpp"
-#include "triad/cpu/random.hpp"
-#include "triad/cpu/triangle_small.hpp"
-#include "triad/cpu/triangle_tiled_backward.hpp"
-#include "triad/cpu/triangle_tiled_forward.hpp"
+#include "triad/cpu/kernels/random.hpp"
+#include "triad/cpu/triangle/small.hpp"
+#include "triad/cpu/triangle/tiled_backward.hpp"
+#include "triad/cpu/triangle/tiled_forward.hpp"
 #include "triad/reference/triangle.hpp"
 
 namespace triad::cpu {

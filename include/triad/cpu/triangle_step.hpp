@@ -11,8 +11,8 @@
 #include <cmath>
 #include <concepts>
 
-#include "triad/cpu/attention_rows.hpp"
 #include "triad/cpu/backend.hpp"
+#include "triad/cpu/kernels/attention_rows.hpp"
 #include "triad/reference/triangle_step.hpp"
 
 namespace triad::cpu {

@@ -12,11 +12,11 @@
 
 #include <algorithm>
 
-#include "triad/cpu/constant.hpp"
+#include "triad/cpu/kernels/constant.hpp"
+#include "triad/cpu/kernels/simd.hpp"
 #include "triad/cpu/matmul.hpp"
 #include "triad/cpu/reduce.hpp"
-#include "triad/cpu/simd.hpp"
-#include "triad/ops/wide_chunks.hpp"
+#include "triad/ops/wide_matmul.hpp"
 
 namespace triad::cpu {
 

@@ -9,7 +9,7 @@
 #include <cuda/std/cmath>
 #include <cuda/std/limits>
 
-#include "triad/cuda/attention_tile.cuh"
+#include "triad/cuda/device/attention_tile.cuh"
 
 namespace triad::cuda {
 

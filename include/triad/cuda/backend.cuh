@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "triad/core/backend.hpp"
-#include "triad/cuda/blas_lt.cuh"
-#include "triad/cuda/memory.cuh"
-#include "triad/cuda/replay.cuh"
+#include "triad/cuda/device/blas_lt.cuh"
+#include "triad/cuda/device/memory.cuh"
+#include "triad/cuda/device/replay.cuh"
 
 namespace triad::cuda {
 

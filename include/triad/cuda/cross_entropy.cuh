@@ -8,8 +8,8 @@
 #include <cuda/std/cmath>
 #include <cuda/std/limits>
 
+#include "triad/cuda/device/rows.cuh"
 #include "triad/cuda/elementwise.cuh"
-#include "triad/cuda/rows.cuh"
 #include "triad/ops/cross_entropy.hpp"
 
 namespace triad::cuda {

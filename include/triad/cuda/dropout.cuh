@@ -5,7 +5,7 @@
 // w belongs to column 64 h + 16 w + q of these: half a warp reads 64 bytes of float side by side.
 #pragma once
 
-#include "triad/cuda/rows.cuh"
+#include "triad/cuda/device/rows.cuh"
 #include "triad/ops/dropout.hpp"
 
 namespace triad::cuda {

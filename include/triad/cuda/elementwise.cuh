@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "triad/cuda/launch.cuh"
+#include "triad/cuda/device/launch.cuh"
 #include "triad/ops/elementwise.hpp"
 
 namespace triad::cuda {

@@ -5,7 +5,7 @@
 #include <cuda/std/bit>
 #include <cuda/std/limits>
 
-#include "triad/cuda/rows.cuh"
+#include "triad/cuda/device/rows.cuh"
 #include "triad/ops/gather.hpp"
 
 namespace triad::cuda {

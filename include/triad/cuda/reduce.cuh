@@ -4,7 +4,7 @@
 
 #include <cuda/std/cmath>
 
-#include "triad/cuda/rows.cuh"
+#include "triad/cuda/device/rows.cuh"
 #include "triad/ops/reduce.hpp"
 
 namespace triad::cuda {

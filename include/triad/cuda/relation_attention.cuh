@@ -12,7 +12,7 @@
 #include <cuda/std/cmath>
 #include <cuda/std/limits>
 
-#include "triad/cuda/rows.cuh"
+#include "triad/cuda/device/rows.cuh"
 #include "triad/ops/relation_attention.hpp"
 
 namespace triad::cuda {

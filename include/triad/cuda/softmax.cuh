@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "triad/cuda/rows.cuh"
+#include "triad/cuda/device/rows.cuh"
 #include "triad/ops/softmax.hpp"
 
 namespace triad::cuda {

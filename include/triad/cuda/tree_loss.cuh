@@ -5,7 +5,7 @@
 #include <cuda/std/cmath>
 #include <cuda/std/limits>
 
-#include "triad/cuda/rows.cuh"
+#include "triad/cuda/device/rows.cuh"
 #include "triad/ops/tree_loss.hpp"
 
 namespace triad::cuda {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "triad/cuda/rows.cuh"
+#include "triad/cuda/device/rows.cuh"
 #include "triad/ops/tree_shift.hpp"
 
 namespace triad::cuda {

@@ -24,11 +24,11 @@
 #include <type_traits>
 
 #include "triad/cuda/backend.cuh"
-#include "triad/cuda/triangle_backward.cuh"
-#include "triad/cuda/triangle_forward.cuh"
-#include "triad/cuda/triangle_general.cuh"
-#include "triad/cuda/triangle_small.cuh"
-#include "triad/cuda/triangle_small_backward.cuh"
+#include "triad/cuda/triangle/backward.cuh"
+#include "triad/cuda/triangle/forward.cuh"
+#include "triad/cuda/triangle/general.cuh"
+#include "triad/cuda/triangle/small.cuh"
+#include "triad/cuda/triangle/small_backward.cuh"
 
 namespace triad::cuda {
 

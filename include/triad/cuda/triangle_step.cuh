@@ -9,7 +9,7 @@
 #include <cuda/std/cmath>
 #include <cuda/std/limits>
 
-#include "triad/cuda/rows.cuh"
+#include "triad/cuda/device/rows.cuh"
 #include "triad/ops/triangle_step.hpp"
 
 namespace triad::cuda {

@@ -6,17 +6,17 @@
 //   loss = mean over tokens of -log softmax(arc(i, :))(parent(i)) + mean over tokens of -log softmax(relation((i,
 //     parent(i)), :))(right)
 //
-//   edge_dependency_parser       a state of every ordered pair, read by linear maps              layers/edge_heads.hpp
+//   edge_dependency_parser       a state of every ordered pair, read by linear maps layers/heads/edge_heads.hpp
 //   biaffine_dependency_parser   a Transformer's states of tokens, read by products of both ends
-//                                layers/biaffine_heads.hpp
+//                                layers/heads/biaffine_heads.hpp
 //
-// A tree is the maximum spanning arborescence of the arcs' scores (models/arborescence.hpp); the relations of its pairs
-// are asked for afterwards, by relate().
+// A tree is the maximum spanning arborescence of the arcs' scores (decoding/arborescence.hpp); the relations of its
+// pairs are asked for afterwards, by relate().
 #pragma once
 
-#include "triad/layers/biaffine_heads.hpp"
-#include "triad/layers/edge_heads.hpp"
-#include "triad/models/dependency_batch.hpp"
+#include "triad/batches/dependency_batch.hpp"
+#include "triad/layers/heads/biaffine_heads.hpp"
+#include "triad/layers/heads/edge_heads.hpp"
 #include "triad/models/sentence_trunks.hpp"
 
 namespace triad {

@@ -9,10 +9,10 @@
 
 #include <string>
 
+#include "triad/batches/graph_queries.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/layers/embedding.hpp"
 #include "triad/layers/repeat.hpp"
-#include "triad/models/graph_queries.hpp"
 
 namespace triad {
 

@@ -12,9 +12,9 @@
 // token is read, so the last layer computes its output projection and feed-forward block there alone.
 #pragma once
 
+#include "triad/batches/edge_pair_batch.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/layers/repeat.hpp"
-#include "triad/models/edge_pair_batch.hpp"
 #include "triad/ops/cross_entropy.hpp"
 
 namespace triad {

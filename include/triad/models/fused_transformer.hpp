@@ -16,9 +16,9 @@
 
 #include <concepts>
 
+#include "triad/batches/pair_batch.hpp"
 #include "triad/layers/fused_stack.hpp"
-#include "triad/layers/scaled_tokens.hpp"
-#include "triad/models/pair_batch.hpp"
+#include "triad/layers/inputs/scaled_tokens.hpp"
 #include "triad/ops/cross_entropy.hpp"
 
 namespace triad {

@@ -13,11 +13,11 @@
 #include <string>
 #include <string_view>
 
+#include "triad/batches/graph_queries.hpp"
 #include "triad/core/series.hpp"
 #include "triad/layers/embedding.hpp"
 #include "triad/layers/relation_update_layer.hpp"
 #include "triad/layers/repeat.hpp"
-#include "triad/models/graph_queries.hpp"
 
 namespace triad {
 
@@ -45,9 +45,9 @@ struct relation_queries : graph_queries {
       : graph_queries(q), x0(start) {}
 
   static relation_queries measured(graph_dims dims, index_t b) { return graph_queries::measured(dims, b); }
-  void identify(identity& id) const {
-    graph_queries::identify(id);
-    id.add_views(x0);
+  void identify(replay_key& key) const {
+    graph_queries::identify(key);
+    key.add_views(x0);
   }
 };
 

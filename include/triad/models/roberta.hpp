@@ -19,7 +19,7 @@
 // RoBERTa has no fuse-attention: layers that are given it begin as something else than what was pre-trained.
 #pragma once
 
-#include "triad/layers/learned_tokens.hpp"
+#include "triad/layers/inputs/learned_tokens.hpp"
 #include "triad/models/fused_transformer.hpp"
 
 namespace triad {

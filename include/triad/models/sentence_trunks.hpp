@@ -10,10 +10,10 @@
 // parameters are listed among the model's.
 #pragma once
 
+#include "triad/batches/sentence_batch.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/layers/transformer_layer.hpp"
-#include "triad/models/sentence_batch.hpp"
 
 namespace triad {
 

@@ -14,10 +14,10 @@
 
 #include <algorithm>
 
-#include "triad/layers/neural_tree_agent.hpp"
-#include "triad/layers/tree_interpreter.hpp"
+#include "triad/batches/tree_batch.hpp"
+#include "triad/layers/tree/agent.hpp"
+#include "triad/layers/tree/interpreter.hpp"
 #include "triad/layers/wide_linear.hpp"
-#include "triad/models/tree_batch.hpp"
 #include "triad/ops/tree_loss.hpp"
 
 namespace triad {

@@ -15,10 +15,10 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/core/call.hpp"
-#include "triad/core/identity.hpp"
+#include "triad/core/replay_key.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
-#include "triad/ops/history.hpp"
+#include "triad/ops/log_step.hpp"
 #include "triad/train/clip.hpp"
 #include "triad/train/optimizer.hpp"
 #include "triad/train/parameters.hpp"
@@ -108,7 +108,7 @@ struct trainer_bytes {
 /// Model: planned_with (graph_dims where it has no such type; below: dims), fields, plan_params, plan_saved(arena,
 /// dims, keep), plan_output(arena, dims), forward(..., output), measured_input(dims), measured_answers(dims), loss(ex,
 /// scratch, input, output, answers, loss, d_output), backward(..., d_output, gradient); Model::input: dims() or
-/// graphs.dims, and identify(id), as graph_queries has them;  Model::answers: a view, or identify(id).
+/// graphs.dims, and identify(key), as graph_queries has them;  Model::answers: a view, or identify(key).
 template <class Model, backend Ex>
 class trainer {
  public:
@@ -188,9 +188,9 @@ class trainer {
   void finish(double rate) {
     TRIAD_EXPECTS(parts_ > 0, "trainer: finish() ends an update that accumulate() has begun");
     clock_.set(step_, rate);
-    identity id;
-    id.add(scratch_.data());
-    replay(ex_, id.value(), [&] {
+    replay_key key;
+    key.add(scratch_.data());
+    replay(ex_, key.value(), [&] {
       clip_summed(options_.max_norm);
       step_parameters();
     });
@@ -264,15 +264,15 @@ class trainer {
   enum class use_of_batch : std::uint64_t { update, first_part, later_part };
   /// What replayed work is known by.
   std::uint64_t key_of(typename Model::input const& in, answers const& right, use_of_batch what) const {
-    identity id;
-    id.add(static_cast<std::uint64_t>(what));
-    in.identify(id);
-    if constexpr (requires { right.identify(id); })
-      right.identify(id);
+    replay_key key;
+    key.add(static_cast<std::uint64_t>(what));
+    in.identify(key);
+    if constexpr (requires { right.identify(key); })
+      right.identify(key);
     else
-      id.add_views(right);
-    id.add(scratch_.data());
-    return id.value();
+      key.add_views(right);
+    key.add(scratch_.data());
+    return key.value();
   }
 
   struct placed {
@@ -326,7 +326,7 @@ class trainer {
   }
   void step_parameters() {
     optimizer_.update(ex_, parameters_, clock_);
-    note(ex_, clock_.step(), vec<T const>(loss_), vec<T const>(norm_), history_);
+    log_step(ex_, clock_.step(), vec<T const>(loss_), vec<T const>(norm_), history_);
   }
 
   placed prepare(dims const& d) {

@@ -1,0 +1,72 @@
+// What dependency parsers are given and asked: sentences, and of each token its parent and the relation between the
+// two.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/batches/sentence_batch.hpp"
+#include "triad/layers/heads/token_pairs.hpp"
+
+namespace triad {
+
+/// A batch of sentences, and the pairs whose relations are asked for: in training the right one of each token, in their
+/// order; or none.
+template <class T>
+struct dependency_batch : sentence_batch<T> {
+  token_pairs pairs{};
+
+  void identify(replay_key& key) const {
+    sentence_batch<T>::identify(key);
+    key.add_views(pairs.edge, pairs.child, pairs.parent);
+  }
+  /// A batch of these sizes without memory, to measure with.
+  static dependency_batch measured(graph_dims const& dims, index_t width) {
+    vec<index_t const> const each(nullptr, dims.nodes);
+    return {sentence_batch<T>::measured(dims, width), {each, each, each}};
+  }
+};
+
+/// Scores of parents and logits of relations, or their gradients.
+template <class T>
+struct dependency_scores {
+  vec<T> arc;                    // (rows) of edge (child, parent)
+  tensor<T, dyn, dyn> relation;  // (nodes, relations) of the pairs in training; not written without pairs
+
+  static dependency_scores plan(arena& place, graph_dims const& dims, index_t relations) {
+    auto const arc = place.make<vec<T>>(dims.rows);
+    return {arc, place.make<tensor<T, dyn, dyn>>(dims.nodes, relations)};
+  }
+  /// f(view) for each of them.
+  template <class F>
+  void each(F&& f) const {
+    f(arc);
+    f(relation);
+  }
+};
+
+/// What is right, for each token; negative: not asked.
+struct dependency_answers {
+  vec<index_t const> parent;    // (nodes) place of the parent in its sentence; its own place for a root
+  vec<index_t const> relation;  // (nodes)
+
+  /// Answers of these sizes without memory, to measure with.
+  static dependency_answers measured(graph_dims const& dims) {
+    vec<index_t const> const each(nullptr, dims.nodes);
+    return {each, each};
+  }
+  void identify(replay_key& key) const { key.add_views(parent, relation); }
+};
+
+/// Mean cross entropy of parents and of relations at the right parents, and their sum.  Overwrites loss (1) and all of
+/// d.
+template <backend Ex, class T>
+void dependency_loss(Ex& ex, arena& scratch, graph_batch const& graphs, dependency_scores<T> const& scores,
+                     dependency_answers const& answers, vec<T> loss, dependency_scores<T> const& d) {
+  auto const frame = scratch.open();
+  auto const parts = scratch.make<vec<T>>(2);
+  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while measuring
+  arc_cross_entropy(ex, scratch, {}, graphs, vec<T const>(scores.arc), answers.parent, part(0), d.arc);
+  cross_entropy(ex, scores.relation, answers.relation, part(1), d.relation);
+  sum(ex, scratch, parts, loss);
+}
+
+}  // namespace triad

@@ -1,0 +1,75 @@
+// Fills batches of sentences with dependencies on the host and hands them over in a backend's memory; allocates once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "triad/batches/dependency_batch.hpp"
+#include "triad/batches/sentence_columns.hpp"
+
+namespace triad {
+
+/// A token, its parent, and the relation between the two; negative: not asked.
+struct attached_token {
+  index_t token = 0;
+  index_t parent = -1;  // place in the sentence; its own for a root
+  index_t relation = -1;
+};
+
+template <backend Ex, class T>
+class dependency_loader {
+ public:
+  using memory = typename Ex::memory;
+
+  /// Room for batches up to these dims.  Relative positions are clipped at `reach`; `width` of the position waves: the
+  /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
+  dependency_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
+      : sentences_(capacity, reach, width, where), upload_(sentence_columns<Ex, T>::bytes(capacity, 5), where) {
+    for (auto* v : {&parent_, &relation_, &edge_, &child_, &parent_row_})
+      v->resize(static_cast<std::size_t>(capacity.nodes));
+  }
+
+  void clear() { sentences_.clear(); }
+  bool has_room(index_t n) const { return sentences_.has_room(n); }
+
+  void add(std::span<attached_token const> sentence) {
+    auto const word = [&](index_t i) -> attached_token const& { return sentence[static_cast<std::size_t>(i)]; };
+    auto const n = static_cast<index_t>(sentence.size());
+    for (auto const& token : sentence)
+      TRIAD_EXPECTS(token.parent < n, "dependency_loader: a parent is no token of its sentence");
+    auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
+    for (index_t i = 0; i < n; ++i) {
+      auto const at = static_cast<std::size_t>(first.nodes + i);
+      index_t const p =
+          word(i).parent >= 0 ? word(i).parent : i;  // a token of unknown parent has a pair that nothing is asked about
+      parent_[at] = word(i).parent;
+      relation_[at] = word(i).parent >= 0 ? word(i).relation : -1;
+      edge_[at] = first.rows + i * n + p;
+      child_[at] = first.nodes + i;
+      parent_row_[at] = first.nodes + p;
+    }
+  }
+
+  graph_dims const& dims() const { return sentences_.dims(); }
+
+  /// The batch with the right pairs, and what is right, in the backend's memory, until the next call.
+  std::pair<dependency_batch<T>, dependency_answers> upload() {
+    return upload_([&](auto const& put) {
+      index_t const nodes = dims().nodes;
+      auto const sentences = sentences_.upload(put);
+      auto const edge = put(edge_, nodes), child = put(child_, nodes), parent_row = put(parent_row_, nodes),
+                 parent = put(parent_, nodes);
+      return std::pair(dependency_batch<T>{{sentences}, {edge, child, parent_row}},
+                       dependency_answers{parent, put(relation_, nodes)});
+    });
+  }
+
+ private:
+  sentence_columns<Ex, T> sentences_;
+  std::vector<index_t> parent_, relation_, edge_, child_, parent_row_;
+  batch_upload<Ex> upload_;
+};
+
+}  // namespace triad

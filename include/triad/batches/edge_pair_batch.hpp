@@ -1,0 +1,101 @@
+// What the encoder-decoder Edge Transformer is given: ragged pairs of sequences, as graphs of a source and of a source
+// with its target.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole graph of a pair has the source's nodes first and the target's behind them; all its edges are there, so that
+// a pair of s and t tokens has s^2 rows in the encoder and (s + t)^2 in the decoder.
+#pragma once
+
+#include <algorithm>
+
+#include "triad/batches/batch_upload.hpp"
+#include "triad/batches/pair_batch.hpp"
+#include "triad/core/replay_key.hpp"
+#include "triad/layers/inputs/pair_edges.hpp"
+
+namespace triad {
+
+/// Sizes of a batch, known to the host; what memory is planned with.
+struct edge_pair_dims {
+  index_t pairs = 0;    // b
+  graph_dims source;    // of the graphs of the sources
+  graph_dims whole;     // of the graphs of sources with their targets
+  index_t targets = 0;  // tokens of all targets
+};
+
+/// The dims of one pair whose sequences have so many tokens, `begin` and `end` among them.
+constexpr edge_pair_dims edge_pair_dims_of(index_t source_tokens, index_t target_tokens) {
+  return {1, dims_of(source_tokens), dims_of(source_tokens + target_tokens), target_tokens};
+}
+constexpr edge_pair_dims operator+(edge_pair_dims const& a, edge_pair_dims const& b) {
+  return {a.pairs + b.pairs, a.source + b.source, a.whole + b.whole, a.targets + b.targets};
+}
+/// The smallest dims that hold either of two batches.
+constexpr edge_pair_dims larger(edge_pair_dims const& a, edge_pair_dims const& b) {
+  return {std::max(a.pairs, b.pairs), larger(a.source, b.source), larger(a.whole, b.whole),
+          std::max(a.targets, b.targets)};
+}
+constexpr bool fits(edge_pair_dims const& d, edge_pair_dims const& capacity) {
+  return d.pairs <= capacity.pairs && fits(d.source, capacity.source) && fits(d.whole, capacity.whole) &&
+         d.targets <= capacity.targets;
+}
+
+/// Which edge tells the token that follows the i-th of a target.
+enum class edge_reading {
+  own,        // (i, i), as in the paper
+  from_begin  // (begin, i): from the target's first node
+};
+
+/// What a model and the batches that are made for it agree on.
+struct edge_pair_layout {
+  sequence_encoding encoding = sequence_encoding::relational;
+  edge_places places{};
+  edge_reading reading = edge_reading::own;
+};
+
+/// Sources, and what a decoder has seen of their targets.  Loaders lay graphs side by side, without padding: `sources`
+/// shuts the future.  Padded forms leave `sources` away and say everything by masks.
+template <class T>
+struct edge_pair_batch {
+  edge_pair_dims sizes;
+  token_sequences<T> source;               // graphs of sources; relation: their edges' places
+  token_sequences<T> whole;                // graphs of both; relation: as pair_edges_input has it; self is not read
+  vec<index_t const> sources{nullptr, 0};  // (b) how many nodes of each whole graph are of the source; or (0)
+  vec<index_t const> target_token{nullptr, 0};  // (targets) each target shifted right behind `begin`
+  vec<index_t const> target_self{nullptr, 0};   // (targets) the row of a target's own edge (i, i) in the whole graph
+  vec<index_t const> read{nullptr, 0};          // (targets) the row of the edge that is read: edge_reading
+  vec<index_t const> origin{nullptr, 0};        // (rows of the whole) as pair_edges_input has it
+  vec<index_t const> source_row{nullptr, 0};    // (rows of the sources) a source's edge in the whole graph
+  triangle_mask source_mask{}, mask{};          // padded forms only
+
+  edge_pair_dims const& dims() const { return sizes; }
+
+  /// Everything that a pass over this batch depends on, but for the values in its views.
+  void identify(replay_key& key) const {
+    key.add(static_cast<std::uint64_t>(sizes.pairs));
+    key.add(static_cast<std::uint64_t>(sizes.targets));
+    for (auto const* s : {&source, &whole}) {
+      key.add(s->graphs);
+      key.add_views(s->token, s->relation, s->position, s->self, s->waves);
+    }
+    key.add_views(sources, target_token, target_self, read, origin, source_row);
+    key.add(source_mask);
+    key.add(mask);
+  }
+
+  /// A batch of these sizes without memory, to measure with.
+  static edge_pair_batch measured(edge_pair_dims const& z, index_t width) {
+    auto const none = [](index_t n) { return vec<index_t const>(nullptr, n); };
+    tensor<T const, dyn, dyn> const waves(nullptr, z.whole.max_nodes, width);
+    auto const side = [&](graph_dims const& d) {
+      auto const each = none(d.graphs), nodes = none(d.nodes);
+      return token_sequences<T>{{d, each, each, each, each}, nodes, none(d.rows), nodes, nodes, waves};
+    };
+    auto const targets = none(z.targets);
+    return {z,       side(z.source), side(z.whole),      none(z.pairs),      targets,
+            targets, targets,        none(z.whole.rows), none(z.source.rows)};
+  }
+  static pair_answers measured_answers(edge_pair_dims const& z) { return {vec<index_t const>(nullptr, z.targets)}; }
+};
+
+}  // namespace triad

@@ -1,0 +1,191 @@
+// Fills batches of pairs of sequences, as graphs, on the host and hands them over in a backend's memory; allocates
+// once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "triad/batches/edge_pair_batch.hpp"
+
+namespace triad {
+
+/// Used as a pair_loader: sequences are given without their ends.  Of a source s and a target t the model reads `s end`
+/// and `begin t`, and is asked for `t end`.
+template <backend Ex, class T>
+class edge_pair_loader {
+ public:
+  using memory = typename Ex::memory;
+
+  /// Room for batches up to these dims (edge_pair_dims_of), in which every sequence has one token more than is given.
+  /// layout, and `width` of the position waves: the model's.  where: memory_of(ex) of a device's backend; hosts need
+  /// none.  positions: of which there are waves, where a decoder will go beyond the targets that are added here.
+  edge_pair_loader(edge_pair_dims const& capacity, edge_pair_layout const& layout, index_t width, index_t begin_token,
+                   index_t end_token, memory where = {}, index_t positions = 0)
+      : capacity_(capacity),
+        layout_(layout),
+        begin_(begin_token),
+        end_(end_token),
+        source_(capacity.source),
+        whole_(capacity.whole),
+        upload_(bytes(capacity), where),
+        waves_(position_waves(std::max(capacity.whole.max_nodes, positions),
+                              checked_size("edge_pair_loader", {"width", width})),
+               width, where) {
+    expect_capacity({{"pairs", capacity.pairs}, {"targets", capacity.targets}});
+    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "edge_pair_loader: the tokens of the begin and of the end are " +
+                                                          std::to_string(begin_token) + " and " +
+                                                          std::to_string(end_token) + ", expected 0 or more");
+    sources_.resize(size(capacity.pairs));
+    for (auto* v : {&source_token_, &source_position_, &source_self_}) v->resize(size(capacity.source.nodes));
+    for (auto* v : {&source_relation_, &source_row_}) v->resize(size(capacity.source.rows));
+    for (auto* v : {&token_, &position_}) v->resize(size(capacity.whole.nodes));
+    for (auto* v : {&place_, &known_, &relation_, &origin_}) v->resize(size(capacity.whole.rows));
+    for (auto* v : {&target_token_, &target_self_, &read_, &next_}) v->resize(size(capacity.targets));
+  }
+
+  void clear() {
+    source_.clear();
+    whole_.clear();
+    targets_ = 0;
+  }
+
+  /// Whether a pair of so many tokens, without their ends, can be added.
+  bool has_room(index_t source_length, index_t target_length) const {
+    return source_length >= 0 && source_length < capacity_.whole.max_nodes && target_length >= 0 &&
+           target_length < capacity_.whole.max_nodes && source_length + target_length < most_nodes &&
+           fits(dims() + edge_pair_dims_of(source_length + 1, target_length + 1), capacity_);
+  }
+  void add(std::span<index_t const> source, std::span<index_t const> target) {
+    TRIAD_EXPECTS(has_room(count(source), count(target)), "a loader's batch is full: ask has_room() first");
+    index_t const first = targets_;
+    add_graphs(source, count(target) + 1);
+    target_token_[size(first)] = begin_;
+    std::copy(target.begin(), target.end(), target_token_.begin() + first + 1);
+    std::copy(target.begin(), target.end(), next_.begin() + first);
+    next_[size(targets_ - 1)] = end_;
+    std::copy(target_token_.begin() + first, target_token_.begin() + targets_,
+              token_.begin() + whole_.dims().nodes - (targets_ - first));
+  }
+
+  /// The same of a source whose target is to be found: it has one of no tokens.
+  bool has_room(index_t source_length) const {
+    return source_length >= 0 && source_length < capacity_.whole.max_nodes && source_length < most_nodes &&
+           fits(dims() + edge_pair_dims_of(source_length + 1, 0), capacity_);
+  }
+  void add_source(std::span<index_t const> source) {
+    TRIAD_EXPECTS(has_room(count(source)), "a loader's batch is full: ask has_room() first");
+    add_graphs(source, 0);
+  }
+
+  edge_pair_dims dims() const { return {source_.dims().graphs, source_.dims(), whole_.dims(), targets_}; }
+
+  /// The batch and what is right, in the backend's memory, until the next call.
+  std::pair<edge_pair_batch<T>, pair_answers> upload() {
+    auto const z = dims();
+    // Positional edges have places of their own, as many as there are rows: known now.
+    index_t const places = relational() ? layout_.places.count() : z.whole.rows;
+    for (index_t r = 0; r < z.whole.rows; ++r) {
+      auto const known = known_[size(r)], own = relational() ? place_[size(r)] : r;
+      relation_[size(r)] = known < 0 ? own : places;
+      origin_[size(r)] = known < 0 ? own : places + known;
+    }
+    return upload_([&](auto const& put) {
+      edge_pair_batch<T> in;
+      in.sizes = z;
+      auto const waves = waves_.view();
+      auto const graphs = source_.upload(put), whole = whole_.upload(put);
+      in.source = {graphs,
+                   put(source_token_, z.source.nodes),
+                   put(source_relation_, z.source.rows),
+                   put(source_position_, z.source.nodes),
+                   put(source_self_, z.source.nodes),
+                   waves};
+      in.whole = {whole,
+                  put(token_, z.whole.nodes),
+                  put(relation_, z.whole.rows),
+                  put(position_, z.whole.nodes),
+                  vec<index_t const>(nullptr, 0),
+                  waves};
+      in.sources = put(sources_, z.pairs);
+      in.target_token = put(target_token_, z.targets);
+      in.target_self = put(target_self_, z.targets);
+      in.read = put(read_, z.targets);
+      in.origin = put(origin_, z.whole.rows);
+      in.source_row = put(source_row_, z.source.rows);
+      return std::pair(in, pair_answers{put(next_, z.targets)});
+    });
+  }
+
+ private:
+  static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
+  static index_t count(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
+  bool relational() const { return layout_.encoding == sequence_encoding::relational; }
+  static std::size_t bytes(edge_pair_dims const& z) {
+    return planned_bytes([&](arena& a) {
+      auto const lists = [&](int n, index_t length) {
+        for (int i = 0; i < n; ++i) (void)a.make<vec<index_t>>(length);
+      };
+      graph_offsets::plan(a, z.source);
+      graph_offsets::plan(a, z.whole);
+      lists(1, z.pairs);
+      lists(3, z.source.nodes);
+      lists(2, z.source.rows);
+      lists(2, z.whole.nodes);
+      lists(2, z.whole.rows);
+      lists(4, z.targets);
+    });
+  }
+
+  /// Both graphs of a pair with so many tokens of the target, and all of them but the target's tokens.
+  void add_graphs(std::span<index_t const> source, index_t t) {
+    index_t const s = count(source) + 1, n = s + t;
+    auto const own = source_.add(s), all = whole_.add(n);
+    sources_[size(own.graphs)] = s;
+    for (index_t i = 0; i < s; ++i) {
+      index_t const token = i + 1 < s ? source[size(i)] : end_;
+      source_token_[size(own.nodes + i)] = token_[size(all.nodes + i)] = token;
+      source_position_[size(own.nodes + i)] = i;
+      source_self_[size(own.nodes + i)] = own.rows + i * s + i;
+      for (index_t j = 0; j < s; ++j) {
+        index_t const r = own.rows + i * s + j;
+        source_relation_[size(r)] = i + j == 0 ? layout_.places.begin() : layout_.places.within(i, j);
+        source_row_[size(r)] = all.rows + i * n + j;
+      }
+    }
+    for (index_t i = 0; i < n; ++i) {
+      position_[size(all.nodes + i)] = i < s ? i : i - s;
+      for (index_t j = 0; j < n; ++j) {
+        auto const at = size(all.rows + i * n + j);
+        known_[at] = i < s && j < s ? own.rows + i * s + j : -1;
+        place_[at] = place_of(i, j, s);
+      }
+    }
+    for (index_t i = s; i < n; ++i, ++targets_) {
+      target_self_[size(targets_)] = all.rows + i * n + i;
+      read_[size(targets_)] = all.rows + (layout_.reading == edge_reading::own ? i : s) * n + i;
+    }
+  }
+  /// Of nodes i and j of a whole graph with s nodes of the source.
+  index_t place_of(index_t i, index_t j, index_t s) const {
+    auto const& p = layout_.places;
+    if ((i < s) != (j < s)) return i < s ? p.to_target() : p.to_source();
+    return i == s && j == s ? p.begin() : p.within(i, j);
+  }
+
+  edge_pair_dims capacity_;
+  edge_pair_layout layout_;
+  index_t begin_, end_, targets_ = 0;
+  graph_offsets source_, whole_;
+  std::vector<index_t> sources_;
+  std::vector<index_t> source_token_, source_position_, source_self_, source_relation_, source_row_;
+  std::vector<index_t> token_, position_, place_, known_, relation_,
+      origin_;  // known_: the row among the sources' edges, or -1
+  std::vector<index_t> target_token_, target_self_, read_, next_;
+  batch_upload<Ex> upload_;
+  constant_table<T, memory> waves_;
+};
+
+}  // namespace triad

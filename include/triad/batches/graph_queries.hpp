@@ -1,0 +1,54 @@
+// What the models of labelled graphs are asked: the graphs, their edge labels, and one pair of nodes each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/core/replay_key.hpp"
+#include "triad/ops/cross_entropy.hpp"
+
+namespace triad {
+
+/// A batch of b labelled graphs with one question each: how are `source` and `target` related?
+struct graph_queries {
+  graph_batch graphs;
+  vec<index_t const> label;                       // (rows) of every edge; 0: no edge
+  vec<index_t const> query_edge;                  // (b) row of edge (source, target)
+  vec<index_t const> query_source;                // (b) row among all nodes
+  vec<index_t const> query_target;                // (b)
+  triangle_mask mask{};                           // padded forms only
+  vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
+
+  /// Everything that a pass over this batch depends on, but for the values in its views.
+  void identify(replay_key& key) const {
+    key.add(graphs);
+    key.add_views(label, query_edge, query_source, query_target, edge_mask);
+    key.add(mask);
+  }
+
+  /// A batch of these sizes without memory, to measure with.
+  static graph_queries measured(graph_dims dims, index_t b) {
+    vec<index_t const> const rows(nullptr, dims.rows), queries(nullptr, b), graphs(nullptr, dims.graphs);
+    return {{dims, graphs, graphs, graphs, graphs}, rows, queries, queries, queries};
+  }
+};
+
+/// What a trainer asks of a model that answers one question a graph: base of the models, which have targets() logits.
+template <class Model, class T>
+struct answers_questions {
+  using output = tensor<T, dyn, dyn>;  // (b, targets)
+  using answers = vec<index_t const>;  // (b); negative: not asked
+
+  output plan_output(arena& place, graph_dims const& dims) const {
+    return place.make<output>(dims.graphs, static_cast<Model const&>(*this).targets());
+  }
+  /// Questions and answers of these sizes without memory, to measure with.
+  static auto measured_input(graph_dims const& dims) { return Model::input::measured(dims, dims.graphs); }
+  static answers measured_answers(graph_dims const& dims) { return answers(nullptr, dims.graphs); }
+  /// Mean cross entropy and its gradient.
+  template <backend Ex>
+  void loss(Ex& ex, arena&, graph_queries const&, output logits, answers const& right, vec<T> loss,
+            output dlogits) const {
+    cross_entropy(ex, logits, right, loss, dlogits);
+  }
+};
+
+}  // namespace triad

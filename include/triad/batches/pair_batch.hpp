@@ -1,0 +1,114 @@
+// What models that turn one sequence of tokens into another are given and asked: ragged pairs of sequences.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "triad/core/replay_key.hpp"
+#include "triad/core/sequences.hpp"
+#include "triad/core/sizes.hpp"
+
+namespace triad {
+
+/// Sizes of a batch of pairs, known to the host; what memory is planned with.
+struct pair_dims {
+  index_t pairs = 0;                               // b
+  index_t source_rows = 0, target_rows = 0;        // tokens in all
+  index_t longest_source = 0, longest_target = 0;  // no sequence has more tokens
+};
+
+/// The dims of one pair whose sequences have so many tokens, `begin` and `end` among them.
+constexpr pair_dims dims_of(index_t source_tokens, index_t target_tokens) {
+  return {1, source_tokens, target_tokens, source_tokens, target_tokens};
+}
+
+constexpr pair_dims operator+(pair_dims const& a, pair_dims const& b) {
+  return {a.pairs + b.pairs, a.source_rows + b.source_rows, a.target_rows + b.target_rows,
+          std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
+}
+
+/// The smallest dims that hold either of two batches.
+constexpr pair_dims larger(pair_dims const& a, pair_dims const& b) {
+  return {std::max(a.pairs, b.pairs), std::max(a.source_rows, b.source_rows), std::max(a.target_rows, b.target_rows),
+          std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
+}
+
+constexpr bool fits(pair_dims const& d, pair_dims const& capacity) {
+  return d.pairs <= capacity.pairs && d.source_rows <= capacity.source_rows && d.target_rows <= capacity.target_rows &&
+         d.longest_source <= capacity.longest_source && d.longest_target <= capacity.longest_target;
+}
+
+/// (positions, d) row by row: sines of position k in the first half of row k, cosines in the second, as fairseq has
+/// them.
+///
+///   p(k, i) = sin((k + 2) w_i),  p(k, h + i) = cos((k + 2) w_i),  w_i = 10000^(-i / (h - 1)),  i < h = floor(d / 2);
+///     a last zero where d is odd
+inline std::vector<double> half_waves(index_t positions, index_t d) {
+  index_t const h = d / 2;
+  std::vector<double> waves(
+      static_cast<std::size_t>(checked_product("half_waves", "positions and width", positions, d)));
+  auto at = waves.begin();
+  for (index_t k = 0; k < positions; ++k) {
+    for (index_t c = 0; c < 2 * h; ++c) {
+      index_t const i = c % h;
+      double const w =
+          i == 0
+              ? 1.0
+              : std::exp(-static_cast<double>(i) * (std::log(10000.0) / static_cast<double>(h - 1)));  // i > 0: h > 1
+      double const angle = static_cast<double>(k + 2) * w;
+      *at++ = c < h ? std::sin(angle) : std::cos(angle);
+    }
+    at += d % 2;
+  }
+  return waves;
+}
+
+/// Sources, and what a decoder has seen of their targets.  Masks are for padded forms: loaders lay sequences side by
+/// side, without padding.
+template <class T>
+struct pair_batch {
+  pair_dims sizes;
+  sequence_batch source, target;                                             // of tokens; one of each a pair
+  vec<index_t const> source_token{nullptr, 0}, source_position{nullptr, 0};  // (source rows); position: a row of waves
+  vec<index_t const> target_token{nullptr, 0},
+      target_position{nullptr, 0};  // (target rows) each target shifted right behind `begin`
+  tensor<T const, dyn, dyn> waves;  // (positions, d) half_waves
+  vec<std::uint8_t const> source_masked{nullptr, 0},
+      target_masked{nullptr, 0};  // (rows) 1: padding, nobody looks at it; or (0)
+
+  pair_dims const& dims() const { return sizes; }
+
+  /// Everything that a pass over this batch depends on, but for the values in its views.
+  void identify(replay_key& key) const {
+    auto const add = [&](auto... numbers) { (key.add(static_cast<std::uint64_t>(numbers)), ...); };
+    add(sizes.pairs, sizes.source_rows, sizes.target_rows, sizes.longest_source, sizes.longest_target);
+    for (auto const* s : {&source, &target}) {
+      add(s->count, s->rows, s->longest);
+      key.add_views(s->size, s->first);
+    }
+    key.add_views(source_token, source_position, target_token, target_position, waves, source_masked, target_masked);
+  }
+
+  /// A batch of these sizes without memory, to measure with.
+  static pair_batch measured(pair_dims const& z, index_t width) {
+    vec<index_t const> const each(nullptr, z.pairs), sources(nullptr, z.source_rows), targets(nullptr, z.target_rows);
+    tensor<T const, dyn, dyn> const waves(nullptr, std::max(z.longest_source, z.longest_target), width);
+    sequence_batch const source{z.pairs, z.source_rows, z.longest_source, each, each},
+        target{z.pairs, z.target_rows, z.longest_target, each, each};
+    return {z, source, target, sources, sources, targets, targets, waves};
+  }
+};
+
+/// What is right.
+struct pair_answers {
+  vec<index_t const> next{nullptr,
+                          0};  // (target rows) the token that follows what the decoder has seen; negative: not asked
+
+  /// Answers of these sizes without memory, to measure with.
+  static pair_answers measured(pair_dims const& dims) { return {vec<index_t const>(nullptr, dims.target_rows)}; }
+  void identify(replay_key& key) const { key.add_views(next); }
+};
+
+}  // namespace triad

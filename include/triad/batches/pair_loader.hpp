@@ -1,0 +1,138 @@
+// Fills batches of pairs of sequences on the host and hands them over in a backend's memory; allocates once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "triad/batches/batch_upload.hpp"
+#include "triad/batches/pair_batch.hpp"
+
+namespace triad {
+
+/// Sequences are given without their ends.  Of a source s and a target t the model reads `s end` and `begin t`, and is
+/// asked for `t end`.
+template <backend Ex, class T>
+class pair_loader {
+ public:
+  using memory = typename Ex::memory;
+
+  /// Room for batches up to these dims, in which every sequence has one token more than is given.  `width` of the
+  /// position waves: the model's.  where: memory_of(ex) of a device's backend; hosts need none.
+  pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {})
+      : capacity_(checked(capacity)),
+        begin_(begin_token),
+        end_(end_token),
+        source_(capacity.pairs, capacity.source_rows),
+        target_(capacity.pairs, capacity.target_rows),
+        next_(size(capacity.target_rows)),
+        upload_(bytes(capacity), where),
+        waves_(half_waves(std::max(capacity.longest_source, capacity.longest_target),
+                          checked_size("pair_loader", {"width", width})),
+               width, where) {
+    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "pair_loader: the tokens of the begin and of the end are " +
+                                                          std::to_string(begin_token) + " and " +
+                                                          std::to_string(end_token) + ", expected 0 or more");
+  }
+
+  void clear() { dims_ = {}; }
+
+  /// Whether a pair of so many tokens, without their ends, can be added.
+  bool has_room(index_t source_length, index_t target_length) const {
+    return source_length >= 0 && source_length < capacity_.longest_source && target_length >= 0 &&
+           target_length < capacity_.longest_target &&
+           fits(dims_ + dims_of(source_length + 1, target_length + 1), capacity_);
+  }
+  void add(std::span<index_t const> source, std::span<index_t const> target) {
+    TRIAD_EXPECTS(has_room(count(source), count(target)), "a loader's batch is full: ask has_room() first");
+    index_t const row = dims_.target_rows;
+    source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &end_);
+    target_.add(dims_.pairs, row, target, &begin_, nullptr);
+    std::copy(target.begin(), target.end(), next_.begin() + row);
+    next_[size(row + count(target))] = end_;
+    dims_ = dims_ + dims_of(count(source) + 1, count(target) + 1);
+  }
+
+  /// The same of a source whose target is to be found: it has one of no tokens.
+  bool has_room(index_t source_length) const {
+    return source_length >= 0 && source_length < capacity_.longest_source &&
+           fits(dims_ + dims_of(source_length + 1, 0), capacity_);
+  }
+  void add_source(std::span<index_t const> source) {
+    TRIAD_EXPECTS(has_room(count(source)), "a loader's batch is full: ask has_room() first");
+    source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &end_);
+    target_.add(dims_.pairs, dims_.target_rows, {}, nullptr, nullptr);
+    dims_ = dims_ + dims_of(count(source) + 1, 0);
+  }
+
+  pair_dims const& dims() const { return dims_; }
+
+  /// The batch and what is right, in the backend's memory, until the next call.
+  std::pair<pair_batch<T>, pair_answers> upload() {
+    return upload_([&](auto const& put) {
+      pair_batch<T> in;
+      in.sizes = dims_;
+      in.source = {dims_.pairs, dims_.source_rows, dims_.longest_source, put(source_.size, dims_.pairs),
+                   put(source_.first, dims_.pairs)};
+      in.target = {dims_.pairs, dims_.target_rows, dims_.longest_target, put(target_.size, dims_.pairs),
+                   put(target_.first, dims_.pairs)};
+      in.source_token = put(source_.token, dims_.source_rows);
+      in.source_position = put(source_.position, dims_.source_rows);
+      in.target_token = put(target_.token, dims_.target_rows);
+      in.target_position = put(target_.position, dims_.target_rows);
+      in.waves = waves_.view();
+      return std::pair(in, pair_answers{put(next_, dims_.target_rows)});
+    });
+  }
+
+ private:
+  static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
+  static index_t count(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
+  static pair_dims const& checked(pair_dims const& z) {
+    expect_capacity({{"pairs", z.pairs},
+                     {"source_rows", z.source_rows},
+                     {"target_rows", z.target_rows},
+                     {"longest_source", z.longest_source},
+                     {"longest_target", z.longest_target}});
+    return z;
+  }
+  static std::size_t bytes(pair_dims const& z) {
+    return planned_bytes([&](arena& a) {
+      for (int i = 0; i < 4; ++i) (void)a.make<vec<index_t>>(z.pairs);
+      for (int i = 0; i < 2; ++i) (void)a.make<vec<index_t>>(z.source_rows);
+      for (int i = 0; i < 3; ++i) (void)a.make<vec<index_t>>(z.target_rows);
+    });
+  }
+
+  /// One side of all pairs.
+  struct side {
+    side(index_t pairs, index_t rows)
+        : size(static_cast<std::size_t>(pairs)), first(size), token(static_cast<std::size_t>(rows)), position(token) {}
+
+    /// Sequence p from row r on: what comes before the tokens, if anything, they, and what comes after.
+    void add(index_t p, index_t r, std::span<index_t const> tokens, index_t const* before, index_t const* after) {
+      auto at = token.begin() + r;
+      if (before) *at++ = *before;
+      at = std::copy(tokens.begin(), tokens.end(), at);
+      if (after) *at++ = *after;
+      index_t const n = at - token.begin() - r;
+      size[static_cast<std::size_t>(p)] = n;
+      first[static_cast<std::size_t>(p)] = r;
+      for (index_t i = 0; i < n; ++i) position[static_cast<std::size_t>(r + i)] = i;
+    }
+
+    std::vector<index_t> size, first;      // (pairs)
+    std::vector<index_t> token, position;  // (rows)
+  };
+
+  pair_dims capacity_, dims_{};
+  index_t begin_, end_;
+  side source_, target_;
+  std::vector<index_t> next_;
+  batch_upload<Ex> upload_;
+  constant_table<T, memory> waves_;
+};
+
+}  // namespace triad

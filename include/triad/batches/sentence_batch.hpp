@@ -1,0 +1,130 @@
+// What parsers are given and asked: sentences as sequences of tokens, and for each token its parent and four labels.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/core/replay_key.hpp"
+#include "triad/layers/heads/label_heads.hpp"
+#include "triad/layers/inputs/sequence_edges.hpp"
+#include "triad/ops/arc_cross_entropy.hpp"
+#include "triad/ops/cross_entropy.hpp"
+
+namespace triad {
+
+/// A batch of sentences, with what parsers look at and what is padding.
+template <class T>
+struct sentence_batch : token_sequences<T> {
+  triangle_mask mask{};                           // padded forms only
+  vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
+
+  /// Everything that a pass over this batch depends on, but for the values in its views.
+  void identify(replay_key& key) const {
+    key.add(this->graphs);
+    key.add_views(this->token, this->relation, this->position, this->self, this->waves, edge_mask);
+    key.add(mask);
+  }
+
+  /// A batch of these sizes without memory, to measure with.
+  static sentence_batch measured(graph_dims const& dims, index_t width) {
+    vec<index_t const> const rows(nullptr, dims.rows), nodes(nullptr, dims.nodes), graphs(nullptr, dims.graphs);
+    return {{{dims, graphs, graphs, graphs, graphs},
+             nodes,
+             rows,
+             nodes,
+             nodes,
+             tensor<T const, dyn, dyn>(nullptr, dims.max_nodes, width)}};
+  }
+};
+
+/// Scores of parents and logits of labels, or their gradients.
+template <class T>
+struct parse_scores {
+  vec<T> parent;          // (rows) of every edge
+  label_views<T> labels;  // (nodes, labels) of every token
+
+  static parse_scores plan(arena& place, graph_dims const& dims, label_counts const& z) {
+    auto const parent = place.make<vec<T>>(dims.rows);
+    return {parent, label_views<T>::plan(place, dims.nodes, z)};
+  }
+  /// f(view) for each of them.
+  template <class F>
+  void each(F&& f) const {
+    f(parent);
+    f(labels.role);
+    f(labels.category);
+    f(labels.noun_type);
+    f(labels.verb);
+  }
+};
+
+/// What is right, for each token; negative: not asked.
+struct parse_answers {
+  vec<index_t const> parent;  // (nodes) place of the parent in its sentence; its own place for a root
+  vec<index_t const> role, category, noun_type, verb;  // (nodes)
+
+  /// Answers of these sizes without memory, to measure with.
+  static parse_answers measured(graph_dims const& dims) {
+    vec<index_t const> const each(nullptr, dims.nodes);
+    return {each, each, each, each, each};
+  }
+  void identify(replay_key& key) const { key.add_views(parent, role, category, noun_type, verb); }
+};
+
+/// Mean cross entropy of parents and of each kind of label, and their sum.  Overwrites loss (1) and all of d; each
+/// part's own loss goes to parts (5), in the order of parse_answers.
+template <backend Ex, class T>
+void parse_loss(Ex& ex, arena& scratch, arc_settings const& arcs, graph_batch const& graphs,
+                parse_scores<T> const& scores, parse_answers const& answers, vec<T> loss, vec<T> parts,
+                parse_scores<T> const& d) {
+  TRIAD_EXPECTS(parts.extent(0) == 5, "parse_loss: there are five parts");
+  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while measuring
+  arc_cross_entropy(ex, scratch, arcs, graphs, vec<T const>(scores.parent), answers.parent, part(0), d.parent);
+  cross_entropy(ex, scores.labels.role, answers.role, part(1), d.labels.role);
+  cross_entropy(ex, scores.labels.category, answers.category, part(2), d.labels.category);
+  cross_entropy(ex, scores.labels.noun_type, answers.noun_type, part(3), d.labels.noun_type);
+  cross_entropy(ex, scores.labels.verb, answers.verb, part(4), d.labels.verb);
+  sum(ex, scratch, parts, loss);
+}
+
+/// What a trainer asks of a parser: base of the models, which have heads, a width(), and a `reading` of their scores.
+template <class Model, class T>
+struct parses_sentences {
+  using value_type = T;
+  using input = sentence_batch<T>;
+  using output = parse_scores<T>;
+  using answers = parse_answers;
+
+  output plan_output(arena& place, graph_dims const& dims) const {
+    return output::plan(place, dims, self().heads.labels);
+  }
+  /// Sentences and answers of these sizes without memory, to measure with.
+  input measured_input(graph_dims const& dims) const { return input::measured(dims, self().width()); }
+  static answers measured_answers(graph_dims const& dims) { return answers::measured(dims); }
+  /// The sum of five mean cross entropies, and its gradient.
+  template <backend Ex>
+  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss,
+            output const& d) const {
+    auto const frame = scratch.open();
+    parse_loss(ex, scratch, arcs_of(in), in.graphs, scores, right, loss, scratch.make<vec<T>>(5), d);
+  }
+
+  /// How the scores of edges are scores of parents.
+  arc_settings arcs_of(input const& in) const { return {self().reading, in.edge_mask}; }
+
+ private:
+  Model const& self() const { return static_cast<Model const&>(*this); }
+};
+
+namespace detail {
+inline void expect_trunk(index_t tokens, index_t fixed) {
+  TRIAD_EXPECTS(fixed < tokens, "a parser's fixed token is " + std::to_string(fixed) + ", and there are " +
+                                    std::to_string(tokens) + " tokens");
+}
+inline label_counts checked_labels(label_counts const& z) {
+  for (named_size const& kind :
+       {named_size{"roles", z.role}, {"categories", z.category}, {"noun types", z.noun_type}, {"verbs", z.verb}})
+    (void)checked_size("a parser's labels", kind);
+  return z;
+}
+}  // namespace detail
+
+}  // namespace triad

@@ -1,0 +1,72 @@
+// What all loaders of sentences lay out: tokens and positions, relative positions of edges, and the waves of positions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "triad/batches/batch_upload.hpp"
+#include "triad/layers/inputs/sequence_edges.hpp"
+
+namespace triad {
+
+template <backend Ex, class T>
+class sentence_columns {
+ public:
+  using memory = typename Ex::memory;
+
+  /// Relative positions are clipped at `reach`; `width` of the position waves: the model's.
+  sentence_columns(graph_dims const& capacity, index_t reach, index_t width, memory where)
+      : reach_(reach),
+        graphs_(capacity),
+        waves_(position_waves(capacity.max_nodes, checked_size("a loader of sentences", {"width", width})), width,
+               where) {
+    for (auto* v : {&token_, &position_, &self_}) v->resize(static_cast<std::size_t>(capacity.nodes));
+    relation_.resize(static_cast<std::size_t>(capacity.rows));
+  }
+
+  void clear() { graphs_.clear(); }
+  bool has_room(index_t n) const { return graphs_.has_room(n); }
+  graph_dims const& dims() const { return graphs_.dims(); }
+
+  /// One more sentence of n tokens: token(i), 0 <= i < n.  Returns the dims before it.
+  template <class Token>
+  graph_dims add(index_t n, Token const& token) {
+    auto const first = graphs_.add(n);
+    for (index_t i = 0; i < n; ++i) {
+      auto const at = static_cast<std::size_t>(first.nodes + i);
+      token_[at] = token(i);
+      position_[at] = i;
+      self_[at] = first.rows + i * n + i;
+      for (index_t j = 0; j < n; ++j)
+        relation_[static_cast<std::size_t>(first.rows + i * n + j)] = relative_position(i, j, reach_);
+    }
+    return first;
+  }
+
+  /// put: as batch_upload hands it out.
+  template <class Put>
+  token_sequences<T> upload(Put const& put) const {
+    index_t const nodes = dims().nodes;
+    auto const graphs = graphs_.upload(put);
+    auto const token = put(token_, nodes), relation = put(relation_, dims().rows), position = put(position_, nodes),
+               self = put(self_, nodes);
+    return {graphs, token, relation, position, self, waves_.view()};
+  }
+
+  /// Bytes of what upload() puts, and of `columns` more columns of nodes.
+  static std::size_t bytes(graph_dims const& d, int columns) {
+    return planned_bytes([&](arena& a) {
+      graph_offsets::plan(a, d);
+      (void)a.make<vec<index_t>>(d.rows);
+      for (int i = 0; i < 3 + columns; ++i) (void)a.make<vec<index_t>>(d.nodes);
+    });
+  }
+
+ private:
+  index_t reach_;
+  graph_offsets graphs_;
+  std::vector<index_t> token_, relation_, position_, self_;
+  constant_table<T, memory> waves_;
+};
+
+}  // namespace triad

@@ -1,0 +1,71 @@
+// Fills batches of sentences on the host and hands them over in a backend's memory; allocates once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "triad/batches/sentence_batch.hpp"
+#include "triad/batches/sentence_columns.hpp"
+
+namespace triad {
+
+/// A token, and what is right about it; negative: not asked.
+struct labelled_token {
+  index_t token = 0;
+  index_t parent = -1;  // place in the sentence; its own for a root
+  index_t role = -1, category = -1, noun_type = -1, verb = -1;
+};
+
+template <backend Ex, class T>
+class sentence_loader {
+ public:
+  using memory = typename Ex::memory;
+
+  /// Room for batches up to these dims.  Relative positions are clipped at `reach`; `width` of the position waves: the
+  /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
+  sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
+      : sentences_(capacity, reach, width, where), upload_(sentence_columns<Ex, T>::bytes(capacity, 5), where) {
+    for (auto* v : {&parent_, &role_, &category_, &noun_type_, &verb_})
+      v->resize(static_cast<std::size_t>(capacity.nodes));
+  }
+
+  void clear() { sentences_.clear(); }
+  bool has_room(index_t n) const { return sentences_.has_room(n); }
+
+  void add(std::span<labelled_token const> sentence) {
+    auto const word = [&](index_t i) -> labelled_token const& { return sentence[static_cast<std::size_t>(i)]; };
+    auto const n = static_cast<index_t>(sentence.size());
+    for (auto const& token : sentence)
+      TRIAD_EXPECTS(token.parent < n, "sentence_loader: a parent is no token of its sentence");
+    auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
+    for (index_t i = 0; i < n; ++i) {
+      auto const at = static_cast<std::size_t>(first.nodes + i);
+      parent_[at] = word(i).parent;
+      role_[at] = word(i).role, category_[at] = word(i).category, noun_type_[at] = word(i).noun_type,
+      verb_[at] = word(i).verb;
+    }
+  }
+
+  graph_dims const& dims() const { return sentences_.dims(); }
+
+  /// The batch and what is right, in the backend's memory, until the next call.
+  std::pair<sentence_batch<T>, parse_answers> upload() {
+    return upload_([&](auto const& put) {
+      index_t const nodes = dims().nodes;
+      auto const sentences = sentences_.upload(put);
+      auto const parent = put(parent_, nodes), role = put(role_, nodes), category = put(category_, nodes),
+                 noun_type = put(noun_type_, nodes);
+      return std::pair(sentence_batch<T>{sentences},
+                       parse_answers{parent, role, category, noun_type, put(verb_, nodes)});
+    });
+  }
+
+ private:
+  sentence_columns<Ex, T> sentences_;
+  std::vector<index_t> parent_, role_, category_, noun_type_, verb_;
+  batch_upload<Ex> upload_;
+};
+
+}  // namespace triad

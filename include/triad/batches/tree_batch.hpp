@@ -1,0 +1,84 @@
+// What a Differentiable Tree Machine is given and asked: trees as symbols, position by position.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "triad/core/replay_key.hpp"
+#include "triad/core/sequences.hpp"
+#include "triad/ops/tree_choice.hpp"
+
+namespace triad {
+
+/// Sizes of a batch, known to the host.
+struct tree_dims {
+  index_t batch = 0;
+};
+
+/// A batch of trees, and what the passes over it need besides.
+template <class T>
+struct tree_batch {
+  tree_dims sizes;
+  index_t positions = 0;              // N
+  vec<index_t const> symbols;         // (batch N) 0: nothing
+  tensor<T const, dyn, dyn> fillers;  // (v, f), row 0 zero
+  tree_support support{};             // of the positions, by slot
+  index_t const* bounds =
+      nullptr;  // on the host: positions from bounds[k] on are empty in slot k; or null: none is known to be
+  vec<index_t const> sample;       // (batch) 0, 1, 2 ...
+  vec<index_t const> zero;         // (batch) 0
+  vec<index_t const> size, first;  // (steps batch) step k: k + 3 tokens of each sample, and where they begin
+
+  // Gumbel-softmax, of operations, of arguments or of both: noise that is added to the logits, or none, and the
+  // temperature that they are then divided by.
+  double operation_temperature = 1, argument_temperature = 1;
+  choice_over over = choice_over::trees;             // what the softmax of the arguments is over
+  tensor<T const, dyn, dyn, dyn> operation_noise{};  // (steps, batch, b + 1)
+  tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, steps 2 b); step k reads the first (k + 1) 2 b
+
+  tree_dims const& dims() const { return sizes; }
+  /// Positions of slot k that may hold anything are the first of this many.
+  index_t bound(index_t k) const { return bounds != nullptr ? bounds[k] : positions; }
+  /// The tokens of step k as sequences.
+  sequence_batch tokens(index_t k) const {
+    index_t const b = sizes.batch, each = k + 3;
+    auto const of_step = [&](vec<index_t const> v) {
+      return vec<index_t const>(v.data_handle() ? v.data_handle() + k * b : nullptr, b);
+    };
+    return {b, b * each, each, of_step(size), of_step(first)};
+  }
+  /// How step k chooses.  Noise that there is has k + 1 steps or more.
+  choice_settings<T> choice(index_t k) const {
+    choice_settings<T> t{over, operation_temperature, argument_temperature};
+    auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {
+      TRIAD_EXPECTS(
+          k < v.extent(0),
+          "tree_batch: there is noise for fewer steps than the machine takes: none for step " + std::to_string(k));
+      return make_matrix(v.data_handle() + k * v.extent(1) * v.extent(2), v.extent(1), columns, v.extent(2));
+    };
+    if (operation_noise.size() != 0) t.operation_noise = rows(operation_noise, operation_noise.extent(2));
+    if (argument_noise.size() != 0) {
+      index_t const columns = argument_noise.extent(2) / argument_noise.extent(0);  // 2 b
+      t.argument_noise = rows(argument_noise, columns * (k + 1));
+    }
+    return t;
+  }
+
+  /// Everything that a pass over this batch depends on, but for the values in its views.
+  void identify(replay_key& key) const {
+    key.add(static_cast<std::uint64_t>(sizes.batch));
+    key.add_views(symbols, fillers, support.first, support.since, sample, zero, size, first, operation_noise,
+                  argument_noise);
+    key.add(operation_temperature);
+    key.add(argument_temperature);
+    key.add(static_cast<std::uint64_t>(over));
+    index_t const steps = sizes.batch > 0 ? static_cast<index_t>(size.extent(0)) / sizes.batch : 0;
+    for (index_t k = 0; k < steps; ++k) key.add(static_cast<std::uint64_t>(bound(k)));
+  }
+};
+
+/// The right symbols: (batch N), 0 where nothing should be.
+struct tree_answers {
+  vec<index_t const> symbols;
+  void identify(replay_key& key) const { key.add_views(symbols); }
+};
+
+}  // namespace triad

@@ -1,0 +1,187 @@
+// Fills batches of trees on the host and hands them over in a backend's memory; allocates once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "triad/batches/batch_upload.hpp"
+#include "triad/batches/tree_batch.hpp"
+
+namespace triad {
+
+/// Which positions the trees of each slot may have, from those of slot 0: what a step can reach.
+class reachable_positions {
+ public:
+  reachable_positions(tree_positions<> where, index_t steps)
+      : where_(where),
+        steps_(steps),
+        first_(size(where.count())),
+        since_(size(where.count())),
+        bounds_(size(steps + 1)) {}
+
+  void clear() { std::fill(first_.begin(), first_.end(), std::uint8_t{0}); }
+  void add(index_t position) { first_[size(position)] = 1; }
+  /// Follows all steps; afterwards the three lists are up to date.
+  void close() {
+    index_t const count = where_.count(), never = steps_ + 1;
+    std::fill(since_.begin(), since_.end(), never);
+    reached_.clear();
+    for (index_t q = 0; q < count; ++q)
+      if (first_[size(q)] != 0) reached_.push_back(q);
+    bounds_[0] = reached_.empty() ? 1 : reached_.back() + 1;
+    // Whatever a position of slot 0 reaches at step k it reaches again at all later ones, so only new positions are
+    // followed.
+    auto const held = [&](index_t q) { return first_[size(q)] != 0 || since_[size(q)] != never; };
+    std::size_t begin = 0;
+    for (index_t k = 1; k <= steps_; ++k) {
+      std::size_t const end = reached_.size();
+      bounds_[size(k)] = k > 1 ? bounds_[size(k - 1)] : 1;
+      auto const reach = [&](index_t to) {
+        if (to == no_position || since_[size(to)] <= k) return;
+        bool const known = held(to);
+        since_[size(to)] = k;
+        bounds_[size(k)] = std::max(bounds_[size(k)], to + 1);
+        if (!known) reached_.push_back(to);
+      };
+      reach(0);  // the root's filler
+      for (; begin < end; ++begin) {
+        index_t const q = reached_[begin];
+        reach(where_.cons_source(q).position);
+        for (index_t c = 0; c < where_.branching(); ++c) reach(where_.child_source(c, q));
+      }
+    }
+  }
+
+  std::vector<std::uint8_t> const& first() const { return first_; }
+  std::vector<index_t> const& since() const { return since_; }
+  /// Positions from bounds()[k] on are empty in slot k.
+  std::vector<index_t> const& bounds() const { return bounds_; }
+
+ private:
+  static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
+
+  tree_positions<> where_;
+  index_t steps_;
+  std::vector<std::uint8_t> first_;
+  std::vector<index_t> since_, bounds_, reached_;
+};
+
+/// What a loader of trees is made for.
+struct tree_loader_sizes {
+  tree_positions<> where;
+  index_t steps = 1;    // of the machine
+  index_t symbols = 0;  // v, <empty> among them: the fillers are the unit vectors, and zero for <empty>
+  index_t batch = 1;    // at most
+};
+
+template <backend Ex, class T>
+class tree_loader {
+ public:
+  using memory = typename Ex::memory;
+
+  /// where: memory_of(ex) of a device's backend; hosts need none.
+  explicit tree_loader(tree_loader_sizes const& z, memory where = {})
+      : z_(checked(z)),
+        symbols_(size(z.batch * z.where.count())),
+        right_(symbols_.size()),
+        sample_(size(z.batch)),
+        zero_(size(z.batch)),
+        size_(size(z.steps * z.batch)),
+        begin_(size_.size()),
+        reachable_(z.where, z.steps),
+        upload_(bytes(z), where),
+        fillers_(unit_fillers(z.symbols), z.symbols, where) {
+    for (index_t b = 0; b < z.batch; ++b) sample_[size(b)] = b;
+    clear();
+  }
+
+  void clear() {
+    batch_ = 0;
+    reachable_.clear();
+  }
+  index_t batch() const { return batch_; }
+  bool has_room() const { return batch_ < z_.batch; }
+
+  /// Two ranges of nodes, each with its `position` and its `filler`, which is a symbol but 0.
+  template <class Source, class Target>
+  void add(Source const& source, Target const& target) {
+    TRIAD_EXPECTS(has_room(), "a loader's batch is full: ask has_room() first");
+    index_t const count = z_.where.count(), first = batch_ * count;
+    auto const place = [&](auto const& tree, std::vector<index_t>& to) {
+      std::fill_n(to.begin() + first, count, index_t{0});
+      for (auto const& node : tree) {
+        TRIAD_EXPECTS(node.position >= 0 && node.position < count && node.filler > 0 && node.filler < z_.symbols,
+                      "tree_loader: a node lies deeper than the roles, or its symbol is none");
+        to[size(first + node.position)] = node.filler;
+      }
+    };
+    place(source, symbols_);
+    place(target, right_);
+    for (auto const& node : source) reachable_.add(node.position);
+    ++batch_;
+  }
+
+  /// The batch and the right trees, in the backend's memory, until the next call.
+  std::pair<tree_batch<T>, tree_answers> upload() {
+    index_t const count = z_.where.count();
+    for (index_t k = 0; k < z_.steps; ++k)
+      for (index_t b = 0; b < batch_; ++b) {
+        size_[size(k * batch_ + b)] = k + 3;
+        begin_[size(k * batch_ + b)] = b * (k + 3);
+      }
+    // A device records its work once for all batches: there every position counts.
+    constexpr bool by_batch = std::is_same_v<memory, host_memory>;
+    if constexpr (by_batch) reachable_.close();
+    return upload_([&](auto const& put) {
+      tree_batch<T> in;
+      in.sizes.batch = batch_;
+      in.positions = count;
+      in.symbols = put(symbols_, batch_ * count);
+      in.fillers = fillers_.view();
+      in.sample = put(sample_, batch_);
+      in.zero = put(zero_, batch_);
+      in.size = put(size_, z_.steps * batch_);
+      in.first = put(begin_, z_.steps * batch_);
+      if constexpr (by_batch) {
+        in.support = {put(reachable_.first(), count), put(reachable_.since(), count)};
+        in.bounds = reachable_.bounds().data();
+      }
+      return std::pair(in, tree_answers{put(right_, batch_ * count)});
+    });
+  }
+
+ private:
+  static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
+  static tree_loader_sizes const& checked(tree_loader_sizes const& z) {
+    (void)checked_size("tree_loader", {"steps", z.steps, most_repeats});
+    (void)checked_size("tree_loader", {"symbols", z.symbols});
+    (void)checked_size("tree_loader", {"batch", z.batch});
+    (void)checked_product("tree_loader", "trees and positions", z.batch, z.where.count());
+    return z;
+  }
+  static std::vector<T> unit_fillers(index_t symbols) {
+    std::vector<T> unit(size(symbols * symbols));
+    for (index_t v = 1; v < symbols; ++v) unit[size(v * symbols + v)] = T(1);
+    return unit;
+  }
+  static std::size_t bytes(tree_loader_sizes const& z) {
+    return planned_bytes([&](arena& a) {
+      for (int i = 0; i < 2; ++i) a.make<vec<index_t>>(z.batch * z.where.count());
+      for (int i = 0; i < 2; ++i) a.make<vec<index_t>>(z.batch);
+      for (int i = 0; i < 2; ++i) a.make<vec<index_t>>(z.steps * z.batch);
+      a.make<vec<std::uint8_t>>(z.where.count());
+      a.make<vec<index_t>>(z.where.count());
+    });
+  }
+
+  tree_loader_sizes z_;
+  index_t batch_ = 0;
+  std::vector<index_t> symbols_, right_, sample_, zero_, size_, begin_;
+  reachable_positions reachable_;
+  batch_upload<Ex> upload_;
+  constant_table<T, memory> fillers_;
+};
+
+}  // namespace triad

@@ -1,0 +1,53 @@
+// Is a piece of work the same as before, but for the values it works on?  One number tells.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "triad/core/graphs.hpp"
+
+namespace triad {
+
+/// Made of addresses, sizes and settings: two uses with the same number queue the same work on the same memory.
+class replay_key {
+ public:
+  std::uint64_t value() const { return hash_; }
+
+  void add(std::uint64_t number) { hash_ = (hash_ ^ number) * 0x100000001b3u + (hash_ >> 29); }
+  void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
+  void add(void const* address) { add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address))); }
+  void add(graph_dims const& d) {
+    add(static_cast<std::uint64_t>(d.graphs));
+    add(static_cast<std::uint64_t>(d.rows));
+    add(static_cast<std::uint64_t>(d.nodes));
+    add(static_cast<std::uint64_t>(d.triangles));
+    add(static_cast<std::uint64_t>(d.max_nodes));
+  }
+  void add(triangle_mask const& m) {
+    add_view(m.masked);
+    add(m.fill);
+  }
+  void add(graph_batch const& g) {
+    add(g.dims);
+    add_views(g.size, g.node, g.edge, g.triangle);
+  }
+
+  /// Where views lie and how long they are.
+  template <class... View>
+  void add_views(View const&... views) {
+    (add_view(views), ...);
+  }
+
+ private:
+  template <class View>
+  void add_view(View const& v) {
+    add(static_cast<void const*>(v.data_handle()));
+    add(static_cast<std::uint64_t>(v.size()));
+  }
+
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+}  // namespace triad

@@ -1,0 +1,152 @@
+// Tasks in a loop, each run once by some thread.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The threads are our own (cpu/kernels/pool.hpp).  A call shares its tasks out where it is long enough to be worth it
+// and where help has paid of late (cpu/kernels/payoff.hpp); otherwise the calling thread runs them all.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+
+#include "triad/core/mdspan.hpp"
+#include "triad/cpu/backend.hpp"
+#include "triad/cpu/kernels/denormals.hpp"
+#include "triad/cpu/kernels/payoff.hpp"
+#include "triad/cpu/kernels/pool.hpp"
+
+namespace triad::cpu {
+
+inline int hardware_threads() {
+  static int const count = [] {
+    char const* const wanted = std::getenv("OMP_NUM_THREADS");  // what other programs' threads are set by
+    long const number = wanted ? std::strtol(wanted, nullptr, 10) : 0;
+    return number > 0 ? static_cast<int>(std::min<long>(number, backend::most_threads)) : detail::processors();
+  }();
+  return count;
+}
+
+namespace detail {
+
+/// What will take longer is offered to the threads that are awake,
+inline constexpr nanoseconds worth_sharing = 5'000;
+/// and what will take longer than this to those that sleep too; a shorter call begins alone.
+inline constexpr nanoseconds worth_waking = 20'000;
+
+/// How long a task took where a call stands, when it was last run there.  At first, long: who does not know shares.
+class task_time {
+ public:
+  double known() const { return nanoseconds_.load(std::memory_order_relaxed); }
+  /// Falls slowly, so that large calls among small ones stay known.
+  void note(double taken) { nanoseconds_.store(std::max(taken, known() / 2), std::memory_order_relaxed); }
+
+ private:
+  std::atomic<double> nanoseconds_{1e9};
+};
+
+/// The tasks of one call, with the first exception among them.
+template <class F>
+struct task_list {
+  F& f;
+  std::mutex access = {};
+  index_t failed = -1;  // the first of the tasks that did
+  std::exception_ptr failure = nullptr;
+
+  static void run(void* context, index_t task, int thread) {
+    auto& list = *static_cast<task_list*>(context);
+    try {
+      list.f(task, thread);
+    } catch (...) {
+      std::lock_guard const lock(list.access);
+      if (list.failed < 0 || task < list.failed) list.failed = task, list.failure = std::current_exception();
+    }
+  }
+};
+
+/// Says that this thread is inside a task, as long as it lives.
+struct inside_scope {
+  inside_scope() { inside_task = true; }
+  ~inside_scope() { inside_task = false; }
+  inside_scope(inside_scope const&) = delete;
+  inside_scope& operator=(inside_scope const&) = delete;
+};
+
+/// Runs the tasks on up to `threads` threads.  `run` does not throw.
+inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::task_function run, void* context) {
+  auto& account = account_of_caller;
+  nanoseconds const start = now();
+  index_t done = 0;
+  if (account.alone(start)) {
+    while (done < tasks) run(context, done++, 0);
+    return;
+  }
+  double expected = each.known() * static_cast<double>(tasks);
+  if (expected < worth_waking) {
+    // At the clock after 1, 2, 4 ... tasks: they may be longer this time, or shorter than they were beside helpers.
+    for (index_t look = 1; done < tasks;) {
+      run(context, done++, 0);
+      if (done < look && done < tasks) continue;
+      look = 2 * done;
+      double const taken = static_cast<double>(now() - start) / static_cast<double>(done);
+      if (done == tasks) return each.note(taken);
+      expected = taken * static_cast<double>(tasks - done);
+      if (expected > worth_sharing) break;
+    }
+  }
+  auto& pool = pool::of_process();
+  pool.grow(threads - 1);
+  auto* const call = pool.claim();
+  if (!call) {  // too many callers at once
+    while (done < tasks) run(context, done++, 0);
+    return;
+  }
+  int const helpers = static_cast<int>(std::min<index_t>({threads - 1, tasks - done - 1, pool::most_helpers}));
+  nanoseconds const opened = done > 0 ? now() : start;
+  account.begin(opened);
+  call->open(helpers, done, tasks, run, context);
+  pool.announce(helpers, expected > worth_waking);
+  nanoseconds const began = now();
+  index_t const own = call->work(0);
+  nanoseconds const stopped = now();
+  nanoseconds const slept = call->close(pool.may_spin(threads));
+  call->give_back();
+  account.end(opened, began, stopped, now(), own, tasks - done - own, slept);
+  if (own > 0) each.note(static_cast<double>(stopped - began) / static_cast<double>(own));
+}
+
+}  // namespace detail
+
+/// f(task, thread) for every task in [0, tasks), thread < ex.threads.  Tasks may not depend on each other, and what one
+/// computes may not depend on its thread.  Denormal numbers are zero in all of them.  Called within a task, it runs all
+/// tasks there, with thread 0.  Where tasks throw, one of the exceptions comes out: with one thread the first, else
+/// that of the lowest task, when all have run.
+template <class F>
+void parallel_for(backend& ex, index_t tasks, F&& f) {
+  without_denormals const here;
+  if (tasks <= 1 || ex.threads <= 1 || detail::inside_task) {
+    for (index_t task = 0; task < tasks; ++task) f(task, 0);
+    return;
+  }
+  static detail::task_time each;
+  detail::task_list<std::remove_reference_t<F>> list{f};
+  {
+    detail::inside_scope const now_inside;
+    detail::run_tasks(ex.threads, tasks, each, &decltype(list)::run, std::addressof(list));
+  }
+  if (list.failure) std::rethrow_exception(list.failure);
+}
+
+/// Rows in equal parts of `block`: f(first, count, thread).
+template <class F>
+void parallel_rows(backend& ex, index_t rows, index_t block, F&& f) {
+  parallel_for(ex, (rows + block - 1) / block, [&](index_t task, int thread) {
+    index_t const first = task * block;
+    f(first, std::min(block, rows - first), thread);
+  });
+}
+
+}  // namespace triad::cpu

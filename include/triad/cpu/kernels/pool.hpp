@@ -1,0 +1,270 @@
+// The process's threads: they help whoever has tasks to share, and sleep when nobody has.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A caller posts a call, works on it himself and never waits for a thread that has not begun: when no task is left, he
+// closes the call and waits for those alone that are inside a task.  So a thread whose processor is busy with something
+// else costs nothing as long as it has not started, and one that wakes too late finds nothing to do.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "triad/core/mdspan.hpp"
+#include "triad/cpu/kernels/denormals.hpp"
+
+#if __has_include(<pthread.h>)
+#include <pthread.h>
+#endif
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace triad::cpu::detail {
+
+using nanoseconds = std::int64_t;
+
+/// Longest spinning, of a thread without work and of a caller whose last tasks are elsewhere: about what a sleeper
+/// takes to wake.
+inline constexpr nanoseconds spin_time = 50'000;
+
+inline nanoseconds now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+inline void pause_processor() {
+#if defined(__SSE2__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Whether done() became true within `longest` nanoseconds.
+template <class F>
+bool spin_until(F&& done, nanoseconds longest) {
+  nanoseconds const end = now() + longest;
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (done()) return true;
+      pause_processor();
+    }
+  } while (now() < end);
+  return done();
+}
+
+/// Processors that this process may use.
+inline int processors() {
+#if defined(__linux__)
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) > 0) return CPU_COUNT(&allowed);
+#endif
+  int const known = static_cast<int>(std::thread::hardware_concurrency());
+  return known > 0 ? known : 1;
+}
+
+/// True on a thread that is inside a task: what it calls in parallel it runs alone.
+inline constinit thread_local bool inside_task = false;
+
+/// A call in parallel as other threads see it.  Its memory stays, whoever uses it next.
+class alignas(128) shared_call {
+ public:
+  using task_function = void (*)(void* context, index_t task, int thread);
+
+  /// The caller's: makes it his, if nobody has it.
+  bool claim() { return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire); }
+
+  /// From now on up to `helpers` threads may enter.
+  void open(int helpers, index_t first, index_t tasks, task_function run, void* context) {
+    run_ = run;
+    context_ = context;
+    next_.store(first, std::memory_order_relaxed);
+    tasks_.store(tasks, std::memory_order_relaxed);
+    state_.store(is_open | static_cast<std::uint32_t>(helpers) * one_place, std::memory_order_release);
+  }
+
+  /// Another thread's: works here until no task is left; false where it is not needed.
+  bool help() {
+    auto state = state_.load(std::memory_order_relaxed);
+    do {
+      if (!(state & is_open) || !(state & places) ||
+          next_.load(std::memory_order_relaxed) >= tasks_.load(std::memory_order_relaxed))
+        return false;
+    } while (!state_.compare_exchange_weak(state, state - one_place + one_inside, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed));
+    work(static_cast<int>((state & places) / one_place));
+    auto const before = state_.fetch_sub(one_inside, std::memory_order_acq_rel);
+    if ((before & inside) == one_inside && (before & waits)) state_.notify_all();
+    return true;
+  }
+
+  /// Runs tasks until none is left, and says how many it has run.
+  index_t work(int thread) {
+    index_t const tasks = tasks_.load(std::memory_order_relaxed);
+    index_t done = 0;
+    for (index_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < tasks; ++done)
+      run_(context_, task, thread);
+    return done;
+  }
+
+  /// The caller's, when no task is left: nobody enters any more; waits for who is inside.  The nanoseconds that he
+  /// slept.
+  nanoseconds close(bool spin) {
+    if (!(state_.fetch_and(inside, std::memory_order_acq_rel) & inside)) return 0;
+    auto const empty = [&] { return !(state_.load(std::memory_order_acquire) & inside); };
+    if (spin_until(empty, spin ? spin_time : 0)) return 0;
+    nanoseconds const start = now();
+    for (auto state = state_.fetch_or(waits, std::memory_order_acq_rel) | waits; state & inside;
+         state = state_.load(std::memory_order_acquire))
+      state_.wait(state, std::memory_order_acquire);
+    return now() - start;
+  }
+
+  void give_back() { taken_.store(false, std::memory_order_release); }
+
+  /// After a fork: those inside are not in this process.
+  void forget_helpers(bool caller_too) {
+    state_.store(0);
+    if (caller_too) taken_.store(false);
+  }
+
+ private:
+  // One word, so that entering, leaving and closing are one step each.
+  static constexpr std::uint32_t is_open = 1u << 31, waits = 1u << 30, one_place = 1u << 15, places = 0x7fffu << 15,
+                                 one_inside = 1, inside = 0x7fff;
+
+  std::atomic<std::uint32_t> state_{0};
+  std::atomic<bool> taken_{false};
+  task_function run_ = nullptr;
+  void* context_ = nullptr;
+  alignas(64) std::atomic<index_t> next_{0};
+  std::atomic<index_t> tasks_{0};
+};
+
+/// All threads but the callers'.  They are made when they are first wanted and joined when the process, or the library
+/// that it is part of, ends; a forked child begins without.
+class pool {
+ public:
+  static constexpr int most_helpers = 0x7ffe;
+
+  static pool& of_process() {
+    static pool only;
+    return only;
+  }
+
+  /// A call that nobody uses, or none where too many callers work at once: who gets none works alone.
+  shared_call* claim() {
+    for (auto& call : calls_)
+      if (call.claim()) return &call;
+    return nullptr;
+  }
+
+  /// There are at least `wanted` threads then.
+  void grow(int wanted) {
+    if (threads_.load(std::memory_order_acquire) >= wanted) return;
+    std::lock_guard const lock(growing_);
+    while (threads_.load(std::memory_order_relaxed) < wanted && !ending_.load(std::memory_order_relaxed)) {
+      try {
+        crew_->threads.emplace_back([this] { serve(); });
+      } catch (std::system_error const& e) {
+        throw std::runtime_error("cpu::backend: " + std::to_string(wanted + 1) +
+                                 " threads were asked for, and the system refuses number " +
+                                 std::to_string(threads_.load() + 2) + " (" + e.what() + "); ask for fewer");
+      }
+      threads_.fetch_add(1, std::memory_order_release);
+    }
+  }
+
+  /// A call was opened.  Those who sleep stay asleep where `wake` is false.
+  void announce(int helpers, bool wake) {
+    posted_.fetch_add(1, std::memory_order_seq_cst);
+    int const asleep = wake ? asleep_.load(std::memory_order_seq_cst) : 0;
+    if (helpers < asleep) {
+      for (int i = 0; i < helpers; ++i) posted_.notify_one();
+    } else if (asleep > 0) {
+      posted_.notify_all();
+    }
+  }
+
+  /// Whether `threads` threads have a processor each, so that one who spins is in nobody's way.
+  bool may_spin(int threads) const { return threads <= processors_; }
+
+  pool(pool const&) = delete;
+  pool& operator=(pool const&) = delete;
+
+ private:
+  struct crew {
+    std::vector<std::thread> threads;
+    crew* of_parent = nullptr;  // those of the process that this one was forked from: never joined, never freed
+  };
+
+  pool() : processors_(processors()), crew_(new crew) {
+#if __has_include(<pthread.h>)
+    pthread_atfork([] { of_process().growing_.lock(); }, [] { of_process().growing_.unlock(); },
+                   [] { of_process().begin_anew(); });
+#endif
+  }
+
+  ~pool() {
+    {
+      std::lock_guard const lock(growing_);  // a caller on a thread that nobody joins may be making threads just now
+      ending_.store(true);
+    }
+    posted_.fetch_add(1);
+    posted_.notify_all();
+    bool const by_a_task = inside_task;  // a task that ends the process cannot wait for itself
+    for (auto& thread : crew_->threads)
+      if (by_a_task)
+        thread.detach();
+      else
+        thread.join();
+    if (!crew_->of_parent) delete crew_;
+  }
+
+  void begin_anew() {
+    for (auto& call : calls_) call.forget_helpers(!inside_task);
+    crew_ = new crew{{}, crew_};
+    threads_ = 0;
+    asleep_ = 0;
+    growing_.unlock();
+  }
+
+  void serve() {
+    without_denormals const here;
+    inside_task = true;
+    while (true) {
+      auto const seen = posted_.load(std::memory_order_seq_cst);
+      if (ending_.load(std::memory_order_relaxed)) return;
+      bool helped = false;
+      for (auto& call : calls_) helped = call.help() || helped;
+      if (helped) continue;
+      if (spin_until([&] { return posted_.load(std::memory_order_relaxed) != seen; },
+                     may_spin(threads_.load(std::memory_order_relaxed) + 1) ? spin_time : 0))
+        continue;
+      asleep_.fetch_add(1, std::memory_order_seq_cst);
+      posted_.wait(seen, std::memory_order_seq_cst);
+      asleep_.fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
+
+  std::array<shared_call, 8> calls_;
+  alignas(128) std::atomic<std::uint32_t> posted_{0};  // counts calls; who sleeps waits for the next
+  alignas(128) std::atomic<int> asleep_{0};
+  std::atomic<int> threads_{0};
+  std::atomic<bool> ending_{false};
+  int const processors_;
+  std::mutex growing_;
+  crew* crew_;
+};
+
+}  // namespace triad::cpu::detail

@@ -1,0 +1,125 @@
+// cuBLAS: its handle, and products of column-major matrices in float and double.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cublas_v2.h>
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "triad/core/mdspan.hpp"
+#include "triad/cuda/device/status.cuh"
+
+namespace triad::cuda {
+
+inline void check(cublasStatus_t status, char const* doing, char const* file = __builtin_FILE(),
+                  int line = __builtin_LINE()) {
+  if (status != CUBLAS_STATUS_SUCCESS) detail::failed("cuBLAS", doing, cublasGetStatusString(status), file, line);
+}
+
+/// Of the factors of products and scores in float32; sums are float32 always.  double is computed in double.
+enum class arithmetic {
+  float32,  // exact factors: relative error about 1e-7 of each product
+  tf32,     // 10 bits: about 5e-4
+  bf16,     // 7 bits: about 4e-3
+};
+
+/// A handle bound to a stream, with a workspace of its own: what cuBLAS would else allocate behind a captured graph's
+/// back.
+class blas_context {
+ public:
+  blas_context() = default;
+  explicit blas_context(cudaStream_t stream) {
+    check(cublasCreate(&handle_), "creating a cuBLAS handle");
+    try {
+      check(cublasSetStream(handle_, stream), "giving cuBLAS its stream");
+      check(cudaMalloc(&workspace_, workspace_bytes), "allocating cuBLAS's workspace");
+      check(cublasSetWorkspace(handle_, workspace_, workspace_bytes), "giving cuBLAS its workspace");
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+  blas_context(blas_context&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), workspace_(std::exchange(other.workspace_, nullptr)) {}
+  blas_context& operator=(blas_context&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(workspace_, other.workspace_);
+    return *this;
+  }
+  ~blas_context() { close(); }
+
+  cublasHandle_t handle() const { return handle_; }
+  void* workspace() const { return workspace_; }
+  std::size_t workspace_size() const { return workspace_bytes; }
+
+ private:
+  static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what cuBLAS recommends on sm_90
+
+  void close() noexcept {
+    if (handle_) (void)cublasDestroy(handle_);
+    if (workspace_) (void)cudaFree(workspace_);
+    handle_ = nullptr;
+    workspace_ = nullptr;
+  }
+
+  cublasHandle_t handle_ = nullptr;
+  void* workspace_ = nullptr;
+};
+
+/// A matrix, or a batch of them `step` elements apart, as cuBLAS reads it: columns of `leading` elements one behind the
+/// other.
+template <class T>
+struct blas_operand {
+  T* data = nullptr;
+  bool turned = false;  // the factor is the transpose of what is read
+  int leading = 1;
+  long long step = 0;
+};
+
+/// Of c (m, n) = a b with k terms in each sum, `count` times.
+struct blas_size {
+  int m, n, k, count = 1;
+};
+
+namespace detail {
+
+template <class T>
+cublasComputeType_t compute_type(arithmetic how) {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
+                "triad: products on a device are in float or in double");
+  if constexpr (std::is_same_v<T, double>) return CUBLAS_COMPUTE_64F;
+  switch (how) {
+    case arithmetic::tf32:
+      return CUBLAS_COMPUTE_32F_FAST_TF32;
+    case arithmetic::bf16:
+      return CUBLAS_COMPUTE_32F_FAST_16BF;
+    case arithmetic::float32:
+      break;
+  }
+  return CUBLAS_COMPUTE_32F;  // with the handle's default mode no TF32, unless NVIDIA_TF32_OVERRIDE asks for it
+}
+
+}  // namespace detail
+
+/// c = a b + beta c, all column-major; c is not turned.  With beta 0 what is in c does not count, NaN or not.
+template <class T>
+void gemm(blas_context const& blas, arithmetic how, blas_size s, blas_operand<T const> a, blas_operand<T const> b,
+          T beta, blas_operand<T> c) {
+  constexpr auto type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
+  auto const compute = detail::compute_type<T>(how);
+  auto const ta = a.turned ? CUBLAS_OP_T : CUBLAS_OP_N, tb = b.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+  T const alpha = 1;
+  if (s.count == 1)
+    check(cublasGemmEx(blas.handle(), ta, tb, s.m, s.n, s.k, &alpha, a.data, type, a.leading, b.data, type, b.leading,
+                       &beta, c.data, type, c.leading, compute, CUBLAS_GEMM_DEFAULT),
+          "multiplying matrices");
+  else
+    check(cublasGemmStridedBatchedEx(blas.handle(), ta, tb, s.m, s.n, s.k, &alpha, a.data, type, a.leading, a.step,
+                                     b.data, type, b.leading, b.step, &beta, c.data, type, c.leading, c.step, s.count,
+                                     compute, CUBLAS_GEMM_DEFAULT),
+          "multiplying a batch of matrices");
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,58 @@
+// Memory of a device, whose copies are ordered by the stream of a backend.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "triad/core/contracts.hpp"
+#include "triad/cuda/device/staging.cuh"
+
+namespace triad::cuda {
+
+/// A value: which device, and the stream in which it is written and read.  The backend it comes from outlives it.
+class device_memory {
+ public:
+  /// Of no device: it cannot allocate.
+  device_memory() = default;
+  device_memory(int device, cudaStream_t stream, staging& through)
+      : device_(device), stream_(stream), staging_(&through) {}
+
+  void* allocate(std::size_t bytes) const {
+    TRIAD_EXPECTS(device_ >= 0, "device_memory: no device; pass memory_of(backend) where the buffer is made");
+    void* p = nullptr;
+    use();
+    check(cudaMalloc(&p, bytes), "allocating device memory");
+    return p;
+  }
+  void deallocate(void* p) const noexcept {
+    if (cudaFree(p) != cudaSuccess)
+      (void)cudaGetLastError();  // nobody can be told here; the next launch is not to be blamed
+  }
+  void zero(void* p, std::size_t bytes) const {
+    use();
+    check(cudaMemsetAsync(p, 0, bytes, stream_), "clearing device memory");
+  }
+  /// `from` may change once this returns; the copy comes after everything the stream was given before, and is not
+  /// waited for.
+  void from_host(void* to, void const* from, std::size_t bytes) const {
+    if (bytes == 0) return;
+    use();
+    staging_->copy(to, from, bytes);
+  }
+  /// Waits for everything the stream was given before.
+  void to_host(void* to, void const* from, std::size_t bytes) const {
+    if (bytes == 0) return;
+    use();
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "copying from the device");
+    check(cudaStreamSynchronize(stream_), "waiting for a copy from the device");
+  }
+
+ private:
+  void use() const { check(cudaSetDevice(device_), "choosing a device"); }
+
+  int device_ = -1;
+  cudaStream_t stream_ = nullptr;
+  staging* staging_ = nullptr;
+};
+
+}  // namespace triad::cuda

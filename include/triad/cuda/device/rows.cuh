@@ -1,0 +1,137 @@
+// Rows of a matrix, one warp each: who owns which column, sums over a block, and in which graph a row lies.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda/std/bit>
+#include <cuda/std/cmath>
+#include <cuda/std/limits>
+
+#include "triad/cuda/device/launch.cuh"
+
+namespace triad::cuda {
+
+/// Rows that a block works on at once.
+inline constexpr int row_warps = 8;
+inline constexpr int row_threads = row_warps * warp;
+
+/// Columns that a lane holds in registers: rows of up to 256 values are read once.
+inline constexpr int held_columns = 8;
+
+/// The row of a warp.  A warp past the end has row 0 and no columns, so that it takes part in everything and writes
+/// nothing.
+struct warp_row {
+  index_t r, d;
+  bool live;
+
+  template <class T>
+  TRIAD_DEVICE warp_row(block const& b, matrix<T> const& m) {
+    index_t const item = b.index() * row_warps + b.row();
+    live = item < m.extent(0);
+    r = live ? item : 0;
+    d = live ? m.extent(1) : 0;
+  }
+};
+
+/// f(slot, column) for the columns of a lane: lane, lane + 32, ... below d.  Held = 0: any number of them, slot 0.
+template <int Held, class F>
+TRIAD_DEVICE void each_column(int lane, index_t d, F&& f) {
+  if constexpr (Held > 0) {
+    TRIAD_UNROLL
+    for (int k = 0; k < Held; ++k)
+      if (index_t const c = lane + k * warp; c < d) f(k, c);
+  } else {
+    for (index_t c = lane; c < d; c += warp) f(0, c);
+  }
+}
+
+/// The values of one row that a lane owns, kept in registers, or read again each time where Held = 0.
+template <class T, int Held>
+class lane_values {
+ public:
+  static constexpr int held = Held;
+  TRIAD_DEVICE lane_values(block const& b, matrix<T const> const& m, index_t r, index_t d)
+      : row_(m.data_handle() + r * m.stride(0)), stride_(m.stride(1)) {
+    if constexpr (Held > 0) each_column<Held>(b.lane(), d, [&](int k, index_t c) { values_[k] = row_[c * stride_]; });
+  }
+  TRIAD_DEVICE T operator()([[maybe_unused]] int k, [[maybe_unused]] index_t c) const {
+    if constexpr (Held > 0)
+      return values_[k];
+    else
+      return row_[c * stride_];
+  }
+
+ private:
+  T const* row_;
+  index_t stride_;
+  T values_[Held > 0 ? Held : 1] = {};
+};
+
+/// What the softmax of one row is made of, the same in every lane.  x(slot, column) as lane_values has it.
+template <class T>
+struct softmax_total {
+  T maximum = -::cuda::std::numeric_limits<T>::infinity();  // a NaN is no maximum, but makes the sum one
+  T sum = 0;                                                // of exp(x - maximum)
+
+  template <class Values>
+  TRIAD_DEVICE softmax_total(block const& b, Values const& x, index_t d) {
+    constexpr int held = Values::held;
+    each_column<held>(b.lane(), d, [&](int k, index_t c) { maximum = x(k, c) > maximum ? x(k, c) : maximum; });
+    maximum = warp_maximum(b, maximum);
+    each_column<held>(b.lane(), d, [&](int k, index_t c) { sum += ::cuda::std::exp(x(k, c) - maximum); });
+    sum = warp_sum(b, sum);
+  }
+  TRIAD_DEVICE T probability(T x) const { return ::cuda::std::exp(x - maximum) / sum; }
+};
+
+/// Runs Kernel<T, Held> with a warp a row; what is held follows from the width.
+template <template <class, int> class Kernel, class T, class... A>
+void launch_rows(backend const& ex, index_t rows, index_t d, A const&... arguments) {
+  index_t const blocks = blocks_for(rows, row_warps);
+  if (d <= held_columns * warp)
+    launch(ex, Kernel<T, held_columns>{}, blocks, arguments...);
+  else
+    launch(ex, Kernel<T, 0>{}, blocks, arguments...);
+}
+
+/// The sum over all threads of a block of `Warps` warps, the same in each of them; `part` is free for use again
+/// afterwards.
+template <int Warps, class T>
+TRIAD_DEVICE T block_sum(block const& b, T (&part)[Warps], T value) {
+  value = warp_sum(b, value);
+  if (b.lane() == 0) part[b.row()] = value;
+  b.sync();
+  T total = 0;
+  for (int w = 0; w < Warps; ++w) total += part[w];
+  b.sync();
+  return total;
+}
+
+/// The largest value of a warp and the first place that has it, the same in every lane.
+template <class T>
+TRIAD_DEVICE void warp_first_largest(block const& b, T& value, index_t& at) {
+  for (int mask = warp / 2; mask > 0; mask /= 2) {
+    T const other = b.shuffle_xor(value, mask);
+    index_t const other_at = b.shuffle_xor(at, mask);
+    if (other > value || (other == value && other_at < at)) {
+      value = other;
+      at = other_at;
+    }
+  }
+}
+
+/// The last k with first(k) <= r, for ascending first(0) = 0 <= r: which graph row r belongs to.  By a whole warp, 32
+/// places at a time.
+TRIAD_DEVICE index_t last_begun(block const& b, vec<index_t const> first, index_t r) {
+  index_t low = 0, count = first.extent(0);
+  while (count > 1) {
+    index_t const step = (count + warp - 1) / warp, ahead = b.lane() * step;
+    unsigned const begun = b.ballot(ahead < count && first(low + ahead) <= r);
+    int const places = ::cuda::std::popcount(begun);  // they are the first lanes; lane 0 is always one
+    index_t const skipped = places > 0 ? (places - 1) * step : 0;
+    low += skipped;
+    count = count - skipped < step ? count - skipped : step;
+  }
+  return low;
+}
+
+}  // namespace triad::cuda

@@ -1,0 +1,76 @@
+// Copies to the device that do not wait for it: through page-locked memory, which the device reads when the stream
+// comes to them.
+// SPDX-License-Identifier: Apache-2.0
+//
+// From ordinary memory a runtime may first wait for the stream.  Here the bytes are copied into one of two halves, from
+// there the device fetches them; a half is written again only after what was fetched from it has passed in the stream.
+// So copies of more than 2 MiB at a time do wait, for the work before the last 2 MiB.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "triad/core/contracts.hpp"
+#include "triad/cuda/device/status.cuh"
+
+namespace triad::cuda {
+
+/// Of one stream of the current device; stays where it is made.
+class staging {
+ public:
+  explicit staging(cudaStream_t stream) : stream_(stream) {
+    try {
+      check(cudaMallocHost(reinterpret_cast<void**>(&memory_), 2 * half), "allocating page-locked memory");
+      for (auto& event : passed_) check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+  staging(staging const&) = delete;
+  staging& operator=(staging const&) = delete;
+  ~staging() { close(); }
+
+  /// `from` may change once this returns.  What is recorded is replayed with the bytes of that day, so copies are no
+  /// part of it.
+  void copy(void* to, void const* from, std::size_t bytes) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream_, &status), "asking whether work is being recorded");
+    TRIAD_EXPECTS(status == cudaStreamCaptureStatusNone,
+                  "cuda: a copy from the host cannot be part of recorded work; make it before triad::replay");
+    for (std::size_t done = 0; done < bytes;) {
+      if (used_ == half) turn();
+      std::size_t const some = std::min(bytes - done, half - used_);
+      std::byte* const here = memory_ + current_ * half + used_;
+      std::memcpy(here, static_cast<std::byte const*>(from) + done, some);
+      check(cudaMemcpyAsync(static_cast<std::byte*>(to) + done, here, some, cudaMemcpyHostToDevice, stream_),
+            "copying to the device");
+      used_ = std::min(half, (used_ + some + line - 1) / line * line);
+      done += some;
+    }
+  }
+
+ private:
+  static constexpr std::size_t half = std::size_t{2} << 20, line = 64;
+
+  /// On to the other half, once the device has what was in it.
+  void turn() {
+    check(cudaEventRecord(passed_[current_], stream_), "recording an event");
+    current_ = 1 - current_;
+    used_ = 0;
+    check(cudaEventSynchronize(passed_[current_]), "waiting for copies to the device");
+  }
+  void close() noexcept {
+    for (auto event : passed_)
+      if (event != nullptr) (void)cudaEventDestroy(event);
+    if (memory_ != nullptr) (void)cudaFreeHost(memory_);
+  }
+
+  cudaStream_t stream_;
+  std::byte* memory_ = nullptr;
+  cudaEvent_t passed_[2] = {nullptr, nullptr};
+  std::size_t current_ = 0, used_ = 0;
+};
+
+}  // namespace triad::cuda

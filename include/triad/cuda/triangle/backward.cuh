@@ -1,0 +1,321 @@
+// Triangular attention backward in tiles: one block owns some middle nodes l of one head and passes over all (i, j).
+// SPDX-License-Identifier: Apache-2.0
+//
+//   for tiles of rows i:        q(i, l), v1(i, l) to shared memory
+//     for tiles of columns j:   do(i, j), k(l, j), v2(l, j) to shared memory;  w and ds of the tile
+//       half of the threads     dv1(i, l) += w do * v2(l, j),   dq(i, l) += ds k(l, j)
+//                               in registers until the rows are done
+//       the other half          dv2(l, j) += w do * v1(i, l),   dk(l, j) += ds q(i, l)
+//                               from this block's rows of dv2 and dk, and back
+//
+// Everything that a block writes is complete from its own l, so nothing is added by two blocks and the order of every
+// sum is fixed.  The two halves form w do twice, 9 multiplications and additions an element instead of 8, which saves
+// the sums that one half would have to keep in shared memory.  A key of its own, k(i, j), is not owned by l:
+// own_key_kernel has its gradient.
+//
+// Causal: a later l is shut to the square of edges i, j < l; tiles inside it are skipped, and w and ds are zero in the
+// rest of it.
+//
+// Where the policy is not exact float32, dq and dk are products of tiles of all warps: 16 (i) by 16 (j) by the
+// channels, for each l.
+#pragma once
+
+#include "triad/cuda/triangle/tile.cuh"
+
+namespace triad::cuda::triangles {
+
+template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact>
+struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
+  using base = backward_tile<T, Width, OwnKey, RightValue, Path>;
+  using shared = typename base::shared;
+  static constexpr char const* name = "triangle backward";
+  static constexpr int threads = base::threads, tile = base::tile, middles = base::middles, stride = base::stride,
+                       quads = Width / 4;
+  static constexpr int weight_stride = base::weight_stride;
+  static constexpr bool of_tiles = base::of_tiles, sums_value = RightValue,
+                        sums_key = !OwnKey && !of_tiles;            // the other half of the threads
+  static constexpr int own = tile * middles * quads * 2 / threads;  // rows i or columns j of a thread
+  static_assert(own % 4 == 0 && tile % own == 0 && middles * quads * (tile / own) == threads / 2,
+                "triad: half of the threads of the triangle's backward kernel own the rows of a tile, 4 or 8 each");
+  static_assert(own <= 8, "triad: a thread of the triangle's backward kernel has at most 64 accumulators in registers");
+
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t blocks_of_l, columns<T const> d_o,
+                               statistics_views<T> statistics, gradients<T> dx) const {
+    auto& s = b.shared<shared>();
+    index_t where = b.index();
+    int const l0 = digit(where, blocks_of_l) * middles;
+    index_t const head = digit(where, p.heads);
+    one_head<T> const at(p, where, head);
+    int const n = at.n, width = p.width;
+    if (n <= whole_graph || l0 >= n) return;  // the whole block
+
+    columns<T const> const gradient = at.part(d_o);
+    columns<T> const dq = at.part(dx.query), dk = at.part(dx.key), dv1 = at.part(dx.left), dv2 = at.part(dx.right);
+    place const mine(b.thread() % (threads / 2));
+    bool const of_rows = b.thread() < threads / 2, live = mine.c < width && l0 + mine.l < n;
+    quad<T> value[own], score[own];  // sums of w do * v and of ds k or ds q
+    for (int i0 = 0; i0 < n; i0 += tile) {
+      clear(value, score);
+      [[maybe_unused]] tile_sums dq_sums{};  // ds k, where it is a product of tiles
+      int const first_column = first_tile(at, l0, i0);
+      for (int j0 = first_column; j0 < n; j0 += tile) {
+        bool const more = i0 > first_tile(at, l0, j0);  // rows before these had something for dk and dv2
+        b.sync();
+        if (j0 == first_column) base::copy_left(b, s, at, i0, l0);
+        base::copy_right(b, s, at, l0, j0);
+        base::copy_pairs(b, s, at, gradient, statistics, i0, j0);
+        b.end_copies();
+        if (live && !of_rows) resume(at, l0 + mine.l, j0 + mine.first, mine.c, more, dv2, dk, value, score);
+        b.wait_for_copies<0>();
+        b.sync();
+        if constexpr (of_tiles) {
+          base::score_products(b, s, p);
+          b.sync();
+        }
+        base::make_weights(b, s, p, at, i0, l0, j0);
+        b.sync();
+        if constexpr (of_tiles) score_gradients(b, s, p, at, l0, j0, more, dk, dq_sums);
+        if (live && of_rows) {
+          accumulate<true>(s, mine, n - j0 < tile ? n - j0 : tile, value, score);
+        } else if (live && (sums_value || sums_key)) {
+          accumulate<false>(s, mine, n - i0 < tile ? n - i0 : tile, value, score);
+          TRIAD_UNROLL
+          for (int r = 0; r < own; ++r) {
+            int const row = at.edge(l0 + mine.l, j0 + mine.first + r);
+            if (row < 0) continue;
+            if constexpr (sums_value) dv2.store(row, mine.c, width, value[r]);
+            if constexpr (sums_key) dk.store(row, mine.c, width, score[r]);
+          }
+        }
+      }
+      if constexpr (of_tiles) store_queries(b, at, i0, l0, width, dq, dq_sums);
+      if (!live || !of_rows) continue;
+      TRIAD_UNROLL
+      for (int r = 0; r < own; ++r) {
+        int const row = at.edge(i0 + mine.first + r, l0 + mine.l);
+        if (row < 0) continue;
+        dv1.store(row, mine.c, width, value[r]);
+        if constexpr (!of_tiles) dq.store(row, mine.c, width, score[r]);
+      }
+    }
+  }
+
+ private:
+  /// Where the first tile begins that has an edge to which some l from l0 on is open, of those beside the tile from
+  /// `begin` on.
+  TRIAD_DEVICE static int first_tile(one_head<T> const& at, int l0, int begin) {
+    return at.begin(l0, begin + tile - 1) / tile * tile;
+  }
+
+  /// What a thread of either half owns: `own` rows i or columns j from `first`, one l, four channels.
+  struct place {
+    int c, l, first;
+    TRIAD_DEVICE explicit place(int t) {  // neighbours read the same do, and the next but one the same weights
+      l = digit(t, 2);
+      c = digit(t, 2);
+      c += (quads < 8 ? 2 : 4) * digit(t, 2);
+      if (quads >= 8) c += 2 * digit(t, 2);
+      l += 2 * digit(t, middles / 2);
+      if (quads >= 8) c += 8 * digit(t, quads / 8);
+      c *= 4;
+      first = own * t;
+    }
+  };
+
+  /// Of rows: the sums over columns j; else of columns: the sums over rows i.  `count` of them are inside the graph; up
+  /// to three more are zeros.
+  template <bool OfRows>
+  TRIAD_DEVICE static void accumulate(shared const& s, place const& at, int count, quad<T> (&value)[own],
+                                      quad<T> (&score)[own]) {
+    auto const other_value = [&](int o) {
+      if constexpr (!RightValue)
+        return quad<T>{};
+      else if constexpr (OfRows)
+        return quad_at(&s.right[at.l][o * stride + at.c]);
+      else
+        return quad_at(&s.left[at.l][o * stride + at.c]);
+    };
+    auto const pair_at = [&](auto const& x, int r, int o) {  // of do(i, j) or k(i, j)
+      return OfRows ? quad_at(&x[at.first + r][o * stride + at.c]) : quad_at(&x[o][(at.first + r) * stride + at.c]);
+    };
+    for (int o = 0; o < count; o += 4) {
+      T w[own][4];
+      if constexpr (OfRows || RightValue) {
+        weights_of<OfRows>(s.w[at.l], at.first, o, w);
+        TRIAD_UNROLL
+        for (int e = 0; e < 4; ++e) {
+          quad<T> const v = other_value(o + e);
+          TRIAD_UNROLL
+          for (int r = 0; r < own; ++r) {
+            if constexpr (RightValue)
+              add(value[r], w[r][e], pair_at(s.d_o, r, o + e), v);
+            else
+              add(value[r], w[r][e], pair_at(s.d_o, r, o + e));
+          }
+        }
+      }
+      if constexpr (!of_tiles && (OfRows || !OwnKey)) {
+        weights_of<OfRows>(s.ds[at.l], at.first, o, w);
+        TRIAD_UNROLL
+        for (int e = 0; e < 4; ++e) {
+          if constexpr (OwnKey) {
+            TRIAD_UNROLL
+            for (int r = 0; r < own; ++r) add(score[r], w[r][e], pair_at(s.own, r, o + e));
+          } else {
+            quad<T> const x =
+                quad_at(OfRows ? &s.key[at.l][(o + e) * stride + at.c] : &s.query[at.l][(o + e) * stride + at.c]);
+            TRIAD_UNROLL
+            for (int r = 0; r < own; ++r) add(score[r], w[r][e], x);
+          }
+        }
+      }
+    }
+  }
+  /// w[r][e] of own r and other o + e.
+  template <bool OfRows>
+  TRIAD_DEVICE static void weights_of(T const* from, int first, int o, T (&w)[own][4]) {
+    TRIAD_UNROLL
+    for (int r = 0; r < own; r += OfRows ? 1 : 4) {
+      if constexpr (OfRows) {
+        quad<T> const x = quad_at(from + (first + r) * weight_stride + o);
+        TRIAD_UNROLL
+        for (int e = 0; e < 4; ++e) w[r][e] = x.at[e];
+      } else {
+        TRIAD_UNROLL
+        for (int e = 0; e < 4; ++e) {
+          quad<T> const x = quad_at(from + (o + e) * weight_stride + first + r);
+          TRIAD_UNROLL
+          for (int a = 0; a < 4; ++a) w[r + a][e] = x.at[a];
+        }
+      }
+    }
+  }
+
+  // Products of tiles: a warp has all 16 rows i, or columns j, of 8 channels of one l at a time, `tiles` times 8 of
+  // them side by side.
+  static constexpr int warps = threads / warp, all_tiles = middles * Width / 8;
+  static constexpr int tiles = all_tiles / warps < Width / 8 ? all_tiles / warps : Width / 8,
+                       groups = all_tiles / warps / tiles;
+  static_assert(!of_tiles || (tile == 16 && groups * tiles * warps == all_tiles));
+  struct tile_sums {
+    T at[groups][tiles][4];
+  };
+
+  /// Calls f(group, l, c) with the first channel of each group of this warp.
+  template <class F>
+  TRIAD_DEVICE static void each_group(block const& b, int width, F&& f) {
+    TRIAD_UNROLL
+    for (int group = 0; group < groups; ++group) {
+      int const first = (b.row() * groups + group) * tiles, c = first % (Width / 8) * 8;
+      if (c < width) f(group, first / (Width / 8), c);
+    }
+  }
+  /// dq(i, l) += ds k(l, j) in registers, dk(l, j) += ds q(i, l) in this block's rows of dk.
+  TRIAD_DEVICE static void score_gradients(block const& b, shared const& s, problem<T> const& p, one_head<T> const& at,
+                                           int l0, int j0, bool more, columns<T> const& dk, tile_sums& of_queries) {
+    tile_lane const lane(b);
+    each_group(b, p.width, [&](int group, int l, int c) {
+      add_tile_product<Path, tiles>(
+          p.factors, lane, tile, [&](int i, int j) { return s.ds[l][i * weight_stride + j]; },
+          [&](int j, int e) { return s.key[l][j * stride + c + e]; }, of_queries.at[group]);
+      T of_keys[tiles][4] = {};
+      add_tile_product<Path, tiles>(
+          p.factors, lane, tile, [&](int j, int i) { return s.ds[l][i * weight_stride + j]; },
+          [&](int i, int e) { return s.query[l][i * stride + c + e]; }, of_keys);
+      store_tiles(lane, of_keys, c, p.width, dk, more,
+                  [&](int j) { return l0 + l < at.n ? at.edge(l0 + l, j0 + j) : -1; });
+    });
+  }
+  TRIAD_DEVICE static void store_queries(block const& b, one_head<T> const& at, int i0, int l0, int width,
+                                         columns<T> const& dq, tile_sums const& of_queries) {
+    tile_lane const lane(b);
+    each_group(b, width, [&](int group, int l, int c) {
+      store_tiles(lane, of_queries.at[group], c, width, dq, false,
+                  [&](int i) { return l0 + l < at.n ? at.edge(i0 + i, l0 + l) : -1; });
+    });
+  }
+  /// row(r): where row r of the tiles goes, or -1.
+  template <class Row>
+  TRIAD_DEVICE static void store_tiles(tile_lane lane, T const (&sum)[tiles][4], int c, int width, columns<T> const& to,
+                                       bool more, Row row) {
+    TRIAD_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      int const r = row(lane.row() + 8 * half);
+      if (r < 0) continue;
+      TRIAD_UNROLL
+      for (int t = 0; t < tiles; ++t)
+        to.store(r, c + 8 * t + lane.column(), width, pair<T>{{sum[t][2 * half], sum[t][2 * half + 1]}}, more);
+    }
+  }
+
+  TRIAD_DEVICE static void clear(quad<T> (&value)[own], quad<T> (&score)[own]) {
+    TRIAD_UNROLL
+    for (int r = 0; r < own; ++r) value[r] = score[r] = quad<T>{};
+  }
+  /// What the tiles of rows before this one summed; it arrives while the weights are made.
+  TRIAD_DEVICE static void resume(one_head<T> const& at, int l, int j, int c, bool more, columns<T> const& dv2,
+                                  columns<T> const& dk, quad<T> (&value)[own], quad<T> (&score)[own]) {
+    clear(value, score);
+    TRIAD_UNROLL
+    for (int r = 0; r < own; ++r) {
+      int const row = at.edge(l, j + r);
+      if (row < 0 || !more) continue;
+      if constexpr (sums_value) value[r] = dv2.load(row, c, at.width);
+      if constexpr (sums_key) score[r] = dk.load(row, c, at.width);
+    }
+  }
+};
+
+/// Attention ablation: dk(i, j) = sum_l ds q(i, l); one block owns a tile of (i, j) and passes over l.
+template <class T, int Width, bool RightValue>
+struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
+  using base = backward_tile<T, Width, true, RightValue>;
+  using shared = typename base::shared;
+  static constexpr char const* name = "triangle backward of own keys";
+  static constexpr int threads = base::threads, tile = base::tile, middles = base::middles, stride = base::stride,
+                       quads = Width / 4;
+  static constexpr int own = tile * tile * quads / threads;  // columns j of a thread
+  static_assert(own >= 1 && own <= 16 && tile % own == 0 && own * threads == tile * tile * quads,
+                "triad: a thread of the triangle's kernel for own keys has 1 to 16 columns in registers");
+
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t tiles, columns<T const> d_o,
+                               statistics_views<T> statistics, columns<T> d_key) const {
+    auto& s = b.shared<shared>();
+    index_t where = b.index();
+    int const j0 = digit(where, tiles) * tile, i0 = digit(where, tiles) * tile;
+    index_t const head = digit(where, p.heads);
+    one_head<T> const at(p, where, head);
+    int const n = at.n, width = p.width;
+    if (n <= whole_graph || i0 >= n || j0 >= n) return;  // the whole block
+
+    int rest = b.thread();
+    int const c = 4 * digit(rest, quads), i = digit(rest, tile), j = own * rest;
+    bool const live = c < width && i0 + i < n && j0 + j < n;
+    quad<T> sum[own] = {};
+    base::copy_pairs(b, s, at, at.part(d_o), statistics, i0, j0);
+    int const end = at.end(i0 + tile - 1, j0 + tile - 1);
+    for (int l0 = 0; l0 < end; l0 += middles) {
+      base::copy_left(b, s, at, i0, l0);
+      base::copy_right(b, s, at, l0, j0);
+      b.end_copies();
+      b.wait_for_copies<0>();
+      b.sync();
+      base::make_weights(b, s, p, at, i0, l0, j0);
+      b.sync();
+      if (live)
+        for (int l = 0; l < middles && l0 + l < end; ++l) {
+          quad<T> const query = quad_at(&s.query[l][i * stride + c]);
+          TRIAD_UNROLL
+          for (int r = 0; r < own; ++r) add(sum[r], s.ds[l][i * base::weight_stride + j + r], query);
+        }
+      b.sync();
+    }
+    if (!live) return;
+    columns<T> const dk = at.part(d_key);
+    TRIAD_UNROLL
+    for (int r = 0; r < own; ++r)
+      if (j0 + j + r < n) dk.store(at.row(i0 + i, j0 + j + r), c, width, sum[r]);
+  }
+};
+
+}  // namespace triad::cuda::triangles

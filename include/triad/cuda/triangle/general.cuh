@@ -1,0 +1,237 @@
+// Triangular attention without tiles: one warp an edge and head.  For the flat form, heads wider than a tile, and
+// single edges.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A warp goes through the terms of its edge, makes the score of each as a sum over its lanes, and adds to columns that
+// it keeps in registers, `held` of a lane at a time.  Any form and width; backward makes score and dp again for every
+// gradient that it owns.
+#pragma once
+
+#include "triad/cuda/device/launch.cuh"
+#include "triad/cuda/triangle/parts.cuh"
+
+namespace triad::cuda::triangles {
+
+/// One head of one graph in any form; a warp computes together.
+template <class T>
+struct general_head : one_head<T> {
+  using one_head<T>::width;
+  triangle_form form;
+  int terms;
+  T fill, scale;
+
+  TRIAD_DEVICE general_head(problem<T> const& p, triangle_form f, index_t graph, index_t c)
+      : one_head<T>(p, graph, c, f == triangle_form::flat ? 2 : 1),
+        form(f),
+        terms(f == triangle_form::flat ? 2 * this->n : this->n),
+        fill(p.fill),
+        scale(p.scale) {}
+
+  // The rows that term l of edge (i, j) reads; terms l >= n of the flat form are the edges (l - n, j).
+  TRIAD_DEVICE bool flat() const { return form == triangle_form::flat; }
+  TRIAD_DEVICE int middle(int l) const { return l < this->n ? l : l - this->n; }
+  TRIAD_DEVICE int query_row(int i, int l, int j) const { return flat() ? this->row(i, j) : this->row(i, l); }
+  TRIAD_DEVICE int value_row(int i, int l, int j) const {
+    return l < this->n ? this->row(i, l) : this->row(l - this->n, j);
+  }
+  TRIAD_DEVICE int key_row(int i, int l, int j) const {
+    if (flat()) return value_row(i, l, j);
+    return this->row(has_own_key() ? i : l, j);
+  }
+  TRIAD_DEVICE int right_row(int l, int j) const { return this->row(middle(l), j); }
+  TRIAD_DEVICE bool has_own_key() const { return ablates_attention(form); }
+  TRIAD_DEVICE bool has_right() const { return uses_right_value(form); }
+  TRIAD_DEVICE bool is_masked(int i, int l, int j) const { return this->masked(i, middle(l), j); }
+  TRIAD_DEVICE bool has_term(int i, int l, int j) const { return this->open(i, middle(l), j); }
+  /// Terms of edge (i, j) are 0 .. end_of_terms.
+  TRIAD_DEVICE int end_of_terms(int i, int j) const { return flat() ? terms : this->end(i, j); }
+
+  TRIAD_DEVICE T score(block const& b, int i, int l, int j) const {
+    auto const q = query_row(i, l, j), k = key_row(i, l, j);
+    T sum = 0;
+    for (int c = b.lane(); c < width; c += warp) sum += this->query.at(q, c) * this->key.at(k, c);
+    sum = warp_sum(b, sum);
+    return is_masked(i, l, j) ? fill : sum * scale;
+  }
+  TRIAD_DEVICE T value(int i, int l, int j, int c) const {
+    T const one = this->left.at(value_row(i, l, j), c);
+    return has_right() ? one * this->right.at(right_row(l, j), c) : one;
+  }
+
+  struct softmax {
+    T maximum, sum;
+  };
+  TRIAD_DEVICE softmax over_terms(block const& b, int i, int j) const {
+    softmax x{score(b, i, 0, j), 1};
+    for (int l = 1; l < end_of_terms(i, j); ++l) {
+      T const s = score(b, i, l, j);
+      if (s > x.maximum) {
+        x.sum = x.sum * exponential(x.maximum - s) + 1;
+        x.maximum = s;
+      } else {
+        x.sum += s == x.maximum ? T(1) : exponential(s - x.maximum);  // also where both are -inf
+      }
+    }
+    return x;
+  }
+};
+
+/// Which edge of which head a warp owns: blocks count the edges of the largest graph, `warps` at a time.
+struct general_place {
+  static constexpr int warps = 4;
+  index_t edge, head, graph;
+
+  TRIAD_DEVICE general_place(block const& b, index_t blocks_of_edges, index_t heads) {
+    index_t where = b.index();
+    edge = where % blocks_of_edges * warps + b.row();
+    where /= blocks_of_edges;
+    head = where % heads;
+    graph = where / heads;
+  }
+};
+
+inline constexpr int held = 4;  // columns of a lane at a time
+
+template <class T>
+struct general_forward {
+  static constexpr char const* name = "triangle forward, any form and width";
+  static constexpr int threads = general_place::warps * warp;
+
+  /// Graphs of fewer than `least` nodes are somebody else's.
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, int least,
+                               index_t blocks_of_edges, matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
+    general_place const place(b, blocks_of_edges, p.heads);
+    general_head<T> const at(p, form, place.graph, place.head);
+    if (at.n < least || place.edge >= index_t(at.n) * at.n) return;  // the whole warp, and blocks have no barrier
+    int const i = static_cast<int>(place.edge / at.n), j = static_cast<int>(place.edge % at.n);
+    auto const row = at.row(i, j);
+    auto const x = at.over_terms(b, i, j);
+    if (b.lane() == 0) {
+      at.number(maximum, row) = x.maximum;
+      at.number(inverse_sum, row) = T(1) / x.sum;
+    }
+    keeper const keep(p);
+    auto const out = at.part(o);
+    for (int c0 = 0; c0 < p.width; c0 += held * warp) {
+      T sum[held] = {};
+      for (int l = 0; l < at.end_of_terms(i, j); ++l) {
+        T const e = exponential(at.score(b, i, l, j) - x.maximum);
+        if (!keep.keeps(at.element(i, l, j))) continue;
+        TRIAD_UNROLL
+        for (int r = 0; r < held; ++r) {
+          int const c = c0 + r * warp + b.lane();
+          if (c < p.width) sum[r] += e * at.value(i, l, j, c);
+        }
+      }
+      TRIAD_UNROLL
+      for (int r = 0; r < held; ++r) {
+        int const c = c0 + r * warp + b.lane();
+        if (c < p.width) out.at(row, c) = sum[r] * (p.kept / x.sum);
+      }
+    }
+  }
+};
+
+/// Which gradients of its edge (a, b) a warp completes, and so which triangles (i, l, j) it goes through.
+enum class general_role {
+  query_and_left,  // dq(i, l), dv1(i, l): all j
+  key_and_right,   // dk(l, j), dv2(l, j): all i; of dk and dv2 those that the form has here
+  own_key,         // attention ablation: dk(i, j): all l
+  flat_query,      // flat: dq(i, j): all terms
+  flat_key,        // flat: dk, dv1 of an edge: as term of the edges (a, j) and of the edges (i, b)
+};
+
+template <class T>
+struct general_backward {
+  static constexpr char const* name = "triangle backward, any form and width";
+  static constexpr int threads = general_place::warps * warp;
+
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, general_role role, int least,
+                               index_t blocks_of_edges, columns<T const> d_o, statistics_views<T> statistics,
+                               gradients<T> dx) const {
+    general_place const place(b, blocks_of_edges, p.heads);
+    general_head<T> const at(p, form, place.graph, place.head);
+    int const n = at.n;
+    if (n < least || place.edge >= index_t(n) * n) return;  // the whole warp, and blocks have no barrier
+    int const u = static_cast<int>(place.edge / n), v = static_cast<int>(place.edge % n), width = p.width;
+    bool const of_query = role == general_role::query_and_left || role == general_role::flat_query;
+    bool const has_score = role != general_role::key_and_right || !at.has_own_key();
+    bool const has_value = role == general_role::query_and_left || role == general_role::flat_key ||
+                           (role == general_role::key_and_right && at.has_right());
+    bool const of_right = role == general_role::key_and_right;
+    auto const gradient = at.part(d_o);
+    auto const d_score = of_query ? at.part(dx.query) : at.part(dx.key),
+               d_value = of_right ? at.part(dx.right) : at.part(dx.left);
+    keeper const keep(p);
+    int const steps = role == general_role::flat_query || role == general_role::flat_key ? 2 * n : n;
+
+    for (int c0 = 0; c0 < width; c0 += held * warp) {
+      T score_sum[held] = {}, value_sum[held] = {};
+      for (int step = 0; step < steps; ++step) {
+        int i = u, l = v, j = step;  // query_and_left
+        if (role == general_role::key_and_right) {
+          i = step, l = u, j = v;
+        } else if (role == general_role::own_key || role == general_role::flat_query) {
+          l = step, j = v;
+        } else if (role == general_role::flat_key && step >= n) {
+          i = step - n, l = n + u, j = v;
+        }
+        if (!at.has_term(i, l, j)) continue;  // the whole warp
+        auto const edge = at.row(i, j);
+        T const s = at.score(b, i, l, j);
+        T dp = 0;
+        for (int c = b.lane(); c < width; c += warp) dp += gradient.at(edge, c) * at.value(i, l, j, c);
+        dp = warp_sum(b, dp);
+        T const probability =
+            exponential(s - at.number(statistics.maximum, edge)) * at.number(statistics.inverse_sum, edge);
+        T const kept = keep.keeps(at.element(i, l, j)) ? p.kept : T(0);
+        T const w = probability * kept;
+        T const ds =
+            at.is_masked(i, l, j) ? T(0) : probability * (dp * kept - at.number(statistics.delta, edge)) * p.scale;
+        auto const query = at.query_row(i, l, j), key = at.key_row(i, l, j);
+        TRIAD_UNROLL
+        for (int r = 0; r < held; ++r) {
+          int const c = c0 + r * warp + b.lane();
+          if (c >= width) continue;
+          if (has_score) score_sum[r] += ds * (of_query ? at.key.at(key, c) : at.query.at(query, c));
+          if (!has_value) continue;
+          T const t = w * gradient.at(edge, c);
+          if (of_right)
+            value_sum[r] += t * at.left.at(at.row(i, l), c);
+          else
+            value_sum[r] += at.has_right() ? t * at.right.at(at.right_row(l, j), c) : t;
+        }
+      }
+      auto const row = at.row(u, v);
+      TRIAD_UNROLL
+      for (int r = 0; r < held; ++r) {
+        int const c = c0 + r * warp + b.lane();
+        if (c >= width) continue;
+        if (has_score) d_score.at(row, c) = score_sum[r];
+        if (has_value) d_value.at(row, c) = value_sum[r];
+      }
+    }
+  }
+};
+
+/// Softmax weights of one edge of one graph; one warp a head.  An edge that the graph has not: nothing is written.
+template <class T>
+struct weights_kernel {
+  static constexpr char const* name = "triangle weights";
+  static constexpr int threads = warp;
+
+  TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, index_t graph, index_t i,
+                               index_t j, matrix<T> weights) const {
+    general_head<T> const at(p, form, graph, b.index());
+    if (i < 0 || j < 0 || i >= at.n || j >= at.n) return;  // the whole block
+    int const row = static_cast<int>(i), column = static_cast<int>(j);
+    auto const x = at.over_terms(b, row, column);
+    int const end = at.end_of_terms(row, column);
+    for (int l = 0; l < at.terms; ++l) {
+      T const weight = l < end ? exponential(at.score(b, row, l, column) - x.maximum) / x.sum : T(0);
+      if (b.lane() == 0 && l < weights.extent(1)) weights(at.head, l) = weight;
+    }
+  }
+};
+
+}  // namespace triad::cuda::triangles

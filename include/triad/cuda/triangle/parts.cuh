@@ -1,0 +1,352 @@
+// What the kernels of triangular attention share: four columns moved at once, the columns of one head, one head of one
+// graph.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cuda/std/cmath>
+#include <cuda/std/limits>
+#include <type_traits>
+
+#include "triad/cuda/device/block.cuh"
+#include "triad/cuda/device/tile_product.cuh"
+#include "triad/ops/triangle.hpp"
+
+namespace triad::cuda::triangles {
+
+/// Graphs of up to this many nodes have kernels of their own, that keep one head of a graph in shared memory.
+inline constexpr int whole_graph = 16;
+
+/// Four neighbouring columns: one load of a float kernel.
+template <class T>
+struct alignas(16) quad {
+  T at[4];
+};
+template <class T>
+struct alignas(2 * sizeof(T)) pair {
+  T at[2];
+};
+
+/// In shared memory, four columns begin on 16 bytes.
+template <class T>
+TRIAD_DEVICE quad<T> quad_at(T const* x) {
+  return *reinterpret_cast<quad<T> const*>(x);
+}
+template <class T>
+TRIAD_DEVICE void put(T* x, quad<T> const& v) {
+  *reinterpret_cast<quad<T>*>(x) = v;
+}
+
+/// sum + a . b
+template <class T>
+TRIAD_DEVICE T dot(quad<T> const& a, quad<T> const& b, T sum) {
+  TRIAD_UNROLL
+  for (int e = 0; e < 4; ++e) sum += a.at[e] * b.at[e];
+  return sum;
+}
+/// sum + a . (b * c)
+template <class T>
+TRIAD_DEVICE T dot(quad<T> const& a, quad<T> const& b, quad<T> const& c, T sum) {
+  TRIAD_UNROLL
+  for (int e = 0; e < 4; ++e) sum += (a.at[e] * b.at[e]) * c.at[e];
+  return sum;
+}
+/// sum += w x
+template <class T>
+TRIAD_DEVICE void add(quad<T>& sum, T w, quad<T> const& x) {
+  TRIAD_UNROLL
+  for (int e = 0; e < 4; ++e) sum.at[e] += w * x.at[e];
+}
+/// sum += (w x) * y
+template <class T>
+TRIAD_DEVICE void add(quad<T>& sum, T w, quad<T> const& x, quad<T> const& y) {
+  TRIAD_UNROLL
+  for (int e = 0; e < 4; ++e) sum.at[e] += (w * x.at[e]) * y.at[e];
+}
+template <class T>
+TRIAD_DEVICE quad<T> times(quad<T> x, T w) {
+  TRIAD_UNROLL
+  for (int e = 0; e < 4; ++e) x.at[e] *= w;
+  return x;
+}
+
+/// e^x.  Scores differ by less than a hundred where it matters, so that the rounding of x log2(e) costs 1e-5 of a tiny
+/// weight at most.
+template <class T>
+TRIAD_DEVICE T exponential(T x) {
+  if constexpr (std::is_same_v<T, float>)
+    return ::cuda::std::exp2(x * 1.44269504088896341f);
+  else
+    return ::cuda::std::exp(x);
+}
+
+/// The lowest digit of a mixed-radix number, which is taken off.
+template <class N>
+TRIAD_DEVICE int digit(N& number, N radix) {
+  auto const d = static_cast<int>(number % radix);
+  number /= radix;
+  return d;
+}
+
+/// The columns of a head in rows of any stride.  `grain` neighbouring columns begin on their own size wherever a quad
+/// of a row begins, and lie side by side; a head is a whole number of grains.
+template <class T>
+struct columns {
+  using value = std::remove_const_t<T>;
+  T* data;
+  int row, column;  // strides, in elements
+  int grain;        // 4, 2 or 1
+
+  /// Of one head, counting rows from one of them.
+  TRIAD_DEVICE columns of_head(index_t head, int width, index_t first_row = 0) const {
+    return {data == nullptr ? nullptr : data + first_row * row + head * width * column, row, column, grain};
+  }
+  TRIAD_DEVICE T* place(int r, int c) const { return data + index_t(r) * row + index_t(c) * column; }
+  TRIAD_DEVICE T& at(int r, int c) const { return *place(r, c); }
+
+  /// Columns c .. c + 4 of `width`; zeros beyond.
+  TRIAD_DEVICE quad<value> load(int r, int c, int width) const {
+    T const* const from = place(r, c);
+    quad<value> x{};
+    if (grain == 4) return *reinterpret_cast<quad<value> const*>(from);
+    if (grain == 2) {
+      TRIAD_UNROLL
+      for (int e = 0; e < 4; e += 2)
+        if (c + e < width) {
+          auto const both = *reinterpret_cast<pair<value> const*>(from + e);
+          x.at[e] = both.at[0];
+          x.at[e + 1] = both.at[1];
+        }
+      return x;
+    }
+    TRIAD_UNROLL
+    for (int e = 0; e < 4; ++e)
+      if (c + e < width) x.at[e] = from[index_t(e) * column];
+    return x;
+  }
+  TRIAD_DEVICE void store(int r, int c, int width, quad<value> const& x) const {
+    T* const to = place(r, c);
+    if (grain == 4) {
+      *reinterpret_cast<quad<value>*>(to) = x;
+    } else if (grain == 2) {
+      TRIAD_UNROLL
+      for (int e = 0; e < 4; e += 2)
+        if (c + e < width) *reinterpret_cast<pair<value>*>(to + e) = {{x.at[e], x.at[e + 1]}};
+    } else {
+      TRIAD_UNROLL
+      for (int e = 0; e < 4; ++e)
+        if (c + e < width) to[index_t(e) * column] = x.at[e];
+    }
+  }
+  /// Columns c and c + 1, c even, are two sums, or `more` than they were.
+  TRIAD_DEVICE void store(int r, int c, int width, pair<value> x, bool more) const {
+    T* const to = place(r, c);
+    if (grain > 1) {
+      if (c >= width) return;
+      auto& both = *reinterpret_cast<pair<value>*>(to);
+      if (more) x = {{x.at[0] + both.at[0], x.at[1] + both.at[1]}};
+      both = x;
+    } else {
+      TRIAD_UNROLL
+      for (int e = 0; e < 2; ++e)
+        if (c + e < width) at(r, c + e) = more ? at(r, c + e) + x.at[e] : x.at[e];
+    }
+  }
+};
+
+/// Of a matrix whose heads have `width` columns each.
+template <class T>
+columns<T> make_columns(matrix<T> m, index_t width) {
+  auto const address = reinterpret_cast<std::uintptr_t>(m.data_handle());
+  auto const fits = [&](index_t grain) {
+    auto const bytes = grain * static_cast<index_t>(sizeof(T)), unit = bytes < 16 ? bytes : 16;
+    return m.stride(1) == 1 && width % grain == 0 && m.stride(0) % grain == 0 &&
+           address % static_cast<std::uintptr_t>(unit) == 0;
+  };
+  TRIAD_EXPECTS(m.stride(0) <= 0x7fffffff && m.stride(1) <= 0x7fffffff,
+                "triangle: on a device strides are below 2^31 elements");
+  return {m.data_handle(), static_cast<int>(m.stride(0)), static_cast<int>(m.stride(1)), fits(4) ? 4 : fits(2) ? 2 : 1};
+}
+
+/// Starts copies of columns c .. c + 4 of row r, zeros from `width` on; r < 0: zeros alone.
+template <int Grain, class T>
+TRIAD_DEVICE void start_quad(block const& b, T* to, columns<T const> const& x, int r, int c, int width) {
+  constexpr int together = Grain * sizeof(T) > 16 ? 16 / sizeof(T) : Grain;
+  T const* const from = x.place(r < 0 ? 0 : r, c);
+  TRIAD_UNROLL
+  for (int e = 0; e < 4; e += together)
+    b.start_copy<together * sizeof(T)>(to + e, Grain == 1 ? from + index_t(e) * x.column : from + e,
+                                       r >= 0 && c + e < width);
+}
+/// Calls f(grain) with the grain of the rows as a compile-time constant.
+template <class T, class F>
+TRIAD_DEVICE void with_grain(columns<T const> const& x, F&& f) {
+  if (x.grain == 4)
+    f(std::integral_constant<int, 4>());
+  else if (x.grain == 2)
+    f(std::integral_constant<int, 2>());
+  else
+    f(std::integral_constant<int, 1>());
+}
+/// Starts copies of rows of one head to shared memory, Width columns of room each.  from(r): the row, or -1 for zeros;
+/// to(r): where it goes; columns width .. filled are zeros.
+template <int Threads, int Width, int Rows, class T, class From, class To>
+TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int width, int filled, From from, To to) {
+  constexpr int quads = Width / 4, step = Threads / quads;
+  static_assert(Threads % quads == 0);
+  int const c = b.thread() % quads * 4, first = b.thread() / quads;
+  if (c >= filled) return;
+  with_grain(x, [&]<int Grain>(std::integral_constant<int, Grain>) {
+    TRIAD_UNROLL
+    for (int e = 0; e < Rows; e += step) {
+      int const r = first + e;
+      if (Rows % step == 0 || r < Rows) start_quad<Grain>(b, to(r) + c, x, from(r), c, width);
+    }
+  });
+}
+
+/// Where the kernels of larger graphs can have scores as products of tiles.
+template <class T, int Width, bool OwnKey>
+inline constexpr bool takes_tile_products = std::is_same_v<T, float>&& Width <= 64 && !OwnKey;
+
+/// Everything that one use of the operation gives every kernel.
+template <class T>
+struct problem {
+  columns<T const> query, key, left, right;           // (rows, d) each; right: nothing where the form has none
+  index_t const *size, *first_edge, *first_triangle;  // (b) each
+  index_t const* sources;                             // (b), or null where every node is a middle of every edge
+  std::uint8_t const* masked;                         // (triangles), or null
+  dropout_mask dropout;
+  std::uint64_t threshold;  // of its words, made by the host, since a device is slow in double; 0 where all are kept
+  T fill, scale, kept;      // score of masked triangles, 1 / sqrt(k), 1 / (1 - rate)
+  index_t heads;
+  int width;           // k
+  arithmetic factors;  // of the scores and their gradients, where the kernel has them as products of tiles
+};
+
+template <class T>
+problem<T> make_problem(triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
+                        arithmetic factors = arithmetic::float32) {
+  auto const width = x.query.extent(1) / t.heads;
+  return {make_columns(x.query, width),
+          make_columns(x.key, width),
+          make_columns(x.left_value, width),
+          make_columns(x.right_value, width),
+          g.size.data_handle(),
+          g.edge.data_handle(),
+          g.triangle.data_handle(),
+          t.causal() ? t.sources.data_handle() : nullptr,
+          t.mask.empty() ? nullptr : t.mask.masked.data_handle(),
+          t.dropout,
+          t.dropout.active() ? t.dropout.threshold() : 0,
+          static_cast<T>(t.mask.fill),
+          static_cast<T>(1 / std::sqrt(static_cast<double>(width))),
+          t.dropout.active() ? static_cast<T>(t.dropout.scale()) : T(1),
+          t.heads,
+          static_cast<int>(width),
+          factors};
+}
+
+/// Gradients of the projections.
+template <class T>
+struct gradients {
+  columns<T> query, key, left, right;
+};
+
+/// Dropout of single elements; what is the same for all of them is made once a thread.
+class keeper {
+ public:
+  template <class T>
+  TRIAD_DEVICE explicit keeper(problem<T> const& p)
+      : counter_(p.dropout.counter(0)), key_(p.dropout.key), threshold_(p.threshold) {}
+
+  TRIAD_DEVICE bool keeps(index_t element) const {
+    if (threshold_ == 0) return true;
+    auto const e = static_cast<std::uint64_t>(element);
+    auto const words = philox(counter_at(counter_, e / 64 * 16 + e % 16), key_);
+    auto const w =
+        e % 64 / 16;  // selected by value: an index that is known at run time only would put the words in memory
+    return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= threshold_;
+  }
+  /// Calls dropped(e) for those of `count` elements from `first` on that are not kept, e counted from there, by
+  /// `threads` threads together: one counter serves four elements, sixteen apart.
+  template <class F>
+  TRIAD_DEVICE void each_dropped(index_t first, int count, int thread, int threads, F&& dropped) const {
+    auto const block = static_cast<std::uint64_t>(first) / 64;
+    int const before = static_cast<int>(first % 64);
+    for (int t = thread; t < (before + count + 63) / 64 * 16; t += threads) {
+      auto const words = philox(counter_at(counter_, block * 16 + static_cast<std::uint64_t>(t)), key_);
+      TRIAD_UNROLL
+      for (int w = 0; w < 4; ++w) {
+        int const e = t / 16 * 64 + 16 * w + t % 16 - before;
+        if (e >= 0 && e < count && words[static_cast<std::size_t>(w)] < threshold_) dropped(e);
+      }
+    }
+  }
+
+ private:
+  philox_words counter_;
+  philox_key key_;
+  std::uint64_t threshold_;
+};
+
+/// One head of one graph.  Rows of its columns are counted from its first edge: n^2 is below 2^31, the whole batch need
+/// not be.
+template <class T>
+struct one_head {
+  index_t first_row, first_element, head;
+  int width, n, sources;  // sources: n unless causal
+  columns<T const> query, key, left, right;
+  std::uint8_t const* mask;  // of this graph, or null
+
+  /// Terms: n, or 2 n where the form is flat.
+  TRIAD_DEVICE one_head(problem<T> const& p, index_t graph, index_t c, int terms_per_node = 1)
+      : first_row(p.first_edge[graph]),
+        first_element(0),
+        head(c),
+        width(p.width),
+        n(static_cast<int>(p.size[graph])),
+        sources(p.sources == nullptr ? n : static_cast<int>(p.sources[graph])),
+        query(part(p.query)),
+        key(part(p.key)),
+        left(part(p.left)),
+        right(part(p.right)),
+        mask(p.masked == nullptr ? nullptr : p.masked + p.first_triangle[graph]) {
+    auto const cube = index_t(n) * n * n;
+    first_element = terms_per_node * (p.first_triangle[graph] * p.heads + c * cube);
+  }
+
+  /// This head's part of a matrix of all edges and heads.
+  template <class U>
+  TRIAD_DEVICE columns<U> part(columns<U> const& x) const {
+    return x.of_head(head, width, first_row);
+  }
+  TRIAD_DEVICE int row(int i, int j) const { return i * n + j; }
+  /// The same, or -1 outside the graph.
+  TRIAD_DEVICE int edge(int i, int j) const { return i < n && j < n ? row(i, j) : -1; }
+  TRIAD_DEVICE bool masked(int i, int l, int j) const {
+    return mask != nullptr && mask[(index_t(i) * n + l) * n + j] != 0;
+  }
+  /// Middle nodes of the edges up to (i, j) are 0 .. end.
+  TRIAD_DEVICE int end(int i, int j) const { return static_cast<int>(causal_end(sources, n, i, j)); }
+  /// Whether l is open to any edge up to (i, j).
+  TRIAD_DEVICE bool open(int i, int l, int j) const { return l < sources || l <= i || l <= j; }
+  /// Of edges with one end at `last` or before: where the other ends begin for which l is open to some of them.
+  TRIAD_DEVICE int begin(int l, int last) const { return open(last, l, last) ? 0 : l; }
+  /// The number of p(i, l, j) among the elements that dropout numbers.
+  TRIAD_DEVICE index_t element(int i, int l, int j) const { return first_element + (index_t(l) * n + i) * n + j; }
+  /// What a matrix of one number an edge and head has for an edge of this graph.
+  template <class U>
+  TRIAD_DEVICE U& number(matrix<U> const& m, int r) const {
+    return m(first_row + r, head);
+  }
+};
+
+/// What softmax leaves for backward, and delta(i, j) = sum_c do o.
+template <class T>
+struct statistics_views {
+  matrix<T const> maximum, inverse_sum, delta;  // (rows, h) each
+};
+
+}  // namespace triad::cuda::triangles

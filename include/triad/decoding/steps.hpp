@@ -1,0 +1,79 @@
+// What decoders share that compute one token at a time: their room, what a step is given, and a beam search over steps.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "triad/batches/pair_batch.hpp"
+#include "triad/decoding/beam_search.hpp"
+
+namespace triad {
+
+/// What a decoder has room for.  Dims: of a batch of sources.
+template <class Dims>
+struct basic_decoder_room {
+  Dims sources;         // the largest batch; of its targets nothing is read
+  index_t beam = 1;     // hypotheses of each source
+  index_t longest = 1;  // tokens that a hypothesis is given, the begin among them
+};
+using decoder_room = basic_decoder_room<pair_dims>;
+
+/// What a decoder has on the host; it allocates once.
+template <class T>
+struct decoding_steps {
+  index_t vocabulary, longest;
+  index_t slots = 0;                   // of the batch that was begun
+  index_t tokens = -1;                 // that every hypothesis has been given; negative: nothing was begun
+  std::vector<index_t> token, parent;  // (slots) what the last step was given
+
+  decoding_steps(index_t most_slots, index_t v, index_t beam, index_t most_tokens)
+      : vocabulary(v),
+        longest(most_tokens),
+        slots(most_slots),
+        token(static_cast<std::size_t>(most_slots)),
+        parent(token),
+        logits_(static_cast<std::size_t>(most_slots * v)) {
+    TRIAD_EXPECTS(beam > 0 && longest > 0, "decoder: a hypothesis and a token of it at least need room");
+  }
+
+  void begin(index_t slots_of_batch) { slots = slots_of_batch, tokens = 0; }
+
+  /// One more token of every hypothesis; says whether one of them goes on in another slot.  The first step needs no
+  /// parents.
+  bool take(std::span<index_t const> newest, std::span<index_t const> parents) {
+    auto const count = static_cast<std::size_t>(slots);
+    TRIAD_EXPECTS(tokens >= 0, "decoder: sources come before steps: call begin() first");
+    TRIAD_EXPECTS(newest.size() == count && (tokens == 0 || parents.size() == count),
+                  "decoder: a token and a parent for every slot are needed");
+    TRIAD_EXPECTS(tokens < longest, "decoder: there is no room for another token");
+    bool moved = false, known = true;
+    for (std::size_t h = 0; h < count; ++h) {
+      token[h] = newest[h];
+      parent[h] = tokens == 0 ? static_cast<index_t>(h) : parents[h];
+      known = known && token[h] >= 0 && token[h] < vocabulary && parent[h] >= 0 && parent[h] < slots;
+      moved = moved || parent[h] != static_cast<index_t>(h);
+    }
+    TRIAD_EXPECTS(known, "decoder: there is no such token, or no such slot");  // a device would not tell
+    return moved;
+  }
+
+  /// Looks for the best hypotheses of the batch that was begun.  step(tokens, parents): the decoder's; its logits lie
+  /// in `memory`.
+  template <class Memory, class Step>
+  void find(beam_search& search, Memory const& memory, Step&& step) {
+    TRIAD_EXPECTS(search.rows() == slots,
+                  "decoder: the search has another beam, or another number of sentences, than the room and the batch");
+    while (!search.done()) {
+      auto const found = step(search.last_tokens(), search.parents());
+      memory.to_host(logits_.data(), found.data_handle(), static_cast<std::size_t>(slots * vocabulary) * sizeof(T));
+      search.advance(make_matrix<T const>(logits_.data(), slots, vocabulary, vocabulary));
+    }
+  }
+
+ private:
+  std::vector<T> logits_;  // (slots, v)
+};
+
+}  // namespace triad

@@ -1,0 +1,185 @@
+// First states of the edges between tokens: of a source, or of a source and its target, whose edges inside the source
+// are known.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Edge Transformer, equation 10, and its decoder's; y (known, d) are the states that are known, x (rows, d):
+//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: edge_places;  e(i) = table(token(i), :), at the first
+//                                                             node `begin` more
+//   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
+//   either       x(i, j) = y(i, j) where that is known
+//
+//   dy(i, j) = dx(i, j) where y is known; all else is of the other edges:
+//   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i);  dbegin += dx(first, first)
+//   positional   the gradients of two linear maps, of the sums of dx over j and over i
+//
+// What an edge begins with is a row of one table, the places and behind them what is known: every edge's row is one
+// gather.
+#pragma once
+
+#include "triad/layers/fixed_row.hpp"
+#include "triad/layers/inputs/sequence_edges.hpp"
+#include "triad/layers/inputs/sequence_tokens.hpp"
+#include "triad/layers/linear.hpp"
+#include "triad/ops/pair_sum.hpp"
+
+namespace triad {
+
+/// Which row of the table of places an edge has, relative positions clipped at `reach`.
+struct edge_places {
+  index_t reach = 32;
+
+  /// Of two nodes of one side; i and j may be counted from anywhere.
+  constexpr index_t within(index_t i, index_t j) const { return relative_position(i, j, reach); }
+  constexpr index_t to_target() const { return 2 * reach + 1; }  // from a source's node to a target's
+  constexpr index_t to_source() const { return 2 * reach + 2; }
+  constexpr index_t relations() const { return 2 * reach + 3; }  // learned rows
+  constexpr index_t begin() const {
+    return relations();
+  }  // of the first node's own edge: the row within(i, i), and `begin` added
+  constexpr index_t count() const { return relations() + 1; }
+};
+
+template <class T, index_t D>
+struct pair_edges_input {
+  tensor<T const, dyn, D> table;  // (tokens, d): the vectors of tokens; has a gradient
+  tensor<T const, dyn, D> known;  // (known, d): y; has a gradient; or (0, d)
+  /// token, self: relational, of the nodes whose own edge is not known; positional, token of all nodes.
+  /// relation: an edge's place, and that behind the last where it is known; places are edge_places (relational) or the
+  /// rows of x (positional).
+  token_sequences<T> nodes;
+  vec<index_t const> origin{nullptr, 0};  // (rows) the same, but of the k-th edge that is known: that behind the last
+                                          // place, + k.  Or (0): none is known
+  vec<index_t const> known_row{nullptr, 0};  // (known) an edge's row in x
+};
+
+template <class T, index_t D = dyn>
+struct pair_edges {
+  using input = pair_edges_input<T, D>;
+  using output = tensor<T, dyn, D>;  // (rows, d)
+
+  sequence_encoding encoding = sequence_encoding::relational;
+  edge_places places{};
+  [[no_unique_address]] extents<D> shape;
+  double dropout = 0;  // of e + p
+  index_t fixed = -1;  // a token whose vector is looked up without a gradient, or none
+
+  constexpr index_t width() const { return shape.extent(0); }
+  constexpr bool relational() const { return encoding == sequence_encoding::relational; }
+  constexpr sequence_tokens<T, D> words(index_t tokens) const { return {tokens, shape, dropout}; }
+  /// Of both ends of an edge; of no width where relational.
+  using end_map = linear<T, dyn, dyn>;
+  constexpr end_map map() const { return {extents<dyn, dyn>(relational() ? 0 : width(), relational() ? 0 : width())}; }
+
+  template <class S>
+  struct fields {
+    tensor<S, dyn, D> relations;                       // (relations, d), or (0, d) where positional
+    tensor<S, dyn, D> begin;                           // (1, d), or (0, d) where positional
+    typename end_map::template fields<S> left, right;  // empty where relational
+    template <class F>
+    constexpr void each(F&& f) {
+      f("relations", relations);
+      f("begin", begin);
+      f("left", left);
+      f("right", right);
+    }
+  };
+  struct saved {
+    output u;  // (nodes, d), or (0, d) where relational
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    auto const relations = place.make<tensor<S, dyn, D>>(relational() ? places.relations() : 0, width());
+    auto const begin = place.make<tensor<S, dyn, D>>(relational() ? 1 : 0, width());
+    auto const left = map().template plan_params<S>(place);
+    return {relations, begin, left, map().template plan_params<S>(place)};
+  }
+  saved plan_saved(arena& place, graph_dims const& dims, keep = keep::everything) const {
+    return {place.make<output>(relational() ? 0 : dims.nodes, width())};
+  }
+
+  /// Overwrites table (places.count(), d), or its first rows where it has more: what relational edges begin with.
+  template <backend Ex>
+  void place_vectors(Ex& ex, fields<T const> w, output table) const {
+    auto const own = places.within(0, 0);
+    transform(ex, same{}, w.relations, rows_of(table, 0, places.relations()));
+    transform(ex, plus{}, rows_of(w.relations, own, 1), w.begin, rows_of(table, places.begin(), 1));
+  }
+
+  /// Overwrites x.
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output x) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    auto const state = [&](index_t rows) { return scratch.make<output>(rows, width()); };
+    index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0),
+                  first = place_count(in);
+    bool const direct = !relational() && known == 0;  // the sums are all there is
+    auto const table = direct ? x : state(first + known);
+    if (relational()) {
+      place_vectors(ex, w, table);
+    } else {
+      auto const left = state(nodes), right = state(nodes), sums = direct ? x : rows_of(table, 0, rows);
+      words(in.table.extent(0)).forward(ex, c, {in.table}, in.nodes, {}, s.u);
+      map().forward(ex, c, w.left, s.u, {}, left);
+      map().forward(ex, c, w.right, s.u, {}, right);
+      pair_sum(ex, in.nodes.graphs, matrix<T const>(as_matrix(left)), matrix<T const>(as_matrix(right)), dropout_mask{},
+               no_matrix<T const>(), as_matrix(sums));
+    }
+    if (direct) return;
+    if (known > 0) transform(ex, same{}, in.known, rows_of(table, first, known));
+    gather_rows(ex, table, known > 0 ? in.origin : in.nodes.relation, x);
+    if (!relational()) return;
+    auto const e = state(in.nodes.token.extent(0));
+    gather_rows(ex, in.table, in.nodes.token, e);
+    scatter_add_rows(ex, e, in.nodes.self, x);
+  }
+
+  /// Overwrites d_known; adds to d_table (tokens, d) and to the gradient.
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dx,
+                output d_known, output d_table, fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    auto const state = [&](index_t rows) { return scratch.make<output>(rows, width()); };
+    index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0);
+    if (known > 0) gather_rows(ex, dx, in.known_row, d_known);
+    if (relational()) {
+      auto const d_places = state(places.count() + 1);  // the last is for what is known
+      fill(ex, T(0), d_places);
+      scatter_add_rows(ex, dx, in.nodes.relation, d_places);
+      auto const d_first = rows_of(d_places, places.begin(), 1),
+                 d_own = rows_of(gradient.relations, places.within(0, 0), 1);
+      transform(ex, plus{}, gradient.relations, rows_of(d_places, 0, places.relations()), gradient.relations);
+      transform(ex, plus{}, d_own, d_first, d_own);
+      transform(ex, plus{}, gradient.begin, d_first, gradient.begin);
+      auto const de = state(in.nodes.token.extent(0));
+      gather_rows(ex, dx, in.nodes.self, de);
+      add_but_row(ex, scratch, d_table, fixed, [&] { scatter_add_rows(ex, de, in.nodes.token, d_table); });
+      return;
+    }
+    auto d_sums = dx;
+    if (known > 0) {  // a row of nothing for what is known
+      auto const all = state(rows + 1), rest = state(rows);
+      transform(ex, same{}, dx, rows_of(all, 0, rows));
+      fill(ex, T(0), rows_of(all, rows, 1));
+      gather_rows(ex, all, in.nodes.relation, rest);
+      d_sums = rest;
+    }
+    auto const left = state(nodes), right = state(nodes), du = state(nodes);
+    pair_sum_grad(ex, in.nodes.graphs, dropout_mask{}, matrix<T const>(as_matrix(d_sums)), as_matrix(left),
+                  as_matrix(right));
+    map().backward(ex, c, w.left, s.u, {}, left, du, gradient.left);
+    epilogue<T> add;
+    add.residual = as_matrix(read_only(du));
+    map().backward(ex, c, w.right, s.u, {}, right, du, gradient.right, add);
+    add_but_row(ex, scratch, d_table, fixed,
+                [&] { words(in.table.extent(0)).backward(ex, c, {in.table}, in.nodes, {}, du, {d_table}); });
+  }
+
+ private:
+  /// The row behind the last place.
+  index_t place_count(input const& in) const { return relational() ? places.count() : in.nodes.graphs.dims.rows; }
+};
+
+}  // namespace triad

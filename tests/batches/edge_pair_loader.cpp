@@ -1,0 +1,180 @@
+// Batches of pairs of sequences as graphs: what is uploaded, what is refused.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/batches/edge_pair_loader.hpp"
+
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace triad;
+using test::contains;
+using list = std::vector<index_t>;
+
+list listed(vec<index_t const> v) { return {v.data_handle(), v.data_handle() + v.size()}; }
+std::uint64_t number_of(auto const& what) {
+  replay_key key;
+  what.identify(key);
+  return key.value();
+}
+
+constexpr index_t begin = 1, end = 2;
+constexpr auto relational = sequence_encoding::relational, positional = sequence_encoding::positional;
+
+edge_pair_dims room(index_t a, index_t b, index_t c, index_t d) {
+  return edge_pair_dims_of(a, b) + edge_pair_dims_of(c, d);
+}
+
+// Source `7 end`, target `begin 5`; source `end`, target `begin`: graphs of 4 and of 2 nodes.  Reach 1: places 0 to 2
+// within a side, 3 to the target, 4 to the source, 5 the first node's own, 6 behind them.
+template <class Ex, class T>
+edge_pair_loader<Ex, T> two_pairs(sequence_encoding encoding, edge_reading reading) {
+  edge_pair_loader<Ex, T> loader(room(2, 2, 1, 1), {encoding, {1}, reading}, 6, begin, end);
+  loader.add(list{7}, list{5});
+  loader.add(list{}, list{});
+  return loader;
+}
+
+TEMPLATE_TEST_CASE("a batch has the graphs of its sources and of the whole, their tokens, places and rows", "",
+                   TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  auto loader = two_pairs<typename TestType::backend, T>(relational, edge_reading::own);
+  auto const both = loader.upload();
+  auto const& in = both.first;
+  auto const& z = in.dims();
+  CHECK((z.pairs == 2 && z.targets == 3));
+  CHECK((z.source.graphs == 2 && z.source.nodes == 3 && z.source.rows == 5 && z.source.triangles == 9 &&
+         z.source.max_nodes == 2));
+  CHECK((z.whole.graphs == 2 && z.whole.nodes == 6 && z.whole.rows == 20 && z.whole.triangles == 72 &&
+         z.whole.max_nodes == 4));
+  CHECK(listed(in.source.graphs.size) == list{2, 1});
+  CHECK(listed(in.whole.graphs.size) == list{4, 2});
+  CHECK(listed(in.whole.graphs.edge) == list{0, 16});
+  CHECK(listed(in.sources) == list{2, 1});
+  CHECK(listed(in.source.token) == list{7, end, end});
+  CHECK(listed(in.source.position) == list{0, 1, 0});
+  CHECK(listed(in.source.self) == list{0, 3, 4});
+  CHECK(listed(in.source.relation) == list{5, 2, 0, 1, 5});
+  CHECK(listed(in.source_row) == list{0, 1, 4, 5, 16});
+  CHECK(listed(in.whole.token) == list{7, end, begin, 5, end, begin});
+  CHECK(listed(in.whole.position) == list{0, 1, 0, 1, 0, 0});
+  CHECK(listed(in.target_token) == list{begin, 5, begin});
+  CHECK(listed(in.target_self) == list{10, 15, 19});
+  CHECK(listed(in.read) == list{10, 15, 19});
+  CHECK(listed(both.second.next) == list{5, end, end});
+  CHECK(listed(in.whole.relation) == list{6, 6, 3, 3, 6, 6, 3, 3, 4, 4, 5, 2, 4, 4, 0, 1, 6, 3, 4, 5});
+  CHECK(listed(in.origin) == list{6, 7, 3, 3, 8, 9, 3, 3, 4, 4, 5, 2, 4, 4, 0, 1, 10, 3, 4, 5});
+  CHECK((in.mask.empty() && in.source_mask.empty()));
+  auto const waves = position_waves(4, 6);
+  REQUIRE((in.whole.waves.extent(0) == 4 && in.whole.waves.extent(1) == 6));
+  for (index_t k = 0; k < 4; ++k)
+    for (index_t c = 0; c < 6; ++c)
+      CHECK(in.source.waves(k, c) == static_cast<T>(waves[static_cast<std::size_t>(k * 6 + c)]));
+}
+
+TEMPLATE_TEST_CASE("positional edges have places of their own, and a target may be read from its begin", "",
+                   TRIAD_TEST_BACKENDS) {
+  auto loader = two_pairs<TestType, double>(positional, edge_reading::from_begin);
+  auto const in = loader.upload().first;
+  CHECK(listed(in.read) == list{10, 11, 19});
+  CHECK(listed(in.target_self) == list{10, 15, 19});
+  CHECK(listed(in.whole.relation) == list{20, 20, 2, 3, 20, 20, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20, 17, 18, 19});
+  CHECK(listed(in.origin) == list{20, 21, 2, 3, 22, 23, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 24, 17, 18, 19});
+}
+
+TEMPLATE_TEST_CASE("relative positions are clipped within a side, and do not tell how far the other side is", "",
+                   TRIAD_TEST_BACKENDS) {
+  edge_pair_loader<TestType, double> loader(edge_pair_dims_of(4, 1), {relational, {2}}, 6, begin, end);
+  loader.add(list{5, 6, 7}, list{});
+  auto const in = loader.upload().first;
+  CHECK(listed(in.source.relation) == list{7, 3, 4, 4, 1, 2, 3, 4, 0, 1, 2, 3, 0, 0, 1, 2});
+  CHECK(listed(in.whole.relation) == list{8, 8, 8, 8, 5, 8, 8, 8, 8, 5, 8, 8, 8, 8, 5, 8, 8, 8, 8, 5, 6, 6, 6, 6, 7});
+}
+
+TEMPLATE_TEST_CASE(
+    "a loader of graphs that was cleared knows nothing of the batch before, and lays the next where that lay", "",
+    TRIAD_TEST_BACKENDS) {
+  edge_pair_loader<TestType, double> loader(room(4, 4, 3, 3), {}, 4, begin, end);
+  loader.add(list{7, 8, 9}, list{5, 5, 5});
+  loader.add(list{7}, list{5, 5});
+  auto const first = loader.upload();
+  loader.clear();
+  CHECK((loader.dims().pairs == 0 && loader.dims().targets == 0 && loader.dims().whole.max_nodes == 0));
+  loader.add(list{4, 4}, list{6});
+  auto const second = loader.upload();
+  CHECK(listed(second.first.source.token) == list{4, 4, end});
+  CHECK(listed(second.first.target_token) == list{begin, 6});
+  CHECK(listed(second.first.whole.token) == list{4, 4, end, begin, 6});
+  CHECK(listed(second.second.next) == list{6, end});
+  CHECK(number_of(first.first) != number_of(second.first));  // other sizes
+  loader.clear();
+  loader.add(list{9, 9}, list{9});
+  auto const third = loader.upload();
+  CHECK(number_of(third.first) == number_of(second.first));  // other values alone
+  CHECK(number_of(third.second) == number_of(second.second));
+  auto padded = third.first;
+  std::uint8_t const shut[1] = {};
+  padded.mask.masked = make_vec<std::uint8_t const>(shut, 1);
+  CHECK(number_of(padded) != number_of(third.first));
+  auto masked = third.first;
+  masked.sources = vec<index_t const>(nullptr, 0);
+  CHECK(number_of(masked) != number_of(third.first));
+}
+
+TEMPLATE_TEST_CASE("sources alone are graphs whose targets have no tokens", "", TRIAD_TEST_BACKENDS) {
+  edge_pair_loader<TestType, float> loader(room(4, 0, 2, 0), {}, 4, begin, end);
+  CHECK(loader.has_room(3));
+  CHECK_FALSE(loader.has_room(3, 0));
+  loader.add_source(list{7, 8, 9});
+  CHECK(loader.has_room(1));
+  CHECK_FALSE(loader.has_room(2));
+  loader.add_source(list{6});
+  CHECK_FALSE(loader.has_room(0));
+  auto const both = loader.upload();
+  CHECK(listed(both.first.source.token) == list{7, 8, 9, end, 6, end});
+  CHECK(listed(both.first.whole.graphs.size) == list{4, 2});
+  CHECK(listed(both.first.sources) == list{4, 2});
+  CHECK((both.first.target_token.extent(0) == 0 && both.first.read.extent(0) == 0 && both.second.next.extent(0) == 0));
+}
+
+TEST_CASE("a pair that is too long, and one pair too many, find no room among graphs and change nothing") {
+  edge_pair_loader<reference::backend, double> loader(room(4, 3, 3, 2), {}, 4, begin, end);
+  CHECK(loader.has_room(3, 2));
+  CHECK_FALSE(loader.has_room(5, 1));
+  CHECK_FALSE(loader.has_room(3, 4));
+  CHECK_FALSE(loader.has_room(-1, 1));
+  CHECK_FALSE(loader.has_room(1, -1));
+  CHECK_FALSE(loader.has_room(-1));
+  list const six(6, 7), three(3, 7), two(2, 7), one(1, 7);
+  CHECK_THROWS_WITH(loader.add(six, one), contains("batch is full: ask has_room() first"));
+  CHECK_THROWS_WITH(loader.add_source(six), contains("batch is full: ask has_room() first"));
+  CHECK(loader.dims().pairs == 0);
+  loader.add(three, two);
+  CHECK(loader.has_room(2, 1));
+  CHECK_FALSE(loader.has_room(3, 1));
+  CHECK_FALSE(loader.has_room(2, 2));
+  loader.add(two, one);
+  CHECK_FALSE(loader.has_room(0, 0));
+  CHECK(listed(loader.upload().second.next) == list{7, 7, end, 7, end});
+  CHECK_THROWS_WITH((edge_pair_loader<reference::backend, double>(room(4, 3, 3, 2), {}, 4, -1, end)),
+                    contains("tokens of the begin and of the end"));
+}
+
+TEST_CASE("dims of pairs of graphs add up, and one that is as large as two holds either") {
+  auto const a = edge_pair_dims_of(3, 2), b = edge_pair_dims_of(1, 5), sum = a + b, most = larger(a, b);
+  CHECK((a.source.rows == 9 && a.whole.rows == 25 && a.whole.triangles == 125 && a.targets == 2));
+  CHECK((sum.pairs == 2 && sum.source.rows == 10 && sum.whole.rows == 61 && sum.targets == 7 &&
+         sum.whole.max_nodes == 6));
+  CHECK((most.pairs == 1 && most.source.rows == 9 && most.whole.rows == 36 && most.targets == 5));
+  CHECK((fits(a, most) && fits(b, most) && !fits(sum, most) && !fits(a, b) && !fits(b, a)));
+  auto const in = edge_pair_batch<float>::measured(sum, 8);
+  CHECK((in.source.token.extent(0) == 4 && in.source.relation.extent(0) == 10 && in.origin.extent(0) == 61 &&
+         in.source_row.extent(0) == 10));
+  CHECK((in.read.extent(0) == 7 && in.sources.extent(0) == 2 && in.whole.waves.extent(0) == 6 &&
+         in.whole.waves.extent(1) == 8));
+  CHECK(edge_pair_batch<float>::measured_answers(sum).next.extent(0) == 7);
+}
+
+}  // namespace

@@ -1,0 +1,75 @@
+// Denormal numbers: zero in the tasks of the cpu backend, and nowhere else.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/cpu/kernels/denormals.hpp"
+
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "triad/cpu/cpu.hpp"
+
+namespace {
+
+using namespace triad;
+
+constexpr float smallest = std::numeric_limits<float>::min();  // that is normal
+
+/// Half of `smallest`, which is denormal; computed when it is called.
+float half() {
+  float volatile x = smallest;
+  return x * 0.5f;
+}
+/// Twice a denormal number, which is normal.
+float twice(float denormal) {
+  float volatile x = denormal;
+  return x * 2.0f;
+}
+
+TEST_CASE("denormal results and operands are zero for the time of a scope, and scopes may lie within each other") {
+  if (!cpu::without_denormals::possible()) return;
+  float const denormal = half();
+  REQUIRE(denormal > 0.0f);
+  {
+    cpu::without_denormals const outer;
+    CHECK(half() == 0.0f);
+    CHECK(twice(denormal) == 0.0f);
+    { cpu::without_denormals const inner; }
+    CHECK(half() == 0.0f);
+  }
+  CHECK(half() == denormal);
+  CHECK(twice(denormal) == smallest);
+}
+
+TEST_CASE("the tasks of the cpu backend know no denormal numbers, on any of its threads, and the caller keeps his") {
+  if (!cpu::without_denormals::possible()) return;
+  for (int threads : {1, 2, 3}) {
+    cpu::backend ex(threads);
+    for (index_t tasks : {1, 7}) {
+      CAPTURE(threads, tasks);
+      std::vector<float> found(static_cast<std::size_t>(tasks), 1.0f);
+      cpu::parallel_for(ex, tasks, [&](index_t task, int) { found[static_cast<std::size_t>(task)] = half(); });
+      CHECK(found == std::vector<float>(found.size(), 0.0f));
+      CHECK(half() > 0.0f);
+      CHECK_THROWS_AS(cpu::parallel_for(ex, tasks, [](index_t, int) { throw std::runtime_error("a task fails"); }),
+                      std::runtime_error);
+      CHECK(half() > 0.0f);
+    }
+  }
+}
+
+TEST_CASE("Adam's moments of a parameter that gets no gradient any more end at zero, not at denormal numbers") {
+  if (!cpu::without_denormals::possible()) return;
+  cpu::backend ex(1);
+  std::vector<float> p(1, 1.0f), m(1, smallest), v(1, smallest);
+  std::vector<float> const none(1, 0.0f);
+  std::vector<double> const rate(1, 1e-3);
+  std::uint64_t const step = 1000;
+  adam(ex, adam_settings{}, vec<double const>(rate.data(), 1), &step, make_vec(p.data(), 1), make_vec(none.data(), 1),
+       make_vec(m.data(), 1), make_vec(v.data(), 1));
+  CHECK(m[0] == 0.0f);
+  CHECK(v[0] == 0.0f);
+  CHECK(p[0] == 1.0f);
+}
+
+}  // namespace

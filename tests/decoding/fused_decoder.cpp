@@ -1,0 +1,168 @@
+// Decoding token by token: the same as passes over all tokens, whoever goes on from whom.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/decoding/fused_decoder.hpp"
+
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/ragged.hpp"
+#include "triad/batches/pair_loader.hpp"
+#include "triad/train/initialize.hpp"
+#include "triad/train/trainer.hpp"
+
+namespace {
+
+using namespace triad;
+
+constexpr index_t width = 12, heads = 3, end_token = 2, vocabulary = 9, beam = 3, longest = 6;
+constexpr pair_dims capacity{3, 20, 90, 9, 9};
+
+using tokens = std::vector<index_t>;
+using model = fused_transformer<double>;
+
+model model_of(int which) {
+  transformer_options const layer{width, heads, 16, 0.3, which == 1 ? norm_place::before : norm_place::after};
+  fused_transformer_sizes z;
+  z.source_tokens = z.target_tokens = vocabulary;
+  z.encoder = {.layer = layer, .layers = 2, .fused = 0b11};
+  z.decoder = {.layer = layer, .layers = 2, .fused = which == 2 ? 0u : 0b11u};
+  if (which == 3) z.decoder.link = layer_link::sum;
+  if (which == 4) z.decoder.link = z.encoder.link = layer_link::weighted;
+  if (which == 5) z.decoder.tied = true, z.tied_output = false;
+  if (which == 6)
+    z.encoder.layer.reach = 1, z.decoder.layer.reach = 2, z.positions = false;  // hypotheses become longer than that
+  z.padding = 1;
+  return model(z);
+}
+constexpr int models = 7;
+
+std::vector<tokens> const sources{{3, 4, 5, 8}, {6}, {7, 7, 3}};
+
+template <class Ex>
+struct decoding {
+  Ex ex;
+  trainer<model, Ex> net;
+  pair_loader<Ex, double> loader;
+  fused_decoder<model, Ex> decoder;
+
+  explicit decoding(int which)
+      : net(ex, model_of(which), settings()),
+        loader(capacity, width, end_token, end_token),
+        decoder(ex, model_of(which), {capacity, beam, longest}) {
+    initialize(net.parameters().mutable_values(), 5);
+  }
+  static typename trainer<model, Ex>::settings settings() {
+    typename trainer<model, Ex>::settings o;
+    o.capacity = {3 * beam, 60, 90, 9, 9};
+    o.memory = keep::nothing;
+    return o;
+  }
+  pair_batch<double> load(std::size_t count) {
+    loader.clear();
+    for (std::size_t i = 0; i < count; ++i) loader.add_source(sources[i]);
+    return loader.upload().first;
+  }
+
+  /// What follows the last of `target`'s tokens, by a pass over all of them.
+  std::vector<double> whole(tokens const& source, tokens const& target) {
+    pair_loader<Ex, double> l(capacity, width, end_token, end_token);
+    l.add(source, target);
+    auto const found = net.infer(l.upload().first);
+    auto const* const last = found.data_handle() + static_cast<index_t>(target.size()) * vocabulary;
+    return {last, last + vocabulary};
+  }
+};
+
+TEMPLATE_TEST_CASE("decoding by steps says what passes over all tokens say, whoever goes on from whom", "",
+                   TRIAD_TEST_BACKENDS) {
+  for (int which = 0; which < models; ++which) {
+    CAPTURE(which);
+    decoding<TestType> d(which);
+    auto const w = d.net.parameters().values();
+    for (std::size_t count : {std::size_t{3}, std::size_t{2}}) {  // the second batch in the memory of the first
+      auto const in = d.load(count);
+      d.decoder.begin(w, in);
+      auto const slots = static_cast<index_t>(count) * beam;
+      REQUIRE(d.decoder.slots() == slots);
+      std::vector<tokens> said(static_cast<std::size_t>(slots));
+      random_stream random(9, static_cast<std::uint64_t>(which));
+      for (index_t t = 0; t < longest; ++t) {
+        tokens next, parents;
+        std::vector<tokens> now;
+        for (index_t h = 0; h < slots; ++h) {
+          auto const parent = h / beam * beam + static_cast<index_t>(random.below(beam));
+          parents.push_back(t == 0 ? h : t % 2 == 1 ? parent : h);
+          next.push_back(t == 0 ? end_token : static_cast<index_t>(3 + random.below(6)));
+          now.push_back(said[static_cast<std::size_t>(parents.back())]);
+          if (t > 0) now.back().push_back(next.back());
+        }
+        said = now;
+        auto const found = d.decoder.step(w, next, parents);
+        for (index_t h = 0; h < slots; h += t % 2 == 0 ? 4 : 1) {
+          auto const expected = d.whole(sources[static_cast<std::size_t>(h / beam)], said[static_cast<std::size_t>(h)]);
+          for (index_t c = 0; c < vocabulary; ++c)
+            CHECK_THAT(found(h, c), test::WithinAbs(expected[static_cast<std::size_t>(c)], 1e-12));
+        }
+      }
+    }
+  }
+}
+
+/// A search whose every step is a pass over all tokens of all hypotheses.
+template <class Ex>
+void find_by_passes(decoding<Ex>& d, std::size_t count, beam_search& search) {
+  std::vector<tokens> said(count * beam);
+  while (!search.done()) {
+    std::vector<double> logits;
+    std::vector<tokens> now;
+    for (std::size_t h = 0; h < said.size(); ++h) {
+      now.push_back(said[static_cast<std::size_t>(search.parents()[h])]);
+      if (search.step() > 0) now.back().push_back(search.last_tokens()[h]);
+      auto const row = search.live()[h] ? d.whole(sources[h / beam], now.back()) : std::vector<double>(vocabulary);
+      logits.insert(logits.end(), row.begin(), row.end());
+    }
+    said = now;
+    search.advance(make_matrix<double const>(logits.data(), static_cast<index_t>(said.size()), vocabulary, vocabulary));
+  }
+}
+
+TEMPLATE_TEST_CASE("a beam search with caches finds what one without finds", "", TRIAD_TEST_BACKENDS) {
+  beam_options o;
+  o.beam = beam, o.n_best = beam, o.longest = longest - 1, o.begin = o.end = end_token, o.length_penalty = 0.6;
+  o.forbidden = {0, 1};
+  for (int which : {0, 4, 6}) {
+    decoding<TestType> d(which);
+    auto const w = d.net.parameters().values();
+    beam_search with(3, vocabulary, o), without(3, vocabulary, o);
+    d.decoder.find(w, d.load(3), with);
+    find_by_passes(d, 3, without);
+    for (index_t s = 0; s < 3; ++s) {
+      auto const a = with.best(s), b = without.best(s);
+      REQUIRE(a.size() == b.size());
+      CHECK_FALSE(a.empty());
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        CHECK(a[i].tokens == b[i].tokens);
+        CHECK_THAT(a[i].score, test::WithinAbs(b[i].score, 1e-12));
+      }
+    }
+  }
+}
+
+TEST_CASE("a decoder refuses what it has no room for") {
+  using Ex = reference::backend;
+  decoding<Ex> d(0);
+  auto const w = d.net.parameters().values();
+  fused_decoder<model, Ex> small(d.ex, model_of(0), {{2, 20, 0, 9, 0}, beam, 1});
+  using test::contains;
+  tokens const six(6, end_token), self{0, 1, 2, 3, 4, 5};
+  CHECK_THROWS_WITH(small.step(w, six, {}), contains("call begin() first"));
+  CHECK_THROWS_WITH(small.begin(w, d.load(3)), contains("larger than the room"));
+  small.begin(w, d.load(2));
+  CHECK_THROWS_WITH(small.step(w, tokens(6, vocabulary), {}), contains("no such token"));
+  CHECK_THROWS_WITH(small.step(w, tokens(5, end_token), {}), contains("for every slot"));
+  (void)small.step(w, six, {});
+  CHECK_THROWS_WITH(small.step(w, six, self), contains("no room for another token"));
+}
+
+}  // namespace
