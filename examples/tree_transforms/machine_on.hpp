@@ -93,8 +93,9 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
 
   std::vector<trace> traced(bool trees) override {
     auto const s = trainer_.saved(given_.sizes);
-    auto const batch = static_cast<std::size_t>(given_.sizes.batch), steps = static_cast<std::size_t>(s.model.steps);
-    auto const columns = static_cast<std::size_t>(s.model.symbols);
+    auto const batch = static_cast<std::size_t>(given_.sizes.batch),
+               steps = static_cast<std::size_t>(trainer_.model().steps);
+    auto const columns = static_cast<std::size_t>(trainer_.model().symbols);
     std::vector<trace> found(batch, trace(steps));
     auto const arguments = fetched(s.arguments);
     for (std::size_t k = 0; k < steps; ++k) {
@@ -150,14 +151,14 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
     if (tree_scratch_.bytes() == 0) {
       auto const bytes = triad::planned_bytes([&](triad::arena& a) {
         a.make<triad::tensor<float, triad::dyn, triad::dyn>>(trainer_.options().capacity.batch * positions_.count(),
-                                                             s.model.symbols);
+                                                             trainer_.model().symbols);
       });
       tree_scratch_ = triad::buffer<typename Ex::memory>(bytes, triad::memory_of(ex_));
     }
     auto scratch = tree_scratch_.place();
     triad::tree_pass<float> const pass{given_.support, s.memory, s.weights};
-    auto const symbols =
-        decoded(s.model.interpreter.unbind(ex_, trainer_.parameters().values().interpreter, scratch, pass, k + 1));
+    auto const symbols = decoded(
+        trainer_.model().interpreter.unbind(ex_, trainer_.parameters().values().interpreter, scratch, pass, k + 1));
     auto const count = static_cast<std::size_t>(positions_.count());
     for (std::size_t b = 0; b < found.size(); ++b)
       found[b][static_cast<std::size_t>(k)].tree =

@@ -13,8 +13,8 @@ namespace mine {
 
 using namespace triad;
 
-// y = a * b,  a = relu(x u' + c),  b = x v' + e        x (rows, in), u and v (out, in), y (rows, out); * element by
-// element da = dy * b where a > 0, else 0;  db = dy * a;  dx = da u + db v
+// y = a * b,  a = relu(x u' + c),  b = x v' + e; * element by element      x (rows, in), u and v (out, in), y (rows,
+// out) da = dy * b where a > 0, else 0;  db = dy * a;  dx = da u + db v
 template <class T>
 struct gated_linear {
   using input = tensor<T const, dyn, dyn>;  // (rows, in)
@@ -26,7 +26,7 @@ struct gated_linear {
 
   template <class S>
   struct fields {
-    typename linear<T>::template fields<S> gate, map;
+    fields_of<linear<T>, S> gate, map;
     template <class F>
     constexpr void each(F&& f) {
       f("gate", gate);
@@ -39,12 +39,10 @@ struct gated_linear {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const first = gate.template plan_params<S>(place);
-    return {first, map.template plan_params<S>(place)};
+    return {plan<S>(gate, place), plan<S>(map, place)};
   }
   saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
-    auto const a = place.make<output>(dims.rows, gate.out());
-    return {a, place.make<output>(dims.rows, gate.out())};
+    return {place.make<output>(dims.rows, gate.out()), place.make<output>(dims.rows, gate.out())};
   }
 
   template <backend Ex>

@@ -213,10 +213,10 @@ struct dtm_interp {
     using output = tensor<T, dyn, dyn>;
     matrix_interpreter<T> of;
     template <class S>
-    using fields = typename matrix_interpreter<T>::template fields<S>;
+    using fields = fields_of<matrix_interpreter<T>, S>;
     template <class S = T>
     fields<S> plan_params(arena& place) const {
-      return of.template plan_params<S>(place);
+      return plan<S>(of, place);
     }
   };
 };

@@ -25,7 +25,7 @@ struct stack {
   index_t steps, slots;
   std::vector<double> memory;          // of both layers' parameters
   std::vector<std::vector<double>> x;  // of each graph: (n, n, d)
-  std::vector<typename Layer::template fields<double const>> w;
+  std::vector<fields_of<Layer, double const>> w;
 
   stack(triangle_form variant, bool biased, std::vector<index_t> sizes, index_t more)
       : layer({.width = d, .heads = heads, .hidden = 20, .dropout = 0.5, .variant = variant, .attention_bias = biased}),
@@ -33,11 +33,11 @@ struct stack {
         steps(more),
         slots(sources.dims.graphs) {
     auto const bytes = planned_bytes([&](arena& a) {
-      for (int k = 0; k < 2; ++k) (void)layer.template plan_params<double const>(a);
+      for (int k = 0; k < 2; ++k) (void)plan<double const>(layer, a);
     });
     memory = test::random_values(static_cast<index_t>(bytes / sizeof(double)), 1, 0.6);
     arena place(memory.data(), bytes);
-    for (int k = 0; k < 2; ++k) w.push_back(layer.template plan_params<double const>(place));
+    for (int k = 0; k < 2; ++k) w.push_back(plan<double const>(layer, place));
     for (index_t g = 0; g < slots; ++g) {
       index_t const n = sizes[static_cast<std::size_t>(g)] + steps;
       x.push_back(test::random_values(n * n * d, static_cast<std::uint64_t>(2 + g), 1.5));

@@ -136,7 +136,7 @@ TEMPLATE_TEST_CASE("self-attention with relative positions is what Shaw et al. w
       });
       auto place = memory.place(), again = memory.place();
       auto const w = layer.plan_params(place);
-      auto const values = layer.template plan_params<double const>(again);
+      auto const values = plan<double const>(layer, again);
       random_stream random(4, 5);
       walk(w, [&](std::string const&, auto view) {
         for (std::size_t i = 0; i < view.size(); ++i) view.data_handle()[i] = random.uniform(-0.9, 0.9);
@@ -186,7 +186,7 @@ std::vector<double> result(Ex& ex, sentences const& s, transformer_options const
   auto place = memory.place();
   auto const w = layer.plan_params(place);
   auto at = memory.place();
-  auto const values = layer.template plan_params<double const>(at);
+  auto const values = plan<double const>(layer, at);
   random_stream random(4, 5);
   walk(w, [&](std::string const&, auto view) {
     for (std::size_t i = 0; i < view.size(); ++i) view.data_handle()[i] = random.uniform(-0.7, 0.7);

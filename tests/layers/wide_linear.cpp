@@ -29,11 +29,11 @@ struct used_once {
   index_t used;
 
   template <class S>
-  using fields = typename wide_linear<double, Out>::template fields<S>;
+  using fields = fields_of<wide_linear<double, Out>, S>;
   struct saved {};
   template <class S = double>
   fields<S> plan_params(arena& place) const {
-    return map.template plan_params<S>(place);
+    return plan<S>(map, place);
   }
   saved plan_saved(arena&, row_dims, keep) const { return {}; }
 
@@ -85,8 +85,8 @@ std::vector<T> result(Ex& ex, index_t rows, index_t in, index_t used, T behind) 
       if (static_cast<index_t>(i) % in >= used) (*v)[i] = behind;
   wide_linear<T> const map{in, extents<dyn>(out)};
   std::vector<T> y(static_cast<std::size_t>(rows * out), std::numeric_limits<T>::quiet_NaN());
-  typename wide_linear<T>::template fields<T const> const w{tensor<T const, dyn, dyn>(weight.data(), out, in),
-                                                            tensor<T const, dyn>(bias.data(), out)};
+  fields_of<wide_linear<T>, T const> const w{tensor<T const, dyn, dyn>(weight.data(), out, in),
+                                             tensor<T const, dyn>(bias.data(), out)};
   test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
     auto const frame = c.scratch->open();
     map.forward(backend, c, w, map.lay_out(backend, *c.scratch, w, used), tensor<T const, dyn, dyn>(x.data(), rows, in),

@@ -19,8 +19,8 @@ struct two_layers {
 
   template <class S>
   struct fields {
-    typename layer_norm_layer<T>::template fields<S> norm;
-    typename linear<T>::template fields<S> first, second;
+    fields_of<layer_norm_layer<T>, S> norm;
+    fields_of<linear<T>, S> first, second;
     template <class F>
     constexpr void each(F&& f) {
       f("norm", norm);
@@ -30,9 +30,9 @@ struct two_layers {
   };
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const n = norm.template plan_params<S>(place);
-    auto const a = first.template plan_params<S>(place);
-    return {n, a, second.template plan_params<S>(place)};
+    auto const n = plan<S>(norm, place);
+    auto const a = plan<S>(first, place);
+    return {n, a, plan<S>(second, place)};
   }
 };
 

@@ -79,7 +79,7 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
     auto const& m = trainer_.model();
     auto const dims = z.capacity();
     triad::arena values, kept;
-    auto const w = m.template plan_params<float const>(values);
+    auto const w = plan<float const>(m, values);
     auto const s = m.plan_saved(kept, dims, trainer_.options().memory);
     auto const in = m.measured_input(dims);
     return triad::planned_scratch(ex_, triad::call{}, [&](auto& dry, triad::call const& c) {

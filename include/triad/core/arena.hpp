@@ -71,11 +71,12 @@ class arena {
 
   workspace make_workspace(std::size_t bytes) { return {take(bytes), bytes}; }
 
-  /// What remains, as an arena of its own: children that are planned again and again from the same place.
-  constexpr arena rest() const { return measuring() ? arena() : arena(base_ + used_, capacity_ - used_); }
-
-  /// Skips memory that was planned through rest(): `count` pieces of so many bytes.
-  void skip(std::size_t bytes, index_t count = 1) { take_aligned(product(bytes, count)); }
+  /// The next `count` pieces of so many bytes, as an arena of its own: what is planned again and again from one place.
+  arena cut(std::size_t bytes, index_t count = 1) {
+    auto const all = product(bytes, count);
+    auto* const begin = take_aligned(all);
+    return begin != nullptr ? arena(begin, all) : arena();
+  }
 
   class frame {
    public:

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "triad/core/arena.hpp"
 #include "triad/core/mdspan.hpp"
 
 namespace triad {
@@ -22,6 +23,18 @@ template <class F>
 concept has_fields = requires(F f) {
   f.each(detail::any_visitor{});
 };
+
+/// The parameters of a layer or a model: S = T, or T const where they are only read.
+template <class Part, class S>
+using fields_of = typename Part::template fields<S>;
+
+/// Places the parameters of a part.  Braced lists are evaluated in their order, so that a plan is one:
+/// `return {plan<S>(norm, place), plan<S>(block, place)};`  wanted: false leaves the part without memory.
+template <class S, class Part>
+fields_of<Part, S> plan(Part const& part, arena& place, bool wanted = true) {
+  arena nowhere;
+  return part.template plan_params<S>(wanted ? place : nowhere);
+}
 
 /// f(path, view) for every tensor, also for an empty one, in the order of declaration; paths look like
 /// `layers.0.norm.gain`.

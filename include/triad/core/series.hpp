@@ -2,30 +2,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "triad/core/arena.hpp"
 
 namespace triad {
 
-/// plan(arena&) makes one piece.  Piece k is planned afresh each time it is asked for, in slot k mod `slots`.
+/// plan(arena&) makes one piece, or plan(arena&, k) piece k, where pieces differ in size.  Piece k is planned afresh
+/// each time it is asked for, in slot k mod `slots`.
 template <class Plan>
 struct series {
   Plan plan;
-  std::byte* base;
-  std::size_t stride;
+  arena memory;        // of all slots
+  std::size_t stride;  // bytes of a slot: of the largest piece
   index_t slots;
 
   auto at(index_t k) const {
-    auto place = base ? arena(base + static_cast<std::size_t>(k % slots) * stride, stride) : arena();
-    return plan(place);
+    auto* const begin = static_cast<std::byte*>(memory.base());
+    auto place = begin != nullptr ? arena(begin + static_cast<std::size_t>(k % slots) * stride, stride) : arena();
+    return make(place, k);
+  }
+  auto make(arena& place, [[maybe_unused]] index_t k) const {
+    if constexpr (requires { plan(place, k); })
+      return plan(place, k);
+    else
+      return plan(place);
   }
 };
 
+/// Pieces 0 to count - 1 in so many slots.
 template <class Plan>
-series<Plan> plan_series(arena& place, Plan plan, index_t slots) {
-  auto const stride = planned_bytes([&](arena& a) { (void)plan(a); });
-  auto* const base = static_cast<std::byte*>(place.rest().base());
-  place.skip(stride, slots);
-  return {plan, base, stride, slots};
+series<Plan> plan_series(arena& place, Plan plan, index_t count, index_t slots) {
+  series<Plan> s{plan, {}, 0, slots};
+  bool const alike = requires(arena & a) { plan(a); };
+  for (index_t k = 0; k < (alike ? 1 : count); ++k)
+    s.stride = std::max(s.stride, planned_bytes([&](arena& a) { (void)s.make(a, k); }));
+  s.memory = place.cut(s.stride, slots);
+  return s;
+}
+/// A slot for each of `count` pieces.
+template <class Plan>
+series<Plan> plan_series(arena& place, Plan plan, index_t count) {
+  return plan_series(place, plan, count, count);
 }
 
 }  // namespace triad

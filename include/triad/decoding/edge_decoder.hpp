@@ -27,7 +27,7 @@ class edge_decoder {
  public:
   using T = typename Model::value_type;
   using memory = typename Ex::memory;
-  using values = typename Model::template fields<T const>;
+  using values = fields_of<Model, T const>;
 
   edge_decoder(Ex& ex, Model const& m, edge_decoder_room const& room)
       : ex_(ex),

@@ -42,7 +42,7 @@ struct decoding_triples {
 template <class Model>
 struct edge_decoding {
   using T = typename Model::value_type;
-  using values = typename Model::template fields<T const>;
+  using values = fields_of<Model, T const>;
   using states = typename Model::states;  // (rows, d)
   using cache = tensor<T, dyn, dyn>;      // (rows, projections of an edge)
 
@@ -135,7 +135,7 @@ struct edge_decoding {
   template <backend Ex>
   std::size_t scratch(Ex& ex, edge_pair_dims const& z) const {
     arena parameters, kept;
-    auto const w = model.template plan_params<T const>(parameters);
+    auto const w = plan<T const>(model, parameters);
     auto const at = plan(kept, z);
     auto const in = model.measured_input(z);
     index_t const slots = z.pairs * beam, rows = of_dims(z).rows(longest - 1);

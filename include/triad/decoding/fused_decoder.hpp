@@ -26,7 +26,7 @@ class fused_decoder {
  public:
   using T = typename Model::value_type;
   using memory = typename Ex::memory;
-  using values = typename Model::template fields<T const>;
+  using values = fields_of<Model, T const>;
 
   fused_decoder(Ex& ex, Model const& m, decoder_room const& room)
       : ex_(ex),
@@ -204,7 +204,7 @@ class fused_decoder {
   /// Of the largest batch at its last step.
   std::size_t needed_scratch() {
     arena parameters, kept;
-    auto const w = model_.template plan_params<T const>(parameters);
+    auto const w = plan<T const>(model_, parameters);
     auto const at = plan(kept, room_.sources);
     vec<index_t const> const slot(nullptr, slots()), pair(nullptr, sizes_.pairs);
     in_ = model_.measured_input(room_.sources);

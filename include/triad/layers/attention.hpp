@@ -51,8 +51,8 @@ struct self_attention {
 
   template <class S>
   struct fields {
-    typename projection::template fields<S> projections;
-    typename linear<T, D, D>::template fields<S> output;
+    fields_of<projection, S> projections;
+    fields_of<linear<T, D, D>, S> output;
     tensor<S, dyn, dyn> relative_key, relative_value;  // (2 reach + 1, d / h) each, or (0, d / h)
     template <class F>
     constexpr void each(F&& f) {
@@ -72,25 +72,19 @@ struct self_attention {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const p = stacked().template plan_params<S>(place);
-    auto const o = mixer().template plan_params<S>(place);
     arena none;  // for what the layer has not
     auto const table = [&] {
       return (reach > 0 ? place : none).template make<tensor<S, dyn, dyn>>(offsets(), width() / heads());
     };
-    auto const a = table();
-    return {p, o, a, table()};
+    return {plan<S>(stacked(), place), plan<S>(mixer(), place), table(), table()};
   }
   saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
-    auto const projected = place.make<tensor<T, dyn, dyn>>(dims.rows, 3 * width());
-    auto const lse = place.make<vec<T>>(heads() * dims.rows);
-    auto const context = place.make<output>(dims.rows, width());
     arena none;
     auto const by_offset = [&] {
       return (reach > 0 ? place : none).template make<tensor<T, dyn, dyn>>(dims.rows, heads() * offsets());
     };
-    auto const bias = by_offset();
-    return {projected, lse, context, bias, by_offset()};
+    return {place.make<tensor<T, dyn, dyn>>(dims.rows, 3 * width()), place.make<vec<T>>(heads() * dims.rows),
+            place.make<output>(dims.rows, width()), by_offset(), by_offset()};
   }
 
   /// y is followed by `after`.

@@ -61,8 +61,8 @@ struct chain {
 
   template <class S>
   struct fields {
-    typename A::template fields<S> first;
-    typename B::template fields<S> second;
+    fields_of<A, S> first;
+    fields_of<B, S> second;
     template <class F>
     constexpr void each(F&& f) {
       f("first", first);
@@ -77,15 +77,13 @@ struct chain {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const a = first.template plan_params<S>(place);
-    return {a, second.template plan_params<S>(place)};
+    return {plan<S>(first, place), plan<S>(second, place)};
   }
   /// dims: what both layers take.
   template <class Dims>
   saved plan_saved(arena& place, Dims const& dims, keep kept = keep::everything) const {
-    auto const a = first.plan_saved(place, dims, kept);
-    auto const between = place.make<middle>(dims.rows, columns_out(first));
-    return {a, between, second.plan_saved(place, dims, kept)};
+    return {first.plan_saved(place, dims, kept), place.make<middle>(dims.rows, columns_out(first)),
+            second.plan_saved(place, dims, kept)};
   }
 
   template <backend Ex>

@@ -54,9 +54,9 @@ struct cross_attention {
 
   template <class S>
   struct fields {
-    typename linear<T, D, D>::template fields<S> query;
-    typename pair::template fields<S> source;
-    typename linear<T, D, D>::template fields<S> output;
+    fields_of<linear<T, D, D>, S> query;
+    fields_of<pair, S> source;
+    fields_of<linear<T, D, D>, S> output;
     template <class F>
     constexpr void each(F&& f) {
       f("query", query);
@@ -73,18 +73,15 @@ struct cross_attention {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const q = square().template plan_params<S>(place);
-    auto const kv = keys_values().template plan_params<S>(place);
-    return {q, kv, square().template plan_params<S>(place)};
+    return {plan<S>(square(), place), plan<S>(keys_values(), place), plan<S>(square(), place)};
   }
   projected plan_source(arena& place, index_t source_rows) const {
     return place.make<projected>(source_rows, 2 * width());
   }
   saved plan_saved(arena& place, cross_dims const& dims, keep = keep::everything) const {
     auto const source = plan_source(place, dims.source_rows);
-    auto const q = place.make<output>(dims.rows, width());
-    auto const lse = place.make<vec<T>>(heads() * dims.rows);
-    return {source, q, lse, place.make<output>(dims.rows, width())};
+    return {source, place.make<output>(dims.rows, width()), place.make<vec<T>>(heads() * dims.rows),
+            place.make<output>(dims.rows, width())};
   }
 
   /// y is followed by `after`.

@@ -53,10 +53,10 @@ struct edge_transformer_layer {
 
   template <class S>
   struct fields {
-    typename layer_norm_layer<T, D>::template fields<S> norm1;
-    typename triangular_attention<T, D, H>::template fields<S> attention;
-    typename layer_norm_layer<T, D>::template fields<S> norm2;
-    typename feed_forward<T, D, F, D>::template fields<S> feed_forward;
+    fields_of<layer_norm_layer<T, D>, S> norm1;
+    fields_of<triangular_attention<T, D, H>, S> attention;
+    fields_of<layer_norm_layer<T, D>, S> norm2;
+    fields_of<triad::feed_forward<T, D, F, D>, S> feed_forward;
     template <class V>
     constexpr void each(V&& f) {
       f("norm1", norm1);
@@ -81,10 +81,7 @@ struct edge_transformer_layer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const norm1 = norm.template plan_params<S>(place);
-    auto const a = attention.template plan_params<S>(place);
-    auto const norm2 = norm.template plan_params<S>(place);
-    return {norm1, a, norm2, block.template plan_params<S>(place)};
+    return {plan<S>(norm, place), plan<S>(attention, place), plan<S>(norm, place), plan<S>(block, place)};
   }
 
   /// reads: how many edges are read, 0: all.
@@ -98,10 +95,8 @@ struct edge_transformer_layer {
     return {plan_rest(place, out, kept), norm1, u1, a, kept_o, kept_u};
   }
   rest plan_rest(arena& place, index_t rows, keep kept = keep::everything) const {
-    auto const u2 = place.make<tensor<T, dyn, D>>(rows, width());
-    auto const norm2 = norm.plan_saved(place, row_dims(rows));
-    auto const u3 = place.make<tensor<T, dyn, D>>(rows, width());
-    return {u2, norm2, u3, block.plan_saved(place, row_dims(rows), kept)};
+    return {place.make<tensor<T, dyn, D>>(rows, width()), norm.plan_saved(place, row_dims(rows)),
+            place.make<tensor<T, dyn, D>>(rows, width()), block.plan_saved(place, row_dims(rows), kept)};
   }
 
   template <backend Ex>

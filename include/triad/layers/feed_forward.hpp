@@ -39,8 +39,8 @@ struct feed_forward {
 
   template <class S>
   struct fields {
-    typename linear<T, In, Hidden>::template fields<S> inner;
-    typename linear<T, Hidden, Out>::template fields<S> outer;
+    fields_of<linear<T, In, Hidden>, S> inner;
+    fields_of<linear<T, Hidden, Out>, S> outer;
     template <class F>
     constexpr void each(F&& f) {
       f("inner", inner);
@@ -54,8 +54,7 @@ struct feed_forward {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const first = inner.template plan_params<S>(place);
-    return {first, outer.template plan_params<S>(place)};
+    return {plan<S>(inner, place), plan<S>(outer, place)};
   }
   saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
     auto const hidden = place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out());

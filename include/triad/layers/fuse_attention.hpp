@@ -56,7 +56,7 @@ struct fuse_attention_layer {
 
   template <class S>
   struct fields {
-    typename map::template fields<S> query, key, value, output;
+    fields_of<map, S> query, key, value, output;
     template <class F>
     constexpr void each(F&& f) {
       f("query", query);
@@ -75,9 +75,7 @@ struct fuse_attention_layer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const q = square().template plan_params<S>(place), k = square().template plan_params<S>(place),
-               v = square().template plan_params<S>(place);
-    return {q, k, v, square().template plan_params<S>(place)};
+    return {plan<S>(square(), place), plan<S>(square(), place), plan<S>(square(), place), plan<S>(square(), place)};
   }
   saved plan_saved(arena& place, fuse_dims const& dims, keep = keep::everything) const {
     auto const make = [&](index_t columns) { return place.make<tensor<T, dyn, dyn>>(dims.rows, columns); };
@@ -144,10 +142,10 @@ struct fuse_attention_layer {
     return make_matrices(v.data_handle(), heads(), v.extent(0), columns, columns, heads() * columns);
   }
   /// A weight (h k, d) by head: (h, k, d), and across: (h, d, k).
-  matrices<T const> of_heads(typename map::template fields<T const> const& w) const {
+  matrices<T const> of_heads(fields_of<map, T const> const& w) const {
     return make_matrices(w.weight.data_handle(), heads(), head_width(), width(), head_width() * width(), width());
   }
-  matrices<T const> of_heads_across(typename map::template fields<T const> const& w) const {
+  matrices<T const> of_heads_across(fields_of<map, T const> const& w) const {
     return make_matrices(w.weight.data_handle(), heads(), width(), head_width(), head_width() * width(), 1, width());
   }
 };

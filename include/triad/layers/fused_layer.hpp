@@ -66,10 +66,10 @@ struct fused_layer {
 
   template <class S>
   struct fields {
-    typename attention_type::template fields<S> attention;
-    typename cross_type::template fields<S> cross;
-    typename fuse_type::template fields<S> fuse;
-    typename block_type::template fields<S> block;
+    fields_of<attention_type, S> attention;
+    fields_of<cross_type, S> cross;
+    fields_of<fuse_type, S> fuse;
+    fields_of<block_type, S> block;
     bool crosses, fuses;
     template <class V>
     constexpr void each(V&& f) {
@@ -89,22 +89,24 @@ struct fused_layer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    arena none;  // for what the layer has not
-    auto const a = attention.template plan_params<S>(place);
-    auto const c = cross.template plan_params<S>(crosses ? place : none);
-    auto const f = fuse.template plan_params<S>(fuses ? place : none);
-    return {a, c, f, block.template plan_params<S>(place), crosses, fuses};
+    return {plan<S>(attention, place),
+            plan<S>(cross, place, crosses),
+            plan<S>(fuse, place, fuses),
+            plan<S>(block, place),
+            crosses,
+            fuses};
   }
   saved plan_saved(arena& place, fused_dims const& dims, keep kept = keep::everything) const {
-    arena none;
+    arena none;  // for what the layer has not
     auto &of_cross = crosses ? place : none, &of_fuse = fuses ? place : none;
     row_dims const rows(dims.rows);
-    auto const a = attention.plan_saved(place, rows, kept);
-    auto const c = cross.plan_saved(of_cross, cross_dims(rows, dims.source_rows), kept);
-    auto const f = fuse.plan_saved(of_fuse, fuse_dims(rows, dims.layers), kept);
-    auto const b = block.plan_saved(place, rows, kept);
-    auto const t1 = place.make<output>(dims.rows, width()), t2 = of_cross.make<output>(dims.rows, width());
-    return {a, c, f, b, t1, t2, of_fuse.make<output>(dims.rows, width())};
+    return {attention.plan_saved(place, rows, kept),
+            cross.plan_saved(of_cross, cross_dims(rows, dims.source_rows), kept),
+            fuse.plan_saved(of_fuse, fuse_dims(rows, dims.layers), kept),
+            block.plan_saved(place, rows, kept),
+            place.make<output>(dims.rows, width()),
+            of_cross.make<output>(dims.rows, width()),
+            of_fuse.make<output>(dims.rows, width())};
   }
 
   template <backend Ex>

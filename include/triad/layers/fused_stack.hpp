@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <string>
 
+#include "triad/core/series.hpp"
 #include "triad/layers/fused_layer.hpp"
 
 namespace triad {
@@ -83,23 +84,23 @@ struct fused_stack {
   template <class S>
   struct fields {
     fused_stack stack;
-    S* base;  // or null
+    arena memory;  // of all of them
 
     index_t sets() const { return stack.tied ? 1 : stack.count; }
-    typename layer_type::template fields<S> at(index_t k) const {
+    fields_of<layer_type, S> at(index_t k) const {
       index_t const set = stack.tied ? 0 : k;
       auto place = rest(layers_before(set));
-      return stack.layer(set).template plan_params<S>(place);
+      return plan<S>(stack.layer(set), place);
     }
-    typename norm_type::template fields<S> norm(index_t j) const {
+    fields_of<norm_type, S> norm(index_t j) const {
       auto place = rest(layers_before(sets()));
-      for (index_t i = 0; i < j; ++i) (void)stack.norm().template plan_params<S>(place);
-      return stack.norm().template plan_params<S>(place);
+      for (index_t i = 0; i < j; ++i) (void)plan<S>(stack.norm(), place);
+      return plan<S>(stack.norm(), place);
     }
     /// w_l (l), l = 1 .. L + 1
     vec<S> shares(index_t l) const {
       auto place = rest(layers_before(sets()));
-      for (index_t i = 0; i < stack.norms(); ++i) (void)stack.norm().template plan_params<S>(place);
+      for (index_t i = 0; i < stack.norms(); ++i) (void)plan<S>(stack.norm(), place);
       for (index_t i = 1; i < l; ++i) (void)place.template make<vec<S>>(i);
       return place.template make<vec<S>>(l);
     }
@@ -114,22 +115,34 @@ struct fused_stack {
 
    private:
     arena rest(std::size_t skipped) const {
-      if (base == nullptr) return {};
-      auto* const bytes = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<S>*>(base));
-      return arena(bytes + skipped, static_cast<std::size_t>(-1) / 2);
+      auto place = memory;
+      (void)place.cut(skipped);
+      return place;
     }
     /// Bytes of the first k layers.
     std::size_t layers_before(index_t k) const {
       if (k == 0) return 0;
       auto const bytes = [&](bool fuse) {
-        return planned_bytes(
-            [&](arena& a) { (void)layer_type(stack.of, stack.source_width, fuse).template plan_params<S>(a); });
+        return planned_bytes([&](arena& a) { (void)plan<S>(layer_type(stack.of, stack.source_width, fuse), a); });
       };
       auto const with = static_cast<std::size_t>(std::popcount(stack.fused & all_fused(k)));
       return with * bytes(true) + (static_cast<std::size_t>(k) - with) * bytes(false);
     }
   };
 
+  struct layer_plan {
+    fused_stack stack;
+    index_t rows, source_rows;
+    keep kept;
+    auto operator()(arena& place, index_t k) const {
+      return stack.layer(k).plan_saved(place, fused_dims(row_dims(rows), k + 1, source_rows), kept);
+    }
+  };
+  struct norm_plan {
+    norm_type norm;
+    index_t rows;
+    auto operator()(arena& place) const { return norm.plan_saved(place, row_dims(rows)); }
+  };
   struct saved {
     fused_stack stack;
     fused_dims dims;
@@ -139,21 +152,12 @@ struct fused_stack {
         mixed;     // sum: (L, rows, d), of inputs;  weighted: (L + 1, rows, d), of normalised states;  else none
     state input;   // (rows, d), weighted: of the layer that runs;  else none
     state result;  // (rows, d), where it is no state
-    std::byte* layers;
-    std::size_t layer_stride;
-    std::byte* norms;
-    std::size_t norm_stride;
+    series<layer_plan> layers;
+    series<norm_plan> norms;
 
     /// What layer k + 1 left; unless everything is kept, only until the next layer runs.
-    typename layer_type::saved at(index_t k) const {
-      auto const slot = static_cast<std::size_t>(kept == keep::everything ? k : 0);
-      auto place = layers ? arena(layers + slot * layer_stride, layer_stride) : arena();
-      return stack.layer(k).plan_saved(place, fused_dims(row_dims(dims.rows), k + 1, dims.source_rows), kept);
-    }
-    typename norm_type::saved norm(index_t j) const {
-      auto place = norms ? arena(norms + static_cast<std::size_t>(j) * norm_stride, norm_stride) : arena();
-      return stack.norm().plan_saved(place, row_dims(dims.rows));
-    }
+    typename layer_type::saved at(index_t k) const { return layers.at(k); }
+    typename norm_type::saved norm(index_t j) const { return norms.at(j); }
     /// x_l
     state x(index_t l) const { return slice(states, l); }
     /// What forward leaves.
@@ -162,16 +166,15 @@ struct fused_stack {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    fields<S> measured{*this, nullptr};
+    fields<S> measured{*this, {}};
     auto const bytes = planned_bytes([&](arena& a) {
-      for (index_t k = 0; k < measured.sets(); ++k) (void)layer(k).template plan_params<S>(a);
-      for (index_t j = 0; j < norms(); ++j) (void)norm().template plan_params<S>(a);
+      for (index_t k = 0; k < measured.sets(); ++k) (void)plan<S>(layer(k), a);
+      for (index_t j = 0; j < norms(); ++j) (void)plan<S>(norm(), a);
       if (link == layer_link::weighted)
         for (index_t l = 1; l <= count + 1; ++l) (void)a.template make<vec<S>>(l);
     });
-    auto* const base = static_cast<S*>(place.rest().base());
-    place.skip(bytes);
-    return {*this, base};
+    measured.memory = place.cut(bytes);
+    return measured;
   }
 
   /// keep::inputs keeps the states alone and runs each layer again in backward.
@@ -184,20 +187,10 @@ struct fused_stack {
                                                    rows, width());
     auto const input = place.make<state>(link == layer_link::weighted ? rows : 0, width());
     auto const result = place.make<state>(norms() > 0 ? rows : 0, width());
-    auto const take = [&](std::size_t bytes, index_t slots) {
-      auto* const begin = static_cast<std::byte*>(place.rest().base());
-      place.skip(bytes, slots);
-      return begin;
-    };
-    std::size_t stride = 0;  // of the largest: layers below the first with fuse-attention have less
-    for (index_t k = 0; k < count; ++k)
-      stride = std::max(stride, planned_bytes([&](arena& a) {
-                          (void)layer(k).plan_saved(a, fused_dims(row_dims(rows), k + 1, source_rows), kept);
-                        }));
-    auto const of_norm = planned_bytes([&](arena& a) { (void)norm().plan_saved(a, row_dims(rows)); });
-    auto* const layers = take(stride, kept == keep::everything ? count : 1);
-    auto* const of_norms = take(of_norm, norms());
-    return {*this, dims, kept, states, mixed, input, result, layers, stride, of_norms, of_norm};
+    auto const layers =
+        plan_series(place, layer_plan{*this, rows, source_rows, kept}, count, kept == keep::everything ? count : 1);
+    return {
+        *this, dims, kept, states, mixed, input, result, layers, plan_series(place, norm_plan{norm(), rows}, norms())};
   }
 
   /// From x_0, which is in s.states, to s.y().

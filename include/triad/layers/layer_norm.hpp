@@ -32,12 +32,10 @@ struct layer_norm_layer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const gain = place.make<tensor<S, D>>(shape.extent(0));
-    return {gain, place.make<tensor<S, D>>(shape.extent(0))};
+    return {place.make<tensor<S, D>>(shape.extent(0)), place.make<tensor<S, D>>(shape.extent(0))};
   }
   saved plan_saved(arena& place, row_dims dims, keep = keep::everything) const {
-    auto const mean = place.make<vec<T>>(dims.rows);
-    return {mean, place.make<vec<T>>(dims.rows)};
+    return {place.make<vec<T>>(dims.rows), place.make<vec<T>>(dims.rows)};
   }
 
   template <backend Ex>

@@ -36,8 +36,7 @@ struct linear {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const weight = place.make<tensor<S, Out, In>>(out(), in());
-    return {weight, place.make<vec<S>>(bias ? out() : 0)};
+    return {place.make<tensor<S, Out, In>>(out(), in()), place.make<vec<S>>(bias ? out() : 0)};
   }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 

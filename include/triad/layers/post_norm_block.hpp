@@ -27,9 +27,9 @@ struct post_norm_block {
 
   template <class S>
   struct fields {
-    typename layer_norm_layer<T, D>::template fields<S> norm1;
-    typename triad::feed_forward<T, D, F, D>::template fields<S> feed_forward;
-    typename layer_norm_layer<T, D>::template fields<S> norm2;
+    fields_of<layer_norm_layer<T, D>, S> norm1;
+    fields_of<triad::feed_forward<T, D, F, D>, S> feed_forward;
+    fields_of<layer_norm_layer<T, D>, S> norm2;
     template <class V>
     constexpr void each(V&& f) {
       f("norm1", norm1);
@@ -47,16 +47,11 @@ struct post_norm_block {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const norm1 = norm.template plan_params<S>(place);
-    auto const b = block.template plan_params<S>(place);
-    return {norm1, b, norm.template plan_params<S>(place)};
+    return {plan<S>(norm, place), plan<S>(block, place), plan<S>(norm, place)};
   }
   saved plan_saved(arena& place, row_dims dims, keep kept = keep::everything) const {
-    auto const norm1 = norm.plan_saved(place, dims);
-    auto const u = place.make<output>(dims.rows, width());
-    auto const b = block.plan_saved(place, dims, kept);
-    auto const v = place.make<output>(dims.rows, width());
-    return {norm1, u, b, v, norm.plan_saved(place, dims)};
+    return {norm.plan_saved(place, dims), place.make<output>(dims.rows, width()), block.plan_saved(place, dims, kept),
+            place.make<output>(dims.rows, width()), norm.plan_saved(place, dims)};
   }
 
   template <backend Ex>

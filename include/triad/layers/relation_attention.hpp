@@ -63,7 +63,7 @@ struct relation_attention_layer {
   constexpr projections stacked() const { return {extents<D>(width())}; }
 
   template <class S>
-  using fields = typename projections::template fields<S>;
+  using fields = fields_of<projections, S>;
   struct saved {
     tensor<T, dyn, dyn> projected;  // (nodes, 3 d)
     vec<T> weights;                 // (h rows)
@@ -72,12 +72,11 @@ struct relation_attention_layer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    return stacked().template plan_params<S>(place);
+    return plan<S>(stacked(), place);
   }
   saved plan_saved(arena& place, graph_dims dims, keep = keep::everything) const {
-    auto const projected = place.make<tensor<T, dyn, dyn>>(dims.nodes, 3 * width());
-    auto const weights = place.make<vec<T>>(heads() * dims.rows);
-    return {projected, weights, place.make<output>(dims.nodes, width())};
+    return {place.make<tensor<T, dyn, dyn>>(dims.nodes, 3 * width()), place.make<vec<T>>(heads() * dims.rows),
+            place.make<output>(dims.nodes, width())};
   }
 
   relation_settings settings(call const& c, input const& in) const {

@@ -39,8 +39,8 @@ struct relation_layer {
 
   template <class S>
   struct attention_fields {
-    typename relation_attention_layer<T, D, H>::template fields<S> projections;
-    typename linear<T, D, D>::template fields<S> output;
+    fields_of<relation_attention_layer<T, D, H>, S> projections;
+    fields_of<linear<T, D, D>, S> output;
     template <class V>
     constexpr void each(V&& f) {
       projections.each(f);
@@ -50,7 +50,7 @@ struct relation_layer {
   template <class S>
   struct fields {
     attention_fields<S> attention;
-    typename post_norm_block<T, D, F>::template fields<S> block;
+    fields_of<post_norm_block<T, D, F>, S> block;
     template <class V>
     constexpr void each(V&& f) {
       f("attention", attention);
@@ -66,9 +66,7 @@ struct relation_layer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const a = attention.template plan_params<S>(place);
-    auto const o = mixer().template plan_params<S>(place);
-    return {{a, o}, block.template plan_params<S>(place)};
+    return {{plan<S>(attention, place), plan<S>(mixer(), place)}, plan<S>(block, place)};
   }
 
   /// reads: how many nodes are read, 0: all.

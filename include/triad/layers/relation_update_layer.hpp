@@ -66,10 +66,10 @@ struct relation_update_layer {
 
   template <class S>
   struct fields {
-    typename stacked_linear<T, relation_key_value, D>::template fields<S> maps;
-    typename node_layer::template fields<S> nodes;
-    typename stacked_linear<T, left_right, D>::template fields<S> ends;
-    typename post_norm_block<T, D, F>::template fields<S> edges;
+    fields_of<stacked_linear<T, relation_key_value, D>, S> maps;
+    fields_of<node_layer, S> nodes;
+    fields_of<stacked_linear<T, left_right, D>, S> ends;
+    fields_of<post_norm_block<T, D, F>, S> edges;
     template <class V>
     constexpr void each(V&& f) {
       maps.each(f);
@@ -88,20 +88,18 @@ struct relation_update_layer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const m = maps().template plan_params<S>(place);
-    auto const n = nodes.template plan_params<S>(place);
-    auto const e = ends().template plan_params<S>(place);
-    return {m, n, e, block.template plan_params<S>(place)};
+    return {plan<S>(maps(), place), plan<S>(nodes, place), plan<S>(ends(), place), plan<S>(block, place)};
   }
 
   /// reads: how many edges are read, 0: all.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t reads = 0) const {
     index_t const out = rows_read(dims.rows, reads);
-    auto const relations = place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width());
-    auto const n = nodes.plan_saved(place, dims, kept);
-    auto const kept_context = place.make<output>(2 * reads, width()), kept_g = place.make<output>(reads, width());
-    auto const t = place.make<output>(out, width());
-    return {relations, n, kept_context, kept_g, t, block.plan_saved(place, row_dims(out), kept)};
+    return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width()),
+            nodes.plan_saved(place, dims, kept),
+            place.make<output>(2 * reads, width()),
+            place.make<output>(reads, width()),
+            place.make<output>(out, width()),
+            block.plan_saved(place, row_dims(out), kept)};
   }
 
   template <backend Ex>

@@ -3,15 +3,56 @@
 //
 //   x_0 = x,  x_{k+1} = layer(w_k, x_k),  y = x_N
 //
-// The layer is planned once; the k-th parameters, states and memory are computed from a stride, so N may be dynamic.
-// keep::inputs stores only the x_k and runs each layer again in backward.
+// The k-th parameters, states and memory are pieces of a series, so N may be dynamic.  keep::inputs stores only the x_k
+// and runs each layer again in backward.  The last layer may compute only those rows of y that somebody reads.
 #pragma once
 
 #include <string>
 
+#include "triad/core/series.hpp"
 #include "triad/layers/layer.hpp"
 
 namespace triad {
+
+namespace detail {
+/// The parameters of a layer, as a piece of a series.
+template <class Layer, class S>
+struct params_plan {
+  Layer layer;
+  fields_of<Layer, S> operator()(arena& place) const { return plan<S>(layer, place); }
+};
+/// What a layer keeps, as a piece of a series.
+template <class Layer>
+struct saved_plan {
+  Layer layer;
+  layer_dims<Layer> dims;
+  keep kept;
+  auto operator()(arena& place) const { return layer.plan_saved(place, dims, kept); }
+};
+/// A layer's result, as a piece of a series: (rows, d).
+template <class View>
+struct state_plan {
+  index_t rows, width;
+  View operator()(arena& place) const { return place.make<View>(rows, width); }
+};
+
+/// Layers that compute only the rows of their result that somebody reads.
+template <class Layer>
+concept reads_rows = requires(Layer const& layer, arena& place, layer_dims<Layer> const& dims,
+                              typename Layer::input in) {
+  layer.plan_saved(place, dims, keep::everything, index_t{});
+  in.read = in.read;
+};
+struct nothing {};
+template <class Layer>
+struct reading_saved {
+  using type = nothing;
+};
+template <reads_rows Layer>
+struct reading_saved<Layer> {
+  using type = typename Layer::saved;
+};
+}  // namespace detail
 
 template <class T, class Layer, index_t N = dyn>
 struct repeat {
@@ -28,110 +69,89 @@ struct repeat {
 
   template <class S>
   struct fields {
-    Layer layer;
-    S* base;         // parameters of depth 0, or null
-    index_t stride;  // values from one depth to the next; 0 where tied
-    index_t sets;    // 1 where tied
+    series<detail::params_plan<Layer, S>> sets;  // one where tied
 
-    typename Layer::template fields<S> at(index_t k) const {
-      auto* const first = const_cast<std::remove_const_t<S>*>(base ? base + k * stride : nullptr);
-      auto place = base ? arena(first, static_cast<std::size_t>(-1) / 2) : arena();
-      return layer.template plan_params<S>(place);
-    }
+    fields_of<Layer, S> at(index_t k) const { return sets.at(k); }
     template <class F>
     void each(F&& f) {
-      for (index_t k = 0; k < sets; ++k) f(std::to_string(k), at(k));
+      for (index_t k = 0; k < sets.slots; ++k) f(std::to_string(k), at(k));
     }
   };
   struct saved {
-    Layer layer;
-    layer_dims<Layer> dims;
     keep kept;
-    std::byte *layers, *states;
-    std::size_t layer_stride, state_stride;
+    series<detail::saved_plan<Layer>> layers;   // one slot unless everything is kept
+    series<detail::state_plan<output>> states;  // x_1, x_2 ...; two slots for inference
+    typename detail::reading_saved<Layer>::type last;
+    bool reading;  // the last layer is `last`, and computes what is read alone
 
-    typename Layer::saved at(index_t k) const {
-      auto place = layers ? arena(layers + static_cast<std::size_t>(kept == keep::everything ? k : 0) * layer_stride,
-                                  layer_stride)
-                          : arena();
-      return layer.plan_saved(place, dims, kept);
-    }
+    typename Layer::saved at(index_t k) const { return layers.at(k); }
     /// x_k, 1 <= k: (rows, d)
-    output state(index_t k) const {
-      auto const slot = kept == keep::nothing ? k % 2 : k - 1;
-      auto place = states ? arena(states + static_cast<std::size_t>(slot) * state_stride, state_stride) : arena();
-      return place.template make<output>(dims.rows, columns_out(layer));
-    }
+    output state(index_t k) const { return states.at(k - 1); }
   };
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const bytes = planned_bytes([&](arena& a) { (void)layer.template plan_params<S>(a); });
-    index_t const sets = tied ? 1 : count();
-    auto const memory = place.rest();
-    place.skip(bytes, sets);
-    return {layer, static_cast<S*>(memory.base()), tied ? 0 : static_cast<index_t>(bytes / sizeof(S)), sets};
+    return {plan_series(place, detail::params_plan<Layer, S>{layer}, tied ? 1 : count())};
   }
 
   saved plan_saved(arena& place, layer_dims<Layer> dims, keep kept = keep::everything) const {
-    return plan_first(place, dims, kept, count());
+    return {kept, plan_layers(place, dims, kept, count()), plan_states(place, dims, kept, count()), {}, false};
+  }
+  /// Memory for a pass that wants `read` rows of the result alone: the last layer computes no others.  Which they are
+  /// is in.read of forward and backward.
+  saved plan_reading(arena& place, layer_dims<Layer> dims, keep kept,
+                     index_t read) const requires detail::reads_rows<Layer> {
+    return {kept, plan_layers(place, dims, kept, count() - 1), plan_states(place, dims, kept, count() - 1),
+            layer.plan_saved(place, read > 0 ? dims : layer_dims<Layer>{}, kept, read), true};
   }
 
-  /// Memory for the first `used` layers and the states after each.
-  saved plan_first(arena& place, layer_dims<Layer> dims, keep kept, index_t used) const {
-    auto const layer_bytes = planned_bytes([&](arena& a) { (void)layer.plan_saved(a, dims, kept); });
-    auto const state_bytes =
-        planned_bytes([&](arena& a) { (void)a.template make<output>(dims.rows, columns_out(layer)); });
-    auto const take = [&](std::size_t bytes, index_t slots) {
-      auto* const begin = static_cast<std::byte*>(place.rest().base());
-      place.skip(bytes, slots);
-      return begin;
-    };
-    auto* const layers = take(layer_bytes, kept == keep::everything ? used : 1);
-    auto* const states = take(state_bytes, kept == keep::nothing ? 2 : used);
-    return {layer, dims, kept, layers, states, layer_bytes, state_bytes};
+  /// x_k as the input of depth k; rows are read of the last layer's result alone.
+  input input_at(input in, saved const& s, index_t k) const {
+    if (k > 0) in = with_state(in, s.state(k));
+    if constexpr (detail::reads_rows<Layer>)
+      if (k < count() - 1) in.read = decltype(in.read){};
+    return in;
   }
 
-  /// x_k as the input of depth k.
-  input input_at(input in, saved const& s, index_t k) const { return k == 0 ? in : with_state(in, s.state(k)); }
+  /// What layer k + 1 left in s.
+  typename Layer::saved saved_of(saved const& s, index_t k) const {
+    if constexpr (detail::reads_rows<Layer>)
+      if (s.reading && k == count() - 1) return s.last;
+    return s.at(k);
+  }
 
-  /// y = x_N; x_N is not kept in `saved`.
+  /// y = x_N: (rows, d), or the rows that are read; x_N is not kept in `saved`.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, output y) const {
-    forward_to(ex, c, w, in, s, y, count());
-  }
-  /// The first `last` layers; y = x_last.
-  template <backend Ex>
-  void forward_to(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, output y, index_t last) const {
-    TRIAD_EXPECTS(last > 0, "repeat: at least one layer is needed");
-    for (index_t k = 0; k < last; ++k)
-      layer.forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), k + 1 == last ? y : s.state(k + 1));
+    for (index_t k = 0; k < count(); ++k)
+      layer.forward(ex, c.child(k), w.at(k), input_at(in, s, k), saved_of(s, k), k + 1 == count() ? y : s.state(k + 1));
   }
 
+  /// dy: as y.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, const_view<output> dy, output dx,
                 fields<T> gradient) const {
-    backward_from(ex, c, w, in, s, dy, dx, gradient, count());
-  }
-  /// The way back through the first `last` layers, right after forward_to: s.at(last - 1) still holds what that left
-  /// there.
-  template <backend Ex>
-  void backward_from(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, const_view<output> dy,
-                     output dx, fields<T> gradient, index_t last) const {
     TRIAD_EXPECTS(s.kept != keep::nothing, "repeat: memory planned for inference has nothing for backward");
-    TRIAD_EXPECTS(last > 0, "repeat: at least one layer is needed");
     auto const frame = c.scratch->open();
-    output const steps[2] = {c.scratch->template make<output>(in.x.extent(0), columns_out(layer)),
-                             c.scratch->template make<output>(in.x.extent(0), columns_out(layer))};
+    output const steps[2] = {c.scratch->template make<output>(in.x.extent(0), width()),
+                             c.scratch->template make<output>(in.x.extent(0), width())};
     const_view<output> from = dy;
-    for (index_t k = last - 1; k >= 0; --k) {
+    for (index_t k = count() - 1; k >= 0; --k) {
       auto const to = k == 0 ? dx : steps[k % 2];
       auto const x = input_at(in, s, k);
-      if (s.kept == keep::inputs && k < last - 1)
-        layer.forward(ex, c.child(k), w.at(k), x, s.at(k), to);  // `to` is overwritten next
-      layer.backward(ex, c.child(k), w.at(k), x, s.at(k), from, to, gradient.at(k));
+      bool const overwritten = s.kept == keep::inputs && k + 1 < count() - (s.reading ? 1 : 0);
+      if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), to);  // `to` is overwritten next
+      layer.backward(ex, c.child(k), w.at(k), x, saved_of(s, k), from, to, gradient.at(k));
       from = to;
     }
+  }
+
+ private:
+  auto plan_layers(arena& place, layer_dims<Layer> const& dims, keep kept, index_t used) const {
+    return plan_series(place, detail::saved_plan<Layer>{layer, dims, kept}, kept == keep::everything ? used : 1);
+  }
+  auto plan_states(arena& place, layer_dims<Layer> const& dims, keep kept, index_t used) const {
+    return plan_series(place, detail::state_plan<output>{dims.rows, width()}, kept == keep::nothing ? 2 : used);
   }
 };
 

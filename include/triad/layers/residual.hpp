@@ -32,12 +32,12 @@ struct residual {
   constexpr index_t width() const { return columns_out(layer); }
 
   template <class S>
-  using fields = typename A::template fields<S>;
+  using fields = fields_of<A, S>;
   using saved = typename A::saved;
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    return layer.template plan_params<S>(place);
+    return plan<S>(layer, place);
   }
   template <class Dims>
   saved plan_saved(arena& place, Dims const& dims, keep kept = keep::everything) const {

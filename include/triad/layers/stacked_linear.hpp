@@ -38,15 +38,15 @@ struct stacked_linear {
 
   template <class S>
   struct fields {
-    typename linear<T, In, dyn>::template fields<S> all;  // (p d, in), (p d)
+    fields_of<linear<T, In, dyn>, S> all;  // (p d, in), (p d)
     template <class F>
     constexpr void each(F&& f) {
       index_t const d = all.weight.extent(0) / maps, in = all.weight.extent(1);
       index_t k = 0;
       for (auto const* name : Names::list) {
-        f(name, typename linear<T, In, D>::template fields<S>{
-                    tensor<S, D, In>(all.weight.data_handle() + k * d * in, extents<D, In>(d, in)),
-                    vec<S>(all.bias.data_handle() + k * d, d)});
+        f(name,
+          fields_of<linear<T, In, D>, S>{tensor<S, D, In>(all.weight.data_handle() + k * d * in, extents<D, In>(d, in)),
+                                         vec<S>(all.bias.data_handle() + k * d, d)});
         ++k;
       }
     }
@@ -55,7 +55,7 @@ struct stacked_linear {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    return {product().template plan_params<S>(place)};
+    return {plan<S>(product(), place)};
   }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 

@@ -31,8 +31,8 @@ struct sublayer {
 
   template <class S>
   struct fields {
-    typename Branch::template fields<S> branch;
-    typename layer_norm_layer<T, D>::template fields<S> norm;
+    fields_of<Branch, S> branch;
+    fields_of<layer_norm_layer<T, D>, S> norm;
     template <class F>
     constexpr void each(F&& f) {
       branch.each(f);
@@ -47,14 +47,12 @@ struct sublayer {
 
   template <class S = T>
   fields<S> plan_params(arena& a) const {
-    auto const b = branch.template plan_params<S>(a);
-    return {b, norm.template plan_params<S>(a)};
+    return {plan<S>(branch, a), plan<S>(norm, a)};
   }
   template <class Dims>
   saved plan_saved(arena& a, Dims const& dims, keep kept = keep::everything) const {
-    auto const b = branch.plan_saved(a, dims, kept);
-    auto const s = a.make<output>(dims.rows, width());
-    return {b, s, norm.plan_saved(a, row_dims(dims.rows))};
+    return {branch.plan_saved(a, dims, kept), a.make<output>(dims.rows, width()),
+            norm.plan_saved(a, row_dims(dims.rows))};
   }
 
   /// more: what the branch's forward takes beyond its epilogue.

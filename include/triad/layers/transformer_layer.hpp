@@ -51,8 +51,8 @@ struct transformer_layer {
 
   template <class S>
   struct fields {
-    typename self_attention<T, D, H>::template fields<S> attention;
-    typename post_norm_block<T, D, F>::template fields<S> block;
+    fields_of<self_attention<T, D, H>, S> attention;
+    fields_of<post_norm_block<T, D, F>, S> block;
     template <class V>
     constexpr void each(V&& f) {
       f("attention", attention);
@@ -67,13 +67,11 @@ struct transformer_layer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const a = attention.template plan_params<S>(place);
-    return {a, block.template plan_params<S>(place)};
+    return {plan<S>(attention, place), plan<S>(block, place)};
   }
   saved plan_saved(arena& place, row_dims dims, keep kept = keep::everything) const {
-    auto const a = attention.plan_saved(place, dims, kept);
-    auto const t = place.make<output>(dims.rows, width());
-    return {a, t, block.plan_saved(place, dims, kept)};
+    return {attention.plan_saved(place, dims, kept), place.make<output>(dims.rows, width()),
+            block.plan_saved(place, dims, kept)};
   }
 
   template <backend Ex>

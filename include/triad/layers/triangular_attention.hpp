@@ -29,17 +29,17 @@ struct triangular_attention {
 
   template <class S>
   struct fields {
-    typename linear<T, D, dyn>::template fields<S> stacked;  // (p d, d), (p d) or (0)
-    typename linear<T, D, D>::template fields<S> output;     // (d, d), (d) or (0)
+    fields_of<linear<T, D, dyn>, S> stacked;  // (p d, d), (p d) or (0)
+    fields_of<linear<T, D, D>, S> output;     // (d, d), (d) or (0)
     template <class F>
     constexpr void each(F&& f) {
       constexpr char const* names[4] = {"query", "key", "left_value", "right_value"};
       index_t const d = stacked.weight.extent(1);
       for (index_t p = 0; p * d < stacked.weight.extent(0); ++p) {
         bool const biased = stacked.bias.extent(0) != 0;
-        f(names[p], typename linear<T, D, D>::template fields<S>{
-                        tensor<S, D, D>(stacked.weight.data_handle() + p * d * d, extents<D, D>(d, d)),
-                        vec<S>(stacked.bias.data_handle() + (biased ? p * d : 0), biased ? d : 0)});
+        f(names[p],
+          fields_of<linear<T, D, D>, S>{tensor<S, D, D>(stacked.weight.data_handle() + p * d * d, extents<D, D>(d, d)),
+                                        vec<S>(stacked.bias.data_handle() + (biased ? p * d : 0), biased ? d : 0)});
       }
       f("output", output);
     }
@@ -52,14 +52,12 @@ struct triangular_attention {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const first = stacked().template plan_params<S>(place);
-    return {first, mixer().template plan_params<S>(place)};
+    return {plan<S>(stacked(), place), plan<S>(mixer(), place)};
   }
   saved plan_saved(arena& place, graph_dims dims, keep = keep::everything) const {
-    auto const projected = place.make<tensor<T, dyn, dyn>>(dims.rows, projections() * width());
-    auto const maximum = place.make<tensor<T, dyn, H>>(dims.rows, heads());
-    auto const inverse_sum = place.make<tensor<T, dyn, H>>(dims.rows, heads());
-    return {projected, maximum, inverse_sum, place.make<tensor<T, dyn, D>>(dims.rows, width())};
+    return {place.make<tensor<T, dyn, dyn>>(dims.rows, projections() * width()),
+            place.make<tensor<T, dyn, H>>(dims.rows, heads()), place.make<tensor<T, dyn, H>>(dims.rows, heads()),
+            place.make<tensor<T, dyn, D>>(dims.rows, width())};
   }
 
   triangle_settings settings(call const& c, input const& in) const {

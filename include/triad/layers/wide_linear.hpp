@@ -26,10 +26,10 @@ struct wide_linear {
   constexpr map whole() const { return {extents<dyn, Out>(in, out())}; }
 
   template <class S>
-  using fields = typename map::template fields<S>;
+  using fields = fields_of<map, S>;
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    return whole().template plan_params<S>(place);
+    return plan<S>(whole(), place);
   }
 
   /// The weight for uses of up to `used` columns, until the scratch memory is given back.

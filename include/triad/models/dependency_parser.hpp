@@ -40,8 +40,8 @@ struct dependency_parser {
 
   template <class S>
   struct fields {
-    typename Trunk::template fields<S> trunk;
-    typename Heads::template fields<S> heads;
+    fields_of<Trunk, S> trunk;
+    fields_of<Heads, S> heads;
     template <class V>
     void each(V&& f) {
       trunk.each(f);
@@ -55,12 +55,10 @@ struct dependency_parser {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const t = trunk.template plan_params<S>(place);
-    return {t, heads.template plan_params<S>(place)};
+    return {plan<S>(trunk, place), plan<S>(heads, place)};
   }
   saved plan_saved(arena& place, graph_dims const& dims, keep kept = keep::everything) const {
-    auto const t = trunk.plan_saved(place, dims, kept);
-    return {t, heads.plan_saved(place, dims, kept)};
+    return {trunk.plan_saved(place, dims, kept), heads.plan_saved(place, dims, kept)};
   }
   output plan_output(arena& place, graph_dims const& dims) const { return output::plan(place, dims, relations()); }
   input measured_input(graph_dims const& dims) const { return input::measured(dims, width()); }

@@ -49,9 +49,9 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
 
   template <class S>
   struct fields {
-    typename embedding<T, dyn, D>::template fields<S> embedding;
-    typename repeat<T, layer_type>::template fields<S> layers;
-    typename feed_forward<T, D, D, dyn>::template fields<S> readout;
+    fields_of<triad::embedding<T, dyn, D>, S> embedding;
+    fields_of<repeat<T, layer_type>, S> layers;
+    fields_of<feed_forward<T, D, D, dyn>, S> readout;
     template <class V>
     void each(V&& f) {
       f("embedding", embedding);
@@ -62,29 +62,25 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   struct saved {
     states x0;  // (rows, d)
     typename repeat<T, layer_type>::saved layers;
-    typename layer_type::saved last;  // of the last layer, where it is pruned
-    states final;                     // (rows, d), or (b, d) where pruned
-    states asked;                     // (b, d): what the readout sees
+    states final;  // (rows, d), or (b, d) where pruned
+    states asked;  // (b, d): what the readout sees
     typename feed_forward<T, D, D, dyn>::saved readout;
   };
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const e = labels.template plan_params<S>(place);
-    auto const l = layers.template plan_params<S>(place);
-    return {e, l, readout.template plan_params<S>(place)};
+    return {plan<S>(labels, place), plan<S>(layers, place), plan<S>(readout, place)};
   }
 
   /// b = dims.graphs questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    index_t const b = dims.graphs, full = layers.count() - (prune ? 1 : 0);
+    index_t const b = dims.graphs;
     auto const state = [&](index_t rows) { return place.make<states>(rows, width()); };
     auto const x0 = state(dims.rows);
-    auto const l = layers.plan_first(place, dims, kept, full);
-    auto const last = layers.layer.plan_saved(place, prune ? dims : graph_dims{}, kept, prune ? b : 0);
+    auto const l = prune ? layers.plan_reading(place, dims, kept, b) : layers.plan_saved(place, dims, kept);
     auto const final = state(prune ? b : dims.rows);
     auto const asked = prune ? final : state(b);
-    return {x0, l, last, final, asked, readout.plan_saved(place, row_dims(b), kept)};
+    return {x0, l, final, asked, readout.plan_saved(place, row_dims(b), kept)};
   }
 
   template <backend Ex>
@@ -94,15 +90,8 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
     } catch (index_out_of_range const& e) {
       refuse_label(in, e);
     }
-    auto const x = first_input(in, s);
-    index_t const n = layers.count();
-    if (prune) {
-      if (n > 1) layers.forward_to(ex, c.child(0), w.layers, x, s.layers, s.layers.state(n - 1), n - 1);
-      layers.layer.forward(ex, c.child(0).child(n - 1), w.layers.at(n - 1), last_input(in, s), s.last, s.final);
-    } else {
-      layers.forward(ex, c.child(0), w.layers, x, s.layers, s.final);
-      gather_rows(ex, s.final, in.query_edge, s.asked);
-    }
+    layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, s.final);
+    if (!prune) gather_rows(ex, s.final, in.query_edge, s.asked);
     readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, logits);
   }
 
@@ -111,20 +100,15 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
                 fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    index_t const rows = in.graphs.dims.rows, n = layers.count();
+    index_t const rows = in.graphs.dims.rows;
     auto const asked = scratch.make<states>(s.asked.extent(0), width());
     readout.backward(ex, c.child(1), w.readout, s.asked, s.readout, dlogits, asked, gradient.readout);
-    auto const dx = scratch.make<states>(rows, width()), dx0 = scratch.make<states>(rows, width());
-    auto const x = first_input(in, s);
-    if (prune) {
-      layers.layer.backward(ex, c.child(0).child(n - 1), w.layers.at(n - 1), last_input(in, s), s.last, asked,
-                            n > 1 ? dx : dx0, gradient.layers.at(n - 1));
-      if (n > 1) layers.backward_from(ex, c.child(0), w.layers, x, s.layers, dx, dx0, gradient.layers, n - 1);
-    } else {
+    auto const dx = scratch.make<states>(prune ? 0 : rows, width()), dx0 = scratch.make<states>(rows, width());
+    if (!prune) {
       fill(ex, T(0), dx);
       scatter_add_rows(ex, asked, in.query_edge, dx);
-      layers.backward(ex, c.child(0), w.layers, x, s.layers, dx, dx0, gradient.layers);
     }
+    layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, prune ? asked : dx, dx0, gradient.layers);
     labels.backward(ex, c, w.embedding, in.label, {}, dx0, gradient.embedding);
   }
 
@@ -147,8 +131,9 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
     TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n, "attention_weights: edge (" + text(i) + ", " + text(j) +
                                                           ") is asked for, and no graph has more than " + text(n) +
                                                           " nodes");
-    auto const at = last ? s.last.attention : s.layers.at(k).attention;
-    layers.layer.attention.weights(ex, c.child(0).child(k).child(0), first_input(in, s), at, graph, i, j, weights);
+    auto const at = layers.saved_of(s.layers, k).attention;
+    layers.layer.attention.weights(ex, c.child(0).child(k).child(0), {s.x0, in.graphs, in.mask}, at, graph, i, j,
+                                   weights);
   }
 
  private:
@@ -162,10 +147,9 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
                              " has label " + text(e.index) + ", and the model knows 0 to " + text(e.rows - 1) +
                              "; build it with more labels, or mend the data");
   }
-  edge_input<T, D> first_input(input const& in, saved const& s) const { return {s.x0, in.graphs, in.mask}; }
-  edge_input<T, D> last_input(input const& in, saved const& s) const {
-    auto x = layers.input_at(first_input(in, s), s.layers, layers.count() - 1);
-    x.read = in.query_edge;
+  edge_input<T, D> stack_input(input const& in, saved const& s) const {
+    edge_input<T, D> x{s.x0, in.graphs, in.mask};
+    if (prune) x.read = in.query_edge;
     return x;
   }
 };

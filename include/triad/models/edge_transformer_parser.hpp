@@ -47,9 +47,9 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
 
   template <class S>
   struct fields {
-    typename trunk_type::template fields<S> trunk;
-    typename linear<T, D, dyn>::template fields<S> parent;
-    typename label_heads<T, D>::template fields<S> labels;
+    fields_of<trunk_type, S> trunk;
+    fields_of<linear<T, D, dyn>, S> parent;
+    fields_of<label_heads<T, D>, S> labels;
     template <class V>
     void each(V&& f) {
       trunk.each(f);
@@ -64,13 +64,10 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const t = trunk.template plan_params<S>(place);
-    auto const p = scorer().template plan_params<S>(place);
-    return {t, p, heads.template plan_params<S>(place)};
+    return {plan<S>(trunk, place), plan<S>(scorer(), place), plan<S>(heads, place)};
   }
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    auto const t = trunk.plan_saved(place, dims, kept);
-    return {t, place.make<states>(dims.nodes, width())};
+    return {trunk.plan_saved(place, dims, kept), place.make<states>(dims.nodes, width())};
   }
 
   template <backend Ex>

@@ -50,8 +50,8 @@ struct edge_transformer_side {
 
   template <class S>
   struct fields {
-    typename pair_edges<T, D>::template fields<S> edges;
-    typename repeat<T, layer_type>::template fields<S> layers;
+    fields_of<pair_edges<T, D>, S> edges;
+    fields_of<repeat<T, layer_type>, S> layers;
     template <class V>
     void each(V&& f) {
       f("edges", edges);
@@ -60,8 +60,7 @@ struct edge_transformer_side {
   };
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const e = edges.template plan_params<S>(place);
-    return {e, layers.template plan_params<S>(place)};
+    return {plan<S>(edges, place), plan<S>(layers, place)};
   }
 };
 
@@ -103,8 +102,8 @@ struct edge_transformer_seq2seq {
   template <class S>
   struct fields {
     tensor<S, dyn, D> tokens;  // (v, d): of both sides
-    typename side::template fields<S> encoder, decoder;
-    typename linear<T, D, dyn>::template fields<S> output;
+    fields_of<side, S> encoder, decoder;
+    fields_of<linear<T, D, dyn>, S> output;
     template <class V>
     void each(V&& f) {
       f("tokens", tokens);
@@ -123,9 +122,8 @@ struct edge_transformer_seq2seq {
     typename pair_edges<T, D>::saved edges;
     states x0;  // (rows of the whole, d)
     typename repeat<T, layer_type>::saved layers;
-    typename layer_type::saved last;  // of the last layer, where it is pruned
-    states final;                     // (rows of the whole, d), or (targets, d) where pruned
-    states asked;                     // (targets, d): what the readout sees
+    states final;  // (rows of the whole, d), or (targets, d) where pruned
+    states asked;  // (targets, d): what the readout sees
   };
   struct saved {
     encoder_saved encoder;
@@ -134,10 +132,8 @@ struct edge_transformer_seq2seq {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const table = place.make<tensor<S, dyn, D>>(tokens, width());
-    auto const e = encoder.template plan_params<S>(place);
-    auto const d = decoder.template plan_params<S>(place);
-    return {table, e, d, readout().template plan_params<S>(place)};
+    return {place.make<tensor<S, dyn, D>>(tokens, width()), plan<S>(encoder, place), plan<S>(decoder, place),
+            plan<S>(readout(), place)};
   }
   saved plan_saved(arena& place, edge_pair_dims const& z, keep kept = keep::everything) const {
     auto const e = plan_encoder(place, z, kept);
@@ -147,20 +143,16 @@ struct edge_transformer_seq2seq {
     auto const state = [&] { return place.make<states>(z.source.rows, width()); };
     auto const e = encoder.edges.plan_saved(place, z.source, kept);
     auto const x0 = state();
-    auto const l = encoder.layers.plan_saved(place, z.source, kept);
-    return {e, x0, l, state()};
+    return {e, x0, encoder.layers.plan_saved(place, z.source, kept), state()};
   }
   decoder_saved plan_decoder(arena& place, edge_pair_dims const& z, keep kept) const {
-    index_t const full = decoder.layers.count() - (prune ? 1 : 0);
-    bool const last_used = prune && z.targets > 0;
     auto const state = [&](index_t rows) { return place.make<states>(rows, width()); };
     auto const e = decoder.edges.plan_saved(place, z.whole, kept);
     auto const x0 = state(z.whole.rows);
-    auto const l = decoder.layers.plan_first(place, z.whole, kept, full);
-    auto const last =
-        decoder.layers.layer.plan_saved(place, last_used ? z.whole : graph_dims{}, kept, last_used ? z.targets : 0);
+    auto const l = prune ? decoder.layers.plan_reading(place, z.whole, kept, z.targets)
+                         : decoder.layers.plan_saved(place, z.whole, kept);
     auto const final = state(prune ? z.targets : z.whole.rows);
-    return {e, x0, l, last, final, prune ? final : state(z.targets)};
+    return {e, x0, l, final, prune ? final : state(z.targets)};
   }
   output plan_output(arena& place, edge_pair_dims const& z) const {
     return place.make<output>(z.targets, vocabulary());
@@ -184,17 +176,9 @@ struct edge_transformer_seq2seq {
   void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, D> y,
               decoder_saved const& s, output const& logits) const {
     if (in.sizes.targets == 0) return;
-    index_t const n = decoder.layers.count();
-    auto const x = whole_input(in, s.x0);
     decoder.edges.forward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, y), s.edges, s.x0);
-    if (prune) {
-      if (n > 1) decoder.layers.forward_to(ex, c.child(3), w.decoder.layers, x, s.layers, s.layers.state(n - 1), n - 1);
-      decoder.layers.layer.forward(ex, c.child(3).child(n - 1), w.decoder.layers.at(n - 1), last_input(in, s), s.last,
-                                   s.final);
-    } else {
-      decoder.layers.forward(ex, c.child(3), w.decoder.layers, x, s.layers, s.final);
-      gather_rows(ex, s.final, in.read, s.asked);
-    }
+    decoder.layers.forward(ex, c.child(3), w.decoder.layers, stack_input(in, s), s.layers, s.final);
+    if (!prune) gather_rows(ex, s.final, in.read, s.asked);
     readout().forward(ex, c, w.output, s.asked, {}, logits);
   }
 
@@ -242,9 +226,9 @@ struct edge_transformer_seq2seq {
     if (decoder.edges.relational()) e.nodes.token = in.target_token, e.nodes.self = in.target_self;
     return e;
   }
-  edge_input<T, D> last_input(input const& in, decoder_saved const& s) const {
-    auto x = decoder.layers.input_at(whole_input(in, s.x0), s.layers, decoder.layers.count() - 1);
-    x.read = in.read;
+  edge_input<T, D> stack_input(input const& in, decoder_saved const& s) const {
+    auto x = whole_input(in, s.x0);
+    if (prune) x.read = in.read;
     return x;
   }
 
@@ -256,21 +240,15 @@ struct edge_transformer_seq2seq {
     auto const frame = scratch.open();
     auto const state = [&](index_t rows) { return scratch.make<states>(rows, width()); };
     auto const& d = s.decoder;
-    index_t const n = decoder.layers.count();
-    auto const asked = state(in.sizes.targets), dx = state(in.sizes.whole.rows), dx0 = state(in.sizes.whole.rows);
-    auto const x = whole_input(in, d.x0);
+    auto const asked = state(in.sizes.targets), dx = state(prune ? 0 : in.sizes.whole.rows),
+               dx0 = state(in.sizes.whole.rows);
     readout().backward(ex, c, w.output, d.asked, {}, d_logits, asked, gradient.output);
-    if (prune) {
-      decoder.layers.layer.backward(ex, c.child(3).child(n - 1), w.decoder.layers.at(n - 1), last_input(in, d), d.last,
-                                    asked, n > 1 ? dx : dx0, gradient.decoder.layers.at(n - 1));
-      if (n > 1)
-        decoder.layers.backward_from(ex, c.child(3), w.decoder.layers, x, d.layers, dx, dx0, gradient.decoder.layers,
-                                     n - 1);
-    } else {
+    if (!prune) {
       fill(ex, T(0), dx);
       scatter_add_rows(ex, asked, in.read, dx);
-      decoder.layers.backward(ex, c.child(3), w.decoder.layers, x, d.layers, dx, dx0, gradient.decoder.layers);
     }
+    decoder.layers.backward(ex, c.child(3), w.decoder.layers, stack_input(in, d), d.layers, prune ? asked : dx, dx0,
+                            gradient.decoder.layers);
     decoder.edges.backward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, s.encoder.y), d.edges, dx0, dy,
                            gradient.tokens, gradient.decoder.edges);
   }

@@ -93,10 +93,10 @@ struct fused_transformer {
 
   template <class S>
   struct fields {
-    typename source_type::template fields<S> source;
-    typename encoder_type::template fields<S> encoder;
-    typename target_type::template fields<S> target;
-    typename decoder_type::template fields<S> decoder;
+    fields_of<source_type, S> source;
+    fields_of<encoder_type, S> encoder;
+    fields_of<target_type, S> target;
+    fields_of<decoder_type, S> decoder;
     tensor<S, dyn, D> output;  // (v, d), or (0, d) where it is the decoder's table
     template <class V>
     void each(V&& f) {
@@ -120,19 +120,15 @@ struct fused_transformer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const s = source.template plan_params<S>(place);
-    auto const e = encoder.template plan_params<S>(place);
-    auto const t = target.template plan_params<S>(place);
-    auto const d = decoder.template plan_params<S>(place);
-    return {s, e, t, d, place.make<tensor<S, dyn, D>>(tied_output ? 0 : vocabulary(), width())};
+    return {plan<S>(source, place), plan<S>(encoder, place), plan<S>(target, place), plan<S>(decoder, place),
+            place.make<tensor<S, dyn, D>>(tied_output ? 0 : vocabulary(), width())};
   }
   saved plan_saved(arena& place, pair_dims const& z, keep kept = keep::everything) const {
     auto const e = plan_encoder(place, z, kept);
     return {e, decoder.plan_saved(place, z.target_rows, z.source_rows, kept)};
   }
   encoder_saved plan_encoder(arena& place, pair_dims const& z, keep kept) const {
-    auto const e = encoder.plan_saved(place, z.source_rows, 0, kept);
-    return {e, source.plan_saved(place, row_dims(z.source_rows), kept)};
+    return {encoder.plan_saved(place, z.source_rows, 0, kept), source.plan_saved(place, row_dims(z.source_rows), kept)};
   }
   output plan_output(arena& place, pair_dims const& z) const { return place.make<output>(z.target_rows, vocabulary()); }
 

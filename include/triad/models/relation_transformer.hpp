@@ -14,7 +14,6 @@
 #include <string_view>
 
 #include "triad/batches/graph_queries.hpp"
-#include "triad/core/series.hpp"
 #include "triad/layers/embedding.hpp"
 #include "triad/layers/relation_update_layer.hpp"
 #include "triad/layers/repeat.hpp"
@@ -53,30 +52,14 @@ struct relation_queries : graph_queries {
 
 namespace detail {
 
-/// Plans one set of node states.
-template <class T, index_t D>
-struct node_state_plan {
-  index_t nodes, width;
-  tensor<T, dyn, D> operator()(arena& place) const { return place.make<tensor<T, dyn, D>>(nodes, width); }
-};
 /// Plans one set of node and edge states.
 template <class T, index_t D>
 struct relation_state_plan {
   index_t nodes, edges, width;
   relation_states<tensor<T, dyn, D>> operator()(arena& place) const {
-    auto const x = place.make<tensor<T, dyn, D>>(nodes, width);
-    return {x, place.make<tensor<T, dyn, D>>(edges, width)};
+    return {place.make<tensor<T, dyn, D>>(nodes, width), place.make<tensor<T, dyn, D>>(edges, width)};
   }
 };
-/// Plans what one layer keeps.
-template <class Layer>
-struct layer_plan {
-  Layer layer;
-  graph_dims dims;
-  keep kept;
-  typename Layer::saved operator()(arena& place) const { return layer.plan_saved(place, dims, kept); }
-};
-
 /// How many states x_0 .. x_{L-1}, and what how many of the layers before the last remember, is kept.
 constexpr index_t state_slots(keep kept, index_t layers) { return kept == keep::nothing ? 2 : layers; }
 constexpr index_t layer_slots(keep kept, index_t layers) {
@@ -114,10 +97,10 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
 
   template <class S>
   struct fields {
-    typename embedding<T, dyn, D>::template fields<S> embedding;
-    typename stacked_linear<T, relation_key_value, D>::template fields<S> maps;
-    typename repeat<T, layer_type>::template fields<S> layers;
-    typename readout_type::template fields<S> readout;
+    fields_of<triad::embedding<T, dyn, D>, S> embedding;
+    fields_of<stacked_linear<T, relation_key_value, D>, S> maps;
+    fields_of<repeat<T, layer_type>, S> layers;
+    fields_of<readout_type, S> readout;
     template <class V>
     void each(V&& f) {
       f("embedding", embedding);
@@ -129,8 +112,8 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   struct saved {
     keep kept;
     tensor<T, dyn, dyn> relations;                  // (rows, 2 d)
-    series<detail::node_state_plan<T, D>> x;        // x_0 .. x_{L-1}: (nodes, d) each
-    series<detail::layer_plan<layer_type>> layers;  // of all layers but the last
+    series<detail::state_plan<states>> x;           // x_0 .. x_{L-1}: (nodes, d) each
+    series<detail::saved_plan<layer_type>> layers;  // of all layers but the last
     typename layer_type::saved last;
     states final;               // (nodes, d), or the memory of `asked` where pruned
     tensor<T, dyn, dyn> asked;  // (b, 2 d): what the readout sees
@@ -139,19 +122,16 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const e = labels.template plan_params<S>(place);
-    auto const m = maps().template plan_params<S>(place);
-    auto const l = layers.template plan_params<S>(place);
-    return {e, m, l, readout.template plan_params<S>(place)};
+    return {plan<S>(labels, place), plan<S>(maps(), place), plan<S>(layers, place), plan<S>(readout, place)};
   }
 
   /// b = dims.graphs questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
     index_t const b = dims.graphs, d = width(), n = layers.count();
     auto const relations = place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * d);
-    auto const x = plan_series(place, detail::node_state_plan<T, D>{dims.nodes, d}, detail::state_slots(kept, n));
+    auto const x = plan_series(place, detail::state_plan<states>{dims.nodes, d}, detail::state_slots(kept, n));
     auto const l =
-        plan_series(place, detail::layer_plan<layer_type>{layers.layer, dims, kept}, detail::layer_slots(kept, n));
+        plan_series(place, detail::saved_plan<layer_type>{layers.layer, dims, kept}, detail::layer_slots(kept, n));
     auto const last = layers.layer.plan_saved(place, dims, kept, prune ? 2 * b : 0);
     auto const asked = place.make<tensor<T, dyn, dyn>>(b, 2 * d);
     auto const final = prune ? as_pairs(asked) : place.make<states>(dims.nodes, d);
@@ -264,9 +244,9 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
 
   template <class S>
   struct fields {
-    typename embedding<T, dyn, D>::template fields<S> embedding;
-    typename repeat<T, layer_type>::template fields<S> layers;
-    typename readout_type::template fields<S> readout;
+    fields_of<triad::embedding<T, dyn, D>, S> embedding;
+    fields_of<repeat<T, layer_type>, S> layers;
+    fields_of<readout_type, S> readout;
     template <class V>
     void each(V&& f) {
       f("embedding", embedding);
@@ -277,7 +257,7 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   struct saved {
     keep kept;
     series<detail::relation_state_plan<T, D>> states;  // x_k (nodes, d) and g_k (rows, d), k = 0 .. L-1
-    series<detail::layer_plan<layer_type>> layers;     // of all layers but the last
+    series<detail::saved_plan<layer_type>> layers;     // of all layers but the last
     typename layer_type::saved last;
     typename layer_type::results final;  // x_L (nodes, d) and g_L (rows, d); (0, d) and (b, d) where pruned
     tensor<T, dyn, D> asked;             // (b, d): what the readout sees
@@ -286,9 +266,7 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const e = labels.template plan_params<S>(place);
-    auto const l = layers.template plan_params<S>(place);
-    return {e, l, readout.template plan_params<S>(place)};
+    return {plan<S>(labels, place), plan<S>(layers, place), plan<S>(readout, place)};
   }
 
   /// b = dims.graphs questions.
@@ -297,7 +275,7 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
     auto const x =
         plan_series(place, detail::relation_state_plan<T, D>{dims.nodes, dims.rows, d}, detail::state_slots(kept, n));
     auto const l =
-        plan_series(place, detail::layer_plan<layer_type>{layers.layer, dims, kept}, detail::layer_slots(kept, n));
+        plan_series(place, detail::saved_plan<layer_type>{layers.layer, dims, kept}, detail::layer_slots(kept, n));
     auto const last = layers.layer.plan_saved(place, dims, kept, prune ? b : 0);
     auto const final = detail::relation_state_plan<T, D>{prune ? 0 : dims.nodes, prune ? b : dims.rows, d}(place);
     auto const asked = prune ? final.edges : place.make<states>(b, d);

@@ -55,8 +55,8 @@ struct edge_trunk {
 
   template <class S>
   struct fields {
-    typename sequence_edges<T, D>::template fields<S> encoder;
-    typename repeat<T, layer_type>::template fields<S> layers;
+    fields_of<sequence_edges<T, D>, S> encoder;
+    fields_of<repeat<T, layer_type>, S> layers;
     template <class V>
     void each(V&& f) {
       f("encoder", encoder);
@@ -72,15 +72,13 @@ struct edge_trunk {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const e = encoder.template plan_params<S>(place);
-    return {e, layers.template plan_params<S>(place)};
+    return {plan<S>(encoder, place), plan<S>(layers, place)};
   }
   saved plan_saved(arena& place, graph_dims const& dims, keep kept = keep::everything) const {
     auto const state = [&] { return place.make<states>(dims.rows, width()); };
     auto const e = encoder.plan_saved(place, dims, kept);
     auto const x0 = state();
-    auto const l = layers.plan_saved(place, dims, kept);
-    return {e, x0, l, state()};
+    return {e, x0, layers.plan_saved(place, dims, kept), state()};
   }
 
   /// The result is s.y.
@@ -140,9 +138,9 @@ struct token_trunk {
 
   template <class S>
   struct fields {
-    typename sequence_tokens<T, D>::template fields<S> encoder;
-    typename repeat<T, layer_type>::template fields<S> layers;
-    typename layer_norm_layer<T, D>::template fields<S> norm;
+    fields_of<sequence_tokens<T, D>, S> encoder;
+    fields_of<repeat<T, layer_type>, S> layers;
+    fields_of<layer_norm_layer<T, D>, S> norm;
     template <class V>
     void each(V&& f) {
       f("encoder", encoder);
@@ -160,9 +158,7 @@ struct token_trunk {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const e = encoder.template plan_params<S>(place);
-    auto const l = layers.template plan_params<S>(place);
-    return {e, l, norm.template plan_params<S>(place)};
+    return {plan<S>(encoder, place), plan<S>(layers, place), plan<S>(norm, place)};
   }
   saved plan_saved(arena& place, graph_dims const& dims, keep kept = keep::everything) const {
     row_dims const nodes(dims.nodes);
@@ -170,8 +166,7 @@ struct token_trunk {
     auto const x0 = state();
     auto const l = layers.plan_saved(place, nodes, kept);
     auto const final = state();
-    auto const n = norm.plan_saved(place, nodes);
-    return {x0, l, final, n, state()};
+    return {x0, l, final, norm.plan_saved(place, nodes), state()};
   }
 
   /// The result is s.y.

@@ -51,9 +51,9 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
 
   template <class S>
   struct fields {
-    typename trunk_type::template fields<S> trunk;
-    typename ends_type::template fields<S> parent;
-    typename label_heads<T, D>::template fields<S> labels;
+    fields_of<trunk_type, S> trunk;
+    fields_of<ends_type, S> parent;
+    fields_of<label_heads<T, D>, S> labels;
     template <class V>
     void each(V&& f) {
       trunk.each(f);
@@ -68,13 +68,10 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const t = trunk.template plan_params<S>(place);
-    auto const p = ends().template plan_params<S>(place);
-    return {t, p, heads.template plan_params<S>(place)};
+    return {plan<S>(trunk, place), plan<S>(ends(), place), plan<S>(heads, place)};
   }
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    auto const t = trunk.plan_saved(place, dims, kept);
-    return {t, place.make<tensor<T, dyn, dyn>>(dims.nodes, 2 * width())};
+    return {trunk.plan_saved(place, dims, kept), place.make<tensor<T, dyn, dyn>>(dims.nodes, 2 * width())};
   }
 
   template <backend Ex>

@@ -73,9 +73,9 @@ struct tree_machine {
   template <class S>
   struct fields {
     tensor<S, D> operation_token, root_token;  // (d)
-    typename wide_linear<T, D>::template fields<S> shrink;
-    typename repeat<T, agent_type>::template fields<S> agents;
-    typename Interpreter::template fields<S> interpreter;
+    fields_of<wide_linear<T, D>, S> shrink;
+    fields_of<repeat<T, agent_type>, S> agents;
+    fields_of<Interpreter, S> interpreter;
     template <class V>
     void each(V&& f) {
       f("operation_token", operation_token);
@@ -90,46 +90,48 @@ struct tree_machine {
     states in, out;  // (batch tokens, d): the tokens before and after
     typename agent_type::saved agent;
   };
+  struct step_plan {
+    agent_type agent;
+    index_t batch;
+    keep kept;
+    step_saved operator()(arena& place, index_t k) const {
+      index_t const rows = batch * tokens_at(k), width = agent.width();
+      return {place.make<states>(rows, width), place.make<states>(rows, width),
+              agent.plan_saved(place, row_dims(rows), kept)};
+    }
+  };
   struct saved {
-    tree_machine model;
     index_t batch;
     keep kept;
     tree_memory_view<T> memory;               // (steps + 1, batch, rows, f)
     tree_weights_view<T> arguments, weights;  // (steps, batch, steps, 2 b): chosen; with the operations' weights
     tensor<T, dyn, dyn, dyn> operations;      // (steps, batch, b + 1): chosen
     tensor<T, dyn, dyn, dyn> roots;           // (steps, batch, f): the agent's
-    std::byte* rest;
-    std::size_t stride;
+    series<step_plan> rest;
 
     /// Of one step: (batch, b + 1) and (batch, f).
     tensor<T, dyn, dyn> operation(index_t k) const { return slice(operations, k); }
     tensor<T, dyn, dyn> root(index_t k) const { return slice(roots, k); }
     /// The tokens and the agent of step k; for inference only until step k + 2.
-    step_saved at(index_t k) const {
-      auto const slot = static_cast<std::size_t>(kept == keep::nothing ? k % 2 : k);
-      auto place = rest ? arena(rest + slot * stride, stride) : arena();
-      return model.plan_step(place, batch, k, kept);
-    }
+    step_saved at(index_t k) const { return rest.at(k); }
     tree_choices<T> choices(index_t k) const { return {as_matrix(operation(k)), arguments}; }
   };
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const o = place.make<tensor<S, D>>(width()), r = place.make<tensor<S, D>>(width());
-    auto const s = shrink.template plan_params<S>(place);
-    auto const a = agents.template plan_params<S>(place);
-    return {o, r, s, a, interpreter.template plan_params<S>(place)};
+    return {place.make<tensor<S, D>>(width()), place.make<tensor<S, D>>(width()), plan<S>(shrink, place),
+            plan<S>(agents, place), plan<S>(interpreter, place)};
   }
   saved plan_saved(arena& place, tree_dims const& d, keep kept = keep::everything) const {
-    auto const memory = place.make<tree_memory_view<T>>(steps + 1, d.batch, interpreter.rows(), fillers());
-    auto const arguments = place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching());
-    auto const weights = place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching());
-    auto const operations = place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, branching() + 1);
-    auto const roots = place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, fillers());
-    auto const stride = planned_bytes([&](arena& a) { (void)plan_step(a, d.batch, steps - 1, kept); });
-    auto* const rest = static_cast<std::byte*>(place.rest().base());
-    place.skip(stride, kept == keep::nothing && steps > 2 ? 2 : steps);  // inference looks back one step
-    return {*this, d.batch, kept, memory, arguments, weights, operations, roots, rest, stride};
+    index_t const slots = kept == keep::nothing && steps > 2 ? 2 : steps;  // inference looks back one step
+    return {d.batch,
+            kept,
+            place.make<tree_memory_view<T>>(steps + 1, d.batch, interpreter.rows(), fillers()),
+            place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching()),
+            place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching()),
+            place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, branching() + 1),
+            place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, fillers()),
+            plan_series(place, step_plan{agent(), d.batch, kept}, steps, slots)};
   }
   output plan_output(arena& place, tree_dims const& d) const {
     return place.make<output>(d.batch * positions, symbols);
@@ -259,12 +261,6 @@ struct tree_machine {
   void loss(Ex& ex, arena& scratch, input const&, output const& scores, answers const& right, vec<T> loss,
             output const& d) const {
     tree_loss(ex, scratch, as_matrix(read_only(scores)), right.symbols, loss, as_matrix(d));
-  }
-
-  step_saved plan_step(arena& place, index_t batch, index_t k, keep kept) const {
-    index_t const rows = batch * tokens_at(k);
-    auto const in = place.make<states>(rows, width()), out = place.make<states>(rows, width());
-    return {in, out, agent().plan_saved(place, row_dims(rows), kept)};
   }
 
  private:

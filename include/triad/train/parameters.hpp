@@ -82,9 +82,9 @@ std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
 /// The same of a model, in memory of its own.
 template <class T, class Model>
 std::string unlisted_parameters(Model const& model) {
-  buffer<host_memory> const held(planned_bytes([&](arena& a) { (void)model.template plan_params<T>(a); }));
+  buffer<host_memory> const held(planned_bytes([&](arena& a) { (void)triad::plan<T>(model, a); }));
   auto place = held.place();
-  return unlisted(model.template plan_params<T>(place), held.data(), held.bytes());
+  return unlisted(triad::plan<T>(model, place), held.data(), held.bytes());
 }
 }  // namespace detail
 
@@ -99,13 +99,13 @@ class parameter_set {
   using memory = typename Ex::memory;
   using value_type = scalar_t<Model>;
   template <class S>
-  using fields = decltype(std::declval<Model const&>().template plan_params<S>(std::declval<arena&>()));
+  using fields = decltype(triad::plan<S>(std::declval<Model const&>(), std::declval<arena&>()));
 
   /// where: memory_of(ex) of a device's backend; hosts need none.  A contract_violation where the fields' each() leaves
   /// out a tensor that plan_params places.
   explicit parameter_set(Model const& model, holding what = holding::moments, memory where = {})
       : model_(model), what_(what) {
-    auto const bytes = planned_bytes([&](arena& a) { (void)model_.template plan_params<value_type>(a); });
+    auto const bytes = planned_bytes([&](arena& a) { (void)triad::plan<value_type>(model_, a); });
     values_ = buffer<memory>(bytes, where);
     if (auto const fault = detail::unlisted(values(), values_.data(), values_.bytes()); !fault.empty())
       throw contract_violation("parameter_set: " + fault);
@@ -165,7 +165,7 @@ class parameter_set {
   template <class S>
   fields<S> plan(buffer<memory> const& b) const {
     auto place = b.place();
-    return model_.template plan_params<S>(place);
+    return triad::plan<S>(model_, place);
   }
   static vec<value_type> flat(buffer<memory> const& b) {
     return make_vec(static_cast<value_type*>(b.data()), static_cast<index_t>(b.bytes() / sizeof(value_type)));

@@ -346,7 +346,7 @@ class trainer {
   /// A pass over the largest batch that plans and computes nothing.
   static std::size_t planned_scratch(Ex& ex, Model const& m, settings const& o) {
     arena values, gradients, kept;
-    auto const w = m.template plan_params<T const>(values);
+    auto const w = triad::plan<T const>(m, values);
     auto const s = m.plan_saved(kept, o.capacity, o.memory);
     auto const scores = m.plan_output(kept, o.capacity);
     auto const in = m.measured_input(o.capacity);

@@ -37,14 +37,14 @@ struct spoken {
   }
 
   template <class S>
-  using fields = typename agent_type::template fields<S>;
+  using fields = fields_of<agent_type, S>;
   struct saved {
     typename agent_type::saved agent;
     states y;
   };
   template <class S = double>
   fields<S> plan_params(arena& place) const {
-    return agent.template plan_params<S>(place);
+    return plan<S>(agent, place);
   }
   saved plan_saved(arena& place, row_dims dims, keep kept) const {
     auto const a = agent.plan_saved(place, dims, kept);
@@ -143,7 +143,7 @@ std::vector<double> result(Ex& ex, Layer const& layer, Input const& in) {
   });
   auto place = memory.place(), at = memory.place();
   auto const w = layer.plan_params(place);
-  auto const values = layer.template plan_params<double const>(at);
+  auto const values = plan<double const>(layer, at);
   random_stream random(4, 5);
   walk(w, [&](std::string const&, auto view) {
     for (std::size_t i = 0; i < view.size(); ++i) view.data_handle()[i] = random.uniform(-0.7, 0.7);

@@ -37,10 +37,10 @@ struct program {
   index_t numbers() const { return first_trees() + weights() + steps * batch * fillers; }
 
   template <class S>
-  using fields = typename Interpreter::template fields<S>;
+  using fields = fields_of<Interpreter, S>;
   template <class S = double>
   fields<S> plan_params(arena& place) const {
-    return interpreter.template plan_params<S>(place);
+    return plan<S>(interpreter, place);
   }
   using saved = tree_pass<double>;
   saved plan_saved(arena& place, row_dims, keep) const {
@@ -155,7 +155,7 @@ TEMPLATE_TEST_CASE("symbols that are bound to positions come back where they wer
       return layer.plan_saved(a, row_dims(1), keep::everything);
     });
     auto place = memory.place();
-    auto const w = layer.template plan_params<double const>(place);
+    auto const w = plan<double const>(layer, place);
     auto const pass = layer.plan_saved(place, row_dims(1), keep::everything);
     std::vector<double> found(symbols.size() * fillers);
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {

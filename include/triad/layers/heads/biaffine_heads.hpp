@@ -65,8 +65,8 @@ struct biaffine_heads {
 
   template <class S>
   struct fields {
-    typename ends_type::template fields<S> ends;                          // M, m
-    typename map::template fields<S> arc, root, child, parent, relation;  // (W', w), (r, c), (A, e), (B, f), (C, g)
+    fields_of<ends_type, S> ends;                          // M, m
+    fields_of<map, S> arc, root, child, parent, relation;  // (W', w), (r, c), (A, e), (B, f), (C, g)
     template <class F>
     constexpr void each(F&& f) {
       f("ends", ends);
@@ -85,15 +85,12 @@ struct biaffine_heads {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const plan = [&](index_t out) { return to(out).template plan_params<S>(place); };
-    auto const e = ends().template plan_params<S>(place);
-    auto const arc = plan(inner), root = plan(1), child = plan(inner), parent = plan(inner);
-    return {e, arc, root, child, parent, plan(relations)};
+    auto const map_to = [&](index_t out) { return plan<S>(to(out), place); };
+    return {plan<S>(ends(), place), map_to(inner), map_to(1), map_to(inner), map_to(inner), map_to(relations)};
   }
   saved plan_saved(arena& place, graph_dims const& dims, keep = keep::everything) const {
     auto const make = [&](index_t columns) { return place.make<values>(dims.nodes, columns); };
-    auto const e = make(ends().out()), t = make(inner), c = make(inner);
-    return {e, t, c, make(inner)};
+    return {make(ends().out()), make(inner), make(inner), make(inner)};
   }
 
   /// Overwrites score (rows), and in s what relate() reads.
@@ -169,7 +166,7 @@ struct biaffine_heads {
   matrix<T const> part(saved const& s, index_t k) const { return ends().part(read_only(s.ends), k); }
 
   template <class Ex>
-  static void affine(Ex& ex, typename map::template fields<T const> w, matrix<T const> x, values y) {
+  static void affine(Ex& ex, fields_of<map, T const> w, matrix<T const> x, values y) {
     epilogue<T> add;
     add.bias = w.bias;
     matmul(ex, x, transposed(w.weight), y, add);

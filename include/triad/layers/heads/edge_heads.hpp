@@ -39,7 +39,7 @@ struct edge_heads {
 
   template <class S>
   struct fields {
-    typename map::template fields<S> arc, relation;
+    fields_of<map, S> arc, relation;
     template <class F>
     constexpr void each(F&& f) {
       f("arc", arc);
@@ -50,8 +50,7 @@ struct edge_heads {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const a = arc().template plan_params<S>(place);
-    return {a, relation().template plan_params<S>(place)};
+    return {plan<S>(arc(), place), plan<S>(relation(), place)};
   }
   saved plan_saved(arena&, graph_dims const&, keep = keep::everything) const { return {}; }
 

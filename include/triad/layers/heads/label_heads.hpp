@@ -36,7 +36,7 @@ struct label_heads {
 
   template <class S>
   struct fields {
-    typename head::template fields<S> role, category, noun_type, verb;
+    fields_of<head, S> role, category, noun_type, verb;
     template <class F>
     constexpr void each(F&& f) {
       f("role", role);
@@ -48,9 +48,8 @@ struct label_heads {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const plan = [&](index_t count) { return of(count).template plan_params<S>(place); };
-    auto const role = plan(labels.role), category = plan(labels.category), noun_type = plan(labels.noun_type);
-    return {role, category, noun_type, plan(labels.verb)};
+    auto const head = [&](index_t count) { return plan<S>(of(count), place); };
+    return {head(labels.role), head(labels.category), head(labels.noun_type), head(labels.verb)};
   }
 
   template <backend Ex>

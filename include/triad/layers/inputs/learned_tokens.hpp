@@ -40,7 +40,7 @@ struct learned_tokens {
     tensor<S, dyn, D> word;      // (tokens, d)
     tensor<S, dyn, D> position;  // (positions, d)
     tensor<S, dyn, D> type;      // (1, d): every token is of type 0
-    typename layer_norm_layer<T, D>::template fields<S> norm;
+    fields_of<layer_norm_layer<T, D>, S> norm;
     template <class F>
     constexpr void each(F&& f) {
       f("word", word);
@@ -57,12 +57,10 @@ struct learned_tokens {
   template <class S = T>
   fields<S> plan_params(arena& place) const {
     auto const table = [&](index_t rows) { return place.make<tensor<S, dyn, D>>(rows, width()); };
-    auto const w = table(tokens), p = table(positions), t = table(1);
-    return {w, p, t, norm().template plan_params<S>(place)};
+    return {table(tokens), table(positions), table(1), plan<S>(norm(), place)};
   }
   saved plan_saved(arena& place, row_dims dims, keep kept = keep::everything) const {
-    auto const s = place.make<output>(dims.rows, width());
-    return {s, norm().plan_saved(place, dims, kept)};
+    return {place.make<output>(dims.rows, width()), norm().plan_saved(place, dims, kept)};
   }
 
   /// Overwrites x_0.

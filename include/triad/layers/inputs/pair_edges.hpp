@@ -72,9 +72,9 @@ struct pair_edges {
 
   template <class S>
   struct fields {
-    tensor<S, dyn, D> relations;                       // (relations, d), or (0, d) where positional
-    tensor<S, dyn, D> begin;                           // (1, d), or (0, d) where positional
-    typename end_map::template fields<S> left, right;  // empty where relational
+    tensor<S, dyn, D> relations;        // (relations, d), or (0, d) where positional
+    tensor<S, dyn, D> begin;            // (1, d), or (0, d) where positional
+    fields_of<end_map, S> left, right;  // empty where relational
     template <class F>
     constexpr void each(F&& f) {
       f("relations", relations);
@@ -89,10 +89,8 @@ struct pair_edges {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const relations = place.make<tensor<S, dyn, D>>(relational() ? places.relations() : 0, width());
-    auto const begin = place.make<tensor<S, dyn, D>>(relational() ? 1 : 0, width());
-    auto const left = map().template plan_params<S>(place);
-    return {relations, begin, left, map().template plan_params<S>(place)};
+    auto const table = [&](index_t rows) { return place.make<tensor<S, dyn, D>>(relational() ? rows : 0, width()); };
+    return {table(places.relations()), table(1), plan<S>(map(), place), plan<S>(map(), place)};
   }
   saved plan_saved(arena& place, graph_dims const& dims, keep = keep::everything) const {
     return {place.make<output>(relational() ? 0 : dims.nodes, width())};

@@ -44,9 +44,9 @@ struct sequence_edges {
 
   template <class S>
   struct fields {
-    tensor<S, dyn, D> tokens;                          // (tokens, d)
-    tensor<S, dyn, D> relations;                       // (relations, d), or (0, d)
-    typename end_map::template fields<S> left, right;  // empty where relational
+    tensor<S, dyn, D> tokens;           // (tokens, d)
+    tensor<S, dyn, D> relations;        // (relations, d), or (0, d)
+    fields_of<end_map, S> left, right;  // empty where relational
     template <class F>
     constexpr void each(F&& f) {
       f("tokens", tokens);
@@ -61,10 +61,9 @@ struct sequence_edges {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const words = place.make<tensor<S, dyn, D>>(tokens, width());
-    auto const places = place.make<tensor<S, dyn, D>>(relational() ? relations : 0, width());
-    auto const left = map().template plan_params<S>(place);
-    return {words, places, left, map().template plan_params<S>(place)};
+    return {place.make<tensor<S, dyn, D>>(tokens, width()),
+            place.make<tensor<S, dyn, D>>(relational() ? relations : 0, width()), plan<S>(map(), place),
+            plan<S>(map(), place)};
   }
   saved plan_saved(arena& place, graph_dims const& dims, keep = keep::everything) const {
     return {place.make<tensor<T, dyn, D>>(relational() ? 0 : dims.nodes, width())};

@@ -52,9 +52,9 @@ struct neural_tree_agent {
 
   template <class S>
   struct fields {
-    typename repeat<T, layer_type>::template fields<S> layers;
-    typename layer_norm_layer<T, D>::template fields<S> norm;  // without memory where norms stand after
-    typename head::template fields<S> operation, root, arguments;
+    fields_of<repeat<T, layer_type>, S> layers;
+    fields_of<layer_norm_layer<T, D>, S> norm;  // without memory where norms stand after
+    fields_of<head, S> operation, root, arguments;
     bool normalised;
     template <class V>
     void each(V&& f) {
@@ -73,17 +73,13 @@ struct neural_tree_agent {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const l = layers.template plan_params<S>(place);
-    arena nowhere;
-    auto const n = norm.template plan_params<S>(normalised() ? place : nowhere);
-    auto const o = operation_head().template plan_params<S>(place), r = root_head().template plan_params<S>(place);
-    return {l, n, o, r, argument_head().template plan_params<S>(place), normalised()};
+    return {plan<S>(layers, place),      plan<S>(norm, place, normalised()), plan<S>(operation_head(), place),
+            plan<S>(root_head(), place), plan<S>(argument_head(), place),    normalised()};
   }
   saved plan_saved(arena& place, row_dims dims, keep kept = keep::everything) const {
-    auto const l = layers.plan_saved(place, dims, kept);
     row_dims const normed(normalised() ? dims.rows : 0);
-    auto const last = place.make<output>(normed.rows, width());
-    return {l, last, norm.plan_saved(place, normed, kept)};
+    return {layers.plan_saved(place, dims, kept), place.make<output>(normed.rows, width()),
+            norm.plan_saved(place, normed, kept)};
   }
 
   /// Token t of every sample of y (batch tokens, d).
