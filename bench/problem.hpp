@@ -160,7 +160,7 @@ class layer_problem {
     index_t* sources = nullptr;  // (b) or none
   };
   placed plan(triad::arena& place) const {
-    placed p{plan<T>(layer_, place), plan<T>(layer_, place)};
+    placed p{triad::plan<T>(layer_, place), triad::plan<T>(layer_, place)};
     for (auto* s : {&p.x, &p.y, &p.dy, &p.dx}) *s = place.make<states>(graphs_.dims.rows, layer_.width());
     for (auto& o : p.offsets) o = place.make<triad::vec<index_t>>(graphs_.dims.graphs).data_handle();
     p.sources = place.make<triad::vec<index_t>>(given_sources_.extent(0)).data_handle();
@@ -178,7 +178,7 @@ class layer_problem {
   template <class Any>
   void run(Any& ex, triad::call const& c, bool train) {
     triad::arena again(memory_.data(), memory_.bytes());
-    auto const w = plan<T const>(layer_, again);
+    auto const w = triad::plan<T const>(layer_, again);
     triad::edge_input<T, triad::dyn> in{at_.x, graphs_};
     in.sources = sources_;
     layer_.forward(ex, c, w, in, saved_, at_.y);

@@ -12,9 +12,9 @@ int main() {
   cpu::backend ex;
   edge_transformer<float> const model(
       {.labels = 6, .targets = 5, .layers = 4, .layer = {.width = 32, .heads = 2, .hidden = 64}});
-  graph_dims const room{64, 64 * 49, 64 * 7, 64 * 343, 7};  // graphs, edges, nodes, triangles, nodes of the largest
+  graph_dims const room = room_for(64, 7, 7);  // 64 graphs, usually of 7 nodes, of 7 at most
   graph_loader<cpu::backend> batch(room);
-  trainer<edge_transformer<float>, cpu::backend> learner(ex, model, {.max_norm = 1, .capacity = room});
+  trainer learner(ex, model, {.max_norm = 1, .capacity = room});
   initialize(learner.parameters().mutable_values(), 1);
 
   // A chain of k edges around a clock of 5 hours; label h + 1: h hours on.  How far is the last node from the first?

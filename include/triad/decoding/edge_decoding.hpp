@@ -135,7 +135,7 @@ struct edge_decoding {
   template <backend Ex>
   std::size_t scratch(Ex& ex, edge_pair_dims const& z) const {
     arena parameters, kept;
-    auto const w = plan<T const>(model, parameters);
+    auto const w = triad::plan<T const>(model, parameters);
     auto const at = plan(kept, z);
     auto const in = model.measured_input(z);
     index_t const slots = z.pairs * beam, rows = of_dims(z).rows(longest - 1);

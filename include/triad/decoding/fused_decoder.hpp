@@ -204,7 +204,7 @@ class fused_decoder {
   /// Of the largest batch at its last step.
   std::size_t needed_scratch() {
     arena parameters, kept;
-    auto const w = plan<T const>(model_, parameters);
+    auto const w = triad::plan<T const>(model_, parameters);
     auto const at = plan(kept, room_.sources);
     vec<index_t const> const slot(nullptr, slots()), pair(nullptr, sizes_.pairs);
     in_ = model_.measured_input(room_.sources);
