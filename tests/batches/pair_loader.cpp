@@ -18,7 +18,7 @@ using tokens = std::vector<index_t>;
 tokens list(vec<index_t const> v) { return {v.data_handle(), v.data_handle() + v.size()}; }
 std::uint64_t number_of(auto const& what) {
   replay_key key;
-  what.identify(key);
+  add_to_key(key, what);
   return key.value();
 }
 

@@ -105,7 +105,7 @@ TEST_CASE("recorded work is for one way to choose: noise, temperatures and the a
   auto const in = trees.all().first;
   auto const number = [](tree_batch<double> const& batch) {
     replay_key key;
-    batch.identify(key);
+    add_to_key(key, batch);
     return key.value();
   };
   CHECK(number(in) == number(trees.all().first));

@@ -330,7 +330,7 @@ TEST_CASE("first states are a part of what a recorded step is known by") {
   std::vector<double> states(8);
   auto const value = [](queries const& q) {
     replay_key key;
-    q.identify(key);
+    add_to_key(key, q);
     return key.value();
   };
   graph_queries const asked{};

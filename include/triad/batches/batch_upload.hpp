@@ -139,10 +139,6 @@ class graph_offsets {
     index_t const b = dims_.graphs;
     return {dims_, put(nodes_, b), put(node_, b), put(edge_, b), put(triangle_, b)};
   }
-  /// Places what upload() puts: to measure with.
-  static void plan(arena& place, graph_dims const& capacity) {
-    for (int i = 0; i < 4; ++i) (void)place.make<vec<index_t>>(capacity.graphs);
-  }
 
  private:
   graph_dims capacity_, dims_;

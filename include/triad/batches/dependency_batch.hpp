@@ -14,14 +14,14 @@ template <class T>
 struct dependency_batch : sentence_batch<T> {
   token_pairs pairs{};
 
-  void identify(replay_key& key) const {
-    sentence_batch<T>::identify(key);
-    key.add_views(pairs.edge, pairs.child, pairs.parent);
+  template <class F>
+  void each(F&& f) {
+    sentence_batch<T>::each(f);
+    for (auto* view : {&pairs.edge, &pairs.child, &pairs.parent}) f(*view, this->graphs.dims.nodes);
   }
   /// A batch of these sizes without memory, to measure with.
   static dependency_batch measured(graph_dims const& dims, index_t width) {
-    vec<index_t const> const each(nullptr, dims.nodes);
-    return {sentence_batch<T>::measured(dims, width), {each, each, each}};
+    return without_memory(dependency_batch{sentence_batch<T>::measured(dims, width)});
   }
 };
 
@@ -48,12 +48,16 @@ struct dependency_answers {
   vec<index_t const> parent;    // (nodes) place of the parent in its sentence; its own place for a root
   vec<index_t const> relation;  // (nodes)
 
+  template <class F>
+  void each(F&& f) {
+    f(parent);
+    f(relation);
+  }
   /// Answers of these sizes without memory, to measure with.
   static dependency_answers measured(graph_dims const& dims) {
     vec<index_t const> const each(nullptr, dims.nodes);
     return {each, each};
   }
-  void identify(replay_key& key) const { key.add_views(parent, relation); }
 };
 
 /// Mean cross entropy of parents and of relations at the right parents, and their sum.  Overwrites loss (1) and all of

@@ -26,7 +26,9 @@ class dependency_loader {
   /// Room for batches up to these dims.  Relative positions are clipped at `reach`; `width` of the position waves: the
   /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
   dependency_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
-      : sentences_(capacity, reach, width, where), upload_(sentence_columns<Ex, T>::bytes(capacity, 5), where) {
+      : sentences_(capacity, reach, width, where),
+        upload_(upload_bytes(dependency_batch<T>::measured(capacity, 0), dependency_answers::measured(capacity)),
+                where) {
     for (auto* v : {&parent_, &relation_, &edge_, &child_, &parent_row_})
       v->resize(static_cast<std::size_t>(capacity.nodes));
   }

@@ -10,7 +10,7 @@
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_batch.hpp"
-#include "triad/core/replay_key.hpp"
+#include "triad/core/batch_views.hpp"
 #include "triad/layers/inputs/pair_edges.hpp"
 
 namespace triad {
@@ -70,30 +70,27 @@ struct edge_pair_batch {
 
   edge_pair_dims const& dims() const { return sizes; }
 
-  /// Everything that a pass over this batch depends on, but for the values in its views.
-  void identify(replay_key& key) const {
-    key.add(static_cast<std::uint64_t>(sizes.pairs));
-    key.add(static_cast<std::uint64_t>(sizes.targets));
-    for (auto const* s : {&source, &whole}) {
-      key.add(s->graphs);
-      key.add_views(s->token, s->relation, s->position, s->self, s->waves);
-    }
-    key.add_views(sources, target_token, target_self, read, origin, source_row);
-    key.add(source_mask);
-    key.add(mask);
+  /// What core/batch_views.hpp asks for.
+  template <class F>
+  void each(F&& f) {
+    f.value(sizes.pairs, sizes.targets);
+    source.each(f);
+    whole.each(f);
+    f(sources, sizes.pairs);
+    for (auto* view : {&target_token, &target_self, &read}) f(*view, sizes.targets);
+    f(origin, sizes.whole.rows);
+    f(source_row, sizes.source.rows);
+    source_mask.each(f);
+    mask.each(f);
   }
-
-  /// A batch of these sizes without memory, to measure with.
+  /// A batch of these sizes without memory, to measure with.  width: of the position waves.
   static edge_pair_batch measured(edge_pair_dims const& z, index_t width) {
-    auto const none = [](index_t n) { return vec<index_t const>(nullptr, n); };
-    tensor<T const, dyn, dyn> const waves(nullptr, z.whole.max_nodes, width);
-    auto const side = [&](graph_dims const& d) {
-      auto const each = none(d.graphs), nodes = none(d.nodes);
-      return token_sequences<T>{{d, each, each, each, each}, nodes, none(d.rows), nodes, nodes, waves};
-    };
-    auto const targets = none(z.targets);
-    return {z,       side(z.source), side(z.whole),      none(z.pairs),      targets,
-            targets, targets,        none(z.whole.rows), none(z.source.rows)};
+    edge_pair_batch full;
+    full.sizes = z;
+    full.source.graphs.dims = z.source;
+    full.whole.graphs.dims = z.whole;
+    full.source.waves = full.whole.waves = tensor<T const, dyn, dyn>(nullptr, z.whole.max_nodes, width);
+    return without_memory(full);
   }
   static pair_answers measured_answers(edge_pair_dims const& z) { return {vec<index_t const>(nullptr, z.targets)}; }
 };

@@ -124,19 +124,7 @@ class edge_pair_loader {
   static index_t count(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
   bool relational() const { return layout_.encoding == sequence_encoding::relational; }
   static std::size_t bytes(edge_pair_dims const& z) {
-    return planned_bytes([&](arena& a) {
-      auto const lists = [&](int n, index_t length) {
-        for (int i = 0; i < n; ++i) (void)a.make<vec<index_t>>(length);
-      };
-      graph_offsets::plan(a, z.source);
-      graph_offsets::plan(a, z.whole);
-      lists(1, z.pairs);
-      lists(3, z.source.nodes);
-      lists(2, z.source.rows);
-      lists(2, z.whole.nodes);
-      lists(2, z.whole.rows);
-      lists(4, z.targets);
-    });
+    return upload_bytes(edge_pair_batch<T>::measured(z, 0), edge_pair_batch<T>::measured_answers(z));
   }
 
   /// Both graphs of a pair with so many tokens of the target, and all of them but the target's tokens.

@@ -68,11 +68,7 @@ class graph_loader {
  private:
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t bytes(graph_dims const& d) {
-    return planned_bytes([&](arena& a) {
-      graph_offsets::plan(a, d);
-      a.make<vec<index_t>>(d.rows);
-      for (int i = 0; i < 4; ++i) a.make<vec<index_t>>(d.graphs);
-    });
+    return upload_bytes(graph_queries::measured(d), vec<index_t const>(nullptr, d.graphs));
   }
 
   graph_offsets graphs_;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "triad/core/replay_key.hpp"
+#include "triad/core/batch_views.hpp"
+#include "triad/core/graphs.hpp"
 #include "triad/ops/cross_entropy.hpp"
 
 namespace triad {
@@ -17,18 +18,17 @@ struct graph_queries {
   triangle_mask mask{};                           // padded forms only
   vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
 
-  /// Everything that a pass over this batch depends on, but for the values in its views.
-  void identify(replay_key& key) const {
-    key.add(graphs);
-    key.add_views(label, query_edge, query_source, query_target, edge_mask);
-    key.add(mask);
+  /// What core/batch_views.hpp asks for.
+  template <class F>
+  void each(F&& f) {
+    graphs.each(f);
+    f(label, graphs.dims.rows);
+    for (auto* view : {&query_edge, &query_source, &query_target}) f(*view, graphs.dims.graphs);
+    f.maybe(edge_mask);
+    mask.each(f);
   }
-
   /// A batch of these sizes without memory, to measure with.
-  static graph_queries measured(graph_dims dims, index_t b) {
-    vec<index_t const> const rows(nullptr, dims.rows), queries(nullptr, b), graphs(nullptr, dims.graphs);
-    return {{dims, graphs, graphs, graphs, graphs}, rows, queries, queries, queries};
-  }
+  static graph_queries measured(graph_dims const& dims) { return without_memory(graph_queries{{dims}}); }
 };
 
 /// What a trainer asks of a model that answers one question a graph: base of the models, which have targets() logits.
@@ -41,7 +41,7 @@ struct answers_questions {
     return place.make<output>(dims.graphs, static_cast<Model const&>(*this).targets());
   }
   /// Questions and answers of these sizes without memory, to measure with.
-  static auto measured_input(graph_dims const& dims) { return Model::input::measured(dims, dims.graphs); }
+  static auto measured_input(graph_dims const& dims) { return Model::input::measured(dims); }
   static answers measured_answers(graph_dims const& dims) { return answers(nullptr, dims.graphs); }
   /// Mean cross entropy and its gradient.
   template <backend Ex>

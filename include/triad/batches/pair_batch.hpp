@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "triad/core/replay_key.hpp"
+#include "triad/core/batch_views.hpp"
 #include "triad/core/sequences.hpp"
 #include "triad/core/sizes.hpp"
 
@@ -80,35 +80,40 @@ struct pair_batch {
 
   pair_dims const& dims() const { return sizes; }
 
-  /// Everything that a pass over this batch depends on, but for the values in its views.
-  void identify(replay_key& key) const {
-    auto const add = [&](auto... numbers) { (key.add(static_cast<std::uint64_t>(numbers)), ...); };
-    add(sizes.pairs, sizes.source_rows, sizes.target_rows, sizes.longest_source, sizes.longest_target);
-    for (auto const* s : {&source, &target}) {
-      add(s->count, s->rows, s->longest);
-      key.add_views(s->size, s->first);
-    }
-    key.add_views(source_token, source_position, target_token, target_position, waves, source_masked, target_masked);
+  /// What core/batch_views.hpp asks for.
+  template <class F>
+  void each(F&& f) {
+    f.value(sizes.pairs, sizes.source_rows, sizes.target_rows, sizes.longest_source, sizes.longest_target);
+    source.each(f);
+    target.each(f);
+    for (auto* view : {&source_token, &source_position}) f(*view, sizes.source_rows);
+    for (auto* view : {&target_token, &target_position}) f(*view, sizes.target_rows);
+    f.table(waves);
+    f.maybe(source_masked);
+    f.maybe(target_masked);
   }
-
-  /// A batch of these sizes without memory, to measure with.
+  /// A batch of these sizes without memory, to measure with.  width: of the position waves.
   static pair_batch measured(pair_dims const& z, index_t width) {
-    vec<index_t const> const each(nullptr, z.pairs), sources(nullptr, z.source_rows), targets(nullptr, z.target_rows);
-    tensor<T const, dyn, dyn> const waves(nullptr, std::max(z.longest_source, z.longest_target), width);
-    sequence_batch const source{z.pairs, z.source_rows, z.longest_source, each, each},
-        target{z.pairs, z.target_rows, z.longest_target, each, each};
-    return {z, source, target, sources, sources, targets, targets, waves};
+    pair_batch full;
+    full.sizes = z;
+    full.source = {z.pairs, z.source_rows, z.longest_source};
+    full.target = {z.pairs, z.target_rows, z.longest_target};
+    full.waves = tensor<T const, dyn, dyn>(nullptr, std::max(z.longest_source, z.longest_target), width);
+    return without_memory(full);
   }
 };
 
 /// What is right.
 struct pair_answers {
-  vec<index_t const> next{nullptr,
-                          0};  // (target rows) the token that follows what the decoder has seen; negative: not asked
+  // (target rows) the token that follows what the decoder has seen; negative: not asked
+  vec<index_t const> next{nullptr, 0};
 
+  template <class F>
+  void each(F&& f) {
+    f(next);
+  }
   /// Answers of these sizes without memory, to measure with.
   static pair_answers measured(pair_dims const& dims) { return {vec<index_t const>(nullptr, dims.target_rows)}; }
-  void identify(replay_key& key) const { key.add_views(next); }
 };
 
 }  // namespace triad

@@ -99,11 +99,7 @@ class pair_loader {
     return z;
   }
   static std::size_t bytes(pair_dims const& z) {
-    return planned_bytes([&](arena& a) {
-      for (int i = 0; i < 4; ++i) (void)a.make<vec<index_t>>(z.pairs);
-      for (int i = 0; i < 2; ++i) (void)a.make<vec<index_t>>(z.source_rows);
-      for (int i = 0; i < 3; ++i) (void)a.make<vec<index_t>>(z.target_rows);
-    });
+    return upload_bytes(pair_batch<T>::measured(z, 0), pair_answers::measured(z));
   }
 
   /// One side of all pairs.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "triad/core/replay_key.hpp"
+#include "triad/core/batch_views.hpp"
 #include "triad/layers/heads/label_heads.hpp"
 #include "triad/layers/inputs/sequence_edges.hpp"
 #include "triad/ops/arc_cross_entropy.hpp"
@@ -16,22 +16,18 @@ struct sentence_batch : token_sequences<T> {
   triangle_mask mask{};                           // padded forms only
   vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
 
-  /// Everything that a pass over this batch depends on, but for the values in its views.
-  void identify(replay_key& key) const {
-    key.add(this->graphs);
-    key.add_views(this->token, this->relation, this->position, this->self, this->waves, edge_mask);
-    key.add(mask);
+  template <class F>
+  void each(F&& f) {
+    token_sequences<T>::each(f);
+    f.maybe(edge_mask);
+    mask.each(f);
   }
-
-  /// A batch of these sizes without memory, to measure with.
+  /// A batch of these sizes without memory, to measure with.  width: of the position waves.
   static sentence_batch measured(graph_dims const& dims, index_t width) {
-    vec<index_t const> const rows(nullptr, dims.rows), nodes(nullptr, dims.nodes), graphs(nullptr, dims.graphs);
-    return {{{dims, graphs, graphs, graphs, graphs},
-             nodes,
-             rows,
-             nodes,
-             nodes,
-             tensor<T const, dyn, dyn>(nullptr, dims.max_nodes, width)}};
+    sentence_batch full;
+    full.graphs.dims = dims;
+    full.waves = tensor<T const, dyn, dyn>(nullptr, dims.max_nodes, width);
+    return without_memory(full);
   }
 };
 
@@ -61,12 +57,15 @@ struct parse_answers {
   vec<index_t const> parent;  // (nodes) place of the parent in its sentence; its own place for a root
   vec<index_t const> role, category, noun_type, verb;  // (nodes)
 
+  template <class F>
+  void each(F&& f) {
+    for (auto* view : {&parent, &role, &category, &noun_type, &verb}) f(*view);
+  }
   /// Answers of these sizes without memory, to measure with.
   static parse_answers measured(graph_dims const& dims) {
     vec<index_t const> const each(nullptr, dims.nodes);
     return {each, each, each, each, each};
   }
-  void identify(replay_key& key) const { key.add_views(parent, role, category, noun_type, verb); }
 };
 
 /// Mean cross entropy of parents and of each kind of label, and their sum.  Overwrites loss (1) and all of d; each

@@ -53,15 +53,6 @@ class sentence_columns {
     return {graphs, token, relation, position, self, waves_.view()};
   }
 
-  /// Bytes of what upload() puts, and of `columns` more columns of nodes.
-  static std::size_t bytes(graph_dims const& d, int columns) {
-    return planned_bytes([&](arena& a) {
-      graph_offsets::plan(a, d);
-      (void)a.make<vec<index_t>>(d.rows);
-      for (int i = 0; i < 3 + columns; ++i) (void)a.make<vec<index_t>>(d.nodes);
-    });
-  }
-
  private:
   index_t reach_;
   graph_offsets graphs_;

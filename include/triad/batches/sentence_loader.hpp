@@ -26,7 +26,8 @@ class sentence_loader {
   /// Room for batches up to these dims.  Relative positions are clipped at `reach`; `width` of the position waves: the
   /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
   sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
-      : sentences_(capacity, reach, width, where), upload_(sentence_columns<Ex, T>::bytes(capacity, 5), where) {
+      : sentences_(capacity, reach, width, where),
+        upload_(upload_bytes(sentence_batch<T>::measured(capacity, 0), parse_answers::measured(capacity)), where) {
     for (auto* v : {&parent_, &role_, &category_, &noun_type_, &verb_})
       v->resize(static_cast<std::size_t>(capacity.nodes));
   }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "triad/core/replay_key.hpp"
+#include "triad/core/batch_views.hpp"
 #include "triad/core/sequences.hpp"
 #include "triad/ops/tree_choice.hpp"
 
@@ -62,23 +62,35 @@ struct tree_batch {
     return t;
   }
 
-  /// Everything that a pass over this batch depends on, but for the values in its views.
-  void identify(replay_key& key) const {
-    key.add(static_cast<std::uint64_t>(sizes.batch));
-    key.add_views(symbols, fillers, support.first, support.since, sample, zero, size, first, operation_noise,
-                  argument_noise);
-    key.add(operation_temperature);
-    key.add(argument_temperature);
-    key.add(static_cast<std::uint64_t>(over));
+  /// What core/batch_views.hpp asks for.
+  template <class F>
+  void each(F&& f) {
+    f.value(sizes.batch, operation_temperature, argument_temperature, static_cast<index_t>(over));
+    f.table(fillers);
+    f.maybe(support.first);
+    f.maybe(support.since);
+    for (auto* view : {&symbols, &sample, &zero, &size, &first}) f(*view);
+    f.maybe(operation_noise);
+    f.maybe(argument_noise);
     index_t const steps = sizes.batch > 0 ? static_cast<index_t>(size.extent(0)) / sizes.batch : 0;
-    for (index_t k = 0; k < steps; ++k) key.add(static_cast<std::uint64_t>(bound(k)));
+    for (index_t k = 0; k < steps; ++k) f.value(bound(k));
+  }
+  /// A batch without memory, to measure with.
+  static tree_batch measured(index_t batch, index_t positions, index_t steps, tensor<T const, dyn, dyn> fillers) {
+    auto const none = [](index_t n) { return vec<index_t const>(nullptr, n); };
+    return {{batch},     positions,           none(batch * positions), fillers, {}, nullptr, none(batch),
+            none(batch), none(steps * batch), none(steps * batch)};
   }
 };
 
 /// The right symbols: (batch N), 0 where nothing should be.
 struct tree_answers {
   vec<index_t const> symbols;
-  void identify(replay_key& key) const { key.add_views(symbols); }
+
+  template <class F>
+  void each(F&& f) {
+    f(symbols);
+  }
 };
 
 }  // namespace triad

@@ -167,13 +167,10 @@ class tree_loader {
     return unit;
   }
   static std::size_t bytes(tree_loader_sizes const& z) {
-    return planned_bytes([&](arena& a) {
-      for (int i = 0; i < 2; ++i) a.make<vec<index_t>>(z.batch * z.where.count());
-      for (int i = 0; i < 2; ++i) a.make<vec<index_t>>(z.batch);
-      for (int i = 0; i < 2; ++i) a.make<vec<index_t>>(z.steps * z.batch);
-      a.make<vec<std::uint8_t>>(z.where.count());
-      a.make<vec<index_t>>(z.where.count());
-    });
+    index_t const positions = z.where.count();
+    auto full = tree_batch<T>::measured(z.batch, positions, z.steps, {});
+    full.support = {vec<std::uint8_t const>(nullptr, positions), vec<index_t const>(nullptr, positions)};
+    return upload_bytes(full, tree_answers{vec<index_t const>(nullptr, z.batch * positions)});
   }
 
   tree_loader_sizes z_;

@@ -23,6 +23,13 @@ struct graph_batch {
   vec<index_t const> node;      // (b) first node
   vec<index_t const> edge;      // (b) first edge
   vec<index_t const> triangle;  // (b) first triangle
+
+  /// What core/batch_views.hpp asks for.
+  template <class F>
+  void each(F&& f) {
+    f.value(dims.graphs, dims.rows, dims.nodes, dims.triangles, dims.max_nodes);
+    for (auto* view : {&size, &node, &edge, &triangle}) f(*view, dims.graphs);
+  }
 };
 
 /// Which triangles are shut: masked[t] = 1 sets the score of triangle t to `fill`.  Empty: none.
@@ -31,6 +38,11 @@ struct triangle_mask {
   double fill = -1e9;                          // the released programs use -1e9 (CLUTRR), -1e3 (COGS, CFQ)
 
   constexpr bool empty() const { return masked.extent(0) == 0; }
+  template <class F>
+  void each(F&& f) {
+    f.maybe(masked);
+    f.value(fill);
+  }
 };
 
 }  // namespace triad

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "triad/core/graphs.hpp"
+#include "triad/core/mdspan.hpp"
 
 namespace triad {
 
@@ -16,23 +16,9 @@ class replay_key {
   std::uint64_t value() const { return hash_; }
 
   void add(std::uint64_t number) { hash_ = (hash_ ^ number) * 0x100000001b3u + (hash_ >> 29); }
+  void add(index_t number) { add(static_cast<std::uint64_t>(number)); }
   void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
   void add(void const* address) { add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address))); }
-  void add(graph_dims const& d) {
-    add(static_cast<std::uint64_t>(d.graphs));
-    add(static_cast<std::uint64_t>(d.rows));
-    add(static_cast<std::uint64_t>(d.nodes));
-    add(static_cast<std::uint64_t>(d.triangles));
-    add(static_cast<std::uint64_t>(d.max_nodes));
-  }
-  void add(triangle_mask const& m) {
-    add_view(m.masked);
-    add(m.fill);
-  }
-  void add(graph_batch const& g) {
-    add(g.dims);
-    add_views(g.size, g.node, g.edge, g.triangle);
-  }
 
   /// Where views lie and how long they are.
   template <class... View>

@@ -13,6 +13,14 @@ struct sequence_batch {
   index_t longest = 0;                   // no sequence is longer
   vec<index_t const> size{nullptr, 0};   // (b)
   vec<index_t const> first{nullptr, 0};  // (b) ascending
+
+  /// What core/batch_views.hpp asks for.
+  template <class F>
+  void each(F&& f) {
+    f.value(count, rows, longest);
+    f(size, count);
+    f(first, count);
+  }
 };
 
 /// The nodes of each graph as a sequence.

@@ -43,10 +43,11 @@ struct relation_queries : graph_queries {
   relation_queries(graph_queries const& q, tensor<T const, dyn, D> start = no_rows<T const, D>())
       : graph_queries(q), x0(start) {}
 
-  static relation_queries measured(graph_dims dims, index_t b) { return graph_queries::measured(dims, b); }
-  void identify(replay_key& key) const {
-    graph_queries::identify(key);
-    key.add_views(x0);
+  static relation_queries measured(graph_dims const& dims) { return graph_queries::measured(dims); }
+  template <class F>
+  void each(F&& f) {
+    graph_queries::each(f);
+    f.maybe(x0);
   }
 };
 

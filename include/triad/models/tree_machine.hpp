@@ -243,17 +243,7 @@ struct tree_machine {
   }
 
   input measured_input(tree_dims const& d) const {
-    vec<index_t const> const each(nullptr, d.batch), of_steps(nullptr, steps * d.batch);
-    return {d,
-            positions,
-            vec<index_t const>(nullptr, d.batch * positions),
-            tensor<T const, dyn, dyn>(nullptr, symbols, fillers()),
-            {},
-            nullptr,
-            each,
-            each,
-            of_steps,
-            of_steps};
+    return input::measured(d.batch, positions, steps, tensor<T const, dyn, dyn>(nullptr, symbols, fillers()));
   }
   answers measured_answers(tree_dims const& d) const { return {vec<index_t const>(nullptr, d.batch * positions)}; }
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "triad/core/backend.hpp"
+#include "triad/core/batch_views.hpp"
 #include "triad/core/call.hpp"
-#include "triad/core/replay_key.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/log_step.hpp"
@@ -108,7 +108,7 @@ struct trainer_bytes {
 /// Model: planned_with (graph_dims where it has no such type; below: dims), fields, plan_params, plan_saved(arena,
 /// dims, keep), plan_output(arena, dims), forward(..., output), measured_input(dims), measured_answers(dims), loss(ex,
 /// scratch, input, output, answers, loss, d_output), backward(..., d_output, gradient); Model::input: dims() or
-/// graphs.dims, and identify(key), as graph_queries has them;  Model::answers: a view, or identify(key).
+/// graphs.dims, and each(f) (core/batch_views.hpp);  Model::answers: a view, or each(f).
 template <class Model, backend Ex>
 class trainer {
  public:
@@ -266,11 +266,8 @@ class trainer {
   std::uint64_t key_of(typename Model::input const& in, answers const& right, use_of_batch what) const {
     replay_key key;
     key.add(static_cast<std::uint64_t>(what));
-    in.identify(key);
-    if constexpr (requires { right.identify(key); })
-      right.identify(key);
-    else
-      key.add_views(right);
+    add_to_key(key, in);
+    add_to_key(key, right);
     key.add(scratch_.data());
     return key.value();
   }

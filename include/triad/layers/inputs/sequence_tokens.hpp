@@ -24,6 +24,15 @@ struct token_sequences {
   vec<index_t const> position;      // (nodes) place in the sentence; not read by relational encodings
   vec<index_t const> self;          // (nodes) the row of edge (i, i)
   tensor<T const, dyn, dyn> waves;  // (positions, d) position_waves; not read by relational encodings
+
+  /// What core/batch_views.hpp asks for.
+  template <class F>
+  void each(F&& f) {
+    graphs.each(f);
+    for (auto* view : {&token, &position, &self}) f(*view, graphs.dims.nodes);
+    f(relation, graphs.dims.rows);
+    f.table(waves);
+  }
 };
 
 /// p(i, 2 k) = sin(i w), p(i, 2 k + 1) = cos(i w), w = 10000^(-2 k / d), in float as the released programs compute it.

@@ -1,0 +1,100 @@
+// The one list that a batch has of itself: what is measured, uploaded and recognised follows from it.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   template <class F>
+//   void each(F&& f) {
+//     f(label, dims.rows);       a view that a loader fills, and its extents where the sizes give them
+//     f.table(waves);            a view that no batch changes
+//     f.maybe(mask);             a view that few batches have
+//     f.value(temperature);      a number that a pass depends on and that is in no view
+//   }
+//
+// A view that is not listed is not there when memory is measured, so that whoever reads it is found.
+#pragma once
+
+#include "triad/core/arena.hpp"
+#include "triad/core/replay_key.hpp"
+
+namespace triad {
+
+namespace detail {
+struct views_without_memory {
+  template <class View, class... Extents>
+  void operator()(View& view, Extents... extents) const {
+    if constexpr (sizeof...(Extents) > 0) view = View(nullptr, static_cast<index_t>(extents)...);
+  }
+  template <class View>
+  void table(View const&) const {}
+  template <class View>
+  void maybe(View const&) const {}
+  template <class... Number>
+  void value(Number const&...) const {}
+};
+
+struct views_to_fill {
+  arena& place;
+  template <class View, class... Extents>
+  void operator()(View const& view, Extents...) const {
+    (void)place.make<vec<std::remove_const_t<typename View::element_type>>>(static_cast<index_t>(view.size()));
+  }
+  template <class View>
+  void table(View const&) const {}
+  template <class View>
+  void maybe(View const& view) const {
+    if (view.size() != 0) (*this)(view);
+  }
+  template <class... Number>
+  void value(Number const&...) const {}
+};
+
+struct views_that_count {
+  replay_key& key;
+  template <class View, class... Extents>
+  void operator()(View const& view, Extents...) const {
+    key.add_views(view);
+  }
+  template <class View>
+  void table(View const& view) const {
+    key.add_views(view);
+  }
+  template <class View>
+  void maybe(View const& view) const {
+    key.add_views(view);
+  }
+  template <class... Number>
+  void value(Number const&... numbers) const {
+    (key.add(numbers), ...);
+  }
+};
+
+/// A batch, or a view that is all of one.
+template <class Batch, class F>
+void visit(Batch& batch, F const& f) {
+  if constexpr (requires { batch.each(f); })
+    batch.each(f);
+  else
+    f(batch);
+}
+}  // namespace detail
+
+/// The batch with the sizes and tables that it has and, instead of what a loader fills, views without memory: to
+/// measure with.
+template <class Batch>
+Batch without_memory(Batch batch) {
+  batch.each(detail::views_without_memory{});
+  return batch;
+}
+
+/// Bytes of what a loader fills of a full batch, and of its answers.
+template <class... Batch>
+std::size_t upload_bytes(Batch... full) {
+  return planned_bytes([&](arena& place) { (detail::visit(full, detail::views_to_fill{place}), ...); });
+}
+
+/// Two batches, or two views of answers, with the same number lie in the same memory and ask for the same work.
+template <class Batch>
+void add_to_key(replay_key& key, Batch batch) {
+  detail::visit(batch, detail::views_that_count{key});
+}
+
+}  // namespace triad
