@@ -20,6 +20,7 @@
 #include "triad/layers/layer.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/train/clip.hpp"
+#include "triad/train/model.hpp"
 #include "triad/train/optimizer.hpp"
 #include "triad/train/parameters.hpp"
 
@@ -105,12 +106,11 @@ struct trainer_bytes {
   std::size_t total() const { return parameters + saved + scratch; }
 };
 
-/// Model: planned_with (graph_dims where it has no such type; below: dims), fields, plan_params, plan_saved(arena,
-/// dims, keep), plan_output(arena, dims), forward(..., output), measured_input(dims), measured_answers(dims), loss(ex,
-/// scratch, input, output, answers, loss, d_output), backward(..., d_output, gradient); Model::input: dims() or
-/// graphs.dims, and each(f) (core/batch_views.hpp);  Model::answers: a view, or each(f).
+/// Model: triad/train/model.hpp says what it has.
 template <class Model, backend Ex>
 class trainer {
+  static_assert(detail::expect_model<Model>());
+
  public:
   using T = typename Model::value_type;
   using memory = typename Ex::memory;

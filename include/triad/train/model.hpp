@@ -1,0 +1,73 @@
+// What a model is: a layer with a loss, and what a trainer needs to know to hold it.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   value_type, input, output, answers            T; a batch, with each(f) (core/batch_views.hpp) and dims() or
+//                                                 graphs.dims; the logits, a view or a struct with each(f) of views;
+//                                                 what is right, a view or a struct with each(f)
+//   fields<S>, saved, plan_params, plan_saved     as of a layer (layers/layer.hpp)
+//   plan_output(arena&, dims)                     where the logits lie, and later their gradient
+//   measured_input(dims), measured_answers(dims)  a batch of these sizes without memory
+//   forward(ex, call, values, batch, saved, logits)
+//   loss(ex, scratch, batch, logits, answers, loss, d_logits)         a mean over answers, and its gradient
+//   backward(ex, call, values, batch, saved, d_logits, gradient)      adds to gradient
+//
+// planned_with: the type of dims; graph_dims where a model has no such type.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "triad/layers/layer.hpp"
+
+namespace triad {
+
+namespace detail {
+template <class M>
+concept names_its_types = requires {
+  typename M::value_type;
+  typename M::input;
+  typename M::output;
+  typename M::answers;
+  typename M::saved;
+  typename fields_of<M, typename M::value_type>;
+};
+template <class M>
+concept plans_parameters = requires(M const& m, arena& place) {
+  { m.plan_params(place) } -> std::same_as<fields_of<M, typename M::value_type>>;
+};
+template <class M>
+concept plans_saved = requires(M const& m, arena& place, layer_dims<M> const& dims) {
+  { m.plan_saved(place, dims, keep::everything) } -> std::same_as<typename M::saved>;
+};
+template <class M>
+concept plans_output = requires(M const& m, arena& place, layer_dims<M> const& dims) {
+  { m.plan_output(place, dims) } -> std::convertible_to<typename M::output>;
+};
+template <class M>
+concept measures_batches = requires(M const& m, layer_dims<M> const& dims) {
+  { m.measured_input(dims) } -> std::convertible_to<typename M::input>;
+  { m.measured_answers(dims) } -> std::convertible_to<typename M::answers>;
+};
+
+/// Says in a sentence what of a model is missing.
+template <class M>
+constexpr bool expect_model() {
+  static_assert(names_its_types<M>,
+                "a model names its value_type, input, output, answers, saved and fields<S> (triad/train/model.hpp)");
+  if constexpr (names_its_types<M>) {
+    static_assert(plans_parameters<M>, "a model has plan_params<S>(arena&), which gives its fields<S>");
+    static_assert(plans_saved<M>, "a model has plan_saved(arena&, dims, keep), which gives its saved");
+    static_assert(plans_output<M>, "a model has plan_output(arena&, dims), which says where its logits lie");
+    static_assert(measures_batches<M>,
+                  "a model has measured_input(dims) and measured_answers(dims), batches without memory");
+  }
+  return true;
+}
+}  // namespace detail
+
+/// What a trainer can hold.  Whether forward, loss and backward fit is seen where they are called.
+template <class M>
+concept model = detail::names_its_types<M> && detail::plans_parameters<M> && detail::plans_saved<M> &&
+    detail::plans_output<M> && detail::measures_batches<M>;
+
+}  // namespace triad
