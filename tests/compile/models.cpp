@@ -20,6 +20,10 @@ static_assert(model<edge_transformer_parser<float>>);
 static_assert(model<transformer_parser<float>>);
 static_assert(model<edge_transformer_seq2seq<float>>);
 static_assert(model<fused_transformer<float>>);
+static_assert(model<roberta_transformer<float>>);
+static_assert(model<edge_dependency_parser<float>>);
+static_assert(model<biaffine_dependency_parser<float>>);
+static_assert(model<tree_machine<float>>);
 static_assert(!model<linear<float>>);
 static_assert(!model<int>);
 }  // namespace triad
