@@ -28,7 +28,11 @@ struct graph_queries {
     mask.each(f);
   }
   /// A batch of these sizes without memory, to measure with.
-  static graph_queries measured(graph_dims const& dims) { return without_memory(graph_queries{{dims}}); }
+  static graph_queries measured(graph_dims const& dims) {
+    graph_queries full;
+    full.graphs.dims = dims;
+    return without_memory(full);
+  }
 };
 
 /// What a trainer asks of a model that answers one question a graph: base of the models, which have targets() logits.

@@ -48,8 +48,8 @@ struct label_heads {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    auto const head = [&](index_t count) { return plan<S>(of(count), place); };
-    return {head(labels.role), head(labels.category), head(labels.noun_type), head(labels.verb)};
+    auto const map_to = [&](index_t count) { return plan<S>(of(count), place); };
+    return {map_to(labels.role), map_to(labels.category), map_to(labels.noun_type), map_to(labels.verb)};
   }
 
   template <backend Ex>
