@@ -1,8 +1,7 @@
 // Changes what a checkpoint says of its model, for tests of programs that read it.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   triad-change-checkpoint FILE                     names of the configuration, one a line; those inside another as
-//                                                    `outer.inner`
+//   triad-change-checkpoint FILE          names of the configuration, one a line; those inside another as `outer.inner`
 //   triad-change-checkpoint FILE NAME VALUE RESULT   writes RESULT: FILE with the JSON value of that name; `none` takes
 //                                                    it out
 #include <cstdint>

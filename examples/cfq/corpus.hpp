@@ -3,8 +3,7 @@
 //
 //   {"question": "Did M0 direct M1", "query": "SELECT ...", "rules": ["question:did", ["np:entity"], ["vp:verb",
 //     ["verb:direct"], ["np:entity"]]],
-//    "heads": [3, 3, 0, 3], "labels": ["aux", "nsubj", "root", "obj"]}                                              one
-//      object a line
+//    "heads": [3, 3, 0, 3], "labels": ["aux", "nsubj", "root", "obj"]}                                one object a line
 //   rules: an application is a list of its rule's name and the applications below it, from left to right; one without
 //     any may be its name alone.
 //   heads and labels, of each token of the question, may be left out; heads count from 1, and 0 is the root.  Other

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   whole       a tree counts where the symbol at every position is right, as in the paper
-//   partial     right filled positions / (filled positions + empty positions wrongly filled), as in the released
-//               program
+//   partial    right filled positions / (filled positions + empty positions wrongly filled), as in the released program
 //   discrete    the likeliest choices of every step, run on trees of symbols, give the right tree
 //   extracted   the same, where every choice that the result depends on has a weight of `threshold` at least: a program
 //   agreeing    the extracted program's result is the machine's own answer, position by position

@@ -13,8 +13,8 @@ namespace mine {
 
 using namespace triad;
 
-// y = a * b,  a = relu(x u' + c),  b = x v' + e; * element by element      x (rows, in), u and v (out, in), y (rows,
-// out) da = dy * b where a > 0, else 0;  db = dy * a;  dx = da u + db v
+// y = a * b,  a = relu(x u' + c),  b = x v' + e          * element by element; x (rows, in), u, v (out, in)
+// da = dy * b where a > 0, else 0;  db = dy * a;  dx = da u + db v
 template <class T>
 struct gated_linear {
   using input = tensor<T const, dyn, dyn>;  // (rows, in)

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   # a comment, before the first word of a sentence
-//   1-2  don't  _ ...                                            several words that are written as one: no word, kept
-//                                                                and not looked at
-//   1    do     do   AUX ...  0  root  _  _                      ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC,
-//                                                                separated by tabs
+//   1-2  don't  _ ...                            several words that are written as one: no word, kept and not looked at
+//   1    do     do   AUX ...  0  root  _  _      ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, separated by tabs
 //   2.1  ...                                                     an empty node: no word, kept and not looked at
 //   an empty line ends a sentence; so does the end of the file
 //

@@ -24,7 +24,7 @@ class edge_pair_loader {
   /// none.  positions: of which there are waves, where a decoder will go beyond the targets that are added here.
   edge_pair_loader(edge_pair_dims const& capacity, edge_pair_layout const& layout, index_t width, index_t begin_token,
                    index_t end_token, memory where = {}, index_t positions = 0)
-      : capacity_(capacity),
+      : capacity_(checked(capacity)),
         layout_(layout),
         begin_(begin_token),
         end_(end_token),
@@ -34,7 +34,6 @@ class edge_pair_loader {
         waves_(position_waves(std::max(capacity.whole.max_nodes, positions),
                               checked_size("edge_pair_loader", {"width", width})),
                width, where) {
-    expect_capacity({{"pairs", capacity.pairs}, {"targets", capacity.targets}});
     TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "edge_pair_loader: the tokens of the begin and of the end are " +
                                                           std::to_string(begin_token) + " and " +
                                                           std::to_string(end_token) + ", expected 0 or more");
@@ -123,6 +122,10 @@ class edge_pair_loader {
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static index_t count(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
   bool relational() const { return layout_.encoding == sequence_encoding::relational; }
+  static edge_pair_dims const& checked(edge_pair_dims const& z) {
+    expect_capacity({{"pairs", z.pairs}, {"targets", z.targets}});
+    return z;
+  }
   static std::size_t bytes(edge_pair_dims const& z) {
     return upload_bytes(edge_pair_batch<T>::measured(z, 0), edge_pair_batch<T>::measured_answers(z));
   }

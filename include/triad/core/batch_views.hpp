@@ -9,7 +9,8 @@
 //     f.value(temperature);      a number that a pass depends on and that is in no view
 //   }
 //
-// A view that is not listed is not there when memory is measured, so that whoever reads it is found.
+// A view that is not listed has no rows in without_memory(batch), so that whoever reads it is found when memory is
+// measured.  A forgotten `maybe` or `value` is not found.
 #pragma once
 
 #include "triad/core/arena.hpp"

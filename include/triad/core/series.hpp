@@ -18,6 +18,7 @@ struct series {
   index_t slots;
 
   auto at(index_t k) const {
+    TRIAD_EXPECTS(slots > 0 && k >= 0, "series: there is no piece");
     auto* const begin = static_cast<std::byte*>(memory.base());
     auto place = begin != nullptr ? arena(begin + static_cast<std::size_t>(k % slots) * stride, stride) : arena();
     return make(place, k);

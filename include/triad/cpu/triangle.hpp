@@ -2,9 +2,9 @@
 // and the flat form.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   graphs of a few nodes   one task a graph or head          triangle_small.hpp
-//   others, forward         one task a head and tile of j     triangle_tiled_forward.hpp
-//           backward        one task a head and block of l    triangle_tiled_backward.hpp
+//   graphs of a few nodes   one task a graph or head          triangle/small.hpp
+//   others, forward         one task a head and tile of j     triangle/tiled_forward.hpp
+//           backward        one task a head and block of l    triangle/tiled_backward.hpp
 //
 // Every output has one owner and one order of summation, so results do not depend on the number of threads.  Dropout
 // bits of the whole call are made first, since tasks share blocks of them.

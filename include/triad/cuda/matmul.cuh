@@ -5,8 +5,7 @@
 //   2  and an epilogue             in float, what cublasLt can do with the product: bias and relu, or bias and
 //                                  residual; what is left, in one kernel over c
 //   3  strides, sizes or aliasing
-//      that cuBLAS does not take   plain_product: tiles in shared memory, the epilogue with them; right for everything,
-//                                  slow
+//      that cuBLAS does not take   plain_product: tiles in shared memory, the epilogue with them; slow, right for all
 #pragma once
 
 #include "triad/cuda/dropout.cuh"

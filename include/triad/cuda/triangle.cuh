@@ -1,12 +1,11 @@
 // Triangular attention on the device: any number of nodes, heads and channels, float and double, every form.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   graphs of up to 6 nodes     one warp a head of a graph                 triangle_small.cuh,
-//                               triangle_small_backward.cuh
+//   graphs of up to 6 nodes     one warp a head of a graph                 triangle/small.cuh, small_backward.cuh
 //            up to 16 nodes     one block a head of a graph                the same
-//   others, forward             one block a head and tile of (i, j)        triangle_forward.cuh
-//           backward            one block a head and some middle nodes l   triangle_backward.cuh, triangle_tile.cuh
-//   the flat form, wide heads   one warp a head and edge                   triangle_general.cuh
+//   others, forward             one block a head and tile of (i, j)        triangle/forward.cuh
+//           backward            one block a head and some middle nodes l   triangle/backward.cuh, tile.cuh
+//   the flat form, wide heads   one warp a head and edge                   triangle/general.cuh
 //
 // The host knows only the size of the largest graph: grids cover that, and blocks of smaller graphs that have nothing
 // to do end at once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the graphs

@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   q = x w_q' + b_q                      x (rows, d)
-//   [k v] = source w' + b                 source (source rows, e), one product; made once for all tokens that are
-//                                         decoded
+//   [k v] = source w' + b               source (source rows, e), one product; made once for all tokens that are decoded
 //   y = attention(q, k, v) w_o' + b_o     (rows, d); the mathematics of the attention is in ops/attention.hpp
 #pragma once
 

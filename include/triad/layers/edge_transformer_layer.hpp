@@ -9,8 +9,7 @@
 // A causal graph that grows node by node, as a decoder's does, keeps of its finished edges their projections
 // (ops/triangle_step.hpp):
 //   begin    the source-source blocks, whole
-//   extend   the shells of the newest nodes, or of each only the edge that is read          both value only, without
-//            dropout
+//   extend   the shells of the newest nodes, or of each only the edge that is read     both value only, without dropout
 #pragma once
 
 #include "triad/layers/feed_forward.hpp"

@@ -3,8 +3,7 @@
 //
 //   t_1 = attention(x)                        over the tokens of its own sequence; causal in a decoder
 //   t_2 = cross(t_1, source)                  a decoder's: over the encoder's last states
-//   t_3 = fuse(t_2, x_0 .. x_{l-1})           where the layer has it: over the token's own states after each layer
-//                                             below
+//   t_3 = fuse(t_2, x_0 .. x_{l-1})          where the layer has it: over the token's own states after each layer below
 //   y   = feed_forward(t_3)
 //
 // Each of the four is a sublayer: with a residual sum and a norm (layers/sublayer.hpp).  All states (rows, d).

@@ -16,7 +16,7 @@ struct post_norm_block {
   using output = tensor<T, dyn, D>;       // (rows, d)
   using block_type = sublayer<T, triad::feed_forward<T, D, F, D>, D>;
 
-  layer_norm_layer<T, D> norm;
+  layer_norm_layer<T, D> norm;  // the first; the block has its own
   block_type block;
 
   post_norm_block(index_t width, index_t hidden, double rate = 0, activation f = activation::relu)

@@ -84,6 +84,7 @@ struct repeat {
     typename detail::reading_saved<Layer>::type last;
     bool reading;  // the last layer is `last`, and computes what is read alone
 
+    /// What layer k + 1 left, but for the last where `reading`: repeat::saved_of knows both.
     typename Layer::saved at(index_t k) const { return layers.at(k); }
     /// x_k, 1 <= k: (rows, d)
     output state(index_t k) const { return states.at(k - 1); }
@@ -123,6 +124,7 @@ struct repeat {
   /// y = x_N: (rows, d), or the rows that are read; x_N is not kept in `saved`.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, output y) const {
+    expect_layers();
     for (index_t k = 0; k < count(); ++k)
       layer.forward(ex, c.child(k), w.at(k), input_at(in, s, k), saved_of(s, k), k + 1 == count() ? y : s.state(k + 1));
   }
@@ -131,6 +133,7 @@ struct repeat {
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, const_view<output> dy, output dx,
                 fields<T> gradient) const {
+    expect_layers();
     TRIAD_EXPECTS(s.kept != keep::nothing, "repeat: memory planned for inference has nothing for backward");
     auto const frame = c.scratch->open();
     output const steps[2] = {c.scratch->template make<output>(in.x.extent(0), width()),
@@ -147,6 +150,7 @@ struct repeat {
   }
 
  private:
+  void expect_layers() const { TRIAD_EXPECTS(count() > 0, "repeat: at least one layer is needed"); }
   auto plan_layers(arena& place, layer_dims<Layer> const& dims, keep kept, index_t used) const {
     return plan_series(place, detail::saved_plan<Layer>{layer, dims, kept}, kept == keep::everything ? used : 1);
   }

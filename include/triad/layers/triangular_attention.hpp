@@ -1,8 +1,7 @@
 // Triangular attention with its projections.  The mathematics of the triangle is in ops/triangle.hpp.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   [q k v1 v2] = x w' + b             one product: w (p d, d) stacks the projections, p = 4, or 3 where the form has
-//                                      no v2
+//   [q k v1 v2] = x w' + b         one product: w (p d, d) stacks the projections, p = 4, or 3 where the form has no v2
 //   o = triangle(q, k, v1, v2),  y = o w_o' + b_o            Edge Transformer, equations 4-9
 #pragma once
 

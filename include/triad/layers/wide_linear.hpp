@@ -1,8 +1,7 @@
 // Affine map of a few very wide rows: what shrinks a whole tree to one vector.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   y = x w' + b                       x (rows, in), w (out, in), b (out), y (rows, out);  in much larger than rows and
-//                                      out
+//   y = x w' + b                   x (rows, in), w (out, in), b (out), y (rows, out);  in much larger than rows and out
 //   dx = dy w,  dw += dy' x,  db += column sums of dy
 //
 // Columns from `used` on are known to be zero and are not read, nor is their gradient made.  The weight is laid out

@@ -3,12 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = trunk(tokens);  arc(i, j), relation((i, j), :) = heads(y)
-//   loss = mean over tokens of -log softmax(arc(i, :))(parent(i)) + mean over tokens of -log softmax(relation((i,
-//     parent(i)), :))(right)
+//   loss = mean over tokens of -log softmax(arc(i, :))(parent(i))
+//        + mean over tokens of -log softmax(relation((i, parent(i)), :))(right)
 //
-//   edge_dependency_parser       a state of every ordered pair, read by linear maps layers/heads/edge_heads.hpp
-//   biaffine_dependency_parser   a Transformer's states of tokens, read by products of both ends
-//                                layers/heads/biaffine_heads.hpp
+//   edge_dependency_parser       states of ordered pairs, read by linear maps       layers/heads/edge_heads.hpp
+//   biaffine_dependency_parser   states of tokens, read by products of both ends    layers/heads/biaffine_heads.hpp
 //
 // A tree is the maximum spanning arborescence of the arcs' scores (decoding/arborescence.hpp); the relations of its
 // pairs are asked for afterwards, by relate().

@@ -1,10 +1,9 @@
 // What parsers have in common below their heads: from a sentence to states of its edges, or of its tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L                (rows, d): a state of
-//                                                 every ordered pair
-//   token_trunk   x_0 = sequence_tokens(tokens);  x_{k+1} = layer(x_k);  y = norm(x_L)          (nodes, d): a state of
-//                 every token
+//   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L          (rows, d): of every ordered
+//   pair token_trunk   x_0 = sequence_tokens(tokens);  x_{k+1} = layer(x_k);  y = norm(x_L)    (nodes, d): of every
+//   token
 //
 // A trunk is part of a model: its dropout counts from the model's own call, whose children 0 and 2 it takes, and its
 // parameters are listed among the model's.

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   M_0 = the input tree;  tokens: one for the operation, one for the root
-//   step k:  a new token  W_shrink flat(M_k) + b;   tokens = agent_k(tokens), which also gives operation, arguments and
-//                                                   root
-//            M_{k+1} = interpreter(M_0 .. M_k, choice of these)                                                    DTM
-//              eq. 1
+//   step k:  a new token  W_shrink flat(M_k) + b
+//            tokens = agent_k(tokens), which also gives operation, arguments and root
+//            M_{k+1} = interpreter(M_0 .. M_k, choice of these)                         DTM eq. 1
 //   scores of symbols: M_steps against the fillers
 //
 // All of it is linear in the trees but the agent.  The gradient of W_shrink is one product over all steps; that of a

@@ -1,8 +1,7 @@
 // One vector from each end of every edge: a sum over all ordered pairs of nodes of each graph.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   y(i, j) = residual(i, j) + drop(a(i) + b(j))              a, b (nodes, d); residual, y (rows, d), over a ragged
-//                                                             batch
+//   y(i, j) = residual(i, j) + drop(a(i) + b(j))            a, b (nodes, d); residual, y (rows, d), over a ragged batch
 //   da(i) = sum_j dz(i, j),  db(j) = sum_i dz(i, j),          dz = dropout'(dy);  dresidual = dy
 #pragma once
 

@@ -6,11 +6,10 @@
 //
 //   o = softmax((a + noise) / t)                     a, o (batch, b + 1)
 //   p(l, c) = softmax over l of (z + noise) / t      z, p (batch, k + 1, 2 b); noise and t of their own
-//   w(l, c) = o(j(c)) p(l, c);  r = o(b) s           what ops/tree_shift.hpp takes; s (batch, f): the filler for the
-//                                                    root of cons
+//   w(l, c) = o(j(c)) p(l, c);  r = o(b) s           what ops/tree_shift.hpp takes; s (batch, f): the root of cons
 //
-//   do(j) = sum_{c: j(c) = j} sum_l p dw  (+ s . dr where j = b),  dp = o(j(c)) dw,  ds = o(b) dr;  then back through
-//                                         both softmaxes
+//   do(j) = sum_{c: j(c) = j} sum_l p dw  (+ s . dr where j = b),  dp = o(j(c)) dw,  ds = o(b) dr
+//   and then back through both softmaxes
 //
 // Gumbel-softmax adds noise and a temperature t: to operations, to arguments, or to both.  The released program then
 // takes the softmax of z over its columns, so that the weights of a column do not sum to one: choice_over::arguments

@@ -7,15 +7,14 @@
 // the b trees that a child is taken of and the b arguments of cons.  The weights of the operations themselves are
 // already in w and s (ops/tree_choice.hpp):
 //
-//   M_{k+1} = sum_{l <= k} [ sum_c w_k(l, c) D_c M_l  +  sum_c w_k(l, b + c) E_c M_l ]  +  s at the root
-//                                                        DTM eq. 1
+//   M_{k+1} = sum_{l <= k} [ sum_c w_k(l, c) D_c M_l  +  sum_c w_k(l, b + c) E_c M_l ]  +  s at the root      DTM eq. 1
 //
 // D_c and E_c move blocks of rows: a row of M is read once and goes to at most 1 + b rows of the new tree.
 //
 //   dw_k(l, c) = <D_c M_l, dM_{k+1}>,  dw_k(l, b + c) = <E_c M_l, dM_{k+1}>,  ds = dM_{k+1} at the root
-//     tree_shift_dots
 //   dM_l = sum over k >= l of  sum_c w_k(l, c) D_c' dM_{k+1} + w_k(l, b + c) E_c' dM_{k+1}
-//                              tree_shift_grad
+//
+// tree_shift_dots makes the first line of these, tree_shift_grad the second.
 //
 // The gradient of slot l is complete once those of all later slots are, and is made in one go instead of a little at
 // every step.

@@ -1,10 +1,8 @@
 // Products with one matrix that is much wider than high, over and over: what shrinks whole trees to vectors.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   y = x w' + b                x (m, k), w (n, k), b (n), y (m, n);  k much larger than m and n
-//                               wide_matmul
-//   dx += dy w                  dy (m, n), dx (m, k)
-//                               wide_matmul_back
+//   wide_matmul        y = x w' + b        x (m, k), w (n, k), b (n), y (m, n);  k much larger than m and n
+//   wide_matmul_back   dx += dy w          dy (m, n), dx (m, k)
 //
 // Reading w takes longer than the arithmetic, so a backend may first lay it out in the order in which both products
 // read it.  Columns from `used` on are known to be zero in x: they are not read, nor is their gradient made.

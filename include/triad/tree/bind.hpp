@@ -1,13 +1,14 @@
 // Between fillers at roles and one tensor: bind and unbind; between labels and fillers: encode and decode.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   bind     y = sum_r X_r bound to role r       X (N, f), one filler a position         dX_r += dy unbound from role r
-//   unbind   X_r = x unbound from role r         roles are orthonormal: unbind(bind X) = X    dx += sum_r dX_r bound to
-//                                                role r
-//   encode   bind with X_r = F[label at r]       F (V, f), row 0, of no label, is zero
-//   scores   S = X F'                            (N, V)                                  dX += dS F
-//   decode   at r: argmax_v S_rv where |S_r| > threshold, else nothing; from the root down, an empty node hides what is
-//            below it
+//   bind     y = sum_r X_r bound to role r    X (N, f), a filler a position    dX_r += dy unbound from role r
+//   unbind   X_r = x unbound from role r      unbind(bind X) = X               dx += sum_r dX_r bound to role r
+//   encode   bind with X_r = F[label at r]    F (V, f), row 0, of no label, is zero
+//   scores   S = X F'                         (N, V)                           dX += dS F
+//   decode   at r: argmax_v S_rv where |S_r| > threshold, else nothing; from the root down, an empty node hides what
+//            is below it
+//
+// Roles are orthonormal.
 //
 // bind and unbind number all positions, so they are for depths that arrays hold; encode and decode go where nodes are,
 // to any depth.

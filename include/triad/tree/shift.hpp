@@ -1,8 +1,8 @@
 // What moves subtrees when roles are vectors: one matrix a child, computed once for a set of roles.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   D_c = sum_x r_x r_cx'    (r, r), x over positions above the last level, cx = where the whole has what child c's
-//                            tree has at x
+//   D_c = sum_x r_x r_cx'    (r, r), x over positions above the last level;
+//                            cx: where the whole has what child c's tree has at x
 //   E_c = D_c'               grafting is taking a child the other way round
 //
 //   D_c E_c = sum_x r_x r_x', 1 on what the sum covers: a tree with an empty last level.

@@ -7,11 +7,11 @@
 //   struct scale {
 //     static constexpr char const* name = "scale";
 //     static constexpr int threads = 256;                  // a multiple of `warp`
-//     static constexpr int resident = 2;                   // blocks whose registers fit on one processor together;
-//                                                          left out: 1
+//     static constexpr int resident = 2;                   // blocks whose registers fit on one processor; left out: 1
 //     struct shared { T tile[32][33]; };                   // all of its shared memory; left out where there is none
-//     TRIAD_DEVICE void operator()(block const& b, vec<T const> x, vec<T> y) const { auto& s = b.shared<shared>(); ...
-//       b.sync(); }
+//     TRIAD_DEVICE void operator()(block const& b, vec<T const> x, vec<T> y) const {
+//       auto& s = b.shared<shared>(); ... b.sync();
+//     }
 //   };
 //
 // One type serves two compilers: nvcc, and a host compiler with a stand-in that runs the threads of a block one by one

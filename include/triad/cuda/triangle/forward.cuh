@@ -2,8 +2,7 @@
 // nodes l.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   for every chunk of l:   scores of q(i, l), k(l, j)           while v1(i, l) and v2(l, j) are on their way to shared
-//                                                                memory
+//   for every chunk of l:   scores of q(i, l), k(l, j)    while v1(i, l) and v2(l, j) are on their way to shared memory
 //                           softmax so far                       while q and k of the next chunk are
 //                           o(i, j) += p v1(i, l) * v2(l, j)     64 accumulators a thread: 4 i, 4 j, 4 columns
 //   o / sum and the statistics

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Edge Transformer, equation 10, and its decoder's; y (known, d) are the states that are known, x (rows, d):
-//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: edge_places;  e(i) = table(token(i), :), at the first
-//                                                             node `begin` more
+//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: edge_places;  e(i) = table(token(i), :),
+//                                                             and `begin` more at the first node
 //   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
 //   either       x(i, j) = y(i, j) where that is known
 //

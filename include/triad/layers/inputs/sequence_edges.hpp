@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Edge Transformer, equation 10:
-//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: relative position j - i, clipped;  e(i) =
-//                                                             table(token(i), :)
+//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: j - i, clipped;  e(i) = table(token(i), :)
 //   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
 //
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i)

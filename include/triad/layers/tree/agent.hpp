@@ -3,8 +3,7 @@
 //
 // Tokens of a sample: 0 for the operation, 1 for the root, then one for each tree of memory (DTM section 3).
 //
-//   y = norm(transformer(x))                         x, y (batch t, d); the norm only where norms stand before the
-//                                                    branches
+//   y = norm(transformer(x))                     x, y (batch t, d); the norm only where norms stand before the branches
 //   operation = y_0 w_o' + b_o                       (batch, b + 1)
 //   root      = y_1 w_r' + b_r                       (batch, f)
 //   arguments = y w_a' + b_a                         (batch t, 2 b), of which those of the trees count

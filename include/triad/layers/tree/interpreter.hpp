@@ -6,10 +6,9 @@
 // argument, D_c for a child and E_c for a part of cons, constant or learned (DTM's ablation):
 //
 //   M_0 = R' s                        s (N, f): the fillers of a tree, position by position;  back: s = R M
-//   B_c = sum_l w_k(l, c) M_l;   M_{k+1} = sum_c A_c B_c + r_root s_k                            M (r, f) of every
-//                                sample
-//   G_c = A_c' dM_{k+1};   dw_k(l, c) = <M_l, G_c>,  dM_l += sum_c w_k(l, c) G_c,  dA_c += dM_{k+1} B_c',  ds_k =
-//                          dM_{k+1}' r_root
+//   B_c = sum_l w_k(l, c) M_l;   M_{k+1} = sum_c A_c B_c + r_root s_k      M (r, f) of every sample
+//   G_c = A_c' dM_{k+1};     dw_k(l, c) = <M_l, G_c>,  dM_l += sum_c w_k(l, c) G_c
+//                            dA_c += dM_{k+1} B_c',  ds_k = dM_{k+1}' r_root
 #pragma once
 
 #include <string>
