@@ -84,7 +84,7 @@ class layer_problem {
  public:
   using states = triad::tensor<T, triad::dyn, triad::dyn>;  // (rows, d)
   template <class S>
-  using fields = fields_of<Layer, S>;
+  using fields = triad::fields_of<Layer, S>;
 
   layer_problem(Ex& ex, Layer const& layer, equal_graphs const& graphs, bool train, bool planned_only = false)
       : ex_(ex),
