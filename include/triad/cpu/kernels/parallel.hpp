@@ -114,8 +114,11 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   nanoseconds const stopped = now();
   nanoseconds const slept = call->close(pool.may_spin(threads));
   call->give_back();
-  account.end(opened, began, stopped, now(), own, tasks - done - own, slept);
-  if (own > 0) each.note(static_cast<double>(stopped - began) / static_cast<double>(own));
+  nanoseconds const ended = now();
+  account.end(opened, began, stopped, ended, own, tasks - done - own, slept);
+  // Others may be so quick that the caller runs none; he learns from how long they had, or he would call them for ever.
+  each.note(own > 0 ? static_cast<double>(stopped - began) / static_cast<double>(own)
+                    : static_cast<double>(ended - opened) * helpers / static_cast<double>(tasks - done));
 }
 
 }  // namespace detail
