@@ -2,6 +2,7 @@
 #   cmake -D ROOT=. -P cmake/backend_table.cmake                fails where the document is stale
 #   cmake -D ROOT=. -D UPDATE=ON -P cmake/backend_table.cmake   writes it
 cmake_minimum_required(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/write_or_compare.cmake")
 
 # backend: whose hook serves where it has none of its own
 set(backends reference cpu)
@@ -80,12 +81,4 @@ string(LENGTH "${begin}" length)
 math(EXPR first "${first} + ${length}")
 string(SUBSTRING "${text}" 0 ${first} before)
 string(SUBSTRING "${text}" ${last} -1 after)
-set(wanted "${before}${table}${after}")
-if(wanted STREQUAL text)
-  message("docs/backends.md agrees with the headers")
-elseif(UPDATE)
-  file(WRITE "${page}" "${wanted}")
-  message("docs/backends.md: the table is written anew")
-else()
-  message(FATAL_ERROR "docs/backends.md is stale; run  cmake -D ROOT=. -D UPDATE=ON -P cmake/backend_table.cmake")
-endif()
+write_or_compare(docs/backends.md "${before}${table}${after}" cmake/backend_table.cmake)

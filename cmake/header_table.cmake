@@ -3,6 +3,7 @@
 #   cmake -D ROOT=. -D UPDATE=ON -P cmake/header_table.cmake   writes it
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT NORMALIZE)
+include("${CMAKE_CURRENT_LIST_DIR}/write_or_compare.cmake")
 
 # folders in the order of the house, each with what it is
 set(folders
@@ -60,16 +61,4 @@ if(all)
   message(FATAL_ERROR "cmake/header_table.cmake does not know the folder of ${all}")
 endif()
 string(REPLACE "triad/./" "triad/" page "${page}")
-if(UPDATE)
-  file(WRITE "${ROOT}/docs/headers.md" "${page}")
-  message("docs/headers.md is written anew")
-else()
-  set(found "")
-  if(EXISTS "${ROOT}/docs/headers.md")
-    file(READ "${ROOT}/docs/headers.md" found)
-  endif()
-  if(NOT found STREQUAL page)
-    message(FATAL_ERROR "docs/headers.md is stale: cmake -D ROOT=. -D UPDATE=ON -P cmake/header_table.cmake")
-  endif()
-  message("docs/headers.md agrees with the headers")
-endif()
+write_or_compare(docs/headers.md "${page}" cmake/header_table.cmake)

@@ -6,6 +6,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/replay_number.hpp"
 
 namespace {
 
@@ -14,11 +15,6 @@ using test::contains;
 using list = std::vector<index_t>;
 
 list listed(vec<index_t const> v) { return {v.data_handle(), v.data_handle() + v.size()}; }
-std::uint64_t number_of(auto const& what) {
-  replay_key key;
-  add_to_key(key, what);
-  return key.value();
-}
 
 constexpr index_t begin = 1, end = 2;
 constexpr auto relational = sequence_encoding::relational, positional = sequence_encoding::positional;
@@ -108,19 +104,19 @@ TEMPLATE_TEST_CASE(
   CHECK(listed(second.first.target_token) == list{begin, 6});
   CHECK(listed(second.first.whole.token) == list{4, 4, end, begin, 6});
   CHECK(listed(second.second.next) == list{6, end});
-  CHECK(number_of(first.first) != number_of(second.first));  // other sizes
+  CHECK(test::replay_number(first.first) != test::replay_number(second.first));  // other sizes
   loader.clear();
   loader.add(list{9, 9}, list{9});
   auto const third = loader.upload();
-  CHECK(number_of(third.first) == number_of(second.first));  // other values alone
-  CHECK(number_of(third.second) == number_of(second.second));
+  CHECK(test::replay_number(third.first) == test::replay_number(second.first));  // other values alone
+  CHECK(test::replay_number(third.second) == test::replay_number(second.second));
   auto padded = third.first;
   std::uint8_t const shut[1] = {};
   padded.mask.masked = make_vec<std::uint8_t const>(shut, 1);
-  CHECK(number_of(padded) != number_of(third.first));
+  CHECK(test::replay_number(padded) != test::replay_number(third.first));
   auto masked = third.first;
   masked.sources = vec<index_t const>(nullptr, 0);
-  CHECK(number_of(masked) != number_of(third.first));
+  CHECK(test::replay_number(masked) != test::replay_number(third.first));
 }
 
 TEMPLATE_TEST_CASE("sources alone are graphs whose targets have no tokens", "", TRIAD_TEST_BACKENDS) {

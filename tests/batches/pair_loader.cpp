@@ -7,6 +7,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/replay_number.hpp"
 
 namespace {
 
@@ -16,11 +17,6 @@ using test::WithinAbs;
 using tokens = std::vector<index_t>;
 
 tokens list(vec<index_t const> v) { return {v.data_handle(), v.data_handle() + v.size()}; }
-std::uint64_t number_of(auto const& what) {
-  replay_key key;
-  add_to_key(key, what);
-  return key.value();
-}
 
 constexpr index_t begin = 2, end = 3;
 
@@ -67,17 +63,17 @@ TEMPLATE_TEST_CASE("a loader that was cleared knows nothing of the batch before,
   CHECK(list(second.first.source_token) == tokens{4, 4, end});
   CHECK(list(second.first.target_token) == tokens{begin, 6});
   CHECK(list(second.second.next) == tokens{6, end});
-  CHECK(number_of(first.first) != number_of(second.first));  // other sizes
-  CHECK(number_of(first.second) != number_of(second.second));
+  CHECK(test::replay_number(first.first) != test::replay_number(second.first));  // other sizes
+  CHECK(test::replay_number(first.second) != test::replay_number(second.second));
   loader.clear();
   loader.add(tokens{9, 9}, tokens{9});
   auto const third = loader.upload();
-  CHECK(number_of(third.first) == number_of(second.first));  // other values alone
-  CHECK(number_of(third.second) == number_of(second.second));
+  CHECK(test::replay_number(third.first) == test::replay_number(second.first));  // other values alone
+  CHECK(test::replay_number(third.second) == test::replay_number(second.second));
   auto padded = third.first;
   std::uint8_t const masked[3] = {};
   padded.source_masked = make_vec(masked, 3);
-  CHECK(number_of(padded) != number_of(third.first));
+  CHECK(test::replay_number(padded) != test::replay_number(third.first));
 }
 
 TEMPLATE_TEST_CASE("sources alone have targets of no tokens", "", TRIAD_TEST_BACKENDS) {

@@ -9,6 +9,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/machine_use.hpp"
+#include "tests/replay_number.hpp"
 
 namespace {
 
@@ -103,16 +104,11 @@ TEST_CASE("recorded work is for one way to choose: noise, temperatures and the a
   test::some_trees<double> trees(2, 3, 2, 2, 5);
   trees.add_noise(choice_over::trees);
   auto const in = trees.all().first;
-  auto const number = [](tree_batch<double> const& batch) {
-    replay_key key;
-    add_to_key(key, batch);
-    return key.value();
-  };
-  CHECK(number(in) == number(trees.all().first));
+  CHECK(test::replay_number(in) == test::replay_number(trees.all().first));
   auto const differs = [&](auto const& change) {
     auto other = in;
     change(other);
-    CHECK(number(other) != number(in));
+    CHECK(test::replay_number(other) != test::replay_number(in));
   };
   differs([](auto& b) { b.operation_noise = {}; });
   differs([](auto& b) { b.argument_noise = {}; });

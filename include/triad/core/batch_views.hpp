@@ -19,11 +19,8 @@
 namespace triad {
 
 namespace detail {
-struct views_without_memory {
-  template <class View, class... Extents>
-  void operator()(View& view, Extents... extents) const {
-    if constexpr (sizeof...(Extents) > 0) view = View(nullptr, static_cast<index_t>(extents)...);
-  }
+/// Whoever asks for what a loader fills alone.
+struct only_filled_views {
   template <class View>
   void table(View const&) const {}
   template <class View>
@@ -32,20 +29,24 @@ struct views_without_memory {
   void value(Number const&...) const {}
 };
 
-struct views_to_fill {
+struct views_without_memory : only_filled_views {
+  template <class View, class... Extents>
+  void operator()(View& view, Extents... extents) const {
+    if constexpr (sizeof...(Extents) > 0) view = View(nullptr, static_cast<index_t>(extents)...);
+  }
+};
+
+struct views_to_fill : only_filled_views {
   arena& place;
+  explicit views_to_fill(arena& a) : place(a) {}
   template <class View, class... Extents>
   void operator()(View const& view, Extents...) const {
     (void)place.make<vec<std::remove_const_t<typename View::element_type>>>(static_cast<index_t>(view.size()));
   }
   template <class View>
-  void table(View const&) const {}
-  template <class View>
   void maybe(View const& view) const {
     if (view.size() != 0) (*this)(view);
   }
-  template <class... Number>
-  void value(Number const&...) const {}
 };
 
 struct views_that_count {
@@ -89,7 +90,7 @@ Batch without_memory(Batch batch) {
 /// Bytes of what a loader fills of a full batch, and of its answers.
 template <class... Batch>
 std::size_t upload_bytes(Batch... full) {
-  return planned_bytes([&](arena& place) { (detail::visit(full, detail::views_to_fill{place}), ...); });
+  return planned_bytes([&](arena& place) { (detail::visit(full, detail::views_to_fill(place)), ...); });
 }
 
 /// Two batches, or two views of answers, with the same number lie in the same memory and ask for the same work.

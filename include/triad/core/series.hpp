@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "triad/core/arena.hpp"
 
@@ -17,6 +18,9 @@ struct series {
   std::size_t stride;  // bytes of a slot: of the largest piece
   index_t slots;
 
+  /// Whether pieces differ.
+  static constexpr bool by_index = std::is_invocable_v<Plan const&, arena&, index_t>;
+
   auto at(index_t k) const {
     TRIAD_EXPECTS(slots > 0 && k >= 0, "series: there is no piece");
     auto* const begin = static_cast<std::byte*>(memory.base());
@@ -24,7 +28,7 @@ struct series {
     return make(place, k);
   }
   auto make(arena& place, [[maybe_unused]] index_t k) const {
-    if constexpr (requires { plan(place, k); })
+    if constexpr (by_index)
       return plan(place, k);
     else
       return plan(place);
@@ -35,8 +39,7 @@ struct series {
 template <class Plan>
 series<Plan> plan_series(arena& place, Plan plan, index_t count, index_t slots) {
   series<Plan> s{plan, {}, 0, slots};
-  bool const alike = requires(arena & a) { plan(a); };
-  for (index_t k = 0; k < (alike ? 1 : count); ++k)
+  for (index_t k = 0; k < (s.by_index ? count : 1); ++k)
     s.stride = std::max(s.stride, planned_bytes([&](arena& a) { (void)s.make(a, k); }));
   s.memory = place.cut(s.stride, slots);
   return s;

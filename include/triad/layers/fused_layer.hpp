@@ -156,9 +156,7 @@ struct fused_layer {
   static extents<D, H> shape_of(transformer_options const& o) {
     return width_and_heads<D, H>("fused_layer", o.width, o.heads);
   }
-  static layer_norm_layer<T, D> norm_of(transformer_options const& o) {
-    return {extents_of<D>("fused_layer", {"width", o.width}), o.epsilon};
-  }
+  static layer_norm_layer<T, D> norm_of(transformer_options const& o) { return sublayer_norm<T, D>("fused_layer", o); }
   static cross_input<T, D> cross_of(input const& in, saved const& s) {
     return {s.after_attention, in.sequences, in.source};
   }

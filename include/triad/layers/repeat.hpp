@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include "triad/core/series.hpp"
 #include "triad/layers/layer.hpp"
@@ -43,15 +44,10 @@ concept reads_rows = requires(Layer const& layer, arena& place, layer_dims<Layer
   layer.plan_saved(place, dims, keep::everything, index_t{});
   in.read = in.read;
 };
+/// What such a layer keeps, nothing of others.
 struct nothing {};
 template <class Layer>
-struct reading_saved {
-  using type = nothing;
-};
-template <reads_rows Layer>
-struct reading_saved<Layer> {
-  using type = typename Layer::saved;
-};
+using saved_where_read = std::conditional_t<reads_rows<Layer>, typename Layer::saved, nothing>;
 }  // namespace detail
 
 template <class T, class Layer, index_t N = dyn>
@@ -81,7 +77,7 @@ struct repeat {
     keep kept;
     series<detail::saved_plan<Layer>> layers;   // one slot unless everything is kept
     series<detail::state_plan<output>> states;  // x_1, x_2 ...; two slots for inference
-    typename detail::reading_saved<Layer>::type last;
+    detail::saved_where_read<Layer> last;
     bool reading;  // the last layer is `last`, and computes what is read alone
 
     /// What layer k + 1 left, but for the last where `reading`: repeat::saved_of knows both.

@@ -25,10 +25,10 @@ struct transformer_options {
   index_t reach = 0;      // of relative positions in self-attention (ops/attention.hpp); 0: none
 };
 
-/// The norm of each of its sublayers.
+/// The norm of each sublayer of a layer with these options.  owner: the layer, for messages.
 template <class T, index_t D>
-constexpr layer_norm_layer<T, D> sublayer_norm(transformer_options const& o) {
-  return {extents_of<D>("transformer_layer", {"width", o.width}), o.epsilon};
+constexpr layer_norm_layer<T, D> sublayer_norm(char const* owner, transformer_options const& o) {
+  return {extents_of<D>(owner, {"width", o.width}), o.epsilon};
 }
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
@@ -45,10 +45,13 @@ struct transformer_layer {
   explicit transformer_layer(transformer_options const& o)
       : attention{{width_and_heads<D, H>("transformer_layer", o.width, o.heads),
                    dropout_rate("transformer_layer", o.dropout), o.causal, o.reach},
-                  sublayer_norm<T, D>(o),
+                  sublayer_norm<T, D>("transformer_layer", o),
                   o.dropout,
                   o.norms},
-        block{{o.width, o.hidden, o.width, o.dropout, o.between}, sublayer_norm<T, D>(o), o.dropout, o.norms} {
+        block{{o.width, o.hidden, o.width, o.dropout, o.between},
+              sublayer_norm<T, D>("transformer_layer", o),
+              o.dropout,
+              o.norms} {
     if (o.reach != 0) (void)checked_size("transformer_layer", {"reach of relative positions", o.reach});
   }
 

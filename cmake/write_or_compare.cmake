@@ -1,0 +1,16 @@
+# write_or_compare(PAGE TEXT SCRIPT): PAGE, a path below ROOT, must hold TEXT; with UPDATE it is written.  SCRIPT: who
+# makes the text, for the message.
+function(write_or_compare page text script)
+  set(found "")
+  if(EXISTS "${ROOT}/${page}")
+    file(READ "${ROOT}/${page}" found)
+  endif()
+  if(found STREQUAL text)
+    message("${page} agrees with the headers")
+  elseif(UPDATE)
+    file(WRITE "${ROOT}/${page}" "${text}")
+    message("${page} is written anew")
+  else()
+    message(FATAL_ERROR "${page} is stale; run  cmake -D ROOT=. -D UPDATE=ON -P ${script}")
+  endif()
+endfunction()

@@ -1,0 +1,147 @@
+// A gradient beside finite differences of its value, in double.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   numeric = (f(p + h u) - f(p - h u)) / 2h        analytic = u . df/dp        for each tensor p:
+//                                                   random unit directions u over all its elements, and single elements
+//   error = |analytic - numeric| / max(|analytic|, |numeric|, largest gradient element / 100)
+//
+// The last term keeps gradients that are zero by mathematics (a key's bias) from failing by rounding.  Where relu has a
+// kink between p - h u and p + h u a smaller h is tried; a wrong gradient is wrong at every h.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "triad/core/random.hpp"
+#include "triad/layers/layer.hpp"
+
+namespace triad {
+
+struct gradient_check_options {
+  double tolerance = 1e-6;           // rounding at step 1e-5 stays under 1e-8
+  int directions = 2, elements = 4;  // tried for each tensor
+  philox_key key = 1;                // of the directions, and of what the layer check draws
+  // For layers alone.
+  bool train = true;  // with dropout, the same mask in every evaluation
+  keep kept = keep::everything;
+  double range = 0.7;  // parameters are drawn from [-range, range]
+};
+
+/// One tensor of a function's arguments, or its gradient.
+struct named_values {
+  std::string path;
+  std::vector<double> values;
+};
+using variables = std::vector<named_values>;
+
+struct gradient_report {
+  double tolerance = 0, worst = 0;   // the largest error, and where it was:
+  std::string path;                  // which tensor
+  index_t element = -1;              // which element, or -1: a direction over all
+  double analytic = 0, numeric = 0;  // what backward says, and what finite differences say
+  index_t checks = 0;
+  std::string fault;  // not empty: something besides a number is wrong
+
+  explicit operator bool() const { return fault.empty() && checks > 0 && worst <= tolerance; }
+  std::string text() const {
+    if (!fault.empty()) return "gradient_check: " + fault;
+    if (checks == 0) return "gradient_check: there was nothing to check";
+    auto const number = [](double v) {
+      char digits[32];
+      std::snprintf(digits, sizeof digits, "%.9g", v);
+      return std::string(digits);
+    };
+    auto const where = path + (element < 0 ? " along a direction" : " at element " + std::to_string(element));
+    auto const said = "backward says " + number(analytic) + ", finite differences " + number(numeric);
+    auto const allowed = ", allowed " + number(tolerance);
+    if (*this)
+      return "gradient_check: right in all " + std::to_string(checks) + " checks; the largest error is " +
+             number(worst) + allowed + ", of " + where + " (" + said + ")";
+    return "gradient_check: wrong at " + where + ": " + said + " (error " + number(worst) + allowed + ", " +
+           std::to_string(checks) + " checks)";
+  }
+};
+
+namespace detail {
+/// A non-finite number is never within a tolerance.
+inline double gradient_error(double analytic, double numeric, double floor) {
+  double const scale = std::max({std::abs(analytic), std::abs(numeric), floor, std::numeric_limits<double>::min()});
+  double const error = std::abs(analytic - numeric) / scale;
+  return error >= 0 ? error : std::numeric_limits<double>::infinity();
+}
+}  // namespace detail
+
+/// Checks gradient against value at a point.  value(variables const&) returns a double;
+/// gradient(variables const&, variables& d) overwrites the values of d, which begins as a copy of the point.
+template <class Value, class Gradient>
+gradient_report gradient_check(variables point, Value&& value, Gradient&& gradient,
+                               gradient_check_options const& options = {}) {
+  gradient_report report;
+  report.tolerance = options.tolerance;
+  variables exact = point;
+  gradient(static_cast<variables const&>(point), exact);
+
+  double largest = 0;
+  for (auto const& tensor : exact)
+    for (double g : tensor.values) largest = std::max(largest, std::abs(g));
+  random_stream random(options.key, 0x6772616469656e74);
+
+  for (std::size_t t = 0; t < point.size(); ++t) {
+    auto& p = point[t].values;
+    auto const start = p;
+    auto const size = p.size();
+    if (exact[t].values.size() != size) {
+      report.fault = point[t].path + ": the gradient has " + std::to_string(exact[t].values.size()) + " values for " +
+                     std::to_string(size);
+      return report;
+    }
+    auto const along = [&](std::vector<double> const& u, index_t element) {
+      double analytic = 0, numeric = 0, error = std::numeric_limits<double>::infinity();
+      for (std::size_t i = 0; i < size; ++i)
+        if (u[i] != 0) analytic += u[i] * exact[t].values[i];
+      for (double const h : {1e-5, 1e-6, 1e-4, 1e-7}) {
+        auto const at = [&](double distance) {
+          for (std::size_t i = 0; i < size; ++i) p[i] = start[i] + distance * u[i];
+          return static_cast<double>(value(static_cast<variables const&>(point)));
+        };
+        double const n = (at(h) - at(-h)) / (2 * h), e = detail::gradient_error(analytic, n, largest / 100);
+        if (e < error || h == 1e-5) {
+          error = e;
+          numeric = n;
+        }
+        if (error <= options.tolerance) break;
+      }
+      p = start;
+      if (report.checks++ == 0 || error > report.worst) {
+        report.worst = error;
+        report.path = point[t].path;
+        report.element = element;
+        report.analytic = analytic;
+        report.numeric = numeric;
+      }
+    };
+    if (size == 0) continue;
+    std::vector<double> u(size);
+    for (int n = 0; n < options.directions; ++n) {
+      double length = 0;
+      for (double& v : u) {
+        v = random.uniform(-1, 1);
+        length += v * v;
+      }
+      for (double& v : u) v /= std::sqrt(length);
+      along(u, -1);
+    }
+    for (int n = 0; n < options.elements; ++n) {
+      auto const e = random.below(static_cast<std::uint32_t>(size));
+      u.assign(size, 0);
+      u[e] = 1;
+      along(u, static_cast<index_t>(e));
+    }
+  }
+  return report;
+}
+
+}  // namespace triad
