@@ -1,5 +1,5 @@
 // triad-bench-cuda: the benchmarks on a GPU, under the names that triad-bench has.  --filter=REGEX,
-// --arithmetic=float32|tf32|bf16, --list
+// --precision=float32|tf32|bf16, --list
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every result is checked before it is timed: whole, against the reference in double, at a size that takes it seconds;
@@ -183,7 +183,7 @@ std::vector<benchmark> all() {
 }
 
 int usage() {
-  std::fputs("usage: triad-bench-cuda [--filter=REGEX] [--arithmetic=float32|tf32|bf16] [--list]\n", stderr);
+  std::fputs("usage: triad-bench-cuda [--filter=REGEX] [--precision=float32|tf32|bf16] [--list]\n", stderr);
   return 2;
 }
 
@@ -193,15 +193,15 @@ int run(int argc, char** argv) {
   bool names_only = false;
   for (int i = 1; i < argc; ++i) {
     std::string const option = argv[i];
-    if (option == "--arithmetic=tf32")
+    if (option == "--precision=tf32")
       how = triad::cuda::arithmetic::tf32, tolerance = 1e-2;  // a dozen products in line, 5e-4 each
-    else if (option == "--arithmetic=bf16")
+    else if (option == "--precision=bf16")
       how = triad::cuda::arithmetic::bf16, tolerance = 1e-1;  // 4e-3 each
     else if (option.starts_with("--filter="))
       filter = option.substr(9);
     else if (option == "--list")
       names_only = true;
-    else if (option != "--arithmetic=float32")
+    else if (option != "--precision=float32")
       return usage();
   }
   auto const list = all();

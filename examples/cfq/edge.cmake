@@ -12,7 +12,7 @@ endforeach()
 file(WRITE ${FOLDER}/data/train.tsv "${train}")
 file(WRITE ${FOLDER}/data/test.tsv "${train}")
 
-set(arguments train --preset smoke --model edge-transformer --data ${FOLDER}/data --longest 14)
+set(arguments train --preset smoke --model edge-transformer --data ${FOLDER}/data --max-length 14)
 run("0|2" ${arguments} --updates 20 --out ${FOLDER}/run)
 expect("edge-transformer, [0-9]+ parameters")
 expect("test  exact match [0-9.]+  up to the order of conjuncts [0-9.]+")

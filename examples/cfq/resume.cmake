@@ -9,5 +9,5 @@ endforeach()
 file(WRITE ${FOLDER}-data/train.tsv "${lines}")
 file(WRITE ${FOLDER}-data/dev.tsv "${lines}")
 set(arguments train --preset smoke --model edge-transformer --pairs 8 --recompute --memory 14MiB --schedule linear --dropout 0.2 --updates 700 --evaluate-every 300
-    --longest 14 --data ${FOLDER}-data --threads 1)
+    --max-length 14 --data ${FOLDER}-data --threads 1)
 include(${CMAKE_CURRENT_LIST_DIR}/../common/resume_test.cmake)

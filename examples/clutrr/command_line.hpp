@@ -35,7 +35,7 @@ inline void add_train_options(CLI::App& app, options& o) {
   app.add_option("--attention", o.attention, "full, value-ablation, attention-ablation, both-ablations, flat")
       ->transform(CLI::CheckedTransformer(triad::examples::attention_names()));
   app.add_flag("--paper-form", o.paper_form, "The layer of the paper's equation 3 instead of the released program's");
-  app.add_flag("--untied", o.untied, "Parameters of its own for every layer");
+  app.add_flag("--tied,!--untied", o.tied, "One layer's parameters for all, as the paper says; else each its own");
   app.add_option("--epochs", o.epochs, "Passes over a file; generated: parts, each ending in a checkpoint")
       ->check(positive);
   app.add_option("--chains", o.chains, "Generated training chains in all")

@@ -17,7 +17,7 @@ namespace clutrr {
 namespace {
 
 vocabulary words_of(std::string const& folder) {
-  return vocabulary_of(triad::checkpoint(triad::examples::checkpoint_of(folder)));
+  return vocabulary_of(triad::examples::open_checkpoint(triad::examples::checkpoint_of(folder)));
 }
 
 int largest(std::vector<kinship_graph> const& graphs) {

@@ -37,7 +37,7 @@ story pick(options const& o, query const& q, vocabulary const& words) {
 }  // namespace
 
 int explain(options const& o, query const& q) {
-  auto const words = vocabulary_of(triad::checkpoint(triad::examples::checkpoint_of(q.checkpoint)));
+  auto const words = vocabulary_of(triad::examples::open_checkpoint(triad::examples::checkpoint_of(q.checkpoint)));
   auto const s = pick(o, q, words);
   auto const model = load_trained(q.checkpoint, o, s.graph.nodes, true);
   if (model.model.model != "edge-transformer" || model.model.attention == triad::triangle_form::flat)

@@ -16,7 +16,7 @@ std::unique_ptr<network> with_edge_transformer(options const& o, network_sizes c
   triad::edge_transformer_sizes const sizes{.labels = z.labels,
                                             .targets = z.targets,
                                             .layers = o.layers,
-                                            .tied = !o.untied,
+                                            .tied = o.tied,
                                             .layer = {.width = o.width,
                                                       .heads = o.heads,
                                                       .hidden = triad::examples::hidden_of(o),
@@ -37,7 +37,7 @@ std::unique_ptr<network> with_relation_model(options const& o, network_sizes con
       .labels = z.labels,
       .targets = z.targets,
       .layers = o.layers,
-      .tied = !o.untied,
+      .tied = o.tied,
       .layer = {.width = o.width, .heads = o.heads, .hidden = triad::examples::hidden_of(o), .dropout = o.dropout}};
   if (o.model == "rat") return make(triad::relation_aware_transformer<float>(sizes));
   return make(triad::relation_updating_transformer<float>(sizes));

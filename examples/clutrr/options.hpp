@@ -24,7 +24,7 @@ struct options {
   triad::triangle_form attention = triad::triangle_form::full;
   bool paper_form = false;  // the paper's layer instead of the released program's
   int layers = 8, width = 200, heads = 4, hidden_factor = 4;
-  bool untied = false;
+  bool tied = true;
   double dropout = 0.2;
 
   // training
@@ -87,18 +87,18 @@ inline std::string to_toml(options const& o) {
       .put("width", o.width)
       .put("heads", o.heads)
       .put("hidden-factor", o.hidden_factor)
-      .put("untied", o.untied);
+      .put("tied", o.tied);
   toml.put("dropout", o.dropout)
       .put("epochs", o.epochs)
       .put("chains", o.chains)
       .put("batch", o.batch)
-      .put("rate", o.rate);
+      .put("learning-rate", o.rate);
   toml.put("warmup", o.warmup)
-      .put("clip", o.clip)
+      .put("clip-norm", o.clip)
       .put("seed", o.seed)
       .put("seeds", o.seeds)
       .put("recompute", o.recompute);
-  toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
+  toml.put("backend", o.backend).put("precision", o.arithmetic).put("threads", o.threads);
   if (!o.compare.empty()) toml.put("compare", o.compare);
   return toml.text();
 }
@@ -106,7 +106,7 @@ inline std::string to_toml(options const& o) {
 /// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
   return triad::examples::toml_without(
-      to_toml(o), {"preset", "data", "test-size", "seeds", "compare", "recompute", "backend", "arithmetic", "threads"});
+      to_toml(o), {"preset", "data", "test-size", "seeds", "compare", "recompute", "backend", "precision", "threads"});
 }
 
 }  // namespace clutrr

@@ -21,7 +21,7 @@ inline nlohmann::json to_json(options const& o) {
           {"width", o.width},
           {"heads", o.heads},
           {"hidden_factor", o.hidden_factor},
-          {"tied", !o.untied}};
+          {"tied", o.tied}};
 }
 
 inline nlohmann::json to_json(vocabulary const& words) {
@@ -38,7 +38,7 @@ inline options shaped_as(triad::checkpoint const& file, options o) {
   o.attention = triad::examples::attention_form(file.setting<std::string>("attention"), file.tensors().file());
   o.paper_form = file.setting<std::string>("form") == "paper";
   triad::examples::read_stack(file, o);
-  o.untied = !file.setting<bool>("tied");
+  o.tied = file.setting<bool>("tied");
   o.dropout = 0;
   return o;
 }

@@ -57,7 +57,7 @@ run(1 evaluate ${FOLDER}/lost)
 expect("lost/model.safetensors: value 0 of [a-z0-9_.]+ is not finite, so this model has no answers: its run diverged")
 
 # Runs that diverge have no score, and are in no mean.
-run(2 train --preset smoke --epochs 1 --rate 1e30 --clip 0 --seeds 2)
+run(2 train --preset smoke --epochs 1 --learning-rate 1e30 --clip-norm 0 --seeds 2)
 expect("mean of 0 of 2 seeds; seeds 1 and 2 diverged\n2 of 2 runs failed")
 if(output MATCHES "k=[0-9]+ +[0-9n]")
   message(FATAL_ERROR "runs that diverged are scored:\n${output}")

@@ -9,7 +9,7 @@ namespace clutrr {
 
 trained load_trained(std::string const& folder, options o, int max_nodes, bool keeps) {
   auto const path = triad::examples::checkpoint_of(folder);
-  triad::checkpoint const file(path);
+  auto const file = triad::examples::open_checkpoint(path);
   auto words = vocabulary_of(file);
   o = shaped_as(file, std::move(o));
   network_sizes const sizes{

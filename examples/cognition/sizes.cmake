@@ -11,5 +11,5 @@ run("0|2" train --task pairs --data ${FOLDER}/pairs.tsv --preset smoke --updates
     --out ${FOLDER}/published)
 run("0|2" train --preset smoke --updates 2 --out ${FOLDER}/lrf)
 foreach(folder lrf published)
-  expect_sizes_refused(${folder} LEGAL published.padding OPTIONAL tokenise ARGUMENTS --sentence "hop left" --longest 3)
+  expect_sizes_refused(${folder} LEGAL published.padding OPTIONAL tokenise ARGUMENTS --sentence "hop left" --max-length 3)
 endforeach()

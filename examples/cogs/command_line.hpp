@@ -42,7 +42,7 @@ inline void add_train_options(CLI::App& app, options& o) {
   app.add_flag("--tied", o.tied, "One layer's parameters for all, as the paper says; else each its own, as released");
   app.add_option("--epochs", o.epochs, "Passes over the training sentences")->check(positive);
   app.add_option("--batch", o.batch, "Sentences in a batch")->check(positive);
-  app.add_option("--decay", o.decay, "Weight decay of AdamW")->check(not_negative);
+  app.add_option("--weight-decay", o.decay, "Weight decay of AdamW")->check(not_negative);
 }
 
 inline void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App& generate, options& o,

@@ -81,19 +81,19 @@ inline std::string to_toml(options const& o) {
       .put("dropout", o.dropout);
   toml.put("epochs", o.epochs)
       .put("batch", o.batch)
-      .put("rate", o.rate)
-      .put("decay", o.decay)
+      .put("learning-rate", o.rate)
+      .put("weight-decay", o.decay)
       .put("warmup", o.warmup)
-      .put("clip", o.clip);
+      .put("clip-norm", o.clip);
   toml.put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
-  toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
+  toml.put("backend", o.backend).put("precision", o.arithmetic).put("threads", o.threads);
   return toml.text();
 }
 
 /// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
   return triad::examples::toml_without(
-      to_toml(o), {"preset", "data", "labels", "test-size", "seeds", "recompute", "backend", "arithmetic", "threads"});
+      to_toml(o), {"preset", "data", "labels", "test-size", "seeds", "recompute", "backend", "precision", "threads"});
 }
 
 }  // namespace cogs

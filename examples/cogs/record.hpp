@@ -56,7 +56,7 @@ struct trained {
   /// data_error.
   trained(std::string const& folder, options const& o, int longest) {
     auto const path = triad::examples::checkpoint_of(folder);
-    triad::checkpoint const file(path);
+    auto const file = triad::examples::open_checkpoint(path);
     words = vocabulary_from(file.vocabulary(), path);
     auto const shape = shaped_as(file, o);
     net = make_parser(shape, {words.tokens.count(), words.labels(), 64, std::min(longest, 24), longest, false});

@@ -62,7 +62,7 @@ expect("was trained with training-data = \"100 examples, digest [0-9a-f]+\", thi
 file(REMOVE ${FOLDER}/data/test_seqtag.jsonl ${FOLDER}/data/gen_seqtag.jsonl)
 run(2 train --preset smoke --epochs 1 --data ${FOLDER}/data)
 expect("test -  generalisation -  as trees -")
-run(2 train --preset smoke --epochs 1 --rate 1e30 --clip 0 --seeds 2)
+run(2 train --preset smoke --epochs 1 --learning-rate 1e30 --clip-norm 0 --seeds 2)
 expect("the loss is .*seed 1: .*  failed\n.*the loss is .*seed 2: .*  failed\n.*mean of 0 of 2 seeds; seeds 1 and 2 diverged\n")
 run(2 train --preset smoke --epochs 1 --seeds 2)
 expect("mean of 2 seeds; seeds 1 and 2 did not learn and are in it: generalisation [0-9.]+ \\+- [0-9.]+, as trees [0-9.]+ \\+- [0-9.]+\n")

@@ -14,7 +14,7 @@ template <class Options, class OnReference, class OnCpu, class OnCuda>
 auto on_chosen_backend(Options const& o, OnReference&& make_on_reference, OnCpu&& make_on_cpu, OnCuda&& make_on_cuda) {
   if (o.backend == "cuda") return make_on_cuda();
   if (o.arithmetic != "float32")
-    throw data_error("--arithmetic " + o.arithmetic + " is for --backend cuda; " + o.backend + " has float32 alone");
+    throw data_error("--precision " + o.arithmetic + " is for --backend cuda; " + o.backend + " has float32 alone");
   return o.backend == "reference" ? make_on_reference() : make_on_cpu();
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "learner.hpp"
+#include "renames.hpp"
 #include "toml.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/initialize.hpp"
@@ -63,7 +64,7 @@ class learner_on : public Interface {
                     trainer_.parameters());
   }
   std::string load(std::string const& path, run_record const& record) override {
-    checkpoint const file(path);
+    auto const file = open_checkpoint(path);
     file.expect(nlohmann::json::parse(record.configuration), nlohmann::json::parse(record.vocabulary));
     if (record.resumes) expect_same_settings(path, file, record.settings);
     file.load(trainer_.parameters());
@@ -98,7 +99,7 @@ class learner_on : public Interface {
       if (bad != host.end())
         throw data_error(path + ": value " + std::to_string(bad - host.begin()) + " of " + name +
                          " is not finite, so this model has no answers: its run diverged; train again with a smaller "
-                         "--rate, or another --seed");
+                         "--learning-rate, or another --seed");
     });
   }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "renames.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/sizes.hpp"
 #include "triad/io/checkpoint.hpp"

@@ -19,10 +19,12 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <vector>
 
 #include "number_checks.hpp"
 #include "printed.hpp"
+#include "renames.hpp"
 #include "run_folder.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/errors.hpp"
@@ -47,10 +49,20 @@ inline std::string owner_of(std::string const& config) {
   return {};
 }
 
+/// What a config file says, under the names that options have now.
+inline std::vector<CLI::ConfigItem> config_items(std::string const& file) {
+  auto items = CLI::ConfigTOML().from_file(file);
+  for (auto& item : items) {
+    auto const option = item.name;
+    for (auto& value : item.inputs) std::tie(item.name, value) = renamed(option, value);
+  }
+  return items;
+}
+
 /// The options of a config file as arguments, but for those that the command line gives itself.
 inline std::vector<std::string> configured(CLI::App const& train, std::string const& file) {
   std::vector<std::string> arguments;
-  for (auto const& item : CLI::ConfigTOML().from_file(file)) {
+  for (auto const& item : config_items(file)) {
     auto const* const option = train.get_option_no_throw("--" + item.name);
     if (option == nullptr) {
       auto const owner = owner_of(file);
@@ -71,6 +83,15 @@ inline std::set<std::string> option_names(std::vector<std::string> const& argume
   for (auto const& argument : arguments)
     if (argument.starts_with("--") && argument.size() > 2) names.insert(argument.substr(2, argument.find('=') - 2));
   return names;
+}
+
+/// A line for each option of version 0.1 among arguments that `refused` says were not expected: what it is called now.
+inline std::string renamed_options(std::vector<std::string> const& arguments, std::string const& refused) {
+  std::string text;
+  for (auto const& option : option_names(arguments))
+    if (auto const* const now = find_rename(option); now != nullptr && refused.find("--" + option) != std::string::npos)
+      text += "--" + option + " is called --" + std::string(now->is) + " now\n";
+  return text;
 }
 
 }  // namespace detail
@@ -109,7 +130,7 @@ void add_run_options(CLI::App& app, Options& o) {
   app.add_option("--backend", o.backend,
                  "cpu; cuda: an NVIDIA GPU, where the program was built for it; reference: plain loops, slow")
       ->check(CLI::IsMember({"cpu", "cuda", "reference"}));
-  app.add_option("--arithmetic", o.arithmetic,
+  app.add_option("--precision", o.arithmetic,
                  "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits")
       ->check(CLI::IsMember({"float32", "tf32", "bf16"}));
 }
@@ -124,7 +145,7 @@ void add_shared_training_options(CLI::App& app, Options& o,
   app.add_option("--width", o.width, "Hidden size")->check(positive);
   app.add_option("--heads", o.heads, "Attention heads; the width is a multiple")->check(positive);
   app.add_option("--warmup", o.warmup, "Updates of warm-up")->check(not_negative);
-  app.add_option("--clip", o.clip, "Largest norm of a gradient; 0: any")->check(not_negative);
+  app.add_option("--clip-norm", o.clip, "Largest norm of a gradient; 0: any")->check(not_negative);
   app.add_option("--seed", o.seed, "Of first values, order and dropout")->check(any_seed);
   app.add_option("--seeds", o.seeds, "Runs with seed, seed + 1, ...")->check(positive);
   app.add_flag("--recompute", o.recompute, "Run layers again in backward instead of keeping what they computed");
@@ -141,7 +162,7 @@ void add_training_options(CLI::App& app, Options& o) {
       ->check(positive);
   app.add_option("--dropout", o.dropout, "Rate, of attention weights, branches and feed-forward block")
       ->check(between(0.0, 0.95));
-  app.add_option("--rate", o.rate, "Learning rate after warm-up; falls linearly to 0")->check(positive);
+  app.add_option("--learning-rate", o.rate, "Learning rate after warm-up; falls linearly to 0")->check(positive);
 }
 
 /// What a verb that uses a trained model is told in all programs.  Query: a struct with checkpoint.
@@ -189,8 +210,8 @@ data_of_run take_from_run(std::string const& program, CLI::App& verb, Query cons
     throw data_error(q.checkpoint + " is a run of " + owner + ", and this is " + program + ": give it to " + owner +
                      " " + verb.get_name());
   found.known = true;
-  static std::set<std::string> const of_the_machine{"backend", "arithmetic", "threads", "out"};
-  for (auto const& item : CLI::ConfigTOML().from_file(file)) {
+  static std::set<std::string> const of_the_machine{"backend", "precision", "threads", "out"};
+  for (auto const& item : detail::config_items(file)) {
     if (item.name == "data" && !item.inputs.empty()) found.trained_on = item.inputs.front();
     auto* const option = verb.get_option_no_throw("--" + item.name);
     if (option == nullptr || option->count() > 0 || !option->get_configurable() || of_the_machine.contains(item.name))
@@ -287,6 +308,8 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
   } catch (CLI::ParseError const& e) {
     std::ostringstream wrong;
     int const status = app.exit(e, std::cout, wrong);
+    if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr)
+      wrong << detail::renamed_options({argv + 1, argv + argc}, e.what());
     std::fputs(printable(wrong.str()).c_str(), stderr);
     return status == 0 && std::fflush(stdout) != 0 ? 1 : status;  // --help
   } catch (triad::memory_refused const& e) {                      // which says how much

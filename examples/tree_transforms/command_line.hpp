@@ -34,7 +34,7 @@ inline void add_train_options(CLI::App& app, options& o) {
   add_task_options(app, o);
   add_data_options(app, o);
   triad::examples::add_training_options(app, o);
-  app.get_option("--rate")->description("Learning rate after warm-up; falls as a cosine, epoch by epoch");
+  app.get_option("--learning-rate")->description("Learning rate after warm-up; falls as a cosine, epoch by epoch");
   app.get_option("--layers")->description("Transformer layers of each step");
   app.get_option("--hidden-factor")->description("Width of the feed-forward block over the width");
   app.add_option("--model", o.model, "tree-machine")->check(CLI::IsMember({"tree-machine"}));
@@ -65,7 +65,7 @@ inline void add_train_options(CLI::App& app, options& o) {
       ->check(triad::examples::any_seed);
   app.add_option("--updates", o.updates, "Batches to train on")->check(positive)->check(triad::examples::any_count);
   app.add_option("--batch", o.batch, "Rows of a batch; 0: the paper's for the task")->check(not_negative);
-  app.add_option("--decay", o.decay, "Weight decay of AdamW, of all parameters")->check(not_negative);
+  app.add_option("--weight-decay", o.decay, "Weight decay of AdamW, of all parameters")->check(not_negative);
   app.add_option("--beta1", o.beta1, "Of AdamW")->check(between(0.0, 0.9999));
   app.add_option("--beta2", o.beta2, "Of AdamW")->check(between(0.0, 0.99999));
   app.add_option("--train-sample", o.train_sample, "Training rows that are scored at the end; 0: all")

@@ -141,24 +141,24 @@ inline std::string to_toml(options const& o) {
   toml.put("temperature", o.temperature).put("cooling", o.cooling);
   toml.put("updates", o.updates)
       .put("batch", o.batch)
-      .put("rate", o.rate)
-      .put("decay", o.decay)
+      .put("learning-rate", o.rate)
+      .put("weight-decay", o.decay)
       .put("beta1", o.beta1)
       .put("beta2", o.beta2);
   toml.put("warmup", o.warmup)
-      .put("clip", o.clip)
+      .put("clip-norm", o.clip)
       .put("seed", o.seed)
       .put("seeds", o.seeds)
       .put("recompute", o.recompute);
   toml.put("train-sample", o.train_sample);
-  toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
+  toml.put("backend", o.backend).put("precision", o.arithmetic).put("threads", o.threads);
   return toml.text();
 }
 
 /// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
-  std::set<std::string> names{"preset",       "data",    "test-size",  "seeds",  "recompute",
-                              "train-sample", "backend", "arithmetic", "threads"};
+  std::set<std::string> names{"preset",       "data",    "test-size", "seeds",  "recompute",
+                              "train-sample", "backend", "precision", "threads"};
   if (o.cooling == 0)
     names.insert({"temperature", "cooling"});  // nothing cools: the same run as one that did not know of it
   return triad::examples::toml_without(to_toml(o), names);

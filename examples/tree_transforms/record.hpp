@@ -81,7 +81,7 @@ struct trained {
   /// Reads folder/model.safetensors (or a file itself), with room for `batch` trees.  Throws data_error.
   trained(std::string const& folder, options const& o, index_t batch) {
     auto const path = triad::examples::checkpoint_of(folder);
-    triad::checkpoint const file(path);
+    auto const file = triad::examples::open_checkpoint(path);
     shape = shaped_as(file, o);
     try {
       labels = triad::vocabulary(file.vocabulary().get<std::vector<std::string>>());

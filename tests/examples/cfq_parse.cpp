@@ -96,7 +96,7 @@ TEST_CASE("a run trains on every sentence once an epoch, in batches of no more w
     data.train.push_back(sentence(words));
   }
   options o;
-  o.words = 20;
+  o.tokens = 20;
   o.dev_size = 10;
   task work(o, data);
   CHECK(work.measured_on_train());
@@ -111,8 +111,8 @@ TEST_CASE("a run trains on every sentence once an epoch, in batches of no more w
   }
   for (auto n = dictionary::specials; n < work.words().words().size(); ++n)
     if (work.words().words().token(n) != "x") CHECK(seen[static_cast<std::size_t>(n)] == 1);
-  o.words = 6;
-  CHECK_THROWS_WITH(task(o, data), contains("a training sentence has 7 words: give --words as many"));
+  o.tokens = 6;
+  CHECK_THROWS_WITH(task(o, data), contains("a training sentence has 7 words: give --tokens as many"));
 }
 
 TEST_CASE("a folder's parts are read, and what is missing is said") {

@@ -52,7 +52,7 @@ TEST_CASE("presets have the Edge Transformer paper's Table 1: CLUTRR") {
       CHECK(o.batch == e.batch);
       CHECK(o.rate == e.rate);
       CHECK(o.epochs == e.duration);
-      CHECK(o.untied == !e.tied);
+      CHECK(o.tied == e.tied);
       CHECK(o.hidden_factor == 4);  // section 3
     }
 }
@@ -68,7 +68,7 @@ TEST_CASE(
     CHECK(o.layers == e.layers);
     CHECK(o.width == e.width);
     CHECK(o.heads == e.heads);
-    CHECK(o.words == e.batch);
+    CHECK(o.tokens == e.batch);
     CHECK(o.rate == e.rate);
     CHECK(o.updates == e.duration);
     CHECK(o.tied == e.tied);
@@ -91,7 +91,7 @@ TEST_CASE("presets have the Edge Transformer paper's Table 1: queries of CFQ") {
     CHECK(o.pairs == e.batch);
     CHECK(o.rate == e.rate);
     CHECK(o.epochs == e.duration);
-    CHECK(o.untied == !e.tied);
+    CHECK(o.tied == e.tied);
     CHECK(o.hidden == 4 * e.width);   // section 3
     CHECK(o.longest_training == 50);  // section 4.3
     CHECK_FALSE(o.from_begin);        // section 3: a token is read from the edge (i, i)
@@ -138,7 +138,7 @@ TEST_CASE("a run of CLUTRR is drawn beside the paper's figures where its setting
   CHECK(paper_curve(o)->y == std::vector<double>{.820, .743, .669, .618, .581});  // Table 5, k = 6 to 10
   for (auto const change :
        {+[](clutrr::options& p) { p.width = 32; }, +[](clutrr::options& p) { p.epochs = 1; },
-        +[](clutrr::options& p) { p.untied = true; }, +[](clutrr::options& p) { p.paper_form = true; },
+        +[](clutrr::options& p) { p.tied = false; }, +[](clutrr::options& p) { p.paper_form = true; },
         +[](clutrr::options& p) { p.attention = triad::triangle_form::flat; }}) {
     auto other = o;
     change(other);

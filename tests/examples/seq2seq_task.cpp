@@ -229,7 +229,7 @@ TEST_CASE(
     change(o);
     CHECK_THROWS_WITH(check(o), contains(reason));
   };
-  refused([](options& o) { o.untied = true; }, "are about --model edge-transformer");
+  refused([](options& o) { o.tied = false; }, "are about --model edge-transformer");
   refused([](options& o) { o.joint = true, o.target_bpe = "file"; },
           "--source-dictionary and --source-bpe name the files of both");
   refused_of_edges([](options& o) { o.relative = true; }, "states of tokens");

@@ -169,6 +169,33 @@ TEST_CASE("a setting that is no integer of the type asked for is refused, and te
   CHECK_NOTHROW(checkpoint(path));  // the file is the old one
 }
 
+TEST_CASE("a program may rename the settings of a checkpoint of format 1, and of no other") {
+  scratch_folder const folder;
+  auto const path = folder / "file";
+  auto const rename = [](checkpoint_state& state) {
+    state.configuration["tied"] = !state.configuration.at("untied").get<bool>();
+    state.configuration.erase("untied");
+    state.extra["settings"] = "new";
+  };
+  for (std::string const format : {"triad-checkpoint-1", "triad-checkpoint-2"}) {
+    safetensors_writer file;
+    for (auto const& [name, text] :
+         std::vector<std::pair<std::string, std::string>>{{"format", format},
+                                                          {"step", "1"},
+                                                          {"random_key", "2"},
+                                                          {"configuration", R"({"untied":true})"},
+                                                          {"vocabulary", "[]"},
+                                                          {"extra.settings", "old"}})
+      file.text(name, text);
+    file.write(path);
+    bool const first = format.ends_with("1");
+    checkpoint const read(path, rename), as_it_is(path);
+    CHECK(read.configuration() == (first ? nlohmann::json{{"tied", false}} : nlohmann::json{{"untied", true}}));
+    CHECK(read.state().extra.at("settings") == (first ? "new" : "old"));
+    CHECK(as_it_is.setting<bool>("untied"));
+  }
+}
+
 TEST_CASE("a file that is no checkpoint, or a damaged one, is refused") {
   scratch_folder const folder;
   auto const path = folder / "file";

@@ -29,7 +29,7 @@ struct options {
 
   // training
   int updates = 2000, evaluate_every = 200;
-  int words = 500;     // of a batch
+  int tokens = 500;    // words of a batch
   int dev_size = 500;  // sentences
   double rate = 1e-3, decay = 0;
   int warmup = 200;
@@ -57,12 +57,12 @@ inline void apply_preset(options& o) {
   bool const universal = o.model == "universal-transformer", paper = o.preset == "paper-dependency";
   o.tied = universal || (paper && o.model == "edge-transformer");
   if (paper) {
-    o.layers = universal ? 8 : 7, o.width = 360, o.heads = 4, o.words = o.model == "transformer" ? 1000 : 500;
+    o.layers = universal ? 8 : 7, o.width = 360, o.heads = 4, o.tokens = o.model == "transformer" ? 1000 : 500;
     o.rate = 1e-3, o.updates = 8000, o.evaluate_every = 500;
   }
   if (o.preset == "smoke") {
     o.layers = 1, o.width = 16, o.heads = 2, o.dropout = 0;
-    o.words = 40, o.warmup = 0, o.updates = 20, o.evaluate_every = 10, o.dev_size = 4;
+    o.tokens = 40, o.warmup = 0, o.updates = 20, o.evaluate_every = 10, o.dev_size = 4;
   }
 }
 
@@ -83,7 +83,7 @@ inline std::string to_toml(options const& o) {
   toml.put("task", o.task);
   if (!o.preset.empty()) toml.put("preset", o.preset);
   if (!o.data.empty()) toml.put_path("data", o.data);
-  toml.put("least-count", o.least_count).put("model", o.model);
+  toml.put("min-count", o.least_count).put("model", o.model);
   toml.put("attention", triad::examples::attention_name(o.attention)).put("tied", o.tied);
   toml.put("layers", o.layers)
       .put("width", o.width)
@@ -92,17 +92,17 @@ inline std::string to_toml(options const& o) {
       .put("dropout", o.dropout);
   toml.put("updates", o.updates)
       .put("evaluate-every", o.evaluate_every)
-      .put("words", o.words)
+      .put("tokens", o.tokens)
       .put("dev-size", o.dev_size);
-  toml.put("rate", o.rate).put("decay", o.decay).put("warmup", o.warmup).put("clip", o.clip);
+  toml.put("learning-rate", o.rate).put("weight-decay", o.decay).put("warmup", o.warmup).put("clip-norm", o.clip);
   toml.put("seed", o.seed).put("seeds", o.seeds).put("recompute", o.recompute);
-  toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
+  toml.put("backend", o.backend).put("precision", o.arithmetic).put("threads", o.threads);
   return toml.text();
 }
 
 /// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 inline std::string training_settings(options const& o) {
-  std::set<std::string> names{"preset", "data", "dev-size", "seeds", "recompute", "backend", "arithmetic", "threads"};
+  std::set<std::string> names{"preset", "data", "dev-size", "seeds", "recompute", "backend", "precision", "threads"};
   if (o.attention == triad::triangle_form::full) names.insert("attention");  // as in a run that did not know of it
   return triad::examples::toml_without(to_toml(o), names);
 }

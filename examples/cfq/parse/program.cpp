@@ -30,7 +30,7 @@ void add_train_options(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"paper-dependency", "small-dependency", "smoke"}));
   add_data(app, o);
   triad::examples::add_training_options(app, o);
-  app.add_option("--least-count", o.least_count, "The dictionary has words that the training set has so often")
+  app.add_option("--min-count", o.least_count, "The dictionary has words that the training set has so often")
       ->check(positive);
   app.add_option("--model", o.model, "edge-transformer; transformer or universal-transformer, with biaffine heads")
       ->check(CLI::IsMember({"edge-transformer", "transformer", "universal-transformer"}));
@@ -38,12 +38,12 @@ void add_train_options(CLI::App& app, options& o) {
                  "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
       ->transform(CLI::CheckedTransformer(triad::examples::attention_names()));
   app.add_flag("--tied,!--untied", o.tied, "One layer's parameters for all, as the paper says; else each its own");
-  app.add_option("--words", o.words, "Of a batch, at most")->check(positive);
+  app.add_option("--tokens", o.tokens, "Words of a batch, at most")->check(positive);
   app.add_option("--updates", o.updates)->check(positive);
   app.add_option("--evaluate-every", o.evaluate_every, "Updates between two checkpoints")->check(positive);
   app.add_option("--dev-size", o.dev_size, "Sentences that a checkpoint is measured on; 0: all of dev")
       ->check(not_negative);
-  app.add_option("--decay", o.decay, "Weight decay of AdamW")->check(not_negative);
+  app.add_option("--weight-decay", o.decay, "Weight decay of AdamW")->check(not_negative);
 }
 
 void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App& explain, CLI::App&, options& o, query& q) {

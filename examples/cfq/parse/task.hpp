@@ -59,7 +59,7 @@ class task {
   task(options const& o, data_set const& data)
       : words_(vocabulary::of(data.train, o.least_count)),
         longest_training_(longest_of(data.train)),
-        batches_(lengths(o, data.train), o.words, o.seed) {
+        batches_(lengths(o, data.train), o.tokens, o.seed) {
     for (auto const& s : data.train) numbered_.push_back(numbered(s, words_));
     longest_ = longest_training_;
     for (auto const& part : data.tests) longest_ = std::max(longest_, longest_of(part.all));
@@ -105,9 +105,9 @@ class task {
     std::vector<seq2seq::pair_length> result;
     for (auto const& s : train) {
       auto const n = static_cast<index_t>(s.words.size());
-      if (n > o.words)
+      if (n > o.tokens)
         throw triad::data_error("a training sentence has " + std::to_string(n) +
-                                " words: give --words as many, or leave it out");
+                                " words: give --tokens as many, or leave it out");
       result.push_back({n, 0});
     }
     return result;

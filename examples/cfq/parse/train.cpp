@@ -37,12 +37,12 @@ run_result train_once(options const& o, data_set const& data, task& work, std::s
   auto const& v = work.words();
   std::unique_ptr<parser> net;
   try {
-    net = make_parser(o, {v.words().size(), static_cast<index_t>(v.relations().size()), o.words,
+    net = make_parser(o, {v.words().size(), static_cast<index_t>(v.relations().size()), o.tokens,
                           work.longest_training(), work.longest(), true});
   } catch (std::bad_alloc const&) {
-    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.words) +
+    throw triad::data_error("there is not enough memory for batches of " + std::to_string(o.tokens) +
                             " words in sentences of up to " + std::to_string(work.longest_training()) +
-                            ": take fewer --words, or --recompute");
+                            ": take fewer --tokens, or --recompute");
   }
   auto const fill = [&](std::int64_t update) {
     net->clear();

@@ -41,7 +41,7 @@ class token_batches {
         throw triad::data_error("a training pair has " + std::to_string(p.source) + " source and " +
                                 std::to_string(p.target) +
                                 " target tokens, with their ends; give --tokens as many, or leave long targets out "
-                                "with --longest-training");
+                                "with --max-train-length");
   }
 
   /// The pairs of an update, by their places in the list.

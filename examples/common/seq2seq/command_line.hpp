@@ -24,12 +24,13 @@ inline void add_text_options(CLI::App& app, options& o) {
                  "Sides that are plain text, and are cut into words and punctuation marks: none, source, target, both; "
                  "translations stay cut")
       ->check(CLI::IsMember({"none", "source", "target", "both"}));
-  app.add_option("--least-count", o.least_count, "The dictionary has words that the training set has so often")
+  app.add_option("--min-count", o.least_count, "The dictionary has words that the training set has so often")
       ->check(positive);
-  app.add_flag("--joint,!--no-joint", o.joint, "One dictionary for both sides; edge-transformer needs it and has it");
+  app.add_flag("--joined-dictionary,!--no-joined-dictionary", o.joint,
+               "One dictionary for both sides; edge-transformer needs it and has it");
   app.add_option("--train-size", o.train_size, "Train on so many pairs, spread over the training set; 0: all")
       ->check(not_negative);
-  app.add_option("--longest-training", o.longest_training,
+  app.add_option("--max-train-length", o.longest_training,
                  "Leave pairs with more target tokens out of training; 0: none")
       ->check(not_negative);
 }
@@ -58,7 +59,7 @@ inline void add_model_options(CLI::App& app, options& o) {
                  "model.safetensors), which is "
                  "fine-tuned as the encoder")
       ->check(CLI::ExistingDirectory);
-  app.add_flag("--untied", o.untied, "Of edge-transformer: each layer has parameters of its own");
+  app.add_flag("--tied,!--untied", o.tied, "Of edge-transformer: one layer's parameters for all; else each its own");
   app.add_flag("--positional", o.positional,
                "Of edge-transformer: first states from positions of both tokens, instead of their distance");
   app.add_flag("--from-begin", o.from_begin,
@@ -72,10 +73,10 @@ inline void add_search_options(CLI::App& app, options& o) {
   app.add_option("--beam", o.beam, "Hypotheses kept at once; 1: greedy")->check(between(1, 64));
   app.add_option("--length-penalty", o.length_penalty, "Scores are divided by the length to this power")
       ->check(between(-10, 10));
-  app.add_option("--longest", o.longest,
+  app.add_option("--max-length", o.longest,
                  "Tokens of a translation at most; 0: three times the longest target of training, and ten more")
       ->check(not_negative);
-  app.add_option("--longest-factor", o.longest_factor, "So many more for each token of the source")
+  app.add_option("--max-length-factor", o.longest_factor, "So many more for each token of the source")
       ->check(between(0, 1000));
 }
 
@@ -92,13 +93,13 @@ inline void add_train_options(CLI::App& app, options& o, std::string const& more
                                                "metrics.csv, config.toml, model.safetensors, scores.csv, plots/");
   add_text_options(app, o);
   add_model_options(app, o);
-  app.add_option("--smoothing", o.smoothing, "Part of the right answer's probability that all answers share")
+  app.add_option("--label-smoothing", o.smoothing, "Part of the right answer's probability that all answers share")
       ->check(between(0.0, 0.95));
-  app.add_option("--rate", o.rate, "Learning rate after warm-up")->check(positive);
+  app.add_option("--learning-rate", o.rate, "Learning rate after warm-up")->check(positive);
   app.add_option("--schedule", o.schedule,
                  "How it falls: inverse-sqrt, as one over the square root, or linear, to 0 at the last update")
       ->check(CLI::IsMember({"inverse-sqrt", "linear"}));
-  app.add_option("--decay", o.decay, "Weight decay of AdamW")->check(not_negative);
+  app.add_option("--weight-decay", o.decay, "Weight decay of AdamW")->check(not_negative);
   app.add_option("--updates", o.updates)->check(positive);
   app.add_option("--epochs", o.epochs, "Passes over the training set, instead of --updates")->check(not_negative);
   app.add_option("--tokens", o.tokens, "Of a batch, on either side, ends included")->check(positive);

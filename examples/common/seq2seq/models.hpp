@@ -57,7 +57,7 @@ inline triad::edge_transformer_seq2seq_sizes edge_model_of(options const& o, tra
   triad::edge_transformer_seq2seq_sizes sizes;
   sizes.tokens = z.target_words;
   sizes.layers = o.encoder_layers;
-  sizes.tied = !o.untied;
+  sizes.tied = o.tied;
   sizes.layer = {.width = o.width,
                  .heads = o.heads,
                  .hidden = o.hidden,

@@ -44,7 +44,7 @@ struct options {
   std::optional<triad::roberta_config> published;  // its shape, or that of a checkpoint made with one
   std::string published_weights;                   // a digest of its weights, where a run begins with them
   // of edge-transformer
-  bool untied = false;      // layers with parameters of their own
+  bool tied = true;         // one layer's parameters for all of a side
   bool positional = false;  // sums of positional vectors at both ends of an edge, instead of relative positions
   bool from_begin = false;  // a token is read from the edge (begin, i), not from (i, i)
   triad::triangle_form attention = triad::triangle_form::full;
@@ -113,7 +113,7 @@ inline void check(options const& o) {
   if (!looks_back && (o.only_top || o.accumulate))
     refuse(
         "--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
-  if (!of_edges(o) && (o.untied || o.positional || o.from_begin || o.attention != triad::triangle_form::full))
+  if (!of_edges(o) && (!o.tied || o.positional || o.from_begin || o.attention != triad::triangle_form::full))
     refuse("--untied, --positional, --from-begin and --attention are about --model edge-transformer");
   if (of_edges(o) && (o.relative || o.tie_output || o.norm != "after"))
     refuse(
@@ -124,18 +124,18 @@ inline void check(options const& o) {
   if (of_edges(o) && o.attention == triad::triangle_form::flat)
     refuse("--attention flat is not causal: an Edge Transformer that decodes has no such form");
   if (of_edges(o) && !o.joint)
-    refuse("--model edge-transformer has one table for the words of both sides: leave --joint on");
+    refuse("--model edge-transformer has one table for the words of both sides: leave --joined-dictionary on");
   if (o.joint && (!o.target_dictionary.empty() || !o.target_bpe.empty()))
     refuse("with one dictionary for both sides, --source-dictionary and --source-bpe name the files of both");
   if (o.joint && o.tokenise != "none" && o.tokenise != "both")
-    refuse("--joint is one dictionary for both sides: give --tokenise both");
+    refuse("--joined-dictionary is one dictionary for both sides: give --tokenise both");
   if (!o.roberta.empty() && o.tokenise != "none" && o.tokenise != "target")
     refuse("--roberta cuts sources itself: give --tokenise target, or leave it out");
   if (!o.roberta.empty()) {
     if (o.model != "lrf" && o.model != "transformer")
       refuse("--roberta is an encoder of --model lrf or transformer, not of " + o.model);
     if (o.joint || !o.source_dictionary.empty() || !o.source_bpe.empty())
-      refuse("--roberta brings its own tokens: leave --joint, --source-dictionary and --source-bpe out");
+      refuse("--roberta brings its own tokens: leave --joined-dictionary, --source-dictionary and --source-bpe out");
     if (o.given.contains("encoder-layers"))
       refuse("--roberta has as many layers as its config.json says: leave --encoder-layers out");
     if (o.relative || o.norm != "after")
@@ -162,9 +162,9 @@ inline std::string to_toml(options const& o) {
                                    {"roberta", &o.roberta}})
     if (!path->empty()) toml.put_path(name, *path);
   if (o.tokenise != "none") toml.put("tokenise", o.tokenise);
-  toml.put("least-count", o.least_count)
-      .put("joint", o.joint)
-      .put("longest-training", o.longest_training)
+  toml.put("min-count", o.least_count)
+      .put("joined-dictionary", o.joint)
+      .put("max-train-length", o.longest_training)
       .put("train-size", o.train_size);
   toml.put("model", o.model)
       .put("fuse", o.fuse)
@@ -176,14 +176,14 @@ inline std::string to_toml(options const& o) {
       .put("width", o.width)
       .put("hidden", o.hidden);
   toml.put("heads", o.heads).put("dropout", o.dropout).put("tie-output", o.tie_output).put("norm", o.norm);
-  toml.put("untied", o.untied).put("positional", o.positional).put("from-begin", o.from_begin);
+  toml.put("tied", o.tied).put("positional", o.positional).put("from-begin", o.from_begin);
   toml.put("attention", triad::examples::attention_name(o.attention));
-  toml.put("smoothing", o.smoothing)
-      .put("rate", o.rate)
-      .put("decay", o.decay)
+  toml.put("label-smoothing", o.smoothing)
+      .put("learning-rate", o.rate)
+      .put("weight-decay", o.decay)
       .put("schedule", o.schedule)
       .put("warmup", o.warmup)
-      .put("clip", o.clip);
+      .put("clip-norm", o.clip);
   toml.put("updates", o.updates)
       .put("epochs", o.epochs)
       .put("tokens", o.tokens)
@@ -196,10 +196,10 @@ inline std::string to_toml(options const& o) {
       .put("recompute", o.recompute);
   toml.put("beam", o.beam)
       .put("length-penalty", o.length_penalty)
-      .put("longest-factor", o.longest_factor)
-      .put("longest", o.longest);
+      .put("max-length-factor", o.longest_factor)
+      .put("max-length", o.longest);
   if (!o.memory.empty()) toml.put("memory", o.memory);
-  toml.put("backend", o.backend).put("arithmetic", o.arithmetic).put("threads", o.threads);
+  toml.put("backend", o.backend).put("precision", o.arithmetic).put("threads", o.threads);
   return toml.text();
 }
 
@@ -221,10 +221,10 @@ inline std::set<std::string> free_settings(options const& o) {
                               "memory",
                               "beam",
                               "length-penalty",
-                              "longest-factor",
-                              "longest",
+                              "max-length-factor",
+                              "max-length",
                               "backend",
-                              "arithmetic",
+                              "precision",
                               "threads"};
   if (o.schedule == "linear") names.erase("updates"), names.erase("epochs");
   return names;

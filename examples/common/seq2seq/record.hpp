@@ -30,7 +30,7 @@ inline nlohmann::json to_json(options const& o) {
              {"width", o.width},
              {"hidden", o.hidden},
              {"heads", o.heads},
-             {"untied", o.untied},
+             {"tied", o.tied},
              {"positional", o.positional},
              {"from_begin", o.from_begin},
              {"attention", triad::examples::attention_name(o.attention)}};
@@ -70,7 +70,7 @@ inline options shaped_as(triad::checkpoint const& file, std::string const& path,
     o.tokenise = triad::examples::read_name(file, "tokenise", {"none", "source", "target", "both"});
   if (of_edges(o)) {
     o.encoder_layers = o.decoder_layers = file.setting("layers", 1, triad::examples::most_layers);
-    o.untied = file.setting<bool>("untied");
+    o.tied = file.setting<bool>("tied");
     o.positional = file.setting<bool>("positional");
     o.from_begin = file.setting<bool>("from_begin");
     o.attention = triad::examples::attention_form(file.setting<std::string>("attention"), path);
@@ -154,7 +154,7 @@ struct trained {
   template <class Longest>
   trained(std::string const& run, options const& o, use what, Longest&& longest) {
     auto const path = triad::examples::checkpoint_of(run);
-    triad::checkpoint const file(path);
+    auto const file = triad::examples::open_checkpoint(path);
     seed = file.key();
     words = vocabulary_from(file.vocabulary(), path);
     shape = shaped_as(file, path, o);
@@ -166,8 +166,8 @@ struct trained {
     try {
       net = make_translator(shape, sizes_for(shape, words, longest(words, shape), what));
     } catch (std::bad_alloc const&) {
-      throw triad::data_error(path +
-                              ": there is not enough memory to translate with it; give a smaller --beam or --longest");
+      throw triad::data_error(
+          path + ": there is not enough memory to translate with it; give a smaller --beam or --max-length");
     }
     net->load(path, {to_json(shape).dump(), to_json(words).dump(), {}});
   }

@@ -58,7 +58,7 @@ class task {
 
   vocabulary& words() { return words_; }
   std::size_t pairs() const { return train_.size(); }
-  /// Pairs with targets longer than --longest-training.
+  /// Pairs with targets longer than --max-train-length.
   std::size_t left_out() const { return left_out_; }
   /// What a checkpoint is measured on: pairs of dev, or of the training set where there is no dev.
   std::vector<text_pair> const& dev() const { return dev_; }

@@ -23,8 +23,9 @@ void in_batches(translator& net, std::vector<std::size_t> const& order, Add&& ad
     auto last = first;
     while (last < order.size() && add(order[last])) ++last;
     if (last == first)
-      throw triad::data_error("sentence " + std::to_string(order[first] + 1) +
-                              " has more tokens than the model was given room for; cut it, or give a larger --longest");
+      throw triad::data_error(
+          "sentence " + std::to_string(order[first] + 1) +
+          " has more tokens than the model was given room for; cut it, or give a larger --max-length");
     use(first, last);
     first = last;
   }

@@ -202,7 +202,8 @@ translator_sizes sizes_within(Ex& ex, Model const& m, options const& o, translat
   if (z.tokens == 0)
     throw triad::data_error("--memory " + o.memory + " is too little: a batch of one pair, and search, need " +
                             triad::examples::told_size(bytes(1)) + "; give as much, or " +
-                            (o.recompute ? "" : "--recompute, ") + "a smaller --beam or --longest, or a smaller model");
+                            (o.recompute ? "" : "--recompute, ") +
+                            "a smaller --beam or --max-length, or a smaller model");
   return z;
 }
 

@@ -3,7 +3,7 @@
 //
 //   layers.0.norm1.gain ...                      parameters, by their dotted paths (core/fields.hpp)
 //   adam.m.layers.0.norm1.gain, adam.v. ...      moments, where there are any
-//   __metadata__                                 "format": "triad-checkpoint-1", "step", "random_key", "configuration",
+//   __metadata__                                 "format": "triad-checkpoint-2", "step", "random_key", "configuration",
 //                                                "vocabulary", and what else the program keeps ("extra.<name>")
 //
 // The configuration and the vocabulary are JSON of the program's own making.  The file says what model to build:
@@ -12,6 +12,9 @@
 //   my_model const model(file.setting<index_t>("width"), file.vocabulary().size());
 //   parameter_set<my_model, cpu::backend> parameters(model, holding::values);
 //   file.load(parameters);
+//
+// Format 1, of version 0.1, differs in names of settings alone: a program that renamed some gives checkpoint() a
+// function that does so with what was read.
 #pragma once
 
 #include <charconv>
@@ -46,7 +49,7 @@ struct checkpoint_state {
 };
 
 namespace detail {
-inline constexpr char checkpoint_format[] = "triad-checkpoint-1";
+inline constexpr char checkpoint_format[] = "triad-checkpoint-2", first_checkpoint_format[] = "triad-checkpoint-1";
 inline constexpr char first_moment_prefix[] = "adam.m.", second_moment_prefix[] = "adam.v.";
 
 template <class View>
@@ -142,7 +145,11 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Set
 /// A checkpoint that was read; load() refuses whatever does not fit the model, before it changes anything.
 class checkpoint {
  public:
-  explicit checkpoint(std::string const& path) : file_(path) {
+  /// What a program does with the state of a file of format 1: it gives settings the names that they have now.
+  using upgrade = void (*)(checkpoint_state&);
+
+  /// Throws data_error where the file is no checkpoint of format 1 or 2.
+  explicit checkpoint(std::string const& path, upgrade from_first = nullptr) : file_(path) {
     if (!file_.metadata().count("format"))
       throw data_error(path +
                        ": expected a checkpoint of this library, found a safetensors file of something else; give the "
@@ -154,7 +161,8 @@ class checkpoint {
                        ": these are weights of another library, without the record that a checkpoint has; load them "
                        "with load_weights "
                        "(io/weights.hpp) into a model of their sizes");
-    if (file_.text("format") != detail::checkpoint_format)
+    bool const first = file_.text("format") == detail::first_checkpoint_format;
+    if (!first && file_.text("format") != detail::checkpoint_format)
       throw data_error(path + ": expected format " + detail::checkpoint_format + ", found " +
                        detail::printable(file_.text("format")) +
                        "; it was written by another version: load it with that one");
@@ -164,6 +172,7 @@ class checkpoint {
     state_.vocabulary = parsed("vocabulary");
     for (auto const& [name, value] : file_.metadata())
       if (name.starts_with("extra.")) state_.extra[name.substr(6)] = value;
+    if (first && from_first != nullptr) from_first(state_);
   }
 
   checkpoint_state const& state() const { return state_; }
