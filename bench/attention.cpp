@@ -43,7 +43,7 @@ struct attention_task {
     work.attention(rows(), static_cast<double>(rows()) * static_cast<double>(causal ? s + 1 : 2 * s) / 2, d, h, train);
     if (reach == 0) return work;
     index_t const queries = rows() * h, k = d / h, offsets = triad::relative_offsets(reach);
-    work.add({queries, offsets, k, false, true}, train ? 2 : 1);   // bias; d_shares
+    work.add({queries, offsets, k, false, true}, train ? 2 : 1);   // bias; d_offset_weights
     work.add({queries, k, offsets, false, false}, train ? 2 : 1);  // of the output; of dquery
     if (train) work.add({offsets, k, queries, true, false}, 2);    // of both tables
     return work;
@@ -57,7 +57,7 @@ struct attention_arrays {
   std::vector<index_t> size, first;
   states<T> query, key, value, a, b, dc;
   states<T> c, dquery, dkey, dvalue, da, db;
-  states<T> lse, bias, shares;
+  states<T> lse, bias, offset_weights;
 
   explicit attention_arrays(attention_task const& t) : task(t), size(static_cast<std::size_t>(t.b), t.s) {
     for (index_t i = 0; i < t.b; ++i) first.push_back(i * t.s);
@@ -67,7 +67,7 @@ struct attention_arrays {
     for (auto* x : {&query, &key, &value, &dc, &c, &dquery, &dkey, &dvalue})
       *x = place.make<states<T>>(task.rows(), task.d);
     for (auto* x : {&a, &b, &da, &db}) *x = place.make<states<T>>(offsets, k);
-    for (auto* x : {&bias, &shares}) *x = place.make<states<T>>(task.rows(), task.h * offsets);
+    for (auto* x : {&bias, &offset_weights}) *x = place.make<states<T>>(task.rows(), task.h * offsets);
     lse = place.make<states<T>>(task.h, task.rows());
   }
   std::vector<states<T>> read() const { return {query, key, value, a, b, dc}; }
@@ -89,7 +89,7 @@ struct attention_arrays {
     triad::attention_operands<T const> const x{in(query), in(key), in(value)};
     triad::attention_operands<T> const dx{out(dquery), out(dkey), out(dvalue)};
     triad::relative_tables<T const> const tables{in(a), in(b)};
-    triad::relative_memory<T> const relative{out(bias), out(shares)};
+    triad::relative_memory<T> const relative{out(bias), out(offset_weights)};
     auto const sums = triad::make_vec(lse.data_handle(), task.h * task.rows());
     triad::vec<T const> const known(sums);
     auto& scratch = *use.scratch;

@@ -12,8 +12,8 @@ namespace triad::examples {
 
 /// What a learner's batch holds of the batch of an update.
 struct batch_part {
-  double share = 1;   // of the answers that are asked for
-  bool whole = true;  // nothing is left for another part
+  double fraction = 1;  // of the answers that are asked for
+  bool whole = true;    // nothing is left for another part
 };
 
 /// Cuts a batch where the next example has no room, which depends on the examples and the room alone.  clear(): empties
@@ -56,7 +56,7 @@ void make_update(learner& net, Fill const& fill, std::int64_t update, double rat
   bool in_parts = false;
   each_part(fill, update, [&](batch_part const& part) {
     if (part.whole) return net.update(rate);
-    net.accumulate(part.share);
+    net.accumulate(part.fraction);
     in_parts = true;
   });
   if (in_parts) net.finish(rate);

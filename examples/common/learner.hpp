@@ -25,9 +25,9 @@ class learner {
 
   /// One step on the batch that was filled.
   virtual void update(double rate) = 0;
-  /// The same in parts: the batch that was filled as a part of the update's, with this share of all answers that are
+  /// The same in parts: the batch that was filled as a part of the update's, with this fraction of all answers that are
   /// asked for; then the step.
-  virtual void accumulate(double share) = 0;
+  virtual void accumulate(double fraction) = 0;
   virtual void finish(double rate) = 0;
   /// The work of an update without the update: for timing.
   virtual void rehearse() = 0;

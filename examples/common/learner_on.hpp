@@ -32,9 +32,9 @@ class learner_on : public Interface {
     auto const [in, right] = self().upload();
     trainer_.update(in, right, rate);
   }
-  void accumulate(double share) override {
+  void accumulate(double fraction) override {
     auto const [in, right] = self().upload();
-    trainer_.accumulate(in, right, share);
+    trainer_.accumulate(in, right, fraction);
   }
   void finish(double rate) override { trainer_.finish(rate); }
   void rehearse() override {

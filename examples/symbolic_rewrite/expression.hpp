@@ -30,7 +30,7 @@ inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 
 class reader {
  public:
-  reader(std::string_view text, triad::text_place where) : text_(text), where_(std::move(where)) {}
+  reader(std::string_view text, triad::text_position where) : text_(text), where_(std::move(where)) {}
 
   symbol_tree read() {
     auto whole = sum();
@@ -122,7 +122,7 @@ class reader {
   [[noreturn]] void stop(std::string const& what) const { triad::fail_at(where_, static_cast<index_t>(at_), what); }
 
   std::string_view text_;
-  triad::text_place where_;
+  triad::text_position where_;
   std::size_t at_ = 0;
   index_t open_ = 0;
 };
@@ -135,8 +135,8 @@ inline int strength(symbol_tree const& tree, index_t at) {
 }
 
 inline std::string write(symbol_tree const& tree, index_t at) {
-  auto const part = [&](index_t slot, int least) {
-    auto const child = tree.child(at, slot);
+  auto const part = [&](index_t child_number, int least) {
+    auto const child = tree.child(at, child_number);
     auto const text = write(tree, child);
     return strength(tree, child) < least ? "(" + text + ")" : text;
   };
@@ -151,7 +151,7 @@ inline std::string write(symbol_tree const& tree, index_t at) {
 }  // namespace detail
 
 /// data_error says in which column what was expected.
-inline symbol_tree parse(std::string_view text, triad::text_place where = {}) {
+inline symbol_tree parse(std::string_view text, triad::text_position where = {}) {
   return detail::reader(text, std::move(where)).read();
 }
 

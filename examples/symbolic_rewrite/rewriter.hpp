@@ -82,11 +82,11 @@ class rewriter {
     r.left.walk([&](index_t at, index_t, index_t level) {
       while (constants.level() > level) constants.close();
       here.resize(static_cast<std::size_t>(level));
-      if (level > 0) here.back() = r.left[at].slot;
+      if (level > 0) here.back() = r.left[at].child_number;
       if (is_variable(r.left.label(at)))
         made.places[r.left.label(at)].push_back(here);
       else
-        constants.open(r.left.label(at), r.left[at].slot);
+        constants.open(r.left.label(at), r.left[at].child_number);
     });
     while (constants.level() > 0) constants.close();
     made.constants = encode(constants.finish());

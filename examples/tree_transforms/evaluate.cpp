@@ -64,7 +64,7 @@ int evaluate(options const& o, query const& q) {
 
 int predict(options const& o, query const& q) {
   trained model(q.checkpoint, o, 1);
-  auto const answer = [&](std::string const& line, triad::text_place const& where) {
+  auto const answer = [&](std::string const& line, triad::text_position const& where) {
     auto const source = triad::parse_tree(line, where);
     auto const target = transformed(model, source);
     if (q.as_json)

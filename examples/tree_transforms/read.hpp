@@ -34,7 +34,7 @@ inline symbol_tree tree_in(nlohmann::json const& json, std::string const& line, 
   auto const key = line.find('"' + name + '"');
   auto const quote = key == std::string::npos ? key : line.find('"' + text + '"', key + name.size() + 2);
   bool const there = quote != std::string::npos;
-  triad::text_place where;
+  triad::text_position where;
   if (there) where.column = static_cast<index_t>(quote) + 2;
   try {
     auto tree = triad::parse_tree(text, where);

@@ -31,9 +31,9 @@ struct instruction {
 
 using program = std::vector<instruction>;
 
-/// The child in a slot, the empty tree where there is none.
-inline numbered_tree child_of(numbered_tree const& tree, index_t slot) {
-  return tree.empty() ? numbered_tree() : tree.subtree(tree.child(0, slot));
+/// The child of that number, the empty tree where there is none.
+inline numbered_tree child_of(numbered_tree const& tree, index_t child_number) {
+  return tree.empty() ? numbered_tree() : tree.subtree(tree.child(0, child_number));
 }
 
 /// Without what lies deeper than `depth` (a root alone has depth 1), as roles of that depth lose it.
@@ -43,7 +43,7 @@ inline numbered_tree cut(numbered_tree const& tree, index_t depth) {
   tree.walk([&](index_t at, index_t, index_t level) {
     if (level >= depth) return;
     while (made.level() > level) made.close();
-    made.open(tree.label(at), tree[at].slot);
+    made.open(tree.label(at), tree[at].child_number);
   });
   while (made.level() > 0) made.close();
   return made.finish();

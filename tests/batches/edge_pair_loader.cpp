@@ -111,8 +111,8 @@ TEMPLATE_TEST_CASE(
   CHECK(test::replay_number(third.first) == test::replay_number(second.first));  // other values alone
   CHECK(test::replay_number(third.second) == test::replay_number(second.second));
   auto padded = third.first;
-  std::uint8_t const shut[1] = {};
-  padded.mask.masked = make_vec<std::uint8_t const>(shut, 1);
+  std::uint8_t const masked[1] = {};
+  padded.mask.masked = make_vec<std::uint8_t const>(masked, 1);
   CHECK(test::replay_number(padded) != test::replay_number(third.first));
   auto masked = third.first;
   masked.sources = vec<index_t const>(nullptr, 0);

@@ -24,7 +24,7 @@ struct shape {
   index_t width, heads;
   triangle_form form = triangle_form::full;
   double rate = 0;    // of dropout
-  double masked = 0;  // share of shut triangles
+  double masked = 0;  // share of masked triangles
   double fill = -1e9;
   index_t dx_step = 1;                // between columns of dx
   index_t statistics_gap = 0;         // after every row of inverse_sum

@@ -79,7 +79,7 @@ TEMPLATE_TEST_CASE("sums on a device, in two passes, are those of the host", "",
     }
 }
 
-TEMPLATE_TEST_CASE("softmax on a device is that of the host, NaN and shut scores too", "", float, double) {
+TEMPLATE_TEST_CASE("softmax on a device is that of the host, NaN and masked scores too", "", float, double) {
   for (auto const z : sizes)
     for (auto how : all_ways) {
       CAPTURE(z.rows, z.columns, static_cast<int>(how));

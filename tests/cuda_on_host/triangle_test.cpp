@@ -21,7 +21,7 @@ struct shape {
   std::vector<index_t> sizes;  // nodes of each graph
   index_t width, heads;
   triangle_form form = triangle_form::full;
-  double shut = 0;  // share of masked triangles
+  double masked = 0;  // share of masked triangles
   double fill = -9;
   double rate = 0;  // of dropout
   lying how = lying::rows;
@@ -35,7 +35,7 @@ struct shape {
 std::ostream& operator<<(std::ostream& out, shape const& s) {
   out << "n =";
   for (auto n : s.sizes) out << ' ' << n;
-  out << ", k = " << s.width << ", h = " << s.heads << ", form " << static_cast<int>(s.form) << ", masked " << s.shut
+  out << ", k = " << s.width << ", h = " << s.heads << ", form " << static_cast<int>(s.form) << ", masked " << s.masked
       << ", fill " << s.fill << ", dropout " << s.rate << ", lying " << static_cast<int>(s.how)
       << (s.sources.empty() ? "" : ", sources");
   for (auto n : s.sources) out << ' ' << n;
@@ -59,10 +59,10 @@ struct use {
     t.form = z.form;
     t.heads = z.heads;
     t.dropout = {z.rate, 99, 3, s.put(std::vector<std::uint64_t>{7}).data_handle()};
-    if (z.shut > 0) {
+    if (z.masked > 0) {
       random_stream random(4, 4);
       std::vector<std::uint8_t> masked(static_cast<std::size_t>(all.dims.triangles));
-      for (auto& m : masked) m = random.uniform() < z.shut;
+      for (auto& m : masked) m = random.uniform() < z.masked;
       t.mask = {s.put(masked), z.fill};
     }
     if (!z.sources.empty()) t.sources = s.put(z.sources);
@@ -120,7 +120,7 @@ void expect_right(shape const& z) {
 template <class T>
 void expect_right_in_all_ways(shape z) {
   expect_right<T>(z);
-  z.shut = 0.4;
+  z.masked = 0.4;
   expect_right<T>(z);
   z.rate = 0.3;
   expect_right<T>(z);
@@ -275,7 +275,7 @@ std::vector<double> made_on(shape const& z, triad::cuda::arithmetic how) {
   launch(s.ex, tri::delta_kernel<float>(), blocks_for(u.all.dims.rows, tri::delta_kernel<float>::threads / warp),
          read(o), read(d_o), u.all.dims.rows, z.heads, p.width, delta);
   using backward = tri::backward_kernel<float, Width, false, RightValue, Path>;
-  index_t const blocks = blocks_for(n, backward::middles);
+  index_t const blocks = blocks_for(n, backward::middle_nodes);
   tri::gradients<float> const gradients{tri::make_columns(to.query, p.width), tri::make_columns(to.key, p.width),
                                         tri::make_columns(to.left_value, p.width),
                                         tri::make_columns(to.right_value, p.width)};

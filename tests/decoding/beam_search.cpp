@@ -20,7 +20,7 @@ using tokens = std::vector<index_t>;
 using logits = std::vector<double>;
 using decoder = std::function<logits(index_t sentence, tokens const& before)>;
 
-double const none = std::numeric_limits<double>::quiet_NaN(), shut = -std::numeric_limits<double>::infinity();
+double const none = std::numeric_limits<double>::quiet_NaN(), masked = -std::numeric_limits<double>::infinity();
 
 /// Logits of its own for every sentence and prefix.
 decoder random_decoder(index_t v, double range = 2) {
@@ -224,7 +224,7 @@ TEST_CASE("a sentence has a limit of its own, and a wide beam ends with fewer wh
   CHECK(search.best(2)[1].tokens.size() == 6);
   auto const few = found({.beam = 4, .n_best = 4, .longest = 1, .end = 2}, 3, model);
   REQUIRE(few.size() == 3);  // none, 0 and 1
-  auto const dumb = [](index_t, tokens const&) { return logits{1, 2, shut}; };
+  auto const dumb = [](index_t, tokens const&) { return logits{1, 2, masked}; };
   CHECK(found({.beam = 2, .longest = 3, .end = 2}, 3, dumb).empty());  // the end that is forced has no probability
 }
 
@@ -244,7 +244,8 @@ TEST_CASE("of equals the smaller hypothesis and the smaller token come first") {
 TEST_CASE("logits that are no probabilities are refused, say of whom, and change nothing") {
   double const infinite = std::numeric_limits<double>::infinity();
   beam_search search(2, 3, {.beam = 2, .longest = 4, .end = 2});
-  for (auto const& bad : {logits{0, none, 0}, logits{none, 0, 0}, logits{0, 0, infinite}, logits{shut, shut, shut}}) {
+  for (auto const& bad :
+       {logits{0, none, 0}, logits{none, 0, 0}, logits{0, 0, infinite}, logits{masked, masked, masked}}) {
     logits x(12, 0.0);
     std::copy(bad.begin(), bad.end(), x.begin() + 6);
     CHECK_THROWS_AS(search.advance(tensor<double const, dyn, dyn>(x.data(), 4, 3)), data_error);

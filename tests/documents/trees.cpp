@@ -66,7 +66,7 @@ void own_roles() {
   buffer<host_memory> const held(planned_bytes([&](arena& measure) { (void)plan(measure); }));
   auto place = held.place();
   auto const maps = plan(place);
-  make_random(positions, 7, maps);  // or write maps.roles and call make_own: it checks that they are orthonormal
+  make_random(positions, 7, maps);  // or write maps.roles and call make_given: it checks that they are orthonormal
   dense_algebra<double> const algebra(positions, fillers, maps);
   std::vector<double> numbers(static_cast<std::size_t>(2 * algebra.elements()));
   auto const x = algebra.over(numbers.data()), y = algebra.over(numbers.data() + algebra.elements());

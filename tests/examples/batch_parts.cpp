@@ -86,8 +86,8 @@ struct told_learner final : learner {
     return text;
   }
   void update(double rate) override { did.push_back("update" + batch() + " at " + std::to_string(rate).substr(0, 3)); }
-  void accumulate(double share) override {
-    did.push_back("part" + batch() + " of " + std::to_string(share).substr(0, 4));
+  void accumulate(double fraction) override {
+    did.push_back("part" + batch() + " of " + std::to_string(fraction).substr(0, 4));
   }
   void finish(double rate) override { did.push_back("finish at " + std::to_string(rate).substr(0, 3)); }
   void rehearse() override {}

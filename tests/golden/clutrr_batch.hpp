@@ -30,15 +30,15 @@ clutrr_batch load_batch(workbench<Ex>& bench, golden_file const& file, std::stri
     target.push_back(b * n + j);
     edge.push_back((b * n + i) * n + j);
   }
-  std::vector<std::uint8_t> shut;
+  std::vector<std::uint8_t> masked;
   for (index_t b = 0; b < graphs; ++b)
     for (index_t i = 0; i < n; ++i)
       for (index_t j = 0; j < n; ++j)
-        shut.push_back(padding.at(static_cast<std::size_t>(b * n + i)) != 0 ||
-                       padding.at(static_cast<std::size_t>(b * n + j)) != 0);
+        masked.push_back(padding.at(static_cast<std::size_t>(b * n + i)) != 0 ||
+                         padding.at(static_cast<std::size_t>(b * n + j)) != 0);
   return {{bench.complete_graphs(graphs, n), bench.make_vec(file.integers(prefix + "batched_graphs")),
            bench.make_vec(edge), bench.make_vec(source), bench.make_vec(target),
-           bench.mask_of_padding(padding, graphs, n, -1e9), bench.make_vec(shut)},
+           bench.mask_of_padding(padding, graphs, n, -1e9), bench.make_vec(masked)},
           bench.make_vec(file.integers(prefix + "query_labels"))};
 }
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Run as the released program runs it, padded and with one mask for padding and future; then keeping only each layer's
-// input; then with the last layer where it is read alone; then without padding, the future shut by the number of
+// input; then with the last layer where it is read alone; then without padding, the future masked by the number of
 // sources: the same logits and gradients.
 #pragma once
 
@@ -63,7 +63,7 @@ struct et_cfq {
     std::vector<index_t> sizes[2], node[2], edge[2], triangle[2];   // of graphs: of the sources, whole
     std::vector<index_t> token[2], position[2], relation[2], self;  // self: of the sources
     std::vector<index_t> sources, target_token, target_self, read, origin, source_row;
-    std::vector<std::uint8_t> shut[2];
+    std::vector<std::uint8_t> masked[2];
 
     lists(golden_file const& file, edge_pair_layout const& layout, std::vector<index_t> const& target, index_t t,
           bool padded) {
@@ -97,7 +97,7 @@ struct et_cfq {
           for (index_t i = 0; i < nodes; ++i)
             for (index_t l = 0; l < nodes; ++l)
               for (index_t j = 0; j < nodes; ++j)
-                shut[side].push_back((l >= s && i < l && j < l) || is_padding(i) || is_padding(l) || is_padding(j));
+                masked[side].push_back((l >= s && i < l && j < l) || is_padding(i) || is_padding(l) || is_padding(j));
         }
       }
       dims.pairs = b;
@@ -171,8 +171,8 @@ struct et_cfq {
     in.origin = bench.make_vec(l.origin);
     in.source_row = bench.make_vec(l.source_row);
     if (padded) {
-      in.source_mask = {bench.make_vec(l.shut[0]), fill_of(file)};
-      in.mask = {bench.make_vec(l.shut[1]), fill_of(file)};
+      in.source_mask = {bench.make_vec(l.masked[0]), fill_of(file)};
+      in.mask = {bench.make_vec(l.masked[1]), fill_of(file)};
     } else {
       in.sources = bench.make_vec(l.sources);
     }

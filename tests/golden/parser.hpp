@@ -26,7 +26,7 @@ parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, in
   auto const shape = file.shape("in/tokens", 2);  // (b, n)
   index_t const graphs = shape[0], n = shape[1], d = file.size("d");
   std::vector<index_t> relation, position, padding = file.integers("in/mask");
-  std::vector<std::uint8_t> shut;
+  std::vector<std::uint8_t> masked;
   bool padded = false;
   for (auto const p : padding) padded = padded || p != 0;
   for (index_t b = 0; b < graphs; ++b)
@@ -34,8 +34,8 @@ parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, in
       position.push_back(i);
       for (index_t j = 0; j < n; ++j) {
         relation.push_back(relative_position(i, j, reach));
-        shut.push_back(padding.at(static_cast<std::size_t>(b * n + i)) != 0 ||
-                       padding.at(static_cast<std::size_t>(b * n + j)) != 0);
+        masked.push_back(padding.at(static_cast<std::size_t>(b * n + i)) != 0 ||
+                         padding.at(static_cast<std::size_t>(b * n + j)) != 0);
       }
     }
   auto const asked = [&](char const* name) {
@@ -50,7 +50,7 @@ parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, in
       {bench.complete_graphs(graphs, n), bench.make_vec(file.integers("in/tokens")), bench.make_vec(relation),
        bench.make_vec(position), bench.self_edges(graphs, n), waves},
       padded ? bench.mask_of_padding(padding, graphs, n, -1e3) : triangle_mask{},
-      bench.make_vec(shut)};
+      bench.make_vec(masked)};
   return {sentences,
           {asked("in/parent"), asked("in/role"), asked("in/category"), asked("in/noun_type"), asked("in/verb")}};
 }
@@ -74,9 +74,9 @@ struct parse_results {
   void compare(workbench<Ex>& bench, golden_file const& file, report& r, arc_settings const& arcs,
                std::string const& label) const {
     auto parents = bench.read(scores.parent);
-    auto const shut = bench.read_exact(arcs.masked);
+    auto const masked = bench.read_exact(arcs.masked);
     for (std::size_t e = 0; e < parents.size(); ++e)
-      if (shut[e]) parents[e] = arcs.fill;
+      if (masked[e]) parents[e] = arcs.fill;
     r.output("parent_scores", parents, label);
     r.output("role_logits", bench.read(scores.labels.role), label);
     r.output("category_logits", bench.read(scores.labels.category), label);

@@ -38,7 +38,7 @@ class tree_case {
     if (static_cast<index_t>(roles.size()) != positions.count() * width_)
       throw data_error(file.path().string() + ": expected one role a position");
     std::copy(roles.begin(), roles.end(), maps_.roles.data_handle());
-    make_own(positions, maps_);
+    make_given(positions, maps_);
   }
 
   numbers read(std::string const& name) const {

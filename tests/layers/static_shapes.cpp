@@ -76,7 +76,7 @@ TEST_CASE("row layers of static and of dynamic shape compute the same bits") {
               outcome_of(embedding<double>{extents<dyn, dyn>(5, d)}, dims, index, {rows, d}));
 }
 
-// Graphs of 3, 1 and 4 nodes, some triangles shut, three edges read where asked.
+// Graphs of 3, 1 and 4 nodes, some triangles masked, three edges read where asked.
 struct graphs {
   test::ragged shape{{3, 1, 4}};
   std::vector<double> x = test::random_values(shape.dims.rows * d, 2);

@@ -430,7 +430,7 @@ void attend(Change change) {
   triangle(ex, scratch(), s, x, graphs(), statistics, o);
 }
 
-std::uint8_t const shut[64]{};
+std::uint8_t const masked[64]{};
 
 TEST_CASE("triangles are given shapes that fit, or it is said") {
   CHECK_NOTHROW(attend([](auto&...) {}));
@@ -444,7 +444,7 @@ TEST_CASE("triangles are given shapes that fit, or it is said") {
        "triangle"},
       {"no right value", [] { attend([](auto&, auto& x, auto&, auto&) { x.right_value = cm(0, 0); }); }, "right value"},
       {"a short mask",
-       [] { attend([](auto& s, auto&, auto&, auto&) { s.mask.masked = vec<std::uint8_t const>(shut, 34); }); },
+       [] { attend([](auto& s, auto&, auto&, auto&) { s.mask.masked = vec<std::uint8_t const>(masked, 34); }); },
        "one byte a triangle"},
       {"one source of two", [] { attend([](auto& s, auto&, auto&, auto&) { s.sources = n(1); }); }, "triangle"},
       {"statistics of other heads", [] { attend([](auto&, auto&, auto& z, auto&) { z.maximum = m(13, 3); }); },

@@ -105,7 +105,7 @@ struct padded_pairs {
   test::ragged source{list(three.size(), s)}, whole{list(three.size(), n)};
   list source_token, source_position, source_self, source_relation, source_row, token, position, relation, origin,
       target_token, target_self, read, next;
-  std::vector<std::uint8_t> source_shut, shut;
+  std::vector<std::uint8_t> source_shut, masked;
   std::vector<double> waves;
 
   explicit padded_pairs(edge_pair_layout const& l) : layout(l) {
@@ -151,7 +151,7 @@ struct padded_pairs {
         for (index_t m = 0; m < n; ++m)
           for (index_t j = 0; j < n; ++j) {
             bool const padding = is_padding(i) || is_padding(m) || is_padding(j);
-            shut.push_back(padding || (m >= s && i < m && j < m));
+            masked.push_back(padding || (m >= s && i < m && j < m));
             if (i < s && m < s && j < s) source_shut.push_back(padding);
           }
     }
@@ -170,7 +170,7 @@ struct padded_pairs {
     in.origin = view(origin);
     in.source_row = view(source_row);
     in.source_mask = {view(source_shut), -1e3};
-    in.mask = {view(shut), -1e3};
+    in.mask = {view(masked), -1e3};
     return {in, {view(next)}};
   }
 };

@@ -129,8 +129,8 @@ struct padded_pairs {
       lay(from, source_token, source_position, source_masked, 1);
       lay(given, target_token, target_position, target_masked, 1);
       tokens none;
-      std::vector<std::uint8_t> shut;
-      lay(right, next, none, shut, -1);
+      std::vector<std::uint8_t> masked;
+      lay(right, next, none, masked, -1);
     }
   }
   std::pair<pair_batch<double>, pair_answers> upload() const {
@@ -202,12 +202,12 @@ TEST_CASE("an encoder-decoder lists its parameters by name, those of its variant
   for (auto const* path :
        {"source.table", "target.table", "output", "encoder.0.attention.query.weight", "encoder.1.fuse.key.bias",
         "encoder.1.fuse.norm.gain", "encoder.norm.bias", "decoder.2.cross.value.weight",
-        "decoder.2.feed_forward.inner.bias", "decoder.norms.3.gain", "decoder.links.4.shares"}) {
+        "decoder.2.feed_forward.inner.bias", "decoder.norms.3.gain", "decoder.links.4.combination"}) {
     CAPTURE(path);
     CHECK(has(path));
   }
   for (auto const* path : {"encoder.0.fuse.key.bias", "encoder.0.cross.query.weight", "decoder.0.fuse.key.bias",
-                           "decoder.norm.gain", "decoder.links.5.shares"}) {
+                           "decoder.norm.gain", "decoder.links.5.combination"}) {
     CAPTURE(path);
     CHECK_FALSE(has(path));
   }

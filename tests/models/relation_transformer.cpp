@@ -67,7 +67,7 @@ struct bench {
   keep kept = keep::everything;
   std::vector<T> logits, dx0;
   graph_loader<reference::backend> loader{{8, 8 * 49, 8 * 7, 8 * 343, 7}};
-  std::vector<std::uint8_t> shut;
+  std::vector<std::uint8_t> masked;
   std::uint64_t step = 6;
 
   explicit bench(relation_transformer_sizes const& z, std::vector<drawn_graph> g = some_graphs())
@@ -75,7 +75,7 @@ struct bench {
 
   typename Model::input load() {
     loader.clear();
-    shut.clear();
+    masked.clear();
     for (auto const& g : graphs) {
       index_t const n = padded_to > 0 ? padded_to : g.n;
       auto* const to = loader.add(n, g.source, g.target, (g.n + g.label[0]) % targets);
@@ -83,11 +83,11 @@ struct bench {
         for (index_t j = 0; j < n; ++j) {
           bool const real = i < g.n && j < g.n;
           if (real) to[i * n + j] = g.label[static_cast<std::size_t>(i * g.n + j)];
-          shut.push_back(!real);
+          masked.push_back(!real);
         }
     }
     typename Model::input in(loader.upload());
-    if (padded_to > 0) in.edge_mask = make_vec<std::uint8_t const>(shut.data(), static_cast<index_t>(shut.size()));
+    if (padded_to > 0) in.edge_mask = make_vec<std::uint8_t const>(masked.data(), static_cast<index_t>(masked.size()));
     if (!x0.empty()) in.x0 = const_view<states>(x0.data(), in.graphs.dims.nodes, d);
     return in;
   }

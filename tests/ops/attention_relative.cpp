@@ -62,7 +62,7 @@ struct problem {
   index_t d, offsets, query_stride, key_stride, wide;
   attention_settings settings;
   std::vector<std::uint8_t> masked;
-  std::vector<T> q, kv, ab, dc, dq, dkv, dab, c, lse, bias, shares;
+  std::vector<T> q, kv, ab, dc, dq, dkv, dab, c, lse, bias, offset_weights;
   std::uint64_t step = 4;
 
   explicit problem(shape const& s)
@@ -83,7 +83,7 @@ struct problem {
         c(static_cast<std::size_t>(queries.batch.rows * d), gap),
         lse(static_cast<std::size_t>(queries.batch.rows * s.heads), gap),
         bias(static_cast<std::size_t>(queries.batch.rows * wide), std::numeric_limits<T>::quiet_NaN()),
-        shares(bias) {
+        offset_weights(bias) {
     settings.heads = s.heads;
     settings.causal = s.causal;
     settings.dropout = {s.rate, 99, 3, &step};
@@ -109,7 +109,7 @@ struct problem {
   }
   relative_memory<T> memory() {
     index_t const rows = queries.batch.rows;
-    return {make_matrix(bias.data(), rows, wide, wide), make_matrix(shares.data(), rows, wide, wide)};
+    return {make_matrix(bias.data(), rows, wide, wide), make_matrix(offset_weights.data(), rows, wide, wide)};
   }
   static vec<T> flat(std::vector<T>& v) { return make_vec(v.data(), static_cast<index_t>(v.size())); }
 
@@ -152,11 +152,11 @@ std::vector<double> written_out(problem<double> const& p) {
         double total = 0;
         for (index_t j = 0; j < p.keys.size[s]; ++j) {
           index_t const from = p.keys.first[s] + j, r = std::clamp(j - place, -reach, reach) + reach;
-          bool const shut = (t.causal && j > place) || (t.masked.extent(0) != 0 && t.masked(from) != 0);
+          bool const masked = (t.causal && j > place) || (t.masked.extent(0) != 0 && t.masked(from) != 0);
           double score = 0;
           for (index_t f = 0; f < k; ++f)
             score += x.query(row, h * k + f) * (x.key(from, h * k + f) + tables.key(r, f));
-          double const e = shut ? 0 : std::exp(score / std::sqrt(static_cast<double>(k)));
+          double const e = masked ? 0 : std::exp(score / std::sqrt(static_cast<double>(k)));
           total += e;
           bool const kept = !t.dropout.active() ||
                             t.dropout.keeps(static_cast<std::uint64_t>(attention_weight(p.sequences(), h, row, j)));
@@ -204,7 +204,7 @@ TEMPLATE_TEST_CASE("attention with relative positions is what Shaw et al. write,
     found.run(typename TestType::backend());
     CHECK(distance(found.c, written_out(exact)) < tolerance<T>);
     CHECK(distance(found.lse, exact.lse) < tolerance<T>);
-    CHECK(distance(found.shares, exact.shares) < tolerance<T>);
+    CHECK(distance(found.offset_weights, exact.offset_weights) < tolerance<T>);
     CHECK(distance(found.dq, exact.dq) < tolerance<T>);
     CHECK(distance(found.dkv, exact.dkv) < tolerance<T>);
     CHECK(distance(found.dab, exact.dab) < tolerance<T>);
@@ -268,7 +268,7 @@ TEMPLATE_TEST_CASE("attention with relative positions on the cpu has the same bi
     one.run(cpu::backend(1));
     three.run(cpu::backend(3));
     CHECK(one.c == three.c);
-    CHECK(one.shares == three.shares);
+    CHECK(one.offset_weights == three.offset_weights);
     CHECK(one.dq == three.dq);
     CHECK(one.dkv == three.dkv);
     CHECK(one.dab == three.dab);
@@ -299,8 +299,9 @@ TEMPLATE_TEST_CASE("tables of zeros leave attention as it is without relative po
   CHECK(with.dab != std::vector<double>(with.dab.size(), with.before));  // the tables have a gradient all the same
 }
 
-TEMPLATE_TEST_CASE("shares of a query's offsets sum to one, and a longer reach with the same vectors says the same", "",
-                   TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE(
+    "offset_weights of a query's offsets sum to one, and a longer reach with the same vectors says the same", "",
+    TRIAD_TEST_BACKENDS) {
   TestType ex;
   index_t const reach = 3, more = 5, k = 4;
   problem<double> near({{9, 2, 40}, {9, 2, 40}, k, 2, reach}), far({{9, 2, 40}, {9, 2, 40}, k, 2, more});
@@ -312,10 +313,10 @@ TEMPLATE_TEST_CASE("shares of a query's offsets sum to one, and a longer reach w
   near.forward(ex);
   far.forward(ex);
   CHECK(distance(far.c, near.c) < 1e-14);
-  for (std::size_t row = 0; row < near.shares.size() / static_cast<std::size_t>(near.offsets); ++row) {
+  for (std::size_t row = 0; row < near.offset_weights.size() / static_cast<std::size_t>(near.offsets); ++row) {
     double sum = 0;
     for (index_t r = 0; r < near.offsets; ++r)
-      sum += near.shares[row * static_cast<std::size_t>(near.offsets) + static_cast<std::size_t>(r)];
+      sum += near.offset_weights[row * static_cast<std::size_t>(near.offsets) + static_cast<std::size_t>(r)];
     CHECK_THAT(sum, test::WithinAbs(1, 1e-14));
   }
 }

@@ -141,13 +141,13 @@ TEMPLATE_TEST_CASE("rows of every width and number lose what the reference says 
     }
 }
 
-TEMPLATE_TEST_CASE("classes that are shut cost a plain loss nothing, and a score that is none shows in the loss", "",
+TEMPLATE_TEST_CASE("classes that are masked cost a plain loss nothing, and a score that is none shows in the loss", "",
                    TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
-  T const shut = -std::numeric_limits<T>::infinity();
+  T const masked = -std::numeric_limits<T>::infinity();
   std::vector<T> logits(40, T(2));
-  for (std::size_t c = 0; c < 40; c += 2) logits[c] = shut;
+  for (std::size_t c = 0; c < 40; c += 2) logits[c] = masked;
   auto const found = losses(ex, logits, {21});
   CHECK_THAT(found[0], WithinAbs(std::log(20.0), tolerance<T>));
   CHECK(found[1] == 0);

@@ -102,11 +102,11 @@ TEMPLATE_TEST_CASE("weights of a triangle sum to one and, with the values, make 
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   for (auto form : all_forms)
-    for (double shut : {0.0, 0.4}) {
+    for (double masked : {0.0, 0.4}) {
       use<T> u({3, 1, 14, 2}, 2, 5, form);
       random_stream random(4, 4);
-      if (shut > 0)
-        for (index_t t = 0; t < u.shape.dims.triangles; ++t) u.masked.push_back(random.uniform() < shut);
+      if (masked > 0)
+        for (index_t t = 0; t < u.shape.dims.triangles; ++t) u.masked.push_back(random.uniform() < masked);
       u.run(ex);
       auto const in = u.inputs();
       auto const g = u.shape.batch();
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("weights of a triangle sum to one and, with the values, make 
         auto const n = g.size(graph), first = g.edge(graph), terms = form == triangle_form::flat ? 2 * n : n;
         for (index_t i = 0; i < n; i += 3)
           for (index_t j = 0; j < n; j += 2) {
-            CAPTURE(static_cast<int>(form), shut, n, i, j);
+            CAPTURE(static_cast<int>(form), masked, n, i, j);
             std::vector<T> memory(static_cast<std::size_t>(2 * terms));
             auto const w = make_matrix(memory.data(), 2, terms, terms);
             triangle_weights<typename TestType::backend, T>(ex, u.settings(), in, g, graph, i, j, w);

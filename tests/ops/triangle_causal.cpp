@@ -95,7 +95,8 @@ struct use {
   }
 };
 
-// What it computes, from its definition: an edge has a list of middles, and whatever is not in the list is not there.
+// What it computes, from its definition: an edge has a list of middle nodes, and whatever is not in the list is not
+// there.
 template <class T>
 struct by_definition {
   std::vector<double> o, dx,
@@ -176,7 +177,7 @@ double distance(std::vector<A> const& found, std::vector<B> const& exact) {
   return worst / most;
 }
 
-TEMPLATE_TEST_CASE("a causal edge sums over its own list of middles, masked and dropped ones among them", "",
+TEMPLATE_TEST_CASE("a causal edge sums over its own list of middle nodes, masked and dropped ones among them", "",
                    TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
@@ -200,7 +201,7 @@ TEMPLATE_TEST_CASE("a causal edge sums over its own list of middles, masked and 
     }
 }
 
-TEMPLATE_TEST_CASE("a causal triangle is one whose other middles are masked with minus infinity, or nearly", "",
+TEMPLATE_TEST_CASE("a causal triangle is one whose other middle nodes are masked with minus infinity, or nearly", "",
                    TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
@@ -294,7 +295,7 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
     }
 }
 
-TEMPLATE_TEST_CASE("what is shut to a whole tile is not even read", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
+TEMPLATE_TEST_CASE("what is closed to a whole tile is not even read", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
   // Tiles have at most 32 rows and 32 columns forward, where they take middle nodes up to 32; backward 16, 32 and 16
   // nodes.
   using T = typename TestType::scalar;
@@ -358,7 +359,7 @@ TEMPLATE_TEST_CASE("the causal triangle has the gradient of its value", "", TRIA
       }
 }
 
-TEMPLATE_TEST_CASE("weights of a causal edge are those of its middles, and zero for all others", "",
+TEMPLATE_TEST_CASE("weights of a causal edge are those of its middle nodes, and zero for all others", "",
                    TRIAD_TEST_BACKENDS_BY_PRECISION) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;

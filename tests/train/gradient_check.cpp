@@ -33,7 +33,7 @@ struct values {
   }
 };
 
-// Graphs of 3, 1 and 4 nodes, some triangles shut, three edges read where `pruned`.
+// Graphs of 3, 1 and 4 nodes, some triangles masked, three edges read where `pruned`.
 struct graphs_under_test {
   test::ragged shape{{3, 1, 4}};
   std::vector<std::uint8_t> masked;

@@ -30,15 +30,15 @@ double largest(View v) {
   return most;
 }
 
-/// A layer whose only parameter are shares of five.
+/// A layer whose only parameter are combination of five.
 struct mixture {
   using value_type = double;
   template <class S>
   struct fields {
-    vec<S> shares;
+    vec<S> combination;
     template <class F>
     void each(F&& f) {
-      f("shares", shares);
+      f("combination", combination);
     }
   };
   template <class S = double>
@@ -47,10 +47,10 @@ struct mixture {
   }
 };
 
-TEST_CASE("shares begin equal, and add up to one") {
+TEST_CASE("combination begin equal, and add up to one") {
   parameter_set<mixture, reference::backend> parameters(mixture{});
   initialize(parameters.mutable_values(), 3);
-  for (index_t i = 0; i < 5; ++i) CHECK(parameters.values().shares(i) == 0.2);
+  for (index_t i = 0; i < 5; ++i) CHECK(parameters.values().combination(i) == 0.2);
 }
 
 TEST_CASE("gains are one, biases of norms zero, matrices and other biases fill their bounds") {

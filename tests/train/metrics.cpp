@@ -16,11 +16,11 @@ using triad::test::WithinRel;
 TEST_CASE("accuracy counts rows with a target") {
   std::vector<index_t> const predicted{1, 2, 3, 0}, target{1, 0, 3, -1};
   accuracy a;
-  CHECK(std::isnan(a.share()));
+  CHECK(std::isnan(a.fraction()));
   a.add(make_vec(predicted.data(), 4), make_vec(target.data(), 4));
   CHECK((a.right == 2 && a.total == 3));
   a.add(make_vec(predicted.data(), 1), make_vec(target.data(), 1));
-  CHECK_THAT(a.share(), WithinRel(0.75, 1e-15));
+  CHECK_THAT(a.fraction(), WithinRel(0.75, 1e-15));
   CHECK_THROWS_WITH(a.add(make_vec(predicted.data(), 3), make_vec(target.data(), 4)),
                     triad::test::contains("one prediction a target"));
 }

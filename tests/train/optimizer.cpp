@@ -32,9 +32,9 @@ TEMPLATE_TEST_CASE("Adam makes the steps that were worked by hand", "", TRIAD_TE
   // Update 0: m = 0.05, v = 0.00025, both corrected to 0.5 and 0.25: the step is the rate.
   g = 0.5;
   clock.set_part(0, 3, 0.25);
-  CHECK((*clock.step() == std::uint64_t{3} << 32 && *clock.share() == 0.25));
+  CHECK((*clock.step() == std::uint64_t{3} << 32 && *clock.fraction() == 0.25));
   clock.set(0, 0.1);
-  CHECK((*clock.step() == 0 && *clock.share() == 1));
+  CHECK((*clock.step() == 0 && *clock.fraction() == 1));
   adam.update(ex, parameters, clock);
   CHECK_THAT(p, WithinRel(1 - 0.1 * 0.5 / (0.5 + 1e-8), 1e-12));
   // Update 1: m = 0.9 * 0.05 - 0.1 * 1 = -0.055, v = 0.999 * 0.00025 + 0.001 = 0.00124975.

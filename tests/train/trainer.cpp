@@ -113,9 +113,9 @@ struct run {
     return train.loss();
   }
   /// The loaded graphs.
-  void accumulate(double share) {
+  void accumulate(double fraction) {
     auto const in = loader.upload();
-    train.accumulate(in, loader.uploaded_answers(), share);
+    train.accumulate(in, loader.uploaded_answers(), fraction);
   }
   /// Of the loaded batch; no step.
   void gradient() {

@@ -53,7 +53,8 @@ TEST_CASE("going down and up again is exact to the deepest level") {
     CHECK(from_top == root_role);
     for (auto at = steps.rbegin(); at != steps.rend(); ++at) rebuilt = p.under(*at, rebuilt);
     CHECK(rebuilt == role);
-    for (auto at = steps.rbegin(); at != steps.rend(); ++at, role = p.parent(role)) REQUIRE(p.slot(role) == *at);
+    for (auto at = steps.rbegin(); at != steps.rend(); ++at, role = p.parent(role))
+      REQUIRE(p.child_number(role) == *at);
     CHECK(role == root_role);
   }
 }

@@ -29,7 +29,7 @@ TEST_CASE("children, parents, slots and levels agree, whatever the branching and
       tree_positions<> const p(b, d);
       CAPTURE(b, d);
       for (index_t r = 0; r < p.count(); ++r) {
-        if (r > 0) REQUIRE(p.child(p.parent(r), p.slot(r)) == r);
+        if (r > 0) REQUIRE(p.child(p.parent(r), p.child_number(r)) == r);
         if (r > 0) REQUIRE(p.level_of(r) == p.level_of(p.parent(r)) + 1);
         REQUIRE((p.level_begin(p.level_of(r)) <= r && r < p.level_begin(p.level_of(r) + 1)));
       }

@@ -43,7 +43,7 @@ TEST_CASE("canonical roles have the shift matrices of their definition") {
   auto place = memory.place();
   auto const own = plan(place);
   unit_rows(as_matrix(own.roles));
-  make_own(p, own);
+  make_given(p, own);
   for (index_t c = 0; c < 3; ++c)
     for (index_t i = 0; i < p.count(); ++i)
       for (index_t j = 0; j < p.count(); ++j) REQUIRE(own.shifts(c, i, j) == form.maps.shifts(c, i, j));
@@ -94,7 +94,7 @@ TEST_CASE("roles of one's own that are not orthonormal are refused") {
   std::vector<float> roles(9, 0.5F), shifts(18);
   role_maps<float> const maps{tensor<float, dyn, dyn>(roles.data(), 3, 3),
                               tensor<float, dyn, dyn, dyn>(shifts.data(), 2, 3, 3)};
-  CHECK_THROWS_WITH(make_own(p, maps), contains("rows 0 and 0 have inner product 0.75; expected 1"));
+  CHECK_THROWS_WITH(make_given(p, maps), contains("rows 0 and 0 have inner product 0.75; expected 1"));
 }
 
 }  // namespace

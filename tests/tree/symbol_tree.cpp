@@ -11,7 +11,7 @@ using triad::test::contains;
 
 symbol_tree leaf(char const* label) { return symbol_tree(label); }
 
-TEST_CASE("a tree knows its parts by node number and slot") {
+TEST_CASE("a tree knows its parts by node number and number of child") {
   symbol_tree const t("A", {leaf("B"), symbol_tree("C", {leaf("D")})});
   REQUIRE(t.size() == 4);
   CHECK(t.depth() == 3);
@@ -37,7 +37,7 @@ TEST_CASE("taking a tree apart and putting it together gives the tree") {
   }
 }
 
-TEST_CASE("trees that differ in one label or one slot are not equal") {
+TEST_CASE("trees that differ in one label or one number of a child are not equal") {
   CHECK(symbol_tree("A", {leaf("B")}) != symbol_tree("A", {leaf("C")}));
   CHECK(symbol_tree("A", {leaf("B")}) != symbol_tree("A", {symbol_tree(), leaf("B")}));
   CHECK(symbol_tree("A", {symbol_tree("B", {leaf("C")})}) != symbol_tree("A", {leaf("B"), leaf("C")}));
@@ -57,7 +57,7 @@ TEST_CASE("a walk visits parents before children and left before right, and know
   CHECK(levels == std::vector<index_t>{0, 1, 2, 2, 1});
 }
 
-TEST_CASE("a builder makes the tree that its calls nest, free slots where it is told") {
+TEST_CASE("a builder makes the tree that its calls nest, missing children where it is told") {
   symbol_tree::builder b;
   b.open("A");
   b.open("B", 1);
@@ -71,12 +71,12 @@ TEST_CASE("a builder makes the tree that its calls nest, free slots where it is 
 TEST_CASE("a builder used wrongly says how") {
   symbol_tree::builder b;
   CHECK_THROWS_WITH(b.close(), contains("no node is open"));
-  CHECK_THROWS_WITH(b.open("A", 1), contains("order of their slots"));
+  CHECK_THROWS_WITH(b.open("A", 1), contains("order of their numbers"));
   b.open("A");
   CHECK_THROWS_WITH(b.finish(), contains("still open"));
   b.open("B", 1);
   b.close();
-  CHECK_THROWS_WITH(b.open("C", 1), contains("order of their slots"));
+  CHECK_THROWS_WITH(b.open("C", 1), contains("order of their numbers"));
   b.close();
   CHECK_THROWS_WITH(b.open("D"), contains("one root"));
 }

@@ -54,7 +54,7 @@ struct edge_pair_layout {
 };
 
 /// Sources, and what a decoder has seen of their targets.  Loaders lay graphs side by side, without padding: `sources`
-/// shuts the future.  Padded forms leave `sources` away and say everything by masks.
+/// masks the future.  Padded forms leave `sources` away and say everything by masks.
 template <class T>
 struct edge_pair_batch {
   edge_pair_dims sizes;

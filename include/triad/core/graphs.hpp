@@ -32,7 +32,7 @@ struct graph_batch {
   }
 };
 
-/// Which triangles are shut: masked[t] = 1 sets the score of triangle t to `fill`.  Empty: none.
+/// Which triangles are masked: masked[t] = 1 sets the score of triangle t to `fill`.  Empty: none.
 struct triangle_mask {
   vec<std::uint8_t const> masked{nullptr, 0};  // (triangles) or (0)
   double fill = -1e9;                          // the released programs use -1e9 (CLUTRR), -1e3 (COGS, CFQ)

@@ -77,7 +77,7 @@ void do_attention(backend& ex, attention_settings const& t, attention_sequences 
                                 T* const row = scores + i * across;
                                 if (t.reach > 0) attending::add_by_offset(at, first + i, relative.bias, row);
                                 lse(at.statistic(first + i)) = attending::weigh(at, bits, first + i, across, row);
-                                if (t.reach > 0) attending::sum_by_offset(at, first + i, row, relative.shares);
+                                if (t.reach > 0) attending::sum_by_offset(at, first + i, row, relative.offset_weights);
                               }
                               do_matmul(one, matrix<T const>(p), at.of_keys(x.value, depth),
                                         at.of_queries(context, first, count), false, epilogue<T>{});
@@ -109,7 +109,7 @@ void do_attention_grad(backend& ex, attention_settings const& t, attention_seque
             T *const row = scores + i * across, *const steep = slopes + i * across;
             if (t.reach > 0) {
               attending::add_by_offset(at, first + i, relative.bias, row);
-              attending::add_by_offset(at, first + i, relative.d_shares, steep);
+              attending::add_by_offset(at, first + i, relative.d_offset_weights, steep);
             }
             attending::slope(at, bits, first + i, across, lse(at.statistic(first + i)),
                              attending::dot(gradient, result, i), row, steep);

@@ -11,7 +11,7 @@ template <class T>
 void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx) {
   if (x.stride(1) != 1 || dx.stride(1) != 1) return reference::do_tree_loss(ex, x, target, of_rows, dx);
   index_t const symbols = x.extent(1);
-  T const share = T(1) / T(x.extent(0));
+  T const per_row = T(1) / T(x.extent(0));
   parallel_rows(ex, x.extent(0), 256, [&](index_t first, index_t count, int) {
     for (index_t r = first; r < first + count; ++r) {
       index_t const right = target(r);
@@ -26,18 +26,18 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
       };
       // Around the right symbol: what is near 1 there must not be taken off a sum.
       T const sum = right == 0 ? squares(1, symbols) : squares(1, right) + squares(right + 1, symbols);
-      T slope = 2 * share;
+      T slope = 2 * per_row;
       if (right == 0) {
         T const norm = std::sqrt(sum);
-        slope = norm > T(0) ? share / norm : T(0);
-        of_rows(r) = norm * share;
+        slope = norm > T(0) ? per_row / norm : T(0);
+        of_rows(r) = norm * per_row;
       }
 #pragma omp simd
       for (index_t v = 0; v < symbols; ++v) to[v] = from[v] * slope;
       to[0] = T(0);
       if (right == 0) continue;
       T const error = from[right] - T(1);
-      of_rows(r) = (sum + error * error) * share;
+      of_rows(r) = (sum + error * error) * per_row;
       to[right] = slope * error;
     }
   });

@@ -74,8 +74,8 @@ struct arc_gradient {
     index_t const p = row.live ? parent(row.node) : -1;
     T const count = row.live ? counts(row.node) : T(1);
     for (index_t j = b.lane(); j < row.n; j += warp) {
-      bool const shut = p < 0 || row.masked(j);
-      dscore(row.edge(j)) = shut ? T(0) : (total.probability(row(j)) - (j == p ? T(1) : T(0))) / count;
+      bool const masked = p < 0 || row.masked(j);
+      dscore(row.edge(j)) = masked ? T(0) : (total.probability(row(j)) - (j == p ? T(1) : T(0))) / count;
     }
   }
 };

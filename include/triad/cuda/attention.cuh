@@ -73,7 +73,7 @@ struct attention_forward {
       }
       if constexpr (Relative)
         for (int r = 0; r < attention_each; ++r)
-          at.sum_by_offset(b, s.weight, r, own + r, begin, shrink[r], relative.shares);
+          at.sum_by_offset(b, s.weight, r, own + r, begin, shrink[r], relative.offset_weights);
     }
     TRIAD_UNROLL
     for (int r = 0; r < attention_each; ++r) {
@@ -85,8 +85,8 @@ struct attention_forward {
       });
       if constexpr (Relative)
         at.each_own_offset(b, [&](index_t u) {
-          T& share = at.offset(relative.shares, own + r, u);
-          share = blind ? T(0) : share / total[r];
+          T& weight = at.offset(relative.offset_weights, own + r, u);
+          weight = blind ? T(0) : weight / total[r];
         });
       if (b.lane() == 0) lse(at.statistic(own + r)) = blind ? none : maximum[r] + ::cuda::std::log(total[r]);
     }
@@ -110,7 +110,7 @@ struct attention_slopes {
     if constexpr (Relative)
       if (sees) {
         score += place.by_offset(relative.bias, i, j);
-        slope += place.by_offset(relative.d_shares, i, j);
+        slope += place.by_offset(relative.d_offset_weights, i, j);
       }
     T const p = sees ? ::cuda::std::exp(score * rule.scale - offset) : T(0), keep = sees ? place.kept(i, j) : T(0);
     dropped = p * keep;

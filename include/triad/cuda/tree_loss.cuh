@@ -30,19 +30,19 @@ struct tree_loss_rows {
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<index_t const> target, vec<T> of_rows,
                                matrix<T> dx) const {
     warp_row const own(b, x);
-    T const share = T(1) / static_cast<T>(x.extent(0));
+    T const per_row = T(1) / static_cast<T>(x.extent(0));
     index_t const right = own.live ? target(own.r) : 0;
     auto const error = [&](T value, index_t v) { return value - (v == right && right > 0 ? T(1) : T(0)); };
     T const squares =
         sum_of_symbols<T>(b, own, x, [&](T value, index_t v) { return error(value, v) * error(value, v); });
-    T const norm = ::cuda::std::sqrt(squares), of_empty = norm > T(0) ? share / norm : T(0),
-            slope = right > 0 ? 2 * share : of_empty;
+    T const norm = ::cuda::std::sqrt(squares), of_empty = norm > T(0) ? per_row / norm : T(0),
+            slope = right > 0 ? 2 * per_row : of_empty;
     each_column<0>(b.lane(), own.d,
                    [&](int, index_t v) { dx(own.r, v) = v > 0 ? error(x(own.r, v), v) * slope : T(0); });
     if (!own.live || b.lane() != 0) return;
     // Nobody is there to tell of a symbol outside the scores, so its loss is NaN.
     bool const known = right >= 0 && right < own.d;
-    of_rows(own.r) = !known ? ::cuda::std::numeric_limits<T>::quiet_NaN() : (right > 0 ? squares : norm) * share;
+    of_rows(own.r) = !known ? ::cuda::std::numeric_limits<T>::quiet_NaN() : (right > 0 ? squares : norm) * per_row;
   }
 };
 

@@ -175,7 +175,7 @@ void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projecti
           with_width<T>(p.width, [&]<int Width>(number<Width>) {
             with_path<T, Width, OwnKey>(p.factors, [&]<product_path Path>(std::integral_constant<product_path, Path>) {
               using kernel = backward_kernel<T, Width, OwnKey, RightValue, Path>;
-              index_t const blocks = blocks_for(g.dims.max_nodes, kernel::middles);
+              index_t const blocks = blocks_for(g.dims.max_nodes, kernel::middle_nodes);
               launch(ex, kernel(), each * blocks, p, blocks, d_out, saved, to);
             });
             if constexpr (OwnKey) {

@@ -111,7 +111,7 @@ class beam_search {
   /// (rows) 1: what follows is asked for.  The rows of a sentence that is over are all 0.
   std::span<std::uint8_t const> live() const { return {live_.data(), size(rows())}; }
 
-  /// One more token.  logits (rows, v): of what follows the last; only live rows are read.  Minus infinity shuts a
+  /// One more token.  logits (rows, v): of what follows the last; only live rows are read.  Minus infinity masks a
   /// token.  Probabilities are added up in double; their exponentials are of the logits' own type.  Scores that are no
   /// numbers are refused and change nothing.
   template <class Logits>
@@ -180,7 +180,7 @@ class beam_search {
     if (!std::isfinite(total))
       throw data_error("beam search: the logits of what follows token " + std::to_string(step_) + " of sentence " +
                        std::to_string(r / k_) + ", hypothesis " + std::to_string(r % k_) +
-                       ", are no probabilities (a NaN, an infinity, or all shut): " +
+                       ", are no probabilities (a NaN, an infinity, or all masked): " +
                        "look at the model's parameters and at what it was given");
     return static_cast<double>(most) + std::log(total);
   }

@@ -13,8 +13,8 @@
 //   parameter_set<my_model, cpu::backend> parameters(model, holding::values);
 //   file.load(parameters);
 //
-// Format 1, of version 0.1, differs in names of settings alone: a program that renamed some gives checkpoint() a
-// function that does so with what was read.
+// Format 1, of version 0.1, differs in names alone: those of parameters are known here (first_format_names), and a
+// program that renamed settings gives checkpoint() a function that does so with what was read.
 #pragma once
 
 #include <charconv>
@@ -51,6 +51,9 @@ struct checkpoint_state {
 namespace detail {
 inline constexpr char checkpoint_format[] = "triad-checkpoint-2", first_checkpoint_format[] = "triad-checkpoint-1";
 inline constexpr char first_moment_prefix[] = "adam.m.", second_moment_prefix[] = "adam.v.";
+
+/// The ends of parameters' paths that were others in format 1: now, then.
+inline constexpr std::pair<std::string_view, std::string_view> first_format_names[] = {{".combination", ".shares"}};
 
 template <class View>
 std::vector<index_t> shape_of(View view) {
@@ -161,8 +164,8 @@ class checkpoint {
                        ": these are weights of another library, without the record that a checkpoint has; load them "
                        "with load_weights "
                        "(io/weights.hpp) into a model of their sizes");
-    bool const first = file_.text("format") == detail::first_checkpoint_format;
-    if (!first && file_.text("format") != detail::checkpoint_format)
+    first_ = file_.text("format") == detail::first_checkpoint_format;
+    if (!first_ && file_.text("format") != detail::checkpoint_format)
       throw data_error(path + ": expected format " + detail::checkpoint_format + ", found " +
                        detail::printable(file_.text("format")) +
                        "; it was written by another version: load it with that one");
@@ -172,7 +175,7 @@ class checkpoint {
     state_.vocabulary = parsed("vocabulary");
     for (auto const& [name, value] : file_.metadata())
       if (name.starts_with("extra.")) state_.extra[name.substr(6)] = value;
-    if (first && from_first != nullptr) from_first(state_);
+    if (first_ && from_first != nullptr) from_first(state_);
   }
 
   checkpoint_state const& state() const { return state_; }
@@ -288,6 +291,13 @@ class checkpoint {
                      "; build the model that the checkpoint's configuration describes, or train anew");
   }
 
+  /// What this file calls the parameter or moment of that name.
+  std::string stored(std::string name) const {
+    for (auto const& [now, then] : detail::first_format_names)
+      if (first_ && name.ends_with(now)) return name.replace(name.size() - now.size(), now.size(), then);
+    return name;
+  }
+
   template <class Fields>
   void expect_tensors(Fields values, bool moments) const {
     std::set<std::string> wanted;
@@ -295,7 +305,7 @@ class checkpoint {
     if (moments) prefixes.insert(prefixes.end(), {detail::first_moment_prefix, detail::second_moment_prefix});
     for (auto const& prefix : prefixes)
       walk(values, [&](std::string const& path, auto view) {
-        auto const name = prefix + path;
+        auto const name = stored(prefix + path);
         auto const shape = detail::shape_of(view);
         if (!file_.has(name)) {
           if (!prefix.empty() && !has_moments())
@@ -321,12 +331,13 @@ class checkpoint {
   void fetch(Fields fields, std::string const& prefix, Memory const& where) const {
     walk(fields, [&](std::string const& path, auto view) {
       using T = typename decltype(view)::element_type;
-      auto const host = file_.read_as<T>(prefix + path);
+      auto const host = file_.read_as<T>(stored(prefix + path));
       where.from_host(view.data_handle(), host.data(), host.size() * sizeof(T));
     });
   }
 
   safetensors file_;
+  bool first_ = false;  // of format 1
   checkpoint_state state_;
 };
 

@@ -64,10 +64,10 @@ struct self_attention {
     }
   };
   struct saved {
-    tensor<T, dyn, dyn> projected;     // (rows, 3 d)
-    vec<T> lse;                        // (h rows)
-    tensor<T, dyn, D> context;         // (rows, d)
-    tensor<T, dyn, dyn> bias, shares;  // (rows, h (2 reach + 1)) each: what relative positions leave; or none
+    tensor<T, dyn, dyn> projected;             // (rows, 3 d)
+    vec<T> lse;                                // (h rows)
+    tensor<T, dyn, D> context;                 // (rows, d)
+    tensor<T, dyn, dyn> bias, offset_weights;  // (rows, h (2 reach + 1)) each: what relative positions leave; or none
   };
 
   template <class S = T>
@@ -148,7 +148,7 @@ struct self_attention {
   static relative_tables<S> tables(fields<S> const& w) {
     return {as_matrix(w.relative_key), as_matrix(w.relative_value)};
   }
-  static relative_memory<T> memory(saved const& s) { return {as_matrix(s.bias), as_matrix(s.shares)}; }
+  static relative_memory<T> memory(saved const& s) { return {as_matrix(s.bias), as_matrix(s.offset_weights)}; }
   template <class Ex>
   void attend(Ex& ex, call const& c, fields<T const> const& w, attention_settings const& now,
               attention_sequences const& of, attention_operands<T const> const& x, saved const& s) const {

@@ -98,7 +98,7 @@ struct fused_stack {
       return plan<S>(stack.norm(), place);
     }
     /// w_l (l), l = 1 .. L + 1
-    vec<S> shares(index_t l) const {
+    vec<S> combination(index_t l) const {
       auto place = rest(layers_before(sets()));
       for (index_t i = 0; i < stack.norms(); ++i) (void)plan<S>(stack.norm(), place);
       for (index_t i = 1; i < l; ++i) (void)place.template make<vec<S>>(i);
@@ -110,7 +110,7 @@ struct fused_stack {
       if (stack.normed()) f("norm", norm(0));
       if (stack.link != layer_link::weighted) return;
       for (index_t j = 0; j <= stack.count; ++j) f("norms." + std::to_string(j), norm(j));
-      for (index_t l = 1; l <= stack.count + 1; ++l) f("links." + std::to_string(l) + ".shares", shares(l));
+      for (index_t l = 1; l <= stack.count + 1; ++l) f("links." + std::to_string(l) + ".combination", combination(l));
     }
 
    private:
@@ -315,13 +315,13 @@ struct fused_stack {
   /// to = input_l
   template <backend Ex>
   void mix(Ex& ex, fields<T const> w, saved const& s, index_t l, state to) const {
-    matmul(ex, one_row(w.shares(l)), stacked(s.mixed, l), one_row(to));
+    matmul(ex, one_row(w.combination(l)), stacked(s.mixed, l), one_row(to));
   }
   template <backend Ex>
   void unmix(Ex& ex, fields<T const> w, saved const& s, index_t l, const_view<state> dx, layer_states<T> d_mixed,
              fields<T> gradient) const {
-    matmul_add(ex, transposed(one_row(w.shares(l))), one_row(dx), stacked(d_mixed, l));
-    matmul_add(ex, one_row(dx), transposed(stacked(s.mixed, l)), one_row(gradient.shares(l)));
+    matmul_add(ex, transposed(one_row(w.combination(l))), one_row(dx), stacked(d_mixed, l));
+    matmul_add(ex, one_row(dx), transposed(stacked(s.mixed, l)), one_row(gradient.combination(l)));
   }
 };
 

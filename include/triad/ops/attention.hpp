@@ -23,10 +23,10 @@
 // Kernels see numbers by offset, (q rows, h (2R + 1)), and products do the rest:
 //
 //   bias = query a';  s(i, j) = (query(i) . key(j) + bias(i, r)) / sqrt(k)
-//   shares(i, r) = sum_{j: r(i, j) = r} p~(i, j);  c(i) = sum_j p~(i, j) value(j) + shares(i) b
+//   offset_weights(i, r) = sum_{j: r(i, j) = r} p~(i, j);  c(i) = sum_j p~(i, j) value(j) + offset_weights(i) b
 //
 //   dshares = dc b';  dp~ = dc(i) . value(j) + dshares(i, r);  delta(i) = dc(i) . c(i), as c is whole
-//   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += shares' dc
+//   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += offset_weights' dc
 #pragma once
 
 #include "triad/core/sequences.hpp"
@@ -35,11 +35,11 @@
 namespace triad {
 
 /// What one use of the operation is made of, besides tensors.  J(i) is every key of the sequence but those that are
-/// shut.
+/// masked.
 struct attention_settings {
   index_t heads = 1;
-  bool causal = false;  // shut: keys after the query, where the last query stands at the last key
-  vec<std::uint8_t const> masked{nullptr, 0};  // (k rows) shut: keys with 1; or (0)
+  bool causal = false;  // masked: keys after the query, where the last query stands at the last key
+  vec<std::uint8_t const> masked{nullptr, 0};  // (k rows) masked: keys with 1; or (0)
   dropout_mask dropout{};                      // element attention_weight(...) of p
   index_t reach = 0;                           // R of relative positions; 0: none
 };
@@ -64,7 +64,7 @@ struct relative_tables {
 /// What relative positions leave for backward.
 template <class T>
 struct relative_memory {
-  matrix<T> bias, shares;  // (q rows, h (2R + 1)) each, offsets side by side
+  matrix<T> bias, offset_weights;  // (q rows, h (2R + 1)) each, offsets side by side
 };
 
 /// What a kernel reads and writes of relative positions: (q rows, h (2R + 1)) each, offsets side by side; or nothing
@@ -72,11 +72,11 @@ struct relative_memory {
 template <class T>
 struct relative_forward {
   matrix<T const> bias = no_matrix<T const>();
-  matrix<T> shares = no_matrix<T>();
+  matrix<T> offset_weights = no_matrix<T>();
 };
 template <class T>
 struct relative_backward {
-  matrix<T const> bias = no_matrix<T const>(), d_shares = no_matrix<T const>();
+  matrix<T const> bias = no_matrix<T const>(), d_offset_weights = no_matrix<T const>();
   matrix<T> d_bias = no_matrix<T>();
 };
 
@@ -124,8 +124,8 @@ void expect_relative(attention_settings const& t, attention_operands<T const> co
   TRIAD_EXPECTS(t.reach > 0, "attention: tables of relative positions need a reach");
   TRIAD_EXPECTS(fits(tables.key, offsets, k) && fits(tables.value, offsets, k),
                 "attention: tables of relative positions are (2 reach + 1, width of a head)");
-  TRIAD_EXPECTS(fits(m.bias, rows, t.heads * offsets) && fits(m.shares, rows, t.heads * offsets),
-                "attention: bias and shares of relative positions are (queries, heads (2 reach + 1))");
+  TRIAD_EXPECTS(fits(m.bias, rows, t.heads * offsets) && fits(m.offset_weights, rows, t.heads * offsets),
+                "attention: bias and offset_weights of relative positions are (queries, heads (2 reach + 1))");
 }
 
 /// f(x of a head, y of the head) for x (rows, h m) and y (rows, h n); once for all heads, as rows of their own, where
@@ -181,9 +181,9 @@ void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_se
   detail::expect_relative(t, x, tables, relative);
   detail::each_pair_of_heads(t.heads, x.query, relative.bias,
                              [&](auto query, auto bias) { matmul(ex, query, transposed(tables.key), bias); });
-  detail::run_attention(ex, scratch, t, s, x, relative_forward<T>{relative.bias, relative.shares}, lse, c);
-  detail::each_pair_of_heads(t.heads, relative.shares, c,
-                             [&](auto shares, auto to) { matmul_add(ex, shares, tables.value, to); });
+  detail::run_attention(ex, scratch, t, s, x, relative_forward<T>{relative.bias, relative.offset_weights}, lse, c);
+  detail::each_pair_of_heads(t.heads, relative.offset_weights, c,
+                             [&](auto offset_weights, auto to) { matmul_add(ex, offset_weights, tables.value, to); });
 }
 
 /// Overwrites every gradient in dx; rows of no sequence are left alone.
@@ -208,13 +208,14 @@ void attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attenti
     return as_matrix(
         scratch.template make<tensor<T, dyn, dyn>>(x.query.extent(0), t.heads * relative_offsets(t.reach)));
   };
-  matrix<T> const d_shares = by_offset(), d_bias = by_offset();
-  detail::each_pair_of_heads(t.heads, dc, d_shares,
+  matrix<T> const d_offset_weights = by_offset(), d_bias = by_offset();
+  detail::each_pair_of_heads(t.heads, dc, d_offset_weights,
                              [&](auto d, auto to) { matmul(ex, d, transposed(tables.value), to); });
-  detail::each_pair_of_heads(t.heads, relative.shares, dc,
-                             [&](auto shares, auto d) { matmul_add(ex, transposed(shares), d, d_tables.value); });
-  detail::run_attention_grad(ex, scratch, t, s, x, relative_backward<T>{relative.bias, d_shares, d_bias}, lse, c, dc,
-                             dx);
+  detail::each_pair_of_heads(t.heads, relative.offset_weights, dc, [&](auto offset_weights, auto d) {
+    matmul_add(ex, transposed(offset_weights), d, d_tables.value);
+  });
+  detail::run_attention_grad(ex, scratch, t, s, x, relative_backward<T>{relative.bias, d_offset_weights, d_bias}, lse,
+                             c, dc, dx);
   detail::each_pair_of_heads(t.heads, d_bias, dx.query, [&](auto d, auto to) { matmul_add(ex, d, tables.key, to); });
   detail::each_pair_of_heads(t.heads, d_bias, x.query,
                              [&](auto d, auto query) { matmul_add(ex, transposed(d), query, d_tables.key); });

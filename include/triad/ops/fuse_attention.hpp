@@ -45,7 +45,7 @@ void expect_fuse(fuse_settings const& t, index_t layers, U const& u, X const& st
 }
 }  // namespace detail
 
-/// Overwrites weights (rows, heads layers), which backward needs: p before dropout, negative where dropout shut it;
+/// Overwrites weights (rows, heads layers), which backward needs: p before dropout, negative where dropout zeroed it;
 /// mixed (rows, heads d) and kept (rows, heads): m and s of every head.
 template <backend Ex, class T>
 void fuse_attention(Ex& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,

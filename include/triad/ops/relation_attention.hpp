@@ -21,7 +21,7 @@
 
 namespace triad {
 
-/// Which edges are shut: masked(r) = 1 sets the score of edge r to `fill`.  Empty: none.
+/// Which edges are masked: masked(r) = 1 sets the score of edge r to `fill`.  Empty: none.
 struct edge_mask {
   vec<std::uint8_t const> masked{nullptr, 0};  // (rows) or (0)
   double fill = -1e9;                          // as the released program has it
@@ -68,7 +68,7 @@ void expect_relations(relation_settings const& t, relation_operands<S> const& x,
 }
 }  // namespace detail
 
-/// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout shut
+/// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout masked
 /// it.
 template <backend Ex, class T>
 void relation_attention(Ex& ex, relation_settings const& t, relation_operands<T const> const& x, graph_batch const& g,

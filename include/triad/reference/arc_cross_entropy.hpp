@@ -44,8 +44,8 @@ void do_arc_cross_entropy(backend&, arc_settings const& t, graph_batch const& g,
     for (index_t j = 0; j < n; ++j) sum += std::exp(s(j) - maximum);
     if (parent(i) >= 0) total += std::log(sum) + maximum - s(parent(i));
     for (index_t j = 0; j < n; ++j) {
-      bool const shut = parent(i) < 0 || (t.masked.extent(0) != 0 && t.masked(edge(j)));
-      dscore(edge(j)) = shut ? T(0) : (std::exp(s(j) - maximum) / sum - (j == parent(i) ? T(1) : T(0))) / T(count);
+      bool const masked = parent(i) < 0 || (t.masked.extent(0) != 0 && t.masked(edge(j)));
+      dscore(edge(j)) = masked ? T(0) : (std::exp(s(j) - maximum) / sum - (j == parent(i) ? T(1) : T(0))) / T(count);
     }
   });
   loss(0) = count > 0 ? total / T(count) : T(0);

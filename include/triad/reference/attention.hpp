@@ -94,11 +94,11 @@ void do_attention(backend&, attention_settings const& t, attention_sequences con
       index_t const to = at.first_query + i;
       lse(at.lse_of(i)) = maximum + std::log(sum);
       for (index_t f = first; f < last; ++f) context(to, f) = T(0);
-      at.clear_offsets(relative.shares, i);
+      at.clear_offsets(relative.offset_weights, i);
       for (index_t j = 0; j < at.keys; ++j) {
         if (!at.sees(i, j)) continue;
         T const p = std::exp(score(i, j) - maximum) / sum * at.kept<T>(i, j);
-        if (t.reach > 0) at.by_offset(relative.shares, i, j) += p;
+        if (t.reach > 0) at.by_offset(relative.offset_weights, i, j) += p;
         for (index_t f = first; f < last; ++f) context(to, f) += p * x.value(at.first_key + j, f);
       }
     }
@@ -124,7 +124,7 @@ void do_attention_grad(backend&, attention_settings const& t, attention_sequence
         index_t const from = at.first_key + j;
         T const p = std::exp(at.score(x, relative.bias, i, j) - lse(at.lse_of(i))), kept = at.kept<T>(i, j);
         T slope = at.dot(dc, to, x.value, from);
-        if (t.reach > 0) slope += at.by_offset(relative.d_shares, i, j);
+        if (t.reach > 0) slope += at.by_offset(relative.d_offset_weights, i, j);
         T const ds = p * (kept * slope - delta) / std::sqrt(T(at.width));
         if (t.reach > 0) at.by_offset(relative.d_bias, i, j) += ds;
         for (index_t f = first; f < last; ++f) {

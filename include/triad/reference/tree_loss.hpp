@@ -17,16 +17,16 @@ T symbol_norm(matrix<T const> x, index_t r) {
   return std::sqrt(sum);
 }
 
-/// of_rows(r): row r's share of the loss.
+/// of_rows(r): row r's per_row of the loss.
 template <class T>
 void do_tree_loss(backend&, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx) {
-  T const share = T(1) / T(x.extent(0));
+  T const per_row = T(1) / T(x.extent(0));
   for (index_t r = 0; r < x.extent(0); ++r) {
     TRIAD_EXPECTS(target(r) >= 0 && target(r) < x.extent(1), "tree_loss: a right symbol lies outside the scores");
     dx(r, 0) = T(0);
     if (target(r) == 0) {
-      T const norm = symbol_norm(x, r), slope = norm > T(0) ? share / norm : T(0);
-      of_rows(r) = norm * share;
+      T const norm = symbol_norm(x, r), slope = norm > T(0) ? per_row / norm : T(0);
+      of_rows(r) = norm * per_row;
       for (index_t v = 1; v < x.extent(1); ++v) dx(r, v) = x(r, v) * slope;
       continue;
     }
@@ -34,9 +34,9 @@ void do_tree_loss(backend&, matrix<T const> x, vec<index_t const> target, vec<T>
     for (index_t v = 1; v < x.extent(1); ++v) {
       T const error = x(r, v) - (v == target(r) ? T(1) : T(0));
       sum += error * error;
-      dx(r, v) = 2 * share * error;
+      dx(r, v) = 2 * per_row * error;
     }
-    of_rows(r) = sum * share;
+    of_rows(r) = sum * per_row;
   }
 }
 

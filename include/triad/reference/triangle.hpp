@@ -56,7 +56,7 @@ struct triangle_head {
     for (index_t e = 0; e < width; ++e) dot += x.query(q, column(e)) * x.key(k, column(e));
     return dot / std::sqrt(T(width));
   }
-  /// 0 where dropout shuts the term, else what it is multiplied by.
+  /// 0 where dropout zeroes the term, else what it is multiplied by.
   T keep(index_t i, index_t l, index_t j) const {
     if (!t.dropout.active()) return T(1);
     auto const first = first_triangle * (flat() ? 2 : 1) * t.heads;

@@ -4,7 +4,7 @@
 //   xavier_uniform   U(-a, a), a = sqrt(6 / (fan_in + fan_out))         weight (out, in): fan_in = in, fan_out = out;
 //   linear_uniform   U(-a, a), a = 1 / sqrt(in)                         table (v, d): fan_in = d, fan_out = v
 //   by name          gain: 1;  bias beside a gain: 0;  bias beside a weight (out, in): U(-1/sqrt(in), 1/sqrt(in));
-//                    shares of n: 1 / n;  every matrix: xavier_uniform
+//                    combination of n: 1 / n;  every matrix: xavier_uniform
 //
 // Each tensor draws from a stream of its own, named by its path: adding a layer changes no other's first values, and
 // one seed gives one model on every backend and, up to rounding, in every type.
@@ -61,7 +61,7 @@ struct first_values {
         rule.how = kind::xavier_uniform;
       else if (name == "gain")
         return initializer::constant(1);
-      else if (name == "shares")
+      else if (name == "combination")
         return initializer::constant(1 / static_cast<double>(shape[0]));
       else if (name == "bias" && beside(path, "gain"))
         return initializer::constant(0);

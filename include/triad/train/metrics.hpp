@@ -1,4 +1,4 @@
-// What a run reports: shares of right answers, and the mean of several runs with its standard error.
+// What a run reports: fractions of right answers, and the mean of several runs with its standard error.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   mean = sum x / n,   standard error = sqrt(sum (x - mean)^2 / (n - 1)) / sqrt(n)
@@ -28,7 +28,7 @@ struct accuracy {
     }
   }
   /// In [0, 1]; not a number where nothing was counted.
-  double share() const {
+  double fraction() const {
     return total > 0 ? static_cast<double>(right) / static_cast<double>(total)
                      : std::numeric_limits<double>::quiet_NaN();
   }

@@ -15,8 +15,8 @@
 
 namespace triad {
 
-/// Which update this is, from 0, its learning rate, and the share of a part of it, in a backend's memory: dropout, Adam
-/// and captured graphs read them there.
+/// Which update this is, from 0, its learning rate, and the fraction of a part of it, in a backend's memory: dropout,
+/// Adam and captured graphs read them there.
 template <backend Ex>
 class training_clock {
   using memory = typename Ex::memory;
@@ -28,19 +28,19 @@ class training_clock {
   /// Before each update; allocates nothing.
   void set(std::uint64_t update, double rate) { write({update, rate, 1}); }
   /// Before part `part`, from 0, of an update that comes in parts; before Adam's step set() is called.
-  void set_part(std::uint64_t update, std::uint32_t part, double share) {
-    write({update | std::uint64_t{part} << 32, 0, share});
+  void set_part(std::uint64_t update, std::uint32_t part, double fraction) {
+    write({update | std::uint64_t{part} << 32, 0, fraction});
   }
 
   /// The update; in parts of it, their number in the upper half.
   std::uint64_t const* step() const { return &held()->step; }
   vec<double const> rate() const { return make_vec(&held()->rate, 1); }
-  double const* share() const { return &held()->share; }
+  double const* fraction() const { return &held()->fraction; }
 
  private:
   struct numbers {
     std::uint64_t step;
-    double rate, share;
+    double rate, fraction;
   };
   numbers const* held() const { return static_cast<numbers const*>(memory_.data()); }
   void write(numbers const& now) { memory_.memory().from_host(memory_.data(), &now, sizeof now); }

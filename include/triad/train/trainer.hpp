@@ -1,8 +1,8 @@
 // One model in training: its parameters, its memory, and the update; allocates at construction and never again.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch that is too large for the memory comes in parts p = 1 .. P, each with the share s_p of all answers that are
-// asked for:
+// A batch that is too large for the memory comes in parts p = 1 .. P, each with the fraction s_p of all answers that
+// are asked for:
 //
 //   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p          where loss_p is a mean over answers, that of the
 //     whole batch
@@ -66,30 +66,30 @@ std::string dims_text(Dims const& d) {
   return text.empty() ? "another size" : text;
 }
 
-/// sum + share x, with a share that lies where the data lives.
+/// sum + fraction x, with a fraction that lies where the data lives.
 template <class T>
-struct add_share {
-  double const* share;
-  TRIAD_HOST_DEVICE T operator()(T sum, T x) const { return sum + static_cast<T>(*share) * x; }
+struct add_fraction {
+  double const* fraction;
+  TRIAD_HOST_DEVICE T operator()(T sum, T x) const { return sum + static_cast<T>(*fraction) * x; }
 };
-/// share x
+/// fraction x
 template <class T>
-struct take_share {
-  double const* share;
-  TRIAD_HOST_DEVICE T operator()(T x) const { return static_cast<T>(*share) * x; }
+struct take_fraction {
+  double const* fraction;
+  TRIAD_HOST_DEVICE T operator()(T x) const { return static_cast<T>(*fraction) * x; }
 };
-/// d *= share, of a view, or of each view of a struct that has several.
+/// d *= fraction, of a view, or of each view of a struct that has several.
 template <class T, backend Ex>
 struct weigh {
   Ex& ex;
-  double const* share;
+  double const* fraction;
 
   template <class D>
   void operator()(D const& d) const {
     if constexpr (requires { d.each(*this); })
       d.each(*this);
     else
-      transform(ex, take_share<T>{share}, d, d);
+      transform(ex, take_fraction<T>{fraction}, d, d);
   }
 };
 }  // namespace detail
@@ -166,21 +166,21 @@ class trainer {
   }
 
   /// The same step on a batch that comes in parts, so that memory for the largest part is enough: accumulate() for
-  /// each, then finish().  share: the answers that are asked for in this part, over those in the whole batch; the
-  /// shares of an update sum to 1.  Up to rounding it is update() of the whole batch where the model's loss is a mean
-  /// over answers (a parser's five, a dependency parser's two: where every token is asked for all); dropout draws anew
-  /// for every part.
-  void accumulate(typename Model::input const& in, answers const& right, double share) {
-    TRIAD_EXPECTS(share >= 0 && share <= 1, "trainer: the share of a part is at least 0 and at most 1");
+  /// each, then finish().  fraction: the answers that are asked for in this part, over those in the whole batch; the
+  /// fractions of an update sum to 1.  Up to rounding it is update() of the whole batch where the model's loss is a
+  /// mean over answers (a parser's five, a dependency parser's two: where every token is asked for all); dropout draws
+  /// anew for every part.
+  void accumulate(typename Model::input const& in, answers const& right, double fraction) {
+    TRIAD_EXPECTS(fraction >= 0 && fraction <= 1, "trainer: the fraction of a part is at least 0 and at most 1");
     expect_begun();
-    clock_.set_part(step_, parts_, share);
+    clock_.set_part(step_, parts_, fraction);
     replay(ex_, key_of(in, right, parts_ == 0 ? use_of_batch::first_part : use_of_batch::later_part), [&] {
       if (parts_ == 0) {
         parameters_.zero_gradients(ex_);
         fill(ex_, T(0), loss_);
       }
-      add_gradient(in, right, part_loss_, detail::weigh<T, Ex>{ex_, clock_.share()});
-      transform(ex_, detail::add_share<T>{clock_.share()}, loss_, part_loss_, loss_);
+      add_gradient(in, right, part_loss_, detail::weigh<T, Ex>{ex_, clock_.fraction()});
+      transform(ex_, detail::add_fraction<T>{clock_.fraction()}, loss_, part_loss_, loss_);
     });
     ++parts_;
   }

@@ -195,13 +195,13 @@ numbered_tree decode(A const& a, tensor<typename A::value_type const, dyn, dyn> 
   vec<T> const s(filler.data(), a.fillers());
   tensor<T, dyn, dyn> const here(row.data(), 1, fillers.extent(0));
   numbered_tree::builder made;
-  auto const visit = [&](auto const& self, role_code role, index_t slot, index_t level) -> void {
+  auto const visit = [&](auto const& self, role_code role, index_t child_number, index_t level) -> void {
     std::fill(filler.begin(), filler.end(), T(0));
     a.add_unbound(1, role, x, s);
     scores<T>(fillers, tensor<T const, dyn, dyn>(filler.data(), 1, a.fillers()), here);
     auto const label = nearest_label(vec<T const>(row.data(), fillers.extent(0)), threshold);
     if (label == 0) return;
-    made.open(label, slot);
+    made.open(label, child_number);
     for (index_t c = 0; level + 1 < a.depth() && c < a.branching(); ++c)
       self(self, a.paths().child(role, c), c, level + 1);
     made.close();

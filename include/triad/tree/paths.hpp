@@ -1,7 +1,7 @@
 // A node's place as its path from the root in 64 bits: the roles of sparse trees, and how messages name a place.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every level takes ceil(log2 b) bits.  A code is a leading 1, then the slots from the root down:
+// Every level takes ceil(log2 b) bits.  A code is a leading 1, then the numbers of children from the root down:
 //
 //   root   1        child c of x   x << bits | c        b = 2: 1 + the breadth-first position
 //
@@ -44,7 +44,7 @@ class role_paths {
   constexpr role_code child(role_code role, index_t c) const { return role << bits_ | static_cast<role_code>(c); }
   constexpr role_code parent(role_code role) const { return role >> bits_; }
   /// Which child of its parent.
-  constexpr index_t slot(role_code role) const { return static_cast<index_t>(role & mask()); }
+  constexpr index_t child_number(role_code role) const { return static_cast<index_t>(role & mask()); }
 
   /// The role that child c's tree has for `role` of the whole; no_role for the root and for what is not under child c.
   constexpr role_code in_child(index_t c, role_code role) const {
@@ -86,7 +86,7 @@ class role_paths {
 /// root, or root.0.1: child 1 of child 0 of the root.
 inline std::string path_text(role_paths const& paths, role_code role) {
   std::string text;
-  for (; role > root_role; role = paths.parent(role)) text.insert(0, "." + std::to_string(paths.slot(role)));
+  for (; role > root_role; role = paths.parent(role)) text.insert(0, "." + std::to_string(paths.child_number(role)));
   return "root" + text;
 }
 
@@ -97,7 +97,7 @@ std::string path_text(basic_tree<Label> const& tree, index_t node) {
   for (index_t at = 0; at != node;) {
     index_t c = tree.first_child(at);
     while (node >= c + tree[c].size) c = tree.next_child(at, c);
-    text += "." + std::to_string(tree[c].slot);
+    text += "." + std::to_string(tree[c].child_number);
     at = c;
   }
   return text;

@@ -12,7 +12,7 @@
 
 namespace triad {
 
-/// Throws data_error, with the path, where a node does not fit: too deep, in a slot that is not, or with a label that
+/// Throws data_error, with the path, where a node does not fit: too deep, with too many children, or with a label that
 /// is none of 1 .. labels - 1.
 inline void expect_fits(numbered_tree const& tree, index_t branching, index_t depth, index_t labels) {
   tree.walk([&](index_t at, index_t, index_t level) {
@@ -21,8 +21,8 @@ inline void expect_fits(numbered_tree const& tree, index_t branching, index_t de
     };
     auto const& n = tree[at];
     if (level >= depth) fail("is deeper than the " + std::to_string(depth) + " levels that the roles have");
-    if (n.slot >= branching)
-      fail("is child " + std::to_string(n.slot) + " of its parent; the roles have children 0 .. " +
+    if (n.child_number >= branching)
+      fail("is child " + std::to_string(n.child_number) + " of its parent; the roles have children 0 .. " +
            std::to_string(branching - 1));
     if (n.label < 1 || n.label >= labels)
       fail("has label " + std::to_string(n.label) + "; expected one of 1 .. " + std::to_string(labels - 1));
@@ -35,7 +35,7 @@ void each_role(numbered_tree const& tree, role_paths const& paths, F&& f) {
   std::vector<role_code> roles(static_cast<std::size_t>(tree.size()));
   tree.walk([&](index_t at, index_t parent, index_t) {
     auto const role =
-        parent == no_node ? root_role : paths.child(roles[static_cast<std::size_t>(parent)], tree[at].slot);
+        parent == no_node ? root_role : paths.child(roles[static_cast<std::size_t>(parent)], tree[at].child_number);
     roles[static_cast<std::size_t>(at)] = role;
     f(tree.label(at), role);
   });
@@ -53,10 +53,10 @@ void place_labels(tree_positions<B, D> const& positions, numbered_tree const& tr
 
 namespace detail {
 template <index_t B, index_t D>
-void gather_labels(tree_positions<B, D> const& positions, vec<index_t const> labels, index_t at, index_t slot,
+void gather_labels(tree_positions<B, D> const& positions, vec<index_t const> labels, index_t at, index_t child_number,
                    numbered_tree::builder& made) {
   if (at >= labels.extent(0) || labels(at) == 0) return;
-  made.open(labels(at), slot);
+  made.open(labels(at), child_number);
   for (index_t c = 0; c < positions.branching(); ++c) gather_labels(positions, labels, positions.child(at, c), c, made);
   made.close();
 }

@@ -68,7 +68,7 @@ class tree_positions {
     return branching() * position + 1 + c;
   }
   TRIAD_HOST_DEVICE constexpr index_t parent(index_t position) const { return (position - 1) / branching(); }
-  TRIAD_HOST_DEVICE constexpr index_t slot(index_t position) const { return (position - 1) % branching(); }
+  TRIAD_HOST_DEVICE constexpr index_t child_number(index_t position) const { return (position - 1) % branching(); }
 
   /// The position that child c's tree has at `position`; no_position for its last level, which is empty.
   TRIAD_HOST_DEVICE constexpr index_t child_source(index_t c, index_t position) const {

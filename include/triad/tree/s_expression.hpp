@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   tree  = ( LABEL child ... )  |  LABEL            LABEL: any characters but spaces and parentheses
-//   child = tree                                     a single child fills slot 0, the left one
+//   child = tree                                     a single child is number 0, the left one
 //
 // Written: a node is ( label children ), a leaf child its label alone, the root alone ( label ); the empty tree is no
-// text.  Free slots are not written, so a lone right child reads back as a left one.
+// text.  Missing children are not written, so a lone right child reads back as a left one.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@
 namespace triad {
 
 /// Where a text stands in a file, for messages.  Columns count bytes from 1.
-struct text_place {
+struct text_position {
   std::string file = {};
   index_t line = 0;
   index_t column = 1;
 };
 
 /// Throws the data_error of what was found `offset` bytes behind `where`.
-[[noreturn]] inline void fail_at(text_place const& where, index_t offset, std::string const& what) {
+[[noreturn]] inline void fail_at(text_position const& where, index_t offset, std::string const& what) {
   std::string message = where.file;
   if (where.line > 0) message += (message.empty() ? "line " : ":") + std::to_string(where.line);
   if (!message.empty()) message += ": ";
@@ -35,7 +35,7 @@ namespace detail {
 
 class tree_reader {
  public:
-  tree_reader(std::string_view text, text_place const& where, index_t branching)
+  tree_reader(std::string_view text, text_position const& where, index_t branching)
       : text_(text), where_(where), branching_(branching) {}
 
   symbol_tree read() {
@@ -83,7 +83,7 @@ class tree_reader {
     made_.close();
   }
   void open(std::size_t begin) {
-    if (made_.level() > 0 && made_.next_slot() == branching_)
+    if (made_.level() > 0 && made_.next_child() == branching_)
       fail(begin, "expected ')' after " + std::to_string(branching_) + " children of '" + made_.label() +
                       "', found another child");
     auto label = token();
@@ -95,7 +95,7 @@ class tree_reader {
   }
 
   std::string_view text_;
-  text_place const& where_;
+  text_position const& where_;
   index_t branching_;
   symbol_tree::builder made_;
   std::size_t at_ = 0;
@@ -106,7 +106,7 @@ class tree_reader {
 
 /// Reads one tree of at most `branching` children a node; spaces around parentheses may be left out.  data_error names
 /// file, line and column of what it did not expect.
-inline symbol_tree parse_tree(std::string_view text, text_place const& where = {}, index_t branching = 2) {
+inline symbol_tree parse_tree(std::string_view text, text_position const& where = {}, index_t branching = 2) {
   return detail::tree_reader(text, where, branching).read();
 }
 

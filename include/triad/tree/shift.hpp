@@ -25,8 +25,8 @@ namespace detail {
 /// C (m, n) = sum over x < k of a(x)' b(x), rows of m and n numbers: tiles of 4 x 16 sums, a panel of all b at a time.
 template <class T, class RowA, class RowB>
 void sum_of_products(index_t k, RowA&& a, RowB&& b, T* c, index_t m, index_t n) {
-  constexpr index_t tall = 4, wide = 16;
-  std::vector<T> panel(static_cast<std::size_t>(k * wide)), stripe(static_cast<std::size_t>(k * tall));
+  constexpr index_t tile_rows = 4, tile_columns = 16;
+  std::vector<T> panel(static_cast<std::size_t>(k * tile_columns)), stripe(static_cast<std::size_t>(k * tile_rows));
   auto const pack = [k](auto&& row, index_t first, index_t columns, index_t room, std::vector<T>& into) {
     for (index_t x = 0; x < k; ++x) {
       T const* const from = row(x);
@@ -34,17 +34,17 @@ void sum_of_products(index_t k, RowA&& a, RowB&& b, T* c, index_t m, index_t n) 
         into[static_cast<std::size_t>(x * room + j)] = j < columns ? from[first + j] : T(0);
     }
   };
-  for (index_t j = 0; j < n; j += wide) {
-    index_t const columns = n - j < wide ? n - j : wide;
-    pack(b, j, columns, wide, panel);
-    for (index_t i = 0; i < m; i += tall) {
-      index_t const rows = m - i < tall ? m - i : tall;
-      pack(a, i, rows, tall, stripe);
-      T sums[tall][wide] = {};
+  for (index_t j = 0; j < n; j += tile_columns) {
+    index_t const columns = n - j < tile_columns ? n - j : tile_columns;
+    pack(b, j, columns, tile_columns, panel);
+    for (index_t i = 0; i < m; i += tile_rows) {
+      index_t const rows = m - i < tile_rows ? m - i : tile_rows;
+      pack(a, i, rows, tile_rows, stripe);
+      T sums[tile_rows][tile_columns] = {};
       T const *left = stripe.data(), *right = panel.data();
-      for (index_t x = 0; x < k; ++x, left += tall, right += wide)
-        for (index_t p = 0; p < tall; ++p)
-          for (index_t q = 0; q < wide; ++q) sums[p][q] += left[p] * right[q];
+      for (index_t x = 0; x < k; ++x, left += tile_rows, right += tile_columns)
+        for (index_t p = 0; p < tile_rows; ++p)
+          for (index_t q = 0; q < tile_columns; ++q) sums[p][q] += left[p] * right[q];
       for (index_t p = 0; p < rows; ++p)
         for (index_t q = 0; q < columns; ++q) c[(i + p) * n + j + q] = sums[p][q];
     }
@@ -119,7 +119,7 @@ void make_random(tree_positions<B, D> const& positions, philox_key seed, role_ma
 
 /// Takes the roles that the caller has written into maps: data_error where they are not orthonormal.
 template <class T, index_t B, index_t D>
-void make_own(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
+void make_given(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
   expect_orthonormal<T>(maps.roles, "roles");
   make_shifts<T>(positions, maps.roles, maps.shifts);
 }

@@ -1,10 +1,10 @@
 // A tree of labels as a value: nodes in pre-order in one vector, no pointers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Node i's subtree is nodes i .. i + size(i) - 1.  Its children follow it, each with the slot it fills: 0 is the left
-// one (car), 1 the right one (cdr).  A slot may be free, so a node can have a right child and no left one.
+// Node i's subtree is nodes i .. i + size(i) - 1.  Its children follow it, each with its number: 0 is the left
+// one (car), 1 the right one (cdr).  A number may be free, so a node can have a right child and no left one.
 //
-//   ( A B ( C D ) )      node  label  slot  size        depth 3 (the root alone has depth 1), branching 2
+//   ( A B ( C D ) )      node  label  number  size        depth 3 (the root alone has depth 1), branching 2
 //                          0     A      0     4
 //                          1     B      0     1
 //                          2     C      1     2
@@ -24,14 +24,14 @@ namespace triad {
 /// Where there is no such node.
 inline constexpr index_t no_node = -1;
 
-/// Label: std::string, or a number of a vocabulary.  Trees are equal where labels and slots are.
+/// Label: std::string, or a number of a vocabulary.  Trees are equal where labels and numbers of children are.
 template <class Label>
 class basic_tree {
  public:
   struct node {
     Label label;
-    index_t slot;  // which child of its parent; 0 for the root
-    index_t size;  // nodes of its subtree, itself included
+    index_t child_number;  // which child of its parent; 0 for the root
+    index_t size;          // nodes of its subtree, itself included
     bool operator==(node const&) const = default;
   };
 
@@ -39,13 +39,13 @@ class basic_tree {
   basic_tree() = default;
   /// One node.
   explicit basic_tree(Label root) { nodes_.push_back({std::move(root), 0, 1}); }
-  /// A root over copies of `children`; an empty one leaves its slot free.
+  /// A root over copies of `children`; an empty one leaves its number free.
   basic_tree(Label root, std::vector<basic_tree> const& children) : basic_tree(std::move(root)) {
     for (std::size_t c = 0; c < children.size(); ++c) {
       auto const& child = children[c].nodes_;
       auto const first = nodes_.size();
       nodes_.insert(nodes_.end(), child.begin(), child.end());
-      if (!child.empty()) nodes_[first].slot = static_cast<index_t>(c);
+      if (!child.empty()) nodes_[first].child_number = static_cast<index_t>(c);
       nodes_.front().size += static_cast<index_t>(child.size());
     }
   }
@@ -70,10 +70,10 @@ class basic_tree {
     index_t const next = child + (*this)[child].size;
     return next < parent + (*this)[parent].size ? next : no_node;
   }
-  /// The child in `slot`, or no_node.
-  index_t child(index_t at, index_t slot) const {
+  /// The child of that number, or no_node.
+  index_t child(index_t at, index_t child_number) const {
     for (index_t c = first_child(at); c != no_node; c = next_child(at, c))
-      if ((*this)[c].slot == slot) return c;
+      if ((*this)[c].child_number == child_number) return c;
     return no_node;
   }
 
@@ -83,7 +83,7 @@ class basic_tree {
     if (at == no_node) return result;
     auto const* const first = &(*this)[at];
     result.nodes_.assign(first, first + first->size);
-    result.nodes_.front().slot = 0;
+    result.nodes_.front().child_number = 0;
     return result;
   }
 
@@ -104,10 +104,10 @@ class basic_tree {
     walk([&](index_t, index_t, index_t level) { deepest = level + 1 > deepest ? level + 1 : deepest; });
     return deepest;
   }
-  /// One more than the largest slot in use.
+  /// One more than the largest number of a child.
   index_t branching() const {
     index_t most = 0;
-    for (auto const& n : nodes_) most = n.slot + 1 > most ? n.slot + 1 : most;
+    for (auto const& n : nodes_) most = n.child_number + 1 > most ? n.child_number + 1 : most;
     return size() > 1 ? most : 0;
   }
 
@@ -116,7 +116,7 @@ class basic_tree {
   auto mapped(F&& f) const {
     basic_tree<std::decay_t<decltype(f(std::declval<Label const&>()))>> result;
     result.nodes_.reserve(nodes_.size());
-    for (auto const& n : nodes_) result.nodes_.push_back({f(n.label), n.slot, n.size});
+    for (auto const& n : nodes_) result.nodes_.push_back({f(n.label), n.child_number, n.size});
     return result;
   }
 
@@ -133,17 +133,17 @@ class basic_tree {
 template <class Label>
 class basic_tree<Label>::builder {
  public:
-  /// A node in the next free slot below the innermost open one; the first is the root.
-  void open(Label label) { open(std::move(label), open_.empty() ? 0 : open_.back().next_slot); }
-  /// The same in a slot of your choice, behind those in use.
-  void open(Label label, index_t slot) {
+  /// The next child of the innermost open one; the first is the root.
+  void open(Label label) { open(std::move(label), open_.empty() ? 0 : open_.back().next_child); }
+  /// The same with a number of your choice, above those in use.
+  void open(Label label, index_t child_number) {
     auto& nodes = made_.nodes_;
     TRIAD_EXPECTS(nodes.empty() || !open_.empty(), "tree: a tree has one root");
-    TRIAD_EXPECTS(open_.empty() ? slot == 0 : slot >= open_.back().next_slot,
-                  "tree: children are opened in the order of their slots, from 0");
-    if (!open_.empty()) open_.back().next_slot = slot + 1;
+    TRIAD_EXPECTS(open_.empty() ? child_number == 0 : child_number >= open_.back().next_child,
+                  "tree: children are opened in the order of their numbers, from 0");
+    if (!open_.empty()) open_.back().next_child = child_number + 1;
     open_.push_back({made_.size(), 0});
-    nodes.push_back({std::move(label), slot, 1});
+    nodes.push_back({std::move(label), child_number, 1});
   }
   void close() {
     TRIAD_EXPECTS(!open_.empty(), "tree: no node is open");
@@ -153,8 +153,8 @@ class basic_tree<Label>::builder {
   }
   /// Nodes that are open: the level of the next one.
   index_t level() const { return static_cast<index_t>(open_.size()); }
-  /// Children that the innermost open node has, free slots before them counted.
-  index_t next_slot() const { return open_.empty() ? 0 : open_.back().next_slot; }
+  /// Children that the innermost open node has, missing ones before them counted.
+  index_t next_child() const { return open_.empty() ? 0 : open_.back().next_child; }
   /// The label of the innermost open node.
   Label const& label() const { return made_.label(open_.back().node); }
   /// The tree, once every node is closed; empty where none was opened.
@@ -165,7 +165,7 @@ class basic_tree<Label>::builder {
 
  private:
   struct level_state {
-    index_t node, next_slot;
+    index_t node, next_child;
   };
   basic_tree made_;
   std::vector<level_state> open_;

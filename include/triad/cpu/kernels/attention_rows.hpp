@@ -1,4 +1,4 @@
-// What attention does with rows of scores between its products: shut keys, softmax, dropout and their gradient, in
+// What attention does with rows of scores between its products: masked keys, softmax, dropout and their gradient, in
 // whole registers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -90,7 +90,7 @@ class keep_bits {
 /// One head of one sequence.
 template <class T>
 struct head {
-  static constexpr T shut = -std::numeric_limits<T>::infinity();
+  static constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
 
   attention_settings const& t;
   attention_sequences const& s;
@@ -118,12 +118,12 @@ struct head {
       for (index_t f = c * width; f < (c + 1) * width; ++f) dx.key(j, f) = dx.value(j, f) = T(0);
   }
   /// Scores that query i may not see become minus infinity, up to `across`.
-  void shut_row(index_t i, index_t across, T* x) const {
+  void mask_row(index_t i, index_t across, T* x) const {
     index_t const n = seen(i);
-    std::fill(x + n, x + across, shut);
+    std::fill(x + n, x + across, minus_infinity);
     if (t.masked.extent(0) == 0) return;
     std::uint8_t const* const masked = t.masked.data_handle() + first_key;
-    for (index_t j = 0; j < n; ++j) x[j] = masked[j] != 0 ? shut : x[j];
+    for (index_t j = 0; j < n; ++j) x[j] = masked[j] != 0 ? minus_infinity : x[j];
   }
   /// Query i sees no key.
   bool blind(index_t i) const {
@@ -212,8 +212,8 @@ T dot(matrix<T const> a, matrix<T const> b, index_t row) {
 template <class T>
 T weigh(head<T> const& at, keep_bits& bits, index_t i, index_t across, T* row) {
   constexpr index_t count = lanes_of<T>::count;
-  at.shut_row(i, across, row);
-  lanes<T> most = head<T>::shut - lanes<T>{}, total{};
+  at.mask_row(i, across, row);
+  lanes<T> most = head<T>::minus_infinity - lanes<T>{}, total{};
   for (index_t j = 0; j < across; j += count) {
     lanes<T> const x = load(row + j);
     most = x > most ? x : most;
@@ -234,11 +234,11 @@ T weigh(head<T> const& at, keep_bits& bits, index_t i, index_t across, T* row) {
 /// Row i of `scores` becomes p~, and of `slopes`, which is dp~, ds.
 template <class T>
 void slope(head<T> const& at, keep_bits& bits, index_t i, index_t across, T lse, T delta, T* row, T* slopes) {
-  at.shut_row(i, across, row);
+  at.mask_row(i, across, row);
   std::fill(slopes + at.seen(i), slopes + across, T(0));
   at.each_kept(i, across, at.kept, bits, [&](index_t j, lanes<T> keep) {
     lanes<T> x = load(row + j);
-    x = x > head<T>::shut ? x * at.scale - lse : x;  // lse is minus infinity where all are shut
+    x = x > head<T>::minus_infinity ? x * at.scale - lse : x;  // lse is minus infinity where all are masked
     lanes<T> const p = exponential(x);
     store(slopes + j, at.scale * p * (keep * load(slopes + j) - delta));
     store(row + j, keep * p);

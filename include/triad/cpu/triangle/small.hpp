@@ -6,8 +6,8 @@
 // of all l of a block of rows i; backward takes one l after the other, since everything that belongs to one l, dq(.,
 // l), dv1(., l), dk(l, .), dv2(l, .), is complete from that l alone.
 //
-// Causal: a later node l is shut to the square of edges i, j < l.  Blocks of edges inside it are skipped; where it cuts
-// a block, weights are zero.
+// Causal: a later node l is closed to the square of edges i, j < l.  Blocks of edges inside it are skipped; where it
+// cuts a block, weights are zero.
 #pragma once
 
 #include <algorithm>
@@ -39,9 +39,9 @@ struct head {
   index_t begin(index_t l, index_t last) const { return open(l, last, last) ? 0 : l; }
 };
 
-/// Rows i0 .. i0 + height, columns j0 .. j0 + columns of one l become `value` where l is shut to the edge.
-inline void shut(head const& x, index_t l, index_t i0, index_t height, index_t j0, index_t columns, float* s,
-                 index_t ld, float value) {
+/// Rows i0 .. i0 + height, columns j0 .. j0 + columns of one l become `value` where l is closed to the edge.
+inline void close(head const& x, index_t l, index_t i0, index_t height, index_t j0, index_t columns, float* s,
+                  index_t ld, float value) {
   if (l < x.sources || l <= j0) return;
   for (index_t i = 0; i < std::min(height, l - i0); ++i) std::fill_n(s + i * ld, std::min(columns, l - j0), value);
 }
@@ -125,7 +125,7 @@ inline void score_rows(head const& x, index_t l, index_t i0, index_t height, flo
     for (index_t i = 0; i < height; ++i)
       for (index_t j = 0; j < n; ++j)
         if (x.masked[((i0 + i) * n + l) * n + j] != 0) s[i * n + j] = x.fill;
-  shut(x, l, i0, height, 0, n, s, n, -std::numeric_limits<float>::infinity());
+  close(x, l, i0, height, 0, n, s, n, -std::numeric_limits<float>::infinity());
 }
 
 /// s[l][t] becomes the softmax over l, with dropout; the statistics are stored.
@@ -240,7 +240,7 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
                       simd::keep(probability * x.kept, x.bits, x.first + static_cast<std::uint64_t>(l * n * n + t)));
       }
       float* const weight = x.bits != nullptr ? dropped : p;
-      shut(x, l, i0, height, 0, n, weight + begin, n, 0);
+      close(x, l, i0, height, 0, n, weight + begin, n, 0);
       each_block(height, n, [&](index_t i, auto h, index_t j, auto w) {
         constexpr int J = decltype(w)::value;
         auto const part = [&](index_t r, auto tall) {
@@ -269,7 +269,7 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
         for (index_t i = i0; i < i0 + height; ++i)
           for (index_t j = 0; j < n; ++j)
             if (x.masked[(i * n + l) * n + j] != 0) ds[i * n + j] = 0;
-      shut(x, l, i0, height, 0, n, ds + begin, n, 0);
+      close(x, l, i0, height, 0, n, ds + begin, n, 0);
     };
     if (height_limit == n) {
       block(0, n);

@@ -8,8 +8,8 @@
 //   for a block of rows i, for a tile of columns j:
 //     p = exp(s - m) / z;  dP = sum_c do v1 v2;  dS = p (dP - delta) / sqrt(k);  dv1, dv2 from p;  dq, dk from dS
 //
-// Causal: a later l is shut to the square of edges i, j < l.  Tiles inside it are skipped, as are rows and columns of a
-// register kernel; what is left of it in a tile has p and dS of zero.
+// Causal: a later l is closed to the square of edges i, j < l.  Tiles inside it are skipped, as are rows and columns of
+// a register kernel; what is left of it in a tile has p and dS of zero.
 #pragma once
 
 #include "triad/cpu/triangle/tiled_forward.hpp"
@@ -78,7 +78,7 @@ struct edge_statistics {
 };
 
 /// p: scores become dropped probabilities;  ds: gradients of those become gradients of the scores.  Rows past `height`
-/// become zero, and so does what is shut, whatever was there.
+/// become zero, and so does what is masked, whatever was there.
 inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height,
                             index_t padded_height, index_t j0, index_t columns, index_t width, float* p, float* ds) {
   auto const n = x.n;
@@ -98,8 +98,8 @@ inline void score_gradients(head const& x, edge_statistics const& e, index_t l, 
       simd::store(ds + t, probability * (dp - simd::load(e.delta + edge)) * x.scale);
     }
   if (x.masked != nullptr) mask_scores(x, l, i0, height, j0, columns, ds, width, 0);
-  shut(x, l, i0, height, j0, columns, p, width, 0);
-  shut(x, l, i0, height, j0, columns, ds, width, 0);
+  close(x, l, i0, height, j0, columns, p, width, 0);
+  close(x, l, i0, height, j0, columns, ds, width, 0);
   for (index_t t = height * width; t < padded_height * width; t += lanes) {
     simd::store(p + t, floats{});
     simd::store(ds + t, floats{});

@@ -5,7 +5,7 @@
 //   for every block of rows i:  scores of all l;  exp(s - max) and its sum;  o += p v1 v2;  o / sum
 //
 // The last block of rows is moved up so that it ends with the graph; what it computes again, it writes again.  Causal:
-// a block takes the middle nodes that are open to any of its edges, with scores of -infinity where they are shut to
+// a block takes the middle nodes that are open to any of its edges, with scores of -infinity where they are closed to
 // some.
 #pragma once
 
@@ -122,7 +122,7 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
       if constexpr (!OwnKey)
         scores<R, V>(x.query.from(i0 * n + l).every(n), lanes, keys + l * k * width, k, x.scale, s, width);
       if (x.masked != nullptr) mask_scores(x, l, i0, R, j0, columns, s, width, x.fill);
-      shut(x, l, i0, R, j0, columns, s, width, -std::numeric_limits<float>::infinity());
+      close(x, l, i0, R, j0, columns, s, width, -std::numeric_limits<float>::infinity());
       for (index_t t = 0; t < R * width; t += lanes)
         simd::store(maximum + t, simd::max(simd::load(maximum + t), simd::load(s + t)));
       prefetch_rows(x.left.from(i0 * n + l).every(n), R, k);

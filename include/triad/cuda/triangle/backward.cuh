@@ -13,8 +13,8 @@
 // the sums that one half would have to keep in shared memory.  A key of its own, k(i, j), is not owned by l:
 // own_key_kernel has its gradient.
 //
-// Causal: a later l is shut to the square of edges i, j < l; tiles inside it are skipped, and w and ds are zero in the
-// rest of it.
+// Causal: a later l is closed to the square of edges i, j < l; tiles inside it are skipped, and w and ds are zero in
+// the rest of it.
 //
 // Where the policy is not exact float32, dq and dk are products of tiles of all warps: 16 (i) by 16 (j) by the
 // channels, for each l.
@@ -29,13 +29,13 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
   using base = backward_tile<T, Width, OwnKey, RightValue, Path>;
   using shared = typename base::shared;
   static constexpr char const* name = "triangle backward";
-  static constexpr int threads = base::threads, tile = base::tile, middles = base::middles, stride = base::stride,
-                       quads = Width / 4;
+  static constexpr int threads = base::threads, tile = base::tile, middle_nodes = base::middle_nodes,
+                       stride = base::stride, quads = Width / 4;
   static constexpr int weight_stride = base::weight_stride;
   static constexpr bool of_tiles = base::of_tiles, sums_value = RightValue,
-                        sums_key = !OwnKey && !of_tiles;            // the other half of the threads
-  static constexpr int own = tile * middles * quads * 2 / threads;  // rows i or columns j of a thread
-  static_assert(own % 4 == 0 && tile % own == 0 && middles * quads * (tile / own) == threads / 2,
+                        sums_key = !OwnKey && !of_tiles;                 // the other half of the threads
+  static constexpr int own = tile * middle_nodes * quads * 2 / threads;  // rows i or columns j of a thread
+  static_assert(own % 4 == 0 && tile % own == 0 && middle_nodes * quads * (tile / own) == threads / 2,
                 "triad: half of the threads of the triangle's backward kernel own the rows of a tile, 4 or 8 each");
   static_assert(own <= 8, "triad: a thread of the triangle's backward kernel has at most 64 accumulators in registers");
 
@@ -43,7 +43,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
                                statistics_views<T> statistics, gradients<T> dx) const {
     auto& s = b.shared<shared>();
     index_t where = b.index();
-    int const l0 = digit(where, blocks_of_l) * middles;
+    int const l0 = digit(where, blocks_of_l) * middle_nodes;
     index_t const head = digit(where, p.heads);
     one_head<T> const at(p, where, head);
     int const n = at.n, width = p.width;
@@ -115,7 +115,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
       c = digit(t, 2);
       c += (quads < 8 ? 2 : 4) * digit(t, 2);
       if (quads >= 8) c += 2 * digit(t, 2);
-      l += 2 * digit(t, middles / 2);
+      l += 2 * digit(t, middle_nodes / 2);
       if (quads >= 8) c += 8 * digit(t, quads / 8);
       c *= 4;
       first = own * t;
@@ -193,7 +193,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
 
   // Products of tiles: a warp has all 16 rows i, or columns j, of 8 channels of one l at a time, `tiles` times 8 of
   // them side by side.
-  static constexpr int warps = threads / warp, all_tiles = middles * Width / 8;
+  static constexpr int warps = threads / warp, all_tiles = middle_nodes * Width / 8;
   static constexpr int tiles = all_tiles / warps < Width / 8 ? all_tiles / warps : Width / 8,
                        groups = all_tiles / warps / tiles;
   static_assert(!of_tiles || (tile == 16 && groups * tiles * warps == all_tiles));
@@ -272,8 +272,8 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
   using base = backward_tile<T, Width, true, RightValue>;
   using shared = typename base::shared;
   static constexpr char const* name = "triangle backward of own keys";
-  static constexpr int threads = base::threads, tile = base::tile, middles = base::middles, stride = base::stride,
-                       quads = Width / 4;
+  static constexpr int threads = base::threads, tile = base::tile, middle_nodes = base::middle_nodes,
+                       stride = base::stride, quads = Width / 4;
   static constexpr int own = tile * tile * quads / threads;  // columns j of a thread
   static_assert(own >= 1 && own <= 16 && tile % own == 0 && own * threads == tile * tile * quads,
                 "triad: a thread of the triangle's kernel for own keys has 1 to 16 columns in registers");
@@ -294,7 +294,7 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
     quad<T> sum[own] = {};
     base::copy_pairs(b, s, at, at.part(d_o), statistics, i0, j0);
     int const end = at.end(i0 + tile - 1, j0 + tile - 1);
-    for (int l0 = 0; l0 < end; l0 += middles) {
+    for (int l0 = 0; l0 < end; l0 += middle_nodes) {
       base::copy_left(b, s, at, i0, l0);
       base::copy_right(b, s, at, l0, j0);
       b.end_copies();
@@ -303,7 +303,7 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
       base::make_weights(b, s, p, at, i0, l0, j0);
       b.sync();
       if (live)
-        for (int l = 0; l < middles && l0 + l < end; ++l) {
+        for (int l = 0; l < middle_nodes && l0 + l < end; ++l) {
           quad<T> const query = quad_at(&s.query[l][i * stride + c]);
           TRIAD_UNROLL
           for (int r = 0; r < own; ++r) add(sum[r], s.ds[l][i * base::weight_stride + j + r], query);

@@ -7,7 +7,7 @@
 //                           o(i, j) += p v1(i, l) * v2(l, j)     64 accumulators a thread: 4 i, 4 j, 4 columns
 //   o / sum and the statistics
 //
-// Causal: l ends with the last that is open to an edge of the tile; scores of those that are shut to some are
+// Causal: l ends with the last that is open to an edge of the tile; scores of those that are closed to some are
 // -infinity.
 //
 // Shared memory serves 16 bytes a thread in 4 cycles of a processor, in which it could start 16 multiplications a
@@ -219,8 +219,8 @@ struct forward_kernel {
   /// The same, exactly: one product of two matrices for each l.
   TRIAD_DEVICE static void score_tile(block const& b, shared& s, int count, int width) {
     constexpr int each = chunk * rows * tile_columns / threads;  // scores of a thread
-    constexpr int tall = each >= 16 ? 4 : 2, wide = each >= 8 ? 4 : 2;
-    constexpr int down = rows / tall, across = tile_columns / wide;
+    constexpr int rows_each = each >= 16 ? 4 : 2, columns_each = each >= 8 ? 4 : 2;
+    constexpr int down = rows / rows_each, across = tile_columns / columns_each;
     static_assert(down % 4 == 0 && across % 4 == 0);
     for (int t = b.thread(); t < count * down * across; t += threads) {
       int rest = t, i = digit(rest, 2), j = digit(rest, 2);
@@ -229,21 +229,21 @@ struct forward_kernel {
       i += 4 * digit(rest, down / 4);
       j += 4 * digit(rest, across / 4);
       int const l = rest;
-      T sum[tall][wide] = {};
+      T sum[rows_each][columns_each] = {};
       for (int c = 0; c < width; c += 4) {
-        quad<T> k[wide];
+        quad<T> k[columns_each];
         TRIAD_UNROLL
-        for (int e = 0; e < wide; ++e) k[e] = quad_at(&s.key[l][j + e * across][c]);
+        for (int e = 0; e < columns_each; ++e) k[e] = quad_at(&s.key[l][j + e * across][c]);
         TRIAD_UNROLL
-        for (int r = 0; r < tall; ++r) {
+        for (int r = 0; r < rows_each; ++r) {
           quad<T> const q = quad_at(&s.query[l][i + r * down][c]);
           TRIAD_UNROLL
-          for (int e = 0; e < wide; ++e) sum[r][e] = dot(q, k[e], sum[r][e]);
+          for (int e = 0; e < columns_each; ++e) sum[r][e] = dot(q, k[e], sum[r][e]);
         }
       }
       TRIAD_UNROLL
-      for (int r = 0; r < tall; ++r) TRIAD_UNROLL
-      for (int e = 0; e < wide; ++e) s.p[l][i + r * down][j + e * across] = sum[r][e];
+      for (int r = 0; r < rows_each; ++r) TRIAD_UNROLL
+      for (int e = 0; e < columns_each; ++e) s.p[l][i + r * down][j + e * across] = sum[r][e];
     }
   }
   /// p(i, l, j) = q(i, l) . k(i, j), not scaled yet: one product of two matrices for each i.

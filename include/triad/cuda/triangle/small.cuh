@@ -179,7 +179,7 @@ struct small_forward {
   }
 
  private:
-  /// Scores of edge (i, j) to weights, as they are where all are kept; zeros of what is shut.
+  /// Scores of edge (i, j) to weights, as they are where all are kept; zeros of what is masked.
   TRIAD_DEVICE static void softmax(layout const& at, T* weights, problem<T> const& p, one_head<T> const& of, int i,
                                    int j, matrix<T> maximum, matrix<T> inverse_sum) {
     int const end = of.end(i, j);

@@ -114,7 +114,7 @@ struct small_backward {
   }
 
   /// Of edge (i, j): w holds the products q . k and becomes p as it is where all are kept; ds holds dp, zeros where it
-  /// was dropped, and becomes ds.  Both are zero where l is shut.
+  /// was dropped, and becomes ds.  Both are zero where l is masked.
   TRIAD_DEVICE static void weigh(layout const& at, parts const& s, problem<T> const& p, one_head<T> const& of, int i,
                                  int j, matrix<T const> maximum, matrix<T const> inverse_sum) {
     int const end = of.end(i, j);

@@ -14,8 +14,8 @@
 namespace triad::cuda::triangles {
 
 struct backward_shape {
-  int tile;     // rows i, and columns j
-  int middles;  // middle nodes l
+  int tile;          // rows i, and columns j
+  int middle_nodes;  // middle nodes l
   int threads;
 };
 
@@ -37,9 +37,9 @@ constexpr backward_shape backward_tiles() {
 template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact>
 struct backward_tile {
   static constexpr backward_shape shape = backward_tiles<T, Width, OwnKey>();
-  static constexpr int threads = shape.threads, tile = shape.tile, middles = shape.middles;
+  static constexpr int threads = shape.threads, tile = shape.tile, middle_nodes = shape.middle_nodes;
   static constexpr int stride = Width + 4;  // neighbouring rows begin in other banks, and so do neighbouring l and i:
-  static constexpr int slab = tile * stride + (Width == 16 ? 16 : 8), edge_slab = tile * stride + 16;
+  static constexpr int plane = tile * stride + (Width == 16 ? 16 : 8), edge_plane = tile * stride + 16;
   static constexpr int weight_stride = tile + 4, weights = tile * weight_stride + 4;
   static constexpr bool of_tiles = Path != product_path::exact;  // scores and their gradients are products of tiles
   static_assert(
@@ -47,12 +47,12 @@ struct backward_tile {
       "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
 
   struct shared {
-    alignas(16) T d_o[tile][edge_slab];                            // do(i, j)
-    alignas(16) T own[OwnKey ? tile : 1][OwnKey ? edge_slab : 4];  // k(i, j)
-    alignas(16) T query[middles][slab], left[middles][slab];       // q(i, l), v1(i, l)
-    alignas(16) T key[OwnKey ? 1 : middles][slab];                 // k(l, j)
-    alignas(16) T right[RightValue ? middles : 1][slab];           // v2(l, j)
-    alignas(16) T w[middles][weights], ds[middles][weights];       // (i, l, j)
+    alignas(16) T d_o[tile][edge_plane];                                  // do(i, j)
+    alignas(16) T own[OwnKey ? tile : 1][OwnKey ? edge_plane : 4];        // k(i, j)
+    alignas(16) T query[middle_nodes][plane], left[middle_nodes][plane];  // q(i, l), v1(i, l)
+    alignas(16) T key[OwnKey ? 1 : middle_nodes][plane];                  // k(l, j)
+    alignas(16) T right[RightValue ? middle_nodes : 1][plane];            // v2(l, j)
+    alignas(16) T w[middle_nodes][weights], ds[middle_nodes][weights];    // (i, l, j)
     T maximum[tile][tile], inverse_sum[tile][tile], delta[tile][tile];
   };
   static_assert(
@@ -80,28 +80,28 @@ struct backward_tile {
   /// q(i, l) and v1(i, l).
   TRIAD_DEVICE static void copy_left(block const& b, shared& s, one_head<T> const& at, int i0, int l0) {
     auto const row = [&](int r) { return at.edge(i0 + r % tile, l0 + r / tile); };
-    start_middles(b, at.query, at.width, scored(at), row, s.query);
-    start_middles(b, at.left, at.width, at.width, row, s.left);
+    start_middle_nodes(b, at.query, at.width, scored(at), row, s.query);
+    start_middle_nodes(b, at.left, at.width, at.width, row, s.left);
   }
   /// k(l, j), unless keys are own, and v2(l, j).
   TRIAD_DEVICE static void copy_right(block const& b, shared& s, one_head<T> const& at, int l0, int j0) {
     auto const row = [&](int r) { return at.edge(l0 + r / tile, j0 + r % tile); };
-    if constexpr (!OwnKey) start_middles(b, at.key, at.width, scored(at), row, s.key);
-    if constexpr (RightValue) start_middles(b, at.right, at.width, at.width, row, s.right);
+    if constexpr (!OwnKey) start_middle_nodes(b, at.key, at.width, scored(at), row, s.key);
+    if constexpr (RightValue) start_middle_nodes(b, at.right, at.width, at.width, row, s.right);
   }
   /// Columns of q and k, with zeros up to whole steps of a product of tiles.
   TRIAD_DEVICE static int scored(one_head<T> const& at) { return of_tiles ? terms_of(at.width) : at.width; }
   template <class From>
-  TRIAD_DEVICE static void start_middles(block const& b, columns<T const> const& x, int width, int filled, From from,
-                                         T (&to)[middles][slab]) {
-    start_rows<threads, Width, middles * tile>(b, x, width, filled, from,
-                                               [&](int r) { return &to[r / tile][r % tile * stride]; });
+  TRIAD_DEVICE static void start_middle_nodes(block const& b, columns<T const> const& x, int width, int filled,
+                                              From from, T (&to)[middle_nodes][plane]) {
+    start_rows<threads, Width, middle_nodes * tile>(b, x, width, filled, from,
+                                                    [&](int r) { return &to[r / tile][r % tile * stride]; });
   }
 
   /// ds(i, l, j) = q(i, l) . k(l, j) for make_weights: a warp has 16 rows and 8 columns of one l.
   TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p) {
     tile_lane const lane(b);
-    for (int t = b.row(); t < middles * (tile / 16) * (tile / 8); t += threads / warp) {
+    for (int t = b.row(); t < middle_nodes * (tile / 16) * (tile / 8); t += threads / warp) {
       int rest = t;
       int const j = 8 * digit(rest, tile / 8), i = 16 * digit(rest, tile / 16), l = rest;
       T sum[1][4] = {};
@@ -114,37 +114,37 @@ struct backward_tile {
     }
   }
 
-  /// w and ds of the whole tile; zeros outside the graph and where l is shut to the edge.  Threads that differ in the
+  /// w and ds of the whole tile; zeros outside the graph and where l is closed to the edge.  Threads that differ in the
   /// lowest bit alone read the same do, and those that differ in the second alone the same q and v1.
   TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                         int l0, int j0) {
     keeper const keep(p);  // made for each tile: kept, it would take registers from the sums
-    constexpr int each = middles * tile * tile / threads;
-    constexpr int tall = each >= 8 ? 4 : each >= 4 ? 2 : 1, wide = each >= 2 ? 2 : 1;
-    constexpr int down = tile / tall, across = tile / wide;
-    static_assert(middles % 4 == 0 && across % 4 == 0 && down % 2 == 0);
-    for (int t = b.thread(); t < middles * down * across; t += threads) {
+    constexpr int each = middle_nodes * tile * tile / threads;
+    constexpr int rows_each = each >= 8 ? 4 : each >= 4 ? 2 : 1, columns_each = each >= 2 ? 2 : 1;
+    constexpr int down = tile / rows_each, across = tile / columns_each;
+    static_assert(middle_nodes % 4 == 0 && across % 4 == 0 && down % 2 == 0);
+    for (int t = b.thread(); t < middle_nodes * down * across; t += threads) {
       int rest = t, l = digit(rest, 2), j = digit(rest, 2), i = digit(rest, 2);
       l += 2 * digit(rest, 2);
       j += 2 * digit(rest, across / 2);
       i += 2 * digit(rest, down / 2);
       l += 4 * rest;
-      T score[tall][wide] = {}, dp[tall][wide] = {};
+      T score[rows_each][columns_each] = {}, dp[rows_each][columns_each] = {};
       for (int c = 0; c < p.width; c += 4) {
-        quad<T> key[wide] = {}, right[wide] = {};
+        quad<T> key[columns_each] = {}, right[columns_each] = {};
         TRIAD_UNROLL
-        for (int e = 0; e < wide; ++e) {
+        for (int e = 0; e < columns_each; ++e) {
           if constexpr (!OwnKey && !of_tiles) key[e] = quad_at(&s.key[l][(j + e * across) * stride + c]);
           if constexpr (RightValue) right[e] = quad_at(&s.right[l][(j + e * across) * stride + c]);
         }
         TRIAD_UNROLL
-        for (int r = 0; r < tall; ++r) {
+        for (int r = 0; r < rows_each; ++r) {
           int const row = i + r * down;
           quad<T> query{};
           if constexpr (!of_tiles) query = quad_at(&s.query[l][row * stride + c]);
           quad<T> const left = quad_at(&s.left[l][row * stride + c]);
           TRIAD_UNROLL
-          for (int e = 0; e < wide; ++e) {
+          for (int e = 0; e < columns_each; ++e) {
             int const column = (j + e * across) * stride + c;
             quad<T> const d_o = quad_at(&s.d_o[row][column]);
             if constexpr (OwnKey)
@@ -159,8 +159,8 @@ struct backward_tile {
         }
       }
       TRIAD_UNROLL
-      for (int r = 0; r < tall; ++r) TRIAD_UNROLL
-      for (int e = 0; e < wide; ++e) {
+      for (int r = 0; r < rows_each; ++r) TRIAD_UNROLL
+      for (int e = 0; e < columns_each; ++e) {
         int const row = i + r * down, column = j + e * across, gi = i0 + row, gl = l0 + l, gj = j0 + column;
         T w = 0, ds = 0;
         if constexpr (of_tiles) score[r][e] = s.ds[l][row * weight_stride + column];
