@@ -62,10 +62,9 @@ struct et_clutrr {
     found.compare(bench, r, label);
     compare_gradients(bench, params, r, model_names(file), label);
     if (prune) return;
-    r.output("hidden_0", bench.read(saved.x0), label);
+    r.output("hidden_0", bench.read(saved.layers.state(0)), label);
     for (index_t k = 1; k <= sizes.layers; ++k)
-      r.output("hidden_" + std::to_string(k), bench.read(k == sizes.layers ? saved.final : saved.layers.state(k)),
-               label);
+      r.output("hidden_" + std::to_string(k), bench.read(saved.layers.state(k)), label);
   }
 };
 

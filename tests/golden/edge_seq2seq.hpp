@@ -206,8 +206,9 @@ struct et_cfq {
     });
 
     if (how.padded) r.output("encoder_out", bench.read(saved.encoder.y), label);
-    if (how.padded) r.output("decoder_init", bench.read(saved.decoder.x0), label);
-    if (how.padded && !how.prune) r.output("decoder_out", bench.read(saved.decoder.final), label);
+    if (how.padded) r.output("decoder_init", bench.read(saved.decoder.layers.state(0)), label);
+    if (how.padded && !how.prune)
+      r.output("decoder_out", bench.read(saved.decoder.layers.state(model.decoder.layers.count())), label);
     r.integers("decoder_input_ids", given, label);
     r.output("logits", bench.read(logits), label);
     r.output("loss", bench.read(loss), label);

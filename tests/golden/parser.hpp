@@ -195,7 +195,7 @@ struct et_cogs {
     auto const z = sizes(file);
     check_parser<T>(ex, file, r, label, kept, edge_transformer_parser<T>(z), names(file), as_listed{},
                     [&](auto const& bench, auto const& saved) {
-                      r.output("hidden_0", bench.read(saved.trunk.x0), label);
+                      r.output("hidden_0", bench.read(saved.trunk.layers.state(0)), label);
                       for (index_t k = 1; k <= z.layers; ++k)
                         r.output("hidden_" + std::to_string(k),
                                  bench.read(k == z.layers ? saved.trunk.y : saved.trunk.layers.state(k)), label);

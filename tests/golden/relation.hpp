@@ -52,17 +52,15 @@ template <class Bench, class T, index_t D, index_t H, index_t F>
 void compare_states(Bench& bench, relation_aware_transformer<T, D, H, F> const& model,
                     typename relation_aware_transformer<T, D, H, F>::saved const& s, report& r,
                     std::string const& label) {
-  index_t const last = model.layers.count();
-  for (index_t k = 1; k <= last; ++k)
-    r.output("nodes_" + std::to_string(k), bench.read(k == last ? s.final : s.x.at(k)), label);
+  for (index_t k = 1; k <= model.layers.count(); ++k)
+    r.output("nodes_" + std::to_string(k), bench.read(s.layers.state(k)), label);
 }
 template <class Bench, class T, index_t D, index_t H, index_t F>
 void compare_states(Bench& bench, relation_updating_transformer<T, D, H, F> const& model,
                     typename relation_updating_transformer<T, D, H, F>::saved const& s, report& r,
                     std::string const& label) {
-  index_t const last = model.layers.count();
-  for (index_t k = 1; k <= last; ++k) {
-    auto const state = k == last ? s.final : s.states.at(k);
+  for (index_t k = 1; k <= model.layers.count(); ++k) {
+    auto const state = s.layers.state(k);
     r.output("nodes_" + std::to_string(k), bench.read(state.nodes), label);
     r.output("edges_" + std::to_string(k), bench.read(state.edges), label);
   }

@@ -150,10 +150,8 @@ struct edge_transformer_layer {
                                undropped(ex, c.child(1).dropout(dropout), read_only(du), dropped), d_kept,
                                gradient.attention.output);
     if (pruned) {
-      fill(ex, T(0), d_o);
-      fill(ex, T(0), d_residual);
-      scatter_add_rows(ex, d_kept, in.read, d_o);
-      scatter_add_rows(ex, du, in.read, d_residual);
+      scatter_rows(ex, d_kept, in.read, d_o);
+      scatter_rows(ex, du, in.read, d_residual);
     }
     // u1 -> o, with the residual's gradient at u1 (released) or at x (paper)
     auto const du1 = state(rows);

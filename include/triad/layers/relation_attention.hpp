@@ -22,21 +22,22 @@ struct node_pairs {
 
 /// y(2 r) = x(first(r)), y(2 r + 1) = x(second(r)); also the memory of a (b, 2 d) matrix of both ends side by side.
 template <backend Ex, class X, class Y>
-void gather_pairs(Ex& ex, X x, node_pairs const& pairs, Y y) {
+void gather_rows(Ex& ex, X x, node_pairs const& pairs, Y y) {
   index_t const d = y.extent(1);
   auto const both = make_matrix(y.data_handle(), pairs.count(), 2 * d, 2 * d);
   gather_rows(ex, x, pairs.first, column_block(both, 0, d));
   gather_rows(ex, x, pairs.second, column_block(both, d, d));
 }
 
-/// Overwrites dx with the gradient of gather_pairs.
+/// Overwrites dx with the gradient of gather_rows, and returns it.
 template <backend Ex, class Dy, class Dx>
-void scatter_pairs(Ex& ex, Dy dy, node_pairs const& pairs, Dx dx) {
+const_view<Dx> scatter_rows(Ex& ex, Dy dy, node_pairs const& pairs, Dx dx) {
   index_t const d = dy.extent(1);
   auto const both = make_matrix(dy.data_handle(), pairs.count(), 2 * d, 2 * d);
   fill(ex, element_t<Dx>(0), dx);
   scatter_add_rows(ex, column_block(both, 0, d), pairs.first, dx);
   scatter_add_rows(ex, column_block(both, d, d), pairs.second, dx);
+  return dx;
 }
 
 /// Node states of a batch of graphs, with the keys and values of their edges.

@@ -20,6 +20,13 @@ struct relation_options {
   double dropout = 0;
 };
 
+/// Where the gradient of all layers' relations goes.
+template <class T>
+struct relations_gradient {
+  tensor<T, dyn, dyn> d;  // (rows, 2 d)
+  edge_gradients how;
+};
+
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct relation_layer {
   using input = relation_input<T, D>;
@@ -69,6 +76,7 @@ struct relation_layer {
     return {{plan<S>(attention, place), plan<S>(mixer(), place)}, plan<S>(block, place)};
   }
 
+  output plan_state(arena& place, graph_dims const& dims) const { return place.make<output>(dims.nodes, width()); }
   /// reads: how many nodes are read, 0: all.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t reads = 0) const {
     index_t const out = rows_read(dims.nodes, reads);
@@ -84,18 +92,18 @@ struct relation_layer {
     auto context = s.attention.context;
     auto x = in.x;
     if (in.read.count() != 0) {
-      gather_pairs(ex, context, in.read, s.kept_context);
-      gather_pairs(ex, x, in.read, s.kept_x);
+      gather_rows(ex, context, in.read, s.kept_context);
+      gather_rows(ex, x, in.read, s.kept_x);
       context = s.kept_context;
       x = s.kept_x;
     }
     transform_nodes(ex, c, w, context, x, s, y);
   }
 
-  /// Overwrites dx (an empty one is not computed) and, or adds to, the relations' gradient.
+  /// Overwrites dx (an empty one is not computed).
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
-                output dx, tensor<T, dyn, dyn> d_relations, edge_gradients edges, fields<T> gradient) const {
+                output dx, fields<T> gradient, relations_gradient<T> relations) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     bool const pruned = in.read.count() != 0;
@@ -107,13 +115,13 @@ struct relation_layer {
     if (pruned) {
       d_context = state(nodes);
       d_residual = state(nodes);
-      scatter_pairs(ex, d_kept, in.read, d_context);
-      scatter_pairs(ex, dt, in.read, d_residual);
+      scatter_rows(ex, d_kept, in.read, d_context);
+      scatter_rows(ex, dt, in.read, d_residual);
     }
     epilogue<T> add;
     add.residual = as_matrix(read_only(d_residual));
-    attention.attend_backward(ex, c.child(0), w.attention.projections, in, s.attention, d_context, dx, d_relations,
-                              edges, gradient.attention.projections, add);
+    attention.attend_backward(ex, c.child(0), w.attention.projections, in, s.attention, d_context, dx, relations.d,
+                              relations.how, gradient.attention.projections, add);
   }
 
   /// From the context of some nodes and their states x to y.

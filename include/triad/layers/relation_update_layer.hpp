@@ -35,9 +35,32 @@ struct relation_update_input {
 /// States of nodes and edges, or their gradients.
 template <class View>
 struct relation_states {
+  using element_type = typename View::element_type;
   View nodes;  // (nodes, d) or (0, d)
   View edges;  // (rows, d) or (b, d)
 };
+
+template <class View>
+constexpr relation_states<const_view<View>> read_only(relation_states<View> s) {
+  return {s.nodes, s.edges};
+}
+template <class T, index_t D, class View>
+constexpr relation_update_input<T, D> with_state(relation_update_input<T, D> in, relation_states<View> s) {
+  in.x = s.nodes;
+  in.g = s.edges;
+  return in;
+}
+/// The edges that are read, and no node.
+template <backend Ex, class X, class Y>
+void gather_rows(Ex& ex, relation_states<X> x, edge_reads const& read, relation_states<Y> y) {
+  gather_rows(ex, x.edges, read.edge, y.edges);
+}
+/// Overwrites dx.edges with its gradient, and returns it; nothing came back from the nodes.
+template <backend Ex, class Dy, class Dx>
+relation_states<const_view<Dx>> scatter_rows(Ex& ex, relation_states<Dy> dy, edge_reads const& read,
+                                             relation_states<Dx> dx) {
+  return {dy.nodes, scatter_rows(ex, dy.edges, read.edge, dx.edges)};
+}
 
 struct relation_key_value {
   static constexpr std::array<char const*, 2> list{"relation_key", "relation_value"};
@@ -49,8 +72,8 @@ struct left_right {
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct relation_update_layer {
   using input = relation_update_input<T, D>;
-  using output = tensor<T, dyn, D>;         // of nodes or of edges
-  using results = relation_states<output>;  // of both
+  using state = tensor<T, dyn, D>;        // of nodes or of edges
+  using output = relation_states<state>;  // of both
   using node_layer = relation_layer<T, D, H, F>;
 
   node_layer nodes;
@@ -81,8 +104,8 @@ struct relation_update_layer {
   struct saved {
     tensor<T, dyn, dyn> relations;  // (rows, 2 d)
     typename node_layer::saved nodes;
-    output kept_context, kept_g;  // (2 b, d) and (b, d): the rows that are read, or (0, d)
-    output t;                     // (rows or b, d)
+    state kept_context, kept_g;  // (2 b, d) and (b, d): the rows that are read, or (0, d)
+    state t;                     // (rows or b, d)
     typename post_norm_block<T, D, F>::saved block;
   };
 
@@ -91,19 +114,22 @@ struct relation_update_layer {
     return {plan<S>(maps(), place), plan<S>(nodes, place), plan<S>(ends(), place), plan<S>(block, place)};
   }
 
+  output plan_state(arena& place, graph_dims const& dims) const {
+    return {place.make<state>(dims.nodes, width()), place.make<state>(dims.rows, width())};
+  }
   /// reads: how many edges are read, 0: all.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t reads = 0) const {
     index_t const out = rows_read(dims.rows, reads);
     return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width()),
             nodes.plan_saved(place, dims, kept),
-            place.make<output>(2 * reads, width()),
-            place.make<output>(reads, width()),
-            place.make<output>(out, width()),
+            place.make<state>(2 * reads, width()),
+            place.make<state>(reads, width()),
+            place.make<state>(out, width()),
             block.plan_saved(place, row_dims(out), kept)};
   }
 
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, results y) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
     auto const frame = c.scratch->open();
     maps().forward(ex, c, w.maps, in.g, {}, s.relations);
     auto const context = s.nodes.attention.context;
@@ -118,9 +144,9 @@ struct relation_update_layer {
       pair_sum(ex, in.graphs, ends().part(read_only(both), 0), ends().part(read_only(both), 1), mask, as_matrix(in.g),
                as_matrix(s.t));
     } else {
-      gather_pairs(ex, context, in.read.ends, s.kept_context);
+      gather_rows(ex, context, in.read.ends, s.kept_context);
       gather_rows(ex, in.g, in.read.edge, s.kept_g);
-      auto const half = c.scratch->template make<output>(b, d);
+      auto const half = c.scratch->template make<state>(b, d);
       epilogue<T> left, right;
       left.bias = row(w.ends.all.bias, 0);
       right.bias = row(w.ends.all.bias, 1);
@@ -137,11 +163,11 @@ struct relation_update_layer {
   /// back from y.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s,
-                relation_states<const_view<output>> dy, results dx, fields<T> gradient) const {
+                relation_states<const_view<state>> dy, output dx, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const n = in.graphs.dims.nodes, rows = in.graphs.dims.rows, b = in.read.count(), d = width();
-    auto const make = [&](index_t count) { return scratch.make<output>(count, d); };
+    auto const make = [&](index_t count) { return scratch.make<state>(count, d); };
     auto const context = s.nodes.attention.context;
     auto const mask = c.child(1).dropout(dropout);
 
@@ -164,9 +190,8 @@ struct relation_update_layer {
         column_sums_add(ex, scratch, d_u, row(gradient.ends.all.bias, end));
         matmul(ex, d_u, end_weight(w, end), kept_end(d_kept, end));
       }
-      scatter_pairs(ex, d_kept, in.read.ends, d_context);
-      fill(ex, T(0), d_g);
-      scatter_add_rows(ex, dt, in.read.edge, d_g);
+      scatter_rows(ex, d_kept, in.read.ends, d_context);
+      scatter_rows(ex, dt, in.read.edge, d_g);
     }
 
     // y -> context and x

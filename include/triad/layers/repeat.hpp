@@ -4,14 +4,17 @@
 //   x_0 = x,  x_{k+1} = layer(w_k, x_k),  y = x_N
 //
 // The k-th parameters, states and memory are pieces of a series, so N may be dynamic.  keep::inputs stores only the x_k
-// and runs each layer again in backward.  The last layer may compute only those rows of y that somebody reads.
+// and runs each layer again in backward.  Where somebody reads only some rows of y, the last layer computes no others,
+// or they are gathered from x_N.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 
 #include "triad/core/series.hpp"
 #include "triad/layers/layer.hpp"
+#include "triad/ops/gather.hpp"
 
 namespace triad {
 
@@ -30,11 +33,24 @@ struct saved_plan {
   keep kept;
   auto operator()(arena& place) const { return layer.plan_saved(place, dims, kept); }
 };
-/// A layer's result, as a piece of a series: (rows, d).
-template <class View>
+/// A layer's result, as a piece of a series: (rows, d), or what its plan_state places.
+template <class Layer>
 struct state_plan {
-  index_t rows, width;
-  View operator()(arena& place) const { return place.make<View>(rows, width); }
+  Layer layer;
+  layer_dims<Layer> dims;
+  typename Layer::output operator()(arena& place) const {
+    if constexpr (requires { layer.plan_state(place, dims); })
+      return layer.plan_state(place, dims);
+    else
+      return place.make<typename Layer::output>(dims.rows, columns_out(layer));
+  }
+};
+
+/// Which rows of its result a stack computes.
+enum class reading {
+  all,
+  pruned,    // the last layer those that are read alone
+  gathered,  // all, and those that are read are taken from them
 };
 
 /// Layers that compute only the rows of their result that somebody reads.
@@ -54,11 +70,14 @@ template <class T, class Layer, index_t N = dyn>
 struct repeat {
   using input = typename Layer::input;
   using output = typename Layer::output;
+  using read_only_output = decltype(read_only(std::declval<output>()));
   using planned_with = layer_dims<Layer>;
+  using reading = detail::reading;
 
   Layer layer;
   [[no_unique_address]] extents<N> depth;
   bool tied = false;
+  bool prune = true;  // where rows are read; false: the last layer computes all, and they are gathered
 
   constexpr index_t count() const { return depth.extent(0); }
   constexpr index_t width() const { return columns_out(layer); }
@@ -75,15 +94,15 @@ struct repeat {
   };
   struct saved {
     keep kept;
-    series<detail::saved_plan<Layer>> layers;   // one slot unless everything is kept
-    series<detail::state_plan<output>> states;  // x_1, x_2 ...; two slots for inference
-    detail::saved_where_read<Layer> last;
-    bool reading;  // the last layer is `last`, and computes what is read alone
+    series<detail::saved_plan<Layer>> layers;  // one slot unless everything is kept
+    series<detail::state_plan<Layer>> states;  // x_0, x_1 ...; two slots for inference
+    detail::saved_where_read<Layer> last;      // where pruned
+    detail::reading reads;
 
-    /// What layer k + 1 left, but for the last where `reading`: repeat::saved_of knows both.
+    /// What layer k + 1 left, but for the last where pruned: repeat::saved_of knows both.
     typename Layer::saved at(index_t k) const { return layers.at(k); }
-    /// x_k, 1 <= k: (rows, d)
-    output state(index_t k) const { return states.at(k - 1); }
+    /// x_k: (rows, d); also x_N where rows are gathered from it.  x_0 for callers who have none of their own.
+    output state(index_t k) const { return states.at(k); }
   };
 
   template <class S = T>
@@ -92,66 +111,81 @@ struct repeat {
   }
 
   saved plan_saved(arena& place, layer_dims<Layer> dims, keep kept = keep::everything) const {
-    return {kept, plan_layers(place, dims, kept, count()), plan_states(place, dims, kept, count()), {}, false};
+    return {kept, plan_layers(place, dims, kept, count()), plan_states(place, dims, kept, count()), {}, reading::all};
   }
-  /// Memory for a pass that wants `read` rows of the result alone: the last layer computes no others.  Which they are
-  /// is in.read of forward and backward.
+  /// Memory for a pass that wants `read` rows of the result alone, those in in.read of forward and backward.
   saved plan_reading(arena& place, layer_dims<Layer> dims, keep kept,
                      index_t read) const requires detail::reads_rows<Layer> {
-    return {kept, plan_layers(place, dims, kept, count() - 1), plan_states(place, dims, kept, count() - 1),
-            layer.plan_saved(place, read > 0 ? dims : layer_dims<Layer>{}, kept, read), true};
+    if (!prune)
+      return {kept,
+              plan_layers(place, dims, kept, count()),
+              plan_states(place, dims, kept, count() + 1),
+              {},
+              reading::gathered};
+    return {kept, plan_layers(place, dims, kept, count() - 1), plan_states(place, dims, kept, count()),
+            layer.plan_saved(place, read > 0 ? dims : layer_dims<Layer>{}, kept, read), reading::pruned};
   }
 
-  /// x_k as the input of depth k; rows are read of the last layer's result alone.
+  /// x_k as the input of depth k; only the last layer, where pruned, learns which rows are read.
   input input_at(input in, saved const& s, index_t k) const {
     if (k > 0) in = with_state(in, s.state(k));
     if constexpr (detail::reads_rows<Layer>)
-      if (k < count() - 1) in.read = decltype(in.read){};
+      if (s.reads != reading::pruned || k < count() - 1) in.read = decltype(in.read){};
     return in;
   }
 
   /// What layer k + 1 left in s.
   typename Layer::saved saved_of(saved const& s, index_t k) const {
     if constexpr (detail::reads_rows<Layer>)
-      if (s.reading && k == count() - 1) return s.last;
+      if (s.reads == reading::pruned && k == count() - 1) return s.last;
     return s.at(k);
   }
 
-  /// y = x_N: (rows, d), or the rows that are read; x_N is not kept in `saved`.
+  /// Whether s still has what layer k + 1 left after a pass.
+  bool keeps(saved const& s, index_t k) const {
+    return s.kept == keep::everything || (s.reads == reading::pruned && k == count() - 1);
+  }
+
+  /// y = x_N: (rows, d), or the rows that are read.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, output y) const {
     expect_layers();
     for (index_t k = 0; k < count(); ++k)
-      layer.forward(ex, c.child(k), w.at(k), input_at(in, s, k), saved_of(s, k), k + 1 == count() ? y : s.state(k + 1));
+      layer.forward(ex, c.child(k), w.at(k), input_at(in, s, k), saved_of(s, k),
+                    k + 1 == count() && s.reads != reading::gathered ? y : s.state(k + 1));
+    if constexpr (detail::reads_rows<Layer>)
+      if (s.reads == reading::gathered) gather_rows(ex, s.state(count()), in.read, y);
   }
 
-  /// dy: as y.
-  template <backend Ex>
-  void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, const_view<output> dy, output dx,
-                fields<T> gradient) const {
+  /// dy: as y.  more(k): what the backward of layer k takes beyond its gradient.
+  template <backend Ex, class... More>
+  void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, read_only_output dy, output dx,
+                fields<T> gradient, More const&... more) const {
     expect_layers();
     TRIAD_EXPECTS(s.kept != keep::nothing, "repeat: memory planned for inference has nothing for backward");
     auto const frame = c.scratch->open();
-    output const steps[2] = {c.scratch->template make<output>(in.x.extent(0), width()),
-                             c.scratch->template make<output>(in.x.extent(0), width())};
-    const_view<output> from = dy;
+    output const steps[2] = {s.states.plan(*c.scratch), s.states.plan(*c.scratch)};
+    auto from = dy;
+    if constexpr (detail::reads_rows<Layer>)
+      if (s.reads == reading::gathered) from = scatter_rows(ex, dy, in.read, steps[count() % 2]);
     for (index_t k = count() - 1; k >= 0; --k) {
       auto const to = k == 0 ? dx : steps[k % 2];
       auto const x = input_at(in, s, k);
-      bool const overwritten = s.kept == keep::inputs && k + 1 < count() - (s.reading ? 1 : 0);
-      if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), to);  // `to` is overwritten next
-      layer.backward(ex, c.child(k), w.at(k), x, saved_of(s, k), from, to, gradient.at(k));
-      from = to;
+      bool const overwritten = s.kept == keep::inputs && k + 1 < count() - (s.reads == reading::pruned ? 1 : 0);
+      if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), steps[k % 2]);  // which is overwritten next
+      layer.backward(ex, c.child(k), w.at(k), x, saved_of(s, k), from, to, gradient.at(k), more(k)...);
+      from = read_only(to);
     }
   }
 
  private:
   void expect_layers() const { TRIAD_EXPECTS(count() > 0, "repeat: at least one layer is needed"); }
   auto plan_layers(arena& place, layer_dims<Layer> const& dims, keep kept, index_t used) const {
-    return plan_series(place, detail::saved_plan<Layer>{layer, dims, kept}, kept == keep::everything ? used : 1);
+    return plan_series(place, detail::saved_plan<Layer>{layer, dims, kept},
+                       kept == keep::everything ? used : std::min<index_t>(used, 1));
   }
   auto plan_states(arena& place, layer_dims<Layer> const& dims, keep kept, index_t used) const {
-    return plan_series(place, detail::state_plan<output>{dims.rows, width()}, kept == keep::nothing ? 2 : used);
+    return plan_series(place, detail::state_plan<Layer>{layer, dims}, kept == keep::nothing ? 2 : used);
   }
 };
 

@@ -36,13 +36,12 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   embedding<T, dyn, D> labels;
   repeat<T, layer_type> layers;
   feed_forward<T, D, D, dyn> readout;
-  bool prune;
 
   explicit edge_transformer(edge_transformer_sizes const& z)
       : labels{extents_of<dyn, D>("edge_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer), extents_of<dyn>("edge_transformer", {"layers", z.layers, most_repeats}), z.tied},
-        readout(z.layer.width, z.layer.width, checked_size("edge_transformer", {"targets", z.targets})),
-        prune(z.prune) {}
+        layers{layer_type(z.layer), extents_of<dyn>("edge_transformer", {"layers", z.layers, most_repeats}), z.tied,
+               z.prune},
+        readout(z.layer.width, z.layer.width, checked_size("edge_transformer", {"targets", z.targets})) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }
@@ -60,10 +59,8 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
     }
   };
   struct saved {
-    states x0;  // (rows, d)
-    typename repeat<T, layer_type>::saved layers;
-    states final;  // (rows, d), or (b, d) where pruned
-    states asked;  // (b, d): what the readout sees
+    typename repeat<T, layer_type>::saved layers;  // with x_0
+    states asked;                                  // (b, d): what the readout sees
     typename feed_forward<T, D, D, dyn>::saved readout;
   };
 
@@ -75,23 +72,18 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   /// b = dims.graphs questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
     index_t const b = dims.graphs;
-    auto const state = [&](index_t rows) { return place.make<states>(rows, width()); };
-    auto const x0 = state(dims.rows);
-    auto const l = prune ? layers.plan_reading(place, dims, kept, b) : layers.plan_saved(place, dims, kept);
-    auto const final = state(prune ? b : dims.rows);
-    auto const asked = prune ? final : state(b);
-    return {x0, l, final, asked, readout.plan_saved(place, row_dims(b), kept)};
+    return {layers.plan_reading(place, dims, kept, b), place.make<states>(b, width()),
+            readout.plan_saved(place, row_dims(b), kept)};
   }
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
     try {
-      labels.forward(ex, c, w.embedding, in.label, {}, s.x0);
+      labels.forward(ex, c, w.embedding, in.label, {}, s.layers.state(0));
     } catch (index_out_of_range const& e) {
       refuse_label(in, e);
     }
-    layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, s.final);
-    if (!prune) gather_rows(ex, s.final, in.query_edge, s.asked);
+    layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, s.asked);
     readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, logits);
   }
 
@@ -100,15 +92,10 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
                 fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    index_t const rows = in.graphs.dims.rows;
-    auto const asked = scratch.make<states>(s.asked.extent(0), width());
+    auto const asked = scratch.make<states>(s.asked.extent(0), width()),
+               dx0 = scratch.make<states>(in.graphs.dims.rows, width());
     readout.backward(ex, c.child(1), w.readout, s.asked, s.readout, dlogits, asked, gradient.readout);
-    auto const dx = scratch.make<states>(prune ? 0 : rows, width()), dx0 = scratch.make<states>(rows, width());
-    if (!prune) {
-      fill(ex, T(0), dx);
-      scatter_add_rows(ex, asked, in.query_edge, dx);
-    }
-    layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, prune ? asked : dx, dx0, gradient.layers);
+    layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, asked, dx0, gradient.layers);
     labels.backward(ex, c, w.embedding, in.label, {}, dx0, gradient.embedding);
   }
 
@@ -121,8 +108,7 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
     TRIAD_EXPECTS(
         k >= 0 && k < layers.count(),
         "attention_weights: layer " + text(k) + " is asked for, and the layers are 0 to " + text(layers.count() - 1));
-    bool const last = prune && k == layers.count() - 1;
-    TRIAD_EXPECTS(last || s.layers.kept == keep::everything,
+    TRIAD_EXPECTS(layers.keeps(s.layers, k),
                   "attention_weights: the memory of layer " + text(k) + " of " + text(layers.count()) +
                       " was given to another layer, since not everything was kept; plan with keep::everything");
     TRIAD_EXPECTS(graph >= 0 && graph < in.graphs.dims.graphs,
@@ -132,8 +118,7 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
                                                           ") is asked for, and no graph has more than " + text(n) +
                                                           " nodes");
     auto const at = layers.saved_of(s.layers, k).attention;
-    layers.layer.attention.weights(ex, c.child(0).child(k).child(0), {s.x0, in.graphs, in.mask}, at, graph, i, j,
-                                   weights);
+    layers.layer.attention.weights(ex, c.child(0).child(k).child(0), stack_input(in, s), at, graph, i, j, weights);
   }
 
  private:
@@ -148,9 +133,7 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
                              "; build it with more labels, or mend the data");
   }
   edge_input<T, D> stack_input(input const& in, saved const& s) const {
-    edge_input<T, D> x{s.x0, in.graphs, in.mask};
-    if (prune) x.read = in.query_edge;
-    return x;
+    return {s.layers.state(0), in.graphs, in.mask, in.query_edge};
   }
 };
 

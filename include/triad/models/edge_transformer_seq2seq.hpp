@@ -46,7 +46,7 @@ struct edge_transformer_side {
   explicit edge_transformer_side(edge_transformer_seq2seq_sizes const& z)
       : edges{z.encoding, edge_places{checked_size(name, {"reach", z.reach})},
               extents_of<D>(name, {"width", z.layer.width}), dropout_rate(name, z.positional_dropout), z.padding},
-        layers{layer_type(z.layer), extents_of<dyn>(name, {"layers", z.layers, most_repeats}), z.tied} {}
+        layers{layer_type(z.layer), extents_of<dyn>(name, {"layers", z.layers, most_repeats}), z.tied, z.prune} {}
 
   template <class S>
   struct fields {
@@ -79,15 +79,13 @@ struct edge_transformer_seq2seq {
   side encoder, decoder;
   edge_pair_layout layout;  // for a loader
   label_smoothing smoothing;
-  bool prune;
 
   explicit edge_transformer_seq2seq(edge_transformer_seq2seq_sizes const& z)
       : tokens(checked_size(side::name, {"tokens", z.tokens})),
         encoder(z),
         decoder(z),
         layout{z.encoding, edge_places{z.reach}, z.reading},
-        smoothing(z.smoothing),
-        prune(z.prune) {
+        smoothing(z.smoothing) {
     TRIAD_EXPECTS(z.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
     TRIAD_EXPECTS(z.layer.variant != triangle_form::flat,
                   "edge_transformer_seq2seq: the flat form of attention is not causal");
@@ -114,16 +112,13 @@ struct edge_transformer_seq2seq {
   };
   struct encoder_saved {
     typename pair_edges<T, D>::saved edges;
-    states x0;  // (rows of the sources, d)
-    typename repeat<T, layer_type>::saved layers;
-    states y;  // (rows of the sources, d): what the decoder is given
+    typename repeat<T, layer_type>::saved layers;  // with x_0
+    states y;                                      // (rows of the sources, d): what the decoder is given
   };
   struct decoder_saved {
     typename pair_edges<T, D>::saved edges;
-    states x0;  // (rows of the whole, d)
-    typename repeat<T, layer_type>::saved layers;
-    states final;  // (rows of the whole, d), or (targets, d) where pruned
-    states asked;  // (targets, d): what the readout sees
+    typename repeat<T, layer_type>::saved layers;  // with z_0
+    states asked;                                  // (targets, d): what the readout sees
   };
   struct saved {
     encoder_saved encoder;
@@ -140,19 +135,12 @@ struct edge_transformer_seq2seq {
     return {e, plan_decoder(place, z, kept)};
   }
   encoder_saved plan_encoder(arena& place, edge_pair_dims const& z, keep kept) const {
-    auto const state = [&] { return place.make<states>(z.source.rows, width()); };
-    auto const e = encoder.edges.plan_saved(place, z.source, kept);
-    auto const x0 = state();
-    return {e, x0, encoder.layers.plan_saved(place, z.source, kept), state()};
+    return {encoder.edges.plan_saved(place, z.source, kept), encoder.layers.plan_saved(place, z.source, kept),
+            place.make<states>(z.source.rows, width())};
   }
   decoder_saved plan_decoder(arena& place, edge_pair_dims const& z, keep kept) const {
-    auto const state = [&](index_t rows) { return place.make<states>(rows, width()); };
-    auto const e = decoder.edges.plan_saved(place, z.whole, kept);
-    auto const x0 = state(z.whole.rows);
-    auto const l = prune ? decoder.layers.plan_reading(place, z.whole, kept, z.targets)
-                         : decoder.layers.plan_saved(place, z.whole, kept);
-    auto const final = state(prune ? z.targets : z.whole.rows);
-    return {e, x0, l, final, prune ? final : state(z.targets)};
+    return {decoder.edges.plan_saved(place, z.whole, kept),
+            decoder.layers.plan_reading(place, z.whole, kept, z.targets), place.make<states>(z.targets, width())};
   }
   output plan_output(arena& place, edge_pair_dims const& z) const {
     return place.make<output>(z.targets, vocabulary());
@@ -167,8 +155,8 @@ struct edge_transformer_seq2seq {
   /// The source's half of forward: its final states are s.y.
   template <backend Ex>
   void encode(Ex& ex, call const& c, fields<T const> w, input const& in, encoder_saved const& s) const {
-    encoder.edges.forward(ex, c.child(0), w.encoder.edges, source_edges(in, w.tokens), s.edges, s.x0);
-    encoder.layers.forward(ex, c.child(1), w.encoder.layers, source_input(in, s.x0), s.layers, s.y);
+    encoder.edges.forward(ex, c.child(0), w.encoder.edges, source_edges(in, w.tokens), s.edges, s.layers.state(0));
+    encoder.layers.forward(ex, c.child(1), w.encoder.layers, source_input(in, s.layers.state(0)), s.layers, s.y);
   }
 
   /// The target's half, from what the encoder made, y (rows of the sources, d).
@@ -176,9 +164,8 @@ struct edge_transformer_seq2seq {
   void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, D> y,
               decoder_saved const& s, output const& logits) const {
     if (in.sizes.targets == 0) return;
-    decoder.edges.forward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, y), s.edges, s.x0);
-    decoder.layers.forward(ex, c.child(3), w.decoder.layers, stack_input(in, s), s.layers, s.final);
-    if (!prune) gather_rows(ex, s.final, in.read, s.asked);
+    decoder.edges.forward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, y), s.edges, s.layers.state(0));
+    decoder.layers.forward(ex, c.child(3), w.decoder.layers, stack_input(in, s), s.layers, s.asked);
     readout().forward(ex, c, w.output, s.asked, {}, logits);
   }
 
@@ -191,8 +178,8 @@ struct edge_transformer_seq2seq {
     auto const state = [&](index_t rows) { return scratch.make<states>(rows, width()); };
     auto const dy = state(in.sizes.source.rows), dx0 = state(in.sizes.source.rows);
     backward_decoder(ex, c, w, in, s, d_logits, dy, gradient);
-    encoder.layers.backward(ex, c.child(1), w.encoder.layers, source_input(in, s.encoder.x0), s.encoder.layers, dy, dx0,
-                            gradient.encoder.layers);
+    encoder.layers.backward(ex, c.child(1), w.encoder.layers, source_input(in, s.encoder.layers.state(0)),
+                            s.encoder.layers, dy, dx0, gradient.encoder.layers);
     encoder.edges.backward(ex, c.child(0), w.encoder.edges, source_edges(in, w.tokens), s.encoder.edges, dx0, state(0),
                            gradient.tokens, gradient.encoder.edges);
   }
@@ -227,8 +214,8 @@ struct edge_transformer_seq2seq {
     return e;
   }
   edge_input<T, D> stack_input(input const& in, decoder_saved const& s) const {
-    auto x = whole_input(in, s.x0);
-    if (prune) x.read = in.read;
+    auto x = whole_input(in, s.layers.state(0));
+    x.read = in.read;
     return x;
   }
 
@@ -240,14 +227,9 @@ struct edge_transformer_seq2seq {
     auto const frame = scratch.open();
     auto const state = [&](index_t rows) { return scratch.make<states>(rows, width()); };
     auto const& d = s.decoder;
-    auto const asked = state(in.sizes.targets), dx = state(prune ? 0 : in.sizes.whole.rows),
-               dx0 = state(in.sizes.whole.rows);
+    auto const asked = state(in.sizes.targets), dx0 = state(in.sizes.whole.rows);
     readout().backward(ex, c, w.output, d.asked, {}, d_logits, asked, gradient.output);
-    if (!prune) {
-      fill(ex, T(0), dx);
-      scatter_add_rows(ex, asked, in.read, dx);
-    }
-    decoder.layers.backward(ex, c.child(3), w.decoder.layers, stack_input(in, d), d.layers, prune ? asked : dx, dx0,
+    decoder.layers.backward(ex, c.child(3), w.decoder.layers, stack_input(in, d), d.layers, asked, dx0,
                             gradient.decoder.layers);
     decoder.edges.backward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, s.encoder.y), d.edges, dx0, dy,
                            gradient.tokens, gradient.decoder.edges);

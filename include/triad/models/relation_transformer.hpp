@@ -51,24 +51,6 @@ struct relation_queries : graph_queries {
   }
 };
 
-namespace detail {
-
-/// Plans one set of node and edge states.
-template <class T, index_t D>
-struct relation_state_plan {
-  index_t nodes, edges, width;
-  relation_states<tensor<T, dyn, D>> operator()(arena& place) const {
-    return {place.make<tensor<T, dyn, D>>(nodes, width), place.make<tensor<T, dyn, D>>(edges, width)};
-  }
-};
-/// How many states x_0 .. x_{L-1}, and what how many of the layers before the last remember, is kept.
-constexpr index_t state_slots(keep kept, index_t layers) { return kept == keep::nothing ? 2 : layers; }
-constexpr index_t layer_slots(keep kept, index_t layers) {
-  return kept == keep::everything ? layers - 1 : layers > 1 ? 1 : 0;
-}
-
-}  // namespace detail
-
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct relation_aware_transformer : answers_questions<relation_aware_transformer<T, D, H, F>, T> {
   using layer_type = relation_layer<T, D, H, F>;
@@ -79,16 +61,14 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   using readout_type = feed_forward<T, dyn, dyn, dyn>;
 
   embedding<T, dyn, D> labels;
-  repeat<T, layer_type> layers;  // their parameters; the states run through this struct
+  repeat<T, layer_type> layers;
   readout_type readout;
-  bool prune;
 
   explicit relation_aware_transformer(relation_transformer_sizes const& z)
       : labels{extents_of<dyn, D>("relation_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}),
-               z.tied},
-        readout(2 * width(), 2 * width(), checked_size("relation_transformer", {"targets", z.targets})),
-        prune(z.prune) {}
+        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}), z.tied,
+               z.prune},
+        readout(2 * width(), 2 * width(), checked_size("relation_transformer", {"targets", z.targets})) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }
@@ -111,13 +91,9 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
     }
   };
   struct saved {
-    keep kept;
-    tensor<T, dyn, dyn> relations;                  // (rows, 2 d)
-    series<detail::state_plan<states>> x;           // x_0 .. x_{L-1}: (nodes, d) each
-    series<detail::saved_plan<layer_type>> layers;  // of all layers but the last
-    typename layer_type::saved last;
-    states final;               // (nodes, d), or the memory of `asked` where pruned
-    tensor<T, dyn, dyn> asked;  // (b, 2 d): what the readout sees
+    tensor<T, dyn, dyn> relations;                 // (rows, 2 d)
+    typename repeat<T, layer_type>::saved layers;  // with x_0
+    tensor<T, dyn, dyn> asked;                     // (b, 2 d): what the readout sees
     typename readout_type::saved readout;
   };
 
@@ -128,15 +104,9 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
 
   /// b = dims.graphs questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    index_t const b = dims.graphs, d = width(), n = layers.count();
-    auto const relations = place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * d);
-    auto const x = plan_series(place, detail::state_plan<states>{dims.nodes, d}, detail::state_slots(kept, n));
-    auto const l =
-        plan_series(place, detail::saved_plan<layer_type>{layers.layer, dims, kept}, detail::layer_slots(kept, n));
-    auto const last = layers.layer.plan_saved(place, dims, kept, prune ? 2 * b : 0);
-    auto const asked = place.make<tensor<T, dyn, dyn>>(b, 2 * d);
-    auto const final = prune ? as_pairs(asked) : place.make<states>(dims.nodes, d);
-    return {kept, relations, x, l, last, final, asked, readout.plan_saved(place, row_dims(b), kept)};
+    index_t const b = dims.graphs, d = width();
+    return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * d), layers.plan_reading(place, dims, kept, 2 * b),
+            place.make<tensor<T, dyn, dyn>>(b, 2 * d), readout.plan_saved(place, row_dims(b), kept)};
   }
 
   template <backend Ex>
@@ -147,12 +117,8 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
       maps().forward(ex, c, w.maps, w.embedding.table, {}, mapped);
       gather_rows(ex, mapped, in.label, s.relations);
     }
-    if (in.x0.extent(0) == 0) fill(ex, T(0), s.x.at(0));
-    index_t const last = layers.count() - 1;
-    for (index_t k = 0; k < last; ++k)
-      layers.layer.forward(ex, at(c, k), w.layers.at(k), layer_input(in, s, k), s.layers.at(k), s.x.at(k + 1));
-    layers.layer.forward(ex, at(c, last), w.layers.at(last), layer_input(in, s, last), s.last, s.final);
-    if (!prune) gather_pairs(ex, s.final, pairs(in), as_pairs(s.asked));
+    if (in.x0.extent(0) == 0) fill(ex, T(0), s.layers.state(0));
+    layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, as_pairs(s.asked));
     readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, logits);
   }
 
@@ -160,31 +126,18 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits,
                 fields<T> gradient, states dx0 = no_rows<T, D>()) const {
-    TRIAD_EXPECTS(s.kept != keep::nothing,
-                  "relation_aware_transformer: memory planned for inference has nothing for backward");
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    index_t const d = width(), nodes = in.graphs.dims.nodes, last = layers.count() - 1;
+    index_t const d = width();
     auto const asked = scratch.make<tensor<T, dyn, dyn>>(s.asked.extent(0), 2 * d);
     readout.backward(ex, c.child(1), w.readout, s.asked, s.readout, dlogits, asked, gradient.readout);
 
     auto const d_relations = scratch.make<tensor<T, dyn, dyn>>(in.graphs.dims.rows, 2 * d);
-    states const steps[2] = {scratch.make<states>(nodes, d), scratch.make<states>(nodes, d)};
-    const_view<states> from = as_pairs(asked);
-    if (!prune) {
-      scatter_pairs(ex, as_pairs(asked), pairs(in), steps[(last + 1) % 2]);
-      from = steps[(last + 1) % 2];
-    }
-    for (index_t k = last; k >= 0; --k) {
-      auto const kept = k == last ? s.last : s.layers.at(k);
-      auto const x = layer_input(in, s, k);
-      if (s.kept == keep::inputs && k != last)
-        layers.layer.forward(ex, at(c, k), w.layers.at(k), x, kept, steps[k % 2]);  // overwritten next
-      auto const to = k == 0 ? dx0 : steps[k % 2];
-      layers.layer.backward(ex, at(c, k), w.layers.at(k), x, kept, from, to, d_relations,
-                            k == last ? edge_gradients::overwritten : edge_gradients::added, gradient.layers.at(k));
-      from = to;
-    }
+    layers.backward(
+        ex, c.child(0), w.layers, stack_input(in, s), s.layers, as_pairs(asked), dx0, gradient.layers, [&](index_t k) {
+          bool const first = k + 1 == layers.count();  // of all that add to it
+          return relations_gradient<T>{d_relations, first ? edge_gradients::overwritten : edge_gradients::added};
+        });
     auto const mapped = scratch.make<tensor<T, dyn, dyn>>(labels.shape.extent(0), 2 * d);
     fill(ex, T(0), mapped);
     scatter_add_rows(ex, d_relations, in.label, mapped);
@@ -193,17 +146,14 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   }
 
  private:
-  static call at(call const& c, index_t k) { return c.child(0).child(k); }
-  static node_pairs pairs(input const& in) { return {in.query_source, in.query_target}; }
   /// (b, 2 d) as (2 b, d)
   states as_pairs(tensor<T, dyn, dyn> both) const { return states(both.data_handle(), 2 * both.extent(0), width()); }
-  relation_input<T, D> layer_input(input const& in, saved const& s, index_t k) const {
-    relation_input<T, D> x{k == 0 && in.x0.extent(0) != 0 ? in.x0 : const_view<states>(s.x.at(k)),
-                           s.relations,
-                           in.graphs,
-                           {in.edge_mask, in.mask.fill}};
-    if (prune && k == layers.count() - 1) x.read = pairs(in);
-    return x;
+  static relation_input<T, D> stack_input(input const& in, saved const& s) {
+    return {in.x0.extent(0) != 0 ? in.x0 : const_view<states>(s.layers.state(0)),
+            s.relations,
+            in.graphs,
+            {in.edge_mask, in.mask.fill},
+            {in.query_source, in.query_target}};
   }
 };
 
@@ -217,16 +167,14 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   using readout_type = feed_forward<T, D, D, dyn>;
 
   embedding<T, dyn, D> labels;
-  repeat<T, layer_type> layers;  // their parameters; the states run through this struct
+  repeat<T, layer_type> layers;
   readout_type readout;
-  bool prune;
 
   explicit relation_updating_transformer(relation_transformer_sizes const& z)
       : labels{extents_of<dyn, D>("relation_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}),
-               z.tied},
-        readout(width(), width(), checked_size("relation_transformer", {"targets", z.targets})),
-        prune(z.prune) {}
+        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}), z.tied,
+               z.prune},
+        readout(width(), width(), checked_size("relation_transformer", {"targets", z.targets})) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }
@@ -256,12 +204,8 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
     }
   };
   struct saved {
-    keep kept;
-    series<detail::relation_state_plan<T, D>> states;  // x_k (nodes, d) and g_k (rows, d), k = 0 .. L-1
-    series<detail::saved_plan<layer_type>> layers;     // of all layers but the last
-    typename layer_type::saved last;
-    typename layer_type::results final;  // x_L (nodes, d) and g_L (rows, d); (0, d) and (b, d) where pruned
-    tensor<T, dyn, D> asked;             // (b, d): what the readout sees
+    typename repeat<T, layer_type>::saved layers;  // with x_0 and g_0
+    states asked;                                  // (b, d): what the readout sees
     typename readout_type::saved readout;
   };
 
@@ -272,26 +216,17 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
 
   /// b = dims.graphs questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    index_t const b = dims.graphs, d = width(), n = layers.count();
-    auto const x =
-        plan_series(place, detail::relation_state_plan<T, D>{dims.nodes, dims.rows, d}, detail::state_slots(kept, n));
-    auto const l =
-        plan_series(place, detail::saved_plan<layer_type>{layers.layer, dims, kept}, detail::layer_slots(kept, n));
-    auto const last = layers.layer.plan_saved(place, dims, kept, prune ? b : 0);
-    auto const final = detail::relation_state_plan<T, D>{prune ? 0 : dims.nodes, prune ? b : dims.rows, d}(place);
-    auto const asked = prune ? final.edges : place.make<states>(b, d);
-    return {kept, x, l, last, final, asked, readout.plan_saved(place, row_dims(b), kept)};
+    index_t const b = dims.graphs;
+    return {layers.plan_reading(place, dims, kept, b), place.make<states>(b, width()),
+            readout.plan_saved(place, row_dims(b), kept)};
   }
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
-    labels.forward(ex, c, w.embedding, in.label, {}, s.states.at(0).edges);
-    if (in.x0.extent(0) == 0) fill(ex, T(0), s.states.at(0).nodes);
-    index_t const last = layers.count() - 1;
-    for (index_t k = 0; k < last; ++k)
-      layers.layer.forward(ex, at(c, k), w.layers.at(k), layer_input(in, s, k), s.layers.at(k), s.states.at(k + 1));
-    layers.layer.forward(ex, at(c, last), w.layers.at(last), layer_input(in, s, last), s.last, s.final);
-    if (!prune) gather_rows(ex, s.final.edges, in.query_edge, s.asked);
+    auto const first = s.layers.state(0);
+    labels.forward(ex, c, w.embedding, in.label, {}, first.edges);
+    if (in.x0.extent(0) == 0) fill(ex, T(0), first.nodes);
+    layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, {no_rows<T, D>(), s.asked});
     readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, logits);
   }
 
@@ -299,46 +234,25 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits,
                 fields<T> gradient, states dx0 = no_rows<T, D>()) const {
-    TRIAD_EXPECTS(s.kept != keep::nothing,
-                  "relation_updating_transformer: memory planned for inference has nothing for backward");
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    index_t const d = width(), nodes = in.graphs.dims.nodes, rows = in.graphs.dims.rows, last = layers.count() - 1;
-    auto const asked = scratch.make<states>(s.asked.extent(0), d);
+    auto const asked = scratch.make<states>(s.asked.extent(0), width()),
+               d_labels = scratch.make<states>(in.graphs.dims.rows, width());
     readout.backward(ex, c.child(1), w.readout, s.asked, s.readout, dlogits, asked, gradient.readout);
 
-    detail::relation_state_plan<T, D> const plan{nodes, rows, d};
-    relation_states<states> const steps[2] = {plan(scratch), plan(scratch)};
-    relation_states<const_view<states>> from{no_rows<T const, D>(), asked};
-    if (!prune) {
-      auto const all = steps[(last + 1) % 2].edges;
-      fill(ex, T(0), all);
-      scatter_add_rows(ex, asked, in.query_edge, all);
-      from.edges = all;
-    }
-    for (index_t k = last; k >= 0; --k) {
-      auto const kept = k == last ? s.last : s.layers.at(k);
-      auto const x = layer_input(in, s, k);
-      auto to = steps[k % 2];
-      if (s.kept == keep::inputs && k != last)
-        layers.layer.forward(ex, at(c, k), w.layers.at(k), x, kept, to);  // overwritten next
-      if (k == 0) to.nodes = dx0;
-      layers.layer.backward(ex, at(c, k), w.layers.at(k), x, kept, from, to, gradient.layers.at(k));
-      from = {to.nodes, to.edges};
-    }
-    labels.backward(ex, c, w.embedding, in.label, {}, from.edges, gradient.embedding);
+    layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, {no_rows<T const, D>(), asked},
+                    {dx0, d_labels}, gradient.layers);
+    labels.backward(ex, c, w.embedding, in.label, {}, d_labels, gradient.embedding);
   }
 
  private:
-  static call at(call const& c, index_t k) { return c.child(0).child(k); }
-  relation_update_input<T, D> layer_input(input const& in, saved const& s, index_t k) const {
-    auto const state = s.states.at(k);
-    relation_update_input<T, D> x{k == 0 && in.x0.extent(0) != 0 ? in.x0 : const_view<states>(state.nodes),
-                                  state.edges,
-                                  in.graphs,
-                                  {in.edge_mask, in.mask.fill}};
-    if (prune && k == layers.count() - 1) x.read = {in.query_edge, {in.query_source, in.query_target}};
-    return x;
+  static relation_update_input<T, D> stack_input(input const& in, saved const& s) {
+    auto const first = s.layers.state(0);
+    return {in.x0.extent(0) != 0 ? in.x0 : const_view<states>(first.nodes),
+            first.edges,
+            in.graphs,
+            {in.edge_mask, in.mask.fill},
+            {in.query_edge, {in.query_source, in.query_target}}};
   }
 };
 

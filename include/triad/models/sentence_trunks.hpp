@@ -64,9 +64,8 @@ struct edge_trunk {
   };
   struct saved {
     typename sequence_edges<T, D>::saved encoder;
-    states x0;  // (rows, d)
-    typename repeat<T, layer_type>::saved layers;
-    states y;  // (rows, d): the result
+    typename repeat<T, layer_type>::saved layers;  // with x_0
+    states y;                                      // (rows, d): the result
   };
 
   template <class S = T>
@@ -74,16 +73,14 @@ struct edge_trunk {
     return {plan<S>(encoder, place), plan<S>(layers, place)};
   }
   saved plan_saved(arena& place, graph_dims const& dims, keep kept = keep::everything) const {
-    auto const state = [&] { return place.make<states>(dims.rows, width()); };
-    auto const e = encoder.plan_saved(place, dims, kept);
-    auto const x0 = state();
-    return {e, x0, layers.plan_saved(place, dims, kept), state()};
+    return {encoder.plan_saved(place, dims, kept), layers.plan_saved(place, dims, kept),
+            place.make<states>(dims.rows, width())};
   }
 
   /// The result is s.y.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
-    encoder.forward(ex, c.child(2), w.encoder, in, s.encoder, s.x0);
+    encoder.forward(ex, c.child(2), w.encoder, in, s.encoder, s.layers.state(0));
     layers.forward(ex, c.child(0), w.layers, first_input(in, s), s.layers, s.y);
   }
 
@@ -98,7 +95,9 @@ struct edge_trunk {
   }
 
  private:
-  edge_input<T, D> first_input(input const& in, saved const& s) const { return {s.x0, in.graphs, in.mask}; }
+  edge_input<T, D> first_input(input const& in, saved const& s) const {
+    return {s.layers.state(0), in.graphs, in.mask};
+  }
 };
 
 struct token_trunk_sizes {
@@ -148,9 +147,8 @@ struct token_trunk {
     }
   };
   struct saved {
-    states x0;  // (nodes, d)
-    typename repeat<T, layer_type>::saved layers;
-    states final;  // (nodes, d): x_L
+    typename repeat<T, layer_type>::saved layers;  // with x_0
+    states final;                                  // (nodes, d): x_L
     typename layer_norm_layer<T, D>::saved norm;
     states y;  // (nodes, d): the result
   };
@@ -162,16 +160,13 @@ struct token_trunk {
   saved plan_saved(arena& place, graph_dims const& dims, keep kept = keep::everything) const {
     row_dims const nodes(dims.nodes);
     auto const state = [&] { return place.make<states>(dims.nodes, width()); };
-    auto const x0 = state();
-    auto const l = layers.plan_saved(place, nodes, kept);
-    auto const final = state();
-    return {x0, l, final, norm.plan_saved(place, nodes), state()};
+    return {layers.plan_saved(place, nodes, kept), state(), norm.plan_saved(place, nodes), state()};
   }
 
   /// The result is s.y.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
-    encoder.forward(ex, c.child(2), w.encoder, in, {}, s.x0);
+    encoder.forward(ex, c.child(2), w.encoder, in, {}, s.layers.state(0));
     layers.forward(ex, c.child(0), w.layers, first_input(in, s), s.layers, s.final);
     norm.forward(ex, c, w.norm, s.final, s.norm, s.y);
   }
@@ -188,7 +183,9 @@ struct token_trunk {
   }
 
  private:
-  static sequence_input<T, D> first_input(input const& in, saved const& s) { return {s.x0, nodes_of(in.graphs)}; }
+  static sequence_input<T, D> first_input(input const& in, saved const& s) {
+    return {s.layers.state(0), nodes_of(in.graphs)};
+  }
 };
 
 }  // namespace triad

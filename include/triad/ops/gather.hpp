@@ -10,6 +10,7 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/core/views.hpp"
+#include "triad/ops/elementwise.hpp"
 
 namespace triad {
 
@@ -49,6 +50,14 @@ void scatter_add_rows(Ex& ex, Dy dy, vec<index_t const> index, DTable dtable) {
   TRIAD_EXPECTS(from.extent(0) == index.extent(0), "scatter_add_rows: one index for each row of dy is needed");
   TRIAD_EXPECTS(to.extent(1) == from.extent(1), "scatter_add_rows: dy and dtable have different widths");
   if constexpr (executes<Ex>) do_scatter_add_rows(ex, from, index, to);
+}
+
+/// Overwrites dtable with the gradient of gather_rows, and returns it.
+template <backend Ex, class Dy, class DTable>
+const_view<DTable> scatter_rows(Ex& ex, Dy dy, vec<index_t const> index, DTable dtable) {
+  fill(ex, element_t<DTable>(0), dtable);
+  scatter_add_rows(ex, dy, index, dtable);
+  return dtable;
 }
 
 }  // namespace triad
