@@ -8,6 +8,7 @@
 
 #include "compare.hpp"
 #include "problem.hpp"
+#include "triad/batches/loader.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/train/trainer.hpp"
 
@@ -18,6 +19,7 @@ class training_problem {
   using model = decltype(std::declval<Task const&>().template model<T>());
   using loader = decltype(std::declval<Task const&>().template loader<T>(std::declval<Ex&>()));
   using trainer = triad::trainer<model, Ex>;
+  static_assert(triad::loader<loader>, "a task's loader(ex) is a loader of batches (triad/batches/loader.hpp)");
 
  public:
   training_problem(Ex& ex, Task const& task)

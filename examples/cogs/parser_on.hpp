@@ -38,10 +38,10 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
   void initialize(std::uint64_t seed) override {
     base::initialize(seed);
     auto const& encoder = trainer_.model().trunk.encoder;
-    if (encoder.fixed < 0) return;
+    if (encoder.fixed_token < 0) return;
     std::vector<float> const zero(static_cast<std::size_t>(encoder.width()));
     auto const table = trainer_.parameters().mutable_values().trunk.encoder.tokens;
-    trainer_.parameters().where().from_host(&table(encoder.fixed, 0), zero.data(), zero.size() * sizeof(float));
+    trainer_.parameters().where().from_host(&table(encoder.fixed_token, 0), zero.data(), zero.size() * sizeof(float));
   }
 
   void clear() override { loader_.clear(); }

@@ -6,6 +6,7 @@
 #include "triad/batches/dependency_loader.hpp"
 #include "triad/batches/edge_pair_loader.hpp"
 #include "triad/batches/graph_loader.hpp"
+#include "triad/batches/loader.hpp"
 #include "triad/batches/pair_loader.hpp"
 #include "triad/batches/sentence_loader.hpp"
 #include "triad/batches/tree_loader.hpp"

@@ -32,7 +32,7 @@ model model_of(int which) {
   if (which == 5) z.decoder.tied = true, z.tied_output = false;
   if (which == 6)
     z.encoder.layer.reach = 1, z.decoder.layer.reach = 2, z.positions = false;  // hypotheses become longer than that
-  z.padding = 1;
+  z.fixed_token = 1;
   return model(z);
 }
 constexpr int models = 7;

@@ -41,7 +41,7 @@ struct lrf_model {
     z.encoder = {.layer = layer, .layers = file.size("enc_layers"), .fused = layers_of(file, "enc_fuse_layers")};
     z.decoder = {.layer = layer, .layers = file.size("dec_layers"), .fused = layers_of(file, "dec_fuse_layers")};
     z.tied_output = file.flag("tied_output");
-    z.padding = file.size("pad");
+    z.fixed_token = file.size("pad");
     return z;
   }
 
@@ -100,7 +100,7 @@ struct lrf_model {
     auto next = file.integers("in/target");
     index_t asked = 0;
     for (auto& t : next) {
-      if (t == z.padding) t = -1;
+      if (t == z.fixed_token) t = -1;
       asked += t >= 0;
     }
     auto const right = bench.make_vec(next);

@@ -330,7 +330,7 @@ TEMPLATE_TEST_CASE("the padding's vector has no gradient, and the others theirs"
   for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional}) {
     arrangement const learned{"", sizes(encoding)};
     arrangement fixed = learned;
-    fixed.sizes.padding = 3;  // a word of sources and of targets
+    fixed.sizes.fixed_token = 3;  // a word of sources and of targets
     using model = edge_transformer_seq2seq<double>;
     auto one = use_of<model, TestType>(learned), other = use_of<model, TestType>(fixed);
     auto const at = one.values();
@@ -389,7 +389,7 @@ TEST_CASE("sizes that make no model are refused in a sentence") {
   refused([](auto& z) { z.tokens = 1; }, "tokens are 1, expected more than one");
   refused([](auto& z) { z.layer.heads = 4; }, "multiple of the heads");
   refused([](auto& z) { z.layer.variant = triangle_form::flat; }, "not causal");
-  refused([](auto& z) { z.padding = tokens; }, "the padding is 8, and there are 8 tokens");
+  refused([](auto& z) { z.fixed_token = tokens; }, "the fixed token is 8, and there are 8 tokens");
 }
 
 TEMPLATE_TEST_CASE("an encoder and decoder of edges learn three pairs by heart", "", TRIAD_TEST_ONE_BACKEND) {

@@ -28,6 +28,21 @@ concept has_fields = requires(F f) {
 template <class Part, class S>
 using fields_of = typename Part::template fields<S>;
 
+namespace detail {
+template <class Part>
+struct scalar_of {
+  using type = element_t<typename Part::output>;
+};
+template <class Part>
+requires requires { typename Part::value_type; }
+struct scalar_of<Part> {
+  using type = typename Part::value_type;
+};
+}  // namespace detail
+/// The type of a part's parameters: its value_type, else the element type of its output.
+template <class Part>
+using scalar_t = typename detail::scalar_of<Part>::type;
+
 /// Places the parameters of a part.  Braced lists are evaluated in their order, so that a plan is one:
 /// `return {plan<S>(norm, place), plan<S>(block, place)};`  wanted: false leaves the part without memory.
 template <class S, class Part>

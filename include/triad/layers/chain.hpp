@@ -35,7 +35,7 @@ struct joins {
 }  // namespace detail
 
 template <class A, class B>
-struct chain {
+requires(detail::expect_layer<A>() && detail::expect_layer<B>()) struct chain {
   using T = element_t<typename B::output>;
   using middle = typename A::output;  // (rows, columns)
   using output = typename B::output;

@@ -14,6 +14,7 @@
 // An `input` is a view, or a struct whose member x is the view that has a gradient.
 #pragma once
 
+#include <concepts>
 #include <utility>
 
 #include "triad/core/backend.hpp"
@@ -56,6 +57,42 @@ struct dims_of<Layer> {
 /// What the memory of a layer or a model is planned with: its `planned_with`, or else those of a batch of graphs.
 template <class Layer>
 using layer_dims = typename detail::dims_of<Layer>::type;
+
+namespace detail {
+template <class L>
+concept names_layer_types = requires {
+  typename L::input;
+  typename L::output;
+  typename L::saved;
+  typename fields_of<L, scalar_t<L>>;
+};
+template <class L>
+concept plans_parameters = requires(L const& l, arena& place) {
+  { l.plan_params(place) } -> std::same_as<fields_of<L, scalar_t<L>>>;
+};
+template <class L>
+concept plans_saved = requires(L const& l, arena& place, layer_dims<L> const& dims) {
+  { l.plan_saved(place, dims, keep::everything) } -> std::same_as<typename L::saved>;
+};
+
+}  // namespace detail
+
+/// What others are made of and a gradient_check takes.  Whether forward and backward fit is seen where they are called.
+template <class L>
+concept layer = detail::names_layer_types<L> && detail::plans_parameters<L> && detail::plans_saved<L>;
+
+namespace detail {
+/// layer<L>, or says in a sentence what is missing.
+template <class L>
+constexpr bool expect_layer() {
+  static_assert(names_layer_types<L>, "a layer names its input, output, saved and fields<S> (triad/layers/layer.hpp)");
+  if constexpr (names_layer_types<L>) {
+    static_assert(plans_parameters<L>, "a layer has plan_params<S>(arena&), which gives its fields<S>");
+    static_assert(plans_saved<L>, "a layer has plan_saved(arena&, dims, keep), which gives its saved");
+  }
+  return layer<L>;
+}
+}  // namespace detail
 
 /// Edge states of a batch of graphs: the input of graph layers.
 template <class T, index_t D>

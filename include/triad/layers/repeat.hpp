@@ -67,7 +67,7 @@ using saved_where_read = std::conditional_t<reads_rows<Layer>, typename Layer::s
 }  // namespace detail
 
 template <class T, class Layer, index_t N = dyn>
-struct repeat {
+requires(detail::expect_layer<Layer>()) struct repeat {
   using input = typename Layer::input;
   using output = typename Layer::output;
   using read_only_output = decltype(read_only(std::declval<output>()));

@@ -12,7 +12,7 @@
 namespace triad {
 
 template <class A>
-struct residual {
+requires(detail::expect_layer<A>()) struct residual {
   using T = element_t<typename A::output>;
   using input = typename A::input;
   using output = typename A::output;

@@ -17,7 +17,7 @@ enum class norm_place { after, before };
 
 /// Branch: a layer from (rows, d) to (rows, d) whose forward ends in an epilogue, and whose backward adds one to dx.
 template <class T, class Branch, index_t D = dyn>
-struct sublayer {
+requires(detail::expect_layer<Branch>()) struct sublayer {
   using input = typename Branch::input;
   using output = tensor<T, dyn, D>;  // (rows, d)
   using planned_with = layer_dims<Branch>;

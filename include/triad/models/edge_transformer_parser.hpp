@@ -21,7 +21,7 @@ struct edge_transformer_parser_sizes {
   sequence_encoding encoding = sequence_encoding::relational;
   double positional_dropout = 0;
   arcs reading = arcs::from_child;
-  index_t fixed_token = -1;  // a token whose vector is not learned, or none
+  index_t fixed_token = -1;  // whose vector is not learned, or none
 
   edge_trunk_sizes trunk() const {
     return {tokens, relations, layers, tied, layer, encoding, positional_dropout, fixed_token};

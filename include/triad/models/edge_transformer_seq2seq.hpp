@@ -28,7 +28,7 @@ struct edge_transformer_seq2seq_sizes {
   sequence_encoding encoding = sequence_encoding::relational;
   edge_reading reading = edge_reading::own;
   double positional_dropout = 0;
-  index_t padding = -1;  // a token whose vector is looked up without a gradient, or none
+  index_t fixed_token = -1;  // whose vector is not learned, or none
   label_smoothing smoothing{};
   bool prune = true;  // false: the last layer is computed at every edge, as the released program does; the same logits
 };
@@ -45,7 +45,7 @@ struct edge_transformer_side {
 
   explicit edge_transformer_side(edge_transformer_seq2seq_sizes const& z)
       : edges{z.encoding, edge_places{checked_size(name, {"reach", z.reach})},
-              extents_of<D>(name, {"width", z.layer.width}), dropout_rate(name, z.positional_dropout), z.padding},
+              extents_of<D>(name, {"width", z.layer.width}), dropout_rate(name, z.positional_dropout), z.fixed_token},
         layers{layer_type(z.layer), extents_of<dyn>(name, {"layers", z.layers, most_repeats}), z.tied, z.prune} {}
 
   template <class S>
@@ -89,8 +89,9 @@ struct edge_transformer_seq2seq {
     TRIAD_EXPECTS(z.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
     TRIAD_EXPECTS(z.layer.variant != triangle_form::flat,
                   "edge_transformer_seq2seq: the flat form of attention is not causal");
-    TRIAD_EXPECTS(z.padding < z.tokens, "edge_transformer_seq2seq: the padding is " + std::to_string(z.padding) +
-                                            ", and there are " + std::to_string(z.tokens) + " tokens");
+    TRIAD_EXPECTS(z.fixed_token < z.tokens, "edge_transformer_seq2seq: the fixed token is " +
+                                                std::to_string(z.fixed_token) + ", and there are " +
+                                                std::to_string(z.tokens) + " tokens");
   }
 
   constexpr index_t width() const { return encoder.layers.layer.width(); }

@@ -28,8 +28,8 @@ struct fused_transformer_sizes {
   fused_stack_options encoder{}, decoder{};      // causal and source_width are the model's to set
   bool tied_output = true;                       // the decoder's table gives the logits
   double dropout = 0;                            // of x_0 and y_0
-  bool positions = true;  // false: tokens do not know where they stand, but where Source has positions of its own
-  index_t padding = -1;   // a token whose vectors are looked up without a gradient, or none
+  bool positions = true;     // false: tokens do not know where they stand, but where Source has positions of its own
+  index_t fixed_token = -1;  // whose vector is not learned, or none
   label_smoothing smoothing{};
 };
 
@@ -65,7 +65,7 @@ struct fused_transformer {
   explicit fused_transformer(fused_transformer_sizes const& z) requires std::same_as<Source, scaled_tokens<T, D>>
       : fused_transformer(z, Source{checked_size("fused_transformer", {"source_tokens", z.source_tokens}),
                                     extents_of<D>("fused_transformer: the encoder", {"width", z.encoder.layer.width}),
-                                    z.dropout, z.padding}) {
+                                    z.dropout, z.fixed_token}) {
     TRIAD_EXPECTS(encoder.width() == decoder.width() || !z.positions,
                   "fused_transformer: an encoder and a decoder that share waves need the same width");
   }
@@ -74,7 +74,7 @@ struct fused_transformer {
       : source(s),
         target{checked_size("fused_transformer", {"target_tokens", z.target_tokens}),
                extents_of<D>("fused_transformer: the decoder", {"width", z.decoder.layer.width}),
-               dropout_rate("fused_transformer", z.dropout), z.padding},
+               dropout_rate("fused_transformer", z.dropout), z.fixed_token},
         encoder(as_encoder(z.encoder)),
         decoder(as_decoder(z.decoder, z.encoder)),
         tied_output(z.tied_output),

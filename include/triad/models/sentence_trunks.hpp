@@ -24,7 +24,7 @@ struct edge_trunk_sizes {
   edge_transformer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   double positional_dropout = 0;
-  index_t fixed_token = -1;  // a token whose vector is not learned, or none
+  index_t fixed_token = -1;  // whose vector is not learned, or none
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
@@ -106,7 +106,7 @@ struct token_trunk_sizes {
   bool tied = false;
   transformer_options layer{};
   double positional_dropout = 0;
-  index_t fixed_token = -1;  // a token whose vector is not learned, or none
+  index_t fixed_token = -1;  // whose vector is not learned, or none
 };
 
 /// Tied layers make it a universal Transformer (Dehghani et al. 2019) of fixed depth.

@@ -20,7 +20,7 @@ struct transformer_parser_sizes {
   bool tied = false;
   transformer_options layer{};
   double positional_dropout = 0;
-  index_t fixed_token = -1;  // a token whose vector is not learned, or none
+  index_t fixed_token = -1;  // whose vector is not learned, or none
 
   token_trunk_sizes trunk() const { return {tokens, layers, tied, layer, positional_dropout, fixed_token}; }
 };

@@ -23,22 +23,11 @@ namespace triad {
 
 namespace detail {
 template <class M>
-concept names_its_types = requires {
+concept names_model_types = requires {
   typename M::value_type;
-  typename M::input;
-  typename M::output;
   typename M::answers;
-  typename M::saved;
-  typename fields_of<M, typename M::value_type>;
-};
-template <class M>
-concept plans_parameters = requires(M const& m, arena& place) {
-  { m.plan_params(place) } -> std::same_as<fields_of<M, typename M::value_type>>;
-};
-template <class M>
-concept plans_saved = requires(M const& m, arena& place, layer_dims<M> const& dims) {
-  { m.plan_saved(place, dims, keep::everything) } -> std::same_as<typename M::saved>;
-};
+}
+&&names_layer_types<M>;
 template <class M>
 concept plans_output = requires(M const& m, arena& place, layer_dims<M> const& dims) {
   { m.plan_output(place, dims) } -> std::convertible_to<typename M::output>;
@@ -52,9 +41,9 @@ concept measures_batches = requires(M const& m, layer_dims<M> const& dims) {
 /// Says in a sentence what of a model is missing.
 template <class M>
 constexpr bool expect_model() {
-  static_assert(names_its_types<M>,
+  static_assert(names_model_types<M>,
                 "a model names its value_type, input, output, answers, saved and fields<S> (triad/train/model.hpp)");
-  if constexpr (names_its_types<M>) {
+  if constexpr (names_model_types<M>) {
     static_assert(plans_parameters<M>, "a model has plan_params<S>(arena&), which gives its fields<S>");
     static_assert(plans_saved<M>, "a model has plan_saved(arena&, dims, keep), which gives its saved");
     static_assert(plans_output<M>, "a model has plan_output(arena&, dims), which says where its logits lie");
@@ -67,7 +56,6 @@ constexpr bool expect_model() {
 
 /// What a trainer can hold.  Whether forward, loss and backward fit is seen where they are called.
 template <class M>
-concept model = detail::names_its_types<M> && detail::plans_parameters<M> && detail::plans_saved<M> &&
-    detail::plans_output<M> && detail::measures_batches<M>;
+concept model = layer<M> && detail::names_model_types<M> && detail::plans_output<M> && detail::measures_batches<M>;
 
 }  // namespace triad

@@ -28,16 +28,6 @@ enum class holding {
 };
 
 namespace detail {
-template <class Model>
-struct scalar_of {
-  using type = element_t<typename Model::output>;
-};
-template <class Model>
-requires requires { typename Model::value_type; }
-struct scalar_of<Model> {
-  using type = typename Model::value_type;
-};
-
 /// A tensor that each() lists, as bytes of a buffer.
 struct listed_bytes {
   std::string path;
@@ -87,10 +77,6 @@ std::string unlisted_parameters(Model const& model) {
   return unlisted(triad::plan<T>(model, place), held.data(), held.bytes());
 }
 }  // namespace detail
-
-/// The type of a model's parameters: its value_type, else the element type of its output.
-template <class Model>
-using scalar_t = typename detail::scalar_of<Model>::type;
 
 /// Zero at first; see initialize.hpp and io/checkpoint.hpp for better values.
 template <class Model, backend Ex>

@@ -158,7 +158,7 @@ TEMPLATE_TEST_CASE(
     for (bool alone : {true, false}) {
       CAPTURE(static_cast<int>(encoding), alone);
       problem zero(encoding, alone), half(encoding, alone), fixed(encoding, alone);
-      fixed.layer.fixed = 6;
+      fixed.layer.fixed_token = 6;
       auto const start = half.parameters.flat_gradients();
       for (index_t i = 0; i < start.extent(0); ++i) start(i) = 0.5;
       half.d_table.assign(half.d_table.size(), 0.5);

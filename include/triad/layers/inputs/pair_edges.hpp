@@ -60,8 +60,8 @@ struct pair_edges {
   sequence_encoding encoding = sequence_encoding::relational;
   edge_places places{};
   [[no_unique_address]] extents<D> shape;
-  double dropout = 0;  // of e + p
-  index_t fixed = -1;  // a token whose vector is looked up without a gradient, or none
+  double dropout = 0;        // of e + p
+  index_t fixed_token = -1;  // whose vector is not learned, or none
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
@@ -153,7 +153,7 @@ struct pair_edges {
       transform(ex, plus{}, gradient.begin, d_first, gradient.begin);
       auto const de = state(in.nodes.token.extent(0));
       gather_rows(ex, dx, in.nodes.self, de);
-      add_but_row(ex, scratch, d_table, fixed, [&] { scatter_add_rows(ex, de, in.nodes.token, d_table); });
+      add_but_row(ex, scratch, d_table, fixed_token, [&] { scatter_add_rows(ex, de, in.nodes.token, d_table); });
       return;
     }
     auto d_sums = dx;
@@ -171,7 +171,7 @@ struct pair_edges {
     epilogue<T> add;
     add.residual = as_matrix(read_only(du));
     map().backward(ex, c, w.right, s.u, {}, right, du, gradient.right, add);
-    add_but_row(ex, scratch, d_table, fixed,
+    add_but_row(ex, scratch, d_table, fixed_token,
                 [&] { words(in.table.extent(0)).backward(ex, c, {in.table}, in.nodes, {}, du, {d_table}); });
   }
 

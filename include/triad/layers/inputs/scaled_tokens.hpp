@@ -30,7 +30,7 @@ struct scaled_tokens {
   index_t tokens;  // rows of the table
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;
-  index_t padding = -1;  // a token whose vector is looked up without a gradient, or none
+  index_t fixed_token = -1;  // whose vector is not learned, or none
 
   constexpr index_t width() const { return shape.extent(0); }
   double scale() const { return std::sqrt(static_cast<double>(width())); }
@@ -72,8 +72,8 @@ struct scaled_tokens {
     auto const memory = c.scratch->template make<output>(dx.extent(0), width()),
                scaled = c.scratch->template make<output>(dx.extent(0), width());
     transform(ex, scale_by<double>{scale()}, undropped(ex, c.dropout(dropout), dx, memory), scaled);
-    // What the padding's row has from elsewhere, as from a tied projection, stays.
-    add_but_row(ex, *c.scratch, gradient.table, padding,
+    // What the fixed token's row has from elsewhere, as from a tied projection, stays.
+    add_but_row(ex, *c.scratch, gradient.table, fixed_token,
                 [&] { scatter_add_rows(ex, scaled, in.token, gradient.table); });
   }
 };

@@ -31,12 +31,12 @@ struct sequence_edges {
   sequence_encoding encoding = sequence_encoding::relational;
   index_t tokens = 0, relations = 0;  // rows of the tables; relations >= 2 reach + 1
   [[no_unique_address]] extents<D> shape;
-  double dropout = 0;  // of e + p
-  index_t fixed = -1;  // a token whose vector has no gradient, or none: the released parser's padding index
+  double dropout = 0;        // of e + p
+  index_t fixed_token = -1;  // whose vector is not learned, or none
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
-  constexpr sequence_tokens<T, D> words() const { return {tokens, shape, relational() ? 0 : dropout, fixed}; }
+  constexpr sequence_tokens<T, D> words() const { return {tokens, shape, relational() ? 0 : dropout, fixed_token}; }
   /// Of both ends of an edge; of no width where relational.
   using end_map = linear<T, dyn, dyn>;
   constexpr end_map map() const { return {extents<dyn, dyn>(relational() ? 0 : width(), relational() ? 0 : width())}; }

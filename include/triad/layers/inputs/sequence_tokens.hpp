@@ -56,7 +56,7 @@ struct sequence_tokens {
   index_t tokens = 0;  // rows of the table
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;
-  index_t fixed = -1;  // a token whose vector has no gradient, or none: the released parser's padding index
+  index_t fixed_token = -1;  // whose vector is not learned, or none
 
   constexpr index_t width() const { return shape.extent(0); }
 
@@ -86,14 +86,15 @@ struct sequence_tokens {
     transform(ex, plus{}, u, p, u);
     if (auto const mask = c.dropout(dropout); mask.active()) triad::dropout(ex, mask, u, u);
   }
-  /// Adds to the gradient of the table, but to no number of the fixed row; the input has none.
+  /// Adds to the gradient of the table, but to no number of the fixed token; the input has none.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> du,
                 fields<T> gradient) const {
     auto const frame = c.scratch->open();
     auto const memory = c.scratch->template make<output>(du.extent(0), width());
     auto const d = undropped(ex, c.dropout(dropout), du, memory);
-    add_but_row(ex, *c.scratch, gradient.tokens, fixed, [&] { scatter_add_rows(ex, d, in.token, gradient.tokens); });
+    add_but_row(ex, *c.scratch, gradient.tokens, fixed_token,
+                [&] { scatter_add_rows(ex, d, in.token, gradient.tokens); });
   }
 };
 

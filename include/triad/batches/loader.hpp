@@ -1,0 +1,24 @@
+// What a loader of batches is.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   memory             of the backend that batches are uploaded to
+//   clear()            begins a batch
+//   has_room(...)      whether one more sample of such a size fits; add(...) adds it.  Of what a sample is made
+//   differs. dims()             what the batch has by now, as a model's memory is planned with upload()           the
+//   batch in the backend's memory, alone or in a pair with what is right; until the next call
+#pragma once
+
+#include <type_traits>
+
+namespace triad {
+
+/// Fills batches and hands them over.
+template <class L>
+concept loader = requires(L& batch) {
+  typename L::memory;
+  batch.clear();
+  requires !std::is_void_v<decltype(batch.dims())>;
+  requires !std::is_void_v<decltype(batch.upload())>;
+};
+
+}  // namespace triad
