@@ -116,14 +116,11 @@ struct edge_transformer_layer {
   template <backend Ex>
   void finish(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> o, tensor<T const, dyn, D> residual,
               rest const& s, output y) const {
-    epilogue<T> add;
-    add.dropout = c.child(1).dropout(dropout);
-    add.residual = as_matrix(residual);
-    attention.mixer().forward(ex, c, w.attention.output, o, {}, s.u2, add);
+    attention.mixer().forward(ex, c, w.attention.output, o, {}, s.u2,
+                              {.dropout = c.child(1).dropout(dropout), .residual = as_matrix(residual)});
     norm.forward(ex, c, w.norm2, s.u2, s.norm2, s.u3);
-    add.dropout = c.child(3).dropout(dropout);
-    add.residual = Form == form::released ? matrix<T const>(as_matrix(s.u3)) : no_matrix<T const>();
-    block.forward(ex, c.child(2), w.feed_forward, s.u3, s.block, y, add);
+    block.forward(ex, c.child(2), w.feed_forward, s.u3, s.block, y,
+                  {.dropout = c.child(3).dropout(dropout), .residual = in_form(form::released, s.u3)});
   }
 
   template <backend Ex>
@@ -136,10 +133,9 @@ struct edge_transformer_layer {
 
     // y = [u3 +] drop(feed_forward(u3))
     auto const dropped = state(out), du = state(out);
-    epilogue<T> add;
-    add.residual = Form == form::released ? matrix<T const>(as_matrix(dy)) : no_matrix<T const>();
     block.backward(ex, c.child(2), w.feed_forward, s.u3, s.block,
-                   undropped(ex, c.child(3).dropout(dropout), dy, dropped), du, gradient.feed_forward, add);
+                   undropped(ex, c.child(3).dropout(dropout), dy, dropped), du, gradient.feed_forward,
+                   {.residual = in_form(form::released, dy)});
     // u2 -> u3
     norm.backward(ex, c, w.norm2, s.u2, s.norm2, du, du, gradient.norm2);
     // u2 = residual + drop(o w')
@@ -155,12 +151,9 @@ struct edge_transformer_layer {
     }
     // u1 -> o, with the residual's gradient at u1 (released) or at x (paper)
     auto const du1 = state(rows);
-    epilogue<T> from_residual;
-    if (Form == form::released) from_residual.residual = as_matrix(read_only(d_residual));
     attention.mix_backward(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention, d_o, du1, gradient.attention,
-                           from_residual);
-    norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1,
-                  Form == form::paper ? matrix<T const>(as_matrix(d_residual)) : no_matrix<T const>());
+                           {.residual = in_form(form::released, d_residual)});
+    norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1, in_form(form::paper, d_residual));
   }
 
   /// Numbers that a decoder keeps of a finished edge.
@@ -212,6 +205,10 @@ struct edge_transformer_layer {
   }
 
  private:
+  /// What is added in this form alone.
+  static matrix<T const> in_form(form which, tensor<T const, dyn, D> x) {
+    return Form == which ? matrix<T const>(as_matrix(x)) : no_matrix<T const>();
+  }
   /// What o is added to.
   static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) {
     return Form == form::released ? u1 : x;

@@ -69,10 +69,7 @@ struct feed_forward {
                epilogue<T> const& after = {}) const {
     auto const drop = c.child(0).dropout(dropout);
     if (between == activation::relu) {
-      epilogue<T> activate;
-      activate.relu = true;
-      activate.dropout = drop;
-      inner.forward(ex, c, w.inner, x, {}, s.hidden, activate);
+      inner.forward(ex, c, w.inner, x, {}, s.hidden, {.relu = true, .dropout = drop});
     } else {
       inner.forward(ex, c, w.inner, x, {}, s.before);
       transform(ex, gelu{}, s.before, s.hidden);

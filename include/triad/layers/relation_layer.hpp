@@ -118,20 +118,16 @@ struct relation_layer {
       scatter_rows(ex, d_kept, in.read, d_context);
       scatter_rows(ex, dt, in.read, d_residual);
     }
-    epilogue<T> add;
-    add.residual = as_matrix(read_only(d_residual));
     attention.attend_backward(ex, c.child(0), w.attention.projections, in, s.attention, d_context, dx, relations.d,
-                              relations.how, gradient.attention.projections, add);
+                              relations.how, gradient.attention.projections, {.residual = as_matrix(d_residual)});
   }
 
   /// From the context of some nodes and their states x to y.
   template <backend Ex>
   void transform_nodes(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context,
                        tensor<T const, dyn, D> x, saved const& s, output y) const {
-    epilogue<T> add;
-    add.dropout = c.child(1).dropout(dropout);
-    add.residual = as_matrix(x);
-    mixer().forward(ex, c, w.attention.output, context, {}, s.t, add);
+    mixer().forward(ex, c, w.attention.output, context, {}, s.t,
+                    {.dropout = c.child(1).dropout(dropout), .residual = as_matrix(x)});
     block.forward(ex, c.child(2), w.block, s.t, s.block, y);
   }
   /// Overwrites dt, the gradient of t and so of x, and d_context, then applies `after` to that.

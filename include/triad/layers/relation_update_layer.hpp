@@ -147,12 +147,10 @@ struct relation_update_layer {
       gather_rows(ex, context, in.read.ends, s.kept_context);
       gather_rows(ex, in.g, in.read.edge, s.kept_g);
       auto const half = c.scratch->template make<state>(b, d);
-      epilogue<T> left, right;
-      left.bias = row(w.ends.all.bias, 0);
-      right.bias = row(w.ends.all.bias, 1);
-      right.residual = as_matrix(read_only(half));
-      matmul(ex, kept_end(read_only(s.kept_context), 0), transposed(end_weight(w, 0)), half, left);
-      matmul(ex, kept_end(read_only(s.kept_context), 1), transposed(end_weight(w, 1)), s.t, right);
+      matmul(ex, kept_end(read_only(s.kept_context), 0), transposed(end_weight(w, 0)), half,
+             {.bias = row(w.ends.all.bias, 0)});
+      matmul(ex, kept_end(read_only(s.kept_context), 1), transposed(end_weight(w, 1)), s.t,
+             {.bias = row(w.ends.all.bias, 1), .residual = as_matrix(half)});
       if (mask.active()) triad::dropout(ex, mask, s.t, s.t);
       transform(ex, plus(), s.t, s.kept_g, s.t);
     }
@@ -200,11 +198,9 @@ struct relation_update_layer {
     if (dy.nodes.extent(0) != 0) {
       auto const d_residual = make(n);
       d_all = make(n);
-      epilogue<T> add;
-      add.residual = as_matrix(read_only(d_context));
       nodes.transform_nodes_backward(ex, c.child(0), w.nodes, context, s.nodes, dy.nodes, d_residual, d_all,
-                                     gradient.nodes, add);
-      from_residual.residual = as_matrix(read_only(d_residual));
+                                     gradient.nodes, {.residual = as_matrix(d_context)});
+      from_residual.residual = as_matrix(d_residual);
     }
 
     // context -> x and relations -> g
@@ -212,9 +208,7 @@ struct relation_update_layer {
     nodes.attention.attend_backward(ex, c.child(0).child(0), w.nodes.attention.projections, node_input(in, s),
                                     s.nodes.attention, d_all, dx.nodes, d_relations, edge_gradients::overwritten,
                                     gradient.nodes.attention.projections, from_residual);
-    epilogue<T> from_g;
-    from_g.residual = as_matrix(read_only(d_g));
-    maps().backward(ex, c, w.maps, in.g, {}, d_relations, dx.edges, gradient.maps, from_g);
+    maps().backward(ex, c, w.maps, in.g, {}, d_relations, dx.edges, gradient.maps, {.residual = as_matrix(d_g)});
   }
 
  private:

@@ -72,9 +72,7 @@ requires(detail::expect_layer<A>()) struct residual {
  private:
   template <class View>
   static epilogue<T> added(View x) {
-    epilogue<T> after;
-    after.residual = as_matrix(read_only(x));
-    return after;
+    return {.residual = as_matrix(x)};
   }
 };
 

@@ -59,9 +59,7 @@ requires(detail::expect_layer<Branch>()) struct sublayer {
   template <backend Ex, class... More>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                More const&... more) const {
-    epilogue<T> add;
-    add.dropout = c.child(1).dropout(dropout);
-    add.residual = as_matrix(state_of(in));
+    epilogue<T> const add{.dropout = c.child(1).dropout(dropout), .residual = as_matrix(state_of(in))};
     if (place == norm_place::after) {
       branch.forward(ex, c.child(0), w.branch, in, s.branch, s.s, add, more...);
       norm.forward(ex, c, w.norm, s.s, s.norm, y);
@@ -81,8 +79,7 @@ requires(detail::expect_layer<Branch>()) struct sublayer {
     if (place == norm_place::after) {
       auto const ds = c.scratch->template make<output>(dy.extent(0), width());
       norm.backward(ex, c, w.norm, s.s, s.norm, dy, ds, gradient.norm);
-      epilogue<T> add;
-      add.residual = as_matrix(read_only(ds));
+      epilogue<T> const add{.residual = as_matrix(ds)};
       branch.backward(ex, c.child(0), w.branch, in, s.branch, branch_of(ds), dx, gradient.branch, add, more...);
     } else {
       branch.backward(ex, c.child(0), w.branch, with_state(in, read_only(s.s)), s.branch, branch_of(dy), dx,

@@ -95,9 +95,7 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
     pair_product_grad(ex, in.graphs, ends().part(both, 0), ends().part(both, 1), vec<T const>(d.parent),
                       ends().part(d_ends, 0), ends().part(d_ends, 1));
     heads.backward(ex, c.child(1), w.labels, s.trunk.y, d.labels, dy, gradient.labels);
-    epilogue<T> add;
-    add.residual = as_matrix(read_only(dy));
-    ends().backward(ex, c.child(1), w.parent, s.trunk.y, {}, d_ends, dy, gradient.parent, add);
+    ends().backward(ex, c.child(1), w.parent, s.trunk.y, {}, d_ends, dy, gradient.parent, {.residual = as_matrix(dy)});
     trunk.backward(ex, c, w.trunk, in, s.trunk, dy, gradient.trunk);
   }
 };

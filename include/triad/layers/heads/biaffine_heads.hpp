@@ -99,10 +99,7 @@ struct biaffine_heads {
                saved const& s, output score) const {
     auto const frame = c.scratch->open();
     auto const root = c.scratch->template make<values>(y.extent(0), index_t{1});
-    epilogue<T> activate;
-    activate.relu = true;
-    activate.dropout = c.dropout(dropout);
-    ends().product().forward(ex, c, w.ends.all, y, {}, s.ends, activate);
+    ends().product().forward(ex, c, w.ends.all, y, {}, s.ends, {.relu = true, .dropout = c.dropout(dropout)});
     affine(ex, w.arc, part(s, 0), s.turned);
     pair_product(ex, in.graphs, matrix<T const>(as_matrix(s.turned)), part(s, 1), score);
     affine(ex, w.root, part(s, 0), root);
@@ -167,9 +164,7 @@ struct biaffine_heads {
 
   template <class Ex>
   static void affine(Ex& ex, fields_of<map, T const> w, matrix<T const> x, values y) {
-    epilogue<T> add;
-    add.bias = w.bias;
-    matmul(ex, x, transposed(w.weight), y, add);
+    matmul(ex, x, transposed(w.weight), y, {.bias = w.bias});
   }
   template <class Ex>
   pair_factors factors(Ex& ex, arena& scratch, saved const& s, token_pairs const& pairs) const {

@@ -168,9 +168,7 @@ struct pair_edges {
     pair_sum_grad(ex, in.nodes.graphs, dropout_mask{}, matrix<T const>(as_matrix(d_sums)), as_matrix(left),
                   as_matrix(right));
     map().backward(ex, c, w.left, s.u, {}, left, du, gradient.left);
-    epilogue<T> add;
-    add.residual = as_matrix(read_only(du));
-    map().backward(ex, c, w.right, s.u, {}, right, du, gradient.right, add);
+    map().backward(ex, c, w.right, s.u, {}, right, du, gradient.right, {.residual = as_matrix(du)});
     add_but_row(ex, scratch, d_table, fixed_token,
                 [&] { words(in.table.extent(0)).backward(ex, c, {in.table}, in.nodes, {}, du, {d_table}); });
   }

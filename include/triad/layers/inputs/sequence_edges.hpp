@@ -106,9 +106,7 @@ struct sequence_edges {
       auto const left = state(), right = state();
       pair_sum_grad(ex, in.graphs, dropout_mask{}, matrix<T const>(as_matrix(dx)), as_matrix(left), as_matrix(right));
       map().backward(ex, c, w.left, s.u, {}, left, de, gradient.left);
-      epilogue<T> add;
-      add.residual = as_matrix(read_only(de));
-      map().backward(ex, c, w.right, s.u, {}, right, de, gradient.right, add);
+      map().backward(ex, c, w.right, s.u, {}, right, de, gradient.right, {.residual = as_matrix(de)});
     }
     words().backward(ex, c, {w.tokens}, in, {}, de, {gradient.tokens});
   }

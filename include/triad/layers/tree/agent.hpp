@@ -103,9 +103,7 @@ struct neural_tree_agent {
     layers.forward(ex, c.child(0), w.layers, in, s.layers, normalised() ? s.last : y);
     if (normalised()) norm.forward(ex, c, w.norm, s.last, s.norm, y);
     auto const map = [&](auto const& head_fields, matrix<T const> x, matrix<T> to) {
-      epilogue<T> add;
-      add.bias = head_fields.bias;
-      matmul(ex, x, transposed(head_fields.weight), to, add);
+      matmul(ex, x, transposed(head_fields.weight), to, {.bias = head_fields.bias});
     };
     auto const states = read_only(y);
     map(w.operation, token(states, tokens, 0), operation);
