@@ -77,7 +77,7 @@ struct attention_arrays {
 
   template <class Ex>
   void run(Ex& ex, triad::call const& use, bool train) const {
-    triad::attention_settings t;
+    triad::attention_options t;
     t.heads = task.h, t.causal = task.causal, t.reach = task.reach;
     auto const indices = [](std::vector<index_t> const& v) {
       return triad::make_vec<index_t const>(v.data(), static_cast<index_t>(v.size()));
@@ -139,7 +139,7 @@ struct fuse_arrays {
 
   template <class Ex>
   void run(Ex& ex, triad::call const&, bool train) const {
-    triad::fuse_settings const t{task.h, {}};
+    triad::fuse_attention_options const t{task.h, {}};
     triad::layer_states<T> const d_states(d_below.data_handle(), task.layers, task.rows, task.d);
     triad::layer_states<T const> const all(below.data_handle(), task.layers, task.rows, task.d);
     triad::fuse_attention(ex, t, task.layers, triad::read_only(u), all, weights, mixed, kept);

@@ -15,7 +15,7 @@
 namespace bench {
 
 /// As both tasks have it.
-inline triad::edge_transformer_options edge_layer(index_t width, index_t heads) {
+inline triad::edge_transformer_layer_options edge_layer(index_t width, index_t heads) {
   return {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1, .attention_bias = true};
 }
 
@@ -50,11 +50,11 @@ struct dependency_task : graph_sizes {
 struct edge_dependency_task : dependency_task {
   template <class T>
   auto model() const {
-    triad::edge_trunk_sizes const trunk{.tokens = vocabulary,
-                                        .relations = 2 * reach + 1,
-                                        .layers = layers,
-                                        .tied = tied,
-                                        .layer = edge_layer(width, heads)};
+    triad::edge_trunk_options const trunk{.tokens = vocabulary,
+                                          .relations = 2 * reach + 1,
+                                          .layers = layers,
+                                          .tied = tied,
+                                          .layer = edge_layer(width, heads)};
     return triad::edge_dependency_parser<T>(trunk, {.relations = relations});
   }
   work_model count_work() const {
@@ -70,8 +70,8 @@ struct edge_dependency_task : dependency_task {
 struct biaffine_dependency_task : dependency_task {
   template <class T>
   auto model() const {
-    triad::transformer_options const layer{.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1};
-    triad::token_trunk_sizes const trunk{
+    triad::transformer_layer_options const layer{.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1};
+    triad::token_trunk_options const trunk{
         .tokens = vocabulary, .layers = layers, .tied = tied, .layer = layer, .positional_dropout = 0.1};
     return triad::biaffine_dependency_parser<T>(trunk, {.relations = relations, .inner = width, .dropout = 0.1});
   }
@@ -101,7 +101,7 @@ struct edge_pair_task {
   }
   template <class T>
   auto model() const {
-    triad::edge_transformer_seq2seq_sizes z;
+    triad::edge_transformer_seq2seq_options z;
     z.tokens = words;
     z.layers = layers;
     z.layer = edge_layer(width, heads);

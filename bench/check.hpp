@@ -46,7 +46,7 @@ namespace detail {
 /// f(settings of one head, head, columns of that head in a matrix); dropout numbers elements across heads, so it
 /// forbids the split.
 template <class F>
-void each_head(triad::triangle_settings const& t, index_t width, F&& f) {
+void each_head(triad::triangle_options const& t, index_t width, F&& f) {
   triad::cpu::parallel_for(machine(), t.heads, [&](index_t head, int) {
     auto one = t;
     one.heads = 1;
@@ -59,7 +59,7 @@ triad::triangle_statistics<S> statistics_of(triad::triangle_statistics<S> const&
 }
 }  // namespace detail
 
-inline void do_triangle(checker& ex, triad::triangle_settings const& t,
+inline void do_triangle(checker& ex, triad::triangle_options const& t,
                         triad::triangle_projections<double const> const& x, triad::graph_batch const& g,
                         triad::triangle_statistics<double> const& statistics, triad::matrix<double> o,
                         triad::workspace ws) {
@@ -70,7 +70,7 @@ inline void do_triangle(checker& ex, triad::triangle_settings const& t,
   });
 }
 
-inline void do_triangle_grad(checker& ex, triad::triangle_settings const& t,
+inline void do_triangle_grad(checker& ex, triad::triangle_options const& t,
                              triad::triangle_projections<double const> const& x, triad::graph_batch const& g,
                              triad::triangle_statistics<double const> const& statistics, triad::matrix<double const> o,
                              triad::matrix<double const> d_o, triad::triangle_projections<double> const& dx,

@@ -68,7 +68,7 @@ class sampled_triangle {
   using projections = triad::triangle_projections<float const>;
 
  public:
-  sampled_triangle(triad::triangle_settings const& t, projections const& x, triad::graph_batch const& g,
+  sampled_triangle(triad::triangle_options const& t, projections const& x, triad::graph_batch const& g,
                    triad::matrix<float const> o, triad::matrix<float const> d_o)
       : t_(t), x_(x), g_(g), o_(o), d_o_(d_o) {}
 
@@ -153,7 +153,7 @@ class sampled_triangle {
     return std::nullopt;
   }
 
-  triad::triangle_settings t_;
+  triad::triangle_options t_;
   projections x_;
   triad::graph_batch g_;
   triad::matrix<float const> o_, d_o_;

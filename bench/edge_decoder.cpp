@@ -20,8 +20,8 @@ struct edge_decoding_task : edge_pair_task {
   index_t beam = 1;
 
   std::string name() const { return name_of({{"beam", beam}}) + edge_pair_task::name(); }
-  triad::beam_options options() const {
-    triad::beam_options o;
+  triad::beam_search_options options() const {
+    triad::beam_search_options o;
     o.beam = beam;
     o.longest = o.shortest = target - 1;
     o.begin = begin;

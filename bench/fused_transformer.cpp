@@ -92,8 +92,8 @@ class translating {
   static triad::pair_dims dims(seq2seq_task const& task) {
     return {task.sentences, task.tokens(), 0, std::max(task.length, longest + 1), longest + 1};
   }
-  static triad::beam_options options(index_t width) {
-    triad::beam_options o;
+  static triad::beam_search_options options(index_t width) {
+    triad::beam_search_options o;
     o.beam = width;
     o.longest = o.shortest = longest;
     o.begin = o.end = seq2seq_task::end;

@@ -106,7 +106,7 @@ class triangle_problem {
   Ex& ex_;
   equal_graphs graphs_;
   layer_type layer_;
-  triad::triangle_settings settings_;
+  triad::triangle_options settings_;
   layer_problem<float, layer_type, Ex> filled_;
   triad::buffer<memory> gradients_, scratch_;
   triad::triangle_projections<float> dx_{};

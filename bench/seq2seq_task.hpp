@@ -29,10 +29,10 @@ struct seq2seq_task {
         {{"b", sentences}, {"s", length}, {"l", layers}, {"d", width}, {"ff", hidden}, {"h", heads}, {"v", words}});
   }
 
-  triad::fused_transformer_sizes sizes() const {
-    triad::fused_transformer_sizes z;
+  triad::fused_transformer_options sizes() const {
+    triad::fused_transformer_options z;
     z.source_tokens = z.target_tokens = words;
-    triad::transformer_options const layer{.width = width, .heads = heads, .hidden = hidden, .dropout = 0.1};
+    triad::transformer_layer_options const layer{.width = width, .heads = heads, .hidden = hidden, .dropout = 0.1};
     z.encoder = z.decoder = {.layer = layer, .layers = layers, .fused = fused ? triad::all_fused(layers) : 0};
     z.dropout = 0.1;
     z.smoothing = {0.1};

@@ -55,7 +55,7 @@ class training_problem {
   }
 
  private:
-  static typename trainer::settings options(Task const& task) {
+  static typename trainer::options options(Task const& task) {
     return {.max_norm = 1, .key = 3, .memory = task.memory, .capacity = task.dims()};
   }
 

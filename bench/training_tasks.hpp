@@ -37,14 +37,16 @@ struct graph_sizes {
       loader.add(sentence);
     }
   }
-  void count_triangles(work_model& work, triad::edge_transformer_options const& layer, bool train, double times) const {
+  void count_triangles(work_model& work, triad::edge_transformer_layer_options const& layer, bool train,
+                       double times) const {
     std::map<index_t, index_t> graphs;  // of n nodes
     for (auto const n : nodes) ++graphs[n];
     for (auto const& [n, count] : graphs)
       work.triangle(layer.variant, count, n, layer.width, layer.heads, train, times);
   }
   /// `layers` layers of the Edge Transformer on all edges.
-  void count_layers(work_model& work, triad::edge_transformer_options const& layer, bool train, double layers) const {
+  void count_layers(work_model& work, triad::edge_transformer_layer_options const& layer, bool train,
+                    double layers) const {
     index_t const rows = dims().rows;
     work.projections(layer.variant, rows, layer.width, train, layers);
     work.feed_forward(rows, layer.width, layer.hidden, layer.width, train, layers);
@@ -54,7 +56,7 @@ struct graph_sizes {
 
 /// A relation between two nodes of each graph.
 struct graph_task : graph_sizes {
-  triad::edge_transformer_sizes sizes;
+  triad::edge_transformer_options sizes;
   triad::keep memory = triad::keep::everything;
   bool chains = true;  // of facts, as in CLUTRR; false: every edge has a label
 
@@ -104,7 +106,7 @@ struct graph_task : graph_sizes {
 
 /// Parents and labels of the tokens of sentences.
 struct parser_task : graph_sizes {
-  triad::edge_transformer_parser_sizes sizes;
+  triad::edge_transformer_parser_options sizes;
   triad::keep memory = triad::keep::everything;
 
   template <class T>

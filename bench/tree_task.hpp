@@ -32,8 +32,8 @@ struct tree_task {
   index_t examples() const { return batch; }
   triad::tree_positions<> where() const { return {2, depth}; }
   triad::tree_dims dims() const { return {batch}; }
-  triad::tree_machine_sizes sizes() const {
-    triad::tree_machine_sizes z{.steps = steps, .symbols = symbols, .unit_fillers = true};
+  triad::tree_machine_options sizes() const {
+    triad::tree_machine_options z{.steps = steps, .symbols = symbols, .unit_fillers = true};
     z.agent = {.layer = {.width = width,
                          .heads = 4,
                          .hidden = 4 * width,

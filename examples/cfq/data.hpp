@@ -33,7 +33,7 @@ struct divided {
   double atoms_by_chance = 0, compounds_by_chance = 0;
 };
 
-inline divided make_split(corpus const& c, split_settings const& s, int largest_compound) {
+inline divided make_split(corpus const& c, split_options const& s, int largest_compound) {
   std::vector<rule_tree> trees;
   for (auto const& q : c.questions) trees.push_back(q.rules);
   auto const atoms = atoms_of(trees, c.names.size()), compounds = compounds_of(trees, largest_compound);
@@ -52,7 +52,7 @@ inline divided make_split(corpus const& c, split_settings const& s, int largest_
 }
 
 /// Two questions of five for training, one of ten held out, as CFQ's own splits have them.
-inline split_settings settings_for(std::size_t questions, std::uint64_t seed) {
+inline split_options settings_for(std::size_t questions, std::uint64_t seed) {
   auto const n = static_cast<int>(questions);
   return {n * 2 / 5, n / 10, seed};
 }

@@ -30,7 +30,7 @@
 
 namespace cfq {
 
-struct split_settings {
+struct split_options {
   int train, held_out;  // questions; held_out: dev and test together
   std::uint64_t seed = 1;
   double atom_limit = 0.02;
@@ -47,7 +47,7 @@ struct question_split {
 class split_search {
  public:
   split_search(item_table const& atoms, item_table const& compounds, std::vector<std::vector<int>> const& words,
-               split_settings const& s)
+               split_options const& s)
       : atoms_(&atoms),
         compounds_(&compounds),
         words_(&words),
@@ -206,7 +206,7 @@ class split_search {
 
   item_table const *atoms_, *compounds_;
   std::vector<std::vector<int>> const* words_;
-  split_settings s_;
+  split_options s_;
   triad::examples::counter_random random_;
   divergence by_atoms_, by_compounds_;
   std::vector<int> known_;  // by word: training questions that have it
@@ -230,7 +230,7 @@ inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> co
 }
 
 /// Any split of these sizes.
-inline question_split random_split(std::size_t all, split_settings const& s) {
+inline question_split random_split(std::size_t all, split_options const& s) {
   std::vector<std::size_t> order(all);
   triad::examples::permute(order, s.seed, 2);
   question_split r;

@@ -28,7 +28,7 @@ class network : public triad::examples::learner {
 };
 
 /// Room for batches of `batch` graphs of `usual_nodes` people, and for fewer graphs of up to `max_nodes`.
-struct network_sizes {
+struct network_options {
   int labels, targets;  // rows of the embedding, logits
   int batch, usual_nodes, max_nodes;
   bool learns;  // false: room for inference alone
@@ -38,11 +38,11 @@ struct network_sizes {
 
 // The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not
 // got the backend, its function says so by a data_error.
-std::unique_ptr<network> make_on_reference(options const& o, network_sizes const& z);
-std::unique_ptr<network> make_on_cpu(options const& o, network_sizes const& z);
-std::unique_ptr<network> make_on_cuda(options const& o, network_sizes const& z);
+std::unique_ptr<network> make_on_reference(options const& o, network_options const& z);
+std::unique_ptr<network> make_on_cpu(options const& o, network_options const& z);
+std::unique_ptr<network> make_on_cuda(options const& o, network_options const& z);
 
-inline std::unique_ptr<network> make_network(options const& o, network_sizes const& z) {
+inline std::unique_ptr<network> make_network(options const& o, network_options const& z) {
   return triad::examples::on_chosen_backend(
       o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); },
       [&] { return make_on_cuda(o, z); });

@@ -18,13 +18,13 @@ class network_on final : public triad::examples::learner_on<network_on<Model, Ex
   using base::ex_, base::trainer_;
 
  public:
-  network_on(Ex ex, Model const& m, options const& o, network_sizes const& z)
+  network_on(Ex ex, Model const& m, options const& o, network_options const& z)
       : base(std::move(ex), m, settings(o, z)),
         loader_(z.capacity(), triad::memory_of(ex_)),
         best_(static_cast<std::size_t>(z.batch)),
         best_memory_(best_.size() * sizeof(triad::index_t), triad::memory_of(ex_)) {}
 
-  static triad::trainer_options settings(options const& o, network_sizes const& z) {
+  static triad::trainer_options settings(options const& o, network_options const& z) {
     return {.max_norm = o.clip,
             .key = o.seed,
             .memory = !z.learns     ? triad::keep::nothing
@@ -88,7 +88,7 @@ class network_on final : public triad::examples::learner_on<network_on<Model, Ex
 
 /// make(model) for models.hpp: a network on a backend, which moves into it.
 template <class Ex>
-auto network_maker(Ex ex, options const& o, network_sizes const& z) {
+auto network_maker(Ex ex, options const& o, network_options const& z) {
   return [ex = std::move(ex), &o, &z](auto const& m) mutable -> std::unique_ptr<network> {
     return std::make_unique<network_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
   };

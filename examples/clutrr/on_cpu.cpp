@@ -3,6 +3,6 @@
 #include "../common/cpu_backend.hpp"
 #include "network_on.hpp"
 
-std::unique_ptr<clutrr::network> clutrr::make_on_cpu(options const& o, network_sizes const& z) {
+std::unique_ptr<clutrr::network> clutrr::make_on_cpu(options const& o, network_options const& z) {
   return with_model(o, z, network_maker(triad::examples::cpu_backend(o.threads), o, z));
 }

@@ -4,7 +4,7 @@
 #include "on_cuda.cuh"
 #include "triad/cuda.cuh"
 
-std::unique_ptr<clutrr::network> clutrr::make_on_cuda(options const& o, network_sizes const& z) {
+std::unique_ptr<clutrr::network> clutrr::make_on_cuda(options const& o, network_options const& z) {
   if (o.model != "edge-transformer") return make_relation_model_on_cuda(o, z);
   return with_edge_transformer(o, z, network_maker(triad::examples::first_device(o.arithmetic), o, z));
 }

@@ -7,6 +7,6 @@
 
 namespace clutrr {
 
-std::unique_ptr<network> make_relation_model_on_cuda(options const& o, network_sizes const& z);
+std::unique_ptr<network> make_relation_model_on_cuda(options const& o, network_options const& z);
 
 }  // namespace clutrr

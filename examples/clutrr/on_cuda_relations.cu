@@ -4,6 +4,6 @@
 #include "on_cuda.cuh"
 #include "triad/cuda.cuh"
 
-std::unique_ptr<clutrr::network> clutrr::make_relation_model_on_cuda(options const& o, network_sizes const& z) {
+std::unique_ptr<clutrr::network> clutrr::make_relation_model_on_cuda(options const& o, network_options const& z) {
   return with_relation_model(o, z, network_maker(triad::examples::first_device(o.arithmetic), o, z));
 }

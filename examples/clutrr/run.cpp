@@ -20,7 +20,7 @@ double accuracy(network& net, std::vector<kinship_graph> const& graphs) {
   return graphs.empty() ? 0 : static_cast<double>(right) / static_cast<double>(graphs.size());
 }
 
-network_sizes sizes_of(options const& o, task const& work) {
+network_options sizes_of(options const& o, task const& work) {
   return {work.words().embedding_rows(),
           static_cast<int>(work.words().targets.size()),
           o.batch,

@@ -24,6 +24,6 @@ struct run_result : triad::examples::run_log {
 run_result train_once(options const& o, task& work, std::string const& out);
 
 /// Sizes of the network for training on a task.
-network_sizes sizes_of(options const& o, task const& work);
+network_options sizes_of(options const& o, task const& work);
 
 }  // namespace clutrr

@@ -12,7 +12,7 @@ trained load_trained(std::string const& folder, options o, int max_nodes, bool k
   auto const file = triad::examples::open_checkpoint(path);
   auto words = vocabulary_of(file);
   o = shaped_as(file, std::move(o));
-  network_sizes const sizes{
+  network_options const sizes{
       words.embedding_rows(), static_cast<int>(words.targets.size()), keeps ? 1 : 64, max_nodes, max_nodes, keeps};
   auto net = make_network(o, sizes);
   net->load(path, record_of(o, words));

@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network.hpp"
 
-std::unique_ptr<clutrr::network> clutrr::make_on_cuda(options const&, network_sizes const&) {
+std::unique_ptr<clutrr::network> clutrr::make_on_cuda(options const&, network_options const&) {
   triad::examples::built_without_cuda("clutrr");
 }

@@ -25,8 +25,8 @@ inline triad::index_t fixed_word(options const& o) { return o.learn_all ? -1 : 1
 
 /// make(model) of the Edge Transformer that the options describe.
 template <class Make>
-std::unique_ptr<parser> with_edge_transformer(options const& o, parser_sizes const& z, Make&& make) {
-  triad::edge_transformer_parser_sizes const sizes{
+std::unique_ptr<parser> with_edge_transformer(options const& o, parser_options const& z, Make&& make) {
+  triad::edge_transformer_parser_options const sizes{
       .tokens = z.tokens,
       .relations = 2 * reach + 1,
       .labels = z.labels,
@@ -49,14 +49,14 @@ std::unique_ptr<parser> with_edge_transformer(options const& o, parser_sizes con
 
 /// make(model) of one of the released program's baselines.
 template <class Make>
-std::unique_ptr<parser> with_transformer(options const& o, parser_sizes const& z, Make&& make) {
+std::unique_ptr<parser> with_transformer(options const& o, parser_options const& z, Make&& make) {
   if (o.attention != triad::triangle_form::full || o.paper_form || o.positional || o.from_parent)
     throw triad::data_error(
         "--attention, --paper-form, --positional and --from-parent are about the states of edges, which --model " +
         o.model + " does not have");
   if (o.tied != (o.model == "universal-transformer"))
     throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
-  triad::transformer_parser_sizes const sizes{
+  triad::transformer_parser_options const sizes{
       .tokens = z.tokens,
       .labels = z.labels,
       .layers = o.layers,
@@ -68,7 +68,7 @@ std::unique_ptr<parser> with_transformer(options const& o, parser_sizes const& z
 }
 
 template <class Make>
-std::unique_ptr<parser> with_model(options const& o, parser_sizes const& z, Make&& make) {
+std::unique_ptr<parser> with_model(options const& o, parser_options const& z, Make&& make) {
   return o.model == "edge-transformer" ? with_edge_transformer(o, z, make) : with_transformer(o, z, make);
 }
 

@@ -3,6 +3,6 @@
 #include "parser_on.hpp"
 #include "triad/reference/reference.hpp"
 
-std::unique_ptr<cogs::parser> cogs::make_on_reference(options const& o, parser_sizes const& z) {
+std::unique_ptr<cogs::parser> cogs::make_on_reference(options const& o, parser_options const& z) {
   return parser_with(triad::reference::backend{}, o, z);
 }

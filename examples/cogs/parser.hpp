@@ -32,7 +32,7 @@ class parser : public triad::examples::learner {
 };
 
 /// Room for `batch` sentences of `usual` tokens, and for fewer of up to `longest`.
-struct parser_sizes {
+struct parser_options {
   int tokens;
   triad::label_counts labels;
   int batch, usual, longest;
@@ -43,11 +43,11 @@ struct parser_sizes {
 
 // The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not
 // got the backend, its function says so by a data_error.
-std::unique_ptr<parser> make_on_reference(options const& o, parser_sizes const& z);
-std::unique_ptr<parser> make_on_cpu(options const& o, parser_sizes const& z);
-std::unique_ptr<parser> make_on_cuda(options const& o, parser_sizes const& z);
+std::unique_ptr<parser> make_on_reference(options const& o, parser_options const& z);
+std::unique_ptr<parser> make_on_cpu(options const& o, parser_options const& z);
+std::unique_ptr<parser> make_on_cuda(options const& o, parser_options const& z);
 
-inline std::unique_ptr<parser> make_parser(options const& o, parser_sizes const& z) {
+inline std::unique_ptr<parser> make_parser(options const& o, parser_options const& z) {
   return triad::examples::on_chosen_backend(
       o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); },
       [&] { return make_on_cuda(o, z); });

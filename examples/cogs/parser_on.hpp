@@ -19,12 +19,12 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
   using index_t = triad::index_t;
 
  public:
-  parser_on(Ex ex, Model const& m, options const& o, parser_sizes const& z)
+  parser_on(Ex ex, Model const& m, options const& o, parser_options const& z)
       : base(std::move(ex), m, settings(o, z)),
         loader_(z.capacity(), reach, m.width(), triad::memory_of(ex_)),
         best_memory_(static_cast<std::size_t>(z.capacity().nodes) * sizeof(index_t), triad::memory_of(ex_)) {}
 
-  static triad::trainer_options settings(options const& o, parser_sizes const& z) {
+  static triad::trainer_options settings(options const& o, parser_options const& z) {
     return {.adam = {.weight_decay = o.decay, .decoupled = true},
             .max_norm = o.clip,
             .key = o.seed,
@@ -107,7 +107,7 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
 
 /// The model that the options describe, on a backend, which moves into it.
 template <class Ex>
-std::unique_ptr<parser> parser_with(Ex ex, options const& o, parser_sizes const& z) {
+std::unique_ptr<parser> parser_with(Ex ex, options const& o, parser_options const& z) {
   return with_model(o, z, [&](auto const& m) -> std::unique_ptr<parser> {
     return std::make_unique<parser_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
   });

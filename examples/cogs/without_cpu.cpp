@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parser.hpp"
 
-std::unique_ptr<cogs::parser> cogs::make_on_cpu(options const&, parser_sizes const&) {
+std::unique_ptr<cogs::parser> cogs::make_on_cpu(options const&, parser_options const&) {
   triad::examples::built_without_cpu("cogs");
 }

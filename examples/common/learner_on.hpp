@@ -25,7 +25,7 @@ namespace triad::examples {
 template <class Self, class Interface, class Model, class Ex>
 class learner_on : public Interface {
  public:
-  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::settings const& o)
+  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options const& o)
       : ex_(std::move(ex)), trainer_(ex_, m, o) {}
 
   void update(double rate) override {
@@ -57,7 +57,7 @@ class learner_on : public Interface {
   void save(std::string const& path, run_record const& record) override {
     save_checkpoint(path,
                     {.step = trainer_.step(),
-                     .key = trainer_.options().key,
+                     .key = trainer_.given().key,
                      .configuration = nlohmann::json::parse(record.configuration),
                      .vocabulary = nlohmann::json::parse(record.vocabulary),
                      .extra = {{"run", record.notes}, {"settings", record.settings}}},

@@ -27,7 +27,7 @@ void do_matmul(backend& ex, triad::matrix<T const> a, triad::matrix<T const> b, 
 }
 
 template <class T>
-void do_triangle(backend& ex, triad::triangle_settings const& t, triad::triangle_projections<T const> const& x,
+void do_triangle(backend& ex, triad::triangle_options const& t, triad::triangle_projections<T const> const& x,
                  triad::graph_batch const& g, triad::triangle_statistics<T> const& statistics, triad::matrix<T> o,
                  triad::workspace ws) {
   ex.triangles += 5.0 * static_cast<double>(g.dims.triangles) * static_cast<double>(x.query.extent(1));
@@ -35,7 +35,7 @@ void do_triangle(backend& ex, triad::triangle_settings const& t, triad::triangle
 }
 
 template <class T>
-void do_triangle_grad(backend& ex, triad::triangle_settings const& t, triad::triangle_projections<T const> const& x,
+void do_triangle_grad(backend& ex, triad::triangle_options const& t, triad::triangle_projections<T const> const& x,
                       triad::graph_batch const& g, triad::triangle_statistics<T const> const& statistics,
                       triad::matrix<T const> o, triad::matrix<T const> d_o, triad::triangle_projections<T> const& dx,
                       triad::workspace ws) {

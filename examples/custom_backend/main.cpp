@@ -25,7 +25,7 @@ struct flops {
   double products, triangles;
 };
 
-flops by_formula(edge_transformer_sizes const& z, graph_dims const& batch) {
+flops by_formula(edge_transformer_options const& z, graph_dims const& batch) {
   auto const real = [](index_t v) { return static_cast<double>(v); };
   double const d = real(z.layer.width), f = real(z.layer.hidden), rows = real(batch.rows), graphs = real(batch.graphs);
   double const after_triangle = 2 * d * d + 4 * d * f, full = real(z.layers - 1);
@@ -37,7 +37,7 @@ flops by_formula(edge_transformer_sizes const& z, graph_dims const& batch) {
 }  // namespace
 
 int main() {
-  edge_transformer_sizes const sizes{
+  edge_transformer_options const sizes{
       .labels = 16, .targets = 18, .layers = 4, .layer = {.width = 48, .heads = 4, .hidden = 192, .dropout = 0.2}};
   graph_dims const room = dims_of(9) + dims_of(5) + dims_of(12);
   using model = edge_transformer<float>;

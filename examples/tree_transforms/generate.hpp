@@ -24,7 +24,7 @@
 
 namespace tree_transforms {
 
-struct generator_settings {
+struct generator_options {
   kind task = kind::active_logical;
   bool one_way = false;                          // to the logical form alone, also where the task goes both ways
   index_t train_rows = 10000, test_rows = 1250;  // as published; test_rows of each of the four others
@@ -33,7 +33,7 @@ struct generator_settings {
 
 class generator {
  public:
-  explicit generator(generator_settings const& settings) : settings_(settings) {}
+  explicit generator(generator_options const& settings) : settings_(settings) {}
 
   /// The rows of one split, of sentences that no row had before.
   std::vector<row> rows(split of) {
@@ -85,13 +85,13 @@ class generator {
     return {tree_of(s, f, function), car_cdr(tree, function)};
   }
 
-  generator_settings settings_;
+  generator_options settings_;
   std::vector<std::string> functions_ = car_cdr_functions();
   std::unordered_set<std::string> seen_;
 };
 
 /// All splits of a task.
-inline data_set generate_data(generator_settings const& settings, depth_limit const& limit = {}) {
+inline data_set generate_data(generator_options const& settings, depth_limit const& limit = {}) {
   generator drawn(settings);
   data_set data;
   for (auto const s : splits)

@@ -29,7 +29,7 @@ class machine : public triad::examples::learner {
   virtual triad::tree_positions<> const& positions() const = 0;
 };
 
-struct machine_sizes {
+struct machine_options {
   index_t symbols;  // <empty> among them
   index_t depth;    // of the roles
   index_t batch;    // rows at most
@@ -38,11 +38,11 @@ struct machine_sizes {
 
 // The machine that the options describe, on one backend; each is a translation unit of its own.  Where a build has not
 // got the backend, its function says so by a data_error.
-std::unique_ptr<machine> make_on_reference(options const& o, machine_sizes const& z);
-std::unique_ptr<machine> make_on_cpu(options const& o, machine_sizes const& z);
-std::unique_ptr<machine> make_on_cuda(options const& o, machine_sizes const& z);
+std::unique_ptr<machine> make_on_reference(options const& o, machine_options const& z);
+std::unique_ptr<machine> make_on_cpu(options const& o, machine_options const& z);
+std::unique_ptr<machine> make_on_cuda(options const& o, machine_options const& z);
 
-inline std::unique_ptr<machine> make_machine(options const& o, machine_sizes const& z) {
+inline std::unique_ptr<machine> make_machine(options const& o, machine_options const& z) {
   return triad::examples::on_chosen_backend(
       o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); },
       [&] { return make_on_cuda(o, z); });

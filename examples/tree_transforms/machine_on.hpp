@@ -30,7 +30,7 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
 
  public:
   machine_on(Ex ex, Model const& m, Roles roles, triad::tree_positions<> const& positions, options const& o,
-             machine_sizes const& z)
+             machine_options const& z)
       : base(std::move(ex), m, settings(o, z)),
         options_(o),
         positions_(positions),
@@ -41,7 +41,7 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
     if (z.learns && choice_of_both(o) != "softmax") noise_.emplace(m.steps, z.batch, o, triad::memory_of(ex_));
   }
 
-  static typename triad::trainer<Model, Ex>::settings settings(options const& o, machine_sizes const& z) {
+  static typename triad::trainer<Model, Ex>::options settings(options const& o, machine_options const& z) {
     return {.adam = {.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.decay, .decoupled = true},
             .max_norm = o.clip,
             .key = o.seed,
@@ -150,7 +150,7 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
   void read_trees(typename Model::saved const& s, index_t k, std::vector<trace>& found) {
     if (tree_scratch_.bytes() == 0) {
       auto const bytes = triad::planned_bytes([&](triad::arena& a) {
-        a.make<triad::tensor<float, triad::dyn, triad::dyn>>(trainer_.options().capacity.batch * positions_.count(),
+        a.make<triad::tensor<float, triad::dyn, triad::dyn>>(trainer_.given().capacity.batch * positions_.count(),
                                                              trainer_.model().symbols);
       });
       tree_scratch_ = triad::buffer<typename Ex::memory>(bytes, triad::memory_of(ex_));
@@ -177,7 +177,7 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
 
 /// The machine that the options describe, on a backend, which moves into it.
 template <class Ex>
-std::unique_ptr<machine> machine_with(Ex ex, options const& o, machine_sizes const& z) {
+std::unique_ptr<machine> machine_with(Ex ex, options const& o, machine_options const& z) {
   triad::tree_positions<> const positions(2, z.depth);
   auto const sizes = sizes_of(o, z);
   if (o.interpreter == "rows") {

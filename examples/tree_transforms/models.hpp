@@ -16,7 +16,7 @@ namespace tree_transforms {
 
 /// A binary machine over unit fillers, one for each symbol: the released program's random orthonormal ones are these,
 /// turned.
-inline triad::tree_machine_sizes sizes_of(options const& o, machine_sizes const& z) {
+inline triad::tree_machine_options sizes_of(options const& o, machine_options const& z) {
   return {.steps = o.steps,
           .symbols = z.symbols,
           .unit_fillers = true,

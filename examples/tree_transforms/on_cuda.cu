@@ -4,6 +4,6 @@
 #include "machine_on.hpp"
 #include "triad/cuda.cuh"
 
-std::unique_ptr<tree_transforms::machine> tree_transforms::make_on_cuda(options const& o, machine_sizes const& z) {
+std::unique_ptr<tree_transforms::machine> tree_transforms::make_on_cuda(options const& o, machine_options const& z) {
   return machine_with(triad::examples::first_device(o.arithmetic), o, z);
 }

@@ -3,6 +3,7 @@
 #include "machine_on.hpp"
 #include "triad/reference/reference.hpp"
 
-std::unique_ptr<tree_transforms::machine> tree_transforms::make_on_reference(options const& o, machine_sizes const& z) {
+std::unique_ptr<tree_transforms::machine> tree_transforms::make_on_reference(options const& o,
+                                                                             machine_options const& z) {
   return machine_with(triad::reference::backend{}, o, z);
 }

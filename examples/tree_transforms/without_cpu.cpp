@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine.hpp"
 
-std::unique_ptr<tree_transforms::machine> tree_transforms::make_on_cpu(options const&, machine_sizes const&) {
+std::unique_ptr<tree_transforms::machine> tree_transforms::make_on_cpu(options const&, machine_options const&) {
   triad::examples::built_without_cpu("tree-transforms");
 }

@@ -24,7 +24,7 @@ struct parameters {
     for (float& x : v) x *= x;
   }
   template <class Ex>
-  parameters after(Ex&& ex, adam_settings const& s) const {
+  parameters after(Ex&& ex, adam_options const& s) const {
     auto next = *this;
     double const rate = 1e-2;
     std::uint64_t const step = 7;
@@ -44,12 +44,12 @@ double largest_difference(std::vector<float> const& a, std::vector<float> const&
 
 TEST_CASE(
     "Adam by vectors is the reference's, for any number of parameters, coupled decay or not, and on any threads") {
-  adam_settings coupled, apart;
+  adam_options coupled, apart;
   coupled.weight_decay = apart.weight_decay = 0.1;
   apart.decoupled = true;
   for (index_t n :
        {index_t{1}, index_t{3}, index_t{16}, index_t{17}, index_t{31}, index_t{64}, 2 * cpu::elementwise_chunk + 5})
-    for (auto const& s : {adam_settings{}, coupled, apart}) {
+    for (auto const& s : {adam_options{}, coupled, apart}) {
       CAPTURE(n, s.weight_decay, s.decoupled);
       parameters const before(n);
       auto const expected = before.after(reference::backend(), s), found = before.after(cpu::backend(1), s),

@@ -74,8 +74,8 @@ struct problem {
   }
 
   graph_batch graphs() const { return graphs_of.batch(); }
-  triangle_settings settings() const {
-    triangle_settings t;
+  triangle_options settings() const {
+    triangle_options t;
     t.form = s.form;
     t.heads = s.heads;
     t.dropout = {s.rate, 99, 3, &step};

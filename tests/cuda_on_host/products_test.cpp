@@ -226,7 +226,8 @@ TEMPLATE_TEST_CASE("relation-aware attention on a device is that of the host", "
           relation_operands<T> const dx{of_node(), of_node(), of_node(), of_edge(), of_edge()};
           auto const c = s.template spoiled<T>(n, d, how), dc = of_node();
           auto const weights = s.template spoiled<T>(z.heads * rows);
-          relation_settings settings{z.heads, {}, {rate, 99, 3, s.put(std::vector<std::uint64_t>{4}).data_handle()}};
+          relation_attention_options settings{
+              z.heads, {}, {rate, 99, 3, s.put(std::vector<std::uint64_t>{4}).data_handle()}};
           std::vector<std::uint8_t> masked;
           for (auto nodes : z.nodes)
             for (index_t e = 0; e < nodes * nodes; ++e)

@@ -34,8 +34,8 @@ struct training {
   graph_loader<triad::cuda::backend> loader;
   std::uint64_t drawn = 0;
 
-  static edge_transformer_sizes sizes() {
-    edge_transformer_sizes z;
+  static edge_transformer_options sizes() {
+    edge_transformer_options z;
     z.labels = labels;
     z.targets = targets;
     z.layers = 2;

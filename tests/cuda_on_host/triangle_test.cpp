@@ -49,7 +49,7 @@ struct use {
   shape const& z;
   ragged all;
   graph_batch g;
-  triangle_settings t;
+  triangle_options t;
   matrix<T> x;
 
   use(S& session, shape const& z_) : s(session), z(z_), all(z.sizes) {

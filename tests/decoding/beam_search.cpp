@@ -60,7 +60,8 @@ void run(beam_search& search, index_t v, decoder const& model, std::vector<index
     search.advance(tensor<T const, dyn, dyn>(x.data(), search.rows(), v));
   }
 }
-std::vector<hypothesis> found(beam_options const& options, index_t v, decoder const& model, index_t sentence = 0) {
+std::vector<hypothesis> found(beam_search_options const& options, index_t v, decoder const& model,
+                              index_t sentence = 0) {
   beam_search search(1, v, options);
   run(search, v, model, {sentence}, options.begin);
   return search.best(0);
@@ -88,7 +89,7 @@ TEST_CASE("a beam of one follows the likeliest token from link to link until the
   // After token r, row r: 1 -> 3 -> 2 -> 4 -> end, which is 0; 5 is padding, and would be the likeliest always.
   std::vector<logits> const chain{{9, 9, 9, 9, 9, 9}, {0, 1, 2, 5, 1, 8}, {0, 1, 1, 1, 3, 8},
                                   {2, 0, 4, 3, 1, 8}, {7, 1, 2, 3, 4, 8}, {9, 9, 9, 9, 9, 9}};
-  beam_options options{.beam = 1, .begin = 1, .end = 0, .forbidden = {5}};
+  beam_search_options options{.beam = 1, .begin = 1, .end = 0, .forbidden = {5}};
   auto const model = [&](index_t, tokens const& before) {
     return chain[static_cast<std::size_t>(before.empty() ? 1 : before.back())];
   };
@@ -137,7 +138,7 @@ TEST_CASE("a beam that holds all sequences finds them all, in the order of their
       for (auto& h : all) h.score = h.log_probability / std::pow(static_cast<double>(h.tokens.size() + 1), alpha);
       sort(all);
       auto const n = static_cast<index_t>(all.size());
-      beam_options options{
+      beam_search_options options{
           .beam = n, .length_penalty = alpha, .n_best = n, .longest = longest, .end = end, .forbidden = {padding}};
       expect_same(found(options, v, model, sentence), all);
       options.beam = 3 * n;
@@ -148,7 +149,7 @@ TEST_CASE("a beam that holds all sequences finds them all, in the order of their
 }
 
 /// The rules of the header once more: all successors in a list, sorted whole.
-std::vector<hypothesis> by_the_rules(beam_options const& o, index_t v, decoder const& model, index_t sentence) {
+std::vector<hypothesis> by_the_rules(beam_search_options const& o, index_t v, decoder const& model, index_t sentence) {
   std::vector<hypothesis> live{{{}, 0, 0}}, finished;
   auto const k = static_cast<std::size_t>(o.beam);
   for (index_t step = 0; !live.empty() && finished.size() < k; ++step) {
@@ -189,7 +190,8 @@ TEST_CASE("narrow beams choose as the rules say, and sentences do not know of ea
     for (index_t shortest : {0, 3})
       for (double alpha : {0.0, 1.0}) {
         CAPTURE(k, shortest, alpha);
-        beam_options options{.beam = k, .length_penalty = alpha, .n_best = k, .longest = 12, .shortest = shortest};
+        beam_search_options options{
+            .beam = k, .length_penalty = alpha, .n_best = k, .longest = 12, .shortest = shortest};
         options.begin = 40;
         options.end = 8;
         options.forbidden = {0, 5};
@@ -260,7 +262,7 @@ TEST_CASE("logits that are no probabilities are refused, say of whom, and change
 }
 
 TEST_CASE("searches that cannot be are refused with a sentence") {
-  auto const make = [](beam_options const& o, index_t sentences = 1) { return beam_search(sentences, 4, o); };
+  auto const make = [](beam_search_options const& o, index_t sentences = 1) { return beam_search(sentences, 4, o); };
   CHECK_THROWS_WITH(make({.beam = 0}), contains("a beam holds one hypothesis at least"));
   CHECK_THROWS_WITH(make({.beam = 2, .n_best = 3}), contains("n_best is at least 1 and at most the beam"));
   CHECK_THROWS_WITH(make({.longest = 3, .shortest = 4}), contains("shortest is at least 0 and at most longest"));

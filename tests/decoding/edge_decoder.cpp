@@ -33,8 +33,8 @@ edge_pair_dims room_of(std::size_t count, index_t target) {
   return z;
 }
 
-edge_transformer_seq2seq_sizes sizes_of(int which) {
-  edge_transformer_seq2seq_sizes z;
+edge_transformer_seq2seq_options sizes_of(int which) {
+  edge_transformer_seq2seq_options z;
   z.tokens = vocabulary;
   z.reach = 2;  // hypotheses become longer than that
   z.layers = which == 4 ? 1 : which == 5 ? 2 : 3;
@@ -84,8 +84,8 @@ struct decoding {
     });
     REQUIRE(next == numbers.end());
   }
-  static typename reference_trainer::settings settings() {
-    typename reference_trainer::settings o;
+  static typename reference_trainer::options settings() {
+    typename reference_trainer::options o;
     o.capacity = edge_pair_dims_of(6, longest);
     o.memory = keep::nothing;
     return o;
@@ -182,8 +182,8 @@ void find_by_passes(decoding<Ex>& d, std::size_t count, beam_search& search) {
   }
 }
 
-beam_options options() {
-  beam_options o;
+beam_search_options options() {
+  beam_search_options o;
   o.beam = beam, o.n_best = beam, o.longest = longest - 1, o.begin = begin_token, o.end = end_token,
   o.length_penalty = 0.6;
   o.forbidden = {0, 1};

@@ -22,8 +22,8 @@ using tokens = std::vector<index_t>;
 using model = fused_transformer<double>;
 
 model model_of(int which) {
-  transformer_options const layer{width, heads, 16, 0.3, which == 1 ? norm_place::before : norm_place::after};
-  fused_transformer_sizes z;
+  transformer_layer_options const layer{width, heads, 16, 0.3, which == 1 ? norm_place::before : norm_place::after};
+  fused_transformer_options z;
   z.source_tokens = z.target_tokens = vocabulary;
   z.encoder = {.layer = layer, .layers = 2, .fused = 0b11};
   z.decoder = {.layer = layer, .layers = 2, .fused = which == 2 ? 0u : 0b11u};
@@ -52,8 +52,8 @@ struct decoding {
         decoder(ex, model_of(which), {capacity, beam, longest}) {
     initialize(net.parameters().mutable_values(), 5);
   }
-  static typename trainer<model, Ex>::settings settings() {
-    typename trainer<model, Ex>::settings o;
+  static typename trainer<model, Ex>::options settings() {
+    typename trainer<model, Ex>::options o;
     o.capacity = {3 * beam, 60, 90, 9, 9};
     o.memory = keep::nothing;
     return o;
@@ -128,7 +128,7 @@ void find_by_passes(decoding<Ex>& d, std::size_t count, beam_search& search) {
 }
 
 TEMPLATE_TEST_CASE("a beam search with caches finds what one without finds", "", TRIAD_TEST_BACKENDS) {
-  beam_options o;
+  beam_search_options o;
   o.beam = beam, o.n_best = beam, o.longest = longest - 1, o.begin = o.end = end_token, o.length_penalty = 0.6;
   o.forbidden = {0, 1};
   for (int which : {0, 4, 6}) {

@@ -21,7 +21,7 @@ struct edge_tagger {
   repeat<T, layer_type> layers;
   linear<T> readout;
 
-  edge_tagger(index_t known, index_t tags, index_t depth, edge_transformer_options const& o)
+  edge_tagger(index_t known, index_t tags, index_t depth, edge_transformer_layer_options const& o)
       : labels{extents<dyn, dyn>(known, o.width)},
         layers{layer_type(o), extents<dyn>(depth), false},
         readout{extents<dyn, dyn>(o.width, tags)} {}

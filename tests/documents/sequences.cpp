@@ -14,13 +14,13 @@ using tokens = std::vector<index_t>;
 int main() {
   index_t const end = 0, words = 8, batch = 32, longest = 7;  // tokens 1 to 7, and the end, which also stands first
   cpu::backend ex;
-  fused_transformer_sizes sizes;
+  fused_transformer_options sizes;
   sizes.source_tokens = sizes.target_tokens = words;
-  transformer_options const layer{.width = 32, .heads = 4, .hidden = 64};
+  transformer_layer_options const layer{.width = 32, .heads = 4, .hidden = 64};
   sizes.encoder = sizes.decoder = {.layer = layer, .layers = 2, .fused = all_fused(2)};
   using model = fused_transformer<float>;
 
-  trainer<model, cpu::backend>::settings options;
+  trainer<model, cpu::backend>::options options;
   options.max_norm = 1;
   options.capacity = {batch, batch * longest, batch * longest, longest, longest};
   trainer<model, cpu::backend> learner(ex, model(sizes), options);
@@ -45,7 +45,7 @@ int main() {
     learner.update(pairs, right, step < 100 ? 3e-5 * step : 3e-3 * (2000 - step) / 1900);
   }
 
-  beam_options search_for;
+  beam_search_options search_for;
   search_for.beam = 3;
   search_for.longest = longest - 1;
   search_for.begin = search_for.end = end;

@@ -18,11 +18,11 @@ int main() {
   index_t const symbols = 8, steps = 2, batch = 16;  // <empty> is a symbol
   tree_positions<> const where(2, 4);                // two children, four levels
   cpu::backend ex;
-  tree_machine_sizes sizes{steps, symbols, true};  // the fillers are unit vectors
+  tree_machine_options sizes{steps, symbols, true};  // the fillers are unit vectors
   sizes.agent = {
       {.width = 32, .heads = 4, .hidden = 64, .norms = norm_place::before, .between = activation::gelu}, 1, 2, symbols};
   using machine = tree_machine<float>;
-  trainer<machine, cpu::backend>::settings options;
+  trainer<machine, cpu::backend>::options options;
   options.max_norm = 1;
   options.capacity = {batch};
   trainer<machine, cpu::backend> learner(ex, machine(tree_interpreter<float>(where), where.count(), sizes), options);

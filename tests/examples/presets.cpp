@@ -152,7 +152,7 @@ TEST_CASE("a run of CLUTRR is drawn beside the paper's figures where its setting
 double millions(seq2seq::options const& o) {
   // github.com/yafuly/CoGnition, data/processed/bin: the dictionaries have 2,004 English and 5,500 Chinese lines; four
   // special tokens each.
-  seq2seq::translator_sizes sizes{};
+  seq2seq::translator_options sizes{};
   sizes.source_words = 2004 + 4, sizes.target_words = 5500 + 4;
   triad::fused_transformer<float> const model(model_of(o, sizes));
   triad::arena measure;

@@ -188,7 +188,7 @@ TEST_CASE("first values are as wide as a matrix's own sides ask for, under a wid
   options o;
   o.published = triad::roberta_config{.width = 48, .layers = 2, .heads = 4, .hidden = 64, .tokens = 9, .positions = 20};
   o.encoder_layers = 2, o.width = 16;
-  translator_sizes const z{9, 7, 64, 0, 8, 8, 8, 0, use::learning};
+  translator_options const z{9, 7, 64, 0, 8, 8, 8, 0, use::learning};
   auto const m = triad::roberta_under_decoder<float>(*o.published, model_of(o, z));
   int seen = 0;
   triad::arena measure;

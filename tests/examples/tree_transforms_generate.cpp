@@ -170,7 +170,7 @@ TEST_CASE(
     "have") {
   for (auto const& facts : kinds) {
     CAPTURE(facts.name);
-    generator_settings settings{facts.which, false, 200, 50, 3};
+    generator_options settings{facts.which, false, 200, 50, 3};
     auto const one = generate_data(settings), same = generate_data(settings);
     for (auto const s : splits) {
       CHECK(one[s].rows == same[s].rows);

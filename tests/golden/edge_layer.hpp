@@ -17,9 +17,9 @@ inline renaming layer_names(golden_file const& file) {
 }
 
 /// Options of a layer whose parameters are called param/<prefix>....
-inline edge_transformer_options layer_options(golden_file const& file, std::string const& prefix) {
+inline edge_transformer_layer_options layer_options(golden_file const& file, std::string const& prefix) {
   auto const inner = file.shape("param/" + prefix + "linear1.weight", 2);  // (hidden, d)
-  edge_transformer_options o;
+  edge_transformer_layer_options o;
   o.width = inner[1];
   o.heads = file.size("heads");
   o.hidden = inner[0];

@@ -19,8 +19,8 @@ inline renaming model_names(golden_file const& file) {
                                        {"readout.outer", "decoder2vocab.3"}}};
 }
 
-inline edge_transformer_sizes model_sizes(golden_file const& file) {
-  edge_transformer_sizes z;
+inline edge_transformer_options model_sizes(golden_file const& file) {
+  edge_transformer_options z;
   z.labels = file.shape("param/encoder.embedding.weight", 2)[0];
   z.targets = file.shape("param/decoder2vocab.3.weight", 2)[0];
   z.layers = file.size("layers");

@@ -43,8 +43,8 @@ struct et_cfq {
                      {"edges.right", "right_linear"}}};
   }
 
-  static edge_transformer_seq2seq_sizes sizes(golden_file const& file, bool prune) {
-    edge_transformer_seq2seq_sizes z;
+  static edge_transformer_seq2seq_options sizes(golden_file const& file, bool prune) {
+    edge_transformer_seq2seq_options z;
     z.tokens = file.size("vocab");
     z.reach = (file.shape("param/encoder.spatial_relations_builder.rel_embeddings.weight", 2)[0] - 3) / 2;
     z.layers = file.size("layers");

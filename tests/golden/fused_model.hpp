@@ -33,9 +33,10 @@ struct lrf_model {
     for (index_t const l : file.config.at(name)) bits |= std::uint64_t{1} << (l - 1);
     return bits;
   }
-  static fused_transformer_sizes sizes(golden_file const& file) {
-    transformer_options const layer{.width = file.size("d"), .heads = file.size("heads"), .hidden = file.size("ffn")};
-    fused_transformer_sizes z;
+  static fused_transformer_options sizes(golden_file const& file) {
+    transformer_layer_options const layer{
+        .width = file.size("d"), .heads = file.size("heads"), .hidden = file.size("ffn")};
+    fused_transformer_options z;
     z.source_tokens = file.size("src_vocab");
     z.target_tokens = file.size("tgt_vocab");
     z.encoder = {.layer = layer, .layers = file.size("enc_layers"), .fused = layers_of(file, "enc_fuse_layers")};

@@ -71,7 +71,7 @@ struct parse_results {
         best(bench.template make<vec<index_t>>(dims.nodes)) {}
 
   template <backend Ex>
-  void compare(workbench<Ex>& bench, golden_file const& file, report& r, arc_settings const& arcs,
+  void compare(workbench<Ex>& bench, golden_file const& file, report& r, arc_cross_entropy_options const& arcs,
                std::string const& label) const {
     auto parents = bench.read(scores.parent);
     auto const masked = bench.read_exact(arcs.masked);
@@ -176,8 +176,8 @@ struct et_cogs {
                      {"parent", "decode_parent"}}};
   }
 
-  static edge_transformer_parser_sizes sizes(golden_file const& file) {
-    edge_transformer_parser_sizes z;
+  static edge_transformer_parser_options sizes(golden_file const& file) {
+    edge_transformer_parser_options z;
     z.tokens = file.shape("param/word_emb.weight", 2)[0];
     z.relations = file.shape("param/encoder.spatial_relations_builder.rel_embeddings.weight", 2)[0];
     z.labels = label_counts_of(file);
@@ -236,8 +236,8 @@ struct cogs_transformer {
                                       {"parent.key", "encoder.decoder_k"}}};
   }
 
-  static transformer_parser_sizes sizes(golden_file const& file) {
-    transformer_parser_sizes z;
+  static transformer_parser_options sizes(golden_file const& file) {
+    transformer_parser_options z;
     auto const inner =
         file.shape("param/" + stack() + (tied(file) ? "layer" : "layers.0") + ".linear1.weight", 2);  // (hidden, d)
     z.tokens = file.shape("param/word_emb.weight", 2)[0];

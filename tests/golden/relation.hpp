@@ -34,9 +34,9 @@ inline renaming relation_names(bool updating) {
            {"readout.outer", "decoder2vocab.3"}}};
 }
 
-inline relation_transformer_sizes relation_sizes(golden_file const& file) {
+inline relation_transformer_options relation_sizes(golden_file const& file) {
   auto const first = file.shape("param/encoder.layers.0.linear1.weight", 2);  // (hidden, d)
-  relation_transformer_sizes z;
+  relation_transformer_options z;
   z.labels = file.shape("param/encoder.embedding.weight", 2)[0];
   z.targets = file.shape("param/decoder2vocab.3.weight", 2)[0];
   z.layers = file.size("layers");

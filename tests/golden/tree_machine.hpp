@@ -136,7 +136,7 @@ struct dtm_full {
     workbench<Ex> bench(ex);
     machine_case<T, Ex> const of(bench, file);
     auto const agent = detail::agent_options(file);
-    tree_machine_sizes const sizes{file.size("steps"), of.symbols, false, agent};
+    tree_machine_options const sizes{file.size("steps"), of.symbols, false, agent};
     check_way<T>(bench, file, r, "by matrices", of, false,
                  tree_machine<T, matrix_interpreter<T>>(of.by_matrices, of.positions.count(), sizes));
     if (!file.flag("learned_D_E"))
@@ -243,7 +243,7 @@ struct train_dtm {
       batches.push_back(detail::load_trees(bench, file, of, model.steps, at + "input"));
       answers.push_back({bench.make_vec(file.integers(at + "output"))});
     }
-    typename trainer<machine, Ex>::settings options;
+    typename trainer<machine, Ex>::options options;
     options.capacity.batch = file.size("batch");
     options.adam = detail::adam_of("AdamW", file.config);
     options.max_norm = file.config.at("gclip").get<double>();

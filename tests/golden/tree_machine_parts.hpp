@@ -283,7 +283,7 @@ struct dtm_nta {
       agent.forward(backend, c, params.values(), in, tokens, saved, y, as_matrix(operation), as_matrix(root),
                     as_matrix(arguments));
       tree_choice(
-          backend, choice_settings<T>{}, step,
+          backend, tree_choice_options<T>{}, step,
           tree_logits<T const>{as_matrix(read_only(operation)), agent.of_trees(as_matrix(read_only(arguments)), tokens),
                                as_matrix(read_only(root))},
           tree_choices<T>{as_matrix(chosen_operation), chosen}, weights, as_matrix(weighted_root));

@@ -47,8 +47,8 @@ struct named_tensors {
   }
 };
 
-inline adam_settings adam_of(std::string const& optimizer, nlohmann::json const& args) {
-  adam_settings s;
+inline adam_options adam_of(std::string const& optimizer, nlohmann::json const& args) {
+  adam_options s;
   if (optimizer == "AdamW") {
     s.decoupled = true;
     s.weight_decay = 0.01;

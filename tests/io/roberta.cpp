@@ -43,7 +43,7 @@ using set = parameter_set<roberta_transformer<T>, reference::backend>;
 
 template <class T = double>
 set<T> made(std::string const& folder, bool fused, holding what = holding::values) {
-  fused_transformer_sizes z;
+  fused_transformer_options z;
   z.target_tokens = 5;
   z.decoder = {.layer = {4, 2, 6}, .layers = 2};
   z.encoder.fused = fused ? all_fused(layers) : 0;
@@ -294,7 +294,7 @@ TEST_CASE(
 TEST_CASE("a model that is no RoBERTa's is not given one's weights") {
   scratch_folder const folder;
   write(folder, weights());
-  fused_transformer_sizes z;
+  fused_transformer_options z;
   z.source_tokens = words;
   z.target_tokens = 5;
   z.encoder = z.decoder = {.layer = {width, heads, hidden}, .layers = 2};

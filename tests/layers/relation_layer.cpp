@@ -59,7 +59,7 @@ struct bench {
   std::vector<double> x, edges, y_nodes, y_edges, dx, d_edges;
   std::uint64_t step = 6;
 
-  bench(relation_options const& o, bool prune, bool want_nodes = true)
+  bench(relation_layer_options const& o, bool prune, bool want_nodes = true)
       : layer(o),
         pruned(prune),
         nodes_wanted(want_nodes),
@@ -226,7 +226,7 @@ TEMPLATE_TEST_CASE("relation-aware layers of static and of dynamic shape compute
       CHECK(a[t].values == b[t].values);
     }
   };
-  relation_options const o{width, 2, 10, 0.3};
+  relation_layer_options const o{width, 2, 10, 0.3};
   if constexpr (TestType::value)
     compare(bench<relation_update_layer<double, width, 2, 10>, reference::backend>(o, true),
             bench<relation_update_layer<double>, reference::backend>(o, true));

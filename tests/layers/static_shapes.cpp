@@ -111,7 +111,7 @@ template <form Form>
 void compare_edge_transformer_layers() {
   graphs const g;
   for (bool pruned : {false, true}) {
-    edge_transformer_options const o{d, heads, hidden, 0.3, triangle_form::full, pruned};
+    edge_transformer_layer_options const o{d, heads, hidden, 0.3, triangle_form::full, pruned};
     edge_transformer_layer<double, d, heads, hidden, Form> const fixed(o);
     edge_transformer_layer<double, dyn, dyn, dyn, Form> const free(o);
     auto const run = [&](auto const& layer, auto const& in) {
@@ -139,7 +139,7 @@ TEST_CASE("Transformer layers of static and of dynamic shape compute the same bi
   using fixed_layer = transformer_layer<double, d, heads, hidden>;
   using free_layer = transformer_layer<double>;
   for (auto norms : {norm_place::after, norm_place::before}) {
-    transformer_options const o{d, heads, hidden, 0.3, norms};
+    transformer_layer_options const o{d, heads, hidden, 0.3, norms};
     expect_same(outcome_of(fixed_layer(o), dims, fixed, {rows, d}), outcome_of(free_layer(o), dims, free, {rows, d}));
     for (bool tied : {true, false}) {
       CAPTURE(tied);
@@ -155,7 +155,7 @@ TEST_CASE("Transformer layers of static and of dynamic shape compute the same bi
 TEST_CASE(
     "repeated layers compute the same bits whatever their shape and what they keep, and others where they are untied") {
   graphs const g;
-  edge_transformer_options const o{d, heads, hidden, 0.3, triangle_form::full, false};
+  edge_transformer_layer_options const o{d, heads, hidden, 0.3, triangle_form::full, false};
   using fixed_layer = edge_transformer_layer<double, d, heads, hidden>;
   output_shape const shape{g.shape.dims.rows, d};
   for (bool tied : {true, false}) {

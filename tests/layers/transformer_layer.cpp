@@ -48,8 +48,8 @@ TEMPLATE_TEST_CASE("a Transformer layer has the gradient of its value, its norms
     for (double rate : {0.0, 0.3})
       for (bool causal : {false, true}) {
         CAPTURE(norms == norm_place::before, rate, causal);
-        transformer_options const o{width, heads, hidden, rate, norms, causal ? activation::gelu : activation::relu,
-                                    causal};
+        transformer_layer_options const o{
+            width, heads, hidden, rate, norms, causal ? activation::gelu : activation::relu, causal};
         CHECK_GRADIENT(
             gradient_check(ex, transformer_layer<double>(o), row_dims(s.rows), s.input(causal), {s.rows, width}, few));
         CHECK_GRADIENT(gradient_check(ex, transformer_layer<double, width, heads, hidden>(o), row_dims(s.rows),
@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("a Transformer layer with relative positions has the gradient
   for (index_t reach : test::is_device<TestType> ? std::vector<index_t>{3} : std::vector<index_t>{1, 3, 5})
     for (bool causal : {false, true}) {
       CAPTURE(reach, causal);
-      transformer_options o{
+      transformer_layer_options o{
           width, heads, hidden, 0.3, causal ? norm_place::after : norm_place::before, activation::relu, causal};
       o.reach = reach;
       CHECK_GRADIENT(
@@ -176,7 +176,7 @@ TEMPLATE_TEST_CASE("self-attention takes the residual on its last product", "", 
 
 // The result for parameters drawn at random.
 template <class Ex>
-std::vector<double> result(Ex& ex, sentences const& s, transformer_options const& o, bool masked) {
+std::vector<double> result(Ex& ex, sentences const& s, transformer_layer_options const& o, bool masked) {
   transformer_layer<double> const layer(o);
   test::spoiled_memory const memory([&](arena& a) {
     (void)layer.plan_params(a);
@@ -207,7 +207,7 @@ TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, a
   for (auto norms : {norm_place::after, norm_place::before})
     for (bool causal : {false, true}) {
       bool const masked = !causal;
-      transformer_options const o{width, heads, hidden, 0, norms, activation::relu, causal};
+      transformer_layer_options const o{width, heads, hidden, 0, norms, activation::relu, causal};
       auto const a = result(ex, one, o, masked), b = result(ex, other, o, masked);
       for (index_t r = 0; r < one.rows; ++r) {
         CAPTURE(causal, r);
@@ -231,7 +231,7 @@ TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much w
                                           "feed_forward.outer.weight", "feed_forward.outer.bias", "norm2.gain",
                                           "norm2.bias"});
   paths.clear();
-  transformer_options relative{width, heads, hidden};
+  transformer_layer_options relative{width, heads, hidden};
   relative.reach = 4;
   walk(transformer_layer<double>(relative).plan_params(measure),
        [&](std::string const& path, auto) { paths.push_back(path); });
@@ -251,7 +251,7 @@ TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much w
 
 TEST_CASE("a Transformer layer whose width is no multiple of the heads is refused with a sentence") {
   CHECK_THROWS_WITH(transformer_layer<double>({6, 4, 10}), test::contains("multiple of the heads"));
-  transformer_options o{6, 2, 10};
+  transformer_layer_options o{6, 2, 10};
   o.reach = -1;
   CHECK_THROWS_WITH(transformer_layer<double>(o), test::contains("reach of relative positions"));
 }

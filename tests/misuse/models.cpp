@@ -25,17 +25,17 @@ using test::expect_sizes_checked;
   }
 #define RATE(path) [](auto& z) -> double& { return z.path; }
 
-constexpr edge_transformer_options edges{.width = 8, .heads = 2, .hidden = 12};
-constexpr transformer_options tokens{.width = 8, .heads = 2, .hidden = 12};
+constexpr edge_transformer_layer_options edges{.width = 8, .heads = 2, .hidden = 12};
+constexpr transformer_layer_options tokens{.width = 8, .heads = 2, .hidden = 12};
 
 TEST_CASE("layers of impossible sizes are refused in a sentence") {
-  expect_sizes_checked<edge_transformer_layer<float>, edge_transformer_options>(
+  expect_sizes_checked<edge_transformer_layer<float>, edge_transformer_layer_options>(
       "edge_transformer_layer", edges, {FIELD("width", width), FIELD("heads", heads), FIELD("hidden", hidden)});
-  expect_sizes_checked<transformer_layer<float>, transformer_options>(
+  expect_sizes_checked<transformer_layer<float>, transformer_layer_options>(
       "transformer_layer", tokens, {FIELD("width", width), FIELD("heads", heads), FIELD("hidden", hidden)});
-  expect_sizes_checked<relation_layer<float>, relation_options>(
+  expect_sizes_checked<relation_layer<float>, relation_layer_options>(
       "relation_layer", {8, 2, 12, 0}, {FIELD("width", width), FIELD("heads", heads), FIELD("hidden", hidden)});
-  expect_sizes_checked<relation_update_layer<float>, relation_options>(
+  expect_sizes_checked<relation_update_layer<float>, relation_layer_options>(
       "relation_update_layer", {8, 2, 12, 0}, {FIELD("width", width), FIELD("heads", heads), FIELD("hidden", hidden)});
   expect_sizes_checked<neural_tree_agent<float>, tree_agent_options>(
       "neural_tree_agent", {.layer = tokens, .layers = 2, .branching = 2, .fillers = 4},
@@ -45,71 +45,72 @@ TEST_CASE("layers of impossible sizes are refused in a sentence") {
       "fused_stack", {.layer = tokens, .layers = 2},
       {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden),
        FIELD("layers", layers)});
-  expect_rate_checked<edge_transformer_layer<float>, edge_transformer_options>("edge_transformer_layer", edges,
-                                                                               RATE(dropout));
-  expect_rate_checked<transformer_layer<float>, transformer_options>("transformer_layer", tokens, RATE(dropout));
-  expect_rate_checked<relation_layer<float>, relation_options>("relation_layer", {8, 2, 12, 0}, RATE(dropout));
+  expect_rate_checked<edge_transformer_layer<float>, edge_transformer_layer_options>("edge_transformer_layer", edges,
+                                                                                     RATE(dropout));
+  expect_rate_checked<transformer_layer<float>, transformer_layer_options>("transformer_layer", tokens, RATE(dropout));
+  expect_rate_checked<relation_layer<float>, relation_layer_options>("relation_layer", {8, 2, 12, 0}, RATE(dropout));
   expect_rate_checked<fused_stack<float>, fused_stack_options>("fused_stack", {.layer = tokens, .layers = 2},
                                                                RATE(layer.dropout));
 }
 
 TEST_CASE("models of impossible sizes are refused in a sentence") {
-  edge_transformer_sizes const graphs{.labels = 5, .targets = 3, .layers = 2, .layer = edges};
-  expect_sizes_checked<edge_transformer<float>, edge_transformer_sizes>(
+  edge_transformer_options const graphs{.labels = 5, .targets = 3, .layers = 2, .layer = edges};
+  expect_sizes_checked<edge_transformer<float>, edge_transformer_options>(
       "edge_transformer", graphs,
       {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("labels", labels),
        FIELD("targets", targets), FIELD("layers", layers)});
-  expect_rate_checked<edge_transformer<float>, edge_transformer_sizes>("edge_transformer", graphs, RATE(layer.dropout));
+  expect_rate_checked<edge_transformer<float>, edge_transformer_options>("edge_transformer", graphs,
+                                                                         RATE(layer.dropout));
 
-  relation_transformer_sizes const relations{.labels = 5, .targets = 3, .layers = 2, .layer = {8, 2, 12, 0}};
-  std::vector<test::size_field<relation_transformer_sizes>> const of_relations{
+  relation_transformer_options const relations{.labels = 5, .targets = 3, .layers = 2, .layer = {8, 2, 12, 0}};
+  std::vector<test::size_field<relation_transformer_options>> const of_relations{
       FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden),
       FIELD("labels", labels),     FIELD("targets", targets),   FIELD("layers", layers)};
   expect_sizes_checked<relation_aware_transformer<float>>("relation_aware_transformer", relations, of_relations);
   expect_sizes_checked<relation_updating_transformer<float>>("relation_updating_transformer", relations, of_relations);
 
-  edge_transformer_seq2seq_sizes pairs;
+  edge_transformer_seq2seq_options pairs;
   pairs.tokens = 9, pairs.reach = 4, pairs.layers = 2, pairs.layer = edges;
-  expect_sizes_checked<edge_transformer_seq2seq<float>, edge_transformer_seq2seq_sizes>(
+  expect_sizes_checked<edge_transformer_seq2seq<float>, edge_transformer_seq2seq_options>(
       "edge_transformer_seq2seq", pairs,
       {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("tokens", tokens),
        FIELD("reach", reach), FIELD("layers", layers)});
-  expect_rate_checked<edge_transformer_seq2seq<float>, edge_transformer_seq2seq_sizes>("edge_transformer_seq2seq",
-                                                                                       pairs, RATE(positional_dropout));
+  expect_rate_checked<edge_transformer_seq2seq<float>, edge_transformer_seq2seq_options>(
+      "edge_transformer_seq2seq", pairs, RATE(positional_dropout));
 
-  fused_transformer_sizes fused;
+  fused_transformer_options fused;
   fused.source_tokens = fused.target_tokens = 9;
   fused.encoder = fused.decoder = {.layer = tokens, .layers = 2};
-  expect_sizes_checked<fused_transformer<float>, fused_transformer_sizes>(
+  expect_sizes_checked<fused_transformer<float>, fused_transformer_options>(
       "fused_transformer", fused,
       {FIELD("width", encoder.layer.width), FIELD("heads", encoder.layer.heads), FIELD("hidden", encoder.layer.hidden),
        FIELD("layers", encoder.layers), FIELD("width", decoder.layer.width), FIELD("heads", decoder.layer.heads),
        FIELD("hidden", decoder.layer.hidden), FIELD("layers", decoder.layers), FIELD("source_tokens", source_tokens),
        FIELD("target_tokens", target_tokens)});
-  expect_rate_checked<fused_transformer<float>, fused_transformer_sizes>("fused_transformer", fused, RATE(dropout));
+  expect_rate_checked<fused_transformer<float>, fused_transformer_options>("fused_transformer", fused, RATE(dropout));
 }
 
 TEST_CASE("parsers of impossible sizes are refused in a sentence") {
-  edge_transformer_parser_sizes by_edges{.tokens = 9, .labels = {2, 2, 2, 2}, .layers = 2, .layer = edges};
-  expect_sizes_checked<edge_transformer_parser<float>, edge_transformer_parser_sizes>(
+  edge_transformer_parser_options by_edges{.tokens = 9, .labels = {2, 2, 2, 2}, .layers = 2, .layer = edges};
+  expect_sizes_checked<edge_transformer_parser<float>, edge_transformer_parser_options>(
       "edge_transformer_parser", by_edges,
       {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("tokens", tokens),
        FIELD("relations", relations), FIELD("layers", layers), FIELD("roles", labels.role),
        FIELD("categories", labels.category), FIELD("noun types", labels.noun_type), FIELD("verbs", labels.verb)});
-  transformer_parser_sizes by_tokens{.tokens = 9, .labels = {2, 2, 2, 2}, .layers = 2, .layer = tokens};
-  expect_sizes_checked<transformer_parser<float>, transformer_parser_sizes>(
+  transformer_parser_options by_tokens{.tokens = 9, .labels = {2, 2, 2, 2}, .layers = 2, .layer = tokens};
+  expect_sizes_checked<transformer_parser<float>, transformer_parser_options>(
       "transformer_parser", by_tokens,
       {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("tokens", tokens),
        FIELD("layers", layers), FIELD("roles", labels.role)});
   for (auto bad : test::no_sizes) {
     using biaffine = biaffine_dependency_parser<float>;
-    token_trunk_sizes const trunk{.tokens = 9, .layers = 1, .layer = tokens};
+    token_trunk_options const trunk{.tokens = 9, .layers = 1, .layer = tokens};
     auto const number = std::to_string(bad);
     expect_sentence(
         "biaffine relations", [&] { biaffine(trunk, {.relations = bad, .inner = 4}); }, number);
     expect_sentence(
         "biaffine inner", [&] { biaffine(trunk, {.relations = 3, .inner = bad}); }, number);
-    edge_trunk_sizes const pairs{.tokens = 9, .layers = 1, .layer = edges};
+    edge_trunk_options const pairs{.tokens = 9, .layers = 1, .layer = edges};
     expect_sentence(
         "edge heads' relations", [&] { edge_dependency_parser<float>(pairs, {.relations = bad}); }, number);
   }
@@ -117,7 +118,7 @@ TEST_CASE("parsers of impossible sizes are refused in a sentence") {
 
 TEST_CASE("tree machines of impossible sizes are refused in a sentence") {
   tree_positions<> const where(2, 3);
-  tree_machine_sizes const good{
+  tree_machine_options const good{
       .steps = 2, .symbols = 5, .agent = {.layer = tokens, .layers = 1, .branching = 2, .fillers = 4}};
   auto const made = [&](auto change, index_t bad) {
     auto z = good;
@@ -140,7 +141,7 @@ TEST_CASE("tree machines of impossible sizes are refused in a sentence") {
 
 TEST_CASE("a static size given another value is refused with both numbers") {
   using fixed = edge_transformer<float, 8, 2, 12>;
-  edge_transformer_sizes const right{.labels = 5, .targets = 3, .layer = edges}, without{.labels = 5, .targets = 3};
+  edge_transformer_options const right{.labels = 5, .targets = 3, .layer = edges}, without{.labels = 5, .targets = 3};
   CHECK(fixed(right).width() == 8);
   CHECK(fixed(without).layers.layer.attention.heads() == 2);
   auto z = right;
@@ -213,7 +214,7 @@ TEST_CASE("what does not go together is refused in a sentence") {
     index_t width = 8, layers = 1, heads = 2, hidden = 12, tokens = 9, positions = 12, padding = 1;
     double epsilon = 1e-5;
   };
-  fused_transformer_sizes z;
+  fused_transformer_options z;
   z.target_tokens = 9, z.decoder = {.layer = tokens};
   CHECK_NOTHROW(roberta_under_decoder<float>(config{}, z));
   for (auto bad : {index_t{-1}, index_t{11}, test::most_index}) {

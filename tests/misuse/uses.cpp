@@ -422,7 +422,7 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
 // Triangular attention over two graphs, with one thing changed.
 template <class Change>
 void attend(Change change) {
-  triangle_settings s{triangle_form::full, 2, {}, {}, {}};
+  triangle_options s{triangle_form::full, 2, {}, {}, {}};
   triangle_projections<double const> x{cm(13, 4), cm(13, 4), cm(13, 4), cm(13, 4)};
   triangle_statistics<double> statistics{m(13, 2), m(13, 2)};
   auto o = m(13, 4);

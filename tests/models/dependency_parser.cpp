@@ -57,8 +57,8 @@ TEST_CASE("a sentence with a parent that is none of its tokens is refused, and c
   CHECK(graphs.dims().nodes == 0);
 }
 
-edge_trunk_sizes edge_sizes(bool tied, double dropout) {
-  edge_trunk_sizes z;
+edge_trunk_options edge_sizes(bool tied, double dropout) {
+  edge_trunk_options z;
   z.tokens = tokens;
   z.relations = 2 * reach + 1;
   z.layers = 2;
@@ -66,7 +66,9 @@ edge_trunk_sizes edge_sizes(bool tied, double dropout) {
   z.layer = {width, 2, 8, dropout, triangle_form::full, true};
   return z;
 }
-token_trunk_sizes token_sizes(bool tied, double dropout) { return {tokens, 2, tied, {width, 2, 8, dropout}, dropout}; }
+token_trunk_options token_sizes(bool tied, double dropout) {
+  return {tokens, 2, tied, {width, 2, 8, dropout}, dropout};
+}
 
 template <class Model, class Ex>
 struct parser_use : test::model_use<Model, Ex, loader_type> {
@@ -81,8 +83,8 @@ TEMPLATE_TEST_CASE("dependency parsers have the gradient of their loss", "", TRI
     double const rate = tied ? 0.3 : 0;
     auto const edges = edge_sizes(tied, rate);
     auto const nodes = token_sizes(tied, rate);
-    edge_head_options const plain{relations};
-    biaffine_options const biaffine{relations, inner, rate};
+    edge_heads_options const plain{relations};
+    biaffine_heads_options const biaffine{relations, inner, rate};
     test::check_gradient_of(
         parser_use<edge_dependency_parser<double>, TestType>(edge_dependency_parser<double>(edges, plain), kept));
     test::check_gradient_of(parser_use<edge_dependency_parser<double, width, 2, 8>, TestType>(

@@ -40,9 +40,9 @@ struct questions {
   }
 };
 
-edge_transformer_sizes sizes(index_t layers, bool tied, bool prune, double dropout = 0,
-                             triangle_form variant = triangle_form::full) {
-  edge_transformer_sizes z;
+edge_transformer_options sizes(index_t layers, bool tied, bool prune, double dropout = 0,
+                               triangle_form variant = triangle_form::full) {
+  edge_transformer_options z;
   z.labels = labels;
   z.targets = targets;
   z.layers = layers;
@@ -53,7 +53,7 @@ edge_transformer_sizes sizes(index_t layers, bool tied, bool prune, double dropo
 }
 
 template <class Model, class Ex>
-void check_gradient(Ex& ex, edge_transformer_sizes const& z, keep kept) {
+void check_gradient(Ex& ex, edge_transformer_options const& z, keep kept) {
   questions const q;
   CAPTURE(z.layers, z.tied, z.prune, z.layer.dropout, static_cast<int>(z.layer.variant), kept == keep::inputs);
   gradient_check_options options;
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("the Edge Transformer has the gradient of its value", "", TRI
 }
 
 template <class Model>
-std::vector<double> logits_of(edge_transformer_sizes const& z, keep kept) {
+std::vector<double> logits_of(edge_transformer_options const& z, keep kept) {
   reference::backend ex;
   questions const q;
   Model const model(z);

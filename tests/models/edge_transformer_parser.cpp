@@ -19,9 +19,9 @@ using namespace triad;
 constexpr index_t width = test::parser_width, reach = test::parser_reach;
 using test::parser_sentences, test::parser_use;
 
-edge_transformer_parser_sizes sizes(sequence_encoding encoding, arcs reading, bool tied, double dropout,
-                                    index_t fixed = -1) {
-  edge_transformer_parser_sizes z;
+edge_transformer_parser_options sizes(sequence_encoding encoding, arcs reading, bool tied, double dropout,
+                                      index_t fixed = -1) {
+  edge_transformer_parser_options z;
   z.tokens = test::parser_tokens;
   z.relations = 2 * reach + 1;
   z.labels = test::parser_labels;

@@ -41,9 +41,10 @@ loader loaded(edge_pair_layout const& layout, std::vector<pair> const& pairs = t
   return l;
 }
 
-edge_transformer_seq2seq_sizes sizes(sequence_encoding encoding = sequence_encoding::relational,
-                                     edge_reading reading = edge_reading::own, bool tied = false, double dropout = 0) {
-  edge_transformer_seq2seq_sizes z;
+edge_transformer_seq2seq_options sizes(sequence_encoding encoding = sequence_encoding::relational,
+                                       edge_reading reading = edge_reading::own, bool tied = false,
+                                       double dropout = 0) {
+  edge_transformer_seq2seq_options z;
   z.tokens = tokens;
   z.reach = reach;
   z.layers = 2;
@@ -57,7 +58,7 @@ edge_transformer_seq2seq_sizes sizes(sequence_encoding encoding = sequence_encod
 
 struct arrangement {
   char const* name;
-  edge_transformer_seq2seq_sizes sizes;
+  edge_transformer_seq2seq_options sizes;
   keep kept = keep::everything;
 };
 
@@ -348,7 +349,7 @@ TEMPLATE_TEST_CASE("the padding's vector has no gradient, and the others theirs"
 }
 
 TEST_CASE("an encoder and decoder of edges list their parameters by name") {
-  auto const paths_of = [](edge_transformer_seq2seq_sizes const& z) {
+  auto const paths_of = [](edge_transformer_seq2seq_options const& z) {
     std::vector<std::string> paths;
     arena measure;
     walk(edge_transformer_seq2seq<double>(z).plan_params(measure),
@@ -396,7 +397,7 @@ TEMPLATE_TEST_CASE("an encoder and decoder of edges learn three pairs by heart",
   using model = edge_transformer_seq2seq<float>;
   TestType ex;
   model const m(sizes());
-  typename trainer<model, TestType>::settings o;
+  typename trainer<model, TestType>::options o;
   o.capacity = room_for(three);
   trainer<model, TestType> work(ex, m, o);
   initialize(work.parameters().mutable_values(), 3);

@@ -25,8 +25,8 @@ using pair_trainer = trainer<model, cpu::backend>;
 constexpr index_t width = 16, heads = 2, words = 11, begin_token = 1, end_token = 2;
 constexpr auto relational = sequence_encoding::relational, positional = sequence_encoding::positional;
 
-edge_transformer_seq2seq_sizes sizes(sequence_encoding encoding) {
-  edge_transformer_seq2seq_sizes z;
+edge_transformer_seq2seq_options sizes(sequence_encoding encoding) {
+  edge_transformer_seq2seq_options z;
   z.tokens = words;
   z.reach = 3;
   z.layers = 3;
@@ -42,8 +42,8 @@ struct run {
   pair_trainer train;
   edge_pair_loader<cpu::backend, float> loader;
 
-  static pair_trainer::settings options(keep kept) {
-    pair_trainer::settings o;
+  static pair_trainer::options options(keep kept) {
+    pair_trainer::options o;
     o.max_norm = 1;
     o.key = 5;
     o.memory = kept;

@@ -31,9 +31,9 @@ struct run {
   pair_loader<cpu::backend, float> loader;
 
   static model made(kind which) {
-    transformer_options layer{16, 2, 24, 0.2};
+    transformer_layer_options layer{16, 2, 24, 0.2};
     if (which == kind::relative) layer.reach = 3;
-    fused_transformer_sizes z;
+    fused_transformer_options z;
     z.source_tokens = z.target_tokens = words;
     z.encoder = z.decoder = {.layer = layer, .layers = 3, .fused = all_fused(3)};
     if (which == kind::weighted) z.encoder.link = z.decoder.link = layer_link::weighted;
@@ -42,8 +42,8 @@ struct run {
     z.smoothing = {0.1};
     return model(z);
   }
-  static pair_trainer::settings options(keep kept) {
-    pair_trainer::settings o;
+  static pair_trainer::options options(keep kept) {
+    pair_trainer::options o;
     o.max_norm = 1;
     o.key = 5;
     o.memory = kept;

@@ -33,9 +33,9 @@ loader loaded(std::vector<pair> const& pairs) {
   return l;
 }
 
-fused_transformer_sizes sizes(double dropout = 0, norm_place norms = norm_place::after) {
-  transformer_options const layer{width, heads, hidden, dropout, norms};
-  fused_transformer_sizes z;
+fused_transformer_options sizes(double dropout = 0, norm_place norms = norm_place::after) {
+  transformer_layer_options const layer{width, heads, hidden, dropout, norms};
+  fused_transformer_options z;
   z.source_tokens = source_tokens;
   z.target_tokens = target_tokens;
   z.encoder = {.layer = layer, .layers = 2};
@@ -43,7 +43,7 @@ fused_transformer_sizes sizes(double dropout = 0, norm_place norms = norm_place:
   z.dropout = dropout;
   return z;
 }
-fused_transformer_sizes fused(fused_transformer_sizes z) {
+fused_transformer_options fused(fused_transformer_options z) {
   z.encoder.fused = all_fused(z.encoder.layers);
   z.decoder.fused = all_fused(z.decoder.layers);
   return z;
@@ -51,7 +51,7 @@ fused_transformer_sizes fused(fused_transformer_sizes z) {
 
 struct arrangement {
   char const* name;
-  fused_transformer_sizes sizes;
+  fused_transformer_options sizes;
   keep kept = keep::everything;
 };
 
@@ -214,10 +214,10 @@ TEST_CASE("an encoder-decoder lists its parameters by name, those of its variant
 }
 
 // The logits of one pair of a batch.
-std::vector<double> logits_of(fused_transformer_sizes const& z, std::vector<pair> const& batch, std::size_t which) {
+std::vector<double> logits_of(fused_transformer_options const& z, std::vector<pair> const& batch, std::size_t which) {
   using model = fused_transformer<double>;
   reference::backend ex;
-  typename trainer<model, reference::backend>::settings o;
+  typename trainer<model, reference::backend>::options o;
   o.capacity = {3, 16, 16, 8, 8};
   o.memory = keep::nothing;
   trainer<model, reference::backend> work(ex, model(z), o);
@@ -290,7 +290,7 @@ TEMPLATE_TEST_CASE("an encoder-decoder learns three pairs by heart", "", TRIAD_T
   using model = fused_transformer<float>;
   TestType ex;
   auto z = fused(sizes());
-  typename trainer<model, TestType>::settings o;
+  typename trainer<model, TestType>::options o;
   o.capacity = {3, 16, 16, 8, 8};
   trainer<model, TestType> work(ex, model(z), o);
   initialize(work.parameters().mutable_values(), 3);

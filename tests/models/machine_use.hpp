@@ -76,7 +76,7 @@ struct some_trees {
     if (on_operations) operation_noise = random_values<T>(steps * batch() * (where.branching() + 1), 5);
     if (on_arguments) argument_noise = random_values<T>(steps * batch() * steps * 2 * where.branching(), 6);
   }
-  tree_machine_sizes sizes(transformer_options const& layer, index_t layers) const {
+  tree_machine_options sizes(transformer_layer_options const& layer, index_t layers) const {
     return {steps, symbols, table.empty(), {layer, layers, where.branching(), fillers}};
   }
 

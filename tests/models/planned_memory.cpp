@@ -17,10 +17,10 @@ using test::WithinRel;
 
 constexpr index_t d = 32, heads = 4;
 
-edge_transformer_options layer_options(triangle_form variant = triangle_form::full) {
+edge_transformer_layer_options layer_options(triangle_form variant = triangle_form::full) {
   return {d, heads, 4 * d, 0.2, variant, false};
 }
-edge_transformer_sizes sizes(index_t layers) { return {19, 21, layers, true, layer_options()}; }
+edge_transformer_options sizes(index_t layers) { return {19, 21, layers, true, layer_options()}; }
 
 graph_dims batch_of(index_t b, index_t n) { return {b, b * n * n, b * n, b * n * n * n, n}; }
 

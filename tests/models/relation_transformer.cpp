@@ -26,7 +26,7 @@ using namespace triad;
 
 constexpr index_t labels = 7, targets = 5, d = 6;
 
-relation_transformer_sizes sizes(index_t layers, bool tied, double rate = 0, bool prune = true) {
+relation_transformer_options sizes(index_t layers, bool tied, double rate = 0, bool prune = true) {
   return {labels, targets, layers, tied, {d, 2, 10, rate}, prune};
 }
 
@@ -70,7 +70,7 @@ struct bench {
   std::vector<std::uint8_t> masked;
   std::uint64_t step = 6;
 
-  explicit bench(relation_transformer_sizes const& z, std::vector<drawn_graph> g = some_graphs())
+  explicit bench(relation_transformer_options const& z, std::vector<drawn_graph> g = some_graphs())
       : model(z), graphs(std::move(g)) {}
 
   typename Model::input load() {

@@ -29,8 +29,8 @@ constexpr pair_dims capacity{3, 16, 60, 6, 8};
 
 std::vector<tokens> const sources{{0, 4, 5, 4}, {0, 7}, {0, 6, 3}}, targets{{6, 3}, {5, 4, 3}, {}};
 
-fused_transformer_sizes sizes(double dropout, bool fused) {
-  fused_transformer_sizes z;
+fused_transformer_options sizes(double dropout, bool fused) {
+  fused_transformer_options z;
   z.target_tokens = target_tokens;
   z.decoder = {.layer = {width, 2, 10, dropout}, .layers = 2, .fused = fused ? 0b11u : 0u};
   z.encoder.layer.dropout = dropout;
@@ -102,7 +102,7 @@ TEST_CASE(
   Ex ex;
   published few;
   few.positions = 7;
-  typename trainer<model, Ex>::settings o;
+  typename trainer<model, Ex>::options o;
   o.capacity = capacity;  // six tokens, five positions
   auto const m = roberta_under_decoder<double>(few, sizes(0, false));
   CHECK_THROWS_WITH((trainer<model, Ex>(ex, m, o)), test::contains("more tokens than the encoder has positions"));
@@ -115,7 +115,7 @@ TEMPLATE_TEST_CASE("a decoder under a wide encoder says by steps what passes ove
   constexpr index_t beam = 2, longest = 4;
   TestType ex;
   auto const m = roberta_under_decoder<double>(published{}, sizes(0.3, true));
-  typename trainer<model, TestType>::settings o;
+  typename trainer<model, TestType>::options o;
   o.capacity = capacity;
   o.memory = keep::nothing;
   trainer<model, TestType> net(ex, m, o);

@@ -19,7 +19,7 @@ using namespace triad;
 
 constexpr index_t width = test::parser_width;
 
-transformer_parser_sizes sizes(bool tied, double dropout, norm_place norms = norm_place::after, index_t fixed = -1) {
+transformer_parser_options sizes(bool tied, double dropout, norm_place norms = norm_place::after, index_t fixed = -1) {
   return {test::parser_tokens, test::parser_labels, 2, tied, {width, 2, 8, dropout, norms}, dropout, fixed};
 }
 

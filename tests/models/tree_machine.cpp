@@ -22,7 +22,7 @@ using test::machine_use, test::some_maps, test::some_trees;
 
 constexpr index_t width = 6, heads = 2, hidden = 8;
 
-transformer_options layer(norm_place norms, double dropout = 0) {
+transformer_layer_options layer(norm_place norms, double dropout = 0) {
   return {width, heads, hidden, dropout, norms, activation::gelu};
 }
 
@@ -32,11 +32,11 @@ template <class T = double>
 using by_matrices = tree_machine<T, matrix_interpreter<T>>;
 
 template <class T = double>
-by_rows<T> rows_of(some_trees<T> const& trees, transformer_options const& o, index_t layers = 2) {
+by_rows<T> rows_of(some_trees<T> const& trees, transformer_layer_options const& o, index_t layers = 2) {
   return {tree_interpreter<T>(trees.where), trees.where.count(), trees.sizes(o, layers)};
 }
 template <class T = double>
-by_matrices<T> matrices_of(some_trees<T> const& trees, some_maps<T> const& maps, transformer_options const& o,
+by_matrices<T> matrices_of(some_trees<T> const& trees, some_maps<T> const& maps, transformer_layer_options const& o,
                            bool learned = false, index_t layers = 2) {
   return {maps.interpreter(learned), trees.where.count(), trees.sizes(o, layers)};
 }
@@ -252,7 +252,7 @@ TEST_CASE(
     "W_shrink laid out") {
   index_t const depth = 9, steps = 12, batch = 4, symbols = 40, tree = ((index_t{1} << depth) - 1) * symbols;
   tree_positions<> const where(2, depth);
-  tree_machine_sizes const z{
+  tree_machine_options const z{
       steps, symbols, true, {{16, 4, 32, 0.1, norm_place::before, activation::gelu}, 1, 2, symbols}};
   tree_machine<float> const model(tree_interpreter<float>(where), where.count(), z);
   auto const trees = static_cast<std::size_t>((steps + 1) * batch * tree) * sizeof(float);

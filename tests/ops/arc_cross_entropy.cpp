@@ -36,7 +36,7 @@ struct problem {
     parent[static_cast<std::size_t>(4 + 39)] = -1;
     for (auto& p : parent) p = p == 39 ? 0 : p;
   }
-  arc_settings settings(arcs reading) const {
+  arc_cross_entropy_options options(arcs reading) const {
     return {reading, make_vec(masked.data(), static_cast<index_t>(masked.size()))};
   }
   /// s(i, j) of graph g by the definition.
@@ -49,9 +49,9 @@ struct problem {
   double loss(Ex& ex, arcs reading, std::vector<double> const& score, std::vector<double>& d) const {
     double result = 99;
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      arc_cross_entropy(backend, *c.scratch, settings(reading), graphs.batch(),
-                        make_vec(score.data(), graphs.dims.rows), make_vec(parent.data(), graphs.dims.nodes),
-                        make_vec(&result, 1), make_vec(d.data(), graphs.dims.rows));
+      arc_cross_entropy(backend, *c.scratch, options(reading), graphs.batch(), make_vec(score.data(), graphs.dims.rows),
+                        make_vec(parent.data(), graphs.dims.nodes), make_vec(&result, 1),
+                        make_vec(d.data(), graphs.dims.rows));
     });
     return result;
   }
@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("the best parent is the first with the largest score", "", TR
     auto score = test::random_values(p.graphs.dims.rows, 2, 3);
     for (auto& s : score) s = std::round(s);  // ties
     std::vector<index_t> best(static_cast<std::size_t>(p.graphs.dims.nodes), -7);
-    best_arcs(ex, p.settings(reading), p.graphs.batch(), make_vec<double const>(score.data(), p.graphs.dims.rows),
+    best_arcs(ex, p.options(reading), p.graphs.batch(), make_vec<double const>(score.data(), p.graphs.dims.rows),
               make_vec(best.data(), p.graphs.dims.nodes));
     for (std::size_t g = 0; g < 3; ++g)
       for (index_t i = 0; i < p.graphs.size[g]; ++i) {

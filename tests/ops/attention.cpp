@@ -63,7 +63,7 @@ struct problem {
   static constexpr T gap = T(12345);
   list queries, keys;
   index_t d, query_stride, key_stride;
-  attention_settings settings;
+  attention_options options;
   std::vector<std::uint8_t> masked;
   std::vector<T> q, kv, dc, dq, dkv, c, lse;
   std::uint64_t step = 4;
@@ -81,12 +81,12 @@ struct problem {
         dkv(kv.size(), gap),
         c(static_cast<std::size_t>(queries.batch.rows * d), gap),
         lse(static_cast<std::size_t>(queries.batch.rows * s.heads), gap) {
-    settings.heads = s.heads;
-    settings.causal = s.causal;
-    settings.dropout = {s.rate, 99, 3, &step};
+    options.heads = s.heads;
+    options.causal = s.causal;
+    options.dropout = {s.rate, 99, 3, &step};
     if (s.masked)
       for (index_t j = 0; j < keys.batch.rows; ++j) masked.push_back(j % 3 == 1);
-    settings.masked = make_vec<std::uint8_t const>(masked.data(), static_cast<index_t>(masked.size()));
+    options.masked = make_vec<std::uint8_t const>(masked.data(), static_cast<index_t>(masked.size()));
   }
   problem(problem const&) = delete;
 
@@ -101,7 +101,7 @@ struct problem {
   template <class Ex>
   void forward(Ex& ex) {
     test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
-      attention(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()),
+      attention(backend, *use.scratch, options, sequences(), split<T const>(q.data(), kv.data()),
                 make_vec(lse.data(), static_cast<index_t>(lse.size())),
                 make_matrix(c.data(), queries.batch.rows, d, d));
     });
@@ -110,7 +110,7 @@ struct problem {
   void backward(Ex& ex) {
     test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
       index_t const rows = queries.batch.rows;
-      attention_grad(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()),
+      attention_grad(backend, *use.scratch, options, sequences(), split<T const>(q.data(), kv.data()),
                      make_vec<T const>(lse.data(), static_cast<index_t>(lse.size())),
                      make_matrix<T const>(c.data(), rows, d, d), make_matrix<T const>(dc.data(), rows, d, d),
                      split(dq.data(), dkv.data()));
@@ -301,7 +301,7 @@ TEMPLATE_TEST_CASE("attention over columns that do not lie side by side is the s
   };
   std::vector<double> c(static_cast<std::size_t>(rows * d)), lse(near.lse.size());
   test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
-    attention(backend, *use.scratch, near.settings, near.sequences(),
+    attention(backend, *use.scratch, near.options, near.sequences(),
               attention_operands<double const>{view(query), view(key), view(value)},
               make_vec(lse.data(), static_cast<index_t>(lse.size())), make_matrix(c.data(), rows, d, d));
   });
@@ -312,13 +312,13 @@ TEMPLATE_TEST_CASE("attention over columns that do not lie side by side is the s
 TEST_CASE("attention refuses shapes that do not fit, with a sentence") {
   reference::backend ex;
   problem<double> p({{3}, {3}, 3, 2});
-  p.settings.heads = 4;
+  p.options.heads = 4;
   CHECK_THROWS_WITH(p.forward(ex), test::contains("multiple of the number of heads"));
-  p.settings.heads = 2;
+  p.options.heads = 2;
   std::uint8_t const byte = 0;
-  p.settings.masked = make_vec(&byte, 1);
+  p.options.masked = make_vec(&byte, 1);
   CHECK_THROWS_WITH(p.forward(ex), test::contains("one byte a key"));
-  p.settings.masked = make_vec<std::uint8_t const>(nullptr, 0);
+  p.options.masked = make_vec<std::uint8_t const>(nullptr, 0);
   p.keys.batch.count = 0;
   CHECK_THROWS_WITH(p.forward(ex), test::contains("as many sequences of keys as of queries"));
 }

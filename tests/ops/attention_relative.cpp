@@ -60,7 +60,7 @@ struct problem {
   static constexpr T gap = T(12345), before = T(0.25);
   list queries, keys;
   index_t d, offsets, query_stride, key_stride, wide;
-  attention_settings settings;
+  attention_options options;
   std::vector<std::uint8_t> masked;
   std::vector<T> q, kv, ab, dc, dq, dkv, dab, c, lse, bias, offset_weights;
   std::uint64_t step = 4;
@@ -84,17 +84,17 @@ struct problem {
         lse(static_cast<std::size_t>(queries.batch.rows * s.heads), gap),
         bias(static_cast<std::size_t>(queries.batch.rows * wide), std::numeric_limits<T>::quiet_NaN()),
         offset_weights(bias) {
-    settings.heads = s.heads;
-    settings.causal = s.causal;
-    settings.dropout = {s.rate, 99, 3, &step};
-    settings.reach = s.reach;
+    options.heads = s.heads;
+    options.causal = s.causal;
+    options.dropout = {s.rate, 99, 3, &step};
+    options.reach = s.reach;
     if (s.masked)
       for (index_t j = 0; j < keys.batch.rows; ++j) masked.push_back(j % 3 == 1);
-    settings.masked = make_vec<std::uint8_t const>(masked.data(), static_cast<index_t>(masked.size()));
+    options.masked = make_vec<std::uint8_t const>(masked.data(), static_cast<index_t>(masked.size()));
   }
   problem(problem const&) = delete;
 
-  index_t width() const { return d / settings.heads; }
+  index_t width() const { return d / options.heads; }
   attention_sequences sequences() const { return {queries.batch, keys.batch}; }
   template <class S>
   attention_operands<S> split(S* query_data, S* key_data) const {
@@ -116,7 +116,7 @@ struct problem {
   template <class Ex>
   void forward(Ex& ex) {
     test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
-      attention(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()),
+      attention(backend, *use.scratch, options, sequences(), split<T const>(q.data(), kv.data()),
                 tables<T const>(ab.data()), memory(), flat(lse), make_matrix(c.data(), queries.batch.rows, d, d));
     });
   }
@@ -124,7 +124,7 @@ struct problem {
   void backward(Ex& ex) {
     test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
       index_t const rows = queries.batch.rows;
-      attention_grad(backend, *use.scratch, settings, sequences(), split<T const>(q.data(), kv.data()),
+      attention_grad(backend, *use.scratch, options, sequences(), split<T const>(q.data(), kv.data()),
                      tables<T const>(ab.data()), memory(), vec<T const>(flat(lse)),
                      make_matrix<T const>(c.data(), rows, d, d), make_matrix<T const>(dc.data(), rows, d, d),
                      split(dq.data(), dkv.data()), tables(dab.data()));
@@ -141,7 +141,7 @@ struct problem {
 std::vector<double> written_out(problem<double> const& p) {
   auto const x = p.split<double const>(p.q.data(), p.kv.data());
   auto const tables = p.tables<double const>(p.ab.data());
-  auto const& t = p.settings;
+  auto const& t = p.options;
   index_t const k = p.width(), reach = t.reach;
   std::vector<double> c(p.c.size());
   for (std::size_t s = 0; s < p.queries.size.size(); ++s)
@@ -281,14 +281,14 @@ TEMPLATE_TEST_CASE("tables of zeros leave attention as it is without relative po
   problem<double> with(s), without(s);
   std::fill(with.ab.begin(), with.ab.end(), 0.0);
   with.run(ex);
-  without.settings.reach = 0;
+  without.options.reach = 0;
   auto const x = without.split<double const>(without.q.data(), without.kv.data());
   index_t const rows = without.queries.batch.rows, d = without.d;
   test::with_scratch(ex, {}, [&](auto& backend, call const& use) {
     auto const lse = problem<double>::flat(without.lse);
     auto const c = make_matrix(without.c.data(), rows, d, d);
-    attention(backend, *use.scratch, without.settings, without.sequences(), x, lse, c);
-    attention_grad(backend, *use.scratch, without.settings, without.sequences(), x, vec<double const>(lse),
+    attention(backend, *use.scratch, without.options, without.sequences(), x, lse, c);
+    attention_grad(backend, *use.scratch, without.options, without.sequences(), x, vec<double const>(lse),
                    matrix<double const>(c), make_matrix<double const>(without.dc.data(), rows, d, d),
                    without.split(without.dq.data(), without.dkv.data()));
   });
@@ -342,17 +342,17 @@ TEMPLATE_TEST_CASE(
 TEST_CASE("attention refuses relative positions that do not fit, with a sentence") {
   reference::backend ex;
   problem<double> p({{3}, {3}, 3, 2, 2});
-  p.settings.reach = 0;
+  p.options.reach = 0;
   CHECK_THROWS_WITH(p.forward(ex), test::contains("need a reach"));
-  p.settings.reach = 3;
+  p.options.reach = 3;
   CHECK_THROWS_WITH(p.forward(ex), test::contains("(2 reach + 1, width of a head)"));
-  p.settings.reach = 2;
+  p.options.reach = 2;
   p.wide += 1;
   CHECK_THROWS_WITH(p.forward(ex), test::contains("(queries, heads (2 reach + 1))"));
-  p.settings.reach = 2;
+  p.options.reach = 2;
   std::vector<double> c(p.c.size());
   arena none;
-  CHECK_THROWS_WITH(attention(ex, none, p.settings, p.sequences(), p.split<double const>(p.q.data(), p.kv.data()),
+  CHECK_THROWS_WITH(attention(ex, none, p.options, p.sequences(), p.split<double const>(p.q.data(), p.kv.data()),
                               problem<double>::flat(p.lse), make_matrix(c.data(), 3, p.d, p.d)),
                     test::contains("a reach needs tables"));
 }

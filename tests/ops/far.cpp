@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE("triangles are found beyond 2^31 elements", "", TRIAD_TEST_TY
     auto const rows = graphs.dims.rows;
     auto const body = [&](table<T> const& t) {
       std::vector<T> all;
-      triangle_settings const settings{form, 2};
+      triangle_options const options{form, 2};
       auto const part = [&](index_t place) { return t.put(place, rows, 12, static_cast<std::uint64_t>(place)); };
       triangle_projections<T> const x{part(0), part(1), part(2),
                                       uses_right_value(form) ? part(3) : make_matrix<T>(nullptr, 0, 0, 0)};
@@ -136,8 +136,8 @@ TEMPLATE_TEST_CASE("triangles are found beyond 2^31 elements", "", TRIAD_TEST_TY
       auto const o = part(8), d_o = part(9);
       triangle_statistics<T> const saved{t.at(10, rows, 2), t.at(11, rows, 2)};
       test::with_scratch(ex, {}, [&]<class Ex>(Ex& backend, call const& c) {
-        triangle<Ex, T>(backend, *c.scratch, settings, in, graphs.batch(), saved, o);
-        triangle_grad<Ex, T>(backend, *c.scratch, settings, in, graphs.batch(), {saved.maximum, saved.inverse_sum}, o,
+        triangle<Ex, T>(backend, *c.scratch, options, in, graphs.batch(), saved, o);
+        triangle_grad<Ex, T>(backend, *c.scratch, options, in, graphs.batch(), {saved.maximum, saved.inverse_sum}, o,
                              d_o, dx);
       });
       for (auto const& m : {o, dx.query, dx.key, dx.left_value}) t.collect(all, m);

@@ -19,7 +19,7 @@ using namespace triad;
 template <class T>
 struct problem {
   index_t rows, layers, heads, d;
-  fuse_settings settings;
+  fuse_attention_options options;
   std::vector<T> u, states, weights, mixed, kept, d_mixed, d_kept, du, d_states;
 
   problem(index_t r, index_t l, index_t h, index_t width, double rate)
@@ -27,7 +27,7 @@ struct problem {
         layers(l),
         heads(h),
         d(width),
-        settings{h, {rate, 5, 2, nullptr}},
+        options{h, {rate, 5, 2, nullptr}},
         u(test::random_values<T>(r * h * width, 1)),
         states(test::random_values<T>((l + 1) * r * width, 2)),
         weights(static_cast<std::size_t>(r * h * l)),
@@ -49,7 +49,7 @@ struct problem {
 
   template <class Ex>
   double value(Ex&& ex) {
-    fuse_attention(ex, settings, layers, wide<T const>(u.data()), all<T const>(states.data()),
+    fuse_attention(ex, options, layers, wide<T const>(u.data()), all<T const>(states.data()),
                    tensor<T, dyn, dyn>(weights.data(), rows, heads * layers), wide(mixed.data()),
                    tensor<T, dyn, dyn>(kept.data(), rows, heads));
     double sum = 0;
@@ -60,7 +60,7 @@ struct problem {
   }
   template <class Ex>
   void gradient(Ex&& ex) {
-    fuse_attention_grad(ex, settings, layers, wide<T const>(u.data()), all<T const>(states.data()),
+    fuse_attention_grad(ex, options, layers, wide<T const>(u.data()), all<T const>(states.data()),
                         tensor<T const, dyn, dyn>(weights.data(), rows, heads * layers), wide<T const>(d_mixed.data()),
                         tensor<T const, dyn, dyn>(d_kept.data(), rows, heads), wide(du.data()), all(d_states.data()));
   }
@@ -150,7 +150,7 @@ TEST_CASE("fuse-attention over more layers than there are is refused with a sent
   problem<double> p(2, 2, 1, 3, 0);
   reference::backend ex;
   CHECK_THROWS_WITH(
-      fuse_attention(ex, p.settings, 4, p.wide<double const>(p.u.data()), p.all<double const>(p.states.data()),
+      fuse_attention(ex, p.options, 4, p.wide<double const>(p.u.data()), p.all<double const>(p.states.data()),
                      tensor<double, dyn, dyn>(p.weights.data(), 2, 4), p.wide(p.mixed.data()),
                      tensor<double, dyn, dyn>(p.kept.data(), 2, 1)),
       test::contains("states of so many layers"));

@@ -39,7 +39,7 @@ struct problem {
   static constexpr T gap = T(12345);
   test::ragged graphs;
   index_t d, nodes, rows, node_stride, edge_stride;
-  relation_settings settings;
+  relation_attention_options options;
   std::vector<std::uint8_t> masked;
   std::vector<T> projected, relations, dc, d_projected, d_relations, c, weights;
   std::uint64_t step = 4;
@@ -58,12 +58,12 @@ struct problem {
         d_relations(relations.size(), gap),
         c(static_cast<std::size_t>(nodes * d), std::numeric_limits<T>::quiet_NaN()),
         weights(static_cast<std::size_t>(rows * s.heads)) {
-    settings.heads = s.heads;
-    settings.dropout = {s.rate, 99, 3, &step};
+    options.heads = s.heads;
+    options.dropout = {s.rate, 99, 3, &step};
     if (!s.padded) return;
     for (auto n : s.sizes)
       for (index_t e = 0; e < n * n; ++e) masked.push_back(n >= 3 && (e / n == n - 1 || e % n == n - 1));
-    settings.mask.masked = make_vec<std::uint8_t const>(masked.data(), rows);
+    options.mask.masked = make_vec<std::uint8_t const>(masked.data(), rows);
   }
   problem(problem const&) = delete;
 
@@ -77,13 +77,13 @@ struct problem {
 
   template <class Ex>
   void forward(Ex& ex) {
-    relation_attention(ex, settings, operands(), graphs.batch(), make_vec(weights.data(), rows * settings.heads),
+    relation_attention(ex, options, operands(), graphs.batch(), make_vec(weights.data(), rows * options.heads),
                        make_matrix(c.data(), nodes, d, d));
   }
   template <class Ex>
   void backward(Ex& ex, edge_gradients how = edge_gradients::overwritten) {
-    relation_attention_grad(ex, settings, operands(), graphs.batch(),
-                            make_vec<T const>(weights.data(), rows * settings.heads),
+    relation_attention_grad(ex, options, operands(), graphs.batch(),
+                            make_vec<T const>(weights.data(), rows * options.heads),
                             make_matrix<T const>(c.data(), nodes, d, d), make_matrix<T const>(dc.data(), nodes, d, d),
                             split(d_projected.data(), d_relations.data()), how);
   }
@@ -165,7 +165,7 @@ TEMPLATE_TEST_CASE("the weights of a node sum to one, and dropout shows in their
           auto const at = static_cast<std::size_t>(relation_weight(2, edge, n, c, x, y));
           sum += whole.weights[at];
           CHECK(std::abs(dropped.weights[at]) == whole.weights[at]);
-          CHECK(std::signbit(dropped.weights[at]) != dropped.settings.dropout.keeps(at));
+          CHECK(std::signbit(dropped.weights[at]) != dropped.options.dropout.keeps(at));
           negative += std::signbit(dropped.weights[at]);
         }
         CHECK_THAT(sum, test::WithinAbs(1, 1e-14));
@@ -252,15 +252,15 @@ TEMPLATE_TEST_CASE("relabelling nodes commutes with relation-aware attention", "
 TEST_CASE("relation-aware attention refuses shapes that do not fit, with a sentence") {
   reference::backend ex;
   problem<double> p({{3}, 3, 2});
-  p.settings.heads = 4;
+  p.options.heads = 4;
   CHECK_THROWS_WITH(p.forward(ex), test::contains("multiple of the number of heads"));
-  p.settings.heads = 3;
+  p.options.heads = 3;
   CHECK_NOTHROW([&] {
     p.weights.resize(static_cast<std::size_t>(p.rows * 3));
     p.forward(ex);
   }());
   std::uint8_t const byte = 0;
-  p.settings.mask.masked = make_vec(&byte, 1);
+  p.options.mask.masked = make_vec(&byte, 1);
   CHECK_THROWS_WITH(p.forward(ex), test::contains("one byte an edge"));
 }
 

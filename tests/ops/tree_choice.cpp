@@ -49,8 +49,8 @@ struct problem {
         dx_argument(argument.size()),
         dx_root(root.size()) {}
 
-  choice_settings<double> settings() const {
-    choice_settings<double> t;
+  tree_choice_options<double> options() const {
+    tree_choice_options<double> t;
     t.over = over;
     if (noisy_operation) {
       t.operation_temperature = 0.7;
@@ -79,7 +79,7 @@ struct problem {
 
   template <class Ex>
   double value(Ex&& ex) {
-    tree_choice(ex, settings(), step, logits<double const>(operation.data(), argument.data(), root.data()),
+    tree_choice(ex, options(), step, logits<double const>(operation.data(), argument.data(), root.data()),
                 choices(chosen_operation.data(), chosen.data()), all(weights.data()),
                 make_matrix(weighted_root.data(), batch, fillers, fillers));
     double sum = 0;
@@ -93,7 +93,7 @@ struct problem {
   }
   template <class Ex>
   void gradient(Ex&& ex) {
-    tree_choice_grad(ex, settings(), step, make_matrix<double const>(root.data(), batch, fillers, fillers),
+    tree_choice_grad(ex, options(), step, make_matrix<double const>(root.data(), batch, fillers, fillers),
                      choices<double const>(chosen_operation.data(), chosen.data()), all<double const>(d_weights.data()),
                      make_matrix<double const>(d_root.data(), batch, fillers, fillers),
                      logits(dx_operation.data(), dx_argument.data(), dx_root.data()));
@@ -162,12 +162,12 @@ TEST_CASE("choices of a wrong shape are refused with a sentence") {
   reference::backend ex;
   auto x = p.logits<double const>(p.operation.data(), p.argument.data(), p.root.data());
   auto const root = make_matrix(p.weighted_root.data(), 2, 5, 5);
-  CHECK_THROWS_WITH(tree_choice(ex, p.settings(), 2, x, p.choices(p.chosen_operation.data(), p.chosen.data()),
+  CHECK_THROWS_WITH(tree_choice(ex, p.options(), 2, x, p.choices(p.chosen_operation.data(), p.chosen.data()),
                                 p.all(p.weights.data()), root),
                     test::contains("(step + 1) 2 b"));
-  using settings = choice_settings<double>;
-  for (auto const temperature : {&settings::operation_temperature, &settings::argument_temperature}) {
-    auto cold = p.settings();
+  using options = tree_choice_options<double>;
+  for (auto const temperature : {&options::operation_temperature, &options::argument_temperature}) {
+    auto cold = p.options();
     cold.*temperature = 0;
     auto const chosen = p.choices(p.chosen_operation.data(), p.chosen.data());
     CHECK_THROWS_WITH(tree_choice(ex, cold, 3, x, chosen, p.all(p.weights.data()), root),

@@ -51,8 +51,8 @@ struct use {
     inverse_sum = maximum;
     for (auto* v : {&x, &d_o, &o, &dx}) v->resize(v->size() + 16);  // readable slack, as an arena leaves it
   }
-  triangle_settings settings() const {
-    triangle_settings t{form, heads};
+  triangle_options options() const {
+    triangle_options t{form, heads};
     if (!masked.empty()) t.mask.masked = make_vec(masked.data(), shape.dims.triangles);
     return t;
   }
@@ -72,10 +72,10 @@ struct use {
     triangle_statistics<T> const statistics{make_matrix(maximum.data(), shape.dims.rows, heads, heads),
                                             make_matrix(inverse_sum.data(), shape.dims.rows, heads, heads)};
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      triangle<std::remove_reference_t<decltype(backend)>, T>(backend, *c.scratch, settings(), inputs(), shape.batch(),
+      triangle<std::remove_reference_t<decltype(backend)>, T>(backend, *c.scratch, options(), inputs(), shape.batch(),
                                                               statistics, edges(o));
       triangle_grad<std::remove_reference_t<decltype(backend)>, T>(
-          backend, *c.scratch, settings(), inputs(), shape.batch(), {statistics.maximum, statistics.inverse_sum},
+          backend, *c.scratch, options(), inputs(), shape.batch(), {statistics.maximum, statistics.inverse_sum},
           edges(std::as_const(o)), edges(std::as_const(d_o)), split(dx.data()));
     });
   }
@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("weights of a triangle sum to one and, with the values, make 
             CAPTURE(static_cast<int>(form), masked, n, i, j);
             std::vector<T> memory(static_cast<std::size_t>(2 * terms));
             auto const w = make_matrix(memory.data(), 2, terms, terms);
-            triangle_weights<typename TestType::backend, T>(ex, u.settings(), in, g, graph, i, j, w);
+            triangle_weights<typename TestType::backend, T>(ex, u.options(), in, g, graph, i, j, w);
             for (index_t c = 0; c < 2; ++c) {
               double sum = 0;
               std::vector<double> o(5);
@@ -208,7 +208,7 @@ TEST_CASE("scratch memory for a batch serves every batch of smaller graphs, what
         std::size_t forward = 0, backward = 0;
         for (index_t n = 1; n <= 200; ++n) {
           CAPTURE(width, static_cast<int>(form), n);
-          triangle_settings t{form, 2};
+          triangle_options t{form, 2};
           t.dropout.rate = rate;
           graph_dims const dims{1, n * n, n, n * n * n, n};
           auto const m = make_matrix<float const>(nullptr, n * n, 2 * width, 8 * width);
@@ -267,7 +267,7 @@ TEST_CASE("the cpu refuses graphs that are larger than was said when memory was 
     auto g = u.shape.batch();
     g.dims.max_nodes = max_nodes, g.dims.triangles = triangles;
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      triangle(backend, *c.scratch, u.settings(), u.inputs(), g, statistics, u.edges(u.o));
+      triangle(backend, *c.scratch, u.options(), u.inputs(), g, statistics, u.edges(u.o));
     });
   };
   CHECK_NOTHROW(forward(3, 35));
@@ -283,7 +283,7 @@ TEST_CASE("a triangle that does not fit is refused with a sentence") {
   auto in = u.inputs();
   triangle_statistics<double> const statistics{make_matrix(u.maximum.data(), 13, 2, 2),
                                                make_matrix(u.inverse_sum.data(), 13, 2, 2)};
-  auto const forward = [&](triangle_settings const& t, index_t rows) {
+  auto const forward = [&](triangle_options const& t, index_t rows) {
     triangle<reference::backend, double>(ex, scratch, t, in, g, statistics, row_block(u.edges(u.o), 0, rows));
   };
   CHECK_THROWS_WITH(forward({triangle_form::full, 3}, 13),
@@ -305,17 +305,17 @@ TEST_CASE("a triangle that does not fit is refused with a sentence") {
     auto const some = row_block(column_block(statistics.inverse_sum, 0, heads), 0, rows);
     for (triangle_statistics<double> const& bad :
          {triangle_statistics<double>{statistics.maximum, some}, {some, some}}) {
-      CHECK_THROWS_WITH((triangle<reference::backend, double>(ex, scratch, u.settings(), in, g, bad, u.edges(u.o))),
+      CHECK_THROWS_WITH((triangle<reference::backend, double>(ex, scratch, u.options(), in, g, bad, u.edges(u.o))),
                         wants_statistics);
       CHECK_THROWS_WITH((triangle_grad<reference::backend, double>(
-                            ex, scratch, u.settings(), in, g, {bad.maximum, bad.inverse_sum},
+                            ex, scratch, u.options(), in, g, {bad.maximum, bad.inverse_sum},
                             u.edges(std::as_const(u.o)), u.edges(std::as_const(u.d_o)), u.split(u.dx.data()))),
                         wants_statistics);
     }
   }
   std::vector<double> w(20);
   auto const weights = [&](index_t graph, index_t i, index_t columns) {
-    triangle_weights<reference::backend, double>(ex, u.settings(), u.inputs(), g, graph, i, 0,
+    triangle_weights<reference::backend, double>(ex, u.options(), u.inputs(), g, graph, i, 0,
                                                  make_matrix(w.data(), 2, columns, columns));
   };
   u.masked.clear();

@@ -63,8 +63,8 @@ struct use {
     for (index_t t = 0; t < shape.dims.triangles; ++t) masked.push_back(random.uniform() < 0.3);
     rate = 0.3;
   }
-  triangle_settings settings() const {
-    triangle_settings t{form, heads};
+  triangle_options options() const {
+    triangle_options t{form, heads};
     if (!sources.empty()) t.sources = make_vec(sources.data(), static_cast<index_t>(sources.size()));
     if (!masked.empty()) t.mask = {make_vec(masked.data(), shape.dims.triangles), fill};
     t.dropout = {rate, 99, 3, &step};
@@ -87,8 +87,8 @@ struct use {
                                             make_matrix(inverse_sum.data(), shape.dims.rows, heads, heads)};
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
       using any = std::remove_reference_t<decltype(backend)>;
-      triangle<any, T>(backend, *c.scratch, settings(), inputs(), shape.batch(), statistics, edges(o));
-      triangle_grad<any, T>(backend, *c.scratch, settings(), inputs(), shape.batch(),
+      triangle<any, T>(backend, *c.scratch, options(), inputs(), shape.batch(), statistics, edges(o));
+      triangle_grad<any, T>(backend, *c.scratch, options(), inputs(), shape.batch(),
                             {statistics.maximum, statistics.inverse_sum}, edges(std::as_const(o)),
                             edges(std::as_const(d_o)), split(dx.data()));
     });
@@ -122,7 +122,7 @@ struct by_definition {
       return static_cast<double>(u.d_o[static_cast<std::size_t>(row(i, j) * d + c * root + f)]);
     };
     bool const own = ablates_attention(u.form), right = uses_right_value(u.form);
-    auto const keep = u.settings().dropout;
+    auto const keep = u.options().dropout;
     struct term {
       index_t l;
       bool masked;
@@ -373,7 +373,7 @@ TEMPLATE_TEST_CASE("weights of a causal edge are those of its middle nodes, and 
       for (index_t i = 0; i < n; i += 3)
         for (index_t j = 0; j < n; j += 4) {
           std::vector<T> found(static_cast<std::size_t>(2 * n), T(9));
-          triangle_weights<typename TestType::backend, T>(ex, u.settings(), u.inputs(), g, graph, i, j,
+          triangle_weights<typename TestType::backend, T>(ex, u.options(), u.inputs(), g, graph, i, j,
                                                           make_matrix(found.data(), 2, n, n));
           for (index_t c = 0; c < 2; ++c)
             for (index_t l = 0; l < n; ++l) {

@@ -129,7 +129,7 @@ struct decoding {
     test::ragged const one({n});
     std::vector<double> o(static_cast<std::size_t>(n * n * d)),
         statistics(static_cast<std::size_t>(2 * n * n * s.heads));
-    triangle_settings t{s.form, s.heads};
+    triangle_options t{s.form, s.heads};
     t.sources = make_vec<index_t const>(&s.sources[static_cast<std::size_t>(h / s.beam)], 1);
     reference::backend ex;
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {

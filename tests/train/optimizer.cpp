@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("AdamW shrinks the parameter, Adam's weight decay joins the g
   clock.set(0, 0.01);
   for (bool decoupled : {false, true}) {
     set<double, TestType> parameters(test::two_layers<double>(2, 2, 1));
-    adam_settings settings;
+    adam_options settings;
     settings.weight_decay = 0.1;
     settings.decoupled = decoupled;
     parameters.mutable_values().second.bias(0) = 2;
@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("what lies between tensors stays zero", "", TRIAD_TEST_BACKEN
     for (index_t i = 0; i < static_cast<index_t>(view.size()); ++i)
       named[static_cast<std::size_t>(view.data_handle() - first + i)] = true;
   });
-  adam_settings settings{0.9, 0.999, 1e-8, 0.1, true};
+  adam_options settings{0.9, 0.999, 1e-8, 0.1, true};
   adam_optimizer<test::two_layers<float>, TestType> const adam(parameters, settings);
   CHECK(adam.stretches() == 1);
   training_clock<TestType> clock;
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("what lies between tensors stays zero", "", TRIAD_TEST_BACKEN
 TEMPLATE_TEST_CASE("a parameter without a gradient is skipped entirely, weight decay included", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
-  adam_settings settings{0.9, 0.999, 1e-8, 0.1, true};
+  adam_options settings{0.9, 0.999, 1e-8, 0.1, true};
   training_clock<TestType> clock;
   clock.set(0, 0.1);
   for (std::string const skipped : {"norm", "first", "second", "first.bias", "norm.gain", "second.bias"}) {
@@ -122,7 +122,7 @@ TEST_CASE("everything skipped is no update, and an epsilon of zero is refused") 
   adam_optimizer<test::two_layers<double>, reference::backend> const none(parameters, {},
                                                                           [](std::string const&) { return true; });
   CHECK(none.stretches() == 0);
-  adam_settings settings;
+  adam_options settings;
   settings.epsilon = 0;
   CHECK_THROWS_AS((adam_optimizer<test::two_layers<double>, reference::backend>(parameters, settings)),
                   contract_violation);

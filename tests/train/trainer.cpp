@@ -26,13 +26,13 @@ struct spy : cpu::backend {
   using cpu::backend::backend;
   int triangles = 0, gradients = 0, products = 0, unfit = 0;
 };
-void do_triangle(spy& ex, triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
+void do_triangle(spy& ex, triangle_options const& t, triangle_projections<float const> const& x, graph_batch const& g,
                  triangle_statistics<float> const& s, matrix<float> o, workspace ws) {
   ++ex.triangles;
   ex.unfit += cpu::triangles::rows_are_contiguous(t.form, x) && o.stride(1) == 1 ? 0 : 1;
   cpu::do_triangle(ex, t, x, g, s, o, ws);
 }
-void do_triangle_grad(spy& ex, triangle_settings const& t, triangle_projections<float const> const& x,
+void do_triangle_grad(spy& ex, triangle_options const& t, triangle_projections<float const> const& x,
                       graph_batch const& g, triangle_statistics<float const> const& s, matrix<float const> o,
                       matrix<float const> d_o, triangle_projections<float> const& dx, workspace ws) {
   ++ex.gradients;
@@ -47,8 +47,8 @@ void do_matmul(spy& ex, matrix<float const> a, matrix<float const> b, matrix<flo
   cpu::do_matmul(ex, a, b, c, accumulate, e);
 }
 
-edge_transformer_sizes sizes(double dropout, bool prune = true) {
-  edge_transformer_sizes z;
+edge_transformer_options sizes(double dropout, bool prune = true) {
+  edge_transformer_options z;
   z.labels = labels;
   z.targets = targets;
   z.layers = 3;
@@ -75,7 +75,7 @@ struct run {
     o.capacity = {8, 2200, 130, 2200 * 34, 34};
     return o;
   }
-  explicit run(int threads, edge_transformer_sizes const& z, keep kept = keep::everything)
+  explicit run(int threads, edge_transformer_options const& z, keep kept = keep::everything)
       : ex(threads), train(ex, model<T>(z), options(kept)), loader(options(kept).capacity) {
     initialize(train.parameters().mutable_values(), 3);
   }
@@ -333,7 +333,7 @@ TEST_CASE("a batch that does not fit is refused with its sizes and those of the 
       learner.update(in, loader.uploaded_answers(), 0.01),
       test::contains(
           "trainer: a batch of 1 graphs, 25 edges, 5 nodes, 125 triangles, 5 nodes in the largest does not fit") &&
-          test::contains("capacity in the trainer's settings is 0 graphs, 0 edges"));
+          test::contains("capacity in the trainer's options is 0 graphs, 0 edges"));
   CHECK_THROWS_WITH(learner.infer(in), test::contains("trainer: a batch of 1 graphs"));
 }
 

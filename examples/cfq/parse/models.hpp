@@ -16,21 +16,21 @@ inline constexpr triad::index_t reach = 16;
 
 /// make(model) of what the options describe.
 template <class Make>
-std::unique_ptr<parser> with_model(options const& o, parser_sizes const& z, Make&& make) {
+std::unique_ptr<parser> with_model(options const& o, parser_options const& z, Make&& make) {
   if (o.model == "edge-transformer") {
-    triad::edge_trunk_sizes const trunk{.tokens = z.tokens,
-                                        .relations = 2 * reach + 1,
-                                        .layers = o.layers,
-                                        .tied = o.tied,
-                                        .layer = {.width = o.width,
-                                                  .heads = o.heads,
-                                                  .hidden = triad::examples::hidden_of(o),
-                                                  .dropout = o.dropout,
-                                                  .variant = o.attention,
-                                                  .attention_bias = true}};
+    triad::edge_trunk_options const trunk{.tokens = z.tokens,
+                                          .relations = 2 * reach + 1,
+                                          .layers = o.layers,
+                                          .tied = o.tied,
+                                          .layer = {.width = o.width,
+                                                    .heads = o.heads,
+                                                    .hidden = triad::examples::hidden_of(o),
+                                                    .dropout = o.dropout,
+                                                    .variant = o.attention,
+                                                    .attention_bias = true}};
     return make(triad::edge_dependency_parser<float>(trunk, {.relations = z.relations}));
   }
-  triad::token_trunk_sizes const trunk{
+  triad::token_trunk_options const trunk{
       .tokens = z.tokens,
       .layers = o.layers,
       .tied = o.tied,

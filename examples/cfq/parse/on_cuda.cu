@@ -4,6 +4,6 @@
 #include "parser_on.hpp"
 #include "triad/cuda.cuh"
 
-std::unique_ptr<dependency::parser> dependency::make_on_cuda(options const& o, parser_sizes const& z) {
+std::unique_ptr<dependency::parser> dependency::make_on_cuda(options const& o, parser_options const& z) {
   return parser_with(triad::examples::first_device(o.arithmetic), o, z);
 }

@@ -22,7 +22,7 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
   using logits_type = triad::tensor<float, triad::dyn, triad::dyn>;
 
  public:
-  parser_on(Ex ex, Model const& m, options const& o, parser_sizes const& z)
+  parser_on(Ex ex, Model const& m, options const& o, parser_options const& z)
       : base(std::move(ex), m, settings(o, z)),
         loader_(z.capacity(), reach, m.width(), triad::memory_of(ex_)),
         pairs_(triad::planned_bytes([&](triad::arena& a) { plan_pairs(a, z); }), triad::memory_of(ex_)),
@@ -33,7 +33,7 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
     for (auto* v : {&edge_, &child_, &parent_}) v->resize(static_cast<std::size_t>(z.capacity().nodes));
   }
 
-  static triad::trainer_options settings(options const& o, parser_sizes const& z) {
+  static triad::trainer_options settings(options const& o, parser_options const& z) {
     return {.adam = {.weight_decay = o.decay, .decoupled = true},
             .max_norm = o.clip,
             .key = o.seed,
@@ -71,16 +71,16 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
 
  private:
   static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-  static void plan_pairs(triad::arena& a, parser_sizes const& z) {
+  static void plan_pairs(triad::arena& a, parser_options const& z) {
     for (int i = 0; i < 3; ++i) (void)a.make<triad::vec<index_t>>(z.capacity().nodes);
   }
   /// Of a relation for each word of the largest batch.
-  std::size_t relating_scratch(parser_sizes const& z) {
+  std::size_t relating_scratch(parser_options const& z) {
     auto const& m = trainer_.model();
     auto const dims = z.capacity();
     triad::arena values, kept;
     auto const w = plan<float const>(m, values);
-    auto const s = m.plan_saved(kept, dims, trainer_.options().memory);
+    auto const s = m.plan_saved(kept, dims, trainer_.given().memory);
     auto const in = m.measured_input(dims);
     return triad::planned_scratch(ex_, triad::call{}, [&](auto& dry, triad::call const& c) {
       m.relate(dry, c, w, s, in.pairs, logits_type(nullptr, dims.nodes, z.relations));
@@ -148,7 +148,7 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
 
 /// The model that the options describe, on a backend, which moves into it.
 template <class Ex>
-std::unique_ptr<parser> parser_with(Ex ex, options const& o, parser_sizes const& z) {
+std::unique_ptr<parser> parser_with(Ex ex, options const& o, parser_options const& z) {
   return with_model(o, z, [&](auto const& m) -> std::unique_ptr<parser> {
     return std::make_unique<parser_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
   });

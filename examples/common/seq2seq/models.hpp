@@ -34,8 +34,8 @@ inline triad::fused_stack_options stack_of(options const& o, index_t layers, boo
 }
 
 /// dlcl: of the encoder, as the paper compares with it.
-inline triad::fused_transformer_sizes model_of(options const& o, translator_sizes const& z) {
-  triad::fused_transformer_sizes sizes;
+inline triad::fused_transformer_options model_of(options const& o, translator_options const& z) {
+  triad::fused_transformer_options sizes;
   sizes.source_tokens = z.source_words;
   sizes.target_tokens = z.target_words;
   sizes.encoder = stack_of(o, o.encoder_layers, o.fuse == "source" || o.fuse == "both");
@@ -53,8 +53,8 @@ template <class Model>
 inline constexpr bool has_published_encoder =
     std::is_same_v<Model, triad::roberta_transformer<typename Model::value_type>>;
 
-inline triad::edge_transformer_seq2seq_sizes edge_model_of(options const& o, translator_sizes const& z) {
-  triad::edge_transformer_seq2seq_sizes sizes;
+inline triad::edge_transformer_seq2seq_options edge_model_of(options const& o, translator_options const& z) {
+  triad::edge_transformer_seq2seq_options sizes;
   sizes.tokens = z.target_words;
   sizes.layers = o.encoder_layers;
   sizes.tied = o.tied;

@@ -4,6 +4,6 @@
 #include "translator_on.hpp"
 #include "triad/cuda.cuh"
 
-std::unique_ptr<seq2seq::translator> seq2seq::make_on_cuda(options const& o, translator_sizes const& z) {
+std::unique_ptr<seq2seq::translator> seq2seq::make_on_cuda(options const& o, translator_options const& z) {
   return translator_with(triad::examples::first_device(o.arithmetic), o, z);
 }

@@ -23,11 +23,11 @@ struct parts_of {
   static constexpr double beta2 = 0.98;  // of Adam, as fairseq
 
   template <class Ex>
-  static loader<Ex> make_loader(Ex& ex, Model const& m, translator_sizes const& z) {
+  static loader<Ex> make_loader(Ex& ex, Model const& m, translator_options const& z) {
     return loader<Ex>(capacity(z), m.width(), words::end, words::end, triad::memory_of(ex));
   }
-  static triad::pair_dims capacity(translator_sizes const& z) { return z.capacity(); }
-  static triad::decoder_room room(translator_sizes const& z, int beam) {
+  static triad::pair_dims capacity(translator_options const& z) { return z.capacity(); }
+  static triad::decoder_room room(translator_options const& z, int beam) {
     auto sources = z.capacity();
     sources.pairs = z.sentences, sources.target_rows = 0, sources.longest_target = 0;
     return {sources, beam, z.longest_target};
@@ -45,11 +45,11 @@ struct parts_of<triad::edge_transformer_seq2seq<T, D, H, F, Form>> {
   static constexpr double beta2 = 0.999;  // the released program's
 
   template <class Ex>
-  static loader<Ex> make_loader(Ex& ex, model const& m, translator_sizes const& z) {
+  static loader<Ex> make_loader(Ex& ex, model const& m, translator_options const& z) {
     return loader<Ex>(capacity(z), m.layout, m.width(), words::end, words::end, triad::memory_of(ex), z.longest_target);
   }
-  static triad::edge_pair_dims capacity(translator_sizes const& z) { return z.edge_capacity(); }
-  static triad::edge_decoder_room room(translator_sizes const& z, int beam) {
+  static triad::edge_pair_dims capacity(translator_options const& z) { return z.edge_capacity(); }
+  static triad::edge_decoder_room room(translator_options const& z, int beam) {
     auto sources = z.edge_capacity();
     index_t const n = z.longest_source;
     sources.pairs = z.sentences, sources.whole = {}, sources.targets = 0;

@@ -105,7 +105,7 @@ inline index_t sentences_at_once(options const& o, index_t source, index_t longe
 
 /// Room for batches of o.tokens, for sequences as long as those of training and as `longest`, and, but where a model
 /// explains, for translating such sources.
-inline translator_sizes sizes_for(options const& o, vocabulary const& words, pair_length longest, use what) {
+inline translator_options sizes_for(options const& o, vocabulary const& words, pair_length longest, use what) {
   auto const how = search_of(o, words);
   auto const source = std::max(words.longest_source, longest.source);
   auto const found = how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(source));

@@ -61,7 +61,7 @@ enum class use { learning, translating, explaining };
 
 /// Room for batches of `tokens` tokens on each side, for single sequences of up to the longest, and for a search of
 /// `sentences` at once.
-struct translator_sizes {
+struct translator_options {
   index_t source_words, target_words;      // of the dictionaries, with their special tokens
   index_t tokens;                          // rows of a batch on either side
   index_t pairs;                           // of a batch at most; 0: as many as the tokens allow
@@ -95,11 +95,11 @@ struct translator_sizes {
 
 // The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not
 // got the backend, its function says so by a data_error.
-std::unique_ptr<translator> make_on_reference(options const& o, translator_sizes const& z);
-std::unique_ptr<translator> make_on_cpu(options const& o, translator_sizes const& z);
-std::unique_ptr<translator> make_on_cuda(options const& o, translator_sizes const& z);
+std::unique_ptr<translator> make_on_reference(options const& o, translator_options const& z);
+std::unique_ptr<translator> make_on_cpu(options const& o, translator_options const& z);
+std::unique_ptr<translator> make_on_cuda(options const& o, translator_options const& z);
 
-inline std::unique_ptr<translator> make_translator(options const& o, translator_sizes const& z) {
+inline std::unique_ptr<translator> make_translator(options const& o, translator_options const& z) {
   return triad::examples::on_chosen_backend(
       o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); },
       [&] { return make_on_cuda(o, z); });

@@ -22,13 +22,13 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   using T = typename Model::value_type;
 
  public:
-  translator_on(Ex ex, Model const& m, options const& o, translator_sizes const& z)
+  translator_on(Ex ex, Model const& m, options const& o, translator_options const& z)
       : base(std::move(ex), m, settings(o, z)), roberta_(o.roberta), sizes_(z), loader_(parts::make_loader(ex_, m, z)) {
     if (z.sentences > 0) (void)decoder(o.beam);
   }
 
-  static auto settings(options const& o, translator_sizes const& z) {
-    typename triad::trainer<Model, Ex>::settings s;
+  static auto settings(options const& o, translator_options const& z) {
+    typename triad::trainer<Model, Ex>::options s;
     s.adam = {.beta2 = parts::beta2, .weight_decay = o.decay, .decoupled = true};
     s.max_norm = o.clip;
     s.key = o.seed;
@@ -54,7 +54,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   }
 
   /// The same before anything is allocated.
-  static std::size_t planned_bytes(Ex& ex, Model const& m, options const& o, translator_sizes const& z) {
+  static std::size_t planned_bytes(Ex& ex, Model const& m, options const& o, translator_options const& z) {
     std::size_t search = 0;
     if (z.sentences > 0)
       for (int const beam : {1, o.beam}) search = std::max(search, decoder_type::planned(ex, m, parts::room(z, beam)));
@@ -178,7 +178,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
   }
 
   std::string roberta_;
-  translator_sizes sizes_;
+  translator_options sizes_;
   typename parts::template loader<Ex> loader_;
   std::vector<index_t> lengths_;  // of the sources that were added alone
   std::unique_ptr<decoder_type> decoder_;
@@ -190,7 +190,7 @@ class translator_on final : public triad::examples::learner_on<translator_on<Mod
 /// The sizes with as many tokens, up to those asked for, as o.memory holds.  Throws data_error where it does not hold a
 /// single pair.
 template <class Translator, class Ex, class Model>
-translator_sizes sizes_within(Ex& ex, Model const& m, options const& o, translator_sizes z) {
+translator_options sizes_within(Ex& ex, Model const& m, options const& o, translator_options z) {
   if (o.memory.empty() || z.what != use::learning) return z;
   auto const bytes = [&](index_t tokens) {
     auto fewer = z;
@@ -209,7 +209,7 @@ translator_sizes sizes_within(Ex& ex, Model const& m, options const& o, translat
 
 /// The model that the options describe, on a backend, which moves into it.
 template <class Ex>
-std::unique_ptr<translator> translator_with(Ex ex, options const& o, translator_sizes const& z) {
+std::unique_ptr<translator> translator_with(Ex ex, options const& o, translator_options const& z) {
   auto const made_of = [&](auto const& m) -> std::unique_ptr<translator> {
     using made = translator_on<std::remove_cvref_t<decltype(m)>, Ex>;
     auto const sizes = sizes_within<made>(ex, m, o, z);

@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "translator.hpp"
 
-std::unique_ptr<seq2seq::translator> seq2seq::make_on_cpu(options const& o, translator_sizes const&) {
+std::unique_ptr<seq2seq::translator> seq2seq::make_on_cpu(options const& o, translator_options const&) {
   triad::examples::built_without_cpu(o.program);
 }

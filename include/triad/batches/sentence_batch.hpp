@@ -71,7 +71,7 @@ struct parse_answers {
 /// Mean cross entropy of parents and of each kind of label, and their sum.  Overwrites loss (1) and all of d; each
 /// part's own loss goes to parts (5), in the order of parse_answers.
 template <backend Ex, class T>
-void parse_loss(Ex& ex, arena& scratch, arc_settings const& arcs, graph_batch const& graphs,
+void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, graph_batch const& graphs,
                 parse_scores<T> const& scores, parse_answers const& answers, vec<T> loss, vec<T> parts,
                 parse_scores<T> const& d) {
   TRIAD_EXPECTS(parts.extent(0) == 5, "parse_loss: there are five parts");
@@ -107,7 +107,7 @@ struct parses_sentences {
   }
 
   /// How the scores of edges are scores of parents.
-  arc_settings arcs_of(input const& in) const { return {self().reading, in.edge_mask}; }
+  arc_cross_entropy_options arcs_of(input const& in) const { return {self().reading, in.edge_mask}; }
 
  private:
   Model const& self() const { return static_cast<Model const&>(*this); }

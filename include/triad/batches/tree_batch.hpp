@@ -46,8 +46,8 @@ struct tree_batch {
     return {b, b * each, each, of_step(size), of_step(first)};
   }
   /// How step k chooses.  Noise that there is has k + 1 steps or more.
-  choice_settings<T> choice(index_t k) const {
-    choice_settings<T> t{over, operation_temperature, argument_temperature};
+  tree_choice_options<T> choice(index_t k) const {
+    tree_choice_options<T> t{over, operation_temperature, argument_temperature};
     auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {
       TRIAD_EXPECTS(
           k < v.extent(0),

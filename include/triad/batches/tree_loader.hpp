@@ -69,7 +69,7 @@ class reachable_positions {
 };
 
 /// What a loader of trees is made for.
-struct tree_loader_sizes {
+struct tree_loader_options {
   tree_positions<> where;
   index_t steps = 1;    // of the machine
   index_t symbols = 0;  // v, <empty> among them: the fillers are the unit vectors, and zero for <empty>
@@ -82,7 +82,7 @@ class tree_loader {
   using memory = typename Ex::memory;
 
   /// where: memory_of(ex) of a device's backend; hosts need none.
-  explicit tree_loader(tree_loader_sizes const& z, memory where = {})
+  explicit tree_loader(tree_loader_options const& z, memory where = {})
       : z_(checked(z)),
         symbols_(size(z.batch * z.where.count())),
         right_(symbols_.size()),
@@ -154,7 +154,7 @@ class tree_loader {
 
  private:
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
-  static tree_loader_sizes const& checked(tree_loader_sizes const& z) {
+  static tree_loader_options const& checked(tree_loader_options const& z) {
     (void)checked_size("tree_loader", {"steps", z.steps, most_repeats});
     (void)checked_size("tree_loader", {"symbols", z.symbols});
     (void)checked_size("tree_loader", {"batch", z.batch});
@@ -166,14 +166,14 @@ class tree_loader {
     for (index_t v = 1; v < symbols; ++v) unit[size(v * symbols + v)] = T(1);
     return unit;
   }
-  static std::size_t bytes(tree_loader_sizes const& z) {
+  static std::size_t bytes(tree_loader_options const& z) {
     index_t const positions = z.where.count();
     auto full = tree_batch<T>::measured(z.batch, positions, z.steps, {});
     full.support = {vec<std::uint8_t const>(nullptr, positions), vec<index_t const>(nullptr, positions)};
     return upload_bytes(full, tree_answers{vec<index_t const>(nullptr, z.batch * positions)});
   }
 
-  tree_loader_sizes z_;
+  tree_loader_options z_;
   index_t batch_ = 0;
   std::vector<index_t> symbols_, right_, sample_, zero_, size_, begin_;
   reachable_positions reachable_;

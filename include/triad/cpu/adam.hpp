@@ -14,8 +14,8 @@ namespace triad::cpu {
 namespace detail {
 
 /// The reference's arithmetic in its order for the elements that fill whole vectors; returns how many these are.
-inline index_t adam_by_vectors(adam_settings const& s, double rate, std::uint64_t step, vec<float> p,
-                               vec<float const> g, vec<float> m, vec<float> v) {
+inline index_t adam_by_vectors(adam_options const& s, double rate, std::uint64_t step, vec<float> p, vec<float const> g,
+                               vec<float> m, vec<float> v) {
   auto const of = [](double x) { return simd::broadcast(static_cast<float>(x)); };
   auto const t = static_cast<double>(step + 1);
   auto const b1 = of(s.beta1), b2 = of(s.beta2), one_b1 = of(1 - s.beta1), one_b2 = of(1 - s.beta2),
@@ -37,7 +37,7 @@ inline index_t adam_by_vectors(adam_settings const& s, double rate, std::uint64_
 }  // namespace detail
 
 template <class T>
-void do_adam(backend& ex, adam_settings const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
+void do_adam(backend& ex, adam_options const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
              vec<T const> g, vec<T> m, vec<T> v) {
   parallel_rows(ex, p.extent(0), elementwise_chunk, [&](index_t first, index_t count, int) {
     auto const part = [](auto w, index_t from, index_t size) { return decltype(w)(w.data_handle() + from, size); };

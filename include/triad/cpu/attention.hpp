@@ -34,7 +34,7 @@ inline void expect_measured(sequence_batch const& keys) {
 
 /// f(head, bits of dropout, memory of the thread) for every head of every sequence.
 template <class T, class F>
-void each_head(backend& ex, attention_settings const& t, attention_sequences const& s, index_t d, index_t tiles,
+void each_head(backend& ex, attention_options const& t, attention_sequences const& s, index_t d, index_t tiles,
                workspace ws, F&& f) {
   expect_measured(s.keys);
   keep_source const source(t.dropout);
@@ -50,18 +50,18 @@ void each_head(backend& ex, attention_settings const& t, attention_sequences con
 }  // namespace attending
 
 template <class T>
-std::size_t do_attention_workspace(backend& ex, attention_settings const&, attention_sequences const& s,
+std::size_t do_attention_workspace(backend& ex, attention_options const&, attention_sequences const& s,
                                    attention_operands<T const> const&) {
   return static_cast<std::size_t>(ex.threads) * attending::tile_bytes<T>(s, 1);
 }
 template <class T>
-std::size_t do_attention_grad_workspace(backend& ex, attention_settings const&, attention_sequences const& s,
+std::size_t do_attention_grad_workspace(backend& ex, attention_options const&, attention_sequences const& s,
                                         attention_operands<T const> const&) {
   return static_cast<std::size_t>(ex.threads) * attending::tile_bytes<T>(s, 2);
 }
 
 template <std::floating_point T>
-void do_attention(backend& ex, attention_settings const& t, attention_sequences const& s,
+void do_attention(backend& ex, attention_options const& t, attention_sequences const& s,
                   attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse,
                   matrix<T> context, workspace ws) {
   attending::each_head<T>(ex, t, s, x.query.extent(1), 1, ws,
@@ -86,7 +86,7 @@ void do_attention(backend& ex, attention_settings const& t, attention_sequences 
 }
 
 template <std::floating_point T>
-void do_attention_grad(backend& ex, attention_settings const& t, attention_sequences const& s,
+void do_attention_grad(backend& ex, attention_options const& t, attention_sequences const& s,
                        attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
                        matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace ws) {
   attending::each_head<T>(

@@ -26,7 +26,7 @@ inline constexpr index_t rows_at_once = 32;
 }  // namespace fuse
 
 template <class T>
-void do_fuse_attention(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void do_fuse_attention(backend& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
                        layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
                        tensor<T, dyn, dyn> kept) {
   index_t const d = states.extent(2), heads = t.heads;
@@ -63,7 +63,7 @@ void do_fuse_attention(backend& ex, fuse_settings const& t, index_t layers, tens
 }
 
 template <class T>
-void do_fuse_attention_grad(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void do_fuse_attention_grad(backend& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
                             layer_states<T const> states, tensor<T const, dyn, dyn> weights,
                             tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
                             layer_states<T> d_states) {

@@ -31,7 +31,7 @@ template <class T>
 
 /// The n scores of one node and head become weights; `first` is the element of dropout that the first of them is.
 template <class T>
-void softmax_row(relation_settings const& t, keep_source const& source, std::uint64_t first, index_t n, T* w) {
+void softmax_row(relation_attention_options const& t, keep_source const& source, std::uint64_t first, index_t n, T* w) {
   T maximum = w[0], sum = 0;
   for (index_t y = 1; y < n; ++y) maximum = w[y] > maximum ? w[y] : maximum;
   for (index_t y = 0; y < n; ++y) sum += w[y] = std::exp(w[y] - maximum);
@@ -50,7 +50,7 @@ void softmax_row(relation_settings const& t, keep_source const& source, std::uin
 }  // namespace relations
 
 template <class T>
-void do_relation_attention(backend& ex, relation_settings const& t, relation_operands<T const> const& in,
+void do_relation_attention(backend& ex, relation_attention_options const& t, relation_operands<T const> const& in,
                            graph_batch const& g, vec<T> weights, matrix<T> context) {
   if (!relations::rows_are_contiguous(in) || context.stride(1) != 1)
     return reference::do_relation_attention(ex, t, in, g, weights, context);
@@ -90,7 +90,7 @@ void do_relation_attention(backend& ex, relation_settings const& t, relation_ope
 }
 
 template <class T>
-void do_relation_attention_grad(backend& ex, relation_settings const& t, relation_operands<T const> const& in,
+void do_relation_attention_grad(backend& ex, relation_attention_options const& t, relation_operands<T const> const& in,
                                 graph_batch const& g, vec<T const> weights, matrix<T const> context, matrix<T const> dc,
                                 relation_operands<T> const& dx, edge_gradients edges) {
   if (!relations::rows_are_contiguous(in) || !relations::rows_are_contiguous(dx) || context.stride(1) != 1 ||

@@ -23,17 +23,17 @@
 
 namespace triad::cpu {
 
-inline std::size_t do_triangle_workspace(backend& ex, triangle_settings const& t,
+inline std::size_t do_triangle_workspace(backend& ex, triangle_options const& t,
                                          triangle_projections<float const> const& x, graph_dims const& dims) {
   return triangles::forward_parts(ex, t, x.query.extent(1) / t.heads, dims, nullptr).bytes;
 }
 
-inline std::size_t do_triangle_grad_workspace(backend& ex, triangle_settings const& t,
+inline std::size_t do_triangle_grad_workspace(backend& ex, triangle_options const& t,
                                               triangle_projections<float const> const& x, graph_dims const& dims) {
   return triangles::backward_parts(ex, t, x.query.extent(1) / t.heads, dims, nullptr).bytes;
 }
 
-inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x,
+inline void do_triangle(backend& ex, triangle_options const& t, triangle_projections<float const> const& x,
                         graph_batch const& g, triangle_statistics<float> const& statistics, matrix<float> o,
                         workspace ws) {
   if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) ||
@@ -85,7 +85,7 @@ inline void do_triangle(backend& ex, triangle_settings const& t, triangle_projec
   });
 }
 
-inline void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projections<float const> const& x,
+inline void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projections<float const> const& x,
                              graph_batch const& g, triangle_statistics<float const> const& statistics,
                              matrix<float const> o, matrix<float const> d_o, triangle_projections<float> const& dx,
                              workspace ws) {

@@ -19,7 +19,7 @@ struct adam_update {
     T step_size, root, shrink;
   };
 
-  TRIAD_DEVICE void operator()(block const& b, adam_settings s, vec<double const> rate, std::uint64_t const* step,
+  TRIAD_DEVICE void operator()(block const& b, adam_options s, vec<double const> rate, std::uint64_t const* step,
                                vec<T> p, vec<T const> g, vec<T> m, vec<T> v) const {
     auto& now = b.shared<shared>();
     T at[elementwise_each] = {}, gradient[elementwise_each] = {}, first[elementwise_each] = {},
@@ -62,7 +62,7 @@ struct clip_values {
 }  // namespace detail
 
 template <class T>
-void do_adam(backend& ex, adam_settings const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
+void do_adam(backend& ex, adam_options const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
              vec<T const> g, vec<T> m, vec<T> v) {
   launch(ex, detail::adam_update<T>{}, blocks_for(p.extent(0), detail::elementwise_block), s, rate, step, p, g, m, v);
 }

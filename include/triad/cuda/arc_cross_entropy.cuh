@@ -19,13 +19,13 @@ namespace detail {
 /// everything and writes nothing.
 template <class T>
 struct arc_row {
-  arc_settings const& settings;
+  arc_cross_entropy_options const& options;
   vec<T const> const& score;
   bool live;
   index_t node, n, first, step;  // edge (of parent j) = first + j step
 
-  TRIAD_DEVICE arc_row(block const& b, arc_settings const& t, graph_batch const& g, vec<T const> const& s)
-      : settings(t), score(s) {
+  TRIAD_DEVICE arc_row(block const& b, arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> const& s)
+      : options(t), score(s) {
     index_t const item = b.index() * row_warps + b.row();
     live = item < g.dims.nodes;
     node = live ? item : 0;
@@ -36,8 +36,8 @@ struct arc_row {
     step = along ? 1 : n;
   }
   TRIAD_DEVICE index_t edge(index_t j) const { return first + j * step; }
-  TRIAD_DEVICE bool masked(index_t j) const { return settings.masked.extent(0) != 0 && settings.masked(edge(j)) != 0; }
-  TRIAD_DEVICE T operator()(index_t j) const { return masked(j) ? T(settings.fill) : score(edge(j)); }
+  TRIAD_DEVICE bool masked(index_t j) const { return options.masked.extent(0) != 0 && options.masked(edge(j)) != 0; }
+  TRIAD_DEVICE T operator()(index_t j) const { return masked(j) ? T(options.fill) : score(edge(j)); }
 
   // As softmax_total reads a row: nothing is held.
   static constexpr int held = 0;
@@ -49,7 +49,7 @@ struct arc_losses {
   static constexpr char const* name = "losses of arc_cross_entropy";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score,
+  TRIAD_DEVICE void operator()(block const& b, arc_cross_entropy_options t, graph_batch g, vec<T const> score,
                                vec<index_t const> parent, vec<T> losses) const {
     arc_row<T> const row(b, t, g, score);
     softmax_total<T> const total(b, row, row.n);
@@ -67,7 +67,7 @@ struct arc_gradient {
   static constexpr char const* name = "gradient of arc_cross_entropy";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score,
+  TRIAD_DEVICE void operator()(block const& b, arc_cross_entropy_options t, graph_batch g, vec<T const> score,
                                vec<index_t const> parent, vec<T const> counts, vec<T> dscore) const {
     arc_row<T> const row(b, t, g, score);
     softmax_total<T> const total(b, row, row.n);
@@ -86,7 +86,7 @@ struct arc_argmax {
   static constexpr char const* name = "best_arcs";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, arc_settings t, graph_batch g, vec<T const> score,
+  TRIAD_DEVICE void operator()(block const& b, arc_cross_entropy_options t, graph_batch g, vec<T const> score,
                                vec<index_t> best) const {
     arc_row<T> const row(b, t, g, score);
     T value = row.n > 0 ? row(0) : T(0);
@@ -104,7 +104,7 @@ struct arc_argmax {
 }  // namespace detail
 
 template <class T>
-void do_arc_cross_entropy(backend& ex, arc_settings const& t, graph_batch const& g, vec<T const> score,
+void do_arc_cross_entropy(backend& ex, arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> score,
                           vec<index_t const> parent, vec<T> loss, vec<T> dscore, vec<T> losses) {
   index_t const blocks = blocks_for(g.dims.nodes, row_warps);
   launch(ex, detail::arc_losses<T>{}, blocks, t, g, score, parent, losses);
@@ -114,7 +114,8 @@ void do_arc_cross_entropy(backend& ex, arc_settings const& t, graph_batch const&
 }
 
 template <class T>
-void do_best_arcs(backend& ex, arc_settings const& t, graph_batch const& g, vec<T const> score, vec<index_t> best) {
+void do_best_arcs(backend& ex, arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> score,
+                  vec<index_t> best) {
   launch(ex, detail::arc_argmax<T>{}, blocks_for(g.dims.nodes, row_warps), t, g, score, best);
 }
 

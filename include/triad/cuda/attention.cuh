@@ -252,19 +252,19 @@ struct attention_backward_from {
 }  // namespace detail
 
 template <class T>
-std::size_t do_attention_workspace(backend&, attention_settings const&, attention_sequences const&,
+std::size_t do_attention_workspace(backend&, attention_options const&, attention_sequences const&,
                                    attention_operands<T const> const&) {
   return 0;
 }
 
 template <class T>
-std::size_t do_attention_grad_workspace(backend&, attention_settings const& t, attention_sequences const& s,
+std::size_t do_attention_grad_workspace(backend&, attention_options const& t, attention_sequences const& s,
                                         attention_operands<T const> const&) {
   return static_cast<std::size_t>(t.heads * s.queries.rows) * sizeof(T);
 }
 
 template <class T>
-void do_attention(backend& ex, attention_settings const& t, attention_sequences const& s,
+void do_attention(backend& ex, attention_options const& t, attention_sequences const& s,
                   attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse,
                   matrix<T> context, workspace) {
   auto const run = [&](auto const& kernel) {
@@ -279,7 +279,7 @@ void do_attention(backend& ex, attention_settings const& t, attention_sequences 
 
 namespace detail {
 template <bool Relative, class T>
-void attention_grad_by(backend& ex, attention_settings const& t, attention_sequences const& s,
+void attention_grad_by(backend& ex, attention_options const& t, attention_sequences const& s,
                        attention_slopes<T, Relative> const& all) {
   launch(ex, attention_backward_to<T, Relative>{}, attention_blocks(s.queries, t.heads), all);
   launch(ex, attention_backward_from<T, Relative>{}, attention_blocks(s.keys, t.heads), all);
@@ -287,7 +287,7 @@ void attention_grad_by(backend& ex, attention_settings const& t, attention_seque
 }  // namespace detail
 
 template <class T>
-void do_attention_grad(backend& ex, attention_settings const& t, attention_sequences const& s,
+void do_attention_grad(backend& ex, attention_options const& t, attention_sequences const& s,
                        attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
                        matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace ws) {
   vec<T> const delta(reinterpret_cast<T*>(ws.data), t.heads * s.queries.rows);

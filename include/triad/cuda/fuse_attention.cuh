@@ -24,7 +24,7 @@ struct fuse_attention_rows {
   static constexpr char const* name = "fuse_attention";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, fuse_settings t, index_t layers, tensor<T const, dyn, dyn> u,
+  TRIAD_DEVICE void operator()(block const& b, fuse_attention_options t, index_t layers, tensor<T const, dyn, dyn> u,
                                layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
                                tensor<T, dyn, dyn> kept) const {
     index_t const item = b.index() * row_warps + b.row();
@@ -77,7 +77,7 @@ struct fuse_attention_grad_rows {
   static constexpr char const* name = "fuse_attention_grad";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, fuse_settings t, index_t layers, tensor<T const, dyn, dyn> u,
+  TRIAD_DEVICE void operator()(block const& b, fuse_attention_options t, index_t layers, tensor<T const, dyn, dyn> u,
                                layer_states<T const> states, tensor<T const, dyn, dyn> weights,
                                tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept,
                                tensor<T, dyn, dyn> du, layer_states<T> d_states) const {
@@ -115,7 +115,7 @@ struct fuse_attention_grad_rows {
 }  // namespace detail
 
 template <class T>
-void do_fuse_attention(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void do_fuse_attention(backend& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
                        layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
                        tensor<T, dyn, dyn> kept) {
   launch(ex, detail::fuse_attention_rows<T>{}, blocks_for(states.extent(1), row_warps), t, layers, u, states, weights,
@@ -123,7 +123,7 @@ void do_fuse_attention(backend& ex, fuse_settings const& t, index_t layers, tens
 }
 
 template <class T>
-void do_fuse_attention_grad(backend& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void do_fuse_attention_grad(backend& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
                             layer_states<T const> states, tensor<T const, dyn, dyn> weights,
                             tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
                             layer_states<T> d_states) {

@@ -40,23 +40,23 @@ struct relation_place {
   }
 };
 
-/// What the kernels need of the settings, of which the host computes all it can.
+/// What the kernels need of the options, of which the host computes all it can.
 template <class T>
 struct relation_rule {
-  relation_settings settings;
+  relation_attention_options options;
   index_t width;
   T root, scale;
   bool drops;
 
-  relation_rule(relation_settings const& t, index_t d)
-      : settings(t),
+  relation_rule(relation_attention_options const& t, index_t d)
+      : options(t),
         width(d / t.heads),
         root(::cuda::std::sqrt(T(width))),
         scale(t.dropout.active() ? T(t.dropout.scale()) : T(1)),
         drops(t.dropout.active()) {}
 
   TRIAD_DEVICE bool masked(index_t edge) const {
-    return settings.mask.masked.extent(0) != 0 && settings.mask.masked(edge) != 0;
+    return options.mask.masked.extent(0) != 0 && options.mask.masked(edge) != 0;
   }
 };
 
@@ -80,9 +80,9 @@ struct relation_forward {
 
   TRIAD_DEVICE void operator()(block const& b, relation_rule<T> t, relation_operands<T const> in, graph_batch g,
                                vec<T> weights, matrix<T> context) const {
-    relation_place const at(b, g, t.settings.heads);
+    relation_place const at(b, g, t.options.heads);
     index_t const n = at.n, x = at.node + at.own, edge = at.edge + at.own * n;  // of y = 0
-    index_t const first = relation_weight(t.settings.heads, at.edge, n, at.head, at.own, 0);
+    index_t const first = relation_weight(t.options.heads, at.edge, n, at.head, at.own, 0);
     T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes the total one
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = relation_chunk(begin, n);
@@ -94,7 +94,7 @@ struct relation_forward {
         if (b.lane() == k) mine = s / t.root;
       }
       if (b.lane() < count) {
-        if (t.masked(edge + begin + b.lane())) mine = T(t.settings.mask.fill);
+        if (t.masked(edge + begin + b.lane())) mine = T(t.options.mask.fill);
         weights(first + begin + b.lane()) = mine;  // read below by this lane alone
         maximum = mine > maximum ? mine : maximum;
       }
@@ -108,7 +108,7 @@ struct relation_forward {
       if (b.lane() < count) {
         index_t const element = first + begin + b.lane();
         T const p = ::cuda::std::exp(weights(element) - maximum) / total;
-        bool const kept = !t.drops || t.settings.dropout.keeps(static_cast<std::uint64_t>(element));
+        bool const kept = !t.drops || t.options.dropout.keeps(static_cast<std::uint64_t>(element));
         weights(element) = kept ? p : -p;
         mine = kept ? p * t.scale : T(0);
       }
@@ -143,7 +143,7 @@ struct relation_gradients {
   /// Of nodes x and y of the graph, the same in every lane.
   TRIAD_DEVICE pair at(block const& b, relation_place const& p, index_t x, index_t y) const {
     index_t const r = p.edge + x * p.n + y;
-    T const w = weights(relation_weight(rule.settings.heads, p.edge, p.n, p.head, x, y)),
+    T const w = weights(relation_weight(rule.options.heads, p.edge, p.n, p.head, x, y)),
             probability = w < T(0) ? -w : w;
     T const keep = w < T(0) ? T(0) : rule.scale;
     T const slope = head_sum<T>(b, p.head, rule.width, [&](index_t f) {
@@ -171,7 +171,7 @@ struct relation_backward_to {
   static constexpr int threads = relation_warps * warp;
 
   TRIAD_DEVICE void operator()(block const& b, relation_gradients<T> t, bool add) const {
-    relation_place const at(b, t.graphs, t.rule.settings.heads);
+    relation_place const at(b, t.graphs, t.rule.options.heads);
     index_t const n = at.n, x = at.node + at.own, edge = at.edge + at.own * n, width = t.rule.width;
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = relation_chunk(begin, n);
@@ -202,7 +202,7 @@ struct relation_backward_from {
   static constexpr int threads = relation_warps * warp;
 
   TRIAD_DEVICE void operator()(block const& b, relation_gradients<T> t) const {
-    relation_place const at(b, t.graphs, t.rule.settings.heads);
+    relation_place const at(b, t.graphs, t.rule.options.heads);
     index_t const n = at.n, y = at.node + at.own, width = t.rule.width;
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = relation_chunk(begin, n);
@@ -228,14 +228,14 @@ struct relation_backward_from {
 }  // namespace detail
 
 template <class T>
-void do_relation_attention(backend& ex, relation_settings const& t, relation_operands<T const> const& in,
+void do_relation_attention(backend& ex, relation_attention_options const& t, relation_operands<T const> const& in,
                            graph_batch const& g, vec<T> weights, matrix<T> context) {
   launch(ex, detail::relation_forward<T>{}, blocks_for(g.dims.nodes * t.heads, detail::relation_warps),
          detail::relation_rule<T>(t, in.query.extent(1)), in, g, weights, context);
 }
 
 template <class T>
-void do_relation_attention_grad(backend& ex, relation_settings const& t, relation_operands<T const> const& in,
+void do_relation_attention_grad(backend& ex, relation_attention_options const& t, relation_operands<T const> const& in,
                                 graph_batch const& g, vec<T const> weights, matrix<T const> context, matrix<T const> dc,
                                 relation_operands<T> const& dx, edge_gradients edges) {
   index_t const blocks = blocks_for(g.dims.nodes * t.heads, detail::relation_warps);

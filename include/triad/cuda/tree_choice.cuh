@@ -33,7 +33,7 @@ struct tree_choice_samples {
   static constexpr char const* name = "tree_choice";
   static constexpr int threads = 64;
 
-  TRIAD_DEVICE void operator()(block const& b, choice_settings<T> t, index_t step, tree_logits<T const> x,
+  TRIAD_DEVICE void operator()(block const& b, tree_choice_options<T> t, index_t step, tree_logits<T const> x,
                                tree_choices<T> chosen, tree_weights_view<T> weights, matrix<T> weighted_root) const {
     index_t const sample = b.index(), arguments = weights.extent(3), cons = arguments / 2, trees = step + 1;
     auto const of_operation = static_cast<T>(t.operation_temperature);
@@ -75,7 +75,7 @@ struct tree_choice_grad_samples {
     T part[threads / warp];
   };
 
-  TRIAD_DEVICE void operator()(block const& b, choice_settings<T> t, index_t step, matrix<T const> root,
+  TRIAD_DEVICE void operator()(block const& b, tree_choice_options<T> t, index_t step, matrix<T const> root,
                                tree_choices<T const> chosen, tree_weights_view<T const> d_weights,
                                matrix<T const> d_weighted_root, tree_logits<T> dx) const {
     index_t const sample = b.index(), arguments = d_weights.extent(3), cons = arguments / 2, trees = step + 1;
@@ -121,13 +121,13 @@ struct tree_choice_grad_samples {
 }  // namespace detail
 
 template <class T>
-void do_tree_choice(backend& ex, choice_settings<T> const& t, index_t step, tree_logits<T const> const& x,
+void do_tree_choice(backend& ex, tree_choice_options<T> const& t, index_t step, tree_logits<T const> const& x,
                     tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
   launch(ex, detail::tree_choice_samples<T>{}, weights.extent(1), t, step, x, chosen, weights, weighted_root);
 }
 
 template <class T>
-void do_tree_choice_grad(backend& ex, choice_settings<T> const& t, index_t step, matrix<T const> root,
+void do_tree_choice_grad(backend& ex, tree_choice_options<T> const& t, index_t step, matrix<T const> root,
                          tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
                          matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
   launch(ex, detail::tree_choice_grad_samples<T>{}, d_weights.extent(1), t, step, root, chosen, d_weights,

@@ -70,7 +70,7 @@ struct paths {
   }
 };
 template <class T>
-paths paths_of(triangle_settings const& t, triangle_projections<T const> const& x, graph_dims const& dims) {
+paths paths_of(triangle_options const& t, triangle_projections<T const> const& x, graph_dims const& dims) {
   auto const width = x.query.extent(1) / t.heads;
   return {t.form, width, width <= widest<T>, dims};
 }
@@ -98,21 +98,21 @@ matrix<T> delta_in(workspace ws, index_t rows, index_t heads) {
 }  // namespace triangles
 
 template <class T>
-std::size_t do_triangle_workspace(backend&, triangle_settings const&, triangle_projections<T const> const&,
+std::size_t do_triangle_workspace(backend&, triangle_options const&, triangle_projections<T const> const&,
                                   graph_dims const&) {
   return 0;
 }
 
 /// delta of every edge and head, where the small kernels are not alone.
 template <class T>
-std::size_t do_triangle_grad_workspace(backend&, triangle_settings const& t, triangle_projections<T const> const& x,
+std::size_t do_triangle_grad_workspace(backend&, triangle_options const& t, triangle_projections<T const> const& x,
                                        graph_dims const& dims) {
   auto const path = triangles::paths_of(t, x, dims);
   return path.tiled || path.general ? static_cast<std::size_t>(dims.rows * t.heads) * sizeof(T) : 0;
 }
 
 template <class T>
-void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
+void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
                  triangle_statistics<T> const& statistics, matrix<T> o, workspace) {
   using namespace triangles;
   if (g.dims.rows == 0) return;
@@ -146,7 +146,7 @@ void do_triangle(backend& ex, triangle_settings const& t, triangle_projections<T
 }
 
 template <class T>
-void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projections<T const> const& x,
+void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
                       graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
                       matrix<T const> d_o, triangle_projections<T> const& dx, workspace ws) {
   using namespace triangles;
@@ -203,7 +203,7 @@ void do_triangle_grad(backend& ex, triangle_settings const& t, triangle_projecti
 
 /// Nothing is written for an edge that the graph has not: its size is on the device.
 template <class T>
-void do_triangle_weights(backend& ex, triangle_settings const& t, triangle_projections<T const> const& x,
+void do_triangle_weights(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
                          graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {
   launch(ex, triangles::weights_kernel<T>(), t.heads, triangles::make_problem(t, x, g), t.form, graph, i, j, weights);
 }

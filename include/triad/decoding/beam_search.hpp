@@ -26,7 +26,7 @@
 
 namespace triad {
 
-struct beam_options {
+struct beam_search_options {
   index_t beam = 5;           // k
   double length_penalty = 1;  // alpha; 0: none
   index_t n_best = 1;         // hypotheses that best() gives
@@ -54,7 +54,7 @@ struct hypothesis {
 class beam_search {
  public:
   /// Room for batches of up to so many sentences; the first has as many.
-  beam_search(index_t sentences, index_t vocabulary, beam_options options)
+  beam_search(index_t sentences, index_t vocabulary, beam_search_options options)
       : most_(sentences), v_(vocabulary), k_(options.beam), options_(std::move(options)) {
     auto const token = [&](index_t t) { return t >= 0 && t < vocabulary; };
     TRIAD_EXPECTS(sentences >= 0 && k_ > 0, "beam_search: a beam holds one hypothesis at least");
@@ -234,7 +234,7 @@ class beam_search {
   }
 
   index_t most_, v_, k_, sentences_ = 0, step_ = 0, open_ = 0;  // open_: sentences that are not over
-  beam_options options_;
+  beam_search_options options_;
   std::vector<std::uint8_t> allowed_, live_;  // (v), (rows)
   std::vector<index_t> token_, parent_;       // (longest + 2, rows)
   std::vector<double> sum_, log_total_;       // (rows) log P of each hypothesis; of the logits

@@ -92,7 +92,7 @@ struct self_attention {
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {
     stacked().forward(ex, c, w.projections, in.x, {}, s.projected);
-    attend(ex, c, w, settings(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s);
+    attend(ex, c, w, options(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
   /// The same for the newest token of every sequence, row s of x that of sequence s: its key and value join the cache,
@@ -111,7 +111,7 @@ struct self_attention {
         make_matrix(memory != nullptr ? memory + (cache.length - 1) * 2 * d : nullptr, count, 2 * d, room * 2 * d);
     gather_rows(ex, column_block(s.projected, d, 2 * d), cache.sequences.queries.first, newest);
     auto const all = make_matrix<T const>(memory, count * room, 2 * d, 2 * d);
-    attention_settings now = settings(c, in);
+    attention_options now = options(c, in);
     now.causal = false;  // a query sees all keys there are
     attend(ex, c, w, now, cache.sequences,
            {column_block(read_only(s.projected), 0, d), column_block(all, 0, d), column_block(all, d, d)}, s);
@@ -127,7 +127,7 @@ struct self_attention {
     auto const d_context = c.scratch->template make<output>(rows, width());
     auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(rows, 3 * width());
     mixer().backward(ex, c, w.output, s.context, {}, dy, d_context, gradient.output);
-    auto const now = settings(c, in);
+    auto const now = options(c, in);
     attention_sequences const both{in.sequences, in.sequences};
     auto const x = split(read_only(s.projected));
     auto const lse = vec<T const>(s.lse);
@@ -141,7 +141,7 @@ struct self_attention {
   }
 
  private:
-  attention_settings settings(call const& c, input const& in) const {
+  attention_options options(call const& c, input const& in) const {
     return {heads(), causal, in.masked, c.child(0).dropout(dropout), reach};
   }
   template <class S>
@@ -150,7 +150,7 @@ struct self_attention {
   }
   static relative_memory<T> memory(saved const& s) { return {as_matrix(s.bias), as_matrix(s.offset_weights)}; }
   template <class Ex>
-  void attend(Ex& ex, call const& c, fields<T const> const& w, attention_settings const& now,
+  void attend(Ex& ex, call const& c, fields<T const> const& w, attention_options const& now,
               attention_sequences const& of, attention_operands<T const> const& x, saved const& s) const {
     if (reach > 0)
       attention(ex, *c.scratch, now, of, x, tables(w), memory(s), s.lse, as_matrix(s.context));

@@ -100,7 +100,7 @@ struct cross_attention {
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after, const_view<projected> source) const {
     square().forward(ex, c, w.query, in.x, {}, s.query);
-    attention(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.query), source), s.lse,
+    attention(ex, *c.scratch, options(c, in), sequences_of(in), operands(read_only(s.query), source), s.lse,
               as_matrix(s.context));
     square().forward(ex, c, w.output, s.context, {}, y, after);
   }
@@ -115,7 +115,7 @@ struct cross_attention {
                dq = c.scratch->template make<output>(rows, width());
     auto const d_projected = plan_source(*c.scratch, in.source.x.extent(0));
     square().backward(ex, c, w.output, s.context, {}, dy, d_context, gradient.output);
-    attention_grad(ex, *c.scratch, settings(c, in), sequences_of(in), operands(read_only(s.query), read_only(s.source)),
+    attention_grad(ex, *c.scratch, options(c, in), sequences_of(in), operands(read_only(s.query), read_only(s.source)),
                    vec<T const>(s.lse), as_matrix(read_only(s.context)), as_matrix(read_only(d_context)),
                    operands(dq, d_projected));
     keys_values().product().backward_params(ex, c, in.source.x, read_only(d_projected), gradient.source.all);
@@ -124,7 +124,7 @@ struct cross_attention {
   }
 
  private:
-  attention_settings settings(call const& c, input const& in) const {
+  attention_options options(call const& c, input const& in) const {
     return {heads(), false, in.source.masked, c.child(0).dropout(dropout)};
   }
   static attention_sequences sequences_of(input const& in) { return {in.sequences, in.source.sequences}; }

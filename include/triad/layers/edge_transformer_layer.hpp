@@ -23,7 +23,7 @@
 namespace triad {
 
 /// Sizes and rates of an Edge Transformer layer.
-struct edge_transformer_options {
+struct edge_transformer_layer_options {
   // d, h, width of the feed-forward block; left out: the type's, or one head
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;
@@ -41,7 +41,7 @@ struct edge_transformer_layer {
   feed_forward<T, D, F, D> block;
   double dropout = 0;  // of both branches before they are added
 
-  explicit edge_transformer_layer(edge_transformer_options const& o)
+  explicit edge_transformer_layer(edge_transformer_layer_options const& o)
       : norm{extents_of<D>("edge_transformer_layer", {"width", o.width})},
         attention{width_and_heads<D, H>("edge_transformer_layer", o.width, o.heads), o.variant, o.attention_bias,
                   dropout_rate("edge_transformer_layer", o.dropout)},

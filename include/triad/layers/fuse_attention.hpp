@@ -92,7 +92,7 @@ struct fuse_attention_layer {
     square().forward(ex, c, w.query, in.x, {}, s.query);
     transform(ex, scale_by<double>{1 / std::sqrt(static_cast<double>(head_width()))}, s.query, s.query);
     batched_matmul(ex, narrow(read_only(s.query)), of_heads(w.key), wide(s.u));
-    fuse_attention(ex, settings(c), in.layers, read_only(s.u), in.states, s.weights, s.mixed, s.kept);
+    fuse_attention(ex, options(c), in.layers, read_only(s.u), in.states, s.weights, s.mixed, s.kept);
     batched_matmul(ex, wide(read_only(s.mixed)), of_heads_across(w.value), narrow(s.context));
     head_bias_add(ex, read_only(s.kept), w.value.bias, tensor<T, dyn, dyn>(s.context));
     square().forward(ex, c, w.output, s.context, {}, y, after);
@@ -112,7 +112,7 @@ struct fuse_attention_layer {
     head_bias_grad(ex, scratch, read_only(s.kept), w.value.bias, tensor<T const, dyn, dyn>(d_context), d_kept,
                    gradient.value.bias);
     batched_matmul(ex, narrow(read_only(d_context)), of_heads(w.value), wide(d_mixed));
-    fuse_attention_grad(ex, settings(c), in.layers, read_only(s.u), in.states, read_only(s.weights), read_only(d_mixed),
+    fuse_attention_grad(ex, options(c), in.layers, read_only(s.u), in.states, read_only(s.weights), read_only(d_mixed),
                         read_only(d_kept), du, d_states);
     batched_matmul(ex, wide(read_only(du)), of_heads_across(w.key), narrow(dq));
     for (index_t h = 0; h < heads(); ++h) {
@@ -127,7 +127,7 @@ struct fuse_attention_layer {
 
  private:
   constexpr index_t head_width() const { return width() / heads(); }
-  fuse_settings settings(call const& c) const { return {heads(), c.child(0).dropout(dropout)}; }
+  fuse_attention_options options(call const& c) const { return {heads(), c.child(0).dropout(dropout)}; }
   /// (rows, h k) by head: (h, rows, k);  (rows, h d): (h, rows, d).
   template <class View>
   matrices<typename View::element_type> narrow(View v) const {

@@ -52,7 +52,7 @@ struct fused_layer {
   bool crosses, fuses;  // whether it has the middle two
 
   /// source_width: of the states that a decoder looks at; 0: an encoder.
-  fused_layer(transformer_options const& o, index_t source_width, bool has_fuse)
+  fused_layer(transformer_layer_options const& o, index_t source_width, bool has_fuse)
       : attention{{shape_of(o), o.dropout, o.causal, o.reach}, norm_of(o), o.dropout, o.norms},
         cross{{shape_of(o), source_width, o.dropout}, norm_of(o), o.dropout, o.norms},
         fuse{fuse_attention_layer<T, D, H>(o.width, o.heads, o.dropout), norm_of(o), o.dropout, o.norms},
@@ -153,10 +153,12 @@ struct fused_layer {
     block.forward(ex, c.child(3), w.block, last(s), s.block, y);
   }
 
-  static extents<D, H> shape_of(transformer_options const& o) {
+  static extents<D, H> shape_of(transformer_layer_options const& o) {
     return width_and_heads<D, H>("fused_layer", o.width, o.heads);
   }
-  static layer_norm_layer<T, D> norm_of(transformer_options const& o) { return sublayer_norm<T, D>("fused_layer", o); }
+  static layer_norm_layer<T, D> norm_of(transformer_layer_options const& o) {
+    return sublayer_norm<T, D>("fused_layer", o);
+  }
   static cross_input<T, D> cross_of(input const& in, saved const& s) {
     return {s.after_attention, in.sequences, in.source};
   }

@@ -28,7 +28,7 @@ enum class layer_link { previous, sum, weighted };
 inline constexpr index_t most_layers = 63;
 
 struct fused_stack_options {
-  transformer_options layer{};
+  transformer_layer_options layer{};
   index_t layers = 1;       // L
   bool tied = false;        // the same parameters in every layer
   std::uint64_t fused = 0;  // bit k: layer k + 1 has fuse-attention
@@ -51,7 +51,7 @@ struct fused_stack {
   using state = tensor<T, dyn, D>;  // (rows, d)
   using norm_type = layer_norm_layer<T, D>;
 
-  transformer_options of;
+  transformer_layer_options of;
   index_t count;
   bool tied;
   std::uint64_t fused;

@@ -102,7 +102,7 @@ struct edge_input {
   triangle_mask mask{};
   vec<index_t const> read{nullptr, 0};  // the edges whose result is wanted, or none: all
   vec<index_t const> sources{nullptr,
-                             0};  // (b) causal: triangle_settings says which middle nodes are left; or none: all
+                             0};  // (b) causal: triangle_options says which middle nodes are left; or none: all
 };
 
 /// The same input with another state.

@@ -80,7 +80,7 @@ struct relation_attention_layer {
             place.make<output>(dims.nodes, width())};
   }
 
-  relation_settings settings(call const& c, input const& in) const {
+  relation_attention_options options(call const& c, input const& in) const {
     return {heads(), in.mask, c.child(0).dropout(dropout)};
   }
 
@@ -96,7 +96,7 @@ struct relation_attention_layer {
   template <backend Ex>
   void attend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     stacked().forward(ex, c, w, in.x, {}, s.projected);
-    relation_attention(ex, settings(c, in), split(read_only(s.projected), in.relations), in.graphs, s.weights,
+    relation_attention(ex, options(c, in), split(read_only(s.projected), in.relations), in.graphs, s.weights,
                        as_matrix(s.context));
   }
   /// From d_context to dx, followed by `after` (an empty dx is not computed), and to the relations' gradient.
@@ -106,7 +106,7 @@ struct relation_attention_layer {
                        edge_gradients edges, fields<T> gradient, epilogue<T> const& after = {}) const {
     auto const frame = c.scratch->open();
     auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(in.graphs.dims.nodes, 3 * width());
-    relation_attention_grad(ex, settings(c, in), split(read_only(s.projected), in.relations), in.graphs,
+    relation_attention_grad(ex, options(c, in), split(read_only(s.projected), in.relations), in.graphs,
                             vec<T const>(s.weights), as_matrix(read_only(s.context)), as_matrix(d_context),
                             split(d_projected, d_relations), edges);
     stacked().backward(ex, c, w, in.x, {}, d_projected, dx, gradient, after);

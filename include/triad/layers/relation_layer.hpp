@@ -14,7 +14,7 @@
 namespace triad {
 
 /// Sizes and rates of a relation-aware layer.
-struct relation_options {
+struct relation_layer_options {
   // d, h, width of the feed-forward block; left out: the type's, or one head
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;
@@ -36,7 +36,7 @@ struct relation_layer {
   post_norm_block<T, D, F> block;
   double dropout = 0;  // of the attention's result
 
-  explicit relation_layer(relation_options const& o)
+  explicit relation_layer(relation_layer_options const& o)
       : attention{width_and_heads<D, H>("relation_layer", o.width, o.heads), dropout_rate("relation_layer", o.dropout)},
         block(o.width, o.hidden, o.dropout),
         dropout(o.dropout) {}

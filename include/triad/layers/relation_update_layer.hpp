@@ -80,7 +80,7 @@ struct relation_update_layer {
   post_norm_block<T, D, F> block;  // of edges
   double dropout = 0;              // of u
 
-  explicit relation_update_layer(relation_options const& o)
+  explicit relation_update_layer(relation_layer_options const& o)
       : nodes(o), block(o.width, o.hidden, o.dropout), dropout(o.dropout) {}
 
   constexpr index_t width() const { return nodes.width(); }

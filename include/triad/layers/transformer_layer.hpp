@@ -14,7 +14,7 @@
 namespace triad {
 
 /// Sizes and rates of a Transformer layer.
-struct transformer_options {
+struct transformer_layer_options {
   // d, h, width of the feed-forward block; left out: the type's, or one head
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;  // of the weights, of both branches, and of the feed-forward block's hidden states
@@ -27,7 +27,7 @@ struct transformer_options {
 
 /// The norm of each sublayer of a layer with these options.  owner: the layer, for messages.
 template <class T, index_t D>
-constexpr layer_norm_layer<T, D> sublayer_norm(char const* owner, transformer_options const& o) {
+constexpr layer_norm_layer<T, D> sublayer_norm(char const* owner, transformer_layer_options const& o) {
   return {extents_of<D>(owner, {"width", o.width}), o.epsilon};
 }
 
@@ -42,7 +42,7 @@ struct transformer_layer {
   attention_type attention;
   block_type block;
 
-  explicit transformer_layer(transformer_options const& o)
+  explicit transformer_layer(transformer_layer_options const& o)
       : attention{{width_and_heads<D, H>("transformer_layer", o.width, o.heads),
                    dropout_rate("transformer_layer", o.dropout), o.causal, o.reach},
                   sublayer_norm<T, D>("transformer_layer", o),

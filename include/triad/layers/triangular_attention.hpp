@@ -59,7 +59,7 @@ struct triangular_attention {
             place.make<tensor<T, dyn, D>>(dims.rows, width())};
   }
 
-  triangle_settings settings(call const& c, input const& in) const {
+  triangle_options options(call const& c, input const& in) const {
     return {variant, heads(), in.mask, in.sources, c.child(0).dropout(dropout)};
   }
 
@@ -75,7 +75,7 @@ struct triangular_attention {
   template <backend Ex>
   void mix(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     stacked().forward(ex, c, w.stacked, in.x, {}, s.projected);
-    triangle(ex, *c.scratch, settings(c, in), split(read_only(s.projected)), in.graphs,
+    triangle(ex, *c.scratch, options(c, in), split(read_only(s.projected)), in.graphs,
              triangle_statistics<T>{as_matrix(s.maximum), as_matrix(s.inverse_sum)}, as_matrix(s.mixed));
   }
 
@@ -85,7 +85,7 @@ struct triangular_attention {
                     tensor<T, dyn, D> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
     auto const frame = c.scratch->open();
     auto const d_projected = c.scratch->template make<tensor<T, dyn, dyn>>(in.x.extent(0), projections() * width());
-    triangle_grad(ex, *c.scratch, settings(c, in), split(read_only(s.projected)), in.graphs,
+    triangle_grad(ex, *c.scratch, options(c, in), split(read_only(s.projected)), in.graphs,
                   triangle_statistics<T const>{as_matrix(read_only(s.maximum)), as_matrix(read_only(s.inverse_sum))},
                   as_matrix(read_only(s.mixed)), matrix<T const>(as_matrix(d_o)), split(d_projected));
     stacked().backward(ex, c, w.stacked, in.x, {}, d_projected, dx, gradient.stacked, after);
@@ -109,7 +109,7 @@ struct triangular_attention {
   template <backend Ex>
   void weights(Ex& ex, call const& c, input const& in, saved const& s, index_t graph, index_t i, index_t j,
                matrix<T> result) const {
-    triangle_weights(ex, settings(c, in), split(read_only(s.projected)), in.graphs, graph, i, j, result);
+    triangle_weights(ex, options(c, in), split(read_only(s.projected)), in.graphs, graph, i, j, result);
   }
 };
 

@@ -31,7 +31,7 @@ struct dependency_parser {
   Trunk trunk;
   Heads heads;
 
-  dependency_parser(typename Trunk::sizes const& z, typename Heads::options const& o)
+  dependency_parser(typename Trunk::options const& z, typename Heads::options const& o)
       : trunk(z), heads(trunk.width(), o) {}
 
   constexpr index_t width() const { return trunk.width(); }

@@ -16,12 +16,12 @@
 
 namespace triad {
 
-struct edge_transformer_sizes {
+struct edge_transformer_options {
   index_t labels = 0;   // rows of the embedding
   index_t targets = 0;  // logits
   index_t layers = 1;
   bool tied = true;
-  edge_transformer_options layer{};
+  edge_transformer_layer_options layer{};
   bool prune = true;  // false: the last layer is computed at every edge, as the released program does; the same logits
 };
 
@@ -37,7 +37,7 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   repeat<T, layer_type> layers;
   feed_forward<T, D, D, dyn> readout;
 
-  explicit edge_transformer(edge_transformer_sizes const& z)
+  explicit edge_transformer(edge_transformer_options const& z)
       : labels{extents_of<dyn, D>("edge_transformer", {"labels", z.labels}, {"width", z.layer.width})},
         layers{layer_type(z.layer), extents_of<dyn>("edge_transformer", {"layers", z.layers, most_repeats}), z.tied,
                z.prune},

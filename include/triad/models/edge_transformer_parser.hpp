@@ -11,19 +11,19 @@
 
 namespace triad {
 
-struct edge_transformer_parser_sizes {
+struct edge_transformer_parser_options {
   index_t tokens = 0;      // rows of the table of tokens
   index_t relations = 33;  // rows of the table of relative positions
   label_counts labels{};
   index_t layers = 1;
   bool tied = false;  // true: as the paper has it; the released program's are not, whatever its switch says
-  edge_transformer_options layer{};
+  edge_transformer_layer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   double positional_dropout = 0;
   arcs reading = arcs::from_child;
   index_t fixed_token = -1;  // whose vector is not learned, or none
 
-  edge_trunk_sizes trunk() const {
+  edge_trunk_options trunk() const {
     return {tokens, relations, layers, tied, layer, encoding, positional_dropout, fixed_token};
   }
 };
@@ -39,7 +39,7 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   label_heads<T, D> heads;
   arcs reading;
 
-  explicit edge_transformer_parser(edge_transformer_parser_sizes const& z)
+  explicit edge_transformer_parser(edge_transformer_parser_options const& z)
       : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)}, reading(z.reading) {}
 
   constexpr index_t width() const { return trunk.width(); }

@@ -19,12 +19,12 @@
 
 namespace triad {
 
-struct edge_transformer_seq2seq_sizes {
+struct edge_transformer_seq2seq_options {
   index_t tokens = 0;  // rows of the one table of tokens, and logits
   index_t reach = 32;  // at which relative positions are clipped
   index_t layers = 1;  // of either side
   bool tied = false;   // true: one set of parameters for all layers of a side, as the paper has it
-  edge_transformer_options layer{};
+  edge_transformer_layer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   edge_reading reading = edge_reading::own;
   double positional_dropout = 0;
@@ -43,7 +43,7 @@ struct edge_transformer_side {
   pair_edges<T, D> edges;
   repeat<T, layer_type> layers;
 
-  explicit edge_transformer_side(edge_transformer_seq2seq_sizes const& z)
+  explicit edge_transformer_side(edge_transformer_seq2seq_options const& z)
       : edges{z.encoding, edge_places{checked_size(name, {"reach", z.reach})},
               extents_of<D>(name, {"width", z.layer.width}), dropout_rate(name, z.positional_dropout), z.fixed_token},
         layers{layer_type(z.layer), extents_of<dyn>(name, {"layers", z.layers, most_repeats}), z.tied, z.prune} {}
@@ -80,7 +80,7 @@ struct edge_transformer_seq2seq {
   edge_pair_layout layout;  // for a loader
   label_smoothing smoothing;
 
-  explicit edge_transformer_seq2seq(edge_transformer_seq2seq_sizes const& z)
+  explicit edge_transformer_seq2seq(edge_transformer_seq2seq_options const& z)
       : tokens(checked_size(side::name, {"tokens", z.tokens})),
         encoder(z),
         decoder(z),

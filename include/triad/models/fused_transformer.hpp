@@ -23,7 +23,7 @@
 
 namespace triad {
 
-struct fused_transformer_sizes {
+struct fused_transformer_options {
   index_t source_tokens = 0, target_tokens = 0;  // rows of the tables; the second is v
   fused_stack_options encoder{}, decoder{};      // causal and source_width are the model's to set
   bool tied_output = true;                       // the decoder's table gives the logits
@@ -62,7 +62,7 @@ struct fused_transformer {
   bool tied_output, positions;
   label_smoothing smoothing;
 
-  explicit fused_transformer(fused_transformer_sizes const& z) requires std::same_as<Source, scaled_tokens<T, D>>
+  explicit fused_transformer(fused_transformer_options const& z) requires std::same_as<Source, scaled_tokens<T, D>>
       : fused_transformer(z, Source{checked_size("fused_transformer", {"source_tokens", z.source_tokens}),
                                     extents_of<D>("fused_transformer: the encoder", {"width", z.encoder.layer.width}),
                                     z.dropout, z.fixed_token}) {
@@ -70,7 +70,7 @@ struct fused_transformer {
                   "fused_transformer: an encoder and a decoder that share waves need the same width");
   }
   /// z.source_tokens is not read.
-  fused_transformer(fused_transformer_sizes const& z, Source const& s)
+  fused_transformer(fused_transformer_options const& z, Source const& s)
       : source(s),
         target{checked_size("fused_transformer", {"target_tokens", z.target_tokens}),
                extents_of<D>("fused_transformer: the decoder", {"width", z.decoder.layer.width}),

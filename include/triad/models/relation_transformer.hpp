@@ -20,12 +20,12 @@
 
 namespace triad {
 
-struct relation_transformer_sizes {
+struct relation_transformer_options {
   index_t labels = 0;   // rows of the embedding
   index_t targets = 0;  // logits
   index_t layers = 1;
   bool tied = true;
-  relation_options layer{};
+  relation_layer_options layer{};
   bool prune = true;  // false: the last layer is computed everywhere, as the released program does; the same logits
 };
 
@@ -64,7 +64,7 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   repeat<T, layer_type> layers;
   readout_type readout;
 
-  explicit relation_aware_transformer(relation_transformer_sizes const& z)
+  explicit relation_aware_transformer(relation_transformer_options const& z)
       : labels{extents_of<dyn, D>("relation_transformer", {"labels", z.labels}, {"width", z.layer.width})},
         layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}), z.tied,
                z.prune},
@@ -170,7 +170,7 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   repeat<T, layer_type> layers;
   readout_type readout;
 
-  explicit relation_updating_transformer(relation_transformer_sizes const& z)
+  explicit relation_updating_transformer(relation_transformer_options const& z)
       : labels{extents_of<dyn, D>("relation_transformer", {"labels", z.labels}, {"width", z.layer.width})},
         layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}), z.tied,
                z.prune},

@@ -31,7 +31,7 @@ using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T
 /// The published encoder under the decoder of `z`.  Config: roberta_config, or a struct with its members.
 /// Of z's source side dropouts and fuse-attention are kept, the rest is the config's or RoBERTa's.
 template <class T, class Config>
-roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_sizes z) {
+roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options z) {
   TRIAD_EXPECTS(!z.encoder.tied && z.encoder.link == layer_link::previous,
                 "roberta_under_decoder: its layers are neither tied nor linked to earlier ones");
   auto& layer = z.encoder.layer;

@@ -16,12 +16,12 @@
 
 namespace triad {
 
-struct edge_trunk_sizes {
+struct edge_trunk_options {
   index_t tokens = 0;      // rows of the table of tokens
   index_t relations = 33;  // rows of the table of relative positions
   index_t layers = 1;
   bool tied = false;
-  edge_transformer_options layer{};
+  edge_transformer_layer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   double positional_dropout = 0;
   index_t fixed_token = -1;  // whose vector is not learned, or none
@@ -30,14 +30,14 @@ struct edge_trunk_sizes {
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
 struct edge_trunk {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;
-  using sizes = edge_trunk_sizes;
+  using options = edge_trunk_options;
   using input = sentence_batch<T>;
   using states = tensor<T, dyn, D>;  // (rows, d)
 
   sequence_edges<T, D> encoder;
   repeat<T, layer_type> layers;
 
-  explicit edge_trunk(sizes const& z)
+  explicit edge_trunk(options const& z)
       : encoder{z.encoding,
                 checked_size("edge_trunk", {"tokens", z.tokens}),
                 checked_size("edge_trunk", {"relations", z.relations}),
@@ -100,11 +100,11 @@ struct edge_trunk {
   }
 };
 
-struct token_trunk_sizes {
+struct token_trunk_options {
   index_t tokens = 0;  // rows of the table of tokens
   index_t layers = 1;
   bool tied = false;
-  transformer_options layer{};
+  transformer_layer_options layer{};
   double positional_dropout = 0;
   index_t fixed_token = -1;  // whose vector is not learned, or none
 };
@@ -113,7 +113,7 @@ struct token_trunk_sizes {
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct token_trunk {
   using layer_type = transformer_layer<T, D, H, F>;
-  using sizes = token_trunk_sizes;
+  using options = token_trunk_options;
   using input = sentence_batch<T>;
   using states = tensor<T, dyn, D>;  // (nodes, d)
 
@@ -121,7 +121,7 @@ struct token_trunk {
   repeat<T, layer_type> layers;
   layer_norm_layer<T, D> norm;
 
-  explicit token_trunk(sizes const& z)
+  explicit token_trunk(options const& z)
       : encoder{checked_size("token_trunk", {"tokens", z.tokens}),
                 extents_of<D>("token_trunk", {"width", z.layer.width}),
                 dropout_rate("token_trunk", z.positional_dropout), z.fixed_token},

@@ -13,16 +13,16 @@
 
 namespace triad {
 
-struct transformer_parser_sizes {
+struct transformer_parser_options {
   index_t tokens = 0;  // rows of the table of tokens
   label_counts labels{};
   index_t layers = 1;
   bool tied = false;
-  transformer_options layer{};
+  transformer_layer_options layer{};
   double positional_dropout = 0;
   index_t fixed_token = -1;  // whose vector is not learned, or none
 
-  token_trunk_sizes trunk() const { return {tokens, layers, tied, layer, positional_dropout, fixed_token}; }
+  token_trunk_options trunk() const { return {tokens, layers, tied, layer, positional_dropout, fixed_token}; }
 };
 
 /// A token as the child that asks, and as the parent that it may be.
@@ -43,7 +43,7 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
   trunk_type trunk;
   label_heads<T, D> heads;
 
-  explicit transformer_parser(transformer_parser_sizes const& z)
+  explicit transformer_parser(transformer_parser_options const& z)
       : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)} {}
 
   constexpr index_t width() const { return trunk.width(); }

@@ -21,7 +21,7 @@
 
 namespace triad {
 
-struct tree_machine_sizes {
+struct tree_machine_options {
   index_t steps = 1;
   index_t symbols = 0;  // v, <empty> among them
   bool unit_fillers =
@@ -46,7 +46,7 @@ struct tree_machine {
   repeat<T, agent_type> agents;  // their parameters; each step has other sizes, so the passes are below
   wide_linear<T, D> shrink;
 
-  tree_machine(Interpreter of, index_t tree_positions, tree_machine_sizes const& z)
+  tree_machine(Interpreter of, index_t tree_positions, tree_machine_options const& z)
       : interpreter(of),
         positions(tree_positions),
         steps(z.steps),

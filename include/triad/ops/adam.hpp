@@ -12,7 +12,7 @@
 
 namespace triad {
 
-struct adam_settings {
+struct adam_options {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double weight_decay = 0;
   bool decoupled = false;  // true: AdamW
@@ -20,14 +20,13 @@ struct adam_settings {
 
 /// rate (1) and step live where the parameters live.  Overwrites p, m, v.
 template <backend Ex, class P, class G, class M, class V>
-void adam(Ex& ex, adam_settings const& settings, vec<double const> rate, std::uint64_t const* step, P p, G g, M m,
-          V v) {
+void adam(Ex& ex, adam_options const& options, vec<double const> rate, std::uint64_t const* step, P p, G g, M m, V v) {
   using T = element_t<P>;
   TRIAD_EXPECTS(rate.extent(0) == 1, "adam: the rate is one number");
   TRIAD_EXPECTS(p.size() == g.size() && p.size() == m.size() && p.size() == v.size(),
                 "adam: parameters, gradient and moments differ in size");
   if constexpr (executes<Ex>)
-    do_adam(ex, settings, rate, step, as_vec(p), vec<T const>(as_vec(g)), as_vec(m), as_vec(v));
+    do_adam(ex, options, rate, step, as_vec(p), vec<T const>(as_vec(g)), as_vec(m), as_vec(v));
 }
 
 /// Scales g in place so that its norm, given in norm (1), is at most max_norm.

@@ -20,14 +20,14 @@ enum class arcs {
 };  // the released program's reading of the Edge Transformer's parser, and the paper's
 
 /// How scores of edges are read as scores of parents.
-struct arc_settings {
+struct arc_cross_entropy_options {
   arcs reading = arcs::from_child;
   vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
   double fill = -1e3;
 };
 
 namespace detail {
-inline void expect_arcs(arc_settings const& t, graph_batch const& g, index_t scores) {
+inline void expect_arcs(arc_cross_entropy_options const& t, graph_batch const& g, index_t scores) {
   TRIAD_EXPECTS(scores == g.dims.rows, "arcs: one score an edge is needed");
   TRIAD_EXPECTS(t.masked.extent(0) == 0 || t.masked.extent(0) == scores, "arcs: the mask needs one byte an edge");
 }
@@ -35,8 +35,8 @@ inline void expect_arcs(arc_settings const& t, graph_batch const& g, index_t sco
 
 /// Bytes of scratch memory come from the arena.  Overwrites loss (1) and dscore (rows); no node with a parent: loss 0.
 template <backend Ex, class T>
-void arc_cross_entropy(Ex& ex, arena& scratch, arc_settings const& t, graph_batch const& g, vec<T const> score,
-                       vec<index_t const> parent, vec<T> loss, vec<T> dscore) {
+void arc_cross_entropy(Ex& ex, arena& scratch, arc_cross_entropy_options const& t, graph_batch const& g,
+                       vec<T const> score, vec<index_t const> parent, vec<T> loss, vec<T> dscore) {
   detail::expect_arcs(t, g, score.extent(0));
   TRIAD_EXPECTS(dscore.extent(0) == score.extent(0) && loss.extent(0) == 1,
                 "arc_cross_entropy: one gradient an edge and one loss are needed");
@@ -48,7 +48,8 @@ void arc_cross_entropy(Ex& ex, arena& scratch, arc_settings const& t, graph_batc
 
 /// best(i) = the first node j of i's graph with the largest s(i, j).
 template <backend Ex, class T>
-void best_arcs(Ex& ex, arc_settings const& t, graph_batch const& g, vec<T const> score, vec<index_t> best) {
+void best_arcs(Ex& ex, arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> score,
+               vec<index_t> best) {
   detail::expect_arcs(t, g, score.extent(0));
   TRIAD_EXPECTS(best.extent(0) == g.dims.nodes, "best_arcs: one result a node is needed");
   if constexpr (executes<Ex>) do_best_arcs(ex, t, g, score, best);

@@ -36,7 +36,7 @@ namespace triad {
 
 /// What one use of the operation is made of, besides tensors.  J(i) is every key of the sequence but those that are
 /// masked.
-struct attention_settings {
+struct attention_options {
   index_t heads = 1;
   bool causal = false;  // masked: keys after the query, where the last query stands at the last key
   vec<std::uint8_t const> masked{nullptr, 0};  // (k rows) masked: keys with 1; or (0)
@@ -103,7 +103,7 @@ TRIAD_HOST_DEVICE constexpr index_t attention_weight(attention_sequences const& 
 
 namespace detail {
 template <class S>
-void expect_attention(attention_settings const& t, attention_sequences const& s, attention_operands<S> const& x) {
+void expect_attention(attention_options const& t, attention_sequences const& s, attention_operands<S> const& x) {
   auto const d = x.query.extent(1);
   TRIAD_EXPECTS(t.heads > 0 && d > 0 && d % t.heads == 0,
                 "attention: the width must be a multiple of the number of heads");
@@ -115,8 +115,8 @@ void expect_attention(attention_settings const& t, attention_sequences const& s,
                 "attention: the mask needs one byte a key");
 }
 template <class S, class T>
-void expect_relative(attention_settings const& t, attention_operands<T const> const& x,
-                     relative_tables<S> const& tables, relative_memory<T> const& m) {
+void expect_relative(attention_options const& t, attention_operands<T const> const& x, relative_tables<S> const& tables,
+                     relative_memory<T> const& m) {
   index_t const offsets = relative_offsets(t.reach), rows = x.query.extent(0), k = x.query.extent(1) / t.heads;
   auto const fits = [](auto v, index_t n, index_t width) {
     return v.extent(0) == n && v.extent(1) == width && v.stride(1) == 1;
@@ -141,7 +141,7 @@ void each_pair_of_heads(index_t heads, matrix<X> x, matrix<Y> y, F&& f) {
 }
 
 template <class Ex, class T>
-void run_attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+void run_attention(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
                    attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse, matrix<T> c) {
   expect_attention(t, s, x);
   TRIAD_EXPECTS(same_shape(c, x.query), "attention: the output needs the shape of the queries");
@@ -151,7 +151,7 @@ void run_attention(Ex& ex, arena& scratch, attention_settings const& t, attentio
   if constexpr (executes<Ex>) do_attention(ex, t, s, x, relative, lse, c, ws);
 }
 template <class Ex, class T>
-void run_attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+void run_attention_grad(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
                         attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
                         matrix<T const> c, matrix<T const> dc, attention_operands<T> const& dx) {
   expect_attention(t, s, x);
@@ -167,7 +167,7 @@ void run_attention_grad(Ex& ex, arena& scratch, attention_settings const& t, att
 
 /// Overwrites c (q rows, d) and lse (h q rows, head by head), which backward needs; rows of no sequence are left alone.
 template <backend Ex, class T>
-void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+void attention(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
                attention_operands<T const> const& x, vec<T> lse, matrix<T> c) {
   TRIAD_EXPECTS(t.reach == 0, "attention: a reach needs tables of relative positions");
   detail::run_attention(ex, scratch, t, s, x, relative_forward<T>{}, lse, c);
@@ -175,7 +175,7 @@ void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_se
 /// The same with relative positions; overwrites what backward needs of them too.  Every row of queries belongs to a
 /// sequence.
 template <backend Ex, class T>
-void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+void attention(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
                attention_operands<T const> const& x, relative_tables<T const> const& tables,
                relative_memory<T> const& relative, vec<T> lse, matrix<T> c) {
   detail::expect_relative(t, x, tables, relative);
@@ -188,7 +188,7 @@ void attention(Ex& ex, arena& scratch, attention_settings const& t, attention_se
 
 /// Overwrites every gradient in dx; rows of no sequence are left alone.
 template <backend Ex, class T>
-void attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+void attention_grad(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
                     attention_operands<T const> const& x, vec<T const> lse, matrix<T const> c, matrix<T const> dc,
                     attention_operands<T> const& dx) {
   TRIAD_EXPECTS(t.reach == 0, "attention_grad: a reach needs tables of relative positions");
@@ -197,7 +197,7 @@ void attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attenti
 /// The same with relative positions; adds to the gradients of their tables.  Every row of queries belongs to a
 /// sequence.
 template <backend Ex, class T>
-void attention_grad(Ex& ex, arena& scratch, attention_settings const& t, attention_sequences const& s,
+void attention_grad(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
                     attention_operands<T const> const& x, relative_tables<T const> const& tables,
                     relative_memory<T> const& relative, vec<T const> lse, matrix<T const> c, matrix<T const> dc,
                     attention_operands<T> const& dx, relative_tables<T> const& d_tables) {

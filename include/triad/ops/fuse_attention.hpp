@@ -20,7 +20,7 @@
 
 namespace triad {
 
-struct fuse_settings {
+struct fuse_attention_options {
   index_t heads = 1;
   dropout_mask dropout{};  // element (row h + head) l + j of p
 };
@@ -31,8 +31,8 @@ using layer_states = tensor<S, dyn, dyn, dyn>;  // (layers or more, rows, d)
 
 namespace detail {
 template <class U, class X, class P, class M, class K>
-void expect_fuse(fuse_settings const& t, index_t layers, U const& u, X const& states, P const& weights, M const& mixed,
-                 K const& kept) {
+void expect_fuse(fuse_attention_options const& t, index_t layers, U const& u, X const& states, P const& weights,
+                 M const& mixed, K const& kept) {
   index_t const rows = states.extent(1), d = states.extent(2);
   TRIAD_EXPECTS(t.heads > 0 && layers > 0 && layers <= states.extent(0),
                 "fuse_attention: heads and layers must be positive, and there must be states of so many layers");
@@ -48,7 +48,7 @@ void expect_fuse(fuse_settings const& t, index_t layers, U const& u, X const& st
 /// Overwrites weights (rows, heads layers), which backward needs: p before dropout, negative where dropout zeroed it;
 /// mixed (rows, heads d) and kept (rows, heads): m and s of every head.
 template <backend Ex, class T>
-void fuse_attention(Ex& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void fuse_attention(Ex& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
                     layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
                     tensor<T, dyn, dyn> kept) {
   detail::expect_fuse(t, layers, u, states, weights, mixed, kept);
@@ -57,7 +57,7 @@ void fuse_attention(Ex& ex, fuse_settings const& t, index_t layers, tensor<T con
 
 /// Overwrites du (rows, heads d); adds to the first `layers` of d_states.
 template <backend Ex, class T>
-void fuse_attention_grad(Ex& ex, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void fuse_attention_grad(Ex& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
                          layer_states<T const> states, tensor<T const, dyn, dyn> weights,
                          tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
                          layer_states<T> d_states) {

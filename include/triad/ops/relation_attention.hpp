@@ -30,7 +30,7 @@ struct edge_mask {
 };
 
 /// What one use of the operation is made of, besides tensors.
-struct relation_settings {
+struct relation_attention_options {
   index_t heads = 1;
   edge_mask mask{};
   dropout_mask dropout{};  // element relation_weight(...) of p
@@ -54,7 +54,7 @@ enum class edge_gradients { overwritten, added };
 
 namespace detail {
 template <class S>
-void expect_relations(relation_settings const& t, relation_operands<S> const& x, graph_batch const& g) {
+void expect_relations(relation_attention_options const& t, relation_operands<S> const& x, graph_batch const& g) {
   auto const d = x.query.extent(1);
   TRIAD_EXPECTS(t.heads > 0 && d % t.heads == 0,
                 "relation_attention: the width must be a multiple of the number of heads");
@@ -71,8 +71,8 @@ void expect_relations(relation_settings const& t, relation_operands<S> const& x,
 /// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout masked
 /// it.
 template <backend Ex, class T>
-void relation_attention(Ex& ex, relation_settings const& t, relation_operands<T const> const& x, graph_batch const& g,
-                        vec<T> weights, matrix<T> c) {
+void relation_attention(Ex& ex, relation_attention_options const& t, relation_operands<T const> const& x,
+                        graph_batch const& g, vec<T> weights, matrix<T> c) {
   detail::expect_relations(t, x, g);
   TRIAD_EXPECTS(same_shape(c, x.query), "relation_attention: the output needs the shape of the query");
   TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows,
@@ -82,7 +82,7 @@ void relation_attention(Ex& ex, relation_settings const& t, relation_operands<T 
 
 /// Overwrites the gradients of query, key and value; overwrites or adds to those of edge_key and edge_value.
 template <backend Ex, class T>
-void relation_attention_grad(Ex& ex, relation_settings const& t, relation_operands<T const> const& x,
+void relation_attention_grad(Ex& ex, relation_attention_options const& t, relation_operands<T const> const& x,
                              graph_batch const& g, vec<T const> weights, matrix<T const> c, matrix<T const> dc,
                              relation_operands<T> const& dx, edge_gradients edges = edge_gradients::overwritten) {
   detail::expect_relations(t, x, g);

@@ -26,7 +26,7 @@ enum class choice_over { trees, arguments };
 
 /// How a step chooses: operations and arguments each have noise or none, and a temperature.
 template <class T>
-struct choice_settings {
+struct tree_choice_options {
   choice_over over = choice_over::trees;  // what the softmax of the arguments is over
   double operation_temperature = 1, argument_temperature = 1;
   matrix<T const> operation_noise = make_matrix<T const>(nullptr, 0, 0, 0);  // (batch, b + 1) or none
@@ -50,7 +50,7 @@ struct tree_choices {
 
 namespace detail {
 template <class T, class S>
-void expect_choice(choice_settings<T> const& t, index_t step, tree_logits<S> const& x, index_t batch,
+void expect_choice(tree_choice_options<T> const& t, index_t step, tree_logits<S> const& x, index_t batch,
                    index_t arguments) {
   TRIAD_EXPECTS(x.operation.extent(0) == batch && x.operation.extent(1) == arguments / 2 + 1,
                 "tree_choice: operations are (batch, b + 1)");
@@ -69,7 +69,7 @@ void expect_choice(choice_settings<T> const& t, index_t step, tree_logits<S> con
 
 /// Overwrites the step's choices, its part of `weights` (steps, batch, slots, 2 b), and weighted_root (batch, f).
 template <backend Ex, class T>
-void tree_choice(Ex& ex, choice_settings<T> const& t, index_t step, tree_logits<T const> const& x,
+void tree_choice(Ex& ex, tree_choice_options<T> const& t, index_t step, tree_logits<T const> const& x,
                  tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
   detail::expect_choice(t, step, x, weights.extent(1), weights.extent(3));
   TRIAD_EXPECTS(same_shape(chosen.operation, x.operation) && same_shape(chosen.arguments, weights),
@@ -82,7 +82,7 @@ void tree_choice(Ex& ex, choice_settings<T> const& t, index_t step, tree_logits<
 
 /// Overwrites dx from the step's part of d_weights and from d_weighted_root.
 template <backend Ex, class T>
-void tree_choice_grad(Ex& ex, choice_settings<T> const& t, index_t step, matrix<T const> root,
+void tree_choice_grad(Ex& ex, tree_choice_options<T> const& t, index_t step, matrix<T const> root,
                       tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
                       matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
   detail::expect_choice(t, step, dx, d_weights.extent(1), d_weights.extent(3));

@@ -61,7 +61,7 @@ void with_triangle_form(triangle_form form, F&& f) {
 }
 
 /// What one use of the operation is made of, besides tensors.
-struct triangle_settings {
+struct triangle_options {
   triangle_form form = triangle_form::full;
   index_t heads = 1;
   triangle_mask mask{};
@@ -96,7 +96,7 @@ struct triangle_statistics {
 
 namespace detail {
 template <class S>
-void expect_triangle(triangle_settings const& t, triangle_projections<S> const& x, graph_batch const& g) {
+void expect_triangle(triangle_options const& t, triangle_projections<S> const& x, graph_batch const& g) {
   auto const rows = g.dims.rows, d = x.query.extent(1);
   TRIAD_EXPECTS(t.heads > 0 && d % t.heads == 0, "triangle: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(x.query.extent(0) == rows && same_shape(x.key, x.query) && same_shape(x.left_value, x.query),
@@ -109,7 +109,7 @@ void expect_triangle(triangle_settings const& t, triangle_projections<S> const& 
                 "triangle: the mask needs one byte a triangle");
 }
 template <class S>
-void expect_statistics(triangle_settings const& t, graph_batch const& g, triangle_statistics<S> const& s) {
+void expect_statistics(triangle_options const& t, graph_batch const& g, triangle_statistics<S> const& s) {
   TRIAD_EXPECTS(
       s.maximum.extent(0) == g.dims.rows && s.maximum.extent(1) == t.heads && same_shape(s.inverse_sum, s.maximum),
       "triangle: the statistics need one row an edge and one column a head");
@@ -119,7 +119,7 @@ void expect_statistics(triangle_settings const& t, graph_batch const& g, triangl
 /// Overwrites o (rows, d) and the statistics.  Kernels load whole vectors, so the operands need `arena_slack` readable
 /// bytes behind their last row; an arena leaves them.
 template <backend Ex, class T>
-void triangle(Ex& ex, arena& scratch, triangle_settings const& t, triangle_projections<T const> const& x,
+void triangle(Ex& ex, arena& scratch, triangle_options const& t, triangle_projections<T const> const& x,
               graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o) {
   detail::expect_triangle(t, x, g);
   detail::expect_statistics(t, g, statistics);
@@ -132,7 +132,7 @@ void triangle(Ex& ex, arena& scratch, triangle_settings const& t, triangle_proje
 /// Overwrites every gradient in dx.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes
 /// behind their last row; an arena leaves them.
 template <backend Ex, class T>
-void triangle_grad(Ex& ex, arena& scratch, triangle_settings const& t, triangle_projections<T const> const& x,
+void triangle_grad(Ex& ex, arena& scratch, triangle_options const& t, triangle_projections<T const> const& x,
                    graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
                    matrix<T const> d_o, triangle_projections<T> const& dx) {
   detail::expect_triangle(t, x, g);
@@ -149,7 +149,7 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_settings const& t, triangle_
 /// Causal: 0 for nodes that the edge may not pass.
 /// flat: weights(c, z) with z < n for edges (i, z), then n more for edges (z, j).
 template <backend Ex, class T>
-void triangle_weights(Ex& ex, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
+void triangle_weights(Ex& ex, triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
                       index_t graph, index_t i, index_t j, matrix<T> weights) {
   detail::expect_triangle(t, x, g);
   TRIAD_EXPECTS(graph >= 0 && graph < g.dims.graphs, "triangle_weights: no such graph");

@@ -10,7 +10,7 @@
 namespace triad::reference {
 
 template <class T>
-void do_adam(backend&, adam_settings const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
+void do_adam(backend&, adam_options const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
              vec<T const> g, vec<T> m, vec<T> v) {
   auto const t = static_cast<double>(*step + 1);
   T const b1 = T(s.beta1), b2 = T(s.beta2), step_size = T(rate(0) / (1 - std::pow(s.beta1, t)));

@@ -14,7 +14,7 @@ namespace detail {
 /// Calls f(node, n, s, edge) for every node: s(j) is its score for node j of its graph, edge(j) the row that is read
 /// for it.
 template <class T, class F>
-void each_child(arc_settings const& t, graph_batch const& g, vec<T const> score, F&& f) {
+void each_child(arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> score, F&& f) {
   for (index_t b = 0; b < g.dims.graphs; ++b) {
     index_t const n = g.size(b);
     for (index_t i = 0; i < n; ++i) {
@@ -32,7 +32,7 @@ void each_child(arc_settings const& t, graph_batch const& g, vec<T const> score,
 }  // namespace detail
 
 template <class T>
-void do_arc_cross_entropy(backend&, arc_settings const& t, graph_batch const& g, vec<T const> score,
+void do_arc_cross_entropy(backend&, arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> score,
                           vec<index_t const> parent, vec<T> loss, vec<T> dscore, vec<T>) {
   index_t count = 0;
   for (index_t i = 0; i < parent.extent(0); ++i) count += parent(i) >= 0 ? 1 : 0;
@@ -52,7 +52,8 @@ void do_arc_cross_entropy(backend&, arc_settings const& t, graph_batch const& g,
 }
 
 template <class T>
-void do_best_arcs(backend&, arc_settings const& t, graph_batch const& g, vec<T const> score, vec<index_t> best) {
+void do_best_arcs(backend&, arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> score,
+                  vec<index_t> best) {
   detail::each_child(t, g, score, [&](index_t i, index_t n, auto const& s, auto const&) {
     best(i) = 0;
     for (index_t j = 1; j < n; ++j)

@@ -14,7 +14,7 @@ namespace detail {
 
 /// One head of one sequence of queries and keys.
 struct attended_head {
-  attention_settings const& t;
+  attention_options const& t;
   attention_sequences const& s;
   index_t head, width;
   index_t queries, keys, first_query, first_key;
@@ -58,7 +58,7 @@ struct attended_head {
 };
 
 template <class F>
-void each_attended_head(attention_settings const& t, attention_sequences const& s, index_t d, F&& f) {
+void each_attended_head(attention_options const& t, attention_sequences const& s, index_t d, F&& f) {
   for (index_t b = 0; b < s.queries.count; ++b)
     for (index_t c = 0; c < t.heads; ++c)
       f(attended_head{t, s, c, d / t.heads, s.queries.size(b), s.keys.size(b), s.queries.first(b), s.keys.first(b)});
@@ -67,19 +67,19 @@ void each_attended_head(attention_settings const& t, attention_sequences const& 
 }  // namespace detail
 
 template <class T>
-std::size_t do_attention_workspace(backend&, attention_settings const&, attention_sequences const&,
+std::size_t do_attention_workspace(backend&, attention_options const&, attention_sequences const&,
                                    attention_operands<T const> const&) {
   return 0;
 }
 
 template <class T>
-std::size_t do_attention_grad_workspace(backend&, attention_settings const&, attention_sequences const&,
+std::size_t do_attention_grad_workspace(backend&, attention_options const&, attention_sequences const&,
                                         attention_operands<T const> const&) {
   return 0;
 }
 
 template <class T>
-void do_attention(backend&, attention_settings const& t, attention_sequences const& s,
+void do_attention(backend&, attention_options const& t, attention_sequences const& s,
                   attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse,
                   matrix<T> context, workspace) {
   detail::each_attended_head(t, s, x.query.extent(1), [&](detail::attended_head const& at) {
@@ -106,7 +106,7 @@ void do_attention(backend&, attention_settings const& t, attention_sequences con
 }
 
 template <class T>
-void do_attention_grad(backend&, attention_settings const& t, attention_sequences const& s,
+void do_attention_grad(backend&, attention_options const& t, attention_sequences const& s,
                        attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
                        matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace) {
   detail::each_attended_head(t, s, x.query.extent(1), [&](detail::attended_head const& at) {

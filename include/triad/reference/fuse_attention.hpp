@@ -10,7 +10,7 @@
 namespace triad::reference {
 
 template <class T>
-void do_fuse_attention(backend&, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void do_fuse_attention(backend&, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
                        layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
                        tensor<T, dyn, dyn> kept) {
   index_t const d = states.extent(2);
@@ -40,7 +40,7 @@ void do_fuse_attention(backend&, fuse_settings const& t, index_t layers, tensor<
 }
 
 template <class T>
-void do_fuse_attention_grad(backend&, fuse_settings const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void do_fuse_attention_grad(backend&, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
                             layer_states<T const> states, tensor<T const, dyn, dyn> weights,
                             tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
                             layer_states<T> d_states) {

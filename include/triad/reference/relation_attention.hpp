@@ -10,7 +10,7 @@
 namespace triad::reference {
 
 template <class T>
-void do_relation_attention(backend&, relation_settings const& t, relation_operands<T const> const& in,
+void do_relation_attention(backend&, relation_attention_options const& t, relation_operands<T const> const& in,
                            graph_batch const& g, vec<T> weights, matrix<T> context) {
   index_t const d = in.query.extent(1), width = d / t.heads;
   for (index_t graph = 0; graph < g.dims.graphs; ++graph) {
@@ -45,7 +45,7 @@ void do_relation_attention(backend&, relation_settings const& t, relation_operan
 }
 
 template <class T>
-void do_relation_attention_grad(backend&, relation_settings const& t, relation_operands<T const> const& in,
+void do_relation_attention_grad(backend&, relation_attention_options const& t, relation_operands<T const> const& in,
                                 graph_batch const& g, vec<T const> weights, matrix<T const> context, matrix<T const> dc,
                                 relation_operands<T> const& dx, edge_gradients edges) {
   index_t const d = in.query.extent(1), width = d / t.heads;

@@ -28,7 +28,7 @@ void softmax_of_grad(index_t count, T t, Y&& y, Dy&& dy, Dx&& dx) {
 }
 
 template <class T>
-void do_tree_choice(backend&, choice_settings<T> const& t, index_t step, tree_logits<T const> const& x,
+void do_tree_choice(backend&, tree_choice_options<T> const& t, index_t step, tree_logits<T const> const& x,
                     tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
   index_t const arguments = weights.extent(3), cons = arguments / 2, trees = step + 1;
   auto const p = chosen.arguments;
@@ -59,7 +59,7 @@ void do_tree_choice(backend&, choice_settings<T> const& t, index_t step, tree_lo
 }
 
 template <class T>
-void do_tree_choice_grad(backend&, choice_settings<T> const& t, index_t step, matrix<T const> root,
+void do_tree_choice_grad(backend&, tree_choice_options<T> const& t, index_t step, matrix<T const> root,
                          tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
                          matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
   index_t const arguments = d_weights.extent(3), cons = arguments / 2, trees = step + 1;

@@ -12,20 +12,20 @@ namespace triad::reference {
 /// One head of one graph: which rows each form reads, and what its scores are.
 template <class T>
 struct triangle_head {
-  triangle_settings const& t;
+  triangle_options const& t;
   triangle_projections<T const> const& x;
   index_t n, first_edge, first_triangle, head, width, sources;
 
-  triangle_head(triangle_settings const& settings, triangle_projections<T const> const& projections,
-                graph_batch const& g, index_t graph, index_t c)
-      : t(settings),
+  triangle_head(triangle_options const& options, triangle_projections<T const> const& projections, graph_batch const& g,
+                index_t graph, index_t c)
+      : t(options),
         x(projections),
         n(g.size(graph)),
         first_edge(g.edge(graph)),
         first_triangle(g.triangle(graph)),
         head(c),
-        width(projections.query.extent(1) / settings.heads),
-        sources(settings.causal() ? settings.sources(graph) : n) {}
+        width(projections.query.extent(1) / options.heads),
+        sources(options.causal() ? options.sources(graph) : n) {}
 
   bool flat() const { return t.form == triangle_form::flat; }
   /// How many terms the softmax of one edge has.
@@ -70,19 +70,19 @@ struct triangle_head {
 };
 
 template <class T>
-std::size_t do_triangle_workspace(backend&, triangle_settings const&, triangle_projections<T const> const&,
+std::size_t do_triangle_workspace(backend&, triangle_options const&, triangle_projections<T const> const&,
                                   graph_dims const&) {
   return 0;
 }
 
 template <class T>
-std::size_t do_triangle_grad_workspace(backend&, triangle_settings const&, triangle_projections<T const> const&,
+std::size_t do_triangle_grad_workspace(backend&, triangle_options const&, triangle_projections<T const> const&,
                                        graph_dims const&) {
   return 0;
 }
 
 template <class T>
-void do_triangle(backend&, triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
+void do_triangle(backend&, triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
                  triangle_statistics<T> const& statistics, matrix<T> o, workspace) {
   for (index_t graph = 0; graph < g.dims.graphs; ++graph)
     for (index_t c = 0; c < t.heads; ++c) {
@@ -115,9 +115,9 @@ void clear(matrix<T> m) {
 }
 
 template <class T>
-void do_triangle_grad(backend&, triangle_settings const& t, triangle_projections<T const> const& x,
-                      graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
-                      matrix<T const> d_o, triangle_projections<T> const& dx, workspace) {
+void do_triangle_grad(backend&, triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
+                      triangle_statistics<T const> const& statistics, matrix<T const> o, matrix<T const> d_o,
+                      triangle_projections<T> const& dx, workspace) {
   clear(dx.query), clear(dx.key), clear(dx.left_value), clear(dx.right_value);
   for (index_t graph = 0; graph < g.dims.graphs; ++graph)
     for (index_t c = 0; c < t.heads; ++c) {
@@ -157,7 +157,7 @@ void do_triangle_grad(backend&, triangle_settings const& t, triangle_projections
 }
 
 template <class T>
-void do_triangle_weights(backend&, triangle_settings const& t, triangle_projections<T const> const& x,
+void do_triangle_weights(backend&, triangle_options const& t, triangle_projections<T const> const& x,
                          graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {
   for (index_t c = 0; c < t.heads; ++c) {
     triangle_head<T> const at(t, x, g, graph, c);

@@ -53,18 +53,18 @@ struct every_parameter {
   bool operator()(std::string const&) const { return false; }
 };
 
-/// Adam (settings.decoupled false) or AdamW.  Holds no tensors: the moments belong to the parameter_set.
+/// Adam (options.decoupled false) or AdamW.  Holds no tensors: the moments belong to the parameter_set.
 template <class Model, backend Ex>
 class adam_optimizer {
   using T = scalar_t<Model>;
 
  public:
-  adam_settings settings;
+  adam_options options;
 
   /// skip(path) is true for the parameters that have no gradient; a whole layer is skipped by its prefix.
   template <class Skip = every_parameter>
-  explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_settings const& s = {}, Skip skip = {})
-      : settings(s) {
+  explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_options const& s = {}, Skip skip = {})
+      : options(s) {
     TRIAD_EXPECTS(
         s.epsilon > 0,
         "adam_optimizer: epsilon keeps 0 / 0 out of parameters whose gradient was always 0; it must be positive");
@@ -97,7 +97,7 @@ class adam_optimizer {
   void update(Ex& ex, parameter_set<Model, Ex>& parameters, training_clock<Ex> const& clock) const {
     for (auto const& s : stretches_) {
       auto const part = [&](vec<T> all) { return make_vec(all.data_handle() + s.first, s.count); };
-      adam(ex, settings, clock.rate(), clock.step(), part(parameters.flat_values()), part(parameters.flat_gradients()),
+      adam(ex, options, clock.rate(), clock.step(), part(parameters.flat_values()), part(parameters.flat_gradients()),
            part(parameters.flat_first_moments()), part(parameters.flat_second_moments()));
     }
   }

@@ -29,7 +29,7 @@ namespace triad {
 /// Dims: what the memory of a batch is planned with.
 template <class Dims>
 struct basic_trainer_options {
-  adam_settings adam{};
+  adam_options adam{};
   double max_norm = 0;  // gradients are clipped to this norm; 0: never
   philox_key key = 0;   // of dropout
   keep memory = keep::everything;
@@ -117,18 +117,18 @@ class trainer {
   using output = typename Model::output;
   using answers = typename Model::answers;
   using dims = layer_dims<Model>;
-  using settings = basic_trainer_options<dims>;
+  using options = basic_trainer_options<dims>;
 
   /// Parameters for which the model says has_gradient(path) = false are left alone.
-  trainer(Ex& ex, Model const& m, settings const& options)
+  trainer(Ex& ex, Model const& m, options const& o)
       : ex_(ex),
         model_(m),
-        options_(options),
-        parameters_(m, options.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
-        optimizer_(parameters_, options.adam, without_gradient{m}),
+        options_(o),
+        parameters_(m, o.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
+        optimizer_(parameters_, o.adam, without_gradient{m}),
         clock_(memory_of(ex)),
-        saved_(plan(ex, m, options).saved, memory_of(ex)),
-        scratch_(plan(ex, m, options).scratch, memory_of(ex)),
+        saved_(plan(ex, m, o).saved, memory_of(ex)),
+        scratch_(plan(ex, m, o).scratch, memory_of(ex)),
         scalars_(scalar_bytes(), memory_of(ex)) {
     auto place = scalars_.place();
     loss_ = place.template make<vec<T>>(1);
@@ -141,7 +141,7 @@ class trainer {
   ~trainer() { forget_replays(ex_); }
 
   trainer_bytes bytes() const { return plan(ex_, model_, options_); }
-  static trainer_bytes plan(Ex& ex, Model const& m, settings const& o) {
+  static trainer_bytes plan(Ex& ex, Model const& m, options const& o) {
     bool const learns = o.memory != keep::nothing;
     auto const parameters = planned_bytes([&](arena& a) { (void)m.plan_params(a); }) * (learns ? 4 : 1);
     auto const saved = planned_bytes([&](arena& a) {
@@ -245,7 +245,8 @@ class trainer {
   Model const& model() const { return model_; }
   parameter_set<Model, Ex>& parameters() { return parameters_; }
   parameter_set<Model, Ex> const& parameters() const { return parameters_; }
-  settings const& options() const { return options_; }
+  /// What it was made with.
+  options const& given() const { return options_; }
 
   /// The memory of the last batch, for inspection: what forward kept.
   typename Model::saved saved(dims const& d) { return prepare(d).saved; }
@@ -312,7 +313,7 @@ class trainer {
       return work();
     } catch (arena_too_small const& e) {
       throw contract_violation("trainer: a batch of " + detail::dims_text(detail::dims_of_batch(in)) +
-                               " does not fit: the capacity in the trainer's settings is " +
+                               " does not fit: the capacity in the trainer's options is " +
                                detail::dims_text(options_.capacity) + "; set it to the largest batch (" + e.what() +
                                ")");
     }
@@ -341,7 +342,7 @@ class trainer {
   }
 
   /// A pass over the largest batch that plans and computes nothing.
-  static std::size_t planned_scratch(Ex& ex, Model const& m, settings const& o) {
+  static std::size_t planned_scratch(Ex& ex, Model const& m, options const& o) {
     arena values, gradients, kept;
     auto const w = triad::plan<T const>(m, values);
     auto const s = m.plan_saved(kept, o.capacity, o.memory);
@@ -366,7 +367,7 @@ class trainer {
 
   Ex& ex_;
   Model model_;
-  settings options_;
+  options options_;
   parameter_set<Model, Ex> parameters_;
   adam_optimizer<Model, Ex> optimizer_;
   training_clock<Ex> clock_;

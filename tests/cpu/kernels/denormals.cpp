@@ -65,7 +65,7 @@ TEST_CASE("Adam's moments of a parameter that gets no gradient any more end at z
   std::vector<float> const none(1, 0.0f);
   std::vector<double> const rate(1, 1e-3);
   std::uint64_t const step = 1000;
-  adam(ex, adam_settings{}, vec<double const>(rate.data(), 1), &step, make_vec(p.data(), 1), make_vec(none.data(), 1),
+  adam(ex, adam_options{}, vec<double const>(rate.data(), 1), &step, make_vec(p.data(), 1), make_vec(none.data(), 1),
        make_vec(m.data(), 1), make_vec(v.data(), 1));
   CHECK(m[0] == 0.0f);
   CHECK(v[0] == 0.0f);

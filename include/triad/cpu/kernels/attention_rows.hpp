@@ -92,7 +92,7 @@ template <class T>
 struct head {
   static constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
 
-  attention_settings const& t;
+  attention_options const& t;
   attention_sequences const& s;
   index_t c, width, queries, keys, first_query, first_key;
   T scale = T(1) / std::sqrt(T(width)), kept = t.dropout.active() ? T(t.dropout.scale()) : T(1);

@@ -48,7 +48,7 @@ struct scratch_parts {
   index_t each;
   std::size_t bytes;
 
-  scratch_parts(std::byte* base, triangle_settings const& t, graph_dims const& dims, index_t floats_of_thread,
+  scratch_parts(std::byte* base, triangle_options const& t, graph_dims const& dims, index_t floats_of_thread,
                 int thread_count, bool backward, index_t floats_of_gradients) {
     bytes = 0;
     auto const take = [&](index_t size_in_bytes) {
@@ -68,12 +68,12 @@ struct scratch_parts {
     threads = reinterpret_cast<float*>(take(each * thread_count * 4));
   }
 
-  static index_t words(triangle_settings const& t, graph_dims const& dims) {
+  static index_t words(triangle_options const& t, graph_dims const& dims) {
     return (dims.triangles * t.heads + dropout_block - 1) / dropout_block;
   }
 };
 
-inline scratch_parts forward_parts(backend& ex, triangle_settings const& t, index_t width, graph_dims const& dims,
+inline scratch_parts forward_parts(backend& ex, triangle_options const& t, index_t width, graph_dims const& dims,
                                    std::byte* base) {
   auto const n = dims.max_nodes;
   auto floats_wanted = small_forward_floats(std::min(n, whole_graph), width);
@@ -84,14 +84,14 @@ inline scratch_parts forward_parts(backend& ex, triangle_settings const& t, inde
 /// Backward packs do for as many graphs and heads at once as fit here, or for one.
 inline constexpr index_t packed_budget = 1 << 22;
 
-inline index_t packed_floats(triangle_settings const& t, index_t width, graph_dims const& dims) {
+inline index_t packed_floats(triangle_options const& t, index_t width, graph_dims const& dims) {
   if (is_small(dims.max_nodes) || ablates_attention(t.form)) return 0;
   backward_tiles const largest{dims.max_nodes, width};
   auto const most = largest.gradients() * t.heads * dims.graphs;
   return std::min(most, std::max(largest.gradients(), packed_budget));
 }
 
-inline scratch_parts backward_parts(backend& ex, triangle_settings const& t, index_t width, graph_dims const& dims,
+inline scratch_parts backward_parts(backend& ex, triangle_options const& t, index_t width, graph_dims const& dims,
                                     std::byte* base) {
   auto const n = dims.max_nodes;
   auto floats_wanted = small_backward_floats(ablates_attention(t.form) ? n : std::min(n, whole_graph), width);
@@ -102,7 +102,7 @@ inline scratch_parts backward_parts(backend& ex, triangle_settings const& t, ind
   return {base, t, dims, floats_wanted, ex.threads, true, packed_floats(t, width, dims)};
 }
 
-inline void make_bits(backend& ex, triangle_settings const& t, graph_dims const& dims, std::uint64_t* bits) {
+inline void make_bits(backend& ex, triangle_options const& t, graph_dims const& dims, std::uint64_t* bits) {
   if (!t.dropout.active()) return;
   keep_source const keep(t.dropout);
   parallel_rows(ex, scratch_parts::words(t, dims), 512, [=](index_t first, index_t count, int) {
@@ -110,7 +110,7 @@ inline void make_bits(backend& ex, triangle_settings const& t, graph_dims const&
   });
 }
 
-inline head make_head(triangle_settings const& t, triangle_projections<float const> const& x, graph_batch const& g,
+inline head make_head(triangle_options const& t, triangle_projections<float const> const& x, graph_batch const& g,
                       index_t graph, index_t c, index_t stat_stride, std::uint64_t const* bits) {
   auto const n = g.size(graph), width = x.query.extent(1) / t.heads, edge = g.edge(graph);
   head h{n,

@@ -23,17 +23,17 @@ using own_tile = T[attention_own][warp + 1];
 template <class T>
 using other_tile = T[warp][warp + 1];
 
-/// What the kernels need of the settings, of which the host computes all it can.
+/// What the kernels need of the options, of which the host computes all it can.
 template <class T>
 struct attention_rule {
-  attention_settings settings;
+  attention_options options;
   attention_sequences sequences;
   index_t width;
   T scale, kept;
   bool drops;
 
-  attention_rule(attention_settings const& t, attention_sequences const& s, index_t d)
-      : settings(t),
+  attention_rule(attention_options const& t, attention_sequences const& s, index_t d)
+      : options(t),
         sequences(s),
         width(d / t.heads),
         scale(T(1) / ::cuda::std::sqrt(T(width))),
@@ -49,9 +49,9 @@ struct attention_place {
   index_t queries, keys, first_query, first_key;
 
   TRIAD_DEVICE attention_place(block const& b, attention_rule<T> const& t, index_t longest) : rule(t) {
-    index_t const tiles = (longest + attention_own - 1) / attention_own, s = b.index() / tiles / t.settings.heads;
+    index_t const tiles = (longest + attention_own - 1) / attention_own, s = b.index() / tiles / t.options.heads;
     first = b.index() % tiles * attention_own;
-    head = b.index() / tiles % t.settings.heads;
+    head = b.index() / tiles % t.options.heads;
     queries = t.sequences.queries.size(s);
     keys = t.sequences.keys.size(s);
     first_query = t.sequences.queries.first(s);
@@ -59,22 +59,22 @@ struct attention_place {
   }
 
   TRIAD_DEVICE index_t seen(index_t i) const {
-    index_t const n = keys_before(rule.settings.causal, queries, keys, i);
+    index_t const n = keys_before(rule.options.causal, queries, keys, i);
     return n < keys ? n : keys;
   }
   /// The first query that sees key j.
   TRIAD_DEVICE index_t first_seeing(index_t j) const {
-    index_t const i = rule.settings.causal ? j - keys + queries : 0;
+    index_t const i = rule.options.causal ? j - keys + queries : 0;
     return i > 0 ? i : 0;
   }
   TRIAD_DEVICE bool sees(index_t i, index_t j) const {
     return i < queries && j < seen(i) &&
-           (rule.settings.masked.extent(0) == 0 || rule.settings.masked(first_key + j) == 0);
+           (rule.options.masked.extent(0) == 0 || rule.options.masked(first_key + j) == 0);
   }
   TRIAD_DEVICE index_t statistic(index_t i) const { return head * rule.sequences.queries.rows + first_query + i; }
   TRIAD_DEVICE T kept(index_t i, index_t j) const {
     if (!rule.drops) return T(1);
-    return rule.settings.dropout.keeps(
+    return rule.options.dropout.keeps(
                static_cast<std::uint64_t>(attention_weight(rule.sequences, head, first_query + i, j)))
                ? rule.kept
                : T(0);
@@ -83,23 +83,23 @@ struct attention_place {
   /// Where m (q rows, h (2R + 1)) has offset r of query i, and that of query i to key j.
   template <class S>
   TRIAD_DEVICE S& offset(matrix<S> m, index_t i, index_t r) const {
-    return m(first_query + i, head * relative_offsets(rule.settings.reach) + r);
+    return m(first_query + i, head * relative_offsets(rule.options.reach) + r);
   }
   template <class S>
   TRIAD_DEVICE S& by_offset(matrix<S> m, index_t i, index_t j) const {
-    return offset(m, i, relative_offset(rule.settings.reach, queries, keys, i, j));
+    return offset(m, i, relative_offset(rule.options.reach, queries, keys, i, j));
   }
   /// f(offset) for the offsets of a lane.
   template <class F>
   TRIAD_DEVICE void each_own_offset(block const& b, F&& f) const {
-    for (index_t r = b.lane(); r < relative_offsets(rule.settings.reach); r += warp) f(r);
+    for (index_t r = b.lane(); r < relative_offsets(rule.options.reach); r += warp) f(r);
   }
   /// to(i, offset) = shrink to(i, offset) + the sum of x over the warp's 32 keys from `begin` on, which are the first
   /// where begin = 0. i: the query of the warp's own row r, of which x is; a sync() ago x was written.
   TRIAD_DEVICE void sum_by_offset(block const& b, own_tile<T> const& x, int r, index_t i, index_t begin, T shrink,
                                   matrix<T> to) const {
     T const* const row = x[b.row() * attention_each + r];
-    index_t const reach = rule.settings.reach, place = i + keys - queries, j = begin + b.lane();
+    index_t const reach = rule.options.reach, place = i + keys - queries, j = begin + b.lane();
     T const before = warp_sum(b, j <= place - reach ? row[b.lane()] : T(0)),
             after = warp_sum(b, j >= place + reach ? row[b.lane()] : T(0));
     if (i >= queries) return;

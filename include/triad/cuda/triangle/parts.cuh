@@ -226,7 +226,7 @@ struct problem {
 };
 
 template <class T>
-problem<T> make_problem(triangle_settings const& t, triangle_projections<T const> const& x, graph_batch const& g,
+problem<T> make_problem(triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
                         arithmetic factors = arithmetic::float32) {
   auto const width = x.query.extent(1) / t.heads;
   return {make_columns(x.query, width),

@@ -29,7 +29,7 @@
 
 namespace triad {
 
-struct biaffine_options {
+struct biaffine_heads_options {
   index_t relations = 0;  // R
   index_t inner = 0;      // a
   double dropout = 0;     // of u, v, p, q
@@ -42,7 +42,7 @@ struct biaffine_ends {
 
 template <class T, index_t D = dyn>
 struct biaffine_heads {
-  using options = biaffine_options;
+  using options = biaffine_heads_options;
   using states = tensor<T, dyn, D>;  // (nodes, d)
   using output = vec<T>;             // (rows): scores of arcs
   using values = tensor<T, dyn, dyn>;

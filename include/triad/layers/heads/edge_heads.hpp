@@ -15,13 +15,13 @@
 
 namespace triad {
 
-struct edge_head_options {
+struct edge_heads_options {
   index_t relations = 0;  // r
 };
 
 template <class T, index_t D = dyn>
 struct edge_heads {
-  using options = edge_head_options;
+  using options = edge_heads_options;
   using states = tensor<T, dyn, D>;  // (rows, d)
   using output = vec<T>;             // (rows): scores of arcs
   using map = linear<T, D, dyn>;

@@ -16,7 +16,7 @@
 namespace triad {
 
 struct tree_agent_options {
-  transformer_options layer{};
+  transformer_layer_options layer{};
   index_t layers = 1;     // at each step
   index_t branching = 2;  // b
   index_t fillers = 0;    // f
