@@ -1,14 +1,55 @@
-// Views of views: slices.
+// A view reads the elements it says, also beyond 2^31 of them: matrices, transposes, slices and blocks.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/views.hpp"
 
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <limits>
 #include <numeric>
 #include <type_traits>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "triad/core/arena.hpp"
+#include "triad/core/random.hpp"
+
+namespace {
 
 using namespace triad;
+using test::contains;
+
+constexpr index_t huge = std::numeric_limits<index_t>::max();
+
+TEST_CASE("a view as a matrix, its transpose and its blocks name the same elements") {
+  std::vector<int> data(2 * 3 * 4);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int>(i);
+  tensor<int, 2, dyn, 4> const cube(data.data(), 3);
+  auto const m = as_matrix(cube);
+  REQUIRE(m.extent(0) == 6);
+  REQUIRE(m.extent(1) == 4);
+  auto const t = transposed(cube);
+  auto const block = column_block(row_block(m, 1, 4), 2, 2), turned = row_block(transposed(m), 2, 2);
+  for (index_t i = 0; i < 2; ++i)
+    for (index_t j = 0; j < 3; ++j)
+      for (index_t c = 0; c < 4; ++c) {
+        CHECK(&m(i * 3 + j, c) == &cube(i, j, c));
+        CHECK(&t(c, i * 3 + j) == &cube(i, j, c));
+      }
+  for (index_t r = 0; r < 4; ++r)
+    for (index_t c = 0; c < 2; ++c) {
+      CHECK(&block(r, c) == &m(r + 1, c + 2));
+      CHECK(&turned(c, r) == &m(r, c + 2));
+    }
+  CHECK(as_matrix(transposed(t)).data_handle() == m.data_handle());
+  CHECK(transposed(transposed(m)).stride(0) == 4);
+  CHECK(as_matrix(vec<int>(data.data(), 5)).extent(0) == 1);
+  CHECK(as_vec(cube).extent(0) == 24);
+  static_assert(std::is_same_v<decltype(read_only(cube)), tensor<int const, 2, dyn, 4>>);
+  CHECK(read_only(cube).data_handle() == data.data());
+  CHECK(same_shape(m, row_block(m, 0, 6)));
+  CHECK_FALSE(same_shape(m, t));
+}
 
 TEST_CASE("a slice is the k-th view of those that a view holds, with its static extents") {
   std::vector<int> values(2 * 3 * 4);
@@ -30,3 +71,64 @@ TEST_CASE("a slice of a view without memory has none") {
   CHECK(none.extent(0) == 0);
   CHECK(none.extent(1) == 3);
 }
+
+TEST_CASE("blocks of rows and columns lie within their matrix") {
+  std::vector<double> values(12);
+  auto const m = make_matrix(values.data(), 3, 4, 4);
+  CHECK(row_block(m, 3, 0).extent(0) == 0);
+  CHECK(column_block(m, 1, 3).extent(1) == 3);
+  CHECK_THROWS_WITH(row_block(m, 1, 3), contains("row_block: 3 from 1 on are asked for, and there are 3"));
+  CHECK_THROWS_WITH(column_block(m, 2, 3), contains("column_block: 3 from 2 on are asked for, and there are 4"));
+  for (index_t bad : {index_t{-1}, index_t{5}, huge}) {
+    CHECK_THROWS_AS(row_block(m, bad, 1), contract_violation);
+    CHECK_THROWS_AS(row_block(m, 1, bad), contract_violation);
+    CHECK_THROWS_AS(column_block(m, bad, 1), contract_violation);
+    CHECK_THROWS_AS(column_block(m, 1, bad), contract_violation);
+  }
+}
+
+// Address space without memory behind it: what is touched costs a page.
+struct vast_memory {
+  std::size_t bytes;
+  void* data;
+  explicit vast_memory(std::size_t b)
+      : bytes(b), data(mmap(nullptr, b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  vast_memory(vast_memory const&) = delete;
+  vast_memory& operator=(vast_memory const&) = delete;
+  ~vast_memory() {
+    if (data != MAP_FAILED) munmap(data, bytes);
+  }
+};
+
+TEST_CASE("elements beyond 2^31 and 2^32 are where they belong") {
+  index_t const rows = index_t{8} * 1024 * 1024, d = 640;  // n = 1024, b = 8: 5.4e9 elements
+  vast_memory const memory(static_cast<std::size_t>(rows * d));
+  if (memory.data == MAP_FAILED) {
+    WARN("no address space for 5 GiB here: not tested");
+    return;
+  }
+  auto* const first = static_cast<std::uint8_t*>(memory.data);
+  tensor<std::uint8_t, dyn, dyn> const x(first, rows, d);
+  tensor<std::uint8_t, dyn, dyn, 1024, 640> const cube(first, 8, 1024);
+  static_assert(sizeof(decltype(x)::size_type) == 8);
+  CHECK(x.size() == static_cast<std::size_t>(rows * d));
+  for (index_t const at :
+       {(index_t{1} << 31) - 1, index_t{1} << 31, (index_t{1} << 32) - 1, index_t{1} << 32, rows * d - 1}) {
+    CAPTURE(at);
+    index_t const r = at / d, c = at % d;
+    CHECK(&x(r, c) - first == at);
+    CHECK(&as_matrix(x)(r, c) - first == at);
+    CHECK(&transposed(x)(c, r) - first == at);
+    CHECK(&as_vec(x)(at) - first == at);
+    CHECK(&row_block(x, r, 1)(0, c) - first == at);
+    CHECK(&cube(r >> 20, r >> 10 & 1023, r & 1023, c) - first == at);
+    x(r, c) = 42;
+    CHECK(first[at] == 42);
+    CHECK(dropout_element(r, c, d) == static_cast<std::uint64_t>(at));  // 640 is a multiple of the block
+  }
+  arena measure;
+  (void)measure.make<tensor<float, dyn, dyn>>(rows, d);
+  CHECK(measure.used() == static_cast<std::size_t>(rows * d) * 4 + arena_slack);
+}
+
+}  // namespace

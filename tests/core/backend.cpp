@@ -1,0 +1,74 @@
+// What a backend may leave out: the hooks that it does not have are as if they did nothing.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/core/backend.hpp"
+
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "triad/core/views.hpp"
+
+namespace {
+
+using namespace triad;
+
+struct plain {
+  using memory = host_memory;
+};
+
+// A memory with state, which the backend says.
+struct numbered_memory : host_memory {
+  int number = 0;
+};
+
+// Records work once for each key, as a device does.
+struct recorder {
+  using memory = numbered_memory;
+  memory where() const { return {{}, 7}; }
+  std::vector<std::uint64_t> keys{};
+};
+template <class Work>
+void do_replay(recorder& ex, std::uint64_t key, Work& work) {
+  for (auto known : ex.keys)
+    if (known == key) return;
+  ex.keys.push_back(key);
+  work();
+}
+void do_forget_replays(recorder& ex) { ex.keys.clear(); }
+
+static_assert(backend<plain> && backend<recorder> && backend<measuring<plain>> && !backend<int>);
+static_assert(executes<plain> && !executes<measuring<plain>>);
+
+TEST_CASE("a backend's memory is the one it says, or one without state") {
+  CHECK(memory_of(recorder{}).number == 7);
+  static_assert(std::is_same_v<decltype(memory_of(plain{})), host_memory>);
+}
+
+TEST_CASE("work is run each time where nothing records it, and by the hook where one does") {
+  int runs = 0;
+  auto const work = [&] { ++runs; };
+  plain each_time;
+  for (int i = 0; i < 3; ++i) replay(each_time, 1, work);
+  forget_replays(each_time);
+  CHECK(runs == 3);
+
+  recorder once;
+  for (std::uint64_t key : {5u, 5u, 6u}) replay(once, key, work);
+  CHECK(runs == 5);
+  forget_replays(once);
+  replay(once, 5, work);
+  CHECK(runs == 6);
+}
+
+TEST_CASE("a loop over elements is left out where memory is only measured, and workspaces are the real backend's") {
+  plain real;
+  measuring<plain> planner{&real};
+  int loops = 0;
+  on_host(real, [&] { ++loops; });
+  CHECK(loops == 1);
+  on_host(planner, [&] { ++loops; });
+  CHECK(loops == 1);
+  CHECK(&planning(planner) == &real);
+  CHECK(&planning(real) == &real);
+}
+
+}  // namespace

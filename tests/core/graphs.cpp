@@ -1,0 +1,55 @@
+// A batch of graphs lists each of its views, and a mask of triangles what it shuts them with.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/core/graphs.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/ragged.hpp"
+#include "tests/replay_number.hpp"
+#include "triad/core/batch_views.hpp"
+
+namespace {
+
+using namespace triad;
+using test::replay_number;
+
+TEST_CASE("a batch of graphs measured without memory has a number for each graph in each of its views") {
+  test::ragged const graphs({3, 0, 2});
+  auto const bare = without_memory(graphs.batch());
+  for (auto const& view : {bare.size, bare.node, bare.edge, bare.triangle}) {
+    CHECK(view.data_handle() == nullptr);
+    CHECK(view.extent(0) == 3);
+  }
+  CHECK((bare.dims.rows == 13 && bare.dims.nodes == 5 && bare.dims.triangles == 35 && bare.dims.max_nodes == 3));
+  CHECK(upload_bytes(graphs.batch()) == 4 * 128);  // of three numbers each
+}
+
+TEST_CASE("two batches of graphs are one step only where all sizes and views are the same") {
+  test::ragged const graphs({3, 0, 2}), others({3, 0, 2});
+  auto const g = graphs.batch();
+  auto const number = replay_number(g);
+  CHECK(replay_number(graphs.batch()) == number);
+  for (auto member :
+       {&graph_dims::graphs, &graph_dims::rows, &graph_dims::nodes, &graph_dims::triangles, &graph_dims::max_nodes}) {
+    auto other = g;
+    ++(other.dims.*member);
+    CHECK(replay_number(other) != number);
+  }
+  for (auto member : {&graph_batch::size, &graph_batch::node, &graph_batch::edge, &graph_batch::triangle}) {
+    auto other = g;
+    other.*member = others.batch().*member;
+    CHECK(replay_number(other) != number);
+  }
+}
+
+TEST_CASE("a mask of no triangle shuts none, and one that shuts them otherwise is another step") {
+  CHECK(triangle_mask{}.empty());
+  std::vector<std::uint8_t> const masked(35);
+  triangle_mask mask{make_vec(masked.data(), 35)};
+  CHECK_FALSE(mask.empty());
+  auto const number = replay_number(mask);
+  CHECK(number != replay_number(triangle_mask{}));
+  mask.fill = -1e3;
+  CHECK(replay_number(mask) != number);
+}
+
+}  // namespace

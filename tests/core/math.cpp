@@ -1,0 +1,46 @@
+// Functions of numbers by values worked out by hand, and their gradients by differences.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/core/math.hpp"
+
+#include <limits>
+
+#include "tests/check_gradient.hpp"
+
+namespace {
+
+using namespace triad;
+using test::WithinAbs;
+
+TEST_CASE("the functions of one or two numbers are what their names say") {
+  CHECK(same{}(3.5) == 3.5);
+  CHECK(plus{}(2.0, 3.0) == 5);
+  CHECK(times{}(2.0f, 3.0f) == 6);
+  CHECK(scale_by<double>{0.5}(3.0f) == 1.5f);
+  CHECK((relu{}(2.0) == 2 && relu{}(0.0) == 0 && relu{}(-2.0) == 0));
+  CHECK((relu_grad{}(2.0, 7.0) == 7 && relu_grad{}(0.0, 7.0) == 0));
+  CHECK(relu{}(std::numeric_limits<double>::quiet_NaN()) == 0);  // a comparison, which compilers vectorise
+}
+
+TEST_CASE("gelu is x times the share of a normal variable below x") {
+  // The normal distribution function at 1 and 2, from tables.
+  CHECK(gelu{}(0.0) == 0);
+  CHECK_THAT(gelu{}(1.0), WithinAbs(0.8413447460685429, 1e-15));
+  CHECK_THAT(gelu{}(2.0), WithinAbs(2 * 0.9772498680518208, 1e-15));
+  CHECK_THAT(gelu{}(-1.0), WithinAbs(-0.1586552539314571, 1e-15));
+  CHECK_THAT(gelu{}(-40.0), WithinAbs(0, 1e-300));
+}
+
+TEST_CASE("the gradients are the derivatives of the values") {
+  for (double x : {-3.0, -0.7, 0.3, 2.0}) {
+    CAPTURE(x);
+    CHECK_THAT(gelu_grad{}(x, 2.0), WithinAbs(2 * test::derivative(
+                                                      x, [&] { return gelu{}(x); }, 1e-5),
+                                              1e-9));
+    CHECK_THAT(relu_grad{}(relu{}(x), 2.0), WithinAbs(2 * test::derivative(
+                                                              x, [&] { return relu{}(x); }, 1e-5),
+                                                      1e-9));
+  }
+  CHECK(gelu_grad{}(0.0, 1.0) == 0.5);
+}
+
+}  // namespace

@@ -1,0 +1,49 @@
+// Pieces of a series do not overlap, cover their memory, and come back by their slot.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/core/series.hpp"
+
+#include "tests/catch.hpp"
+#include "triad/core/buffer.hpp"
+
+namespace {
+
+using namespace triad;
+
+TEST_CASE("pieces of a series lie one behind the other and come back by their slot") {
+  auto const plan = [](arena& place) { return place.make<vec<float>>(20); };
+  auto const bytes = planned_bytes([&](arena& place) { (void)plan_series(place, plan, 3); });
+  buffer<> const memory(bytes);
+  auto place = memory.place();
+  auto const pieces = plan_series(place, plan, 3);
+  CHECK(place.used() == bytes);
+  for (index_t k = 0; k < 6; ++k) pieces.at(k)(19) = static_cast<float>(k);
+  for (index_t k = 0; k < 3; ++k) CHECK(pieces.at(k)(19) == static_cast<float>(k + 3));
+  CHECK(pieces.at(4).data_handle() == pieces.at(1).data_handle());
+}
+
+TEST_CASE("pieces of different sizes take slots of the largest, and do not overlap") {
+  auto const plan = [](arena& place, index_t k) { return place.make<vec<float>>(10 * (k + 1)); };
+  buffer<> const memory(planned_bytes([&](arena& place) { (void)plan_series(place, plan, 3); }));
+  auto place = memory.place();
+  auto const pieces = plan_series(place, plan, 3);
+  static_assert(decltype(pieces)::by_index);
+  CHECK(pieces.stride == 192);  // 30 numbers and the slack, 184, on a cache line
+  for (index_t k = 0; k < 3; ++k) {
+    REQUIRE(pieces.at(k).extent(0) == 10 * (k + 1));
+    for (index_t i = 0; i < 10 * (k + 1); ++i) pieces.at(k)(i) = static_cast<float>(100 * k + i);
+  }
+  for (index_t k = 0; k < 3; ++k)
+    for (index_t i = 0; i < 10 * (k + 1); ++i) REQUIRE(pieces.at(k)(i) == static_cast<float>(100 * k + i));
+}
+
+TEST_CASE("two slots serve many pieces in turn, and no slot serves none") {
+  auto const plan = [](arena& place) { return place.make<vec<char>>(1); };
+  arena measure;
+  auto const turns = plan_series(measure, plan, 9, 2);
+  CHECK(measure.used() == 2 * turns.stride);
+  CHECK(turns.at(8).data_handle() == nullptr);
+  CHECK_THROWS_WITH(plan_series(measure, plan, 0).at(0), test::contains("series: there is no piece"));
+  CHECK_THROWS_AS(turns.at(-1), contract_violation);
+}
+
+}  // namespace
