@@ -1,0 +1,50 @@
+// Trees that own their numbers: expressions make new trees and leave their arguments as they were.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/tree/tensor_tree.hpp"
+
+#include "tests/catch.hpp"
+#include "tests/tree/forms.hpp"
+
+namespace {
+
+using namespace triad;
+
+// Positions of a tree of depth 3 in breadth-first order, with one number each.
+template <class A>
+tensor_tree<A> numbered(A const& a, std::vector<double> const& at) {
+  tensor_tree<A> x(a);
+  for (std::size_t r = 0; r < at.size(); ++r)
+    a.add_bound(1, a.paths().at_position(static_cast<index_t>(r)), vec<double const>(&at[r], 1), x.view());
+  return x;
+}
+
+TEMPLATE_TEST_CASE("expressions of trees are those of their numbers", "", test::gather_form<double>,
+                   test::canonical_form<double>, test::sparse_form<double>) {
+  TestType const form(2, 3, 1);
+  auto const& a = form.algebra;
+  using numbers = std::vector<double>;
+  auto const x = numbered(a, {1, 2, 3, 4, 5, 6, 7});
+  CHECK(test::fillings_of(car(x)) == numbers{2, 4, 5, 0, 0, 0, 0});
+  CHECK(test::fillings_of(cdr(x)) == numbers{3, 6, 7, 0, 0, 0, 0});
+  CHECK(test::fillings_of(child(x, 1)) == numbers{3, 6, 7, 0, 0, 0, 0});
+  CHECK(test::fillings_of(root_of(x)) == numbers{1, 0, 0, 0, 0, 0, 0});
+  CHECK(test::fillings_of(cons(cdr(x), car(x), x)) == numbers{1, 3, 2, 6, 7, 4, 5});
+  CHECK(test::fillings_of(x + car(x)) == numbers{3, 6, 8, 4, 5, 6, 7});
+  CHECK(inner_product(x, car(x)) == 1 * 2 + 2 * 4 + 3 * 5);
+  CHECK(test::fillings_of(x) == numbers{1, 2, 3, 4, 5, 6, 7});
+  CHECK(test::fillings_of(tensor_tree(a)) == numbers(7));
+  CHECK(&car(x).algebra() == &a);
+}
+
+TEST_CASE("a copy of a tree has numbers of its own") {
+  test::gather_form<double> const form(2, 3, 1);
+  auto const x = numbered(form.algebra, {1, 2});
+  auto y = x;
+  form.algebra.clear(y.view());
+  CHECK(test::fillings_of(x)[1] == 2);
+  CHECK(test::fillings_of(y)[1] == 0);
+}
+
+static_assert(!std::is_convertible_v<gather_algebra<double>&, tensor_tree<gather_algebra<double>>>);  // only by name
+
+}  // namespace
