@@ -158,19 +158,4 @@ TEST_CASE("a pair that is too long, and one pair too many, find no room among gr
                     contains("tokens of the begin and of the end"));
 }
 
-TEST_CASE("dims of pairs of graphs add up, and one that is as large as two holds either") {
-  auto const a = edge_pair_dims_of(3, 2), b = edge_pair_dims_of(1, 5), sum = a + b, most = larger(a, b);
-  CHECK((a.source.rows == 9 && a.whole.rows == 25 && a.whole.triangles == 125 && a.targets == 2));
-  CHECK((sum.pairs == 2 && sum.source.rows == 10 && sum.whole.rows == 61 && sum.targets == 7 &&
-         sum.whole.max_nodes == 6));
-  CHECK((most.pairs == 1 && most.source.rows == 9 && most.whole.rows == 36 && most.targets == 5));
-  CHECK((fits(a, most) && fits(b, most) && !fits(sum, most) && !fits(a, b) && !fits(b, a)));
-  auto const in = edge_pair_batch<float>::measured(sum, 8);
-  CHECK((in.source.token.extent(0) == 4 && in.source.relation.extent(0) == 10 && in.origin.extent(0) == 61 &&
-         in.source_row.extent(0) == 10));
-  CHECK((in.read.extent(0) == 7 && in.sources.extent(0) == 2 && in.whole.waves.extent(0) == 6 &&
-         in.whole.waves.extent(1) == 8));
-  CHECK(edge_pair_batch<float>::measured_answers(sum).next.extent(0) == 7);
-}
-
 }  // namespace

@@ -1,8 +1,7 @@
-// Batches of pairs of sequences: what is uploaded, what is refused, and the waves of their positions.
+// Batches of pairs of sequences: what is uploaded, and what is refused.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/pair_loader.hpp"
 
-#include <cmath>
 #include <vector>
 
 #include "tests/backends.hpp"
@@ -13,7 +12,6 @@ namespace {
 
 using namespace triad;
 using test::contains;
-using test::WithinAbs;
 using tokens = std::vector<index_t>;
 
 tokens list(vec<index_t const> v) { return {v.data_handle(), v.data_handle() + v.size()}; }
@@ -115,41 +113,6 @@ TEST_CASE("a pair that is too long, one token too many and one pair too many fin
   CHECK(list(loader.upload().second.next) == tokens{7, 7, 7, end, 7, end});
   CHECK_THROWS_WITH((pair_loader<reference::backend, double>({2, 7, 6, 5, 4}, 4, -1, end)),
                     contains("tokens of the begin and of the end"));
-}
-
-TEST_CASE("sizes of pairs add, grow to hold both, and fit where no part is larger") {
-  auto const sum = dims_of(3, 5) + dims_of(4, 2);
-  CHECK((sum.pairs == 2 && sum.source_rows == 7 && sum.target_rows == 7 && sum.longest_source == 4 &&
-         sum.longest_target == 5));
-  auto const both = larger(dims_of(3, 5), dims_of(4, 2));
-  CHECK((both.pairs == 1 && both.source_rows == 4 && both.target_rows == 5 && both.longest_source == 4 &&
-         both.longest_target == 5));
-  CHECK(fits(dims_of(3, 5), both));
-  CHECK_FALSE(fits(sum, both));
-  CHECK_FALSE(fits(both, dims_of(3, 5)));
-  CHECK_FALSE(fits(both, dims_of(4, 4)));
-  auto const in = pair_batch<float>::measured(sum, 8);
-  CHECK((in.source.count == 2 && in.source_token.extent(0) == 7 && in.target_position.extent(0) == 7));
-  CHECK((in.waves.extent(0) == 5 && in.waves.extent(1) == 8));
-  CHECK(pair_answers::measured(sum).next.extent(0) == 7);
-}
-
-TEST_CASE("half waves are sines, then cosines, from an angle of two on") {
-  auto const waves = half_waves(3, 7);
-  REQUIRE(waves.size() == 21);
-  for (int k = 0; k < 3; ++k)
-    for (int c = 0; c < 7; ++c) {
-      double const angle = (k + 2) * std::pow(10000.0, -(c % 3) / 2.0);
-      CAPTURE(k, c);
-      CHECK_THAT(waves[static_cast<std::size_t>(k * 7 + c)], WithinAbs(c == 6  ? 0.0
-                                                                       : c < 3 ? std::sin(angle)
-                                                                               : std::cos(angle),
-                                                                       1e-15));
-    }
-  CHECK(half_waves(2, 2) == std::vector<double>{std::sin(2.0), std::cos(2.0), std::sin(3.0), std::cos(3.0)});
-  CHECK(half_waves(2, 3) == std::vector<double>{std::sin(2.0), std::cos(2.0), 0, std::sin(3.0), std::cos(3.0), 0});
-  CHECK(half_waves(2, 1) == std::vector<double>{0, 0});
-  CHECK(half_waves(2, 0).empty());
 }
 
 }  // namespace

@@ -3,13 +3,11 @@
 #include "triad/batches/tree_loader.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/models/machine_use.hpp"
-#include "tests/replay_number.hpp"
 
 namespace {
 
@@ -78,44 +76,6 @@ TEST_CASE("a node below the roles, a symbol that is none and one tree too many a
   CHECK(list(both.first.symbols) == std::vector<index_t>{1, 0, 0});
   CHECK(list(both.second.symbols) == std::vector<index_t>{0, 0, 2});
   CHECK_THROWS_WITH(loader.add(good, good), test::contains("batch is full"));
-}
-
-TEST_CASE("operations and arguments each have noise or none, and a temperature; noise for too few steps is refused") {
-  test::some_trees<double> trees(2, 3, 2, 2, 5);
-  trees.add_noise(choice_over::arguments);
-  auto const in = trees.all().first;
-  CHECK(in.choice(1).argument_noise.extent(1) == 8);
-  CHECK(in.choice(0).argument_noise.extent(1) == 4);
-  CHECK(in.choice(1).operation_noise.data_handle() == in.operation_noise.data_handle() + 2 * 3);
-  CHECK(in.choice(1).operation_temperature == 0.7);
-  CHECK(in.choice(1).argument_temperature == 1.6);
-  for (bool of_operations : {true, false}) {
-    auto one = in;
-    (of_operations ? one.operation_noise : one.argument_noise) = {};
-    auto const now = one.choice(1);
-    CHECK(now.over == choice_over::arguments);
-    CHECK((now.operation_noise.extent(0) == 0) == of_operations);
-    CHECK((now.argument_noise.extent(0) == 0) != of_operations);
-    CHECK_THROWS_WITH(one.choice(2), test::contains("noise for fewer steps than the machine takes: none for step 2"));
-  }
-}
-
-TEST_CASE("recorded work is for one way to choose: noise, temperatures and the axis tell batches apart") {
-  test::some_trees<double> trees(2, 3, 2, 2, 5);
-  trees.add_noise(choice_over::trees);
-  auto const in = trees.all().first;
-  CHECK(test::replay_number(in) == test::replay_number(trees.all().first));
-  auto const differs = [&](auto const& change) {
-    auto other = in;
-    change(other);
-    CHECK(test::replay_number(other) != test::replay_number(in));
-  };
-  differs([](auto& b) { b.operation_noise = {}; });
-  differs([](auto& b) { b.argument_noise = {}; });
-  differs([](auto& b) { b.operation_temperature = 0.9; });
-  differs([](auto& b) { b.argument_temperature = 0.9; });
-  differs([](auto& b) { std::swap(b.operation_temperature, b.argument_temperature); });
-  differs([](auto& b) { b.over = choice_over::arguments; });
 }
 
 // Memory that the host computes in but does not know for its own.

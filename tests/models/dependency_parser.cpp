@@ -12,7 +12,6 @@
 #include "tests/catch.hpp"
 #include "tests/models/model_use.hpp"
 #include "triad/batches/dependency_loader.hpp"
-#include "triad/batches/sentence_loader.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/trainer.hpp"
 
@@ -45,20 +44,8 @@ Loader filled(sentences const& all) {
   return loader;
 }
 
-TEST_CASE("a sentence with a parent that is none of its tokens is refused, and changes nothing") {
-  loader_type loader({3, 26, 8, 92, 4}, reach, width);
-  std::vector<attached_token> const good{{1, 0, 0}, {2, 0, 1}}, bad{{1, 0, 0}, {2, 2, 1}};
-  loader.add(good);
-  CHECK_THROWS_WITH(loader.add(bad), test::contains("a parent is no token of its sentence"));
-  CHECK(loader.dims().nodes == 2);
-  sentence_loader<reference::backend, double> graphs({3, 26, 8, 92, 4}, reach, width);
-  CHECK_THROWS_WITH(graphs.add(std::vector<labelled_token>{{1, 0}, {2, 2}}),
-                    test::contains("a parent is no token of its sentence"));
-  CHECK(graphs.dims().nodes == 0);
-}
-
-edge_trunk_options edge_sizes(bool tied, double dropout) {
-  edge_trunk_options z;
+edge_trunk_sizes edge_sizes(bool tied, double dropout) {
+  edge_trunk_sizes z;
   z.tokens = tokens;
   z.relations = 2 * reach + 1;
   z.layers = 2;

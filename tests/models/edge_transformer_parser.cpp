@@ -67,16 +67,4 @@ TEST_CASE("a word that is not learned has no gradient, and the others theirs") {
   CHECK(moved > 0);
 }
 
-TEST_CASE("relative positions are clipped, and the waves are what they were published as") {
-  CHECK(relative_position(3, 3, 16) == 16);
-  CHECK(relative_position(0, 40, 16) == 32);
-  CHECK(relative_position(40, 0, 16) == 0);
-  CHECK(relative_position(2, 5, 16) == 19);
-  auto const waves = position_waves(3, 4);
-  CHECK_THAT(waves[4], test::WithinAbs(std::sin(1.0), 1e-6));
-  CHECK_THAT(waves[5], test::WithinAbs(std::cos(1.0), 1e-6));
-  CHECK_THAT(waves[6], test::WithinAbs(std::sin(0.01), 1e-6));
-  CHECK_THAT(waves[11], test::WithinAbs(std::cos(0.02), 1e-6));
-}
-
 }  // namespace

@@ -1,0 +1,56 @@
+// Batches of sentences with parents and labels: what is uploaded, and what is refused.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/batches/sentence_loader.hpp"
+
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/replay_number.hpp"
+#include "triad/reference/reference.hpp"
+
+namespace {
+
+using namespace triad;
+using list = std::vector<index_t>;
+using sentence = std::vector<labelled_token>;
+
+list listed(vec<index_t const> v) { return {v.data_handle(), v.data_handle() + v.size()}; }
+
+TEST_CASE("a batch has what is right of every token, in the order of the tokens") {
+  sentence_loader<reference::backend, double> loader({2, 5, 3, 9, 2}, 1, 4);
+  loader.add(sentence{{7, 1, 2, 3, 4, 5}, {8, 1, 6}});
+  loader.add(sentence{{9}});
+  CHECK_FALSE(loader.has_room(1));
+  auto const both = loader.upload();
+  auto const& in = both.first;
+  auto const& right = both.second;
+  CHECK(listed(in.token) == list{7, 8, 9});
+  CHECK(listed(in.graphs.size) == list{2, 1});
+  CHECK(listed(in.relation) == list{1, 2, 0, 1, 1});
+  CHECK(listed(in.self) == list{0, 3, 4});
+  CHECK((in.mask.empty() && in.edge_mask.extent(0) == 0));
+  CHECK(listed(right.parent) == list{1, 1, -1});
+  CHECK(listed(right.role) == list{2, 6, -1});
+  CHECK(listed(right.category) == list{3, -1, -1});
+  CHECK(listed(right.noun_type) == list{4, -1, -1});
+  CHECK(listed(right.verb) == list{5, -1, -1});
+}
+
+TEST_CASE("a sentence whose parent is no token of it, or that has no room, is refused and changes nothing") {
+  sentence_loader<reference::backend, double> loader({2, 5, 3, 9, 2}, 1, 4);
+  CHECK_THROWS_WITH(loader.add(sentence{{1, 0}, {2, 2}}), test::contains("a parent is no token of its sentence"));
+  CHECK_THROWS_WITH(loader.add(sentence(3)), test::contains("a loader's batch is full: ask has_room() first"));
+  CHECK_THROWS_AS(loader.add(sentence{}), contract_violation);
+  CHECK(loader.dims().nodes == 0);
+  loader.add(sentence{{1, 0}, {2, 0}});
+  auto const first = loader.upload();
+  loader.clear();
+  loader.add(sentence{{3, 1}, {4, 1}});
+  auto const second = loader.upload();
+  CHECK(listed(second.first.token) == list{3, 4});
+  CHECK(listed(second.second.parent) == list{1, 1});
+  CHECK(test::replay_number(first.first) == test::replay_number(second.first));  // other values alone
+  CHECK(test::replay_number(first.second) == test::replay_number(second.second));
+}
+
+}  // namespace
