@@ -8,7 +8,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
-#include "tests/ragged.hpp"
+#include "tests/layers/outcome.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
 
@@ -69,6 +69,14 @@ TEST_CASE("gelu on the cpu has the same bits whatever the threads, and whatever 
     CHECK(few[i] == all[77 + i]);
     CHECK(few[5 + i] == all[40001 + 77 + i]);
   }
+}
+
+TEST_CASE("feed-forward blocks of static and of dynamic shape compute the same bits") {
+  test::some_rows const x(7, 6);
+  for (auto between : {activation::relu, activation::gelu})
+    test::expect_same(
+        test::outcome_of(feed_forward<double, 6, 10, 3>(6, 10, 3, 0.3, between), x.dims(), x.view<6>(), {7, 3}),
+        test::outcome_of(feed_forward<double>(6, 10, 3, 0.3, between), x.dims(), x.view(), {7, 3}));
 }
 
 TEST_CASE("a block with relu keeps one matrix, and one with gelu two") {

@@ -1,19 +1,18 @@
-// The Transformer layer and its attention: gradients in every arrangement, and laws of who looks at whom.
+// The Transformer layer: gradients in every arrangement, and laws of who looks at whom.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/transformer_layer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
-#include "tests/ragged.hpp"
+#include "tests/layers/outcome.hpp"
+#include "tests/layers/sentences.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/layers/repeat.hpp"
-#include "triad/layers/residual.hpp"
 #include "triad/train/gradient_check.hpp"
 
 namespace {
@@ -22,21 +21,8 @@ using namespace triad;
 
 constexpr index_t width = 6, heads = 2, hidden = 10;
 
-// Sequences of 4, 1 and 5 tokens; nobody looks at the last but one token where asked.
-struct sentences {
-  test::ragged graphs{{4, 1, 5}};
-  index_t rows = graphs.dims.nodes;
-  std::vector<double> x = test::random_values(rows * width, 1);
-  std::vector<std::uint8_t> masked = std::vector<std::uint8_t>(static_cast<std::size_t>(rows));
-
-  sentences() { masked[8] = 1; }
-  template <index_t D = dyn>
-  sequence_input<double, D> input(bool mask = false) const {
-    sequence_input<double, D> in{tensor<double const, dyn, D>(x.data(), extents<dyn, D>(rows, width)),
-                                 nodes_of(graphs.batch())};
-    if (mask) in.masked = make_vec<std::uint8_t const>(masked.data(), rows);
-    return in;
-  }
+struct sentences : test::sentences {
+  sentences() : test::sentences(6) {}
 };
 
 TEMPLATE_TEST_CASE("a Transformer layer has the gradient of its value, its norms before or after", "",
@@ -75,82 +61,6 @@ TEMPLATE_TEST_CASE("a Transformer layer with relative positions has the gradient
     }
 }
 
-// Self-attention with relative positions by its definition, for the parameters of a layer.
-std::vector<double> written_out(sentences const& s, self_attention<double> const& layer,
-                                self_attention<double>::fields<double const> const& w) {
-  index_t const k = width / heads;
-  auto const affine = [](std::vector<double> const& x, index_t rows, tensor<double const, dyn, dyn> weight, auto bias) {
-    std::vector<double> y(static_cast<std::size_t>(rows * width));
-    for (index_t r = 0; r < rows; ++r)
-      for (index_t f = 0; f < width; ++f) {
-        double sum = bias(f);
-        for (index_t e = 0; e < width; ++e) sum += x[static_cast<std::size_t>(r * width + e)] * weight(f, e);
-        y[static_cast<std::size_t>(r * width + f)] = sum;
-      }
-    return y;
-  };
-  auto projections = w.projections;
-  std::vector<std::vector<double>> qkv;
-  tensor<double const, dyn, dyn> weight(nullptr, 0, 0);
-  walk(projections, [&](std::string const&, auto view) {  // query, key and value: a weight, then its bias
-    if constexpr (decltype(view)::rank() == 2)
-      weight = tensor<double const, dyn, dyn>(view);
-    else
-      qkv.push_back(affine(s.x, s.rows, weight, view));
-  });
-  REQUIRE(qkv.size() == 3);
-  std::vector<double> c(s.x.size());
-  for (std::size_t g = 0; g < s.graphs.size.size(); ++g)
-    for (index_t h = 0; h < heads; ++h)
-      for (index_t i = 0; i < s.graphs.size[g]; ++i) {
-        auto const at = [&](std::size_t which, index_t token, index_t f) {
-          return qkv[which][static_cast<std::size_t>((s.graphs.node[g] + token) * width + h * k + f)];
-        };
-        double total = 0;
-        for (int pass = 0; pass < 2; ++pass)
-          for (index_t j = 0; j < (layer.causal ? i + 1 : s.graphs.size[g]); ++j) {
-            index_t const r = std::clamp(j - i, -layer.reach, layer.reach) + layer.reach;
-            double score = 0;
-            for (index_t f = 0; f < k; ++f) score += at(0, i, f) * (at(1, j, f) + w.relative_key(r, f));
-            double const e = std::exp(score / std::sqrt(static_cast<double>(k)));
-            if (pass == 0) total += e;
-            for (index_t f = 0; pass == 1 && f < k; ++f)
-              c[static_cast<std::size_t>((s.graphs.node[g] + i) * width + h * k + f)] +=
-                  e / total * (at(2, j, f) + w.relative_value(r, f));
-          }
-      }
-  return affine(c, s.rows, w.output.weight, w.output.bias);
-}
-
-TEMPLATE_TEST_CASE("self-attention with relative positions is what Shaw et al. write", "", TRIAD_TEST_BACKENDS) {
-  TestType ex;
-  sentences const s;
-  for (index_t reach : {1, 2, 7})
-    for (bool causal : {false, true}) {
-      CAPTURE(reach, causal);
-      self_attention<double> const layer{extents<dyn, dyn>(width, heads), 0, causal, reach};
-      test::spoiled_memory const memory([&](arena& a) {
-        (void)layer.plan_params(a);
-        (void)layer.plan_saved(a, row_dims(s.rows));
-        return a.make<tensor<double, dyn, dyn>>(s.rows, width);
-      });
-      auto place = memory.place(), again = memory.place();
-      auto const w = layer.plan_params(place);
-      auto const values = plan<double const>(layer, again);
-      random_stream random(4, 5);
-      walk(w, [&](std::string const&, auto view) {
-        for (std::size_t i = 0; i < view.size(); ++i) view.data_handle()[i] = random.uniform(-0.9, 0.9);
-      });
-      auto const saved = layer.plan_saved(place, row_dims(s.rows));
-      auto const y = place.template make<tensor<double, dyn, dyn>>(s.rows, width);
-      test::with_scratch(
-          ex, {}, [&](auto& backend, call const& use) { layer.forward(backend, use, values, s.input(), saved, y); });
-      auto const expected = written_out(s, layer, values);
-      for (std::size_t i = 0; i < expected.size(); ++i)
-        CHECK_THAT(y.data_handle()[i], test::WithinAbs(expected[i], 1e-13));
-    }
-}
-
 TEMPLATE_TEST_CASE("repeated Transformer layers have the gradient of their value, tied or not, whatever they keep", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
@@ -164,14 +74,6 @@ TEMPLATE_TEST_CASE("repeated Transformer layers have the gradient of their value
       few.kept = tied ? keep::inputs : keep::everything;
       CHECK_GRADIENT(gradient_check(ex, three, row_dims(s.rows), s.input(), {s.rows, width}, few));
     }
-}
-
-TEMPLATE_TEST_CASE("self-attention takes the residual on its last product", "", TRIAD_TEST_BACKENDS) {
-  TestType ex;
-  sentences const s;
-  using layer = self_attention<double>;
-  CHECK_GRADIENT(gradient_check(ex, residual<layer>(layer{extents<dyn, dyn>(width, heads), 0.3}), row_dims(s.rows),
-                                s.input(true), {s.rows, width}, {.elements = 10}));
 }
 
 // The result for parameters drawn at random.
@@ -217,6 +119,16 @@ TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, a
         CHECK((from(a) == from(b)) == (r != 8 && !(causal && r == 9)));
       }
     }
+}
+
+TEST_CASE("Transformer layers of static and of dynamic shape compute the same bits") {
+  sentences const s;
+  for (auto norms : {norm_place::after, norm_place::before}) {
+    transformer_options const o{width, heads, hidden, 0.3, norms};
+    test::expect_same(test::outcome_of(transformer_layer<double, width, heads, hidden>(o), row_dims(s.rows),
+                                       s.input<width>(), {s.rows, width}),
+                      test::outcome_of(transformer_layer<double>(o), row_dims(s.rows), s.input(), {s.rows, width}));
+  }
 }
 
 TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much with its norms before as after") {

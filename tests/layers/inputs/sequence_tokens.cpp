@@ -1,7 +1,8 @@
-// First states of a sentence's tokens: the gradient of their table is added to what is there.
-// SPDX-License-Identifier: Apache-2.0
+// First states of a sentence's tokens: the waves of their places, and the gradient of their table is added to what is
+// there. SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/sequence_tokens.hpp"
 
+#include <cmath>
 #include <vector>
 
 #include "tests/backends.hpp"
@@ -33,6 +34,17 @@ TEMPLATE_TEST_CASE("the gradient of a table of tokens is added, and its fixed ro
     auto const learned = fixed < 0;
     CHECK(gradient == std::vector<double>{3.5, 4.5, learned ? 6.5 : 0.5, learned ? 8.5 : 0.5, 7.5, 8.5});
   }
+}
+
+TEST_CASE("waves are sines and cosines side by side, as they were published") {
+  auto const waves = position_waves(3, 4);
+  REQUIRE(waves.size() == 12);
+  CHECK(std::vector<float>(waves.begin(), waves.begin() + 4) == std::vector<float>{0, 1, 0, 1});
+  CHECK_THAT(waves[4], test::WithinAbs(std::sin(1.0), 1e-6));
+  CHECK_THAT(waves[5], test::WithinAbs(std::cos(1.0), 1e-6));
+  CHECK_THAT(waves[6], test::WithinAbs(std::sin(0.01), 1e-6));
+  CHECK_THAT(waves[11], test::WithinAbs(std::cos(0.02), 1e-6));
+  CHECK(position_waves(0, 4).empty());
 }
 
 }  // namespace

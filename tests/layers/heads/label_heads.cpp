@@ -1,0 +1,93 @@
+// Heads over states of tokens: a map for each kind of label, whose gradients meet in the state.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/layers/heads/label_heads.hpp"
+
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
+#include "tests/layers/outcome.hpp"
+
+namespace {
+
+using namespace triad;
+using matrix_of = tensor<double, dyn, dyn>;
+using read = tensor<double const, dyn, dyn>;
+
+// What parameters of it are made of is said by models, which have such heads.
+struct layer_type : label_heads<double> {
+  using value_type = double;
+};
+
+constexpr index_t nodes = 3, d = 4;
+constexpr label_counts counts{2, 1, 4, 3};
+
+// The four results of one map after the other, in one row of values.
+struct all_logits {
+  std::vector<double> values = std::vector<double>(64);
+  label_views<double> views;
+  all_logits() : views(planned()) {}
+  label_views<double> planned() {
+    values.assign(128, 0);
+    arena place(values.data(), values.size() * sizeof(double));
+    return label_views<double>::plan(place, nodes, counts);
+  }
+};
+
+TEST_CASE("each kind of label has logits of its own map") {
+  all_logits const y;
+  CHECK((y.views.role.extent(1) == 2 && y.views.category.extent(1) == 1 && y.views.noun_type.extent(1) == 4 &&
+         y.views.verb.extent(1) == 3));
+  layer_type const heads{{d, counts}};
+  CHECK(test::paths_of(heads) == std::vector<std::string>{"role.weight", "role.bias", "category.weight",
+                                                          "category.bias", "noun_type.weight", "noun_type.bias",
+                                                          "verb.weight", "verb.bias"});
+  parameter_set<layer_type, reference::backend> p(heads, holding::values);
+  auto const values = test::random_values(p.flat_values().extent(0), 4);
+  std::copy(values.begin(), values.end(), p.flat_values().data_handle());
+  test::some_rows const x(nodes, d);
+  reference::backend ex;
+  heads.forward(ex, {}, p.values(), x.view(), y.views);
+  auto const w = p.values();
+  auto const check = [&](auto const& map, auto const& logits) {
+    for (index_t i = 0; i < nodes; ++i)
+      for (index_t k = 0; k < logits.extent(1); ++k) {
+        double sum = map.bias(k);
+        for (index_t f = 0; f < d; ++f) sum += map.weight(k, f) * x.view()(i, f);
+        CHECK_THAT(logits(i, k), test::WithinAbs(sum, 1e-14));
+      }
+  };
+  check(w.role, y.views.role);
+  check(w.category, y.views.category);
+  check(w.noun_type, y.views.noun_type);
+  check(w.verb, y.views.verb);
+}
+
+TEST_CASE("label heads have the gradient of their logits") {
+  layer_type const heads{{d, counts}};
+  CHECK_GRADIENT(test::check_use(
+      heads, {{"x", test::random_values(nodes * d, 1)}}, [&](auto& parameters, variables const& at, variables* g) {
+        reference::backend ex;
+        all_logits const y;
+        all_logits dy;
+        dy.values = test::random_values(128, 2);
+        arena place(dy.values.data(), dy.values.size() * sizeof(double));
+        dy.views = label_views<double>::plan(place, nodes, counts);
+        read const x(at[1].values.data(), nodes, d);
+        test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
+          heads.forward(backend, c, parameters.values(), x, y.views);
+          if (g != nullptr)
+            heads.backward(backend, c, parameters.values(), x, dy.views, matrix_of((*g)[1].values.data(), nodes, d),
+                           parameters.gradients());
+        });
+        double sum = 0;
+        for (auto part : {&label_views<double>::role, &label_views<double>::category, &label_views<double>::noun_type,
+                          &label_views<double>::verb})
+          for (index_t i = 0; i < nodes; ++i)
+            for (index_t k = 0; k < (y.views.*part).extent(1); ++k)
+              sum += (y.views.*part)(i, k) * (dy.views.*part)(i, k);
+        return sum;
+      }));
+}
+
+}  // namespace

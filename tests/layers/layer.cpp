@@ -1,0 +1,54 @@
+// What layers share: the state of an input, its columns, and what memory is planned with.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/layers/layer.hpp"
+
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/ragged.hpp"
+
+namespace {
+
+using namespace triad;
+
+struct square_layer {
+  using planned_with = row_dims;
+  static constexpr index_t width() { return 4; }
+};
+struct narrowing_layer {
+  static constexpr index_t in() { return 6; }
+  static constexpr index_t out() { return 2; }
+};
+struct widening_layer {  // as an embedding, which has no columns in
+  static constexpr index_t width() { return 5; }
+  static constexpr index_t out() { return 7; }
+};
+
+static_assert(std::is_same_v<layer_dims<square_layer>, row_dims> &&
+              std::is_same_v<layer_dims<narrowing_layer>, graph_dims>);
+static_assert(columns_in(square_layer{}) == 4 && columns_out(square_layer{}) == 4);
+static_assert(columns_in(narrowing_layer{}) == 6 && columns_out(narrowing_layer{}) == 2);
+static_assert(columns_in(widening_layer{}) == 5 && columns_out(widening_layer{}) == 7);
+static_assert(rows_read(9, 0) == 9 && rows_read(9, 3) == 3);
+static_assert(row_dims(graph_dims{1, 9, 3, 27, 3}).rows == 9);
+// Only columns that are known, and differ, clash.
+static_assert(detail::columns_clash<tensor<float, dyn, 3>, tensor<float, dyn, 4>>() &&
+              !detail::columns_clash<tensor<float, dyn, 3>, tensor<float, dyn, dyn>>() &&
+              !detail::columns_clash<tensor<float, 3, dyn>, tensor<float, 4, dyn>>());
+
+TEST_CASE("an input with another state keeps its graphs and masks, and a view is its own state") {
+  test::ragged const graphs({2, 1});
+  std::vector<double> const x(5 * 3), other(5 * 3);
+  std::vector<std::uint8_t> const masked(9);
+  using state = tensor<double const, dyn, dyn>;
+  edge_input<double, dyn> const in{state(x.data(), 5, 3), graphs.batch(), {make_vec(masked.data(), 9)}};
+  auto const now = with_state(in, state(other.data(), 5, 3));
+  CHECK(state_of(now).data_handle() == other.data());
+  CHECK(now.graphs.size.data_handle() == in.graphs.size.data_handle());
+  CHECK(now.mask.masked.data_handle() == masked.data());
+  CHECK(state_of(in).data_handle() == x.data());
+  static_assert(std::is_same_v<state_of_t<edge_input<double, dyn>>, state> && std::is_same_v<state_of_t<state>, state>);
+  CHECK(with_state(state(x.data(), 5, 3), state(other.data(), 5, 3)).data_handle() == other.data());
+}
+
+}  // namespace

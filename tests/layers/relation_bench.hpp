@@ -1,0 +1,166 @@
+// A relation-aware layer with the memory of one use, and what tests ask of it: its value and all gradients, as
+// functions of all arguments. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "tests/ragged.hpp"
+#include "triad/layers/relation_update_layer.hpp"
+#include "triad/train/gradient_check.hpp"
+
+namespace triad::test::relations {
+
+inline constexpr index_t width = 6;
+
+// Graphs of 3, 1 and 4 nodes; the last node of the last one is padding.
+struct setting {
+  ragged graphs{{3, 1, 4}};
+  index_t nodes = graphs.dims.nodes, rows = graphs.dims.rows;
+  std::vector<std::uint8_t> masked;
+  std::vector<index_t> source{0, 3, 5}, target{2, 3, 4}, edge{2, 9, 14};  // of edges (0, 2), (0, 0), (1, 0)
+
+  setting() : masked(static_cast<std::size_t>(rows)) {
+    for (index_t x = 0; x < 4; ++x)
+      for (index_t y = 0; y < 4; ++y) masked[static_cast<std::size_t>(10 + 4 * x + y)] = x == 3 || y == 3;
+  }
+  edge_mask mask() const { return {make_vec<std::uint8_t const>(masked.data(), rows)}; }
+  node_pairs ends() const {
+    return {make_vec<index_t const>(source.data(), 3), make_vec<index_t const>(target.data(), 3)};
+  }
+  edge_reads read() const { return {make_vec<index_t const>(edge.data(), 3), ends()}; }
+};
+
+template <class View, class Values>
+View view_of(Values& values, index_t columns) {
+  return View(values.data(), static_cast<index_t>(values.size()) / columns, columns);
+}
+
+template <class Layer, class Ex>
+struct bench {
+  using T = double;
+  using state = typename Layer::output;
+  static constexpr bool updates = requires(typename Layer::input in) { in.g; };
+
+  setting s;
+  Layer layer;
+  Ex ex;
+  bool pruned, nodes_wanted;  // nodes_wanted: of a layer that updates edges
+  parameter_set<Layer, Ex> params;
+  std::vector<double> x, edges, y_nodes, y_edges, dx, d_edges;
+  std::uint64_t step = 6;
+
+  bench(relation_options const& o, bool prune, bool want_nodes = true)
+      : layer(o),
+        pruned(prune),
+        nodes_wanted(want_nodes),
+        params(layer, holding::gradients),
+        x(random_values(s.nodes * width, 1)),
+        edges(random_values(s.rows * width * (updates ? 1 : 2), 2)),
+        dx(x.size()),
+        d_edges(edges.size()) {
+    index_t const node_rows = updates  ? (nodes_wanted ? s.nodes : 0)
+                              : pruned ? 6
+                                       : s.nodes,
+                  edge_rows = updates ? (pruned ? 3 : s.rows) : 0;
+    y_nodes.resize(static_cast<std::size_t>(node_rows * width));
+    y_edges.resize(static_cast<std::size_t>(edge_rows * width));
+    random_stream random(4, 5);
+    walk(params.mutable_values(), [&](std::string const&, auto view) {
+      for (std::size_t i = 0; i < view.size(); ++i) view.data_handle()[i] = random.uniform(-0.7, 0.7);
+    });
+  }
+
+  typename Layer::input input() {
+    auto const nodes = view_of<const_view<state>>(x, width);
+    if constexpr (updates)
+      return {nodes, view_of<const_view<state>>(edges, width), s.graphs.batch(), s.mask(),
+              pruned ? s.read() : edge_reads{}};
+    else
+      return {nodes, view_of<tensor<T const, dyn, dyn>>(edges, 2 * width), s.graphs.batch(), s.mask(),
+              pruned ? s.ends() : node_pairs{}};
+  }
+  auto plan(arena& place) const {
+    return layer.plan_saved(place, s.graphs.dims, keep::everything, pruned ? (updates ? 3 : 6) : 0);
+  }
+
+  // y, then, if asked, every gradient for the cotangents dy.
+  void run(bool back) {
+    spoiled_memory const memory([&](arena& a) { return plan(a); });
+    auto place = memory.place();
+    auto const saved = plan(place);
+    auto const dy_nodes = random_values(static_cast<index_t>(y_nodes.size()), 7),
+               dy_edges = random_values(static_cast<index_t>(y_edges.size()), 8);
+    if (back) params.zero_gradients(ex);
+    call c;
+    c.train = true;
+    c.step = &step;
+    with_scratch(ex, c, [&](auto& backend, call const& use) {
+      auto const in = input();
+      auto const nodes = view_of<state>(y_nodes, width), d_nodes = view_of<state>(dx, width);
+      if constexpr (updates) {
+        layer.forward(backend, use, params.values(), in, saved, {nodes, view_of<state>(y_edges, width)});
+        if (back)
+          layer.backward(backend, use, params.values(), in, saved,
+                         {view_of<const_view<state>>(dy_nodes, width), view_of<const_view<state>>(dy_edges, width)},
+                         {d_nodes, view_of<state>(d_edges, width)}, params.gradients());
+      } else {
+        layer.forward(backend, use, params.values(), in, saved, nodes);
+        if (back)
+          layer.backward(backend, use, params.values(), in, saved, view_of<const_view<state>>(dy_nodes, width), d_nodes,
+                         view_of<tensor<T, dyn, dyn>>(d_edges, 2 * width), edge_gradients::overwritten,
+                         params.gradients());
+      }
+    });
+  }
+
+  double value() {
+    run(false);
+    double sum = 0;
+    for (auto const& [y, stream] : {std::pair(&y_nodes, 7), std::pair(&y_edges, 8)}) {
+      auto const dy = random_values(static_cast<index_t>(y->size()), static_cast<std::uint64_t>(stream));
+      for (std::size_t i = 0; i < dy.size(); ++i) sum += (*y)[i] * dy[i];
+    }
+    return sum;
+  }
+  variables point() {
+    variables all;
+    walk(params.values(), [&](std::string const& path, auto view) {
+      all.push_back({path, {view.data_handle(), view.data_handle() + view.size()}});
+    });
+    all.push_back({"x", x});
+    all.push_back({"edges", edges});
+    return all;
+  }
+  void place(variables const& at) {
+    std::size_t t = 0;
+    walk(params.mutable_values(), [&](std::string const&, auto view) {
+      std::copy(at[t].values.begin(), at[t].values.end(), view.data_handle()), ++t;
+    });
+    x = at[t].values;
+    edges = at[t + 1].values;
+  }
+  variables gradients() {
+    run(true);
+    variables all;
+    walk(params.gradients(), [&](std::string const& path, auto view) {
+      all.push_back({path, {view.data_handle(), view.data_handle() + view.size()}});
+    });
+    all.push_back({"x", dx});
+    all.push_back({"edges", d_edges});
+    return all;
+  }
+  gradient_report check() {
+    return gradient_check(
+        point(),
+        [&](variables const& at) {
+          place(at);
+          return value();
+        },
+        [&](variables const& at, variables& d) {
+          place(at);
+          d = gradients();
+        });
+  }
+};
+
+}  // namespace triad::test::relations

@@ -1,0 +1,100 @@
+// Repeated layers: gradients tied and untied, whatever is kept; static and dynamic shapes; no layers at all.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/layers/repeat.hpp"
+
+#include <string>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
+#include "tests/layers/edge_graphs.hpp"
+#include "tests/layers/outcome.hpp"
+#include "tests/layers/sentences.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/layers/edge_transformer_layer.hpp"
+#include "triad/layers/transformer_layer.hpp"
+
+namespace {
+
+using namespace triad;
+
+constexpr index_t d = 6, heads = 2, hidden = 10;
+
+template <index_t D, index_t H, index_t F, index_t N, class Ex>
+void check_repeat(Ex& ex, bool tied, keep kept, double dropout) {
+  test::edge_graphs const graphs(6);
+  CAPTURE(tied, kept == keep::inputs, dropout, D);
+  using layer = edge_transformer_layer<double, D, H, F>;
+  repeat<double, layer, N> const stack{layer({6, 2, 8, dropout}), extents<N>(3), tied};
+  gradient_check_options options;
+  options.kept = kept;
+  CHECK_GRADIENT(gradient_check(ex, stack, graphs.dims(), graphs.input<D>(), {graphs.rows(), 6}, options));
+}
+
+TEMPLATE_TEST_CASE("repeated layers have the gradient of their value, tied and untied, kept and run again", "",
+                   TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  for (bool tied : {false, true})
+    for (auto kept : {keep::everything, keep::inputs})
+      for (double dropout : {0.0, 0.3}) {
+        check_repeat<dyn, dyn, dyn, dyn>(ex, tied, kept, dropout);
+        check_repeat<6, 2, 8, 3>(ex, tied, kept, dropout);
+      }
+}
+
+TEST_CASE(
+    "repeated layers compute the same bits whatever their shape and what they keep, and others where they are untied") {
+  test::edge_graphs const g(d);
+  edge_transformer_options const o{d, heads, hidden, 0.3, triangle_form::full, false};
+  using fixed_layer = edge_transformer_layer<double, d, heads, hidden>;
+  output_shape const shape{g.rows(), d};
+  for (bool tied : {true, false}) {
+    CAPTURE(tied);
+    repeat<double, fixed_layer, 3> const fixed{fixed_layer(o), {}, tied};
+    repeat<double, edge_transformer_layer<double>> const free{edge_transformer_layer<double>(o), extents<dyn>(3), tied};
+    auto const all = test::outcome_of(fixed, g.dims(), g.input<d>(), shape);
+    test::expect_same(all, test::outcome_of(free, g.dims(), g.input(), shape));
+    test::expect_same(all, test::outcome_of(fixed, g.dims(), g.input<d>(), shape, keep::inputs));
+    CHECK(all.gradient.size() == (tied ? 1u : 3u) * 13 + 1);
+
+    // keep::nothing: the same value; a way back is refused.
+    reference::backend ex;
+    gradient_check_options none;
+    none.kept = keep::nothing;
+    using bench = detail::layer_under_check<reference::backend, repeat<double, fixed_layer, 3>, graph_dims>;
+    CHECK_THROWS_WITH(bench(ex, fixed, g.dims(), g.input<d>(), shape, none),
+                      test::contains("repeat: memory planned for inference has nothing for backward"));
+  }
+}
+
+TEST_CASE("repeated Transformer layers of static and of dynamic shape compute the same bits, whatever they keep") {
+  test::sentences const s(d);
+  row_dims const dims(s.rows);
+  using fixed_layer = transformer_layer<double, d, heads, hidden>;
+  using free_layer = transformer_layer<double>;
+  transformer_options const o{d, heads, hidden, 0.3, norm_place::before};
+  for (bool tied : {true, false}) {
+    CAPTURE(tied);
+    repeat<double, fixed_layer, 3> const three{fixed_layer(o), {}, tied};
+    auto const all = test::outcome_of(three, dims, s.input<d>(), {s.rows, d});
+    test::expect_same(all, test::outcome_of(repeat<double, free_layer>{free_layer(o), extents<dyn>(3), tied}, dims,
+                                            s.input(), {s.rows, d}));
+    test::expect_same(all, test::outcome_of(three, dims, s.input<d>(), {s.rows, d}, keep::inputs));
+  }
+}
+
+TEST_CASE("no layers at all are refused with a sentence, not passed through") {
+  reference::backend ex;
+  using stack = repeat<double, linear<double>>;
+  stack const none{linear<double>{extents<dyn, dyn>(d, d)}, extents<dyn>(0), true};
+  parameter_set<stack, reference::backend> parameters(none, holding::values);
+  arena place;
+  std::vector<double> x(5 * d);
+  auto const states = tensor<double, dyn, dyn>(x.data(), 5, d);
+  CHECK_THROWS_WITH(none.forward(ex, call{}, parameters.values(), {states},
+                                 none.plan_saved(place, graph_dims{0, 5, 0, 0, 0}), states),
+                    test::contains("at least one layer is needed"));
+}
+
+}  // namespace

@@ -1,0 +1,64 @@
+// A branch of a residual stream with its norm, behind the sum or before the branch.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/layers/sublayer.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
+#include "tests/layers/outcome.hpp"
+#include "triad/layers/linear.hpp"
+
+namespace {
+
+using namespace triad;
+
+using affine = sublayer<double, linear<double>>;
+
+affine of_width(index_t d, norm_place place, double rate = 0, double epsilon = 1e-5) {
+  return {linear<double>{extents<dyn, dyn>(d, d)}, {extents<dyn>(d), epsilon}, rate, place};
+}
+
+// Two columns: a norm gives -1 and 1, or half of them where the epsilon is three times the variance.
+TEST_CASE("a norm stands behind the sum, or before the branch and beside what goes on") {
+  reference::backend ex;
+  std::vector<double> const weight{0, 1, 1, 0}, bias{1, 3}, gain{1, 1}, zero{0, 0}, x{3, 5};
+  std::vector<double> y(2);
+  using read = tensor<double const, dyn, dyn>;
+  affine::fields<double const> const w{
+      {read(weight.data(), 2, 2), make_vec<double const>(bias.data(), 2)},
+      {make_vec<double const>(gain.data(), 2), make_vec<double const>(zero.data(), 2)}};
+  auto const run = [&](norm_place where, double epsilon) {
+    auto const layer = of_width(2, where, 0, epsilon);
+    test::spoiled_memory const memory([&](arena& a) { return layer.plan_saved(a, row_dims(1)); });
+    auto place = memory.place();
+    auto const saved = layer.plan_saved(place, row_dims(1));
+    layer.forward(ex, {}, w, read(x.data(), 1, 2), saved, tensor<double, dyn, dyn>(y.data(), 1, 2));
+    return y;
+  };
+  // The branch turns (3, 5) to (6, 6), the sum is (9, 11), with a variance of 1.
+  CHECK(run(norm_place::after, 3) == std::vector<double>{-0.5, 0.5});
+  // The norm is (-0.5, 0.5), the branch turns it to (1.5, 2.5).
+  CHECK(run(norm_place::before, 3) == std::vector<double>{4.5, 7.5});
+}
+
+TEST_CASE("a sublayer has the gradient of its value, its norm behind or before, with dropout of the branch") {
+  reference::backend ex;
+  test::some_rows const x(5, 4), none(0, 4);
+  for (auto place : {norm_place::after, norm_place::before})
+    for (double rate : {0.0, 0.3}) {
+      CAPTURE(place == norm_place::before, rate);
+      auto const layer = of_width(4, place, rate);
+      CHECK_GRADIENT(gradient_check(ex, layer, x.dims(), x.view(), {5, 4}));
+      using fixed = sublayer<double, linear<double, 4, 4>, 4>;
+      test::expect_same(test::outcome_of(fixed{{}, {}, rate, place}, x.dims(), x.view<4>(), {5, 4}),
+                        test::outcome_of(layer, x.dims(), x.view(), {5, 4}));
+      CHECK(test::outcome_of(layer, none.dims(), none.view(), {0, 4}).value == 0);
+    }
+  CHECK(test::paths_of(of_width(4, norm_place::after)) ==
+        std::vector<std::string>{"weight", "bias", "norm.gain", "norm.bias"});
+}
+
+}  // namespace

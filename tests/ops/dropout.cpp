@@ -1,0 +1,63 @@
+// Dropout of a matrix by a counter, on every backend.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/ops/dropout.hpp"
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/ops/rows.hpp"
+#include "triad/cpu/cpu.hpp"
+
+namespace {
+
+using namespace triad;
+using test::contains;
+using test::random_values;
+using test::rows_of;
+using test::sizes;
+
+TEMPLATE_TEST_CASE("dropout multiplies what it keeps by one over the share kept, and its gradient is the same map", "",
+                   TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  std::uint64_t const step = 2;
+  for (auto const s : sizes)
+    for (double rate : {0.0, 0.25, 1.0}) {
+      CAPTURE(s.rows, s.columns, rate);
+      dropout_mask const mask{rate, 3, 4, &step};
+      auto const x = random_values<T>(s.rows * s.columns, 1);
+      auto y = x, dx = x;
+      dropout(ex, mask, rows_of(x, s), rows_of(y, s));
+      dropout_grad(ex, mask, rows_of(std::as_const(dx), s), rows_of(dx, s));
+      CHECK(y == dx);
+      for (index_t r = 0; r < s.rows; ++r)
+        for (index_t c = 0; c < s.columns; ++c)
+          REQUIRE(rows_of(y, s)(r, c) ==
+                  (mask.keeps(dropout_element(r, c, s.columns)) ? rows_of(x, s)(r, c) * T(mask.scale()) : T(0)));
+    }
+}
+
+TEST_CASE("before a branch of which nothing is dropped a gradient stays where it is") {
+  reference::backend ex;
+  std::vector<double> const dy(64, 3);
+  std::vector<double> memory(64, 7);
+  tensor<double const, dyn, dyn> const in(dy.data(), 1, 64);
+  tensor<double, dyn, dyn> const room(memory.data(), 1, 64);
+  CHECK(undropped(ex, dropout_mask{0, 1, 2, nullptr}, in, room).data_handle() == dy.data());
+  CHECK(memory == std::vector<double>(64, 7));
+  CHECK(undropped(ex, dropout_mask{0.5, 1, 2, nullptr}, in, room).data_handle() == memory.data());
+  for (std::uint64_t c = 0; c < 64; ++c) CHECK(memory[c] == (dropout_mask{0.5, 1, 2, nullptr}.keeps(c) ? 6 : 0));
+}
+
+TEST_CASE("dropout of what does not fit, or of no rate, is refused with a sentence") {
+  reference::backend ex;
+  std::vector<double> v(100);
+  auto const m = [&](index_t r, index_t c) { return rows_of(v, {r, c}); };
+  CHECK_THROWS_WITH(dropout(ex, {}, m(2, 3), m(3, 2)), contains("dropout: x and y"));
+  for (double bad : {-0.1, 1.5})
+    CHECK_THROWS_WITH(dropout(ex, {bad}, m(2, 3), m(2, 3)), contains("dropout: the rate is"));
+}
+
+}  // namespace

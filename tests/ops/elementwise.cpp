@@ -1,0 +1,52 @@
+// Functions of elements, on every backend.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/ops/elementwise.hpp"
+
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/ops/rows.hpp"
+#include "triad/cpu/cpu.hpp"
+
+namespace {
+
+using namespace triad;
+using test::contains;
+using test::random_values;
+using test::rows_of;
+using test::tolerance;
+using test::WithinAbs;
+
+TEMPLATE_TEST_CASE("functions of elements and fill are what they say at every size", "", TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  for (index_t n : {0, 1, 17, 16384, 16385, 50000}) {
+    CAPTURE(n);
+    auto const x = random_values<T>(n, 1), b = random_values<T>(n, 2);
+    auto const xs = make_vec(x.data(), n);
+    std::vector<T> y(x.size());
+    auto const ys = make_vec(y.data(), n);
+    transform(ex, relu(), xs, ys);
+    for (std::size_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == (x[i] > T(0) ? x[i] : T(0)));
+    transform(ex, relu_grad(), ys, make_vec(b.data(), n), ys);
+    for (std::size_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == (x[i] > T(0) ? b[i] : T(0)));
+    transform(ex, plus(), xs, make_vec(b.data(), n), ys);
+    transform(ex, times(), ys, xs, ys);
+    transform(ex, scale_by<double>{2}, ys, ys);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      REQUIRE_THAT(y[i], WithinAbs(static_cast<double>((x[i] + b[i]) * x[i] * T(2)), tolerance<T>));
+    fill(ex, T(3), ys);
+    CHECK(y == std::vector<T>(y.size(), T(3)));
+  }
+}
+
+TEST_CASE("functions of views that do not fit are refused with a sentence") {
+  reference::backend ex;
+  std::vector<double> v(100);
+  auto const m = [&](index_t r, index_t c) { return rows_of(v, {r, c}); };
+  CHECK_THROWS_WITH(transform(ex, plus(), m(2, 3), m(3, 2), m(2, 3)), contains("transform: a, b and y"));
+  CHECK_THROWS_WITH(transform(ex, relu(), m(2, 3), m(3, 2)), contains("transform: x and y have different shapes"));
+}
+
+}  // namespace

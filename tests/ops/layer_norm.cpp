@@ -1,0 +1,137 @@
+// Layer normalisation of rows: laws and gradients on every backend, the same bits whatever the threads, and what does
+// not fit. SPDX-License-Identifier: Apache-2.0
+#include "triad/ops/layer_norm.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/check_gradient.hpp"
+#include "tests/ops/rows.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/train/finite_differences.hpp"
+
+namespace {
+
+using namespace triad;
+using test::contains;
+using test::dot;
+using test::random_values;
+using test::rows_of;
+using test::size;
+using test::sizes;
+using test::tolerance;
+using test::with_scratch;
+using test::WithinAbs;
+using test::WithinRel;
+
+TEMPLATE_TEST_CASE("layer norm gives rows of mean zero and variance one, moved by gain and bias", "",
+                   TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  for (auto const s : sizes) {
+    CAPTURE(s.rows, s.columns);
+    auto const x = random_values<T>(s.rows * s.columns, 1, 3), gain = random_values<T>(s.columns, 2),
+               bias = random_values<T>(s.columns, 3);
+    std::vector<T> y(x.size()), mean(static_cast<std::size_t>(s.rows)), rstd = mean;
+    auto const m = make_vec(mean.data(), s.rows), i = make_vec(rstd.data(), s.rows);
+    layer_norm(ex, rows_of(x, s), make_vec(gain.data(), s.columns), make_vec(bias.data(), s.columns), 1e-5,
+               rows_of(y, s), m, i);
+    for (index_t r = 0; r < s.rows; ++r) {
+      long double sum = 0, squares = 0;
+      auto const d = static_cast<long double>(s.columns);
+      for (index_t c = 0; c < s.columns; ++c) sum += static_cast<long double>(rows_of(x, s)(r, c)) / d;
+      for (index_t c = 0; c < s.columns; ++c)
+        squares += std::pow(static_cast<long double>(rows_of(x, s)(r, c)) - sum, 2.0L) / d;
+      REQUIRE_THAT(m(r), WithinAbs(static_cast<double>(sum), tolerance<T>));
+      REQUIRE_THAT(i(r), WithinRel(static_cast<double>(1 / std::sqrt(squares + 1e-5L)),
+                                   s.columns == 1 ? 1e-2 : 100 * tolerance<T>));
+      for (index_t c = 0; c < s.columns; ++c) {
+        auto const z = (static_cast<long double>(rows_of(x, s)(r, c)) - sum) / std::sqrt(squares + 1e-5L);
+        auto const f = static_cast<std::size_t>(c);
+        REQUIRE_THAT(rows_of(y, s)(r, c), WithinAbs(static_cast<double>(static_cast<long double>(gain[f]) * z +
+                                                                        static_cast<long double>(bias[f])),
+                                                    10 * tolerance<T>));
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("layer norm's gradient is its value's, takes an addend, may lie in place, and adds to gain and bias",
+                   "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  size const s{70, 5};  // more rows than a chunk
+  variables const point{{"x", random_values(350, 1)}, {"gain", random_values(5, 2)}, {"bias", random_values(5, 3)}};
+  auto const dy = random_values(350, 4), add = random_values(350, 5);
+  struct kept {
+    std::vector<double> y, mean, rstd;
+  };
+  auto const forward = [&](variables const& at) {
+    kept k{std::vector<double>(350), std::vector<double>(70), std::vector<double>(70)};
+    layer_norm(ex, rows_of(at[0].values, s), make_vec(at[1].values.data(), 5), make_vec(at[2].values.data(), 5), 1e-5,
+               rows_of(k.y, s), make_vec(k.mean.data(), 70), make_vec(k.rstd.data(), 70));
+    return k;
+  };
+  for (int addend : {0, 1, 2}) {  // none, another, the result itself
+    CAPTURE(addend);
+    CHECK_GRADIENT(gradient_check(
+        point, [&](variables const& at) { return dot(forward(at).y, dy) + (addend ? dot(at[0].values, add) : 0); },
+        [&](variables const& at, variables& d) {
+          auto const k = forward(at);
+          d[0].values = addend == 2 ? add : dy;
+          for (auto& v : d[1].values) v = 7;
+          for (auto& v : d[2].values) v = 7;
+          with_scratch(ex, {}, [&](auto& backend, call const& c) {
+            auto const dx = rows_of(d[0].values, s);
+            auto const extra = addend == 0 ? make_matrix<double const>(nullptr, 0, 0, 0)
+                                           : as_matrix(addend == 1 ? rows_of(add, s) : read_only(dx));
+            auto const from = addend == 2 ? rows_of(dy, s) : read_only(dx);  // dx is dy, or dx is add
+            layer_norm_grad(backend, *c.scratch, rows_of(at[0].values, s), make_vec(at[1].values.data(), 5),
+                            make_vec(k.mean.data(), 70), make_vec(k.rstd.data(), 70), from, extra, dx,
+                            make_vec(d[1].values.data(), 5), make_vec(d[2].values.data(), 5));
+          });
+          for (auto& v : d[1].values) v -= 7;
+          for (auto& v : d[2].values) v -= 7;
+        }));
+  }
+}
+
+TEST_CASE("layer norm has the same bits for one, two and three threads") {
+  auto const run = [](int threads) {
+    cpu::backend ex(threads);
+    size const s{1000, 60};
+    auto const x = random_values<float>(60000, 1), gain = random_values<float>(60, 2);
+    std::vector<float> y(60000), mean(1000), rstd(1000), dx(60000), sums(2 * 60);
+    with_scratch(ex, {}, [&](auto& backend, call const& c) {
+      auto const g = make_vec(gain.data(), 60);
+      layer_norm(backend, rows_of(x, s), g, g, 1e-5, rows_of(y, s), make_vec(mean.data(), 1000),
+                 make_vec(rstd.data(), 1000));
+      layer_norm_grad(backend, *c.scratch, rows_of(x, s), g, make_vec(mean.data(), 1000), make_vec(rstd.data(), 1000),
+                      rows_of(x, s), make_matrix<float const>(nullptr, 0, 0, 0), rows_of(dx, s),
+                      make_vec(sums.data(), 60), make_vec(sums.data() + 60, 60));
+    });
+    for (auto const* v : {&dx, &sums}) y.insert(y.end(), v->begin(), v->end());
+    return y;
+  };
+  auto const one = run(1);
+  CHECK(one == run(2));
+  CHECK(one == run(3));
+}
+
+TEST_CASE("a layer norm of what does not fit is refused with a sentence") {
+  reference::backend ex;
+  std::vector<double> v(100);
+  auto const m = [&](index_t r, index_t c) { return rows_of(v, {r, c}); };
+  auto const n = [&](index_t size_of) { return make_vec(v.data(), size_of); };
+  arena scratch;
+  CHECK_THROWS_WITH(layer_norm(ex, m(2, 3), n(2), n(3), 1e-5, m(2, 3), n(2), n(2)),
+                    contains("gain and bias need one value a column"));
+  CHECK_THROWS_WITH(layer_norm(ex, m(2, 3), n(3), n(3), 1e-5, m(2, 3), n(3), n(2)),
+                    contains("mean and rstd need one value a row"));
+  CHECK_THROWS_WITH(layer_norm_grad(ex, scratch, m(2, 3), n(3), n(2), n(2), m(2, 3), as_matrix(read_only(m(1, 3))),
+                                    m(2, 3), n(3), n(3)),
+                    contains("add has another shape"));
+}
+
+}  // namespace
