@@ -10,6 +10,7 @@
 #include "tests/allocation_count.hpp"
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/decoding/by_passes.hpp"
 #include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/batches/edge_pair_loader.hpp"
@@ -22,7 +23,7 @@ using namespace triad;
 
 constexpr index_t width = 12, heads = 3, begin_token = 1, end_token = 2, vocabulary = 9, beam = 3, longest = 6;
 
-using tokens = std::vector<index_t>;
+using test::tokens;
 
 std::vector<tokens> const sources{{3, 4, 5, 8}, {6}, {7, 7, 3}};
 
@@ -115,22 +116,13 @@ void expect_whole(Decoding& d, int which, double tolerance) {
     d.decoder.begin(w, in);
     auto const slots = static_cast<index_t>(count) * beam;
     REQUIRE(d.decoder.slots() == slots);
-    std::vector<tokens> said(static_cast<std::size_t>(slots));
-    random_stream random(9, static_cast<std::uint64_t>(which));
+    test::hypotheses all(slots, beam, static_cast<std::uint64_t>(which));
     for (index_t t = 0; t < longest; ++t) {
-      tokens next, parents;
-      std::vector<tokens> now;
-      for (index_t h = 0; h < slots; ++h) {
-        auto const parent = h / beam * beam + static_cast<index_t>(random.below(beam));
-        parents.push_back(t == 0 ? h : t % 3 != 0 ? parent : h);
-        next.push_back(t == 0 ? begin_token : static_cast<index_t>(3 + random.below(6)));
-        now.push_back(said[static_cast<std::size_t>(parents.back())]);
-        if (t > 0) now.back().push_back(next.back());
-      }
-      said = now;
-      auto const found = d.decoder.step(w, next, parents);
+      all.step(t, begin_token, t % 3 != 0);
+      auto const found = d.decoder.step(w, all.next, all.parents);
       for (index_t h = 0; h < slots; h += t % 2 == 0 ? 4 : 1) {
-        auto const expected = d.whole(sources[static_cast<std::size_t>(h / beam)], said[static_cast<std::size_t>(h)]);
+        auto const expected =
+            d.whole(sources[static_cast<std::size_t>(h / beam)], all.said[static_cast<std::size_t>(h)]);
         double worst = 0, largest = 0;
         for (index_t c = 0; c < vocabulary; ++c) {
           double const e = std::abs(static_cast<double>(found(h, c)) - expected[static_cast<std::size_t>(c)]);
@@ -164,26 +156,8 @@ TEMPLATE_TEST_CASE("edges of new tokens say in single precision what passes say 
   }
 }
 
-/// A search whose every step is a pass over all tokens of all hypotheses.
-template <class Ex>
-void find_by_passes(decoding<Ex>& d, std::size_t count, beam_search& search) {
-  std::vector<tokens> said(count * beam);
-  while (!search.done()) {
-    std::vector<double> logits;
-    std::vector<tokens> now;
-    for (std::size_t h = 0; h < said.size(); ++h) {
-      now.push_back(said[static_cast<std::size_t>(search.parents()[h])]);
-      if (search.step() > 0) now.back().push_back(search.last_tokens()[h]);
-      auto const row = search.live()[h] ? d.whole(sources[h / beam], now.back()) : std::vector<double>(vocabulary);
-      logits.insert(logits.end(), row.begin(), row.end());
-    }
-    said = now;
-    search.advance(make_matrix<double const>(logits.data(), static_cast<index_t>(said.size()), vocabulary, vocabulary));
-  }
-}
-
-beam_search_options options() {
-  beam_search_options o;
+beam_options options() {
+  beam_options o;
   o.beam = beam, o.n_best = beam, o.longest = longest - 1, o.begin = begin_token, o.end = end_token,
   o.length_penalty = 0.6;
   o.forbidden = {0, 1};
@@ -195,16 +169,9 @@ TEMPLATE_TEST_CASE("a beam search over new edges finds what one over passes find
     decoding<TestType> d(which);
     beam_search with(3, vocabulary, options()), without(3, vocabulary, options());
     d.decoder.find(d.parameters.values(), d.load(3), with);
-    find_by_passes(d, 3, without);
-    for (index_t s = 0; s < 3; ++s) {
-      auto const a = with.best(s), b = without.best(s);
-      REQUIRE(a.size() == b.size());
-      CHECK_FALSE(a.empty());
-      for (std::size_t i = 0; i < a.size(); ++i) {
-        CHECK(a[i].tokens == b[i].tokens);
-        CHECK_THAT(a[i].score, test::WithinAbs(b[i].score, 1e-12));
-      }
-    }
+    test::find_by_passes([&](std::size_t s, tokens const& said) { return d.whole(sources[s], said); }, vocabulary, beam,
+                         without);
+    test::expect_same_found(with, without, 3);
   }
 }
 
@@ -225,23 +192,8 @@ TEST_CASE("an edge decoder holds what it planned, and allocates nothing afterwar
   }
 }
 
-TEST_CASE("a decoder of edges computes a fraction of the triangles that passes compute") {
-  auto const all = decoding_triples::of(15, 50, 6);
-  CHECK(all.published == 6 * 4586625);  // 16^3 + ... + 65^3
-  CHECK(all.published > 20 * all.incremental);
-  CHECK(all.masked > 15 * all.incremental);
-
-  // What the formulas say is what there is: triangle (i, l, j) is open where l < max(s, i + 1, j + 1).
-  auto const small = decoding_triples::of(3, 4, 2);
-  index_t masked = 0, published = 0;
-  for (index_t n = 4; n <= 7; ++n)
-    for (index_t i = 0; i < n; ++i)
-      for (index_t j = 0; j < n; ++j)
-        for (index_t l = 0; l < n; ++l) published += 2, masked += l < causal_end(3, n, i, j) ? 2 : 0;
-  CHECK(small.masked == masked);
-  CHECK(small.published == published);
-
-  // And what the decoder counts while it computes, for a beam of one and source 5, the end among its tokens.
+TEST_CASE("an edge decoder computes the triangles that its formula counts, for a beam of one") {
+  // Source 5 has the end among its tokens.
   for (int which : {0, 4, 5}) {
     auto const sizes = sizes_of(which);
     edge_transformer_seq2seq<double> const m(sizes);
@@ -262,18 +214,11 @@ TEST_CASE("an edge decoder refuses what it has no room for") {
   auto const w = d.parameters.values();
   edge_decoder<edge_transformer_seq2seq<double>, Ex> small(d.ex, d.net.model(), {room_of(2, 0), beam, 2});
   using test::contains;
-  tokens const six(6, begin_token), self{0, 1, 2, 3, 4, 5}, strange{0, 1, 3, 3, 4, 5};
-  CHECK_THROWS_WITH(small.step(w, six, {}), contains("call begin() first"));
+  tokens const six(6, begin_token), strange{0, 1, 3, 3, 4, 5};
   CHECK_THROWS_WITH(small.begin(w, d.load(3)), contains("larger than the room"));
   small.begin(w, d.load(2));
-  CHECK_THROWS_WITH(small.step(w, tokens(6, vocabulary), {}), contains("no such token"));
-  CHECK_THROWS_WITH(small.step(w, tokens(5, end_token), {}), contains("for every slot"));
   (void)small.step(w, six, {});
   CHECK_THROWS_WITH(small.step(w, six, strange), contains("of the same source"));
-  (void)small.step(w, six, self);
-  CHECK_THROWS_WITH(small.step(w, six, self), contains("no room for another token"));
-  CHECK_THROWS_WITH((edge_decoder<edge_transformer_seq2seq<double>, Ex>(d.ex, d.net.model(), {room_of(2, 0), 0, 2})),
-                    contains("need room"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
+#include "tests/decoding/by_passes.hpp"
 #include "tests/ragged.hpp"
 #include "triad/batches/pair_loader.hpp"
 #include "triad/train/initialize.hpp"
@@ -18,7 +19,7 @@ using namespace triad;
 constexpr index_t width = 12, heads = 3, end_token = 2, vocabulary = 9, beam = 3, longest = 6;
 constexpr pair_dims capacity{3, 20, 90, 9, 9};
 
-using tokens = std::vector<index_t>;
+using test::tokens;
 using model = fused_transformer<double>;
 
 model model_of(int which) {
@@ -85,45 +86,18 @@ TEMPLATE_TEST_CASE("decoding by steps says what passes over all tokens say, whoe
       d.decoder.begin(w, in);
       auto const slots = static_cast<index_t>(count) * beam;
       REQUIRE(d.decoder.slots() == slots);
-      std::vector<tokens> said(static_cast<std::size_t>(slots));
-      random_stream random(9, static_cast<std::uint64_t>(which));
+      test::hypotheses all(slots, beam, static_cast<std::uint64_t>(which));
       for (index_t t = 0; t < longest; ++t) {
-        tokens next, parents;
-        std::vector<tokens> now;
-        for (index_t h = 0; h < slots; ++h) {
-          auto const parent = h / beam * beam + static_cast<index_t>(random.below(beam));
-          parents.push_back(t == 0 ? h : t % 2 == 1 ? parent : h);
-          next.push_back(t == 0 ? end_token : static_cast<index_t>(3 + random.below(6)));
-          now.push_back(said[static_cast<std::size_t>(parents.back())]);
-          if (t > 0) now.back().push_back(next.back());
-        }
-        said = now;
-        auto const found = d.decoder.step(w, next, parents);
+        all.step(t, end_token, t % 2 == 1);
+        auto const found = d.decoder.step(w, all.next, all.parents);
         for (index_t h = 0; h < slots; h += t % 2 == 0 ? 4 : 1) {
-          auto const expected = d.whole(sources[static_cast<std::size_t>(h / beam)], said[static_cast<std::size_t>(h)]);
+          auto const expected =
+              d.whole(sources[static_cast<std::size_t>(h / beam)], all.said[static_cast<std::size_t>(h)]);
           for (index_t c = 0; c < vocabulary; ++c)
             CHECK_THAT(found(h, c), test::WithinAbs(expected[static_cast<std::size_t>(c)], 1e-12));
         }
       }
     }
-  }
-}
-
-/// A search whose every step is a pass over all tokens of all hypotheses.
-template <class Ex>
-void find_by_passes(decoding<Ex>& d, std::size_t count, beam_search& search) {
-  std::vector<tokens> said(count * beam);
-  while (!search.done()) {
-    std::vector<double> logits;
-    std::vector<tokens> now;
-    for (std::size_t h = 0; h < said.size(); ++h) {
-      now.push_back(said[static_cast<std::size_t>(search.parents()[h])]);
-      if (search.step() > 0) now.back().push_back(search.last_tokens()[h]);
-      auto const row = search.live()[h] ? d.whole(sources[h / beam], now.back()) : std::vector<double>(vocabulary);
-      logits.insert(logits.end(), row.begin(), row.end());
-    }
-    said = now;
-    search.advance(make_matrix<double const>(logits.data(), static_cast<index_t>(said.size()), vocabulary, vocabulary));
   }
 }
 
@@ -136,16 +110,9 @@ TEMPLATE_TEST_CASE("a beam search with caches finds what one without finds", "",
     auto const w = d.net.parameters().values();
     beam_search with(3, vocabulary, o), without(3, vocabulary, o);
     d.decoder.find(w, d.load(3), with);
-    find_by_passes(d, 3, without);
-    for (index_t s = 0; s < 3; ++s) {
-      auto const a = with.best(s), b = without.best(s);
-      REQUIRE(a.size() == b.size());
-      CHECK_FALSE(a.empty());
-      for (std::size_t i = 0; i < a.size(); ++i) {
-        CHECK(a[i].tokens == b[i].tokens);
-        CHECK_THAT(a[i].score, test::WithinAbs(b[i].score, 1e-12));
-      }
-    }
+    test::find_by_passes([&](std::size_t s, tokens const& said) { return d.whole(sources[s], said); }, vocabulary, beam,
+                         without);
+    test::expect_same_found(with, without, 3);
   }
 }
 
@@ -154,15 +121,10 @@ TEST_CASE("a decoder refuses what it has no room for") {
   decoding<Ex> d(0);
   auto const w = d.net.parameters().values();
   fused_decoder<model, Ex> small(d.ex, model_of(0), {{2, 20, 0, 9, 0}, beam, 1});
-  using test::contains;
-  tokens const six(6, end_token), self{0, 1, 2, 3, 4, 5};
-  CHECK_THROWS_WITH(small.step(w, six, {}), contains("call begin() first"));
-  CHECK_THROWS_WITH(small.begin(w, d.load(3)), contains("larger than the room"));
+  CHECK_THROWS_WITH(small.begin(w, d.load(3)), test::contains("fused_decoder: the batch is larger than the room"));
   small.begin(w, d.load(2));
-  CHECK_THROWS_WITH(small.step(w, tokens(6, vocabulary), {}), contains("no such token"));
-  CHECK_THROWS_WITH(small.step(w, tokens(5, end_token), {}), contains("for every slot"));
-  (void)small.step(w, six, {});
-  CHECK_THROWS_WITH(small.step(w, six, self), contains("no room for another token"));
+  CHECK_THROWS_WITH(small.step(w, tokens(5, end_token), {}),
+                    test::contains("for every slot"));  // steps.cpp has the rest
 }
 
 }  // namespace

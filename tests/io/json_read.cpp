@@ -3,15 +3,12 @@
 #include "triad/io/json_read.hpp"
 
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tests/io/scratch_folder.hpp"
-#include "triad/io/json_file.hpp"
 
 namespace {
 
@@ -34,13 +31,6 @@ TEST_CASE("JSON is read up to the levels that are asked for, from a text or a st
   CHECK(parse_json<nlohmann::ordered_json>("{\"b\": 1, \"a\": 2}").dump() == "{\"b\":1,\"a\":2}");
   CHECK_THROWS_AS(parse_json("[1"), nlohmann::json::parse_error);
   CHECK_THROWS_AS(parse_json("1e999"), nlohmann::json::out_of_range);
-}
-
-TEST_CASE("a file of JSON that is too deep is refused with its name") {
-  test::scratch_folder const folder;
-  std::ofstream(folder / "deep.json") << std::string(200'000, '[');
-  CHECK_THROWS_WITH(read_json_file(folder / "deep.json"),
-                    contains("deep.json: expected JSON of at most 64 levels, found more"));
 }
 
 TEST_CASE("an integer is one without a fraction that its type holds") {

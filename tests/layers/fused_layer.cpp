@@ -40,7 +40,7 @@ TEST_CASE("a fused layer has the gradient of its value in its tokens, the states
         auto const saved = layer.plan_saved(place, dims);
         fused_input<double> const in{read(at[1].values.data(), rows, d),
                                      nodes_of(tokens.batch()),
-                                     {nullptr, 0},
+                                     vec<std::uint8_t const>(nullptr, 0),
                                      layer_states<double const>(at[2].values.data(), below, rows, d),
                                      below,
                                      {read(at[3].values.data(), source_rows, e), nodes_of(sources.batch())}};

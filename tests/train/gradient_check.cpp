@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/gradient_check.hpp"
 
-#include <cmath>
 #include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
-#include "triad/ops/softmax.hpp"
 #include "triad/reference/reference.hpp"
 
 namespace {
@@ -239,37 +237,6 @@ TEST_CASE(
   CHECK_THAT(report({3, true}).text(), test::contains("does not list 128 bytes") && test::contains("behind scale"));
   CHECK_FALSE(static_cast<bool>(report({3, false, true})));
   CHECK_THAT(report({3, false, true}).text(), test::contains("behind the gradient of shift"));
-}
-
-TEST_CASE("gradient_check of an operation takes two functions") {
-  reference::backend ex;
-  variables const point{{"x", values(6).data}, {"dy", values(6, 2).data}};
-  auto const value = [&](variables const& at) {
-    std::vector<double> y(6);
-    softmax(ex, tensor<double const, dyn, dyn>(at[0].values.data(), 2, 3), tensor<double, dyn, dyn>(y.data(), 2, 3));
-    double f = 0;
-    for (std::size_t i = 0; i < 6; ++i) f += y[i] * at[1].values[i];
-    return f;
-  };
-  double factor = 1;
-  auto const gradient = [&](variables const& at, variables& d) {
-    tensor<double, dyn, dyn> const y(d[1].values.data(), 2, 3), dx(d[0].values.data(), 2, 3);
-    softmax(ex, tensor<double const, dyn, dyn>(at[0].values.data(), 2, 3), y);  // df/d(dy) = y
-    softmax_grad(ex, y, tensor<double const, dyn, dyn>(at[1].values.data(), 2, 3), dx);
-    dx(1, 1) *= factor;
-  };
-  CHECK_GRADIENT(gradient_check(point, value, gradient));
-  factor = 1.01;
-  auto const report = gradient_check(point, value, gradient);
-  CHECK_FALSE(static_cast<bool>(report));
-  CHECK(report.path == "x");
-}
-
-TEST_CASE("gradient_check does not pass what is not a number") {
-  auto const report = gradient_check(
-      {{"x", {1.0}}}, [](variables const&) { return 0.0; },
-      [](variables const&, variables& d) { d[0].values[0] = std::nan(""); });
-  CHECK_FALSE(static_cast<bool>(report));
 }
 
 }  // namespace

@@ -1,0 +1,70 @@
+// What steps of decoding are given, checked; and a search that asks a decoder step by step.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/decoding/steps.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace triad;
+using test::contains;
+using tokens = std::vector<index_t>;
+
+TEST_CASE("steps are taken with a token and a parent for every slot, up to the room, or it is said") {
+  decoding_steps<double> steps(6, 9, 3, 2);
+  tokens const six(6, 2), self{0, 1, 2, 3, 4, 5};
+  CHECK_THROWS_WITH(steps.take(six, {}), contains("decoder: sources come before steps: call begin() first"));
+  steps.begin(6);
+  CHECK_THROWS_WITH(steps.take(tokens(5, 2), {}), contains("decoder: a token and a parent for every slot are needed"));
+  for (index_t bad : {-1, 9})
+    CHECK_THROWS_WITH(steps.take(tokens{2, 2, 2, 2, 2, bad}, {}), contains("decoder: there is no such token"));
+  CHECK_FALSE(steps.take(six, {}));  // the first step has no parents
+  CHECK(steps.parent == self);
+  steps.tokens = 1;  // what a decoder counts
+  CHECK_THROWS_WITH(steps.take(six, {}), contains("for every slot"));
+  for (index_t bad : {-1, 6})
+    CHECK_THROWS_WITH(steps.take(six, tokens{0, 1, 2, 3, 4, bad}), contains("or no such slot"));
+  CHECK_FALSE(steps.take(six, self));
+  CHECK(steps.take(six, tokens{0, 1, 2, 3, 4, 4}));
+  CHECK((steps.token == six && steps.parent.back() == 4));
+  steps.tokens = 2;
+  CHECK_THROWS_WITH(steps.take(six, self), contains("decoder: there is no room for another token"));
+  steps.begin(3);  // a smaller batch in the same room
+  CHECK_FALSE(steps.take(tokens(3, 2), {}));
+}
+
+TEST_CASE("a room of no hypothesis or of no token is refused") {
+  CHECK_THROWS_WITH(decoding_steps<double>(6, 9, 0, 2), contains("need room"));
+  CHECK_THROWS_WITH(decoding_steps<double>(6, 9, 3, 0), contains("need room"));
+}
+
+TEST_CASE("a search is given each step's logits, and asks with the tokens and parents that it chose") {
+  // Three tokens: 1 is twice as likely as 2, and the end, 0, as likely as both from the third step on alone.
+  beam_search search(1, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});
+  decoding_steps<double> steps(2, 3, 2, 5);
+  steps.begin(2);
+  std::vector<tokens> asked;
+  std::vector<double> logits(6);
+  steps.find(search, host_memory{}, [&](auto newest, auto parents) {
+    steps.take(newest, parents);
+    asked.emplace_back(newest.begin(), newest.end());
+    double const end = steps.tokens++ < 2 ? -50 : 50;
+    logits = {end, std::log(2.0), 0, end, std::log(2.0), 0};
+    return tensor<double const, dyn, dyn>(logits.data(), 2, 3);
+  });
+  CHECK(search.best(0).front().tokens == tokens{1, 1});
+  REQUIRE(asked.size() == 3);
+  CHECK(asked[0] == tokens{0, 0});
+  CHECK(asked[1] == tokens{1, 2});
+  CHECK(asked[2] == tokens{1, 2});  // 1 1 and, of 1 2 and 2 1, which are as likely, the first
+
+  beam_search other(2, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});
+  CHECK_THROWS_WITH(
+      steps.find(other, host_memory{}, [](auto, auto) { return tensor<double const, dyn, dyn>(nullptr, 0, 0); }),
+      contains("decoder: the search has another beam, or another number of sentences, than the room and the batch"));
+}
+
+}  // namespace

@@ -1,0 +1,30 @@
+// JSON as text, or a message that says which value no JSON text can hold.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/io/json_text.hpp"
+
+#include <string>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace triad;
+
+TEST_CASE("a value is one line of text, its keys in order") {
+  CHECK(json_text({{"b", 1}, {"a", {2.5, nullptr, true}}}, "x") == "{\"a\":[2.5,null,true],\"b\":1}");
+  CHECK(json_text("caf\xc3\xa9\n", "x") == "\"caf\xc3\xa9\\n\"");
+}
+
+TEST_CASE("text that is no UTF-8 is refused by what it is, also as a key or deep inside") {
+  nlohmann::json deep;
+  deep["a"][1]["b"] = "\xe9";
+  nlohmann::json key;
+  key["\xff"] = 1;
+  for (nlohmann::json const& value : {nlohmann::json("caf\xe9"), deep, key}) {
+    CHECK_THROWS_AS(json_text(value, "the vocabulary"), data_error);
+    CHECK_THROWS_WITH(json_text(value, "the vocabulary"), test::contains("the vocabulary cannot be written: ") &&
+                                                              test::contains("; convert the data to UTF-8"));
+  }
+}
+
+}  // namespace
