@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "triad/cpu/kernels/random.hpp"
 
 namespace {
 
@@ -143,20 +142,6 @@ TEST_CASE("below 2^34 elements a mask is what it was with counters of 32 bits") 
                                static_cast<std::uint32_t>(path >> 32) ^ 5 * 0x9E3779B9u},
                               9);
     CHECK(m.keeps(e) == (words[e % 64 / 16] >= m.threshold()));
-  }
-}
-
-TEST_CASE("sixteen counters at once keep what one at a time keeps") {
-  std::uint64_t const step = 3 * (std::uint64_t{1} << 32) + 77;
-  for (double rate : {0.2, 0.5, 1.0}) {
-    dropout_mask const m{rate, 0x123456789abcdef0, 0xfedcba9876543210, &step};
-    cpu::keep_source const fast(m);
-    // The last block whose counters have 32 bits, those behind it, and one far away.
-    for (std::uint64_t block :
-         {0ull, 1ull, 1000ull, 0x3ffffffull, 0x0fffffffull, 0x10000000ull, 0x10000001ull, 0x123456789abull}) {
-      auto const bits = fast.bits(block);
-      for (std::uint64_t e = 0; e < 64; ++e) REQUIRE((bits >> e & 1) == (m.keeps(block * 64 + e) ? 1u : 0u));
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 // The cpu's triangular attention equals the reference in double, for every form, size, mask and dropout, whatever the
 // threads.
+// Tests cpu/triangle/.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/triangle.hpp"
 

@@ -1,4 +1,5 @@
 // The engine: kernels that are right give the right values in every order, and planted faults are found.
+// Tests cuda/device/block.cuh and cuda/device/launch.cuh.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Found only with TSan (compile this with -fsanitize=thread and see its report): two threads or two blocks that write

@@ -1,4 +1,5 @@
 // Operations on rows and on flat memory: the CUDA backend against the reference.
+// Tests cuda/device/rows.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>

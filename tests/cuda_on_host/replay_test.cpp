@@ -1,4 +1,5 @@
 // Training that is recorded and replayed: the bits of training that is not, nothing allocated, nothing waited for.
+// Tests cuda/device/replay.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>

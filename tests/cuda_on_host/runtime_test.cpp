@@ -1,5 +1,6 @@
 // The stand-ins for the CUDA runtime and for cuBLAS: work comes in the order of its stream and no earlier, and misuse
 // is told.
+// Tests cuda/backend.cuh and cuda/device/status.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <cublas_v2.h>
 

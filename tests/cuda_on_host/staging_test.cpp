@@ -1,5 +1,6 @@
 // Copies to a device through page-locked memory: what was there when they were asked for arrives, however late and
 // however much.
+// Tests cuda/device/staging.cuh and cuda/device/memory.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <numeric>

@@ -1,4 +1,5 @@
 // Triangular attention on the CUDA backend: every form, size, width, mask and dropout against the reference in double.
+// Tests cuda/triangle/, cuda/device/tile_product.cuh and cuda/device/tensor_core.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/triangle.cuh"
 

@@ -47,8 +47,12 @@ void expect_number(T value) {
   int seen = 0;
   detail::with_number(name, bytes.data() + 1, [&](auto found) {
     ++seen;
-    CHECK(found == value);
-    if constexpr (!std::is_same_v<T, bool>) CHECK(std::is_same_v<decltype(found), T>);
+    if constexpr (std::is_same_v<T, bool>)
+      CHECK((found == 1) == value);
+    else if constexpr (std::is_same_v<decltype(found), T>)
+      CHECK(found == value);
+    else
+      FAIL("a number of another type");
   });
   CHECK(seen == 1);
 }

@@ -1,4 +1,5 @@
 // Attention: its laws, its gradient, and every backend against the reference.
+// Tests cuda/device/attention_tile.cuh, on a device and its stand-in.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/attention.hpp"
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/elementwise.hpp"
 
+#include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "tests/backends.hpp"
@@ -38,6 +40,27 @@ TEMPLATE_TEST_CASE("functions of elements and fill are what they say at every si
       REQUIRE_THAT(y[i], WithinAbs(static_cast<double>((x[i] + b[i]) * x[i] * T(2)), tolerance<T>));
     fill(ex, T(3), ys);
     CHECK(y == std::vector<T>(y.size(), T(3)));
+  }
+}
+
+TEMPLATE_TEST_CASE("gelu is x times the normal distribution function", "", TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  std::vector<T> x, y(81), back(81), dy;
+  for (int i = -40; i <= 40; ++i) {
+    x.push_back(static_cast<T>(i) / T(8));
+    dy.push_back(static_cast<T>(i % 7) - T(2.5));
+  }
+  auto const view = [](auto& v) { return make_vec(v.data(), 81); };
+  transform(ex, gelu{}, view(x), view(y));
+  transform(ex, gelu_grad{}, view(x), view(dy), view(back));
+  double const close = std::is_same_v<T, float> ? 5e-7 : 1e-15;
+  for (std::size_t i = 0; i < 81; ++i) {
+    long double const at = x[i], below = std::erfc(-at / std::sqrt(2.0L)) / 2,
+                      density = std::exp(-at * at / 2) / std::sqrt(2 * std::acos(-1.0L));
+    CHECK_THAT(static_cast<double>(y[i]),
+               WithinAbs(static_cast<double>(at * below), close * std::abs(static_cast<double>(at))));
+    CHECK_THAT(static_cast<double>(back[i]), WithinAbs(static_cast<double>(dy[i] * (below + at * density)), 4 * close));
   }
 }
 

@@ -1,0 +1,84 @@
+// The process's threads: callers beside each other, threads that are busy elsewhere, and children of the process.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/cpu/kernels/pool.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/cpu/kernels/tasks.hpp"
+
+namespace {
+
+using namespace triad;
+using test::each_once, test::on_a_new_thread, test::soon;
+
+TEST_CASE("callers on many threads, more than the pool has places for, all get their own tasks done") {
+  cpu::backend const shared(2);
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 12; ++c)
+    callers.emplace_back([&, c] {
+      cpu::backend mine = shared;
+      for (int i = 0; i < 100; ++i) {
+        index_t const tasks = 2 + (c + i) % 9;
+        std::vector<index_t> found(static_cast<std::size_t>(tasks), -1);
+        cpu::parallel_for(mine, tasks, [&](index_t task, int) { found[static_cast<std::size_t>(task)] = task * c; });
+        for (index_t task = 0; task < tasks; ++task)
+          if (found[static_cast<std::size_t>(task)] != task * c) ++wrong;
+      }
+    });
+  for (auto& caller : callers) caller.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a caller does not wait for threads that have not begun, since all are busy with another call") {
+  constexpr int threads = 24;  // more than any other test here asks for, so all there are
+  std::atomic<int> begun = 0;
+  std::atomic<bool> released = false, held = false;
+  std::thread holder([&] {
+    cpu::backend ex(threads);
+    cpu::parallel_for(ex, threads, [&](index_t, int) {
+      ++begun;
+      soon([&] { return released.load(); });
+    });
+    held = true;
+  });
+  CHECK(soon([&] { return begun == threads; }));
+  on_a_new_thread([&] {
+    cpu::backend ex(4);
+    for (int i = 0; i < 20; ++i) CHECK(each_once(ex, 50));
+  });
+  CHECK_FALSE(held);
+  released = true;
+  holder.join();
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which refuses threads after a fork
+TEST_CASE("a forked child has threads of its own, and ends") {
+  cpu::backend ex(3);
+  REQUIRE(each_once(ex, 100));
+  std::fflush(nullptr);
+  pid_t const child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(60);
+    bool right = true;
+    for (int i = 0; i < 20; ++i) right = each_once(ex, 100) && right;
+    std::exit(right ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(each_once(ex, 100));
+}
+#endif
+
+}  // namespace

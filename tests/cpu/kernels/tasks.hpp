@@ -1,0 +1,41 @@
+// Calls of many tasks, for tests of the threads that run them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "triad/cpu/kernels/parallel.hpp"
+
+namespace triad::test {
+
+/// Whether every task of a call ran once, with the number of a thread that there is.
+inline bool each_once(cpu::backend& ex, index_t tasks) {
+  std::vector<std::atomic<int>> runs(static_cast<std::size_t>(tasks));
+  std::atomic<bool> known = true;
+  cpu::parallel_for(ex, tasks, [&](index_t task, int thread) {
+    ++runs[static_cast<std::size_t>(task)];
+    if (thread < 0 || thread >= ex.threads) known = false;
+  });
+  for (auto const& count : runs)
+    if (count != 1) return false;
+  return known;
+}
+
+/// Whether `done` became true within half a minute.
+template <class F>
+bool soon(F&& done) {
+  auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!done() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  return done();
+}
+
+/// f() on a thread of its own, whose account is new.
+template <class F>
+void on_a_new_thread(F&& f) {
+  std::thread(f).join();
+}
+
+}  // namespace triad::test
