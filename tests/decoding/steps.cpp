@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "triad/core/buffer.hpp"
 
 namespace {
 

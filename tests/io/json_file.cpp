@@ -38,7 +38,7 @@ TEST_CASE("what is no JSON is refused with the line and the byte") {
     }
     return std::string("taken");
   };
-  CHECK(refused("{\"a\":\n  1,\n  x}") == ":3: expected JSON, found none from byte 13 on; was the file copied whole?");
+  CHECK(refused("{\"a\":\n  1,\n  x}") == ":3: expected JSON, found none from byte 14 on; was the file copied whole?");
   CHECK(refused("") == ":1: expected JSON, found none from byte 1 on; was the file copied whole?");
   CHECK(refused("[1]\n[2]").substr(0, 29) == ":2: expected JSON, found none");
   CHECK(refused("[1e999]").substr(0, 45) == ": there is a value that cannot be read: [json");

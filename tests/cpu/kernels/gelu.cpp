@@ -19,7 +19,8 @@ TEST_CASE("the probability below a number and the bell are within a float's erro
     cpu::normal::lanes const v(simd::broadcast(x));
     double const exact = x, below = std::erfc(-exact / std::sqrt(2.0)) / 2, bell = std::exp(-exact * exact / 2);
     CAPTURE(x);
-    REQUIRE_THAT(static_cast<double>(v.below[0]), test::WithinAbs(below, 2e-7));
+    // The formula's 8e-8, and the rounding of a few floats of its size.
+    REQUIRE_THAT(static_cast<double>(v.below[0]), test::WithinAbs(below, 3e-7));
     REQUIRE_THAT(static_cast<double>(v.bell[simd::lanes - 1]), test::WithinAbs(bell, 1e-6));
   }
 }

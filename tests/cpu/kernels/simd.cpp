@@ -50,7 +50,9 @@ TEST_CASE("exp of what is not positive has a float's digits, is zero far down an
   for (int i = 0; i <= 69 * 16; ++i) {
     float const x = -static_cast<float>(i) / 16;
     double const exact = std::exp(static_cast<double>(x));
-    REQUIRE_THAT(static_cast<double>(simd::exp_nonpositive(simd::broadcast(x))[0]), test::WithinRel(exact, 1.5e-6));
+    // x / log 2 is a float: its rounding, and that of the factor, grow with x.
+    double const allowed = 3e-7 - 9e-8 * static_cast<double>(x);
+    REQUIRE_THAT(static_cast<double>(simd::exp_nonpositive(simd::broadcast(x))[0]), test::WithinRel(exact, allowed));
   }
   CHECK(simd::exp_nonpositive(simd::broadcast(0))[1] == 1);
   CHECK(simd::exp_nonpositive(simd::broadcast(-70))[1] == 0);

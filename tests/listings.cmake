@@ -1,0 +1,140 @@
+# The listings of include/triad and of tests/ agree: each header has a test of its name, and each test is a header's.
+# Both ways: a header without its test fails, and so does a test whose name is no header's.  ROOT: the repository.
+cmake_minimum_required(VERSION 3.25)
+
+# tests/FOLDER/NAME.cpp, or more of them as tests/FOLDER/NAME_ASPECT.cpp, for include/triad/FOLDER/NAME.hpp.
+set(folders core ops layers tree models batches decoding train io cpu)
+
+# "header|why it has no test of its own".
+set(without_test
+  "core/errors.hpp|one type without a member, and who throws it is tested where it is thrown"
+  "layers/heads/token_pairs.hpp|three views side by side, which batches/dependency_batch.cpp and layers/heads/ use"
+  "tree/tree.hpp|includes the folder, which compile/tree_alone.cmake compiles"
+  "cpu/cpu.hpp|includes the folder, as every typed test does"
+  "reference/reference.hpp|includes the folder, as every typed test does"
+  "reference/backend.hpp|a type without a member"
+  "triad.hpp|includes the library, as link/ does in two translation units"
+  "cuda.cuh|includes the folder, as cuda_on_host/ does"
+  "version.hpp|consume/ compares it with what CMake says")
+
+# "test|what it is of", where that is no header.
+set(without_header
+  "ops/far.cpp|every operation beyond 2^31 elements, in memory that is mapped once for all"
+  "models/planned_memory.cpp|what several models keep, in bytes and by formulas")
+
+# What a backend's top level has are hooks of operations, by the operations' names (floors.cmake sees to that): their test
+# is ops/NAME.cpp, which runs on every backend.
+set(backends reference cpu cuda)
+set(on_every_backend "TRIAD_TEST_(BACKENDS|TYPES)")
+
+# What those are made of, and CUDA's backend, is named by a test in a line "// Tests FOLDER/NAME.cuh", or "// Tests
+# FOLDER/" for all of a folder; parts of the cpu may have tests/cpu/FOLDER/NAME.cpp instead.
+
+set(faults "")
+set(count 0)
+macro(fault text)
+  string(APPEND faults "\n  ${text}")
+endmacro()
+
+set(no_test "")
+foreach(entry IN LISTS without_test)
+  string(REGEX REPLACE "\\|.*" "" header "${entry}")
+  list(APPEND no_test "${header}")
+  if(NOT EXISTS "${ROOT}/include/triad/${header}")
+    fault("tests/listings.cmake excuses ${header}, which does not exist")
+  endif()
+endforeach()
+set(no_header "")
+foreach(entry IN LISTS without_header)
+  string(REGEX REPLACE "\\|.*" "" test "${entry}")
+  list(APPEND no_header "${test}")
+  if(NOT EXISTS "${ROOT}/tests/${test}")
+    fault("tests/listings.cmake excuses tests/${test}, which does not exist")
+  endif()
+endforeach()
+
+# Which headers tests say they are of.
+set(claimed "")
+file(GLOB_RECURSE sources RELATIVE "${ROOT}/tests" "${ROOT}/tests/*.cpp")
+foreach(source IN LISTS sources)
+  file(STRINGS "${ROOT}/tests/${source}" lines LIMIT_COUNT 8 REGEX "^// Tests ")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCHALL "(cpu|cuda)/[a-z_/]*(\\.hpp|\\.cuh)?" names "${line}")
+    foreach(name IN LISTS names)
+      if(NOT EXISTS "${ROOT}/include/triad/${name}")
+        fault("tests/${source}: says that it tests ${name}, which does not exist")
+      endif()
+      list(APPEND claimed "${name}")
+    endforeach()
+  endforeach()
+endforeach()
+
+# ---- each header has its test ---------------------------------------------------------------------------------------
+file(GLOB_RECURSE headers RELATIVE "${ROOT}/include/triad" "${ROOT}/include/triad/*.hpp" "${ROOT}/include/triad/*.cuh")
+foreach(header IN LISTS headers)
+  math(EXPR count "${count} + 1")
+  cmake_path(REMOVE_EXTENSION header OUTPUT_VARIABLE name)
+  cmake_path(GET header PARENT_PATH folder)
+  if(EXISTS "${ROOT}/tests/${name}.cpp")
+    if(header IN_LIST no_test)
+      fault("tests/listings.cmake excuses ${header}, and tests/${name}.cpp is there")
+    endif()
+    file(STRINGS "${ROOT}/tests/${name}.cpp" subject LIMIT_COUNT 1 REGEX "^#include \"triad/")
+    if(NOT subject STREQUAL "#include \"triad/${header}\"")
+      fault("tests/${name}.cpp: its first include of triad is its subject, \"triad/${header}\"; found ${subject}")
+    endif()
+  endif()
+  if(header IN_LIST no_test)
+    continue()
+  endif()
+  if(folder IN_LIST backends AND NOT name MATCHES "/backend$")
+    cmake_path(GET name FILENAME operation)
+    set(typed "")
+    if(EXISTS "${ROOT}/tests/ops/${operation}.cpp")
+      file(STRINGS "${ROOT}/tests/ops/${operation}.cpp" typed REGEX "${on_every_backend}")
+    endif()
+    if(NOT typed)
+      fault("${header}: is tested by nobody; tests/ops/${operation}.cpp is to run on every backend")
+    endif()
+  elseif(NOT EXISTS "${ROOT}/tests/${name}.cpp" AND NOT header IN_LIST claimed AND NOT "${folder}/" IN_LIST claimed)
+    if(header MATCHES "^cuda/")
+      fault("${header}: no test says \"// Tests ${header}\"")
+    else()
+      fault("${header}: tests/${name}.cpp is missing")
+    endif()
+  endif()
+endforeach()
+
+# ---- each test is a header's ----------------------------------------------------------------------------------------
+foreach(folder IN LISTS folders)
+  file(GLOB_RECURSE tests RELATIVE "${ROOT}/tests" "${ROOT}/tests/${folder}/*.cpp")
+  foreach(test IN LISTS tests)
+    math(EXPR count "${count} + 1")
+    cmake_path(REMOVE_EXTENSION test OUTPUT_VARIABLE name)
+    set(found FALSE)
+    set(rest "${name}")
+    while(TRUE)  # NAME, or what stands before an _ASPECT
+      if(EXISTS "${ROOT}/include/triad/${rest}.hpp")
+        set(found TRUE)
+      endif()
+      string(REGEX MATCH "^(.*)_[^_/]*$" shorter "${rest}")
+      if(found OR NOT shorter)
+        break()
+      endif()
+      set(rest "${CMAKE_MATCH_1}")
+    endwhile()
+    if(found AND test IN_LIST no_header)
+      fault("tests/listings.cmake excuses tests/${test}, which is a header's")
+    elseif(NOT found AND NOT test IN_LIST no_header)
+      fault("tests/${test}: is named after no header; name it after the one it is of, or say in tests/listings.cmake why not")
+    endif()
+  endforeach()
+endforeach()
+
+if(faults)
+  message(FATAL_ERROR "The listings:${faults}")
+endif()
+if(count LESS 300)
+  message(FATAL_ERROR "Only ${count} headers and tests found under ${ROOT}: this test looks in the wrong place.")
+endif()
+message("${count} headers and tests, each with its other")
