@@ -47,7 +47,7 @@ TEST_CASE(
     last_step = beam * ((2 * (3 + t) + 1) + (2 * (1 + t) + 1));
     of_steps += last_step;
   }
-  CHECK(of_steps == 96);
+  CHECK(of_steps == 128);  // 20 + 28 + 36 + 44
   for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional})
     for (auto reading : {edge_reading::own, edge_reading::from_begin}) {
       auto const m = model_of(encoding, reading);

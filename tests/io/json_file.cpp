@@ -46,7 +46,7 @@ TEST_CASE("what is no JSON is refused with the line and the byte") {
 
 TEST_CASE("a path without a file of JSON is one clear message") {
   test::scratch_folder const folder;
-  for (std::string const path : {folder / "none.json", folder / "."})
+  for (std::string const& path : {folder / "none.json", folder / "."})
     CHECK_THROWS_WITH(read_json_file(path),
                       path + ": expected a file of JSON, found none that can be read; give the path of one");
 }
