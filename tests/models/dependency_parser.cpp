@@ -173,37 +173,6 @@ TEST_CASE("scores of a sentence do not depend on the sentences beside it, and do
   scores_depend_on_their_own_sentence(biaffine_dependency_parser<double>(token_sizes(false, 0), {relations, inner, 0}));
 }
 
-TEST_CASE("biaffine heads are the formulas at the head of their file") {
-  biaffine_dependency_parser<double> const m(token_sizes(false, 0), {relations, inner, 0});
-  auto const a = ask(m, {some_sentences()[0]});
-  auto const w = a->work.parameters().values().heads;
-  auto const y = a->work.saved(a->in.graphs.dims).trunk.y;
-  auto const end = [&](index_t of, index_t token, index_t h) {
-    double sum = w.ends.all.bias(of * inner + h);
-    for (index_t c = 0; c < width; ++c) sum += w.ends.all.weight(of * inner + h, c) * y(token, c);
-    return sum > 0 ? sum : 0;
-  };
-  auto const line = [&](auto const& map, index_t row, index_t of, index_t token) {
-    double sum = map.bias(row);
-    for (index_t h = 0; h < inner; ++h) sum += map.weight(row, h) * end(of, token, h);
-    return sum;
-  };
-  every_pair const all(a->in.graphs);
-  auto const logits = a->relate(all.view());
-  for (index_t i = 0; i < 4; ++i)
-    for (index_t j = 0; j < 4; ++j) {
-      double arc = i == j ? line(w.root, 0, 0, i) : 0;
-      for (index_t h = 0; h < inner; ++h) arc += line(w.arc, h, 0, i) * end(1, j, h);
-      CHECK_THAT(a->found.arc(4 * i + j), WithinAbs(arc, 1e-12));
-      for (index_t k = 0; k < relations; ++k) {
-        double logit = w.relation.bias(k);
-        for (index_t h = 0; h < inner; ++h)
-          logit += w.relation.weight(k, h) * line(w.child, h, 2, i) * line(w.parent, h, 3, j);
-        CHECK_THAT(logits[static_cast<std::size_t>((4 * i + j) * relations + k)], WithinAbs(logit, 1e-12));
-      }
-    }
-}
-
 TEST_CASE("dependency parsers list their parameters by name") {
   auto const paths_of = [](auto const& m) {
     std::vector<std::string> paths;
