@@ -14,7 +14,10 @@ using namespace triad;
 
 static_assert(std::is_signed_v<index_t> && sizeof(index_t) == 8);
 static_assert(std::is_empty_v<extents<3, 4>> && sizeof(extents<dyn, 4>) == sizeof(index_t));
-static_assert(sizeof(tensor<float, 3, 4>) == sizeof(float*));  // a view of static extents is its address alone
+// A view of static extents is its address alone; each dynamic one adds an index.
+static_assert(sizeof(tensor<float, 3, 4>) == sizeof(float*));
+static_assert(sizeof(tensor<float, dyn, 4>) == sizeof(float*) + sizeof(index_t));
+static_assert(std::is_trivially_copyable_v<tensor<float, dyn, 4>> && std::is_trivially_copyable_v<matrix<float>>);
 static_assert(std::is_same_v<const_view<tensor<float, dyn, 4>>, tensor<float const, dyn, 4>>);
 static_assert(std::is_same_v<element_t<tensor<float const, dyn>>, float>);
 static_assert(std::is_convertible_v<tensor<float, dyn>, tensor<float const, dyn>>);
