@@ -38,7 +38,7 @@ struct tree_task {
                          .heads = 4,
                          .hidden = 4 * width,
                          .dropout = 0.1,
-                         .norms = triad::norm_place::before,
+                         .norms = triad::norm_position::before,
                          .between = triad::activation::gelu},
                .fillers = symbols};
     return z;

@@ -40,7 +40,7 @@ std::unique_ptr<parser> with_edge_transformer(options const& o, parser_options c
                 .attention_bias = true},
       .encoding = o.positional ? triad::sequence_encoding::positional : triad::sequence_encoding::relational,
       .positional_dropout = positional_dropout,
-      .reading = o.from_parent ? triad::arcs::from_parent : triad::arcs::from_child,
+      .readout = o.from_parent ? triad::arcs::from_parent : triad::arcs::from_child,
       .fixed_token = fixed_word(o)};
   using triad::dyn;
   if (o.paper_form) return make(triad::edge_transformer_parser<float, dyn, dyn, dyn, triad::form::paper>(sizes));

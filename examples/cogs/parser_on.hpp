@@ -87,7 +87,7 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
       p.parent = part(parent), p.role = part(role), p.category = part(category), p.noun_type = part(noun_type),
       p.verb = part(verb);
       p.score.resize(n * n);
-      bool const along = trainer_.model().reading == triad::arcs::from_child;
+      bool const along = trainer_.model().readout == triad::arcs::from_child;
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j) p.score[i * n + j] = score[edge + (along ? i * n + j : j * n + i)];
       for (auto const t : triad::maximum_arborescence(

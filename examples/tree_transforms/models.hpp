@@ -24,7 +24,7 @@ inline triad::tree_machine_options sizes_of(options const& o, machine_options co
                               .heads = o.heads,
                               .hidden = triad::examples::hidden_of(o),
                               .dropout = o.dropout,
-                              .norms = triad::norm_place::before,
+                              .norms = triad::norm_position::before,
                               .between = triad::activation::gelu},
                     .layers = o.layers,
                     .branching = 2,

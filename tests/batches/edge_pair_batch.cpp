@@ -21,7 +21,7 @@ TEST_CASE("dims of pairs of graphs add up, and one that is as large as two holds
   auto const in = edge_pair_batch<float>::measured(sum, 8);
   CHECK((in.source.token.extent(0) == 4 && in.source.relation.extent(0) == 10 && in.origin.extent(0) == 61 &&
          in.source_row.extent(0) == 10));
-  CHECK((in.read.extent(0) == 7 && in.sources.extent(0) == 2 && in.whole.waves.extent(0) == 6 &&
+  CHECK((in.wanted.extent(0) == 7 && in.sources.extent(0) == 2 && in.whole.waves.extent(0) == 6 &&
          in.whole.waves.extent(1) == 8));
   CHECK(edge_pair_batch<float>::measured_answers(sum).next.extent(0) == 7);
 }

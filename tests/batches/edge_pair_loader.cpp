@@ -26,7 +26,7 @@ edge_pair_dims room(index_t a, index_t b, index_t c, index_t d) {
 // Source `7 end`, target `begin 5`; source `end`, target `begin`: graphs of 4 and of 2 nodes.  Reach 1: places 0 to 2
 // within a side, 3 to the target, 4 to the source, 5 the first node's own, 6 behind them.
 template <class Ex, class T>
-edge_pair_loader<Ex, T> two_pairs(sequence_encoding encoding, edge_reading reading) {
+edge_pair_loader<Ex, T> two_pairs(sequence_encoding encoding, edge_readout readout) {
   edge_pair_loader<Ex, T> loader(room(2, 2, 1, 1), {encoding, {1}, reading}, 6, begin, end);
   loader.add(list{7}, list{5});
   loader.add(list{}, list{});
@@ -36,7 +36,7 @@ edge_pair_loader<Ex, T> two_pairs(sequence_encoding encoding, edge_reading readi
 TEMPLATE_TEST_CASE("a batch has the graphs of its sources and of the whole, their tokens, places and rows", "",
                    TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
-  auto loader = two_pairs<typename TestType::backend, T>(relational, edge_reading::own);
+  auto loader = two_pairs<typename TestType::backend, T>(relational, edge_readout::diagonal);
   auto const both = loader.upload();
   auto const& in = both.first;
   auto const& z = in.dims();
@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("a batch has the graphs of its sources and of the whole, thei
   CHECK(listed(in.whole.position) == list{0, 1, 0, 1, 0, 0});
   CHECK(listed(in.target_token) == list{begin, 5, begin});
   CHECK(listed(in.target_self) == list{10, 15, 19});
-  CHECK(listed(in.read) == list{10, 15, 19});
+  CHECK(listed(in.wanted) == list{10, 15, 19});
   CHECK(listed(both.second.next) == list{5, end, end});
   CHECK(listed(in.whole.relation) == list{6, 6, 3, 3, 6, 6, 3, 3, 4, 4, 5, 2, 4, 4, 0, 1, 6, 3, 4, 5});
   CHECK(listed(in.origin) == list{6, 7, 3, 3, 8, 9, 3, 3, 4, 4, 5, 2, 4, 4, 0, 1, 10, 3, 4, 5});
@@ -72,9 +72,9 @@ TEMPLATE_TEST_CASE("a batch has the graphs of its sources and of the whole, thei
 
 TEMPLATE_TEST_CASE("positional edges have places of their own, and a target may be read from its begin", "",
                    TRIAD_TEST_BACKENDS) {
-  auto loader = two_pairs<TestType, double>(positional, edge_reading::from_begin);
+  auto loader = two_pairs<TestType, double>(positional, edge_readout::from_begin);
   auto const in = loader.upload().first;
-  CHECK(listed(in.read) == list{10, 11, 19});
+  CHECK(listed(in.wanted) == list{10, 11, 19});
   CHECK(listed(in.target_self) == list{10, 15, 19});
   CHECK(listed(in.whole.relation) == list{20, 20, 2, 3, 20, 20, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20, 17, 18, 19});
   CHECK(listed(in.origin) == list{20, 21, 2, 3, 22, 23, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 24, 17, 18, 19});

@@ -41,7 +41,7 @@ edge_transformer_seq2seq_options sizes_of(int which) {
   z.layers = which == 4 ? 1 : which == 5 ? 2 : 3;
   z.layer = {width, heads, 20, 0.3, triangle_form::full, true};
   z.encoding = which % 2 == 1 ? sequence_encoding::positional : sequence_encoding::relational;
-  z.reading = which / 2 % 2 == 1 ? edge_reading::from_begin : edge_reading::own;
+  z.readout = which / 2 % 2 == 1 ? edge_readout::from_begin : edge_readout::diagonal;
   z.tied = which == 2;
   if (which == 6) z.layer.variant = triangle_form::both_ablations, z.layer.attention_bias = false;
   if (which == 7) z.layer.variant = triangle_form::value_ablation;

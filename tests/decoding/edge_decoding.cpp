@@ -26,14 +26,14 @@ TEST_CASE("a decoder of edges computes a fraction of the triangles that passes c
   CHECK(small.published == published);
 }
 
-edge_transformer_seq2seq<double> model_of(sequence_encoding encoding, edge_reading reading, index_t layers = 3) {
+edge_transformer_seq2seq<double> model_of(sequence_encoding encoding, edge_readout readout, index_t layers = 3) {
   edge_transformer_seq2seq_sizes z;
   z.tokens = 9;
   z.reach = 2;
   z.layers = layers;
   z.layer = {8, 2, 16};
   z.encoding = encoding;
-  z.reading = reading;
+  z.readout = readout;
   return edge_transformer_seq2seq<double>(z);
 }
 
@@ -49,12 +49,12 @@ TEST_CASE(
   }
   CHECK(of_steps == 128);  // 20 + 28 + 36 + 44
   for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional})
-    for (auto reading : {edge_reading::own, edge_reading::from_begin}) {
+    for (auto reading : {edge_readout::diagonal, edge_readout::from_begin}) {
       auto const m = model_of(encoding, reading);
       edge_decoding<edge_transformer_seq2seq<double>> const d{m, beam, longest};
       arena measure;
       auto const at = d.plan(measure, z);
-      bool const own = reading == edge_reading::own, relational = encoding == sequence_encoding::relational;
+      bool const own = reading == edge_readout::diagonal, relational = encoding == sequence_encoding::relational;
       CAPTURE(own, relational);
       CHECK(d.rows(z, 0) == beam * (7 + 3));
       CHECK((at.caches.extent(0) == 2 && at.caches.extent(1) == 10 + of_steps && at.caches.extent(2) == 4 * 8));
@@ -68,7 +68,7 @@ TEST_CASE(
 
 TEST_CASE("scratch memory of a decoder grows with its room, and a larger beam's plan with the hypotheses") {
   reference::backend ex;
-  auto const m = model_of(sequence_encoding::relational, edge_reading::own);
+  auto const m = model_of(sequence_encoding::relational, edge_readout::diagonal);
   using decoding = edge_decoding<edge_transformer_seq2seq<double>>;
   auto const bytes = [&](index_t beam, index_t longest) {
     return planned_bytes([&](arena& a) { (void)decoding{m, beam, longest}.plan(a, edge_pair_dims_of(3, 0)); });

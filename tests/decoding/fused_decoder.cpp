@@ -23,7 +23,8 @@ using test::tokens;
 using model = fused_transformer<double>;
 
 model model_of(int which) {
-  transformer_layer_options const layer{width, heads, 16, 0.3, which == 1 ? norm_place::before : norm_place::after};
+  transformer_layer_options const layer{width, heads, 16, 0.3,
+                                        which == 1 ? norm_position::before : norm_position::after};
   fused_transformer_options z;
   z.source_tokens = z.target_tokens = vocabulary;
   z.encoder = {.layer = layer, .layers = 2, .fused = 0b11};

@@ -19,8 +19,10 @@ int main() {
   tree_positions<> const where(2, 4);                // two children, four levels
   cpu::backend ex;
   tree_machine_options sizes{steps, symbols, true};  // the fillers are unit vectors
-  sizes.agent = {
-      {.width = 32, .heads = 4, .hidden = 64, .norms = norm_place::before, .between = activation::gelu}, 1, 2, symbols};
+  sizes.agent = {{.width = 32, .heads = 4, .hidden = 64, .norms = norm_position::before, .between = activation::gelu},
+                 1,
+                 2,
+                 symbols};
   using machine = tree_machine<float>;
   trainer<machine, cpu::backend>::options options;
   options.max_norm = 1;

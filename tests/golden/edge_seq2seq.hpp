@@ -52,7 +52,7 @@ struct et_cfq {
     z.layer = layer_options(file, "encoder.layers.0.");
     z.encoding = file.config.at("input_encoding") == "relational" ? sequence_encoding::relational
                                                                   : sequence_encoding::positional;
-    z.reading = file.config.at("decode_from") == "start_to_i" ? edge_reading::from_begin : edge_reading::own;
+    z.readout = file.config.at("decode_from") == "start_to_i" ? edge_readout::from_begin : edge_readout::diagonal;
     z.prune = prune;
     return z;
   }
@@ -84,7 +84,7 @@ struct et_cfq {
           if (i >= s) {
             target_token.push_back(word);
             target_self.push_back(whole + i * n + i);
-            read.push_back(whole + (layout.reading == edge_reading::own ? i : s) * n + i);
+            read.push_back(whole + (layout.readout == edge_readout::diagonal ? i : s) * n + i);
           } else {
             self.push_back(first + i * s + i);
           }
@@ -106,9 +106,9 @@ struct et_cfq {
       // Positional edges have places of their own, as many as there are rows.
       for (index_t r = 0; r < dims.whole.rows; ++r) {
         auto& o = origin[at(r)];
-        bool const known = o >= layout.places.count();
+        bool const known = o >= layout.relative.count();
         relation[1][at(r)] = known ? dims.whole.rows : r;
-        o = known ? dims.whole.rows + o - layout.places.count() : r;
+        o = known ? dims.whole.rows + o - layout.relative.count() : r;
       }
     }
 
@@ -121,7 +121,7 @@ struct et_cfq {
     }
     void add_edge(edge_pair_layout const& layout, index_t i, index_t j, index_t s, index_t n, index_t first,
                   index_t whole) {
-      auto const& p = layout.places;
+      auto const& p = layout.relative;
       if (i < s && j < s) {
         relation[0].push_back(i + j == 0 ? p.begin() : p.within(i, j));
         source_row.push_back(whole + i * n + j);
@@ -167,7 +167,7 @@ struct et_cfq {
     in.whole = side(1, l.dims.whole);
     in.target_token = bench.make_vec(l.target_token);
     in.target_self = bench.make_vec(l.target_self);
-    in.read = bench.make_vec(l.read);
+    in.wanted = bench.make_vec(l.read);
     in.origin = bench.make_vec(l.origin);
     in.source_row = bench.make_vec(l.source_row);
     if (padded) {

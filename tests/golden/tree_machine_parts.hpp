@@ -227,8 +227,8 @@ namespace detail {
 inline tree_agent_options agent_options(golden_file const& file) {
   tree_agent_options o;
   o.layer = {.width = file.size("d_model"), .heads = file.size("nhead"), .hidden = file.size("dim_feedforward")};
-  o.layer.norms = file.config.at("norm_first") == true || file.config.at("norm_first") == 1 ? norm_place::before
-                                                                                            : norm_place::after;
+  o.layer.norms = file.config.at("norm_first") == true || file.config.at("norm_first") == 1 ? norm_position::before
+                                                                                            : norm_position::after;
   o.layer.between =
       file.config.value("activation", std::string("gelu")) == "relu" ? activation::relu : activation::gelu;
   o.layers = file.config.value("layers_per_step", index_t{1});

@@ -26,7 +26,7 @@ struct edge_graphs {
   edge_input<double, D> input(bool masks = true, bool pruned = false) const {
     edge_input<double, D> in{tensor<double const, dyn, D>(x.data(), extents<dyn, D>(rows(), width)), shape.batch()};
     if (masks) in.mask.masked = make_vec(masked.data(), shape.dims.triangles);
-    if (pruned) in.read = make_vec(read.data(), 3);
+    if (pruned) in.wanted = make_vec(read.data(), 3);
     return in;
   }
 };

@@ -24,7 +24,7 @@ void check_layer(Ex& ex, triangle_form variant, bool pruned, double dropout) {
   edge_transformer_layer<double, D, H, F, Form> const layer({6, 2, 10, dropout, variant, pruned});
   auto const in = graphs.input<D>(true, pruned);
   auto const saved = [&](arena& place) {
-    return layer.plan_saved(place, graphs.dims(), keep::everything, in.read.extent(0));
+    return layer.plan_saved(place, graphs.dims(), keep::everything, in.wanted.extent(0));
   };
   CHECK_GRADIENT(gradient_check(ex, layer, saved, in, {pruned ? 3 : graphs.rows(), 6}));
 }
@@ -86,7 +86,7 @@ TEST_CASE("an Edge Transformer layer that reads some edges gives their rows of t
   auto const whole = run(false), some = run(true);
   for (std::size_t r = 0; r < 3; ++r)
     for (std::size_t f = 0; f < 6; ++f)
-      CHECK_THAT(some[6 * r + f], test::WithinAbs(whole[6 * static_cast<std::size_t>(g.read[r]) + f], 1e-14));
+      CHECK_THAT(some[6 * r + f], test::WithinAbs(whole[6 * static_cast<std::size_t>(g.wanted[r]) + f], 1e-14));
 }
 
 TEST_CASE("an Edge Transformer layer lists its parameters by name") {

@@ -106,7 +106,7 @@ void expect_whole(triangle_form variant, bool biased, shell_edges wanted) {
     for (index_t b = 0; b < s.slots; ++b) {
       index_t const a = g.size(b) + t;
       for (index_t u = 0; u <= t; ++u) owner.push_back(b);
-      read.push_back(row + (wanted == shell_edges::own ? a : g.size(b)));
+      read.push_back(row + (wanted == shell_edges::diagonal ? a : g.size(b)));
       for (index_t i = 0; i <= a; ++i) copy_edges(row, b, i, a);
       for (index_t j = 0; j < a; ++j) copy_edges(row, b, a, j);
     }
@@ -135,7 +135,7 @@ TEMPLATE_TEST_CASE("a layer makes of new edges what it makes of them in the whol
                    TRIAD_TEST_BACKENDS) {
   using released = edge_transformer_layer<double>;
   using paper = edge_transformer_layer<double, dyn, dyn, dyn, form::paper>;
-  for (auto wanted : {shell_edges::all, shell_edges::own, shell_edges::first}) {
+  for (auto wanted : {shell_edges::all, shell_edges::diagonal, shell_edges::first}) {
     CAPTURE(static_cast<int>(wanted));
     for (auto variant : {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
                          triangle_form::both_ablations})

@@ -29,7 +29,7 @@ static_assert(std::is_same_v<layer_dims<square_layer>, row_dims> &&
 static_assert(columns_in(square_layer{}) == 4 && columns_out(square_layer{}) == 4);
 static_assert(columns_in(narrowing_layer{}) == 6 && columns_out(narrowing_layer{}) == 2);
 static_assert(columns_in(widening_layer{}) == 5 && columns_out(widening_layer{}) == 7);
-static_assert(rows_read(9, 0) == 9 && rows_read(9, 3) == 3);
+static_assert(rows_wanted(9, 0) == 9 && rows_wanted(9, 3) == 3);
 static_assert(row_dims(graph_dims{1, 9, 3, 27, 3}).rows == 9);
 // Only columns that are known, and differ, clash.
 static_assert(detail::columns_clash<tensor<float, dyn, 3>, tensor<float, dyn, 4>>() &&

@@ -27,7 +27,7 @@ struct setting {
   node_pairs ends() const {
     return {make_vec<index_t const>(source.data(), 3), make_vec<index_t const>(target.data(), 3)};
   }
-  edge_reads read() const { return {make_vec<index_t const>(edge.data(), 3), ends()}; }
+  wanted_edges read() const { return {make_vec<index_t const>(edge.data(), 3), ends()}; }
 };
 
 template <class View, class Values>
@@ -74,7 +74,7 @@ struct bench {
     auto const nodes = view_of<const_view<state>>(x, width);
     if constexpr (updates)
       return {nodes, view_of<const_view<state>>(edges, width), s.graphs.batch(), s.mask(),
-              pruned ? s.read() : edge_reads{}};
+              pruned ? s.read() : wanted_edges{}};
     else
       return {nodes, view_of<tensor<T const, dyn, dyn>>(edges, 2 * width), s.graphs.batch(), s.mask(),
               pruned ? s.ends() : node_pairs{}};

@@ -73,7 +73,7 @@ TEST_CASE("repeated Transformer layers of static and of dynamic shape compute th
   row_dims const dims(s.rows);
   using fixed_layer = transformer_layer<double, d, heads, hidden>;
   using free_layer = transformer_layer<double>;
-  transformer_options const o{d, heads, hidden, 0.3, norm_place::before};
+  transformer_options const o{d, heads, hidden, 0.3, norm_position::before};
   for (bool tied : {true, false}) {
     CAPTURE(tied);
     repeat<double, fixed_layer, 3> const three{fixed_layer(o), {}, tied};

@@ -17,7 +17,7 @@ using namespace triad;
 
 using affine = sublayer<double, linear<double>>;
 
-affine of_width(index_t d, norm_place place, double rate = 0, double epsilon = 1e-5) {
+affine of_width(index_t d, norm_position place, double rate = 0, double epsilon = 1e-5) {
   return {linear<double>{extents<dyn, dyn>(d, d)}, {extents<dyn>(d), epsilon}, rate, place};
 }
 
@@ -30,7 +30,7 @@ TEST_CASE("a norm stands behind the sum, or before the branch and beside what go
   affine::fields<double const> const w{
       {read(weight.data(), 2, 2), make_vec<double const>(bias.data(), 2)},
       {make_vec<double const>(gain.data(), 2), make_vec<double const>(zero.data(), 2)}};
-  auto const run = [&](norm_place where, double epsilon) {
+  auto const run = [&](norm_position where, double epsilon) {
     auto const layer = of_width(2, where, 0, epsilon);
     test::spoiled_memory const memory([&](arena& a) { return layer.plan_saved(a, row_dims(1)); });
     auto place = memory.place();
@@ -39,17 +39,17 @@ TEST_CASE("a norm stands behind the sum, or before the branch and beside what go
     return y;
   };
   // The branch turns (3, 5) to (6, 6), the sum is (9, 11), with a variance of 1.
-  CHECK(run(norm_place::after, 3) == std::vector<double>{-0.5, 0.5});
+  CHECK(run(norm_position::after, 3) == std::vector<double>{-0.5, 0.5});
   // The norm is (-0.5, 0.5), the branch turns it to (1.5, 2.5).
-  CHECK(run(norm_place::before, 3) == std::vector<double>{4.5, 7.5});
+  CHECK(run(norm_position::before, 3) == std::vector<double>{4.5, 7.5});
 }
 
 TEST_CASE("a sublayer has the gradient of its value, its norm behind or before, with dropout of the branch") {
   reference::backend ex;
   test::some_rows const x(5, 4), none(0, 4);
-  for (auto place : {norm_place::after, norm_place::before})
+  for (auto place : {norm_position::after, norm_position::before})
     for (double rate : {0.0, 0.3}) {
-      CAPTURE(place == norm_place::before, rate);
+      CAPTURE(place == norm_position::before, rate);
       auto const layer = of_width(4, place, rate);
       CHECK_GRADIENT(gradient_check(ex, layer, x.dims(), x.view(), {5, 4}));
       using fixed = sublayer<double, linear<double, 4, 4>, 4>;
@@ -57,7 +57,7 @@ TEST_CASE("a sublayer has the gradient of its value, its norm behind or before, 
                         test::outcome_of(layer, x.dims(), x.view(), {5, 4}));
       CHECK(test::outcome_of(layer, none.dims(), none.view(), {0, 4}).value == 0);
     }
-  CHECK(test::paths_of(of_width(4, norm_place::after)) ==
+  CHECK(test::paths_of(of_width(4, norm_position::after)) ==
         std::vector<std::string>{"weight", "bias", "norm.gain", "norm.bias"});
 }
 

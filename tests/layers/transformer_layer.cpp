@@ -30,10 +30,10 @@ TEMPLATE_TEST_CASE("a Transformer layer has the gradient of its value, its norms
   TestType ex;
   sentences const s;
   gradient_check_options const few{.directions = 2, .elements = test::is_device<TestType> ? 2 : 20};
-  for (auto norms : {norm_place::after, norm_place::before})
+  for (auto norms : {norm_position::after, norm_position::before})
     for (double rate : {0.0, 0.3})
       for (bool causal : {false, true}) {
-        CAPTURE(norms == norm_place::before, rate, causal);
+        CAPTURE(norms == norm_position::before, rate, causal);
         transformer_layer_options const o{
             width, heads, hidden, rate, norms, causal ? activation::gelu : activation::relu, causal};
         CHECK_GRADIENT(
@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("a Transformer layer with relative positions has the gradient
     for (bool causal : {false, true}) {
       CAPTURE(reach, causal);
       transformer_layer_options o{
-          width, heads, hidden, 0.3, causal ? norm_place::after : norm_place::before, activation::relu, causal};
+          width, heads, hidden, 0.3, causal ? norm_position::after : norm_position::before, activation::relu, causal};
       o.reach = reach;
       CHECK_GRADIENT(
           gradient_check(ex, transformer_layer<double>(o), row_dims(s.rows), s.input(causal), {s.rows, width}, few));
@@ -66,9 +66,9 @@ TEMPLATE_TEST_CASE("repeated Transformer layers have the gradient of their value
   TestType ex;
   sentences const s;
   using layer = transformer_layer<double>;
-  for (auto norms : {norm_place::after, norm_place::before})
+  for (auto norms : {norm_position::after, norm_position::before})
     for (bool tied : {false, true}) {
-      CAPTURE(norms == norm_place::before, tied);
+      CAPTURE(norms == norm_position::before, tied);
       repeat<double, layer> const three{layer({width, heads, hidden, 0.2, norms}), extents<dyn>(3), tied};
       gradient_check_options few{.directions = 2, .elements = test::is_device<TestType> ? 1 : 4};
       few.kept = tied ? keep::inputs : keep::everything;
@@ -106,7 +106,7 @@ TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, a
   sentences one, other;
   for (index_t f = 0; f < width; ++f)
     other.x[static_cast<std::size_t>(8 * width + f)] += 1;  // the last but one of the third sequence
-  for (auto norms : {norm_place::after, norm_place::before})
+  for (auto norms : {norm_position::after, norm_position::before})
     for (bool causal : {false, true}) {
       bool const masked = !causal;
       transformer_layer_options const o{width, heads, hidden, 0, norms, activation::relu, causal};
@@ -123,7 +123,7 @@ TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, a
 
 TEST_CASE("Transformer layers of static and of dynamic shape compute the same bits") {
   sentences const s;
-  for (auto norms : {norm_place::after, norm_place::before}) {
+  for (auto norms : {norm_position::after, norm_position::before}) {
     transformer_options const o{width, heads, hidden, 0.3, norms};
     test::expect_same(test::outcome_of(transformer_layer<double, width, heads, hidden>(o), row_dims(s.rows),
                                        s.input<width>(), {s.rows, width}),
@@ -150,15 +150,15 @@ TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much w
   CHECK(std::count(paths.begin(), paths.end(), "attention.relative_key") == 1);
   CHECK(std::count(paths.begin(), paths.end(), "attention.relative_value") == 1);
   CHECK(paths.size() == 18);
-  auto const bytes = [](norm_place norms) {
+  auto const bytes = [](norm_position norms) {
     return planned_bytes([&](arena& a) {
       (void)transformer_layer<float>({64, 4, 256, 0.1, norms}).plan_saved(a, row_dims(1000));
     });
   };
   // projections 3 d, context, t, u, v and hidden states of 4 d; lse a head and two statistics of two norms
-  CHECK(bytes(norm_place::after) >= 1000 * (11 * 64 + 8) * sizeof(float));
-  CHECK(bytes(norm_place::after) <= 1000 * (11 * 64 + 8) * sizeof(float) + 12 * (arena_slack + arena_alignment));
-  CHECK(bytes(norm_place::before) == bytes(norm_place::after));
+  CHECK(bytes(norm_position::after) >= 1000 * (11 * 64 + 8) * sizeof(float));
+  CHECK(bytes(norm_position::after) <= 1000 * (11 * 64 + 8) * sizeof(float) + 12 * (arena_slack + arena_alignment));
+  CHECK(bytes(norm_position::before) == bytes(norm_position::after));
 }
 
 TEST_CASE("a Transformer layer whose width is no multiple of the heads is refused with a sentence") {

@@ -19,7 +19,7 @@ using namespace triad;
 constexpr index_t width = test::parser_width, reach = test::parser_reach;
 using test::parser_sentences, test::parser_use;
 
-edge_transformer_parser_options sizes(sequence_encoding encoding, arcs reading, bool tied, double dropout,
+edge_transformer_parser_options sizes(sequence_encoding encoding, arcs readout, bool tied, double dropout,
                                       index_t fixed = -1) {
   edge_transformer_parser_options z;
   z.tokens = test::parser_tokens;
@@ -30,7 +30,7 @@ edge_transformer_parser_options sizes(sequence_encoding encoding, arcs reading, 
   z.layer = {width, 2, 8, dropout, triangle_form::full, true};
   z.encoding = encoding;
   z.positional_dropout = dropout;
-  z.reading = reading;
+  z.readout = readout;
   z.fixed_token = fixed;
   return z;
 }

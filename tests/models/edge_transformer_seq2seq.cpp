@@ -42,7 +42,7 @@ loader loaded(edge_pair_layout const& layout, std::vector<pair> const& pairs = t
 }
 
 edge_transformer_seq2seq_options sizes(sequence_encoding encoding = sequence_encoding::relational,
-                                       edge_reading reading = edge_reading::own, bool tied = false,
+                                       edge_readout readout = edge_readout::diagonal, bool tied = false,
                                        double dropout = 0) {
   edge_transformer_seq2seq_options z;
   z.tokens = tokens;
@@ -51,7 +51,7 @@ edge_transformer_seq2seq_options sizes(sequence_encoding encoding = sequence_enc
   z.tied = tied;
   z.layer = {width, heads, hidden, dropout, triangle_form::full, true};
   z.encoding = encoding;
-  z.reading = reading;
+  z.readout = readout;
   z.positional_dropout = dropout;
   return z;
 }
@@ -64,7 +64,7 @@ struct arrangement {
 
 std::vector<arrangement> arrangements() {
   auto const relational = sequence_encoding::relational, positional = sequence_encoding::positional;
-  auto const own = edge_reading::own, from_begin = edge_reading::from_begin;
+  auto const own = edge_readout::diagonal, from_begin = edge_readout::from_begin;
   std::vector<arrangement> all{
       {"relational, own", sizes(relational, own)},
       {"relational, from begin, tied, dropout, recomputed", sizes(relational, from_begin, true, 0.3), keep::inputs},
@@ -111,7 +111,7 @@ struct padded_pairs {
 
   explicit padded_pairs(edge_pair_layout const& l) : layout(l) {
     bool const relational = layout.encoding == sequence_encoding::relational;
-    index_t const places = relational ? layout.places.count() : whole.dims.rows;
+    index_t const places = relational ? layout.relative.count() : whole.dims.rows;
     for (float const v : position_waves(n, width)) waves.push_back(v);
     for (std::size_t p = 0; p < three.size(); ++p) {
       auto const given = static_cast<index_t>(three[p].source.size()) + 1,
@@ -132,15 +132,15 @@ struct padded_pairs {
         } else {
           target_token.push_back(word);
           target_self.push_back(all + i * n + i);
-          read.push_back(all + (layout.reading == edge_reading::own ? i : s) * n + i);
+          read.push_back(all + (layout.readout == edge_readout::diagonal ? i : s) * n + i);
           next.push_back(k < asked ? three[p].target[at(k)] : k == asked ? end_token : -1);
         }
         for (index_t j = 0; j < n; ++j) {
           bool const known = i < s && j < s;
           index_t const within =
-              (i == 0 && j == 0) || (i == s && j == s) ? layout.places.begin() : layout.places.within(i, j);
-          index_t const place = i < s && j >= s   ? layout.places.to_target()
-                                : i >= s && j < s ? layout.places.to_source()
+              (i == 0 && j == 0) || (i == s && j == s) ? layout.relative.begin() : layout.relative.within(i, j);
+          index_t const place = i < s && j >= s   ? layout.relative.to_target()
+                                : i >= s && j < s ? layout.relative.to_source()
                                                   : within;
           index_t const own = relational ? place : all + i * n + j;
           relation.push_back(known ? places : own);
@@ -167,7 +167,7 @@ struct padded_pairs {
     in.whole = {whole.batch(), view(token), view(relation), view(position), vec<index_t const>(nullptr, 0), table};
     in.target_token = view(target_token);
     in.target_self = view(target_self);
-    in.read = view(read);
+    in.wanted = view(read);
     in.origin = view(origin);
     in.source_row = view(source_row);
     in.source_mask = {view(source_shut), -1e3};
@@ -360,7 +360,7 @@ TEST_CASE("an encoder and decoder of edges list their parameters by name") {
     return std::count(paths.begin(), paths.end(), path) == 1;
   };
   auto const relational = paths_of(sizes()),
-             positional = paths_of(sizes(sequence_encoding::positional, edge_reading::own, true));
+             positional = paths_of(sizes(sequence_encoding::positional, edge_readout::diagonal, true));
   for (auto const* path : {"tokens", "output.weight", "encoder.layers.0.attention.query.weight",
                            "decoder.layers.0.attention.output.bias"}) {
     CAPTURE(path);

@@ -33,7 +33,7 @@ loader loaded(std::vector<pair> const& pairs) {
   return l;
 }
 
-fused_transformer_options sizes(double dropout = 0, norm_place norms = norm_place::after) {
+fused_transformer_options sizes(double dropout = 0, norm_position norms = norm_position::after) {
   transformer_layer_options const layer{width, heads, hidden, dropout, norms};
   fused_transformer_options z;
   z.source_tokens = source_tokens;
@@ -55,7 +55,7 @@ struct arrangement {
   keep kept = keep::everything;
 };
 
-std::vector<arrangement> arrangements(norm_place norms) {
+std::vector<arrangement> arrangements(norm_position norms) {
   std::vector<arrangement> all{{"plain", sizes(0, norms)},
                                {"fused", fused(sizes(0.3, norms))},
                                {"fused, recomputed", fused(sizes(0.3, norms)), keep::inputs}};
@@ -89,9 +89,9 @@ std::vector<arrangement> arrangements(norm_place norms) {
 
 TEMPLATE_TEST_CASE("an encoder-decoder has the gradient of its loss, whatever its layers look back on", "",
                    TRIAD_TEST_BACKENDS) {
-  for (auto norms : {norm_place::after, norm_place::before})
+  for (auto norms : {norm_position::after, norm_position::before})
     for (auto const& a : arrangements(norms)) {
-      CAPTURE(a.name, norms == norm_place::before);
+      CAPTURE(a.name, norms == norm_position::before);
       using model = fused_transformer<double>;
       test::check_gradient_of(test::model_use<model, TestType, loader>(model(a.sizes), a.kept, loaded(three)), true);
     }
@@ -149,7 +149,7 @@ struct padded_pairs {
 
 TEMPLATE_TEST_CASE("padding that is masked changes neither the loss nor its gradient", "", TRIAD_TEST_BACKENDS) {
   for (bool before : {false, true})
-    for (auto a : arrangements(norm_place::after)) {
+    for (auto a : arrangements(norm_position::after)) {
       CAPTURE(a.name, before);
       a.sizes.dropout = a.sizes.encoder.layer.dropout = a.sizes.decoder.layer.dropout =
           0;  // elements would have other numbers
@@ -178,7 +178,7 @@ TEST_CASE("an encoder is never causal, and has no source, whatever its options s
 TEST_CASE("widths known at compile time change nothing") {
   using open = fused_transformer<double>;
   using fixed = fused_transformer<double, width, heads, hidden>;
-  for (auto const& a : arrangements(norm_place::before)) {
+  for (auto const& a : arrangements(norm_position::before)) {
     CAPTURE(a.name);
     test::model_use<open, reference::backend, loader> one(open(a.sizes), a.kept, loaded(three));
     test::model_use<fixed, reference::backend, loader> other(fixed(a.sizes), a.kept, loaded(three));
@@ -190,7 +190,7 @@ TEST_CASE("widths known at compile time change nothing") {
 }
 
 TEST_CASE("an encoder-decoder lists its parameters by name, those of its variants among them") {
-  auto z = sizes(0, norm_place::before);
+  auto z = sizes(0, norm_position::before);
   z.encoder.fused = only_top_fused(2);
   z.decoder.link = layer_link::weighted;
   z.tied_output = false;
@@ -230,7 +230,7 @@ std::vector<double> logits_of(fused_transformer_options const& z, std::vector<pa
 }
 
 TEST_CASE("what is said of a pair depends on its source and on the tokens so far, and on nothing beside it") {
-  for (auto const& a : arrangements(norm_place::after)) {
+  for (auto const& a : arrangements(norm_position::after)) {
     CAPTURE(a.name);
     auto const alone = logits_of(a.sizes, {three[1]}, 0);
     CHECK(logits_of(a.sizes, three, 1) == alone);

@@ -77,7 +77,7 @@ TEST_CASE("a published encoder's shape, norms and activation are the config's; t
   CHECK(m.encoder.layer(0).block.norm.epsilon == 1e-3);
   CHECK(m.decoder.of.epsilon == 1e-5);
   CHECK(m.encoder.of.between == activation::gelu);
-  CHECK(m.encoder.of.norms == norm_place::after);
+  CHECK(m.encoder.of.norms == norm_position::after);
   CHECK(m.encoder.of.dropout == 0.1);
   bool found = false;
   arena measure;

@@ -104,7 +104,7 @@ TEST_CASE("trunks have the gradient of their states, tied and untied, with dropo
       expect_gradient<edges>(of_edges);
       auto of_tokens = token_sizes(rate);
       of_tokens.tied = tied;
-      of_tokens.layer.norms = tied ? norm_place::before : norm_place::after;
+      of_tokens.layer.norms = tied ? norm_position::before : norm_position::after;
       expect_gradient<nodes>(of_tokens);
     }
 }

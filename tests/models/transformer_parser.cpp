@@ -19,14 +19,15 @@ using namespace triad;
 
 constexpr index_t width = test::parser_width;
 
-transformer_parser_options sizes(bool tied, double dropout, norm_place norms = norm_place::after, index_t fixed = -1) {
+transformer_parser_options sizes(bool tied, double dropout, norm_position norms = norm_position::after,
+                                 index_t fixed = -1) {
   return {test::parser_tokens, test::parser_labels, 2, tied, {width, 2, 8, dropout, norms}, dropout, fixed};
 }
 
 TEMPLATE_TEST_CASE("the Transformer parser has the gradient of its loss", "", TRIAD_TEST_BACKENDS) {
-  for (auto norms : {norm_place::after, norm_place::before})
+  for (auto norms : {norm_position::after, norm_position::before})
     for (bool tied : {false, true}) {
-      CAPTURE(norms == norm_place::before, tied);
+      CAPTURE(norms == norm_position::before, tied);
       auto const kept = tied ? keep::inputs : keep::everything;
       auto const z = sizes(tied, tied ? 0.3 : 0, norms);
       test::check_gradient_of(test::parser_use<transformer_parser<double>, TestType>(z, kept));

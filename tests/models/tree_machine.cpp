@@ -22,7 +22,7 @@ using test::machine_use, test::some_maps, test::some_trees;
 
 constexpr index_t width = 6, heads = 2, hidden = 8;
 
-transformer_layer_options layer(norm_place norms, double dropout = 0) {
+transformer_layer_options layer(norm_position norms, double dropout = 0) {
   return {width, heads, hidden, dropout, norms, activation::gelu};
 }
 
@@ -68,9 +68,9 @@ TEMPLATE_TEST_CASE(
     "the tree machine has the gradient of its loss, its operations by rows or by matrices, its norms before or after",
     "", TRIAD_TEST_BACKENDS) {
   TestType ex;
-  for (auto norms : {norm_place::before, norm_place::after})
+  for (auto norms : {norm_position::before, norm_position::after})
     for (index_t branching : {2, 3}) {
-      CAPTURE(norms == norm_place::before, branching);
+      CAPTURE(norms == norm_position::before, branching);
       index_t const depth = branching == 2 ? 4 : 3;
       some_trees<double> unit(branching, depth, 2, 3, 5), general(branching, depth, 3, 3, 6, 4);
       some_maps<double> const maps(unit.where, false, unit.where.count() + 1);
@@ -90,9 +90,9 @@ TEMPLATE_TEST_CASE(
       CAPTURE(over == choice_over::trees, operations, arguments);
       some_trees<double> trees(2, 3, 3, 3, 5, 4);
       trees.add_noise(over, operations, arguments);
-      check_gradient(ex, rows_of(trees, layer(norm_place::before, 0.2), 1), trees);
+      check_gradient(ex, rows_of(trees, layer(norm_position::before, 0.2), 1), trees);
       some_maps<double> const maps(trees.where, false);
-      check_gradient(ex, matrices_of(trees, maps, layer(norm_place::after, 0.2), true), trees);
+      check_gradient(ex, matrices_of(trees, maps, layer(norm_position::after, 0.2), true), trees);
     }
 }
 
@@ -108,8 +108,8 @@ TEMPLATE_TEST_CASE("every tensor of the tree machine has its gradient added, and
                                        {trees.batch() * trees.where.count(), trees.symbols}, few);
     CHECK_GRADIENT(report);
   };
-  check(rows_of(trees, layer(norm_place::before, 0.3), 1));
-  if (!test::is_device<TestType>) check(matrices_of(trees, maps, layer(norm_place::after, 0.3), true));
+  check(rows_of(trees, layer(norm_position::before, 0.3), 1));
+  if (!test::is_device<TestType>) check(matrices_of(trees, maps, layer(norm_position::after, 0.3), true));
 }
 
 double worst(std::vector<double> const& a, std::vector<double> const& b) {
@@ -143,8 +143,8 @@ TEMPLATE_TEST_CASE("rows and canonical matrices are one machine, and so is the b
       some_trees<double> trees(branching, branching == 2 ? 5 : 4, 3, 3, 5, general,
                                2);  // shallow trees: much is out of reach
       some_maps<double> const maps(trees.where, true);
-      machine_use<by_rows<>> rows(rows_of(trees, layer(norm_place::before, 0.2), 1));
-      machine_use<by_matrices<>> matrices(matrices_of(trees, maps, layer(norm_place::before, 0.2), false, 1));
+      machine_use<by_rows<>> rows(rows_of(trees, layer(norm_position::before, 0.2), 1));
+      machine_use<by_matrices<>> matrices(matrices_of(trees, maps, layer(norm_position::before, 0.2), false, 1));
       CHECK(rows.values() == matrices.values());
       auto const both = trees.all();
       auto const with = rows.run(ex, both.first, both.second);
@@ -164,7 +164,7 @@ TEMPLATE_TEST_CASE("roles that are no unit vectors read all of a tree, whatever 
   TestType ex;
   some_trees<double> trees(2, 4, 2, 2, 5, 4, 2);
   some_maps<double> const maps(trees.where, false);
-  machine_use<by_matrices<>> use(matrices_of(trees, maps, layer(norm_place::after)));
+  machine_use<by_matrices<>> use(matrices_of(trees, maps, layer(norm_position::after)));
   auto const both = trees.all();
   auto in = both.first;
   auto const with = use.run(ex, in, both.second, false);
@@ -176,7 +176,7 @@ TEMPLATE_TEST_CASE("roles that are no unit vectors read all of a tree, whatever 
 TEMPLATE_TEST_CASE("a batch is its trees one by one", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   some_trees<double> trees(2, 4, 3, 3, 5);
-  machine_use<by_rows<>> use(rows_of(trees, layer(norm_place::after)));
+  machine_use<by_rows<>> use(rows_of(trees, layer(norm_position::after)));
   auto const batch = trees.all();
   auto const together = use.run(ex, batch.first, batch.second);
   test::machine_outcome<double> apart;
@@ -196,7 +196,7 @@ TEMPLATE_TEST_CASE(
     TRIAD_TEST_BACKENDS) {
   TestType ex;
   some_trees<double> trees(2, 4, 3, 3, 5);
-  for (auto norms : {norm_place::before, norm_place::after}) {
+  for (auto norms : {norm_position::before, norm_position::after}) {
     machine_use<by_rows<>> use(rows_of(trees, layer(norms, 0.3)));
     auto const both = trees.all();
     auto const kept = use.run(ex, both.first, both.second);
@@ -217,7 +217,7 @@ TEST_CASE("tree machines of static and of dynamic shape compute the same bits") 
   reference::backend ex;
   some_trees<double> trees(2, 3, 2, 3, 5, 4);
   using fixed = tree_machine<double, tree_interpreter<double>, width, heads, hidden>;
-  for (auto norms : {norm_place::before, norm_place::after}) {
+  for (auto norms : {norm_position::before, norm_position::after}) {
     auto const o = layer(norms, 0.3);
     machine_use<by_rows<>> free(rows_of(trees, o));
     machine_use<fixed> known(fixed(tree_interpreter<double>(trees.where), trees.where.count(), trees.sizes(o, 2)));
@@ -235,7 +235,7 @@ TEST_CASE("a tree machine lists its parameters by name") {
     walk(model.plan_params(measure), [&](std::string const& path, auto) { all.push_back(path); });
     return all;
   };
-  auto const all = paths(matrices_of(trees, maps, layer(norm_place::before), true, 1));
+  auto const all = paths(matrices_of(trees, maps, layer(norm_position::before), true, 1));
   std::vector<std::string> const begin{"operation_token", "root_token", "shrink.weight", "shrink.bias",
                                        "agents.0.layers.0.attention.query.weight"},
       end{"agents.1.norm.gain",   "agents.1.norm.bias", "agents.1.operation.weight", "agents.1.operation.bias",
@@ -244,7 +244,7 @@ TEST_CASE("a tree machine lists its parameters by name") {
   CHECK(std::vector<std::string>(all.begin(), all.begin() + 5) == begin);
   CHECK(std::vector<std::string>(all.end() - 12, all.end()) == end);
   CHECK(all.size() == 4 + 2 * (16 + 8) + 4);
-  CHECK(paths(matrices_of(trees, maps, layer(norm_place::after), false, 1)).size() == 4 + 2 * (16 + 6));
+  CHECK(paths(matrices_of(trees, maps, layer(norm_position::after), false, 1)).size() == 4 + 2 * (16 + 6));
 }
 
 TEST_CASE(
@@ -253,7 +253,7 @@ TEST_CASE(
   index_t const depth = 9, steps = 12, batch = 4, symbols = 40, tree = ((index_t{1} << depth) - 1) * symbols;
   tree_positions<> const where(2, depth);
   tree_machine_options const z{
-      steps, symbols, true, {{16, 4, 32, 0.1, norm_place::before, activation::gelu}, 1, 2, symbols}};
+      steps, symbols, true, {{16, 4, 32, 0.1, norm_position::before, activation::gelu}, 1, 2, symbols}};
   tree_machine<float> const model(tree_interpreter<float>(where), where.count(), z);
   auto const trees = static_cast<std::size_t>((steps + 1) * batch * tree) * sizeof(float);
   auto const saved = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}); });
@@ -281,11 +281,11 @@ TEST_CASE(
 
 TEST_CASE("what a tree machine remembers is memory and sizes alone: another machine in its place changes neither") {
   some_trees<double> const trees(2, 3, 2, 2, 4);
-  auto machine = rows_of(trees, layer(norm_place::after));
+  auto machine = rows_of(trees, layer(norm_position::after));
   buffer<host_memory> const held(planned_bytes([&](arena& a) { (void)machine.plan_saved(a, {2}); }));
   auto place = held.place();
   auto const s = machine.plan_saved(place, {2});
-  auto narrow = layer(norm_place::after);
+  auto narrow = layer(norm_position::after);
   narrow.width = 4;
   machine = rows_of(trees, narrow);
   CHECK(s.at(1).in.extent(1) == width);
@@ -293,17 +293,17 @@ TEST_CASE("what a tree machine remembers is memory and sizes alone: another mach
 
 TEST_CASE("a tree machine of impossible sizes is refused with a sentence") {
   some_trees<double> const trees(2, 3, 1, 2, 5, 4);
-  auto z = trees.sizes(layer(norm_place::after), 1);
+  auto z = trees.sizes(layer(norm_position::after), 1);
   auto const made = [&] { return tree_machine<double>(tree_interpreter<double>(trees.where), trees.where.count(), z); };
   CHECK_NOTHROW(made());
   z.unit_fillers = true;
   CHECK_THROWS_WITH(made(), test::contains("unit fillers are as wide as there are symbols"));
-  z = trees.sizes(layer(norm_place::after), 1);
+  z = trees.sizes(layer(norm_position::after), 1);
   z.agent.branching = 3;
   CHECK_THROWS_WITH(made(), test::contains("agent and interpreter know different trees"));
-  z = trees.sizes(layer(norm_place::after), 0);
+  z = trees.sizes(layer(norm_position::after), 0);
   CHECK_THROWS_WITH(made(), test::contains("neural_tree_agent: layers is 0, expected 1 to 255"));
-  z = trees.sizes(layer(norm_place::after), 1);
+  z = trees.sizes(layer(norm_position::after), 1);
   z.steps = 0;
   CHECK_THROWS_WITH(made(), test::contains("tree_machine: steps is 0, expected 1 to 255"));
 }

@@ -29,10 +29,11 @@ struct run {
   tree_loader<cpu::backend, float> loader;
 
   static model made(tree_positions<> where, double dropout) {
-    tree_machine_options z{steps,
-                           symbols,
-                           true,
-                           {{16, 2, 32, dropout, norm_place::before, activation::gelu}, 1, where.branching(), symbols}};
+    tree_machine_options z{
+        steps,
+        symbols,
+        true,
+        {{16, 2, 32, dropout, norm_position::before, activation::gelu}, 1, where.branching(), symbols}};
     return {tree_interpreter<float>(where), where.count(), z};
   }
   static machine_trainer::options options(keep kept) {

@@ -36,17 +36,17 @@ struct problem {
     parent[static_cast<std::size_t>(4 + 39)] = -1;
     for (auto& p : parent) p = p == 39 ? 0 : p;
   }
-  arc_cross_entropy_options options(arcs reading) const {
+  arc_cross_entropy_options options(arcs readout) const {
     return {reading, make_vec(masked.data(), static_cast<index_t>(masked.size()))};
   }
   /// s(i, j) of graph g by the definition.
-  double at(std::vector<double> const& score, arcs reading, std::size_t g, index_t i, index_t j) const {
+  double at(std::vector<double> const& score, arcs readout, std::size_t g, index_t i, index_t j) const {
     index_t const n = graphs.size[g], edge = graphs.edge[g] + (reading == arcs::from_child ? i * n + j : j * n + i);
     return !masked.empty() && masked[static_cast<std::size_t>(edge)] ? -1e3 : score[static_cast<std::size_t>(edge)];
   }
 
   template <class Ex>
-  double loss(Ex& ex, arcs reading, std::vector<double> const& score, std::vector<double>& d) const {
+  double loss(Ex& ex, arcs readout, std::vector<double> const& score, std::vector<double>& d) const {
     double result = 99;
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
       arc_cross_entropy(backend, *c.scratch, options(reading), graphs.batch(), make_vec(score.data(), graphs.dims.rows),

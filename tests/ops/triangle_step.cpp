@@ -155,7 +155,7 @@ void expect_whole(shape const& s) {
   while (p.step + 1 < s.steps) {
     p.grow();
     CAPTURE(p.step);
-    auto const all = p.run(ex, shell_edges::all), own = p.run(ex, shell_edges::own),
+    auto const all = p.run(ex, shell_edges::all), own = p.run(ex, shell_edges::diagonal),
                first = p.run(ex, shell_edges::first);
     std::size_t at = 0;
     for (index_t h = 0; h < p.slots; ++h) {
@@ -177,7 +177,7 @@ void expect_whole(shape const& s) {
     }
     auto const shells = p.shells();
     REQUIRE(static_cast<index_t>(at) == shells.rows(p.step));
-    CHECK(p.run(ex, shell_edges::own, shells.first_row(p.step)) == own);
+    CHECK(p.run(ex, shell_edges::diagonal, shells.first_row(p.step)) == own);
     CHECK(p.run(ex, shell_edges::first, shells.first_row(0)) == first);
   }
   REQUIRE(p.filled == p.shells().first_row(p.step + 1) * p.parts * p.d);
@@ -203,7 +203,7 @@ TEST_CASE("a step on the cpu gives the same bits whatever the threads") {
   decoding<float> p({{3, 7, 1}, 3, 5, 4, 10});
   for (int t = 0; t < 5; ++t) p.grow();
   cpu::backend one(1), three(3);
-  for (auto wanted : {shell_edges::all, shell_edges::own, shell_edges::first})
+  for (auto wanted : {shell_edges::all, shell_edges::diagonal, shell_edges::first})
     CHECK(p.run(one, wanted) == p.run(three, wanted));
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("a step refuses what does not fit, with a sentence") {
   std::vector<double> o(1000);
   auto const run = [&](index_t rows, index_t results) {
     triangle_step<reference::backend, double>(ex, scratch, p.s.form, 2, p.split<double const>(p.cache.data(), rows), at,
-                                              shell_edges::own, make_matrix(o.data(), results, p.d, p.d));
+                                              shell_edges::diagonal, make_matrix(o.data(), results, p.d, p.d));
   };
   CHECK_THROWS_WITH(run(5, 4), contains("fewer rows than edges"));
   CHECK_THROWS_WITH(run(at.first_row(1), 3), contains("one row for each edge that is wanted"));

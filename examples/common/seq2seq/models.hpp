@@ -24,7 +24,7 @@ inline triad::fused_stack_options stack_of(options const& o, index_t layers, boo
                 .heads = o.heads,
                 .hidden = o.hidden,
                 .dropout = o.dropout,
-                .norms = o.norm == "before" ? triad::norm_place::before : triad::norm_place::after,
+                .norms = o.norm == "before" ? triad::norm_position::before : triad::norm_position::after,
                 .reach = o.relative ? reach : 0},
       .layers = layers,
       .tied = o.model == "universal-transformer"};
@@ -65,7 +65,7 @@ inline triad::edge_transformer_seq2seq_options edge_model_of(options const& o, t
                  .variant = o.attention,
                  .attention_bias = true};
   if (o.positional) sizes.encoding = triad::sequence_encoding::positional, sizes.positional_dropout = o.dropout;
-  if (o.from_begin) sizes.reading = triad::edge_reading::from_begin;
+  if (o.from_begin) sizes.readout = triad::edge_readout::from_begin;
   sizes.smoothing = {o.smoothing};
   return sizes;
 }

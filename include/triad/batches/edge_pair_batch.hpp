@@ -41,16 +41,16 @@ constexpr bool fits(edge_pair_dims const& d, edge_pair_dims const& capacity) {
 }
 
 /// Which edge tells the token that follows the i-th of a target.
-enum class edge_reading {
-  own,        // (i, i), as in the paper
+enum class edge_readout {
+  diagonal,   // (i, i), as in the paper
   from_begin  // (begin, i): from the target's first node
 };
 
 /// What a model and the batches that are made for it agree on.
 struct edge_pair_layout {
   sequence_encoding encoding = sequence_encoding::relational;
-  edge_places places{};
-  edge_reading reading = edge_reading::own;
+  relative_edges relative{};
+  edge_readout readout = edge_readout::diagonal;
 };
 
 /// Sources, and what a decoder has seen of their targets.  Loaders lay graphs side by side, without padding: `sources`
@@ -63,7 +63,7 @@ struct edge_pair_batch {
   vec<index_t const> sources{nullptr, 0};  // (b) how many nodes of each whole graph are of the source; or (0)
   vec<index_t const> target_token{nullptr, 0};  // (targets) each target shifted right behind `begin`
   vec<index_t const> target_self{nullptr, 0};   // (targets) the row of a target's own edge (i, i) in the whole graph
-  vec<index_t const> read{nullptr, 0};          // (targets) the row of the edge that is read: edge_reading
+  vec<index_t const> wanted{nullptr, 0};        // (targets) the row of the edge that is read: edge_readout
   vec<index_t const> origin{nullptr, 0};        // (rows of the whole) as pair_edges_input has it
   vec<index_t const> source_row{nullptr, 0};    // (rows of the sources) a source's edge in the whole graph
   triangle_mask source_mask{}, mask{};          // padded forms only
@@ -77,7 +77,7 @@ struct edge_pair_batch {
     source.each(f);
     whole.each(f);
     f(sources, sizes.pairs);
-    for (auto* view : {&target_token, &target_self, &read}) f(*view, sizes.targets);
+    for (auto* view : {&target_token, &target_self, &wanted}) f(*view, sizes.targets);
     f(origin, sizes.whole.rows);
     f(source_row, sizes.source.rows);
     source_mask.each(f);

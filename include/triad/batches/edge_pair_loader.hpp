@@ -85,11 +85,11 @@ class edge_pair_loader {
   std::pair<edge_pair_batch<T>, pair_answers> upload() {
     auto const z = dims();
     // Positional edges have places of their own, as many as there are rows: known now.
-    index_t const places = relational() ? layout_.places.count() : z.whole.rows;
+    index_t const known_from = relational() ? layout_.relative.count() : z.whole.rows;
     for (index_t r = 0; r < z.whole.rows; ++r) {
-      auto const known = known_[size(r)], own = relational() ? place_[size(r)] : r;
-      relation_[size(r)] = known < 0 ? own : places;
-      origin_[size(r)] = known < 0 ? own : places + known;
+      auto const known = known_[size(r)], itself = relational() ? place_[size(r)] : r;
+      relation_[size(r)] = known < 0 ? itself : known_from;
+      origin_[size(r)] = known < 0 ? itself : known_from + known;
     }
     return upload_([&](auto const& put) {
       edge_pair_batch<T> in;
@@ -111,7 +111,7 @@ class edge_pair_loader {
       in.sources = put(sources_, z.pairs);
       in.target_token = put(target_token_, z.targets);
       in.target_self = put(target_self_, z.targets);
-      in.read = put(read_, z.targets);
+      in.wanted = put(read_, z.targets);
       in.origin = put(origin_, z.whole.rows);
       in.source_row = put(source_row_, z.source.rows);
       return std::pair(in, pair_answers{put(next_, z.targets)});
@@ -133,16 +133,16 @@ class edge_pair_loader {
   /// Both graphs of a pair with so many tokens of the target, and all of them but the target's tokens.
   void add_graphs(std::span<index_t const> source, index_t t) {
     index_t const s = count(source) + 1, n = s + t;
-    auto const own = source_.add(s), all = whole_.add(n);
-    sources_[size(own.graphs)] = s;
+    auto const of_source = source_.add(s), all = whole_.add(n);
+    sources_[size(of_source.graphs)] = s;
     for (index_t i = 0; i < s; ++i) {
       index_t const token = i + 1 < s ? source[size(i)] : end_;
-      source_token_[size(own.nodes + i)] = token_[size(all.nodes + i)] = token;
-      source_position_[size(own.nodes + i)] = i;
-      source_self_[size(own.nodes + i)] = own.rows + i * s + i;
+      source_token_[size(of_source.nodes + i)] = token_[size(all.nodes + i)] = token;
+      source_position_[size(of_source.nodes + i)] = i;
+      source_self_[size(of_source.nodes + i)] = of_source.rows + i * s + i;
       for (index_t j = 0; j < s; ++j) {
-        index_t const r = own.rows + i * s + j;
-        source_relation_[size(r)] = i + j == 0 ? layout_.places.begin() : layout_.places.within(i, j);
+        index_t const r = of_source.rows + i * s + j;
+        source_relation_[size(r)] = i + j == 0 ? layout_.relative.begin() : layout_.relative.within(i, j);
         source_row_[size(r)] = all.rows + i * n + j;
       }
     }
@@ -150,18 +150,18 @@ class edge_pair_loader {
       position_[size(all.nodes + i)] = i < s ? i : i - s;
       for (index_t j = 0; j < n; ++j) {
         auto const at = size(all.rows + i * n + j);
-        known_[at] = i < s && j < s ? own.rows + i * s + j : -1;
+        known_[at] = i < s && j < s ? of_source.rows + i * s + j : -1;
         place_[at] = place_of(i, j, s);
       }
     }
     for (index_t i = s; i < n; ++i, ++targets_) {
       target_self_[size(targets_)] = all.rows + i * n + i;
-      read_[size(targets_)] = all.rows + (layout_.reading == edge_reading::own ? i : s) * n + i;
+      read_[size(targets_)] = all.rows + (layout_.readout == edge_readout::diagonal ? i : s) * n + i;
     }
   }
   /// Of nodes i and j of a whole graph with s nodes of the source.
   index_t place_of(index_t i, index_t j, index_t s) const {
-    auto const& p = layout_.places;
+    auto const& p = layout_.relative;
     if ((i < s) != (j < s)) return i < s ? p.to_target() : p.to_source();
     return i == s && j == s ? p.begin() : p.within(i, j);
   }

@@ -84,7 +84,7 @@ void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, g
   sum(ex, scratch, parts, loss);
 }
 
-/// What a trainer asks of a parser: base of the models, which have heads, a width(), and a `reading` of their scores.
+/// What a trainer asks of a parser: base of the models, which have heads, a width(), and a `readout` of their scores.
 template <class Model, class T>
 struct parses_sentences {
   using value_type = T;
@@ -107,7 +107,7 @@ struct parses_sentences {
   }
 
   /// How the scores of edges are scores of parents.
-  arc_cross_entropy_options arcs_of(input const& in) const { return {self().reading, in.edge_mask}; }
+  arc_cross_entropy_options arcs_of(input const& in) const { return {self().readout, in.edge_mask}; }
 
  private:
   Model const& self() const { return static_cast<Model const&>(*this); }

@@ -31,7 +31,7 @@ struct arc_row {
     node = live ? item : 0;
     index_t const graph = last_begun(b, g.node, node), own = node - g.node(graph);
     n = live ? g.size(graph) : 0;
-    bool const along = t.reading == arcs::from_child;
+    bool const along = t.readout == arcs::from_child;
     first = g.edge(graph) + (along ? own * n : own);
     step = along ? 1 : n;
   }

@@ -41,7 +41,7 @@ class edge_decoder {
         node_(source_),
         position_(host_.token),
         self_(host_.token),
-        read_(host_.token),
+        wanted_(host_.token),
         left_(size(pass_.rows(room.sources, room.longest - 1))),
         right_(pass_.relational() ? 0 : left_.size()),
         step_(bytes_of_step(), memory_of(ex)),
@@ -116,7 +116,7 @@ class edge_decoder {
   static std::size_t bytes_kept(pass const& p, edge_decoder_room const& room) {
     return planned_bytes([&](arena& a) { (void)p.plan(a, room.sources); });
   }
-  typename pass::places placed() const {
+  typename pass::buffers placed() const {
     auto place = memory_.place();
     return pass_.plan(place, sizes_);
   }
@@ -142,7 +142,7 @@ class edge_decoder {
       own[t] = h;
       position_[size(h)] = t;
       self_[size(h)] = row + a;
-      read_[size(h)] = row + (pass_.read() == shell_edges::own ? a : s);
+      wanted_[size(h)] = row + (pass_.readout() == shell_edges::diagonal ? a : s);
       if (pass_.relational()) {
         for (index_t i = 0; i <= a; ++i) *place++ = place_of(i, a, s);
         for (index_t j = 0; j < a; ++j) *place++ = place_of(a, j, s);
@@ -159,7 +159,7 @@ class edge_decoder {
   }
   /// Of an edge at a node of the target.
   index_t place_of(index_t i, index_t j, index_t s) const {
-    auto const& p = pass_.model.layout.places;
+    auto const& p = pass_.model.layout.relative;
     if (i < s) return p.to_target();
     if (j < s) return p.to_source();
     return i == s && j == s ? p.begin() : p.within(i, j);
@@ -169,9 +169,10 @@ class edge_decoder {
     index_t const count = slots(), rows = pass_.rows(sizes_, t);
     auto const token = put(host_.token, count), position = put(position_, count), owner = put(owner_, count * (t + 1)),
                self = put(self_, count);
-    auto const read = put(read_, count), left = put(left_, rows), right = put(right_, pass_.relational() ? 0 : rows);
-    return {t,    token, position, tensor<index_t const, dyn, dyn>(owner.data_handle(), count, t + 1),
-            self, read,  left,     right};
+    auto const wanted = put(wanted_, count), left = put(left_, rows),
+               right = put(right_, pass_.relational() ? 0 : rows);
+    return {t,    token,  position, tensor<index_t const, dyn, dyn>(owner.data_handle(), count, t + 1),
+            self, wanted, left,     right};
   }
   std::size_t bytes_of_step() const {
     return planned_bytes([&](arena& a) {
@@ -189,7 +190,7 @@ class edge_decoder {
   index_t triples_ = 0;
   std::vector<index_t> owner_, before_;  // (slots, tokens) as edge_shells has it; what it was
   std::vector<index_t> source_, node_;   // (pairs) nodes of each source, and how many there are before them
-  std::vector<index_t> position_, self_, read_, left_, right_;  // as edge_decoding::newest has them
+  std::vector<index_t> position_, self_, wanted_, left_, right_;  // as edge_decoding::newest has them
   batch_upload<Ex> step_;
   buffer<memory> memory_, scratch_;
 };

@@ -54,11 +54,11 @@ struct edge_decoding {
     index_t step = 0;
     vec<index_t const> token, position;     // (slots)
     tensor<index_t const, dyn, dyn> owner;  // (slots, step + 1) edge_shells::owner
-    vec<index_t const> self, read;          // (slots) which row of the step is the edge (a, a), and which is read
+    vec<index_t const> self, wanted;        // (slots) which row of the step is the edge (a, a), and which is wanted
     vec<index_t const> left,
         right;  // (rows) relational: an edge's place, and none;  positional: the rows of both its nodes among the ends
   };
-  struct places {
+  struct buffers {
     typename Model::encoder_saved encoder;
     tensor<T, dyn, dyn, dyn> caches;  // (layers - 1, rows, projections of an edge)
     cache last;                       // (fewer rows, projections of an edge): of the last layer
@@ -71,7 +71,9 @@ struct edge_decoding {
 
   index_t layers() const { return model.decoder.layers.count(); }
   bool relational() const { return model.decoder.edges.relational(); }
-  shell_edges read() const { return model.layout.reading == edge_reading::own ? shell_edges::own : shell_edges::first; }
+  shell_edges readout() const {
+    return model.layout.readout == edge_readout::diagonal ? shell_edges::diagonal : shell_edges::first;
+  }
 
   edge_shells shells(graph_batch const& sources, index_t step, tensor<index_t const, dyn, dyn> owner = empty()) const {
     return {sources, beam, step, owner};
@@ -79,7 +81,7 @@ struct edge_decoding {
   /// Rows of a step.
   index_t rows(edge_pair_dims const& z, index_t step) const { return of_dims(z).rows(step); }
 
-  places plan(arena& place, edge_pair_dims const& z) const {
+  buffers plan(arena& place, edge_pair_dims const& z) const {
     index_t const d = model.width(), kept = model.decoder.layers.layer.kept_of_edge(), slots = z.pairs * beam;
     auto const all = of_dims(z);
     index_t const shells_alone = all.first_row(longest) - all.first_row(0),
@@ -87,8 +89,9 @@ struct edge_decoding {
     auto const state = [&](index_t n) { return place.make<states>(n, d); };
     auto const encoder = model.plan_encoder(place, z, keep::nothing);
     auto const caches = place.make<tensor<T, dyn, dyn, dyn>>(layers() - 1, all.first_row(longest), kept);
-    auto const last = place.make<cache>(read() == shell_edges::own ? all.rows(longest - 1) : shells_alone, kept);
-    auto const x = state(most), y = state(most), table = state(relational() ? model.decoder.edges.places.count() : 0);
+    auto const last =
+        place.make<cache>(readout() == shell_edges::diagonal ? all.rows(longest - 1) : shells_alone, kept);
+    auto const x = state(most), y = state(most), table = state(relational() ? model.decoder.edges.relative.count() : 0);
     index_t const ends = relational() ? 0 : z.source.nodes + slots * longest;
     auto const left = state(ends), right = state(ends), final = state(slots);
     return {encoder, caches, last,
@@ -97,7 +100,7 @@ struct edge_decoding {
   }
 
   template <backend Ex>
-  void begin(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, places const& at) const {
+  void begin(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, buffers const& at) const {
     auto const& edges = model.decoder.edges;
     index_t const rows = in.sizes.source.rows, nodes = in.sizes.source.nodes;
     model.encode(ex, c, w, in, at.encoder);
@@ -117,16 +120,16 @@ struct edge_decoding {
   /// logits of what follows each hypothesis
   template <backend Ex>
   void extend(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, newest const& now,
-              places const& at) const {
+              buffers const& at) const {
     auto const& layer = model.decoder.layers.layer;
     auto of = shells(in.source.graphs, now.step, now.owner);
     index_t const rows = of.rows(now.step), last = layers() - 1;
     first_states(ex, c, w, in, now, at, rows_of(at.x[0], 0, rows));
     for (index_t k = 0; k < last; ++k)
-      layer.extend(ex, c, w.decoder.layers.at(k), rows_of(at.x[k % 2], 0, rows), of, shell_edges::all, now.read,
+      layer.extend(ex, c, w.decoder.layers.at(k), rows_of(at.x[k % 2], 0, rows), of, shell_edges::all, now.wanted,
                    slice(at.caches, k), rows_of(at.x[(k + 1) % 2], 0, rows));
-    of.skipped = of.first_row(read() == shell_edges::own ? now.step : 0);
-    layer.extend(ex, c, w.decoder.layers.at(last), rows_of(at.x[last % 2], 0, rows), of, read(), now.read, at.last,
+    of.skipped = of.first_row(readout() == shell_edges::diagonal ? now.step : 0);
+    layer.extend(ex, c, w.decoder.layers.at(last), rows_of(at.x[last % 2], 0, rows), of, readout(), now.wanted, at.last,
                  at.final);
     model.readout().forward(ex, c, w.output, at.final, {}, at.logits);
   }
@@ -159,7 +162,7 @@ struct edge_decoding {
 
   /// wl u + bl and wr u + br of some nodes, as rows `first` and following.
   template <backend Ex>
-  void ends(Ex& ex, call const& c, values const& w, token_sequences<T> const& nodes, places const& at, index_t first,
+  void ends(Ex& ex, call const& c, values const& w, token_sequences<T> const& nodes, buffers const& at, index_t first,
             index_t count) const {
     auto const& edges = model.decoder.edges;
     auto const frame = c.scratch->open();
@@ -171,7 +174,7 @@ struct edge_decoding {
   /// x (rows of the step, d) as pair_edges has it.
   template <backend Ex>
   void first_states(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, newest const& now,
-                    places const& at, states x) const {
+                    buffers const& at, states x) const {
     auto const frame = c.scratch->open();
     index_t const slots = now.token.extent(0), d = model.width();
     if (relational()) {

@@ -113,7 +113,7 @@ class fused_decoder {
   struct newest {
     vec<index_t const> token, parent, position, length;  // (slots)
   };
-  struct places {
+  struct buffers {
     typename Model::encoder_saved encoder;
     typename Model::decoder_type::saved decoder;
     layer_states<T> source;                     // (layers, source rows, 2 d): keys and values of what the encoder made
@@ -122,7 +122,7 @@ class fused_decoder {
   };
 
   index_t layers() const { return model_.decoder.count; }
-  places plan(arena& place, pair_dims const& z) const {
+  buffers plan(arena& place, pair_dims const& z) const {
     index_t const d = model_.width(), hypotheses = z.pairs * room_.beam;
     auto const e = model_.plan_encoder(place, z, keep::nothing);
     auto const t = model_.decoder.plan_saved(place, hypotheses, 0, keep::nothing);
@@ -130,7 +130,7 @@ class fused_decoder {
     auto const caches = place.make<tensor<T, dyn, dyn, dyn, dyn, dyn>>(2, layers(), hypotheses, room_.longest, 2 * d);
     return {e, t, s, caches, place.make<states>(hypotheses, model_.vocabulary())};
   }
-  places placed() const {
+  buffers placed() const {
     auto place = memory_.place();
     return plan(place, sizes_);
   }
@@ -140,27 +140,27 @@ class fused_decoder {
     return c;
   }
 
-  attention_cache<T> cache(places const& at, newest const& now, index_t k) const {
+  attention_cache<T> cache(buffers const& at, newest const& now, index_t k) const {
     sequence_batch const queries{slots(), slots(), 1, fixed_.one, fixed_.each};
     sequence_batch const keys{slots(), slots() * room_.longest, host_.tokens, now.length, fixed_.first};
     return {slice(slice(at.caches, current_), k), host_.tokens, {queries, keys}};
   }
   /// What is there of the caches of layer k + 1, a hypothesis a row: (slots, tokens 2 d).
-  matrix<T> grown(places const& at, int which, index_t k) const {
+  matrix<T> grown(buffers const& at, int which, index_t k) const {
     auto const c = slice(slice(at.caches, which), k);
     index_t const width = c.extent(2);
     return make_matrix(c.data_handle(), slots(), host_.tokens * width, room_.longest * width);
   }
 
   template <class Any>
-  void encode(Any& ex, call const& c, values const& w, places const& at) const {
+  void encode(Any& ex, call const& c, values const& w, buffers const& at) const {
     model_.encode(ex, c, w, in_, at.encoder);
     for (index_t k = 0; k < layers(); ++k)
       model_.decoder.layer(k).cross.branch.project(ex, c, w.decoder.at(k).cross.branch,
                                                    tensor<T const, dyn, dyn>(at.encoder.y()), slice(at.source, k));
   }
   template <class Any>
-  void extend(Any& ex, call const& c, values const& w, places const& at, newest const& now) const {
+  void extend(Any& ex, call const& c, values const& w, buffers const& at, newest const& now) const {
     typename Model::input beams = in_;
     beams.target = {sizes_.pairs, slots(), room_.beam, fixed_.beam, fixed_.of_beam};
     beams.target_token = now.token;

@@ -4,7 +4,7 @@
 //   u1 = norm(x);  a = drop(attention(u1));  u2 = u1 + a (released)  or  x + a (paper)
 //   u3 = norm(u2); f = drop(feed_forward(u3));  y = u3 + f (released)  or  f (paper)         all (rows, d)
 //
-// Where in.read lists edges, everything after the triangle is computed for them alone, and y has one row for each.
+// Where in.wanted lists edges, everything after the triangle is computed for them alone, and y has one row for each.
 //
 // A causal graph that grows node by node, as a decoder's does, keeps of its finished edges their projections
 // (ops/triangle_step.hpp):
@@ -34,7 +34,7 @@ struct edge_transformer_layer_options {
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
 struct edge_transformer_layer {
   using input = edge_input<T, D>;
-  using output = tensor<T, dyn, D>;  // (rows, d) or (reads, d)
+  using output = tensor<T, dyn, D>;  // (rows, d) or (wanted, d)
 
   layer_norm_layer<T, D> norm;  // the shape of both norms
   triangular_attention<T, D, H> attention;
@@ -66,16 +66,16 @@ struct edge_transformer_layer {
   };
   /// Of what follows the triangle.
   struct rest {
-    tensor<T, dyn, D> u2;  // (rows or reads, d)
+    tensor<T, dyn, D> u2;  // (rows or wanted, d)
     typename layer_norm_layer<T, D>::saved norm2;
-    tensor<T, dyn, D> u3;  // (rows or reads, d)
+    tensor<T, dyn, D> u3;  // (rows or wanted, d)
     typename triad::feed_forward<T, D, F, D>::saved block;
   };
   struct saved : rest {
     typename layer_norm_layer<T, D>::saved norm1;
     tensor<T, dyn, D> u1;  // (rows, d)
     typename triangular_attention<T, D, H>::saved attention;
-    tensor<T, dyn, D> kept_o, kept_u;  // (reads, d): the rows of o and of the residual that are read, or (0, d)
+    tensor<T, dyn, D> kept_o, kept_u;  // (wanted, d): the rows of o and of the residual that are wanted, or (0, d)
   };
 
   template <class S = T>
@@ -83,14 +83,14 @@ struct edge_transformer_layer {
     return {plan<S>(norm, place), plan<S>(attention, place), plan<S>(norm, place), plan<S>(block, place)};
   }
 
-  /// reads: how many edges are read, 0: all.
-  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t reads = 0) const {
-    index_t const d = width(), out = rows_read(dims.rows, reads);
+  /// wanted: of how many edges, 0: all.
+  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
+    index_t const d = width(), out = rows_wanted(dims.rows, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, d); };
     auto const norm1 = norm.plan_saved(place, dims);
     auto const u1 = state(dims.rows);
     auto const a = attention.plan_saved(place, dims, kept);
-    auto const kept_o = state(reads), kept_u = state(reads);
+    auto const kept_o = state(wanted), kept_u = state(wanted);
     return {plan_rest(place, out, kept), norm1, u1, a, kept_o, kept_u};
   }
   rest plan_rest(arena& place, index_t rows, keep kept = keep::everything) const {
@@ -104,9 +104,9 @@ struct edge_transformer_layer {
     attention.mix(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention);
     tensor<T const, dyn, D> o = s.attention.mixed;
     auto residual = goes_on(in.x, s.u1);
-    if (in.read.extent(0) != 0) {
-      gather_rows(ex, o, in.read, s.kept_o);
-      gather_rows(ex, residual, in.read, s.kept_u);
+    if (in.wanted.extent(0) != 0) {
+      gather_rows(ex, o, in.wanted, s.kept_o);
+      gather_rows(ex, residual, in.wanted, s.kept_u);
       o = s.kept_o;
       residual = s.kept_u;
     }
@@ -139,15 +139,15 @@ struct edge_transformer_layer {
     // u2 -> u3
     norm.backward(ex, c, w.norm2, s.u2, s.norm2, du, du, gradient.norm2);
     // u2 = residual + drop(o w')
-    bool const pruned = in.read.extent(0) != 0;
+    bool const pruned = in.wanted.extent(0) != 0;
     auto const d_o = state(rows), d_residual = pruned ? state(rows) : du;
     auto const d_kept = pruned ? state(out) : d_o;
     attention.mixer().backward(ex, c, w.attention.output, pruned ? s.kept_o : s.attention.mixed, {},
                                undropped(ex, c.child(1).dropout(dropout), read_only(du), dropped), d_kept,
                                gradient.attention.output);
     if (pruned) {
-      scatter_rows(ex, d_kept, in.read, d_o);
-      scatter_rows(ex, du, in.read, d_residual);
+      scatter_rows(ex, d_kept, in.wanted, d_o);
+      scatter_rows(ex, du, in.wanted, d_residual);
     }
     // u1 -> o, with the residual's gradient at u1 (released) or at x (paper)
     auto const du1 = state(rows);
@@ -181,11 +181,11 @@ struct edge_transformer_layer {
     finish(ex, c, w, o, goes_on(x, u1), s, y);
   }
   /// Of the newest shells: x (rows of the step, d), whose projections join the cache (but the rows that at.skipped).
-  /// y: as many rows, or (slots, d) where `wanted` is one edge of each slot; read (slots) then says which row of the
-  /// step each is.
+  /// y: as many rows, or (slots, d) where `wanted` is one edge of each slot; row_wanted (slots) then says which row of
+  /// the step each is.
   template <backend Ex>
   void extend(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, edge_shells const& at,
-              shell_edges wanted, vec<index_t const> read, tensor<T, dyn, dyn> cache, output y) const {
+              shell_edges wanted, vec<index_t const> row_wanted, tensor<T, dyn, dyn> cache, output y) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const out = y.extent(0), rows = at.rows(at.step);
@@ -198,7 +198,7 @@ struct edge_transformer_layer {
     auto residual = goes_on(x, u1);
     if (wanted != shell_edges::all) {
       auto const kept = scratch.make<tensor<T, dyn, D>>(out, width());
-      gather_rows(ex, residual, read, kept);
+      gather_rows(ex, residual, row_wanted, kept);
       residual = kept;
     }
     finish(ex, c, w, o, residual, plan_rest(scratch, out, keep::nothing), y);

@@ -76,7 +76,7 @@ struct fused_stack {
   /// Layer k + 1.
   layer_type layer(index_t k) const { return layer_type(of, source_width, (fused >> k & 1) != 0); }
   constexpr norm_type norm() const { return {extents<D>(width()), of.epsilon}; }
-  constexpr bool normed() const { return of.norms == norm_place::before && link != layer_link::weighted; }
+  constexpr bool normed() const { return of.norms == norm_position::before && link != layer_link::weighted; }
   /// Norms of single states: of all that are mixed, or of the last.
   constexpr index_t norms() const { return link == layer_link::weighted ? count + 1 : normed() ? 1 : 0; }
 

@@ -100,7 +100,7 @@ struct edge_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   graph_batch graphs;
   triangle_mask mask{};
-  vec<index_t const> read{nullptr, 0};  // the edges whose result is wanted, or none: all
+  vec<index_t const> wanted{nullptr, 0};  // the edges whose result is wanted, or none: all
   vec<index_t const> sources{nullptr,
                              0};  // (b) causal: triangle_options says which middle nodes are left; or none: all
 };
@@ -154,6 +154,6 @@ constexpr bool columns_clash() {
 }  // namespace detail
 
 /// Number of rows a layer's result has.
-constexpr index_t rows_read(index_t rows, index_t reads) { return reads > 0 ? reads : rows; }
+constexpr index_t rows_wanted(index_t rows, index_t wanted) { return wanted > 0 ? wanted : rows; }
 
 }  // namespace triad

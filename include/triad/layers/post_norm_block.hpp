@@ -21,7 +21,7 @@ struct post_norm_block {
 
   post_norm_block(index_t width, index_t hidden, double rate = 0, activation f = activation::relu)
       : norm{extents_of<D>("post_norm_block", {"width", width})},
-        block{{width, hidden, width, rate, f}, norm, rate, norm_place::after} {}
+        block{{width, hidden, width, rate, f}, norm, rate, norm_position::after} {}
 
   constexpr index_t width() const { return norm.width(); }
 

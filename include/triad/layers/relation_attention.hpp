@@ -47,7 +47,7 @@ struct relation_input {
   tensor<T const, dyn, dyn> relations;  // (rows, 2 d): gk and gv side by side; has a gradient
   graph_batch graphs;
   edge_mask mask{};
-  node_pairs read{};
+  node_pairs wanted{};
 };
 
 template <class T, index_t D = dyn, index_t H = dyn>

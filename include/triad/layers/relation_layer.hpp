@@ -3,8 +3,8 @@
 //
 //   c = attention(x, relations);  t = x + drop(c w_o' + b_o);  y = post_norm_block(t)         x, c, t, y (nodes, d)
 //
-// Where in.read lists pairs of nodes, everything after the attention is computed for them alone: y (2 b, d), and row 2
-// r holds the first node of pair r, row 2 r + 1 the second.
+// Where in.wanted lists pairs of nodes, everything after the attention is computed for them alone: y (2 b, d), and row
+// 2 r holds the first node of pair r, row 2 r + 1 the second.
 #pragma once
 
 #include "triad/layers/post_norm_block.hpp"
@@ -66,7 +66,7 @@ struct relation_layer {
   };
   struct saved {
     typename relation_attention_layer<T, D, H>::saved attention;
-    tensor<T, dyn, D> kept_context, kept_x;  // (2 b, d): the rows of context and x that are read, or (0, d)
+    tensor<T, dyn, D> kept_context, kept_x;  // (2 b, d): the rows of context and x that are wanted, or (0, d)
     tensor<T, dyn, D> t;                     // (nodes or 2 b, d)
     typename post_norm_block<T, D, F>::saved block;
   };
@@ -77,12 +77,12 @@ struct relation_layer {
   }
 
   output plan_state(arena& place, graph_dims const& dims) const { return place.make<output>(dims.nodes, width()); }
-  /// reads: how many nodes are read, 0: all.
-  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t reads = 0) const {
-    index_t const out = rows_read(dims.nodes, reads);
+  /// wanted: of how many nodes, 0: all.
+  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
+    index_t const out = rows_wanted(dims.nodes, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, width()); };
     auto const a = attention.plan_saved(place, dims, kept);
-    auto const kept_context = state(reads), kept_x = state(reads), t = state(out);
+    auto const kept_context = state(wanted), kept_x = state(wanted), t = state(out);
     return {a, kept_context, kept_x, t, block.plan_saved(place, row_dims(out), kept)};
   }
 
@@ -91,9 +91,9 @@ struct relation_layer {
     attention.attend(ex, c.child(0), w.attention.projections, in, s.attention);
     auto context = s.attention.context;
     auto x = in.x;
-    if (in.read.count() != 0) {
-      gather_rows(ex, context, in.read, s.kept_context);
-      gather_rows(ex, x, in.read, s.kept_x);
+    if (in.wanted.count() != 0) {
+      gather_rows(ex, context, in.wanted, s.kept_context);
+      gather_rows(ex, x, in.wanted, s.kept_x);
       context = s.kept_context;
       x = s.kept_x;
     }
@@ -106,7 +106,7 @@ struct relation_layer {
                 output dx, fields<T> gradient, relations_gradient<T> relations) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    bool const pruned = in.read.count() != 0;
+    bool const pruned = in.wanted.count() != 0;
     index_t const nodes = in.graphs.dims.nodes, out = dy.extent(0);
     auto const state = [&](index_t n) { return scratch.make<tensor<T, dyn, D>>(n, width()); };
     auto const dt = state(out), d_kept = state(out);
@@ -115,8 +115,8 @@ struct relation_layer {
     if (pruned) {
       d_context = state(nodes);
       d_residual = state(nodes);
-      scatter_rows(ex, d_kept, in.read, d_context);
-      scatter_rows(ex, dt, in.read, d_residual);
+      scatter_rows(ex, d_kept, in.wanted, d_context);
+      scatter_rows(ex, dt, in.wanted, d_residual);
     }
     attention.attend_backward(ex, c.child(0), w.attention.projections, in, s.attention, d_context, dx, relations.d,
                               relations.how, gradient.attention.projections, {.residual = as_matrix(d_residual)});

@@ -6,7 +6,7 @@
 //   u(i, j) = left(c(i)) + right(c(j));  t = g + drop(u);  g' = post_norm_block(t)            u, t, g' (rows, d)
 //
 // The paper concatenates node states and applies one map; the released program, and this layer, add two maps of the
-// contexts.  Where in.read lists edges and their ends, g' has those b rows alone.  Where y has no rows, the node half
+// contexts.  Where in.wanted lists edges and their ends, g' has those b rows alone.  Where y has no rows, the node half
 // is not computed.
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace triad {
 
 /// Edges with their ends: the edges whose result is wanted, or none: all.
-struct edge_reads {
+struct wanted_edges {
   vec<index_t const> edge{nullptr, 0};  // (b)
   node_pairs ends{};                    // (b)
 
@@ -29,7 +29,7 @@ struct relation_update_input {
   tensor<T const, dyn, D> g;  // (rows, d); has a gradient
   graph_batch graphs;
   edge_mask mask{};
-  edge_reads read{};
+  wanted_edges wanted{};
 };
 
 /// States of nodes and edges, or their gradients.
@@ -50,16 +50,16 @@ constexpr relation_update_input<T, D> with_state(relation_update_input<T, D> in,
   in.g = s.edges;
   return in;
 }
-/// The edges that are read, and no node.
+/// The edges that are wanted, and no node.
 template <backend Ex, class X, class Y>
-void gather_rows(Ex& ex, relation_states<X> x, edge_reads const& read, relation_states<Y> y) {
-  gather_rows(ex, x.edges, read.edge, y.edges);
+void gather_rows(Ex& ex, relation_states<X> x, wanted_edges const& wanted, relation_states<Y> y) {
+  gather_rows(ex, x.edges, wanted.edge, y.edges);
 }
 /// Overwrites dx.edges with its gradient, and returns it; nothing came back from the nodes.
 template <backend Ex, class Dy, class Dx>
-relation_states<const_view<Dx>> scatter_rows(Ex& ex, relation_states<Dy> dy, edge_reads const& read,
+relation_states<const_view<Dx>> scatter_rows(Ex& ex, relation_states<Dy> dy, wanted_edges const& wanted,
                                              relation_states<Dx> dx) {
-  return {dy.nodes, scatter_rows(ex, dy.edges, read.edge, dx.edges)};
+  return {dy.nodes, scatter_rows(ex, dy.edges, wanted.edge, dx.edges)};
 }
 
 struct relation_key_value {
@@ -104,7 +104,7 @@ struct relation_update_layer {
   struct saved {
     tensor<T, dyn, dyn> relations;  // (rows, 2 d)
     typename node_layer::saved nodes;
-    state kept_context, kept_g;  // (2 b, d) and (b, d): the rows that are read, or (0, d)
+    state kept_context, kept_g;  // (2 b, d) and (b, d): the rows that are wanted, or (0, d)
     state t;                     // (rows or b, d)
     typename post_norm_block<T, D, F>::saved block;
   };
@@ -117,13 +117,13 @@ struct relation_update_layer {
   output plan_state(arena& place, graph_dims const& dims) const {
     return {place.make<state>(dims.nodes, width()), place.make<state>(dims.rows, width())};
   }
-  /// reads: how many edges are read, 0: all.
-  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t reads = 0) const {
-    index_t const out = rows_read(dims.rows, reads);
+  /// wanted: of how many edges, 0: all.
+  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
+    index_t const out = rows_wanted(dims.rows, wanted);
     return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width()),
             nodes.plan_saved(place, dims, kept),
-            place.make<state>(2 * reads, width()),
-            place.make<state>(reads, width()),
+            place.make<state>(2 * wanted, width()),
+            place.make<state>(wanted, width()),
             place.make<state>(out, width()),
             block.plan_saved(place, row_dims(out), kept)};
   }
@@ -137,15 +137,15 @@ struct relation_update_layer {
                            s.nodes.attention);
     if (y.nodes.extent(0) != 0) nodes.transform_nodes(ex, c.child(0), w.nodes, context, in.x, s.nodes, y.nodes);
     auto const mask = c.child(1).dropout(dropout);
-    index_t const b = in.read.count(), d = width();
+    index_t const b = in.wanted.count(), d = width();
     if (b == 0) {
       auto const both = c.scratch->template make<tensor<T, dyn, dyn>>(in.graphs.dims.nodes, 2 * d);
       ends().forward(ex, c, w.ends, context, {}, both);
       pair_sum(ex, in.graphs, ends().part(read_only(both), 0), ends().part(read_only(both), 1), mask, as_matrix(in.g),
                as_matrix(s.t));
     } else {
-      gather_rows(ex, context, in.read.ends, s.kept_context);
-      gather_rows(ex, in.g, in.read.edge, s.kept_g);
+      gather_rows(ex, context, in.wanted.ends, s.kept_context);
+      gather_rows(ex, in.g, in.wanted.edge, s.kept_g);
       auto const half = c.scratch->template make<state>(b, d);
       matmul(ex, kept_end(read_only(s.kept_context), 0), transposed(end_weight(w, 0)), half,
              {.bias = row(w.ends.all.bias, 0)});
@@ -164,7 +164,7 @@ struct relation_update_layer {
                 relation_states<const_view<state>> dy, output dx, fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    index_t const n = in.graphs.dims.nodes, rows = in.graphs.dims.rows, b = in.read.count(), d = width();
+    index_t const n = in.graphs.dims.nodes, rows = in.graphs.dims.rows, b = in.wanted.count(), d = width();
     auto const make = [&](index_t count) { return scratch.make<state>(count, d); };
     auto const context = s.nodes.attention.context;
     auto const mask = c.child(1).dropout(dropout);
@@ -188,8 +188,8 @@ struct relation_update_layer {
         column_sums_add(ex, scratch, d_u, row(gradient.ends.all.bias, end));
         matmul(ex, d_u, end_weight(w, end), kept_end(d_kept, end));
       }
-      scatter_rows(ex, d_kept, in.read.ends, d_context);
-      scatter_rows(ex, dt, in.read.edge, d_g);
+      scatter_rows(ex, d_kept, in.wanted.ends, d_context);
+      scatter_rows(ex, dt, in.wanted.edge, d_g);
     }
 
     // y -> context and x
@@ -216,7 +216,7 @@ struct relation_update_layer {
     return {in.x, s.relations, in.graphs, in.mask};
   }
 
-  /// Contexts of the first (end 0) or second (end 1) nodes of the pairs that are read, (b, d).
+  /// Contexts of the first (end 0) or second (end 1) nodes of the pairs that are wanted, (b, d).
   template <class S>
   matrix<S> kept_end(tensor<S, dyn, D> kept, index_t end) const {
     return make_matrix(kept.data_handle() + end * width(), kept.extent(0) / 2, width(), 2 * width());

@@ -4,7 +4,7 @@
 //   x_0 = x,  x_{k+1} = layer(w_k, x_k),  y = x_N
 //
 // The k-th parameters, states and memory are pieces of a series, so N may be dynamic.  keep::inputs stores only the x_k
-// and runs each layer again in backward.  Where somebody reads only some rows of y, the last layer computes no others,
+// and runs each layer again in backward.  Where only some rows of y are wanted, the last layer computes no others,
 // or they are gathered from x_N.
 #pragma once
 
@@ -47,23 +47,23 @@ struct state_plan {
 };
 
 /// Which rows of its result a stack computes.
-enum class reading {
+enum class which_rows {
   all,
-  pruned,    // the last layer those that are read alone
-  gathered,  // all, and those that are read are taken from them
+  pruned,    // the last layer those that are wanted alone
+  gathered,  // all, and those that are wanted are taken from them
 };
 
-/// Layers that compute only the rows of their result that somebody reads.
+/// Layers that compute only the rows of their result that somebody wanted.
 template <class Layer>
-concept reads_rows = requires(Layer const& layer, arena& place, layer_dims<Layer> const& dims,
-                              typename Layer::input in) {
+concept computes_wanted_rows = requires(Layer const& layer, arena& place, layer_dims<Layer> const& dims,
+                                        typename Layer::input in) {
   layer.plan_saved(place, dims, keep::everything, index_t{});
-  in.read = in.read;
+  in.wanted = in.wanted;
 };
 /// What such a layer keeps, nothing of others.
 struct nothing {};
 template <class Layer>
-using saved_where_read = std::conditional_t<reads_rows<Layer>, typename Layer::saved, nothing>;
+using saved_of_wanted = std::conditional_t<computes_wanted_rows<Layer>, typename Layer::saved, nothing>;
 }  // namespace detail
 
 template <class T, class Layer, index_t N = dyn>
@@ -72,12 +72,12 @@ requires(detail::expect_layer<Layer>()) struct repeat {
   using output = typename Layer::output;
   using read_only_output = decltype(read_only(std::declval<output>()));
   using planned_with = layer_dims<Layer>;
-  using reading = detail::reading;
+  using which_rows = detail::which_rows;
 
   Layer layer;
   [[no_unique_address]] extents<N> depth;
   bool tied = false;
-  bool prune = true;  // where rows are read; false: the last layer computes all, and they are gathered
+  bool prune = true;  // where rows are wanted; false: the last layer computes all, and they are gathered
 
   constexpr index_t count() const { return depth.extent(0); }
   constexpr index_t width() const { return columns_out(layer); }
@@ -96,8 +96,8 @@ requires(detail::expect_layer<Layer>()) struct repeat {
     keep kept;
     series<detail::saved_plan<Layer>> layers;  // one slot unless everything is kept
     series<detail::state_plan<Layer>> states;  // x_0, x_1 ...; two slots for inference
-    detail::saved_where_read<Layer> last;      // where pruned
-    detail::reading reads;
+    detail::saved_of_wanted<Layer> last;       // where pruned
+    detail::which_rows computed;
 
     /// What layer k + 1 left, but for the last where pruned: repeat::saved_of knows both.
     typename Layer::saved at(index_t k) const { return layers.at(k); }
@@ -111,50 +111,51 @@ requires(detail::expect_layer<Layer>()) struct repeat {
   }
 
   saved plan_saved(arena& place, layer_dims<Layer> dims, keep kept = keep::everything) const {
-    return {kept, plan_layers(place, dims, kept, count()), plan_states(place, dims, kept, count()), {}, reading::all};
+    return {
+        kept, plan_layers(place, dims, kept, count()), plan_states(place, dims, kept, count()), {}, which_rows::all};
   }
-  /// Memory for a pass that wants `read` rows of the result alone, those in in.read of forward and backward.
-  saved plan_reading(arena& place, layer_dims<Layer> dims, keep kept,
-                     index_t read) const requires detail::reads_rows<Layer> {
+  /// Memory for a pass of whose result `wanted` rows are wanted, those in in.wanted of forward and backward.
+  saved plan_wanted(arena& place, layer_dims<Layer> dims, keep kept,
+                    index_t wanted) const requires detail::computes_wanted_rows<Layer> {
     if (!prune)
       return {kept,
               plan_layers(place, dims, kept, count()),
               plan_states(place, dims, kept, count() + 1),
               {},
-              reading::gathered};
+              which_rows::gathered};
     return {kept, plan_layers(place, dims, kept, count() - 1), plan_states(place, dims, kept, count()),
-            layer.plan_saved(place, read > 0 ? dims : layer_dims<Layer>{}, kept, read), reading::pruned};
+            layer.plan_saved(place, wanted > 0 ? dims : layer_dims<Layer>{}, kept, wanted), which_rows::pruned};
   }
 
-  /// x_k as the input of depth k; only the last layer, where pruned, learns which rows are read.
+  /// x_k as the input of depth k; only the last layer, where pruned, learns which they are.
   input input_at(input in, saved const& s, index_t k) const {
     if (k > 0) in = with_state(in, s.state(k));
-    if constexpr (detail::reads_rows<Layer>)
-      if (s.reads != reading::pruned || k < count() - 1) in.read = decltype(in.read){};
+    if constexpr (detail::computes_wanted_rows<Layer>)
+      if (s.computed != which_rows::pruned || k < count() - 1) in.wanted = decltype(in.wanted){};
     return in;
   }
 
   /// What layer k + 1 left in s.
   typename Layer::saved saved_of(saved const& s, index_t k) const {
-    if constexpr (detail::reads_rows<Layer>)
-      if (s.reads == reading::pruned && k == count() - 1) return s.last;
+    if constexpr (detail::computes_wanted_rows<Layer>)
+      if (s.computed == which_rows::pruned && k == count() - 1) return s.last;
     return s.at(k);
   }
 
   /// Whether s still has what layer k + 1 left after a pass.
   bool keeps(saved const& s, index_t k) const {
-    return s.kept == keep::everything || (s.reads == reading::pruned && k == count() - 1);
+    return s.kept == keep::everything || (s.computed == which_rows::pruned && k == count() - 1);
   }
 
-  /// y = x_N: (rows, d), or the rows that are read.
+  /// y = x_N: (rows, d), or the rows that are wanted.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, output y) const {
     expect_layers();
     for (index_t k = 0; k < count(); ++k)
       layer.forward(ex, c.child(k), w.at(k), input_at(in, s, k), saved_of(s, k),
-                    k + 1 == count() && s.reads != reading::gathered ? y : s.state(k + 1));
-    if constexpr (detail::reads_rows<Layer>)
-      if (s.reads == reading::gathered) gather_rows(ex, s.state(count()), in.read, y);
+                    k + 1 == count() && s.computed != which_rows::gathered ? y : s.state(k + 1));
+    if constexpr (detail::computes_wanted_rows<Layer>)
+      if (s.computed == which_rows::gathered) gather_rows(ex, s.state(count()), in.wanted, y);
   }
 
   /// dy: as y.  more(k): what the backward of layer k takes beyond its gradient.
@@ -166,12 +167,12 @@ requires(detail::expect_layer<Layer>()) struct repeat {
     auto const frame = c.scratch->open();
     output const steps[2] = {s.states.plan(*c.scratch), s.states.plan(*c.scratch)};
     auto from = dy;
-    if constexpr (detail::reads_rows<Layer>)
-      if (s.reads == reading::gathered) from = scatter_rows(ex, dy, in.read, steps[count() % 2]);
+    if constexpr (detail::computes_wanted_rows<Layer>)
+      if (s.computed == which_rows::gathered) from = scatter_rows(ex, dy, in.wanted, steps[count() % 2]);
     for (index_t k = count() - 1; k >= 0; --k) {
       auto const to = k == 0 ? dx : steps[k % 2];
       auto const x = input_at(in, s, k);
-      bool const overwritten = s.kept == keep::inputs && k + 1 < count() - (s.reads == reading::pruned ? 1 : 0);
+      bool const overwritten = s.kept == keep::inputs && k + 1 < count() - (s.computed == which_rows::pruned ? 1 : 0);
       if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), steps[k % 2]);  // which is overwritten next
       layer.backward(ex, c.child(k), w.at(k), x, saved_of(s, k), from, to, gradient.at(k), more(k)...);
       from = read_only(to);

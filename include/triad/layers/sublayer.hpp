@@ -1,8 +1,8 @@
 // A branch of a residual stream with its norm: behind the sum, or before the branch.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   norm_place::after    s = x + drop(branch(x));  y = norm(s)
-//   norm_place::before   s = norm(x);              y = x + drop(branch(s))          x, s, y (rows, d)
+//   norm_position::after    s = x + drop(branch(x));  y = norm(s)
+//   norm_position::before   s = norm(x);              y = x + drop(branch(s))          x, s, y (rows, d)
 #pragma once
 
 #include "triad/layers/layer_norm.hpp"
@@ -13,7 +13,7 @@ namespace triad {
 
 /// Vaswani et al. 2017 wrote `after`; with `before` the residual stream is never normalised (Xiong et al. 2020), so a
 /// norm follows the last layer.
-enum class norm_place { after, before };
+enum class norm_position { after, before };
 
 /// Branch: a layer from (rows, d) to (rows, d) whose forward ends in an epilogue, and whose backward adds one to dx.
 template <class T, class Branch, index_t D = dyn>
@@ -25,7 +25,7 @@ requires(detail::expect_layer<Branch>()) struct sublayer {
   Branch branch;
   layer_norm_layer<T, D> norm;
   double dropout = 0;  // of the branch's result
-  norm_place place = norm_place::after;
+  norm_position norms = norm_position::after;
 
   constexpr index_t width() const { return norm.width(); }
 
@@ -60,7 +60,7 @@ requires(detail::expect_layer<Branch>()) struct sublayer {
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                More const&... more) const {
     epilogue<T> const add{.dropout = c.child(1).dropout(dropout), .residual = as_matrix(state_of(in))};
-    if (place == norm_place::after) {
+    if (norms == norm_position::after) {
       branch.forward(ex, c.child(0), w.branch, in, s.branch, s.s, add, more...);
       norm.forward(ex, c, w.norm, s.s, s.norm, y);
     } else {
@@ -76,7 +76,7 @@ requires(detail::expect_layer<Branch>()) struct sublayer {
     auto const frame = c.scratch->open();
     auto const dropped = c.scratch->template make<output>(dy.extent(0), width());
     auto const branch_of = [&](const_view<output> d) { return undropped(ex, c.child(1).dropout(dropout), d, dropped); };
-    if (place == norm_place::after) {
+    if (norms == norm_position::after) {
       auto const ds = c.scratch->template make<output>(dy.extent(0), width());
       norm.backward(ex, c, w.norm, s.s, s.norm, dy, ds, gradient.norm);
       epilogue<T> const add{.residual = as_matrix(ds)};

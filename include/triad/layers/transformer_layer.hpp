@@ -1,8 +1,8 @@
 // One layer of a Transformer, with its norms behind the sums or before the branches.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   norm_place::after    t = x + drop(attention(x));  u = norm1(t)      v = u + drop(feed_forward(u));  y = norm2(v)
-//   norm_place::before   u = norm1(x);  t = x + drop(attention(u))      v = norm2(t);  y = t + drop(feed_forward(v))
+//   norm_position::after    t = x + drop(attention(x));  u = norm1(t)      v = u + drop(feed_forward(u));  y = norm2(v)
+//   norm_position::before   u = norm1(x);  t = x + drop(attention(u))      v = norm2(t);  y = t + drop(feed_forward(v))
 //
 // Two sublayers, with the same parameters and memory either way; all (rows, d).
 #pragma once
@@ -18,7 +18,7 @@ struct transformer_layer_options {
   // d, h, width of the feed-forward block; left out: the type's, or one head
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;  // of the weights, of both branches, and of the feed-forward block's hidden states
-  norm_place norms = norm_place::after;
+  norm_position norms = norm_position::after;
   activation between = activation::relu;
   bool causal = false;
   double epsilon = 1e-5;  // of every norm
@@ -56,7 +56,7 @@ struct transformer_layer {
   }
 
   constexpr index_t width() const { return attention.width(); }
-  constexpr norm_place norms() const { return block.place; }
+  constexpr norm_position norms() const { return block.norms; }
 
   template <class S>
   struct fields {

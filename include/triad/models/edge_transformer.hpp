@@ -72,7 +72,7 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   /// b = dims.graphs questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
     index_t const b = dims.graphs;
-    return {layers.plan_reading(place, dims, kept, b), place.make<states>(b, width()),
+    return {layers.plan_wanted(place, dims, kept, b), place.make<states>(b, width()),
             readout.plan_saved(place, row_dims(b), kept)};
   }
 

@@ -20,7 +20,7 @@ struct edge_transformer_parser_options {
   edge_transformer_layer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   double positional_dropout = 0;
-  arcs reading = arcs::from_child;
+  arcs readout = arcs::from_child;
   index_t fixed_token = -1;  // whose vector is not learned, or none
 
   edge_trunk_options trunk() const {
@@ -37,10 +37,10 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
 
   trunk_type trunk;
   label_heads<T, D> heads;
-  arcs reading;
+  arcs readout;
 
   explicit edge_transformer_parser(edge_transformer_parser_options const& z)
-      : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)}, reading(z.reading) {}
+      : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)}, readout(z.readout) {}
 
   constexpr index_t width() const { return trunk.width(); }
   constexpr linear<T, D, dyn> scorer() const { return {extents<D, dyn>(width(), 1)}; }
@@ -59,7 +59,7 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   };
   struct saved {
     typename trunk_type::saved trunk;
-    states own;  // (nodes, d): of the edges (i, i)
+    states diagonal;  // (nodes, d): of the edges (i, i)
   };
 
   template <class S = T>
@@ -74,8 +74,8 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
     trunk.forward(ex, c, w.trunk, in, s.trunk);
     scorer().forward(ex, c.child(1), w.parent, s.trunk.y, {}, as_column(scores.parent));
-    gather_rows(ex, s.trunk.y, in.self, s.own);
-    heads.forward(ex, c.child(1), w.labels, s.own, scores.labels);
+    gather_rows(ex, s.trunk.y, in.self, s.diagonal);
+    heads.forward(ex, c.child(1), w.labels, s.diagonal, scores.labels);
   }
 
   template <backend Ex>
@@ -83,11 +83,11 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
                 fields<T> gradient) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    auto const own = scratch.make<states>(in.graphs.dims.nodes, width()),
+    auto const diagonal = scratch.make<states>(in.graphs.dims.nodes, width()),
                dy = scratch.make<states>(in.graphs.dims.rows, width());
-    heads.backward(ex, c.child(1), w.labels, s.own, d.labels, own, gradient.labels);
+    heads.backward(ex, c.child(1), w.labels, s.diagonal, d.labels, diagonal, gradient.labels);
     scorer().backward(ex, c.child(1), w.parent, s.trunk.y, {}, as_column(d.parent), dy, gradient.parent);
-    scatter_add_rows(ex, own, in.self, dy);
+    scatter_add_rows(ex, diagonal, in.self, dy);
     trunk.backward(ex, c, w.trunk, in, s.trunk, dy, gradient.trunk);
   }
 };

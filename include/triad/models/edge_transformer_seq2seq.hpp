@@ -26,7 +26,7 @@ struct edge_transformer_seq2seq_options {
   bool tied = false;   // true: one set of parameters for all layers of a side, as the paper has it
   edge_transformer_layer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
-  edge_reading reading = edge_reading::own;
+  edge_readout readout = edge_readout::diagonal;
   double positional_dropout = 0;
   index_t fixed_token = -1;  // whose vector is not learned, or none
   label_smoothing smoothing{};
@@ -44,7 +44,7 @@ struct edge_transformer_side {
   repeat<T, layer_type> layers;
 
   explicit edge_transformer_side(edge_transformer_seq2seq_options const& z)
-      : edges{z.encoding, edge_places{checked_size(name, {"reach", z.reach})},
+      : edges{z.encoding, relative_edges{checked_size(name, {"reach", z.reach})},
               extents_of<D>(name, {"width", z.layer.width}), dropout_rate(name, z.positional_dropout), z.fixed_token},
         layers{layer_type(z.layer), extents_of<dyn>(name, {"layers", z.layers, most_repeats}), z.tied, z.prune} {}
 
@@ -84,7 +84,7 @@ struct edge_transformer_seq2seq {
       : tokens(checked_size(side::name, {"tokens", z.tokens})),
         encoder(z),
         decoder(z),
-        layout{z.encoding, edge_places{z.reach}, z.reading},
+        layout{z.encoding, relative_edges{z.reach}, z.readout},
         smoothing(z.smoothing) {
     TRIAD_EXPECTS(z.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
     TRIAD_EXPECTS(z.layer.variant != triangle_form::flat,
@@ -140,8 +140,8 @@ struct edge_transformer_seq2seq {
             place.make<states>(z.source.rows, width())};
   }
   decoder_saved plan_decoder(arena& place, edge_pair_dims const& z, keep kept) const {
-    return {decoder.edges.plan_saved(place, z.whole, kept),
-            decoder.layers.plan_reading(place, z.whole, kept, z.targets), place.make<states>(z.targets, width())};
+    return {decoder.edges.plan_saved(place, z.whole, kept), decoder.layers.plan_wanted(place, z.whole, kept, z.targets),
+            place.make<states>(z.targets, width())};
   }
   output plan_output(arena& place, edge_pair_dims const& z) const {
     return place.make<output>(z.targets, vocabulary());
@@ -216,7 +216,7 @@ struct edge_transformer_seq2seq {
   }
   edge_input<T, D> stack_input(input const& in, decoder_saved const& s) const {
     auto x = whole_input(in, s.layers.state(0));
-    x.read = in.read;
+    x.wanted = in.wanted;
     return x;
   }
 

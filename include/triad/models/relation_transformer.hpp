@@ -105,7 +105,7 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   /// b = dims.graphs questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
     index_t const b = dims.graphs, d = width();
-    return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * d), layers.plan_reading(place, dims, kept, 2 * b),
+    return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * d), layers.plan_wanted(place, dims, kept, 2 * b),
             place.make<tensor<T, dyn, dyn>>(b, 2 * d), readout.plan_saved(place, row_dims(b), kept)};
   }
 
@@ -217,7 +217,7 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   /// b = dims.graphs questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
     index_t const b = dims.graphs;
-    return {layers.plan_reading(place, dims, kept, b), place.make<states>(b, width()),
+    return {layers.plan_wanted(place, dims, kept, b), place.make<states>(b, width()),
             readout.plan_saved(place, row_dims(b), kept)};
   }
 

@@ -39,7 +39,7 @@ roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transfo
   layer.heads = config.heads;
   layer.hidden = config.hidden;
   layer.epsilon = config.epsilon;
-  layer.norms = norm_place::after;
+  layer.norms = norm_position::after;
   layer.between = activation::gelu;
   layer.reach = 0;
   z.encoder.layers = config.layers;

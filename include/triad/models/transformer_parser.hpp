@@ -38,7 +38,7 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
   using states = tensor<T, dyn, D>;  // (nodes, d)
   using ends_type = stacked_linear<T, child_and_parent, D>;
 
-  static constexpr arcs reading = arcs::from_child;
+  static constexpr arcs readout = arcs::from_child;
 
   trunk_type trunk;
   label_heads<T, D> heads;

@@ -56,7 +56,7 @@ struct tree_machine {
         shrink{checked_product("tree_machine", "rows and fillers", of.rows(), z.agent.fillers),
                extents_of<D>("tree_machine", {"width", z.agent.layer.width})} {
     TRIAD_EXPECTS(z.symbols > 1, "tree_machine: symbols are 1, expected <empty> and another");
-    TRIAD_EXPECTS(of.arguments() == 2 * z.agent.branching && of.places() == tree_positions,
+    TRIAD_EXPECTS(of.arguments() == 2 * z.agent.branching && of.position_count() == tree_positions,
                   "tree_machine: agent and interpreter know different trees");
     TRIAD_EXPECTS(!z.unit_fillers || z.symbols == z.agent.fillers,
                   "tree_machine: unit fillers are as wide as there are symbols");

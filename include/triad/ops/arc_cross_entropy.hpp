@@ -21,7 +21,7 @@ enum class arcs {
 
 /// How scores of edges are read as scores of parents.
 struct arc_cross_entropy_options {
-  arcs reading = arcs::from_child;
+  arcs readout = arcs::from_child;
   vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
   double fill = -1e3;
 };

@@ -77,7 +77,7 @@ struct triangle_options {
 /// Middle nodes of edge (i, j) are 0 .. causal_end in a causal graph of n nodes, the first `sources` of which are
 /// sources.
 TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index_t i, index_t j) {
-  index_t const own = (i > j ? i : j) + 1, end = own > sources ? own : sources;
+  index_t const last = (i > j ? i : j) + 1, end = last > sources ? last : sources;
   return end < n ? end : n;
 }
 

@@ -29,7 +29,7 @@ namespace triad {
 /// Which edges of the newest shells are wanted: all of them, or of each slot only (a, a), or only (s, a), from the
 /// first node after the sources. (a, a) reads its own shell alone, and (s, a) shells alone: a cache for these may begin
 /// there (edge_shells::skipped).
-enum class shell_edges { all, own, first };
+enum class shell_edges { all, diagonal, first };
 
 struct shell_edge {
   index_t slot, i, j;
@@ -90,7 +90,7 @@ struct edge_shells {
   TRIAD_HOST_DEVICE constexpr shell_edge edge(shell_edges wanted, index_t r) const {
     if (wanted != shell_edges::all) {
       index_t const a = nodes(r) - 1;
-      return {r, wanted == shell_edges::own ? a : a - step, a};
+      return {r, wanted == shell_edges::diagonal ? a : a - step, a};
     }
     index_t h = 0;  // the last slot whose shell begins at r or before
     for (index_t end = slots(); end - h > 1;) {

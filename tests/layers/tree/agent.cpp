@@ -104,7 +104,7 @@ struct samples {
   }
 };
 
-tree_agent_options options(norm_place norms, index_t branching, index_t layers = 2) {
+tree_agent_options options(norm_position norms, index_t branching, index_t layers = 2) {
   return {{width, heads, hidden, 0.3, norms, activation::gelu}, layers, branching, fillers};
 }
 
@@ -118,11 +118,11 @@ void check_gradient(Ex& ex, Layer const& layer, Input const& in, keep kept) {
 
 TEMPLATE_TEST_CASE("the agent has the gradient of its tokens and of all that it says", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
-  for (auto norms : {norm_place::before, norm_place::after})
+  for (auto norms : {norm_position::before, norm_position::after})
     for (index_t branching : {2, 3})
       for (index_t tokens : {3, 5}) {
         bool const first = branching == 2;
-        CAPTURE(norms == norm_place::before, branching, tokens);
+        CAPTURE(norms == norm_position::before, branching, tokens);
         samples const s(3, tokens);
         auto const kept = tokens == 3 ? keep::everything : keep::inputs;
         auto const o = options(norms, branching, first ? 2 : 1);
@@ -159,7 +159,7 @@ std::vector<double> result(Ex& ex, Layer const& layer, Input const& in) {
 TEMPLATE_TEST_CASE("what an agent says of a sample is about that sample, and about all of its trees", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
-  spoken<> const layer{neural_tree_agent<double>(options(norm_place::before, 2)), 3, 4};
+  spoken<> const layer{neural_tree_agent<double>(options(norm_position::before, 2)), 3, 4};
   samples one(3, 4), other(3, 4);
   other.x[static_cast<std::size_t>((4 + 3) * width)] += 1;  // the last token of the second sample
   auto const a = result(ex, layer, one.input()), b = result(ex, layer, other.input());
@@ -185,7 +185,7 @@ TEMPLATE_TEST_CASE("what an agent says of a sample is about that sample, and abo
 TEST_CASE("agents of static and of dynamic shape say the same bits") {
   reference::backend ex;
   samples const s(2, 4);
-  for (auto norms : {norm_place::before, norm_place::after}) {
+  for (auto norms : {norm_position::before, norm_position::after}) {
     auto const o = options(norms, 3);
     CHECK(result(ex, spoken<>{neural_tree_agent<double>(o), 2, 4}, s.input()) ==
           result(ex, spoken<width, heads, hidden>{neural_tree_agent<double, width, heads, hidden>(o), 2, 4},
@@ -201,7 +201,7 @@ TEST_CASE(
     walk(agent.plan_params(measure), [&](std::string const& path, auto) { all.push_back(path); });
     return std::vector<std::string>(all.begin() + 16, all.end());
   };
-  auto const paths = [&](norm_place norms) {
+  auto const paths = [&](norm_position norms) {
     auto const free = paths_of(neural_tree_agent<double>(options(norms, 2, 1)));
     CHECK(paths_of(neural_tree_agent<double, width, heads, hidden>(options(norms, 2, 1))) == free);
     return free;
@@ -210,8 +210,8 @@ TEST_CASE(
                                       "root.bias",        "arguments.weight", "arguments.bias"};
   auto with = std::vector<std::string>{"norm.gain", "norm.bias"};
   with.insert(with.end(), said.begin(), said.end());
-  CHECK(paths(norm_place::after) == said);
-  CHECK(paths(norm_place::before) == with);
+  CHECK(paths(norm_position::after) == said);
+  CHECK(paths(norm_position::before) == with);
 }
 
 }  // namespace

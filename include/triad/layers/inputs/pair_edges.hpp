@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Edge Transformer, equation 10, and its decoder's; y (known, d) are the states that are known, x (rows, d):
-//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: edge_places;  e(i) = table(token(i), :),
+//   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: relative_edges;  e(i) = table(token(i), :),
 //                                                             and `begin` more at the first node
 //   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
 //   either       x(i, j) = y(i, j) where that is known
@@ -25,7 +25,7 @@
 namespace triad {
 
 /// Which row of the table of places an edge has, relative positions clipped at `reach`.
-struct edge_places {
+struct relative_edges {
   index_t reach = 32;
 
   /// Of two nodes of one side; i and j may be counted from anywhere.
@@ -44,8 +44,8 @@ struct pair_edges_input {
   tensor<T const, dyn, D> table;  // (tokens, d): the vectors of tokens; has a gradient
   tensor<T const, dyn, D> known;  // (known, d): y; has a gradient; or (0, d)
   /// token, self: relational, of the nodes whose own edge is not known; positional, token of all nodes.
-  /// relation: an edge's place, and that behind the last where it is known; places are edge_places (relational) or the
-  /// rows of x (positional).
+  /// relation: an edge's place, and that behind the last where it is known; places are relative_edges (relational) or
+  /// the rows of x (positional).
   token_sequences<T> nodes;
   vec<index_t const> origin{nullptr, 0};  // (rows) the same, but of the k-th edge that is known: that behind the last
                                           // place, + k.  Or (0): none is known
@@ -58,7 +58,7 @@ struct pair_edges {
   using output = tensor<T, dyn, D>;  // (rows, d)
 
   sequence_encoding encoding = sequence_encoding::relational;
-  edge_places places{};
+  relative_edges relative{};
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;        // of e + p
   index_t fixed_token = -1;  // whose vector is not learned, or none
@@ -90,18 +90,18 @@ struct pair_edges {
   template <class S = T>
   fields<S> plan_params(arena& place) const {
     auto const table = [&](index_t rows) { return place.make<tensor<S, dyn, D>>(relational() ? rows : 0, width()); };
-    return {table(places.relations()), table(1), plan<S>(map(), place), plan<S>(map(), place)};
+    return {table(relative.relations()), table(1), plan<S>(map(), place), plan<S>(map(), place)};
   }
   saved plan_saved(arena& place, graph_dims const& dims, keep = keep::everything) const {
     return {place.make<output>(relational() ? 0 : dims.nodes, width())};
   }
 
-  /// Overwrites table (places.count(), d), or its first rows where it has more: what relational edges begin with.
+  /// Overwrites table (relative.count(), d), or its first rows where it has more: what relational edges begin with.
   template <backend Ex>
   void place_vectors(Ex& ex, fields<T const> w, output table) const {
-    auto const own = places.within(0, 0);
-    transform(ex, same{}, w.relations, rows_of(table, 0, places.relations()));
-    transform(ex, plus{}, rows_of(w.relations, own, 1), w.begin, rows_of(table, places.begin(), 1));
+    auto const to_self = relative.within(0, 0);
+    transform(ex, same{}, w.relations, rows_of(table, 0, relative.relations()));
+    transform(ex, plus{}, rows_of(w.relations, to_self, 1), w.begin, rows_of(table, relative.begin(), 1));
   }
 
   /// Overwrites x.
@@ -111,7 +111,7 @@ struct pair_edges {
     auto const frame = scratch.open();
     auto const state = [&](index_t rows) { return scratch.make<output>(rows, width()); };
     index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0),
-                  first = place_count(in);
+                  first = position_count(in);
     bool const direct = !relational() && known == 0;  // the sums are all there is
     auto const table = direct ? x : state(first + known);
     if (relational()) {
@@ -143,13 +143,13 @@ struct pair_edges {
     index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0);
     if (known > 0) gather_rows(ex, dx, in.known_row, d_known);
     if (relational()) {
-      auto const d_places = state(places.count() + 1);  // the last is for what is known
-      fill(ex, T(0), d_places);
-      scatter_add_rows(ex, dx, in.nodes.relation, d_places);
-      auto const d_first = rows_of(d_places, places.begin(), 1),
-                 d_own = rows_of(gradient.relations, places.within(0, 0), 1);
-      transform(ex, plus{}, gradient.relations, rows_of(d_places, 0, places.relations()), gradient.relations);
-      transform(ex, plus{}, d_own, d_first, d_own);
+      auto const d_rows = state(relative.count() + 1);  // the last is for what is known
+      fill(ex, T(0), d_rows);
+      scatter_add_rows(ex, dx, in.nodes.relation, d_rows);
+      auto const d_first = rows_of(d_rows, relative.begin(), 1),
+                 d_to_self = rows_of(gradient.relations, relative.within(0, 0), 1);
+      transform(ex, plus{}, gradient.relations, rows_of(d_rows, 0, relative.relations()), gradient.relations);
+      transform(ex, plus{}, d_to_self, d_first, d_to_self);
       transform(ex, plus{}, gradient.begin, d_first, gradient.begin);
       auto const de = state(in.nodes.token.extent(0));
       gather_rows(ex, dx, in.nodes.self, de);
@@ -175,7 +175,7 @@ struct pair_edges {
 
  private:
   /// The row behind the last place.
-  index_t place_count(input const& in) const { return relational() ? places.count() : in.nodes.graphs.dims.rows; }
+  index_t position_count(input const& in) const { return relational() ? relative.count() : in.nodes.graphs.dims.rows; }
 };
 
 }  // namespace triad

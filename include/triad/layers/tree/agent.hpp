@@ -43,7 +43,7 @@ struct neural_tree_agent {
   }
 
   constexpr index_t width() const { return layers.width(); }
-  constexpr bool normalised() const { return layers.layer.norms() == norm_place::before; }
+  constexpr bool normalised() const { return layers.layer.norms() == norm_position::before; }
   using head = linear<T, D, dyn>;
   constexpr head operation_head() const { return {extents<D, dyn>(width(), branching + 1)}; }
   constexpr head root_head() const { return {extents<D, dyn>(width(), fillers)}; }

@@ -41,7 +41,7 @@ struct tree_interpreter {
   constexpr index_t rows() const { return where.count(); }
   constexpr index_t arguments() const { return 2 * where.branching(); }
   /// Positions of a tree.
-  constexpr index_t places() const { return where.count(); }
+  constexpr index_t position_count() const { return where.count(); }
 
   template <class S>
   struct fields {
@@ -107,7 +107,7 @@ struct matrix_interpreter {
 
   constexpr index_t rows() const { return width; }
   constexpr index_t arguments() const { return 2 * branching; }
-  constexpr index_t places() const { return positions; }
+  constexpr index_t position_count() const { return positions; }
 
   template <class S>
   struct fields {
