@@ -27,7 +27,7 @@ TEST_CASE("a decoder of edges computes a fraction of the triangles that passes c
 }
 
 edge_transformer_seq2seq<double> model_of(sequence_encoding encoding, edge_reading reading, index_t layers = 3) {
-  edge_transformer_seq2seq_sizes z;
+  edge_transformer_seq2seq_options z;
   z.tokens = 9;
   z.reach = 2;
   z.layers = layers;
