@@ -114,9 +114,9 @@ TEMPLATE_TEST_CASE(
   std::uint8_t const masked[1] = {};
   padded.mask.masked = make_vec<std::uint8_t const>(masked, 1);
   CHECK(test::replay_number(padded) != test::replay_number(third.first));
-  auto masked = third.first;
-  masked.sources = vec<index_t const>(nullptr, 0);
-  CHECK(test::replay_number(masked) != test::replay_number(third.first));
+  auto by_masks = third.first;
+  by_masks.sources = vec<index_t const>(nullptr, 0);
+  CHECK(test::replay_number(by_masks) != test::replay_number(third.first));
 }
 
 TEMPLATE_TEST_CASE("sources alone are graphs whose targets have no tokens", "", TRIAD_TEST_BACKENDS) {
