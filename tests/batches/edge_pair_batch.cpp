@@ -33,8 +33,8 @@ TEST_CASE("recorded work is for one batch of pairs as graphs: its sizes, rows an
   CHECK(test::replay_number(batch::measured(edge_pair_dims_of(3, 2), 8)) == number);
   CHECK(test::replay_number(batch::measured(edge_pair_dims_of(2, 3), 8)) != number);
   std::vector<index_t> const rows(25);
-  for (auto member :
-       {&batch::sources, &batch::target_token, &batch::target_self, &batch::read, &batch::origin, &batch::source_row}) {
+  for (auto member : {&batch::sources, &batch::target_token, &batch::target_self, &batch::wanted, &batch::origin,
+                      &batch::source_row}) {
     auto other = in;
     other.*member = vec<index_t const>(rows.data(), (in.*member).extent(0));
     CHECK(test::replay_number(other) != number);

@@ -27,7 +27,7 @@ edge_pair_dims room(index_t a, index_t b, index_t c, index_t d) {
 // within a side, 3 to the target, 4 to the source, 5 the first node's own, 6 behind them.
 template <class Ex, class T>
 edge_pair_loader<Ex, T> two_pairs(sequence_encoding encoding, edge_readout readout) {
-  edge_pair_loader<Ex, T> loader(room(2, 2, 1, 1), {encoding, {1}, reading}, 6, begin, end);
+  edge_pair_loader<Ex, T> loader(room(2, 2, 1, 1), {encoding, {1}, readout}, 6, begin, end);
   loader.add(list{7}, list{5});
   loader.add(list{}, list{});
   return loader;
@@ -114,9 +114,9 @@ TEMPLATE_TEST_CASE(
   std::uint8_t const masked[1] = {};
   padded.mask.masked = make_vec<std::uint8_t const>(masked, 1);
   CHECK(test::replay_number(padded) != test::replay_number(third.first));
-  auto masked = third.first;
-  masked.sources = vec<index_t const>(nullptr, 0);
-  CHECK(test::replay_number(masked) != test::replay_number(third.first));
+  auto by_masks = third.first;
+  by_masks.sources = vec<index_t const>(nullptr, 0);
+  CHECK(test::replay_number(by_masks) != test::replay_number(third.first));
 }
 
 TEMPLATE_TEST_CASE("sources alone are graphs whose targets have no tokens", "", TRIAD_TEST_BACKENDS) {

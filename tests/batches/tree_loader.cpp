@@ -20,7 +20,7 @@ TEST_CASE("a batch has its trees position by position, and what each step needs 
   tree_loader<reference::backend, double> loader({tree_positions<>(2, 3), 2, 5, 3});
   loader.add(tree_nodes{{0, 4}, {2, 1}, {5, 3}}, tree_nodes{{0, 1}});
   loader.add(tree_nodes{{0, 2}}, tree_nodes{});
-  CHECK(loader.batch() == 2);
+  CHECK((loader.batch() == 2 && loader.dims().batch == 2));
   CHECK(loader.has_room());
   auto const both = loader.upload();  // fewer than there is room for
   auto const& in = both.first;

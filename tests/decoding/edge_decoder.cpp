@@ -156,8 +156,8 @@ TEMPLATE_TEST_CASE("edges of new tokens say in single precision what passes say 
   }
 }
 
-beam_options options() {
-  beam_options o;
+beam_search_options options() {
+  beam_search_options o;
   o.beam = beam, o.n_best = beam, o.longest = longest - 1, o.begin = begin_token, o.end = end_token,
   o.length_penalty = 0.6;
   o.forbidden = {0, 1};

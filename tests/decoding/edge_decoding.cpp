@@ -27,7 +27,7 @@ TEST_CASE("a decoder of edges computes a fraction of the triangles that passes c
 }
 
 edge_transformer_seq2seq<double> model_of(sequence_encoding encoding, edge_readout readout, index_t layers = 3) {
-  edge_transformer_seq2seq_sizes z;
+  edge_transformer_seq2seq_options z;
   z.tokens = 9;
   z.reach = 2;
   z.layers = layers;
@@ -49,12 +49,12 @@ TEST_CASE(
   }
   CHECK(of_steps == 128);  // 20 + 28 + 36 + 44
   for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional})
-    for (auto reading : {edge_readout::diagonal, edge_readout::from_begin}) {
-      auto const m = model_of(encoding, reading);
+    for (auto readout : {edge_readout::diagonal, edge_readout::from_begin}) {
+      auto const m = model_of(encoding, readout);
       edge_decoding<edge_transformer_seq2seq<double>> const d{m, beam, longest};
       arena measure;
       auto const at = d.plan(measure, z);
-      bool const own = reading == edge_readout::diagonal, relational = encoding == sequence_encoding::relational;
+      bool const own = readout == edge_readout::diagonal, relational = encoding == sequence_encoding::relational;
       CAPTURE(own, relational);
       CHECK(d.rows(z, 0) == beam * (7 + 3));
       CHECK((at.caches.extent(0) == 2 && at.caches.extent(1) == 10 + of_steps && at.caches.extent(2) == 4 * 8));

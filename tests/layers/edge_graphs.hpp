@@ -1,4 +1,4 @@
-// Graphs of 3, 1 and 4 nodes with states of their edges, some triangles shut, three edges read where asked.
+// Graphs of 3, 1 and 4 nodes with states of their edges, some triangles masked, three edges read where asked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

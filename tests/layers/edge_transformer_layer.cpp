@@ -48,7 +48,7 @@ void compare_shapes() {
   test::edge_graphs const g(6);
   for (bool pruned : {false, true}) {
     CAPTURE(pruned, Form == form::paper);
-    edge_transformer_options const o{6, 2, 10, 0.3, triangle_form::full, pruned};
+    edge_transformer_layer_options const o{6, 2, 10, 0.3, triangle_form::full, pruned};
     auto const run = [&](auto const& layer, auto const& in) {
       auto const saved = [&](arena& place) {
         return layer.plan_saved(place, g.dims(), keep::everything, pruned ? 3 : 0);

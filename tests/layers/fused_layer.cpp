@@ -26,7 +26,7 @@ TEST_CASE("a fused layer has the gradient of its value in its tokens, the states
   for (bool crosses : {false, true})
     for (bool fuses : {false, true}) {
       CAPTURE(crosses, fuses);
-      transformer_options o{d, heads, hidden, 0.2, fuses ? norm_position::before : norm_position::after};
+      transformer_layer_options o{d, heads, hidden, 0.2, fuses ? norm_position::before : norm_position::after};
       o.causal = crosses;
       layer_type const layer(o, crosses ? e : 0, fuses);
       variables const inputs{{"x", test::random_values(rows * d, 1)},

@@ -24,9 +24,9 @@ TEST_CASE("pairs of nodes are both rows one after the other, and their gradients
   std::vector<index_t> const first{2, 0}, second{0, 0};
   node_pairs const pairs{make_vec(first.data(), 2), make_vec(second.data(), 2)};
   CHECK((pairs.count() == 2 && node_pairs{}.count() == 0));
-  gather_pairs(ex, read(x.data(), 3, 2), pairs, matrix_of(y.data(), 4, 2));
+  gather_rows(ex, read(x.data(), 3, 2), pairs, matrix_of(y.data(), 4, 2));
   CHECK(y == std::vector<double>{5, 6, 1, 2, 1, 2, 1, 2});
-  scatter_pairs(ex, read(dy.data(), 4, 2), pairs, matrix_of(dx.data(), 3, 2));
+  scatter_rows(ex, read(dy.data(), 4, 2), pairs, matrix_of(dx.data(), 3, 2));
   CHECK(dx == std::vector<double>{1110, 1110, 0, 0, 1, 1});
 }
 

@@ -38,7 +38,8 @@ View view_of(Values& values, index_t columns) {
 template <class Layer, class Ex>
 struct bench {
   using T = double;
-  using state = typename Layer::output;
+  using given = decltype(Layer::input::x);
+  using state = tensor<T, dyn, static_cast<index_t>(given::static_extent(1))>;
   static constexpr bool updates = requires(typename Layer::input in) { in.g; };
 
   setting s;
@@ -49,7 +50,7 @@ struct bench {
   std::vector<double> x, edges, y_nodes, y_edges, dx, d_edges;
   std::uint64_t step = 6;
 
-  bench(relation_options const& o, bool prune, bool want_nodes = true)
+  bench(relation_layer_options const& o, bool prune, bool want_nodes = true)
       : layer(o),
         pruned(prune),
         nodes_wanted(want_nodes),
@@ -107,8 +108,8 @@ struct bench {
         layer.forward(backend, use, params.values(), in, saved, nodes);
         if (back)
           layer.backward(backend, use, params.values(), in, saved, view_of<const_view<state>>(dy_nodes, width), d_nodes,
-                         view_of<tensor<T, dyn, dyn>>(d_edges, 2 * width), edge_gradients::overwritten,
-                         params.gradients());
+                         params.gradients(),
+                         {view_of<tensor<T, dyn, dyn>>(d_edges, 2 * width), edge_gradients::overwritten});
       }
     });
   }

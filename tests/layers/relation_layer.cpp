@@ -39,7 +39,7 @@ TEMPLATE_TEST_CASE("a pruned relation-aware layer computes the rows it is asked 
 }
 
 TEST_CASE("relation-aware layers of static and of dynamic shape compute the same bits") {
-  relation_options const o{width, 2, 10, 0.3};
+  relation_layer_options const o{width, 2, 10, 0.3};
   bench<relation_layer<double, width, 2, 10>, reference::backend> fixed(o, true);
   bench<relation_layer<double>, reference::backend> free(o, true);
   auto const a = fixed.gradients(), b = free.gradients();

@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("a pruned layer that updates relations computes the edges it 
 }
 
 TEST_CASE("layers that update relations of static and of dynamic shape compute the same bits") {
-  relation_options const o{width, 2, 10, 0.3};
+  relation_layer_options const o{width, 2, 10, 0.3};
   bench<relation_update_layer<double, width, 2, 10>, reference::backend> fixed(o, true);
   bench<relation_update_layer<double>, reference::backend> free(o, true);
   auto const a = fixed.gradients(), b = free.gradients();

@@ -46,7 +46,7 @@ TEMPLATE_TEST_CASE("repeated layers have the gradient of their value, tied and u
 TEST_CASE(
     "repeated layers compute the same bits whatever their shape and what they keep, and others where they are untied") {
   test::edge_graphs const g(d);
-  edge_transformer_options const o{d, heads, hidden, 0.3, triangle_form::full, false};
+  edge_transformer_layer_options const o{d, heads, hidden, 0.3, triangle_form::full, false};
   using fixed_layer = edge_transformer_layer<double, d, heads, hidden>;
   output_shape const shape{g.rows(), d};
   for (bool tied : {true, false}) {
@@ -73,7 +73,7 @@ TEST_CASE("repeated Transformer layers of static and of dynamic shape compute th
   row_dims const dims(s.rows);
   using fixed_layer = transformer_layer<double, d, heads, hidden>;
   using free_layer = transformer_layer<double>;
-  transformer_options const o{d, heads, hidden, 0.3, norm_position::before};
+  transformer_layer_options const o{d, heads, hidden, 0.3, norm_position::before};
   for (bool tied : {true, false}) {
     CAPTURE(tied);
     repeat<double, fixed_layer, 3> const three{fixed_layer(o), {}, tied};

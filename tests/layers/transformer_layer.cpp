@@ -124,7 +124,7 @@ TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, a
 TEST_CASE("Transformer layers of static and of dynamic shape compute the same bits") {
   sentences const s;
   for (auto norms : {norm_position::after, norm_position::before}) {
-    transformer_options const o{width, heads, hidden, 0.3, norms};
+    transformer_layer_options const o{width, heads, hidden, 0.3, norms};
     test::expect_same(test::outcome_of(transformer_layer<double, width, heads, hidden>(o), row_dims(s.rows),
                                        s.input<width>(), {s.rows, width}),
                       test::outcome_of(transformer_layer<double>(o), row_dims(s.rows), s.input(), {s.rows, width}));

@@ -60,7 +60,7 @@ TEST_CASE("triangular attention lists a projection for each of its values, with 
                                  "left_value.bias", "output.weight", "output.bias"});
 }
 
-TEST_CASE("an edge's weights over the middle nodes of its graph sum to one in each head, and shut ones have none") {
+TEST_CASE("an edge's weights over the middle nodes of its graph sum to one in each head, and masked ones have none") {
   reference::backend ex;
   test::edge_graphs const g(6);
   triangular_attention<double> const layer{extents<dyn, dyn>(6, 2)};

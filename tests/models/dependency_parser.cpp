@@ -44,8 +44,8 @@ Loader filled(sentences const& all) {
   return loader;
 }
 
-edge_trunk_sizes edge_sizes(bool tied, double dropout) {
-  edge_trunk_sizes z;
+edge_trunk_options edge_sizes(bool tied, double dropout) {
+  edge_trunk_options z;
   z.tokens = tokens;
   z.relations = 2 * reach + 1;
   z.layers = 2;

@@ -37,11 +37,11 @@ edge_transformer_parser_options sizes(sequence_encoding encoding, arcs readout, 
 
 TEMPLATE_TEST_CASE("the parser has the gradient of its loss", "", TRIAD_TEST_BACKENDS) {
   for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional})
-    for (auto reading : {arcs::from_child, arcs::from_parent})
+    for (auto readout : {arcs::from_child, arcs::from_parent})
       for (auto kept : {keep::everything, keep::inputs}) {
         bool const tied = kept == keep::inputs;
-        CAPTURE(static_cast<int>(encoding), static_cast<int>(reading), tied);
-        auto const z = sizes(encoding, reading, tied, tied ? 0.3 : 0);
+        CAPTURE(static_cast<int>(encoding), static_cast<int>(readout), tied);
+        auto const z = sizes(encoding, readout, tied, tied ? 0.3 : 0);
         check_gradient_of(parser_use<edge_transformer_parser<double>, TestType>(z, kept));
         if (encoding == sequence_encoding::relational)
           check_gradient_of(parser_use<edge_transformer_parser<double, width, 2, 8, form::paper>, TestType>(z, kept));

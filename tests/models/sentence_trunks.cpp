@@ -28,8 +28,8 @@ struct nodes : token_trunk<double> {
   using token_trunk<double>::token_trunk;
 };
 
-edge_trunk_sizes edge_sizes(double rate = 0) {
-  edge_trunk_sizes z;
+edge_trunk_options edge_sizes(double rate = 0) {
+  edge_trunk_options z;
   z.tokens = tokens;
   z.relations = 2 * reach + 1;
   z.layers = 2;
@@ -37,8 +37,8 @@ edge_trunk_sizes edge_sizes(double rate = 0) {
   z.positional_dropout = rate;
   return z;
 }
-token_trunk_sizes token_sizes(double rate = 0) {
-  token_trunk_sizes z;
+token_trunk_options token_sizes(double rate = 0) {
+  token_trunk_options z;
   z.tokens = tokens;
   z.layers = 2;
   z.layer = {width, 2, 6, rate};

@@ -25,7 +25,7 @@ TEMPLATE_TEST_CASE("Adam over a long row makes the formula's steps, and clipping
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   index_t const n = 40001;  // three chunks
-  adam_settings const s{0.9, 0.98, 1e-8, 0.1, true};
+  adam_options const s{0.9, 0.98, 1e-8, 0.1, true};
   std::uint64_t const step = 4;
   double const rate = 0.01;
   auto p = random_values<T>(n, 1), m = random_values<T>(n, 3), v = random_values<T>(n, 4);

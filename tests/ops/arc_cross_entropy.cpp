@@ -37,11 +37,11 @@ struct problem {
     for (auto& p : parent) p = p == 39 ? 0 : p;
   }
   arc_cross_entropy_options options(arcs readout) const {
-    return {reading, make_vec(masked.data(), static_cast<index_t>(masked.size()))};
+    return {readout, make_vec(masked.data(), static_cast<index_t>(masked.size()))};
   }
   /// s(i, j) of graph g by the definition.
   double at(std::vector<double> const& score, arcs readout, std::size_t g, index_t i, index_t j) const {
-    index_t const n = graphs.size[g], edge = graphs.edge[g] + (reading == arcs::from_child ? i * n + j : j * n + i);
+    index_t const n = graphs.size[g], edge = graphs.edge[g] + (readout == arcs::from_child ? i * n + j : j * n + i);
     return !masked.empty() && masked[static_cast<std::size_t>(edge)] ? -1e3 : score[static_cast<std::size_t>(edge)];
   }
 
@@ -49,7 +49,7 @@ struct problem {
   double loss(Ex& ex, arcs readout, std::vector<double> const& score, std::vector<double>& d) const {
     double result = 99;
     test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-      arc_cross_entropy(backend, *c.scratch, options(reading), graphs.batch(), make_vec(score.data(), graphs.dims.rows),
+      arc_cross_entropy(backend, *c.scratch, options(readout), graphs.batch(), make_vec(score.data(), graphs.dims.rows),
                         make_vec(parent.data(), graphs.dims.nodes), make_vec(&result, 1),
                         make_vec(d.data(), graphs.dims.rows));
     });
@@ -60,9 +60,9 @@ struct problem {
 TEMPLATE_TEST_CASE("the loss of parents is the mean of what their softmax leaves, and its gradient is its value's", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
-  for (auto reading : {arcs::from_child, arcs::from_parent})
+  for (auto readout : {arcs::from_child, arcs::from_parent})
     for (bool masks : {false, true}) {
-      CAPTURE(static_cast<int>(reading), masks);
+      CAPTURE(static_cast<int>(readout), masks);
       problem p;
       if (masks) p.mask();
       auto const rows = p.graphs.dims.rows;
@@ -74,14 +74,14 @@ TEMPLATE_TEST_CASE("the loss of parents is the mean of what their softmax leaves
           auto const right = p.parent[static_cast<std::size_t>(p.graphs.node[g] + i)];
           if (right < 0) continue;
           double z = 0;
-          for (index_t j = 0; j < p.graphs.size[g]; ++j) z += std::exp(p.at(score, reading, g, i, j));
-          expected += std::log(z) - p.at(score, reading, g, i, right);
+          for (index_t j = 0; j < p.graphs.size[g]; ++j) z += std::exp(p.at(score, readout, g, i, j));
+          expected += std::log(z) - p.at(score, readout, g, i, right);
           count += 1;
         }
-      CHECK_THAT(p.loss(ex, reading, score, d), WithinAbs(expected / count, 1e-12));
+      CHECK_THAT(p.loss(ex, readout, score, d), WithinAbs(expected / count, 1e-12));
       auto const report = gradient_check(
-          {{"score", score}}, [&](variables const& at) { return p.loss(ex, reading, at[0].values, d); },
-          [&](variables const& at, variables& g) { p.loss(ex, reading, at[0].values, g[0].values); },
+          {{"score", score}}, [&](variables const& at) { return p.loss(ex, readout, at[0].values, d); },
+          [&](variables const& at, variables& g) { p.loss(ex, readout, at[0].values, g[0].values); },
           {.directions = 4, .elements = 30});
       CHECK_GRADIENT(report);
     }
@@ -89,19 +89,19 @@ TEMPLATE_TEST_CASE("the loss of parents is the mean of what their softmax leaves
 
 TEMPLATE_TEST_CASE("the best parent is the first with the largest score", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
-  for (auto reading : {arcs::from_child, arcs::from_parent}) {
+  for (auto readout : {arcs::from_child, arcs::from_parent}) {
     problem p;
     p.mask();
     auto score = test::random_values(p.graphs.dims.rows, 2, 3);
     for (auto& s : score) s = std::round(s);  // ties
     std::vector<index_t> best(static_cast<std::size_t>(p.graphs.dims.nodes), -7);
-    best_arcs(ex, p.options(reading), p.graphs.batch(), make_vec<double const>(score.data(), p.graphs.dims.rows),
+    best_arcs(ex, p.options(readout), p.graphs.batch(), make_vec<double const>(score.data(), p.graphs.dims.rows),
               make_vec(best.data(), p.graphs.dims.nodes));
     for (std::size_t g = 0; g < 3; ++g)
       for (index_t i = 0; i < p.graphs.size[g]; ++i) {
         index_t expected = 0;
         for (index_t j = 1; j < p.graphs.size[g]; ++j)
-          if (p.at(score, reading, g, i, j) > p.at(score, reading, g, i, expected)) expected = j;
+          if (p.at(score, readout, g, i, j) > p.at(score, readout, g, i, expected)) expected = j;
         CHECK(best[static_cast<std::size_t>(p.graphs.node[g] + i)] == expected);
       }
   }

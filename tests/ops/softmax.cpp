@@ -48,7 +48,7 @@ TEMPLATE_TEST_CASE("rows of a softmax sum to one, do not see a shift, and have a
   }
 }
 
-TEMPLATE_TEST_CASE("a softmax of huge and of shut scores stays finite", "", TRIAD_TEST_TYPES) {
+TEMPLATE_TEST_CASE("a softmax of huge and of masked scores stays finite", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   std::vector<T> x{T(-1e9), T(1e4), T(-1e9), T(-1e9)}, y(4);

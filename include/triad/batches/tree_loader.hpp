@@ -102,6 +102,7 @@ class tree_loader {
     reachable_.clear();
   }
   index_t batch() const { return batch_; }
+  tree_dims dims() const { return {batch_}; }
   bool has_room() const { return batch_ < z_.batch; }
 
   /// Two ranges of nodes, each with its `position` and its `filler`, which is a symbol but 0.
