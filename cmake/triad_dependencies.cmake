@@ -1,5 +1,6 @@
 # What the core needs: an mdspan (CCCL) and a BLAS with CBLAS, one line of output for each, and the system's threads.
-# The installed package reads this file too, so a build and an install look in the same places.
+# The installed package reads this file too, so a build and an install look in the same places; with triad_tree_alone it
+# looks for CCCL alone.
 
 # ---- CCCL -----------------------------------------------------------------------------------------------------------
 # In order: TRIAD_CCCL_DIR; what was installed beside this file; the CUDA toolkit; the usual prefixes; what an installed
@@ -66,6 +67,10 @@ if(TRIAD_CCCL_INCLUDE_DIR)
   set(triad_found_cccl "${major}.${minor}.${patch} in ${TRIAD_CCCL_INCLUDE_DIR}")
 else()
   set(triad_found_cccl "not found; set TRIAD_CCCL_DIR")
+endif()
+
+if(triad_tree_alone)
+  return()
 endif()
 
 # ---- BLAS -----------------------------------------------------------------------------------------------------------

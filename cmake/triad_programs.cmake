@@ -17,11 +17,19 @@ endif()
 
 # Outside release builds, views and standard containers check every index.
 set(checked $<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>)
+add_library(triad_own_flags INTERFACE)
+target_link_libraries(triad_own_flags INTERFACE triad::triad triad::native)
+target_compile_options(triad_own_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${TRIAD_WARNINGS}>")  # nvcc knows none of them
+target_compile_options(triad_own_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)  # CMake 3.25 has no C++20 for nvcc
+target_compile_definitions(triad_own_flags INTERFACE $<${checked}:CCCL_ENABLE_HOST_ASSERTIONS _GLIBCXX_ASSERTIONS>)
+
+# triad_own: these flags, and the host's kernels, which are compiled once for all of them.
 add_library(triad_own INTERFACE)
-target_link_libraries(triad_own INTERFACE triad::triad triad::native)
-target_compile_options(triad_own INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${TRIAD_WARNINGS}>")  # nvcc knows none of them
-target_compile_options(triad_own INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)  # CMake 3.25 has no C++20 for nvcc
-target_compile_definitions(triad_own INTERFACE $<${checked}:CCCL_ENABLE_HOST_ASSERTIONS _GLIBCXX_ASSERTIONS>)
+target_link_libraries(triad_own INTERFACE triad_own_flags)
+if(TARGET triad::cblas)
+  triad_add_kernels(triad_own_kernels LINK triad_own_flags)
+  target_link_libraries(triad_own INTERFACE triad_own_kernels)
+endif()
 
 find_package(CLI11 QUIET GLOBAL)
 find_package(ZLIB QUIET GLOBAL)

@@ -1,4 +1,5 @@
-# The interface targets.  triad::triad is all a program needs; the components add what is slow to compile or not everywhere.
+# The interface targets.  triad::triad is all a program needs, triad::tree less than it; the components add what is slow to
+# compile or not everywhere, and triad::kernels saves compiling.
 
 file(GLOB_RECURSE triad_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/*.hpp")
 set(triad_io_headers ${triad_headers})
@@ -19,13 +20,19 @@ function(triad_component name)
   target_link_libraries(${name} INTERFACE ${arg_LINK})
 endfunction()
 
+# ---- triad::tree: the algebra of trees, which needs CCCL's headers and no library ---------------------------------------
+set(triad_tree_headers ${triad_headers})
+list(FILTER triad_tree_headers INCLUDE REGEX "/include/triad/((core|tree)/.*|version)\\.hpp$")
+list(REMOVE_ITEM triad_headers ${triad_tree_headers})
+triad_component(triad_tree HEADERS ${triad_tree_headers} LINK triad::cccl)
+target_compile_features(triad_tree INTERFACE cxx_std_20)
+
 # ---- triad::triad ---------------------------------------------------------------------------------------------------
-set(libraries triad::cccl Threads::Threads)
+set(libraries triad_tree Threads::Threads)
 if(TARGET triad::cblas)
   list(APPEND libraries triad::cblas)
 endif()
 triad_component(triad HEADERS ${triad_headers} LINK ${libraries})
-target_compile_features(triad INTERFACE cxx_std_20)
 # Loops that say `omp simd` become vector loops; no OpenMP runtime is linked.
 target_compile_options(triad INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-fopenmp-simd>)
 
@@ -66,6 +73,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   if(TRIAD_HAS_PREFER_VECTOR_WIDTH)
     target_compile_options(triad_native INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-mprefer-vector-width=512>)
   endif()
+endif()
+
+# ---- triad::kernels: the host's kernels, compiled once, for this machine's instructions -------------------------------
+include(triad_kernels)
+if(TARGET triad::cblas)
+  triad_add_kernels(triad_kernels LINK triad::native)
+  add_library(triad::kernels ALIAS triad_kernels)
 endif()
 
 message(STATUS "triad ${PROJECT_VERSION}")

@@ -13,6 +13,7 @@ set(without_test
   "cpu/cpu.hpp|includes the folder, as every typed test does"
   "reference/reference.hpp|includes the folder, as every typed test does"
   "reference/backend.hpp|a type without a member"
+  "cpu/kernels/compiled_for.hpp|link/kernels_flags.cmake links units that agree with it and units that do not"
   "triad.hpp|includes the library, as link/ does in two translation units"
   "cuda.cuh|includes the folder, as cuda_on_host/ does"
   "version.hpp|consume/ compares it with what CMake says")

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "triad/core/contracts.hpp"
+#include "triad/cpu/kernels/compiled_for.hpp"
 #include "triad/cpu/kernels/pool.hpp"
 #include "triad/reference/backend.hpp"
 

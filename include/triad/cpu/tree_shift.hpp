@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/constant.hpp"
@@ -184,8 +185,9 @@ void each_run(block const& at, Has&& has, F&& f) {
 
 }  // namespace shifts
 
-inline void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
-                          tree_weights_view<float const> w, matrix<float const> root, tree_memory_view<float> memory) {
+template <std::same_as<float> T>
+void do_tree_shift(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
+                   tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) {
   if (root.stride(1) != 1) return reference::do_tree_shift(ex, where, support, step, w, root, memory);
   index_t const arguments = w.extent(3), fillers = memory.extent(3), tree = where.count() * fillers,
                 stride = memory.extent(1) * tree;
@@ -208,9 +210,10 @@ inline void do_tree_shift(backend& ex, tree_positions<> const& where, tree_suppo
   });
 }
 
-inline void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
-                               tree_memory_view<float const> memory, tree_memory_view<float const> d_memory,
-                               tree_weights_view<float> dw, matrix<float> d_root) {
+template <std::same_as<float> T>
+void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support const& support, index_t step,
+                        tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
+                        matrix<T> d_root) {
   constexpr int together = shifts::slots_at_once, most_arguments = 16;
   if (dw.extent(3) > most_arguments || d_root.stride(1) != 1)
     return reference::do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
@@ -246,8 +249,9 @@ inline void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_
   });
 }
 
-inline void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support,
-                               tree_weights_view<float const> w, index_t slot, tree_memory_view<float> d_memory) {
+template <std::same_as<float> T>
+void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support,
+                        tree_weights_view<T const> w, index_t slot, tree_memory_view<T> d_memory) {
   constexpr index_t together = 4;  // steps whose trees are read in one pass: few enough for the last-level cache
   index_t const steps = w.extent(0), fillers = d_memory.extent(3), tree = where.count() * fillers,
                 stride = d_memory.extent(1) * tree;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/random.hpp"
@@ -23,19 +24,21 @@
 
 namespace triad::cpu {
 
-inline std::size_t do_triangle_workspace(backend& ex, triangle_options const& t,
-                                         triangle_projections<float const> const& x, graph_dims const& dims) {
+template <std::same_as<float> T>
+std::size_t do_triangle_workspace(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
+                                  graph_dims const& dims) {
   return triangles::forward_parts(ex, t, x.query.extent(1) / t.heads, dims, nullptr).bytes;
 }
 
-inline std::size_t do_triangle_grad_workspace(backend& ex, triangle_options const& t,
-                                              triangle_projections<float const> const& x, graph_dims const& dims) {
+template <std::same_as<float> T>
+std::size_t do_triangle_grad_workspace(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
+                                       graph_dims const& dims) {
   return triangles::backward_parts(ex, t, x.query.extent(1) / t.heads, dims, nullptr).bytes;
 }
 
-inline void do_triangle(backend& ex, triangle_options const& t, triangle_projections<float const> const& x,
-                        graph_batch const& g, triangle_statistics<float> const& statistics, matrix<float> o,
-                        workspace ws) {
+template <std::same_as<float> T>
+void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
+                 triangle_statistics<T> const& statistics, matrix<T> o, workspace ws) {
   if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) ||
       !triangles::rows_are_alike(statistics) || o.stride(1) != 1)
     return reference::do_triangle(ex, t, x, g, statistics, o, ws);
@@ -85,10 +88,10 @@ inline void do_triangle(backend& ex, triangle_options const& t, triangle_project
   });
 }
 
-inline void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projections<float const> const& x,
-                             graph_batch const& g, triangle_statistics<float const> const& statistics,
-                             matrix<float const> o, matrix<float const> d_o, triangle_projections<float> const& dx,
-                             workspace ws) {
+template <std::same_as<float> T>
+void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
+                      graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
+                      matrix<T const> d_o, triangle_projections<T> const& dx, workspace ws) {
   if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) ||
       !triangles::rows_are_contiguous(t.form, dx) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1 ||
       d_o.stride(1) != 1)

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 
 #include "triad/cpu/kernels/constant.hpp"
 #include "triad/cpu/kernels/simd.hpp"
@@ -101,11 +102,13 @@ void spread(float const* dy, index_t stride, float const* w, index_t step, index
 
 }  // namespace wide
 
-inline std::size_t do_wide_factor_workspace(backend&, matrix<float const> w, index_t used) {
+template <std::same_as<float> T>
+std::size_t do_wide_factor_workspace(backend&, matrix<T const> w, index_t used) {
   return static_cast<std::size_t>(simd::vectors(used) * wide::pitch(w.extent(0))) * sizeof(float);
 }
 
-inline void do_wide_factor(backend& ex, wide_factor<float> const& factor) {
+template <std::same_as<float> T>
+void do_wide_factor(backend& ex, wide_factor<T> const& factor) {
   using namespace wide;
   auto const w = factor.w;
   index_t const n = w.extent(0), used = factor.used, step = pitch(n);
@@ -119,14 +122,15 @@ inline void do_wide_factor(backend& ex, wide_factor<float> const& factor) {
   });
 }
 
-inline std::size_t do_wide_matmul_workspace(backend& ex, wide_factor<float> const&, index_t used,
-                                            tensor<float, dyn, dyn> y) {
+template <std::same_as<float> T>
+std::size_t do_wide_matmul_workspace(backend& ex, wide_factor<T> const&, index_t used, tensor<T, dyn, dyn> y) {
   index_t const m = y.extent(0), n = y.extent(1), chunks = (used + wide_chunk - 1) / wide_chunk;
   return static_cast<std::size_t>(ex.threads * m * wide::sums_row(n) + chunks * m * n) * sizeof(float);
 }
 
-inline void do_wide_matmul(backend& ex, matrix<float const> x, wide_factor<float> const& factor, index_t used,
-                           vec<float const> bias, tensor<float, dyn, dyn> y, workspace ws) {
+template <std::same_as<float> T>
+void do_wide_matmul(backend& ex, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias,
+                    tensor<T, dyn, dyn> y, workspace ws) {
   using namespace wide;
   index_t const m = y.extent(0), n = y.extent(1), step = pitch(n), row = sums_row(n), panels = simd::vectors(used);
   index_t const chunks = (panels + chunk_panels - 1) / chunk_panels;
@@ -163,8 +167,8 @@ inline void do_wide_matmul(backend& ex, matrix<float const> x, wide_factor<float
     }
 }
 
-inline void do_wide_matmul_back(backend& ex, matrix<float const> dy, wide_factor<float> const& factor, index_t used,
-                                matrix<float> dx) {
+template <std::same_as<float> T>
+void do_wide_matmul_back(backend& ex, matrix<T const> dy, wide_factor<T> const& factor, index_t used, matrix<T> dx) {
   using namespace wide;
   index_t const m = dy.extent(0), n = dy.extent(1), step = pitch(n), whole = used / lanes, rest = used % lanes;
   auto const* const w = reinterpret_cast<float const*>(factor.laid_out.data);
@@ -195,28 +199,28 @@ inline void do_wide_matmul_back(backend& ex, matrix<float const> dy, wide_factor
   });
 }
 
-// In other types BLAS computes the chunks.
+// In double BLAS computes the chunks.
 
-template <class T>
+template <std::same_as<double> T>
 std::size_t do_wide_factor_workspace(backend&, matrix<T const>, index_t) {
   return 0;
 }
 
-template <class T>
+template <std::same_as<double> T>
 void do_wide_factor(backend&, wide_factor<T> const&) {}
 
-template <class T>
+template <std::same_as<double> T>
 std::size_t do_wide_matmul_workspace(backend& ex, wide_factor<T> const&, index_t used, tensor<T, dyn, dyn> y) {
   return wide_chunks_workspace(ex, used, y);
 }
 
-template <class T>
+template <std::same_as<double> T>
 void do_wide_matmul(backend& ex, matrix<T const> x, wide_factor<T> const& factor, index_t used, vec<T const> bias,
                     tensor<T, dyn, dyn> y, workspace ws) {
   wide_by_chunks(ex, x, factor.w, used, bias, y, ws);
 }
 
-template <class T>
+template <std::same_as<double> T>
 void do_wide_matmul_back(backend& ex, matrix<T const> dy, wide_factor<T> const& factor, index_t used, matrix<T> dx) {
   matmul_add(ex, dy, column_block(factor.w, 0, used), column_block(dx, 0, used));
 }
