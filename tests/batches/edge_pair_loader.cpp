@@ -132,7 +132,8 @@ TEMPLATE_TEST_CASE("sources alone are graphs whose targets have no tokens", "", 
   CHECK(listed(both.first.source.token) == list{7, 8, 9, end, 6, end});
   CHECK(listed(both.first.whole.graphs.size) == list{4, 2});
   CHECK(listed(both.first.sources) == list{4, 2});
-  CHECK((both.first.target_token.extent(0) == 0 && both.first.read.extent(0) == 0 && both.second.next.extent(0) == 0));
+  CHECK(
+      (both.first.target_token.extent(0) == 0 && both.first.wanted.extent(0) == 0 && both.second.next.extent(0) == 0));
 }
 
 TEST_CASE("a pair that is too long, and one pair too many, find no room among graphs and change nothing") {

@@ -1,4 +1,4 @@
-// Graphs of 3, 1 and 4 nodes with states of their edges, some triangles masked, three edges read where asked.
+// Graphs of 3, 1 and 4 nodes with states of their edges, some triangles masked, three edges wanted where asked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@ struct edge_graphs {
   ragged shape{{3, 1, 4}};
   std::vector<double> x;
   std::vector<std::uint8_t> masked;
-  std::vector<index_t> read{1, 9, 20};
+  std::vector<index_t> wanted{1, 9, 20};
 
   explicit edge_graphs(index_t d) : width(d), x(random_values(shape.dims.rows * d, 2)) {
     random_stream random(3, 9);
@@ -26,7 +26,7 @@ struct edge_graphs {
   edge_input<double, D> input(bool masks = true, bool pruned = false) const {
     edge_input<double, D> in{tensor<double const, dyn, D>(x.data(), extents<dyn, D>(rows(), width)), shape.batch()};
     if (masks) in.mask.masked = make_vec(masked.data(), shape.dims.triangles);
-    if (pruned) in.wanted = make_vec(read.data(), 3);
+    if (pruned) in.wanted = make_vec(wanted.data(), 3);
     return in;
   }
 };

@@ -329,7 +329,7 @@ TEST_CASE("trees have the nodes that they have, or it is said") {
          (void)b.finish();
        },
        "still open"},
-      {"slots backwards",
+      {"children backwards",
        [] {
          numbered_tree::builder b;
          b.open(1);
@@ -337,7 +337,7 @@ TEST_CASE("trees have the nodes that they have, or it is said") {
          b.close();
          b.open(3, 0);
        },
-       "order of their slots"},
+       "order of their numbers"},
       {"branching 1", [] { tree_positions<>(1, 3); }, "branching is 1"},
       {"depth 0", [] { tree_positions<>(2, 0); }, "depth is 0"},
       {"depth 60", [] { tree_positions<>(2, 60); }, "depth of 60"},

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Words that were ours alone stay out of the library's names and options; the glossary has those that are left:
+  words.py ROOT FOLDER
+What stands in comments and strings is prose, and not looked at; nor are the insides of kernels."""
+
+import re
+import sys
+from pathlib import Path
+
+LEFT_OUT = {"shut", "reads", "reading", "share", "shares", "slab", "tall", "note", "notes", "identity", "middles", "own"}
+FOLDERS = ("core", "ops", "tree", "layers", "models", "batches", "decoding", "train", "io", "reference")
+OLD_OPTIONS = "examples/common/renames.hpp"
+LONGEST_GLOSSARY = 15
+
+
+def code(text):
+    """Without comments and strings."""
+    text = re.sub(r'R"\((.|\n)*?\)"', '""', text)
+    return re.sub(r'//[^\n]*|"(\\.|[^"\\\n])*"', lambda m: '""' if m[0][0] == '"' else "", text)
+
+
+def words_of(name):
+    return set(name.strip("_").lower().split("_"))
+
+
+def main(root):
+    wrong = []
+    names = 0
+    for folder in FOLDERS:
+        for path in sorted((root / "include/triad" / folder).rglob("*.hpp")):
+            for number, line in enumerate(code(path.read_text()).splitlines(), 1):
+                for name in re.findall(r"[A-Za-z_]\w*", line):
+                    names += 1
+                    if words_of(name) & LEFT_OUT:
+                        wrong.append(f"{path.relative_to(root)}:{number}: {name}")
+    was = re.findall(r'\{"([a-z-]+)", "([a-z-]+)"', (root / OLD_OPTIONS).read_text())
+    old = {option for option, _ in was}
+    options = 0
+    for path in sorted((root / "examples").rglob("*.hpp")) + sorted((root / "examples").rglob("*.cpp")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            for option in re.findall(r'add_(?:option|flag)\("--([a-z0-9-]+)', line):
+                options += 1
+                if option in old:
+                    wrong.append(f"{path.relative_to(root)}:{number}: --{option} has another name now ({OLD_OPTIONS})")
+    rows = re.findall(r"(?m)^\| (?!word |---)", (root / "docs/glossary.md").read_text())
+    if not 1 <= len(rows) <= LONGEST_GLOSSARY:
+        wrong.append(f"docs/glossary.md: {len(rows)} words, at most {LONGEST_GLOSSARY}")
+    if names < 10000 or options < 50 or len(old) < 10:
+        wrong.append(f"words.py looked at {names} names, {options} options, {len(old)} old ones: it looks in the wrong place")
+    print("\n".join(wrong) if wrong else f"{names} names and {options} options, none of the old words")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
