@@ -137,9 +137,9 @@ class edge_decoder {
     index_t row = 0;
     for (index_t h = 0; h < count; ++h) {
       index_t const g = h / room_.beam, s = source_[size(g)], a = s + t, parent = host_.parent[size(h)];
-      auto const own = owner_.begin() + h * (t + 1);
-      std::copy_n(before_.begin() + parent * t, t, own);
-      own[t] = h;
+      auto const owners = owner_.begin() + h * (t + 1);
+      std::copy_n(before_.begin() + parent * t, t, owners);
+      owners[t] = h;
       position_[size(h)] = t;
       self_[size(h)] = row + a;
       wanted_[size(h)] = row + (pass_.readout() == shell_edges::diagonal ? a : s);
@@ -148,7 +148,7 @@ class edge_decoder {
         for (index_t j = 0; j < a; ++j) *place++ = place_of(a, j, s);
       } else {
         auto const node = [&](index_t i) {
-          return i < s ? node_[size(g)] + i : sizes_.source.nodes + (i - s) * count + own[i - s];
+          return i < s ? node_[size(g)] + i : sizes_.source.nodes + (i - s) * count + owners[i - s];
         };
         for (index_t i = 0; i <= a; ++i) left_[size(row + i)] = node(i), right_[size(row + i)] = node(a);
         for (index_t j = 0; j < a; ++j) left_[size(row + a + 1 + j)] = node(a), right_[size(row + a + 1 + j)] = node(j);
