@@ -22,6 +22,12 @@ struct contract_violation : std::logic_error {
   throw contract_violation(message + " (" + file + ":" + std::to_string(line) + ")");
 }
 
+/// What is said of a row whose class is none of `classes`.
+inline std::string target_outside(char const* operation, long long row, long long target, long long classes) {
+  return std::string(operation) + ": the target of row " + std::to_string(row) + " is " + std::to_string(target) +
+         ", expected a class below " + std::to_string(classes);
+}
+
 }  // namespace triad
 
 /// Once per call of a public operation, outside loops.  The message, a text, is made only where it is thrown.

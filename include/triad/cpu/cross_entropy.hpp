@@ -76,7 +76,7 @@ void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> ta
     return reference::do_cross_entropy(ex, logits, target, loss, dlogits, t);
   index_t counted = 0;
   for (index_t r = 0; r < rows; ++r) {
-    TRIAD_EXPECTS(target(r) < v, "cross_entropy: a target lies outside the logits");
+    TRIAD_EXPECTS(target(r) < v, target_outside("cross_entropy", r, target(r), v));
     counted += target(r) >= 0 ? 1 : 0;
   }
   // Blocks follow from the shape alone: enough to share out, and no more than there are places for their losses.

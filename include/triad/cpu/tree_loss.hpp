@@ -15,7 +15,7 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
   parallel_rows(ex, x.extent(0), 256, [&](index_t first, index_t count, int) {
     for (index_t r = first; r < first + count; ++r) {
       index_t const right = target(r);
-      TRIAD_EXPECTS(right >= 0 && right < symbols, "tree_loss: a right symbol lies outside the scores");
+      TRIAD_EXPECTS(right >= 0 && right < symbols, target_outside("tree_loss", r, right, symbols));
       T const* const from = &x(r, 0);
       T* const to = &dx(r, 0);
       auto const squares = [&](index_t begin, index_t end) {

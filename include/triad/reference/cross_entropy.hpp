@@ -22,7 +22,7 @@ void do_cross_entropy(backend&, matrix<T const> logits, vec<index_t const> targe
       for (index_t c = 0; c < v; ++c) dlogits(r, c) = T(0);
       continue;
     }
-    TRIAD_EXPECTS(target(r) < v, "cross_entropy: a target lies outside the logits");
+    TRIAD_EXPECTS(target(r) < v, target_outside("cross_entropy", r, target(r), v));
     T maximum = logits(r, 0), sum = 0;
     for (index_t c = 1; c < v; ++c) maximum = logits(r, c) > maximum ? logits(r, c) : maximum;
     for (index_t c = 0; c < v; ++c) sum += std::exp(logits(r, c) - maximum);

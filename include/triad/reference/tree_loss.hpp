@@ -17,12 +17,12 @@ T symbol_norm(matrix<T const> x, index_t r) {
   return std::sqrt(sum);
 }
 
-/// of_rows(r): row r's per_row of the loss.
+/// of_rows(r): row r's part of the loss.
 template <class T>
 void do_tree_loss(backend&, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx) {
   T const per_row = T(1) / T(x.extent(0));
   for (index_t r = 0; r < x.extent(0); ++r) {
-    TRIAD_EXPECTS(target(r) >= 0 && target(r) < x.extent(1), "tree_loss: a right symbol lies outside the scores");
+    TRIAD_EXPECTS(target(r) >= 0 && target(r) < x.extent(1), target_outside("tree_loss", r, target(r), x.extent(1)));
     dx(r, 0) = T(0);
     if (target(r) == 0) {
       T const norm = symbol_norm(x, r), slope = norm > T(0) ? per_row / norm : T(0);

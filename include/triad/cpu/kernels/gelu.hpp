@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   z = |x| / sqrt 2,  t = 1 / (1 + p z),  erfc(z) = (a1 t + ... + a5 t^5) exp(-z^2)      Abramowitz and Stegun 7.1.26
-//   below(x) = erfc(z) / 2 where x < 0, else 1 - erfc(z) / 2: absolute error 8e-8, about a float's own
+//   below(x) = erfc(z) / 2 where x < 0, else 1 - erfc(z) / 2: absolute error 8e-8 of the formula, 2.4e-7 in floats
 //   gelu(x) = x below(x),  gelu'(x) = below(x) + x exp(-z^2) / sqrt(2 pi): the same exponential
 #pragma once
 

@@ -147,7 +147,7 @@ template <class F>
   return keep(v, word >> position % 8);
 }
 
-/// exp(x) for x <= 0, to 2e-7 relative near 0 and 1.2e-6 near -69; below that (2^-100) it is 0, so that no product with
+/// exp(x) for x <= 0, to 2e-7 relative near 0 and 3.5e-6 near -69; below that (2^-100) it is 0, so that no product with
 /// it is denormal.  NaN stays NaN.
 [[gnu::always_inline]] inline floats exp_nonpositive(floats x) {
   floats const low = broadcast(-69.0f);
