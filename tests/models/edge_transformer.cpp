@@ -105,6 +105,15 @@ TEST_CASE("pruning, running without keeping anything and static shapes give the 
       CHECK(whole == logits_of<edge_transformer<double>>(sizes(layers, tied, false), keep::nothing));
       CHECK(whole == logits_of<edge_transformer<double>>(sizes(layers, tied, true), keep::inputs));
       CHECK(whole == logits_of<edge_transformer<double, width, 2, 8>>(sizes(layers, tied, true), keep::everything));
+      if (layers == 2) {
+        auto of_the_type = sizes(layers, tied, true);
+        of_the_type.layers = not_given;
+        using two_layers = edge_transformer<double, width, 2, 8, form::released, 2>;
+        CHECK(whole == logits_of<two_layers>(of_the_type, keep::inputs));
+      } else {
+        CHECK_THROWS_WITH((edge_transformer<double, width, 2, 8, form::released, 3>(sizes(layers, tied, true))),
+                          test::contains("layers is 3 by the type, and " + std::to_string(layers) + " was given"));
+      }
     }
 }
 

@@ -17,30 +17,33 @@
 namespace triad {
 
 struct edge_transformer_options {
-  index_t labels = 0;   // rows of the embedding
-  index_t targets = 0;  // logits
-  index_t layers = 1;
+  index_t labels = 0;          // rows of the embedding
+  index_t targets = 0;         // logits
+  index_t layers = not_given;  // left out: the type's, or one
   bool tied = true;
   edge_transformer_layer_options layer{};
   bool prune = true;  // false: the last layer is computed at every edge, as the released program does; the same logits
 };
 
-template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
-struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, T> {
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released, index_t L = dyn>
+struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form, L>, T> {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;
   using value_type = T;
   using input = graph_queries;
   using output = tensor<T, dyn, dyn>;  // (b, targets)
   using states = tensor<T, dyn, D>;    // (rows, d)
+  using stack_type = repeat<T, layer_type, L>;
 
   embedding<T, dyn, D> labels;
-  repeat<T, layer_type> layers;
+  stack_type layers;
   feed_forward<T, D, D, dyn> readout;
 
   explicit edge_transformer(edge_transformer_options const& z)
       : labels{extents_of<dyn, D>("edge_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer), extents_of<dyn>("edge_transformer", {"layers", z.layers, most_repeats}), z.tied,
-               z.prune},
+        layers{layer_type(z.layer),
+               extents_of<L>("edge_transformer",
+                             {"layers", L == dyn && z.layers == not_given ? 1 : z.layers, most_repeats}),
+               z.tied, z.prune},
         readout(z.layer.width, z.layer.width, checked_size("edge_transformer", {"targets", z.targets})) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
@@ -49,7 +52,7 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
   template <class S>
   struct fields {
     fields_of<triad::embedding<T, dyn, D>, S> embedding;
-    fields_of<repeat<T, layer_type>, S> layers;
+    fields_of<stack_type, S> layers;
     fields_of<feed_forward<T, D, D, dyn>, S> readout;
     template <class V>
     void each(V&& f) {
@@ -59,8 +62,8 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form>, 
     }
   };
   struct saved {
-    typename repeat<T, layer_type>::saved layers;  // with x_0
-    states asked;                                  // (b, d): what the readout sees
+    typename stack_type::saved layers;  // with x_0
+    states asked;                       // (b, d): what the readout sees
     typename feed_forward<T, D, D, dyn>::saved readout;
   };
 
