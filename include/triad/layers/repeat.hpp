@@ -53,7 +53,7 @@ enum class which_rows {
   gathered,  // all, and those that are wanted are taken from them
 };
 
-/// Layers that compute only the rows of their result that somebody wanted.
+/// Layers that compute only the rows of their result that are wanted.
 template <class Layer>
 concept computes_wanted_rows = requires(Layer const& layer, arena& place, layer_dims<Layer> const& dims,
                                         typename Layer::input in) {

@@ -29,7 +29,7 @@ struct fused_transformer_options {
   bool tied_output = true;                       // the decoder's table gives the logits
   double dropout = 0;                            // of x_0 and y_0
   bool positions = true;     // false: tokens do not know where they stand, but where Source has positions of its own
-  index_t fixed_token = -1;  // whose vector is not learned, or none
+  index_t fixed_token = -1;  // whose look-ups have no gradient, or none; a tied output trains its vector
   label_smoothing smoothing{};
 };
 

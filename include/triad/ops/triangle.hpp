@@ -1,8 +1,8 @@
 // Triangular attention: edge (i, j) attends over the middle node l of all triangles (i, l), (l, j).
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edge Transformer, equations 5-8; per head of width k, over a ragged batch of complete graphs (rows = sum of n^2, d =
-// h k):
+// Edge Transformer, equations 4 (without W^o) to 8; per head of width k, over a ragged batch of complete graphs (rows =
+// sum of n^2, d = h k):
 //
 //   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k)                  fill where the triangle is masked
 //   p(i, l, j) = softmax over l;  p~ = dropout(p)

@@ -93,7 +93,7 @@ struct biaffine_heads {
     return {make(ends().out()), make(inner), make(inner), make(inner)};
   }
 
-  /// Overwrites score (rows), and in s what relate() wanted.
+  /// Overwrites score (rows), and in s what relate() reads.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const& in, const_view<states> y,
                saved const& s, output score) const {

@@ -30,7 +30,7 @@ struct scaled_tokens {
   index_t tokens;  // rows of the table
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;
-  index_t fixed_token = -1;  // whose vector is not learned, or none
+  index_t fixed_token = -1;  // whose look-ups have no gradient, or none
 
   constexpr index_t width() const { return shape.extent(0); }
   double scale() const { return std::sqrt(static_cast<double>(width())); }
