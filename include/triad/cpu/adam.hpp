@@ -9,7 +9,7 @@
 #include "triad/cpu/kernels/simd.hpp"
 #include "triad/reference/adam.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
@@ -52,4 +52,4 @@ void do_adam(backend& ex, adam_options const& s, vec<double const> rate, std::ui
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

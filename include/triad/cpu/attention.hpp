@@ -16,7 +16,7 @@
 #include "triad/cpu/kernels/attention_rows.hpp"
 #include "triad/cpu/matmul.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace attending {
 
@@ -124,4 +124,4 @@ void do_attention_grad(backend& ex, attention_options const& t, attention_sequen
       });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -9,7 +9,7 @@
 #include "triad/cpu/kernels/pool.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 /// How many threads there are to use.  Results do not depend on it, bit by bit.
 inline int hardware_threads();
@@ -26,6 +26,6 @@ struct backend : reference::backend {
   int threads;
 };
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS
 
 #include "triad/cpu/kernels/parallel.hpp"

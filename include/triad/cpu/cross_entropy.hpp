@@ -11,7 +11,7 @@
 #include "triad/cpu/kernels/simd.hpp"
 #include "triad/reference/cross_entropy.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
@@ -100,4 +100,4 @@ void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> ta
   loss(0) = counted > 0 ? static_cast<T>(total / static_cast<double>(counted)) : T(0);
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

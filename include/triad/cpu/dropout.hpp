@@ -6,7 +6,7 @@
 #include "triad/cpu/kernels/random.hpp"
 #include "triad/reference/dropout.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 template <class T>
 void do_dropout(backend& ex, dropout_mask mask, matrix<T const> x, matrix<T> y) {
@@ -18,4 +18,4 @@ void do_dropout(backend& ex, dropout_mask mask, matrix<T const> x, matrix<T> y) 
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -9,7 +9,7 @@
 #include "triad/cpu/kernels/gelu.hpp"
 #include "triad/reference/elementwise.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 inline constexpr index_t elementwise_chunk = 1 << 14;
 
@@ -65,4 +65,4 @@ void do_transform(backend& ex, gelu_grad, vec<T const> x, vec<T const> dy, vec<T
       x.data_handle(), dy.data_handle());
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -8,7 +8,7 @@
 #include "triad/cpu/backend.hpp"
 #include "triad/reference/fuse_attention.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace fuse {
 
@@ -98,4 +98,4 @@ void do_fuse_attention_grad(backend& ex, fuse_attention_options const& t, index_
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -5,7 +5,7 @@
 #include "triad/cpu/backend.hpp"
 #include "triad/reference/gather.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 template <class T>
 void do_gather_rows(backend& ex, matrix<T const> table, vec<index_t const> index, matrix<T> y) {
@@ -25,4 +25,4 @@ void do_scatter_add_rows(backend& ex, matrix<T const> dy, vec<index_t const> ind
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -5,7 +5,7 @@
 #include "triad/cpu/backend.hpp"
 #include "triad/reference/head_bias.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 template <class T>
 void do_head_bias_add(backend& ex, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T, dyn, dyn> y) {
@@ -28,4 +28,4 @@ void do_head_bias_grad(backend& ex, tensor<T const, dyn, dyn> s, vec<T const> b,
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -7,7 +7,7 @@
 #include "triad/cpu/reduce.hpp"
 #include "triad/reference/layer_norm.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 inline constexpr index_t norm_chunk = 64;  // rows
 
@@ -85,4 +85,4 @@ void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T
     }
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -21,7 +21,7 @@ void openblas_set_num_threads(int) __attribute__((weak));
 void MKL_Set_Num_Threads(int) __attribute__((weak));
 }
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 /// Asks the linked BLAS for one thread, once a process; false where it cannot be asked (then set its variable before
 /// the start).
@@ -173,4 +173,4 @@ void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, ma
   parallel_for(ex, c.extent(0), [&](index_t i, int) { product(one, i); });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

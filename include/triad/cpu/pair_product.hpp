@@ -7,7 +7,7 @@
 #include "triad/cpu/matmul.hpp"
 #include "triad/reference/pair_product.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 template <std::floating_point T>
 void do_pair_product(backend& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T> y) {
@@ -31,4 +31,4 @@ void do_pair_product_grad(backend& ex, graph_batch const& g, matrix<T const> a, 
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

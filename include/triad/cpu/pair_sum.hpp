@@ -8,7 +8,7 @@
 #include "triad/cpu/kernels/random.hpp"
 #include "triad/reference/pair_sum.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 /// f(row of the edge, i, j, first column, end, keep bits) for every edge of a graph and block of dropout.
@@ -81,4 +81,4 @@ void do_pair_sum_grad(backend& ex, graph_batch const& g, dropout_mask dropout, m
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

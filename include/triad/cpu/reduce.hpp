@@ -7,7 +7,7 @@
 #include "triad/cpu/backend.hpp"
 #include "triad/reference/reduce.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 inline constexpr index_t sum_chunk = 1 << 14;     // elements
 inline constexpr index_t column_sum_chunk = 256;  // rows
@@ -69,4 +69,4 @@ void do_column_sums_add(backend& ex, matrix<T const> x, vec<T> s, workspace ws) 
     for (index_t c = 0; c < d; ++c) s(c) += partial[chunk * d + c];
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

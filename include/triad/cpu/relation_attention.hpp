@@ -10,7 +10,7 @@
 #include "triad/cpu/kernels/random.hpp"
 #include "triad/reference/relation_attention.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace relations {
 
@@ -151,4 +151,4 @@ void do_relation_attention_grad(backend& ex, relation_attention_options const& t
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -5,7 +5,7 @@
 #include "triad/cpu/backend.hpp"
 #include "triad/reference/tree_loss.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 template <class T>
 void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx) {
@@ -43,4 +43,4 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -15,7 +15,7 @@
 #include "triad/cpu/kernels/simd.hpp"
 #include "triad/reference/tree_shift.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace shifts {
 
@@ -288,4 +288,4 @@ void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -22,7 +22,7 @@
 #include "triad/cpu/triangle/tiled_forward.hpp"
 #include "triad/reference/triangle.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 template <std::same_as<float> T>
 std::size_t do_triangle_workspace(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
@@ -180,4 +180,4 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

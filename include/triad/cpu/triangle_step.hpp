@@ -15,7 +15,7 @@
 #include "triad/cpu/kernels/attention_rows.hpp"
 #include "triad/reference/triangle_step.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace stepping {
 
@@ -160,4 +160,4 @@ void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_p
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

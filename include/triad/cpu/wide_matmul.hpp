@@ -19,7 +19,7 @@
 #include "triad/cpu/reduce.hpp"
 #include "triad/ops/wide_matmul.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace wide {
 
@@ -225,4 +225,4 @@ void do_wide_matmul_back(backend& ex, matrix<T const> dy, wide_factor<T> const& 
   matmul_add(ex, dy, column_block(factor.w, 0, used), column_block(dx, 0, used));
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -13,7 +13,7 @@
 #include "triad/cpu/kernels/simd.hpp"
 #include "triad/reference/attention.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace attending {
 
@@ -246,4 +246,4 @@ void slope(head<T> const& at, keep_bits& bits, index_t i, index_t across, T lse,
 }
 
 }  // namespace attending
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

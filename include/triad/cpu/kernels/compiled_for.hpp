@@ -1,43 +1,56 @@
-// What the compiled kernels of triad::kernels are compiled for; a unit that is compiled for anything else does not link
-// with them.
+// What a unit's host kernels are compiled for, as a namespace, so that kernels of other flags have other names.
 // SPDX-License-Identifier: Apache-2.0
 //
+// The number of lanes follows from the instruction set, and the memory that a kernel is given from the number of lanes.
+// So units of one program that were compiled by different flags each have their own kernels, and kernels that were
+// compiled once (triad::kernels) link with no unit of other flags: the linker names what that wanted, for example
+// triad::cpu::avx512::kernels_compiled_here.
+//
 // TRIAD_KERNELS is `extern` in units that use compiled kernels, nothing in the unit that has them, and not defined
-// where each unit compiles its own.  The number of lanes follows from the instruction set, the memory that a kernel is
-// given from the number of lanes, and views are other types where indices are checked.  So two units that call one
-// kernel by different flags would crash, and the linker would not know why.
+// where each unit compiles its own.
 #pragma once
 
 #include "triad/core/mdspan.hpp"
 
-namespace triad::cpu {
-
+#if defined(CCCL_ENABLE_HOST_ASSERTIONS)  // views check their indices
 #if defined(__AVX512F__)
-using instructions = struct avx512;
+#define TRIAD_CPU_FLAGS avx512_checked
 #elif defined(__AVX__) && defined(__FMA__)
-using instructions = struct avx_with_fma;
+#define TRIAD_CPU_FLAGS avx_with_fma_checked
 #elif defined(__AVX__)
-using instructions = struct avx;
+#define TRIAD_CPU_FLAGS avx_checked
 #elif defined(__SSE__)
-using instructions = struct sse;
+#define TRIAD_CPU_FLAGS sse_checked
 #elif defined(__ARM_NEON)
-using instructions = struct neon;
+#define TRIAD_CPU_FLAGS neon_checked
 #else
-using instructions = struct no_vectors;
+#define TRIAD_CPU_FLAGS no_vectors_checked
+#endif
+#else
+#if defined(__AVX512F__)
+#define TRIAD_CPU_FLAGS avx512
+#elif defined(__AVX__) && defined(__FMA__)
+#define TRIAD_CPU_FLAGS avx_with_fma
+#elif defined(__AVX__)
+#define TRIAD_CPU_FLAGS avx
+#elif defined(__SSE__)
+#define TRIAD_CPU_FLAGS sse
+#elif defined(__ARM_NEON)
+#define TRIAD_CPU_FLAGS neon
+#else
+#define TRIAD_CPU_FLAGS no_vectors
+#endif
 #endif
 
-#if defined(CCCL_ENABLE_HOST_ASSERTIONS)
-using checks = struct with_assertions;
-#else
-using checks = struct without_assertions;
-#endif
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-template <class Instructions, class Checks>
-void kernels_compiled_for() {}
+/// Asked for by every unit that uses compiled kernels, whichever of them it calls.
+template <class = void>
+void kernels_compiled_here() {}
 
 #if defined(TRIAD_KERNELS)
-TRIAD_KERNELS template void kernels_compiled_for<instructions, checks>();
-[[gnu::used]] static auto* const kernels_for_these_flags = &kernels_compiled_for<instructions, checks>;
+TRIAD_KERNELS template void kernels_compiled_here<>();
+[[gnu::used]] static auto* const kernels_for_these_flags = &kernels_compiled_here<>;
 #endif
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "triad/core/mdspan.hpp"
+#include "triad/cpu/kernels/compiled_for.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 /// f(std::integral_constant<int, N>()) with N = count, 1 to Most; Most where count is more.
 template <int Most, class F>
@@ -17,4 +18,4 @@ void with_constant(index_t count, F&& f) {
   f(std::integral_constant<int, Most>());
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

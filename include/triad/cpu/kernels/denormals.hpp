@@ -11,9 +11,11 @@
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
+
+#include "triad/cpu/kernels/compiled_for.hpp"
 #endif
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 /// On this thread, until the end of the scope, denormal operands and results are zero.  Other settings of the
 /// processor, and the exceptions that it has noted, stay; a processor without such a setting computes as ever.
@@ -52,4 +54,4 @@ class without_denormals {
   word before_;
 };
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

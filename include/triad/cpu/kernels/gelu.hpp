@@ -8,7 +8,7 @@
 
 #include "triad/cpu/kernels/simd.hpp"
 
-namespace triad::cpu::normal {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS::normal {
 
 /// exp(-x^2 / 2) and the probability that a normal variable is below x.
 struct lanes {
@@ -30,4 +30,4 @@ struct lanes {
   return dy * (v.below + x * v.bell * 0.39894228f);
 }
 
-}  // namespace triad::cpu::normal
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS::normal

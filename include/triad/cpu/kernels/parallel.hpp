@@ -19,7 +19,7 @@
 #include "triad/cpu/kernels/payoff.hpp"
 #include "triad/cpu/kernels/pool.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 inline int hardware_threads() {
   static int const count = [] {
@@ -152,4 +152,4 @@ void parallel_rows(backend& ex, index_t rows, index_t block, F&& f) {
   });
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

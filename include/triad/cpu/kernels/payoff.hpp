@@ -20,7 +20,7 @@
 
 #include "triad/cpu/kernels/pool.hpp"
 
-namespace triad::cpu::detail {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail {
 
 /// Processor time of this thread; 0 where that is not known.
 inline nanoseconds processor_time() {
@@ -98,4 +98,4 @@ class payoff {
 
 inline constinit thread_local payoff account_of_caller{};
 
-}  // namespace triad::cpu::detail
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail

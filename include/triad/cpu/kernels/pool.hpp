@@ -28,7 +28,7 @@
 #include <sched.h>
 #endif
 
-namespace triad::cpu::detail {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail {
 
 using nanoseconds = std::int64_t;
 
@@ -267,4 +267,4 @@ class pool {
   crew* crew_;
 };
 
-}  // namespace triad::cpu::detail
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail

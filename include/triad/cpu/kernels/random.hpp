@@ -8,7 +8,7 @@
 #include "triad/core/random.hpp"
 #include "triad/cpu/kernels/simd.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 /// What a kernel needs of a dropout mask, read once a call.
 struct keep_source {
@@ -91,4 +91,4 @@ void drop_row(keep_source const& source, T scale, index_t row, index_t columns, 
   }
 }
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "triad/core/mdspan.hpp"
+#include "triad/cpu/kernels/compiled_for.hpp"
 
 #if defined(__SSE__)
 #if defined(__GNUC__) && !defined(__clang__)
@@ -24,7 +25,7 @@
 #endif
 #endif
 
-namespace triad::simd {
+namespace triad::simd::inline TRIAD_CPU_FLAGS {
 
 #if defined(__AVX512F__)
 inline constexpr int lanes = 16;
@@ -197,4 +198,4 @@ template <int S>
 /// Lane r of the result is the sum of the lanes of the r-th of `lanes` vectors that follow one another in memory.
 [[gnu::always_inline]] inline floats sums(float const* p) { return detail::sums<lanes / 2>(p); }
 
-}  // namespace triad::simd
+}  // namespace triad::simd::inline TRIAD_CPU_FLAGS

@@ -17,7 +17,7 @@
 
 #include "triad/cpu/kernels/simd.hpp"
 
-namespace triad::cpu::triangles {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
 using simd::floats;
 using simd::lanes;
@@ -202,4 +202,4 @@ void each_run(index_t n, F&& f) {
   for (index_t t = 0; t < threes; ++t, i += 3) f(i, size<3>());
 }
 
-}  // namespace triad::cpu::triangles
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles

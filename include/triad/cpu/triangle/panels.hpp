@@ -17,7 +17,7 @@
 
 #include "triad/cpu/triangle/kernels.hpp"
 
-namespace triad::cpu::triangles {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
 /// Rows of the largest kernels: with two vectors each, half of the registers are accumulators.
 inline constexpr int group = simd::registers / 4;
@@ -264,4 +264,4 @@ template <class F>
   if (v < count) f(v, size<1>());
 }
 
-}  // namespace triad::cpu::triangles
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles

@@ -16,7 +16,7 @@
 #include "triad/cpu/triangle/kernels.hpp"
 #include "triad/ops/triangle.hpp"
 
-namespace triad::cpu::triangles {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
 /// One graph and head.  Rows are edges, i n + j.
 struct head {
@@ -299,4 +299,4 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
   }
 }
 
-}  // namespace triad::cpu::triangles
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles

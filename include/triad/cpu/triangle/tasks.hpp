@@ -11,7 +11,7 @@
 #include "triad/cpu/triangle/tiled_forward.hpp"
 #include "triad/reference/triangle.hpp"
 
-namespace triad::cpu {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace triangles {
 
@@ -246,4 +246,4 @@ inline void gather_statistics(backend& ex, index_t heads, index_t width, triangl
 
 }  // namespace triangles
 
-}  // namespace triad::cpu
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -14,7 +14,7 @@
 
 #include "triad/cpu/triangle/tiled_forward.hpp"
 
-namespace triad::cpu::triangles {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
 /// Rows i of a block.
 inline constexpr index_t block_rows = 2 * group;
@@ -323,4 +323,4 @@ class backward_block {
   }
 };
 
-}  // namespace triad::cpu::triangles
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles

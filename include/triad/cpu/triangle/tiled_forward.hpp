@@ -14,7 +14,7 @@
 #include "triad/cpu/triangle/panels.hpp"
 #include "triad/cpu/triangle/small.hpp"
 
-namespace triad::cpu::triangles {
+namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
 /// Middle nodes l that one pass of the output kernel takes: panels of 4 rows by 32 channels then fit the first-level
 /// cache.
@@ -185,4 +185,4 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
   });
 }
 
-}  // namespace triad::cpu::triangles
+}  // namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles
