@@ -1,7 +1,8 @@
 // One update of Adam over ten million parameters, all of which have gradients, or none any more: then their moments die
 // away, and what becomes of numbers too small for a normal float decides the speed (cpu/kernels/denormals.hpp).  Ours
-// are zero after the first update; the reference, one thread, keeps them, for comparison. SPDX-License-Identifier:
-// Apache-2.0
+// are zero after the first update; the reference, one thread, keeps them, for comparison.
+//
+// SPDX-License-Identifier: Apache-2.0
 
 #include "triad/ops/adam.hpp"
 

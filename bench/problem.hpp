@@ -49,7 +49,7 @@ void fill_random(View v, std::uint64_t stream, double a = 1.7) {
     v.data_handle()[i] = static_cast<float>(random.uniform(-a, a));
 }
 
-/// First values by name, except that every second unit of a relu is held open and the others masked: float and double
+/// First values by name, except that every second unit of a relu is held open and the others closed: float and double
 /// must fall on the same side of each, or gradients could not be compared.  What the open ones add, the outer bias
 /// takes away, so that states differ.
 template <class Fields>

@@ -2,8 +2,9 @@
 #
 # Who links it compiles none of them again; otherwise it is triad::triad.  It is compiled by the flags of this directory
 # and of the LIBRARYs, which reach whoever links it: kernels and their users have to agree on the instruction set and on
-# whether views are checked (include/triad/cpu/kernels/compiled_for.hpp), else the program does not link.  triad::kernels
-# is this with LINK triad::native.
+# whether views are checked, else the program does not link (include/triad/cpu/kernels/compiled_for.hpp).  Units that
+# do not link it have kernels of their own, of other names where their flags are others.  triad::kernels is this with
+# LINK triad::native.
 
 function(triad_add_kernels name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")

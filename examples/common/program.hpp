@@ -49,24 +49,22 @@ inline std::string owner_of(std::string const& config) {
   return {};
 }
 
-/// What a config file says, under the names that options have now.
-inline std::vector<CLI::ConfigItem> config_items(std::string const& file) {
-  auto items = CLI::ConfigTOML().from_file(file);
-  for (auto& item : items) {
-    auto const option = item.name;
-    for (auto& value : item.inputs) std::tie(item.name, value) = renamed(option, value);
-  }
-  return items;
+/// What a config file says of one option, under the name that it has now.
+inline CLI::ConfigItem renamed_item(CLI::ConfigItem item) {
+  auto const option = item.name;
+  for (auto& value : item.inputs) std::tie(item.name, value) = renamed(option, value);
+  return item;
 }
 
 /// The options of a config file as arguments, but for those that the command line gives itself.
 inline std::vector<std::string> configured(CLI::App const& train, std::string const& file) {
   std::vector<std::string> arguments;
-  for (auto const& item : config_items(file)) {
+  for (auto const& written : CLI::ConfigTOML().from_file(file)) {
+    auto const item = renamed_item(written);
     auto const* const option = train.get_option_no_throw("--" + item.name);
     if (option == nullptr) {
       auto const owner = owner_of(file);
-      throw data_error(file + ": no option of this program's train is called " + item.name +
+      throw data_error(file + ": no option of this program's train is called " + written.name +
                        (owner.empty() ? "" : "; it is of a run of " + owner));
     }
     if (option->count() > 0 || item.inputs.empty()) continue;
@@ -85,12 +83,20 @@ inline std::set<std::string> option_names(std::vector<std::string> const& argume
   return names;
 }
 
-/// A line for each option of version 0.1 among arguments that `refused` says were not expected: what it is called now.
-inline std::string renamed_options(std::vector<std::string> const& arguments, std::string const& refused) {
+/// A line for each option of version 0.1 among arguments that `refused` says were not expected, and that their verb has
+/// under another name: what it is called now.
+inline std::string renamed_options(CLI::App const& app, std::vector<std::string> const& arguments,
+                                   std::string const& refused) {
   std::string text;
-  for (auto const& option : option_names(arguments))
-    if (auto const* const now = find_rename(option); now != nullptr && refused.find("--" + option) != std::string::npos)
-      text += "--" + option + " is called --" + std::string(now->is) + " now\n";
+  for (auto const* const verb : app.get_subcommands(nullptr)) {
+    if (arguments.empty() || verb->get_name() != arguments.front()) continue;
+    for (auto const& option : option_names(arguments)) {
+      auto const* const now = find_rename(option);
+      if (now != nullptr && refused.find("--" + option) != std::string::npos &&
+          verb->get_option_no_throw("--" + std::string(now->is)) != nullptr)
+        text += "--" + option + " is called --" + std::string(now->is) + " now\n";
+    }
+  }
   return text;
 }
 
@@ -211,7 +217,8 @@ data_of_run take_from_run(std::string const& program, CLI::App& verb, Query cons
                      " " + verb.get_name());
   found.known = true;
   static std::set<std::string> const of_the_machine{"backend", "precision", "threads", "out"};
-  for (auto const& item : detail::config_items(file)) {
+  for (auto const& written : CLI::ConfigTOML().from_file(file)) {
+    auto const item = detail::renamed_item(written);
     if (item.name == "data" && !item.inputs.empty()) found.trained_on = item.inputs.front();
     auto* const option = verb.get_option_no_throw("--" + item.name);
     if (option == nullptr || option->count() > 0 || !option->get_configurable() || of_the_machine.contains(item.name))
@@ -309,7 +316,7 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
     std::ostringstream wrong;
     int const status = app.exit(e, std::cout, wrong);
     if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr)
-      wrong << detail::renamed_options({argv + 1, argv + argc}, e.what());
+      wrong << detail::renamed_options(app, {argv + 1, argv + argc}, e.what());
     std::fputs(printable(wrong.str()).c_str(), stderr);
     return status == 0 && std::fflush(stdout) != 0 ? 1 : status;  // --help
   } catch (triad::memory_refused const& e) {                      // which says how much

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -41,11 +42,21 @@ constexpr rename const* find_rename(std::string_view option) {
   return nullptr;
 }
 
-/// An option's name and its value, "true" or "false" of a flag, as they are now.
+/// Whether a flag of a config file is set, in any of the ways that CLI11 knows.
+inline bool flag_is_set(std::string const& option, std::string value) {
+  std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (auto const* yes : {"true", "1", "on", "yes", "y", "t", "+", "enable"})
+    if (value == yes) return true;
+  for (auto const* no : {"false", "0", "off", "no", "n", "f", "-", "disable"})
+    if (value == no) return false;
+  throw data_error("expected true or false as " + option + ", found " + value);
+}
+
+/// An option's name and its value as they are now.
 inline std::pair<std::string, std::string> renamed(std::string const& option, std::string const& value) {
   auto const* const r = find_rename(option);
   if (r == nullptr) return {option, value};
-  return {std::string(r->is), !r->negated ? value : value == "true" ? "false" : "true"};
+  return {std::string(r->is), !r->negated ? value : flag_is_set(option, value) ? "false" : "true"};
 }
 
 /// The same of lines `name = value`.

@@ -1,5 +1,7 @@
 // The functions of cuBLAS that triad/cuda/device/blas.cuh uses, and their plain relatives, on the host: queued in the
-// handle's stream. SPDX-License-Identifier: Apache-2.0
+// handle's stream.
+//
+// SPDX-License-Identifier: Apache-2.0
 //
 // Factors are rounded as the compute type says, to bfloat16 or to TF32; sums are in float, or in double for double, by
 // the host's BLAS.  A device sums in another order.

@@ -1,5 +1,7 @@
 // The functions of cublasLt that triad/cuda/device/blas_lt.cuh uses, on the host: one product with bias, relu and an
-// addend, queued in a stream. SPDX-License-Identifier: Apache-2.0
+// addend, queued in a stream.
+//
+// SPDX-License-Identifier: Apache-2.0
 //
 // The opaque descriptions hold what was set, in our own layout.  A way that the heuristic found is good for as much
 // alignment as it was told of, and pointers are held to that; where the leading dimension of the result is odd it finds

@@ -1,5 +1,7 @@
 // What decoders by steps are compared with: hypotheses at random, and a search whose every step is a pass over all
-// tokens. SPDX-License-Identifier: Apache-2.0
+// tokens.
+//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <vector>

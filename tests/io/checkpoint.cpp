@@ -204,7 +204,7 @@ TEST_CASE("a file that is no checkpoint, or a damaged one, is refused") {
     for (auto const& [name, text] : texts) w.text(name, text);
     w.write(path);
   };
-  std::vector<std::pair<std::string, std::string>> const sound{{"format", "triad-checkpoint-1"},
+  std::vector<std::pair<std::string, std::string>> const sound{{"format", "triad-checkpoint-2"},
                                                                {"step", "1"},
                                                                {"random_key", "2"},
                                                                {"configuration", "{}"},

@@ -1,5 +1,7 @@
 // Attention over another sequence with its projections: gradients of both sides, names, and keys that are there
-// already. SPDX-License-Identifier: Apache-2.0
+// already.
+//
+// SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/cross_attention.hpp"
 
 #include <algorithm>

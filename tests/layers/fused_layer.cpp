@@ -1,5 +1,7 @@
 // A layer of an encoder or decoder with the sublayers that it is asked for: gradients of all that it looks at, and
-// names. SPDX-License-Identifier: Apache-2.0
+// names.
+//
+// SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fused_layer.hpp"
 
 #include <string>

@@ -6,6 +6,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
+#include "triad/layers/linear.hpp"
 
 namespace {
 
@@ -35,6 +36,8 @@ static_assert(row_dims(graph_dims{1, 9, 3, 27, 3}).rows == 9);
 static_assert(detail::columns_clash<tensor<float, dyn, 3>, tensor<float, dyn, 4>>() &&
               !detail::columns_clash<tensor<float, dyn, 3>, tensor<float, dyn, dyn>>() &&
               !detail::columns_clash<tensor<float, 3, dyn>, tensor<float, 4, dyn>>());
+
+static_assert(layer<linear<float>> && layer<linear<double, 2, 3>> && !layer<int> && !layer<tensor<float, dyn, dyn>>);
 
 TEST_CASE("an input with another state keeps its graphs and masks, and a view is its own state") {
   test::ragged const graphs({2, 1});

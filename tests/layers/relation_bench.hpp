@@ -1,5 +1,7 @@
 // A relation-aware layer with the memory of one use, and what tests ask of it: its value and all gradients, as
-// functions of all arguments. SPDX-License-Identifier: Apache-2.0
+// functions of all arguments.
+//
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <vector>

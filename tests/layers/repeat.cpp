@@ -8,6 +8,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
+#include "tests/distance.hpp"
 #include "tests/layers/edge_graphs.hpp"
 #include "tests/layers/outcome.hpp"
 #include "tests/layers/sentences.hpp"
@@ -82,6 +83,61 @@ TEST_CASE("repeated Transformer layers of static and of dynamic shape compute th
                                             s.input(), {s.rows, d}));
     test::expect_same(all, test::outcome_of(three, dims, s.input<d>(), {s.rows, d}, keep::inputs));
   }
+}
+
+TEST_CASE("wanted rows are those of the whole result, pruned or gathered, and so are their gradients") {
+  reference::backend ex;
+  test::edge_graphs const g(d);
+  using stack = repeat<double, edge_transformer_layer<double>>;
+  struct result {
+    std::vector<double> y, dx, gradient;
+  };
+  auto const run = [&](bool wants, bool prune, keep kept) {
+    stack const layers{edge_transformer_layer<double>({d, heads, hidden}), extents<dyn>(3), false, prune};
+    parameter_set<stack, reference::backend> p(layers, holding::gradients);
+    auto const values = test::random_values(p.flat_values().extent(0), 4);
+    std::copy(values.begin(), values.end(), p.flat_values().data_handle());
+    auto const saved_in = [&](arena& a) {
+      return wants ? layers.plan_wanted(a, g.dims(), kept, 3) : layers.plan_saved(a, g.dims(), kept);
+    };
+    test::spoiled_memory const memory(saved_in);
+    auto place = memory.place();
+    auto const saved = saved_in(place);
+    index_t const rows = wants ? 3 : g.rows();
+    result r;
+    r.y.resize(static_cast<std::size_t>(rows * d));
+    r.dx.resize(static_cast<std::size_t>(g.rows() * d));
+    std::vector<double> dy(r.y.size());  // of the wanted rows, whichever they are called
+    for (std::size_t k = 0; k < 3; ++k)
+      for (std::size_t c = 0; c < d; ++c)
+        dy[(wants ? k : static_cast<std::size_t>(g.wanted[k])) * d + c] = static_cast<double>(k + c) - 3;
+    tensor<double, dyn, dyn> const y(r.y.data(), rows, d), dx(r.dx.data(), g.rows(), d);
+    test::with_scratch(ex, {}, [&](auto& on, call const& c) {
+      layers.forward(on, c, p.values(), g.input(true, wants), saved, y);
+      if (kept != keep::nothing)
+        layers.backward(on, c, p.values(), g.input(true, wants), saved,
+                        tensor<double const, dyn, dyn>(dy.data(), rows, d), dx, p.gradients());
+    });
+    auto const gradient = p.flat_gradients();
+    if (kept != keep::nothing) r.gradient.assign(gradient.data_handle(), gradient.data_handle() + gradient.extent(0));
+    if (!wants || prune)
+      CHECK_THROWS_WITH(saved.state(3), test::contains("state 3 is asked for, and the memory has 0 to 2"));
+    else
+      CHECK_NOTHROW(saved.state(3));
+    return r;
+  };
+  auto const whole = run(false, true, keep::everything);
+  for (bool prune : {true, false})
+    for (auto kept : {keep::everything, keep::inputs, keep::nothing}) {
+      CAPTURE(prune, static_cast<int>(kept));
+      auto const some = run(true, prune, kept);
+      for (std::size_t k = 0; k < 3; ++k)
+        for (std::size_t c = 0; c < d; ++c)
+          CHECK_THAT(some.y[k * d + c], test::WithinAbs(whole.y[static_cast<std::size_t>(g.wanted[k]) * d + c], 1e-13));
+      if (kept == keep::nothing) continue;
+      CHECK(test::distance(some.dx, whole.dx) < 1e-12);
+      CHECK(test::distance(some.gradient, whole.gradient) < 1e-12);
+    }
 }
 
 TEST_CASE("no layers at all are refused with a sentence, not passed through") {

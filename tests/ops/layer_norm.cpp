@@ -1,5 +1,7 @@
 // Layer normalisation of rows: laws and gradients on every backend, the same bits whatever the threads, and what does
-// not fit. SPDX-License-Identifier: Apache-2.0
+// not fit.
+//
+// SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/layer_norm.hpp"
 
 #include <cmath>

@@ -54,16 +54,16 @@ struct edge_pair_layout {
 };
 
 /// Sources, and what a decoder has seen of their targets.  Loaders lay graphs side by side, without padding: `sources`
-/// masks the future.  Padded forms leave `sources` away and say everything by masks.
+/// says where the future begins.  Padded forms leave `sources` away and say everything by masks.
 template <class T>
 struct edge_pair_batch {
   edge_pair_dims sizes;
-  token_sequences<T> source;               // graphs of sources; relation: their edges' places
+  token_sequences<T> source;               // graphs of sources; relation: their edges' rows of the table
   token_sequences<T> whole;                // graphs of both; relation: as pair_edges_input has it; self is not read
   vec<index_t const> sources{nullptr, 0};  // (b) how many nodes of each whole graph are of the source; or (0)
   vec<index_t const> target_token{nullptr, 0};  // (targets) each target shifted right behind `begin`
   vec<index_t const> target_self{nullptr, 0};   // (targets) the row of a target's own edge (i, i) in the whole graph
-  vec<index_t const> wanted{nullptr, 0};        // (targets) the row of the edge that is read: edge_readout
+  vec<index_t const> wanted{nullptr, 0};        // (targets) the row of the edge that the readout sees
   vec<index_t const> origin{nullptr, 0};        // (rows of the whole) as pair_edges_input has it
   vec<index_t const> source_row{nullptr, 0};    // (rows of the sources) a source's edge in the whole graph
   triangle_mask source_mask{}, mask{};          // padded forms only

@@ -1,11 +1,12 @@
 // What a loader of batches is.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   memory             of the backend that batches are uploaded to
-//   clear()            begins a batch
-//   has_room(...)      whether one more sample of such a size fits; add(...) adds it.  Of what a sample is made
-//   differs. dims()             what the batch has by now, as a model's memory is planned with upload()           the
-//   batch in the backend's memory, alone or in a pair with what is right; until the next call
+//   memory          of the backend that batches are uploaded to
+//   clear()         begins a batch
+//   has_room(...)   whether one more sample of such a size fits; every loader has sizes of its own
+//   add(...)        adds a sample
+//   dims()          what the batch has by now, as a model's memory is planned with
+//   upload()        the batch in the backend's memory until the next call; alone, or in a pair with what is right
 #pragma once
 
 #include <type_traits>

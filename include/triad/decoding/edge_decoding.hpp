@@ -63,7 +63,7 @@ struct edge_decoding {
     tensor<T, dyn, dyn, dyn> caches;  // (layers - 1, rows, projections of an edge)
     cache last;                       // (fewer rows, projections of an edge): of the last layer
     states x[2];                      // (rows, d): of the edges at work, before and after a layer
-    states table;                     // (places, d) what relational edges begin with, or (0, d)
+    states table;                     // (rows of the table, d) what relational edges begin with, or (0, d)
     states left, right;  // (source nodes + slots longest, d) wl u + bl and wr u + br of every node, or (0, d)
     states final;        // (slots, d)
     typename Model::output logits;  // (slots, v)

@@ -294,7 +294,8 @@ class checkpoint {
   /// What this file calls the parameter or moment of that name.
   std::string stored(std::string name) const {
     for (auto const& [now, then] : detail::first_format_names)
-      if (first_ && name.ends_with(now)) return name.replace(name.size() - now.size(), now.size(), then);
+      if (first_ && name.ends_with(now) && !file_.has(name))
+        return name.replace(name.size() - now.size(), now.size(), then);
     return name;
   }
 

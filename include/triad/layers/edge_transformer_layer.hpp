@@ -83,7 +83,7 @@ struct edge_transformer_layer {
     return {plan<S>(norm, place), plan<S>(attention, place), plan<S>(norm, place), plan<S>(block, place)};
   }
 
-  /// wanted: of how many edges, 0: all.
+  /// wanted: how many edges' results are wanted; 0: all.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const d = width(), out = rows_wanted(dims.rows, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, d); };

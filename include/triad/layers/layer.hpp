@@ -77,7 +77,8 @@ concept plans_saved = requires(L const& l, arena& place, layer_dims<L> const& di
 
 }  // namespace detail
 
-/// What others are made of and a gradient_check takes.  Whether forward and backward fit is seen where they are called.
+/// What stacks and models are made of, and what gradient_check takes.  Whether forward and backward fit is seen where
+/// they are called.
 template <class L>
 concept layer = detail::names_layer_types<L> && detail::plans_parameters<L> && detail::plans_saved<L>;
 
@@ -101,8 +102,8 @@ struct edge_input {
   graph_batch graphs;
   triangle_mask mask{};
   vec<index_t const> wanted{nullptr, 0};  // the edges whose result is wanted, or none: all
-  vec<index_t const> sources{nullptr,
-                             0};  // (b) causal: triangle_options says which middle nodes are left; or none: all
+  /// (b) causal: triangle_options says which middle nodes are left; or none: all
+  vec<index_t const> sources{nullptr, 0};
 };
 
 /// The same input with another state.

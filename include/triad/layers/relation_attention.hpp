@@ -29,7 +29,7 @@ void gather_rows(Ex& ex, X x, node_pairs const& pairs, Y y) {
   gather_rows(ex, x, pairs.second, column_block(both, d, d));
 }
 
-/// Overwrites dx with the gradient of gather_rows, and returns it.
+/// Overwrites dx with the gradient of gather_rows of pairs, and returns it.
 template <backend Ex, class Dy, class Dx>
 const_view<Dx> scatter_rows(Ex& ex, Dy dy, node_pairs const& pairs, Dx dx) {
   index_t const d = dy.extent(1);

@@ -77,7 +77,7 @@ struct relation_layer {
   }
 
   output plan_state(arena& place, graph_dims const& dims) const { return place.make<output>(dims.nodes, width()); }
-  /// wanted: of how many nodes, 0: all.
+  /// wanted: how many nodes' results are wanted; 0: all.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const out = rows_wanted(dims.nodes, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, width()); };

@@ -117,7 +117,7 @@ struct relation_update_layer {
   output plan_state(arena& place, graph_dims const& dims) const {
     return {place.make<state>(dims.nodes, width()), place.make<state>(dims.rows, width())};
   }
-  /// wanted: of how many edges, 0: all.
+  /// wanted: how many edges' results are wanted; 0: all.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const out = rows_wanted(dims.rows, wanted);
     return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width()),

@@ -49,8 +49,8 @@ struct state_plan {
 /// Which rows of its result a stack computes.
 enum class which_rows {
   all,
-  pruned,    // the last layer those that are wanted alone
-  gathered,  // all, and those that are wanted are taken from them
+  pruned,    // the last layer computes the wanted rows alone
+  gathered,  // all, and the wanted ones are taken from them
 };
 
 /// Layers that compute only the rows of their result that are wanted.
@@ -94,6 +94,7 @@ requires(detail::expect_layer<Layer>()) struct repeat {
   };
   struct saved {
     keep kept;
+    index_t held;                              // how many of x_0, x_1 ... `states` are for
     series<detail::saved_plan<Layer>> layers;  // one slot unless everything is kept
     series<detail::state_plan<Layer>> states;  // x_0, x_1 ...; two slots for inference
     detail::saved_of_wanted<Layer> last;       // where pruned
@@ -101,8 +102,13 @@ requires(detail::expect_layer<Layer>()) struct repeat {
 
     /// What layer k + 1 left, but for the last where pruned: repeat::saved_of knows both.
     typename Layer::saved at(index_t k) const { return layers.at(k); }
-    /// x_k: (rows, d); also x_N where rows are gathered from it.  x_0 for callers who have none of their own.
-    output state(index_t k) const { return states.at(k); }
+    /// x_k, k < N: (rows, d); also x_N where rows are gathered from it.  x_0 for callers who have none of their own.
+    output state(index_t k) const {
+      TRIAD_EXPECTS(k >= 0 && k < held, "repeat: state " + std::to_string(k) +
+                                            " is asked for, and the memory has 0 to " + std::to_string(held - 1) +
+                                            "; the last is what forward gives");
+      return states.at(k);
+    }
   };
 
   template <class S = T>
@@ -111,20 +117,27 @@ requires(detail::expect_layer<Layer>()) struct repeat {
   }
 
   saved plan_saved(arena& place, layer_dims<Layer> dims, keep kept = keep::everything) const {
-    return {
-        kept, plan_layers(place, dims, kept, count()), plan_states(place, dims, kept, count()), {}, which_rows::all};
+    expect_layers();
+    return {kept, count(),        plan_layers(place, dims, kept, count()), plan_states(place, dims, kept, count()),
+            {},   which_rows::all};
   }
   /// Memory for a pass of whose result `wanted` rows are wanted, those in in.wanted of forward and backward.
   saved plan_wanted(arena& place, layer_dims<Layer> dims, keep kept,
                     index_t wanted) const requires detail::computes_wanted_rows<Layer> {
+    expect_layers();
     if (!prune)
       return {kept,
+              count() + 1,
               plan_layers(place, dims, kept, count()),
               plan_states(place, dims, kept, count() + 1),
               {},
               which_rows::gathered};
-    return {kept, plan_layers(place, dims, kept, count() - 1), plan_states(place, dims, kept, count()),
-            layer.plan_saved(place, wanted > 0 ? dims : layer_dims<Layer>{}, kept, wanted), which_rows::pruned};
+    return {kept,
+            count(),
+            plan_layers(place, dims, kept, count() - 1),
+            plan_states(place, dims, kept, count()),
+            layer.plan_saved(place, wanted > 0 ? dims : layer_dims<Layer>{}, kept, wanted),
+            which_rows::pruned};
   }
 
   /// x_k as the input of depth k; only the last layer, where pruned, learns which they are.

@@ -25,7 +25,7 @@
 //   bias = query a';  s(i, j) = (query(i) . key(j) + bias(i, r)) / sqrt(k)
 //   offset_weights(i, r) = sum_{j: r(i, j) = r} p~(i, j);  c(i) = sum_j p~(i, j) value(j) + offset_weights(i) b
 //
-//   dshares = dc b';  dp~ = dc(i) . value(j) + dshares(i, r);  delta(i) = dc(i) . c(i), as c is whole
+//   doffsets = dc b';  dp~ = dc(i) . value(j) + doffsets(i, r);  delta(i) = dc(i) . c(i), as c is whole
 //   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += offset_weights' dc
 #pragma once
 

@@ -68,7 +68,7 @@ void expect_relations(relation_attention_options const& t, relation_operands<S> 
 }
 }  // namespace detail
 
-/// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout masked
+/// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout zeroed
 /// it.
 template <backend Ex, class T>
 void relation_attention(Ex& ex, relation_attention_options const& t, relation_operands<T const> const& x,

@@ -23,11 +23,10 @@ namespace triad {
 
 namespace detail {
 template <class M>
-concept names_model_types = requires {
+concept names_model_types = names_layer_types<M> && requires {
   typename M::value_type;
   typename M::answers;
-}
-&&names_layer_types<M>;
+};
 template <class M>
 concept plans_output = requires(M const& m, arena& place, layer_dims<M> const& dims) {
   { m.plan_output(place, dims) } -> std::convertible_to<typename M::output>;

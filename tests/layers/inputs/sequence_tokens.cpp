@@ -1,5 +1,7 @@
 // First states of a sentence's tokens: the waves of their places, and the gradient of their table is added to what is
-// there. SPDX-License-Identifier: Apache-2.0
+// there.
+//
+// SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/sequence_tokens.hpp"
 
 #include <cmath>

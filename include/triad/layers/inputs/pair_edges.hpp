@@ -12,8 +12,8 @@
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i);  dbegin += dx(first, first)
 //   positional   the gradients of two linear maps, of the sums of dx over j and over i
 //
-// What an edge begins with is a row of one table, the places and behind them what is known: every edge's row is one
-// gather.
+// What an edge begins with is a row of one table, first the relations and behind them what is known: every edge's row
+// is one gather.
 #pragma once
 
 #include "triad/layers/fixed_row.hpp"
@@ -24,7 +24,7 @@
 
 namespace triad {
 
-/// Which row of the table of places an edge has, relative positions clipped at `reach`.
+/// Which row of the table an edge has, relative positions clipped at `reach`.
 struct relative_edges {
   index_t reach = 32;
 
@@ -44,8 +44,8 @@ struct pair_edges_input {
   tensor<T const, dyn, D> table;  // (tokens, d): the vectors of tokens; has a gradient
   tensor<T const, dyn, D> known;  // (known, d): y; has a gradient; or (0, d)
   /// token, self: relational, of the nodes whose own edge is not known; positional, token of all nodes.
-  /// relation: an edge's place, and that behind the last where it is known; places are relative_edges (relational) or
-  /// the rows of x (positional).
+  /// relation: an edge's row of the table, and the row behind the last where it is known; rows are counted by
+  /// relative_edges (relational), or are those of x (positional).
   token_sequences<T> nodes;
   vec<index_t const> origin{nullptr, 0};  // (rows) the same, but of the k-th edge that is known: that behind the last
                                           // place, + k.  Or (0): none is known
