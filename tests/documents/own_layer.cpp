@@ -47,9 +47,7 @@ struct gated_linear {
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, output y) const {
-    epilogue<T> activate;
-    activate.relu = true;
-    gate.forward(ex, c, w.gate, x, {}, s.a, activate);
+    gate.forward(ex, c, w.gate, x, {}, s.a, {.relu = true});
     map.forward(ex, c, w.map, x, {}, s.b);
     transform(ex, times{}, s.a, s.b, y);
   }
@@ -63,9 +61,7 @@ struct gated_linear {
     transform(ex, relu_grad{}, s.a, d, d);
     gate.backward(ex, c, w.gate, x, {}, d, dx, gradient.gate);
     transform(ex, times{}, dy, s.a, d);
-    epilogue<T> add;
-    add.residual = as_matrix(read_only(dx));
-    map.backward(ex, c, w.map, x, {}, d, dx, gradient.map, add);
+    map.backward(ex, c, w.map, x, {}, d, dx, gradient.map, {.residual = as_matrix(read_only(dx))});
   }
 };
 
