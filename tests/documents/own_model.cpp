@@ -39,9 +39,8 @@ struct edge_tagger {
     }
   };
   struct saved {
-    tensor<T, dyn, dyn> x0;  // (rows, d)
-    typename repeat<T, layer_type>::saved layers;
-    tensor<T, dyn, dyn> last;  // (rows, d)
+    typename repeat<T, layer_type>::saved layers;  // with x_0
+    tensor<T, dyn, dyn> last;                      // x_L (rows, d)
   };
 
   template <class S = T>
@@ -49,8 +48,7 @@ struct edge_tagger {
     return {plan<S>(labels, place), plan<S>(layers, place), plan<S>(readout, place)};
   }
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    auto const states = [&] { return place.make<tensor<T, dyn, dyn>>(dims.rows, layers.width()); };
-    return {states(), layers.plan_saved(place, dims, kept), states()};
+    return {layers.plan_saved(place, dims, kept), place.make<tensor<T, dyn, dyn>>(dims.rows, layers.width())};
   }
   output plan_output(arena& place, graph_dims const& dims) const {
     return place.make<output>(dims.rows, readout.out());
@@ -60,8 +58,8 @@ struct edge_tagger {
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
-    labels.forward(ex, c, w.embedding, in.label, {}, s.x0);
-    layers.forward(ex, c.child(0), w.layers, {s.x0, in.graphs}, s.layers, s.last);
+    labels.forward(ex, c, w.embedding, in.label, {}, s.layers.state(0));
+    layers.forward(ex, c.child(0), w.layers, {s.layers.state(0), in.graphs}, s.layers, s.last);
     readout.forward(ex, c, w.readout, s.last, {}, logits);
   }
   template <backend Ex>
@@ -77,7 +75,7 @@ struct edge_tagger {
     };
     auto const d_last = states(), d_x0 = states();
     readout.backward(ex, c, w.readout, s.last, {}, d_logits, d_last, gradient.readout);
-    layers.backward(ex, c.child(0), w.layers, {s.x0, in.graphs}, s.layers, d_last, d_x0, gradient.layers);
+    layers.backward(ex, c.child(0), w.layers, {s.layers.state(0), in.graphs}, s.layers, d_last, d_x0, gradient.layers);
     labels.backward(ex, c, w.embedding, in.label, {}, d_x0, gradient.embedding);
   }
 };
