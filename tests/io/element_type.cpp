@@ -71,7 +71,8 @@ TEST_CASE("numbers of the types that C++ has come back as they are, wherever the
   expect_number(true);
   std::array<std::byte, 2> const two{std::byte{2}, std::byte{0}};
   detail::with_number("BOOL", two.data(), [](auto found) { CHECK(found == 1); });  // whatever is not zero
-  detail::with_number("F16", two.data(), [](auto) { FAIL("half precision is no C++ number"); });
+  detail::with_number("F16", two.data(), [](auto found) { CHECK(static_cast<double>(found) == 0x1p-23); });
+  detail::with_number("F8_E4M3", two.data(), [](auto) { FAIL("eight bits are no C++ number"); });
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ safetensors_writer example() {
   std::vector<std::byte> const truth{std::byte{0}, std::byte{1}, std::byte{1}};
   w.add_bytes("truth", "BOOL", {3}, truth);
   w.add_bytes("half", "F16", {1}, std::span(truth).first(2));
+  w.add_bytes("eight", "F8_E5M2", {1}, std::span(truth).first(1));
   w.add<double>("scalar", {}, std::vector<double>{42});
   w.add<float>("empty", {0, 5}, std::vector<float>{});
   w.text("kind", "an example \"with\" quotes, \xc3\xa9 and\nlines");
@@ -61,7 +62,7 @@ TEST_CASE("what the writer writes the reader reads") {
   CHECK(folder.entries() == 1);
   safetensors const file(path);
   CHECK(file.text("kind") == "an example \"with\" quotes, \xc3\xa9 and\nlines");
-  CHECK(file.tensors().size() == 9);
+  CHECK(file.tensors().size() == 10);
   CHECK(file.shape("numbers/f64") == std::vector<index_t>{2, 2});
   CHECK(file.read_as<double>("numbers/f64") == std::vector<double>{1.5, -2, 1e300, 0});
   CHECK(file.read_as<double>("numbers/f32") == std::vector<double>{1, 2.5, -3});
@@ -108,7 +109,8 @@ TEST_CASE("asking for what is not there says what is") {
   CHECK_THROWS_WITH(file.read_as<index_t>("numbers/f64"), contains("expected integers") && contains("F64"));
   CHECK_THROWS_WITH(file.read_as<std::int32_t>("numbers/i64"), contains("fits I32") && contains("1099511627776"));
   CHECK_THROWS_WITH(file.read_as<std::uint8_t>("i32"), contains("-7"));
-  CHECK_THROWS_WITH(file.read_as<float>("half"), contains("F16"));
+  CHECK(file.read_as<float>("half") == std::vector<float>{0x1p-16f});  // bits 0x0100
+  CHECK_THROWS_WITH(file.read_as<float>("eight"), contains("F8_E5M2"));
   CHECK_THROWS_WITH(file.number<double>("numbers/f64"), contains("single number") && contains("(2, 2)"));
 }
 

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/weights.hpp"
 
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,13 +13,16 @@
 #include "tests/io/scratch_folder.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/layers/repeat.hpp"
+#include "triad/layers/transformer_layer.hpp"
 #include "triad/reference/reference.hpp"
+#include "triad/train/initialize.hpp"
 #include "triad/train/parameters.hpp"
 
 namespace {
 
 using namespace triad;
 using triad::test::contains;
+using triad::test::scratch_folder;
 
 using stack = repeat<float, linear<float>>;
 using set = parameter_set<stack, reference::backend>;
@@ -64,20 +71,97 @@ TEST_CASE("a tensor that is not there, of another shape or of another type is re
                     contains("expected a tensor \"bias.one\" for the parameter 1.bias (2), found none"));
   auto const other = [](std::string const& path) { return path == "1.bias" ? "w.1" : name_of(path); };
   CHECK_THROWS_WITH(load_weights(foreign(), parameters, other), contains("tensor \"w.1\" is (2, 2), expected (2)"));
-  safetensors_writer half, longer;
+  safetensors_writer longer, other_type;
   for (int k = 0; k < 3; ++k) {
-    half.add_bytes("w." + std::to_string(k), "F16", {2, 2}, std::vector<std::byte>(8));
-    half.add_bytes("b." + std::to_string(k), "BF16", {2}, std::vector<std::byte>(4));
+    other_type.add_bytes("w." + std::to_string(k), "F8_E4M3", {2, 2}, std::vector<std::byte>(4));
+    other_type.add("b." + std::to_string(k), {2}, std::vector<float>{1, 2});
     longer.add("w." + std::to_string(k), {2, 2}, std::vector<double>{0.5, 1, 2, 3});
     longer.add("b." + std::to_string(k), {2}, std::vector<double>{1, 2});
   }
-  CHECK_THROWS_WITH(load_weights(safetensors(half.bytes(), "half"), parameters, name_of),
-                    contains("is F16, expected F32") && contains("in F32"));
+  CHECK_THROWS_WITH(load_weights(safetensors(other_type.bytes(), "short"), parameters, name_of),
+                    contains("is F8_E4M3, expected F32") && contains("in F32"));
   safetensors const file(longer.bytes(), "longer");
   CHECK_THROWS_WITH(load_weights(file, parameters, name_of),
                     contains("is F64, expected F32") && contains("convert = true"));
   load_weights(file, parameters, name_of, {.convert = true});
   CHECK(parameters.values().at(2).weight(0, 0) == 0.5f);
+}
+
+TEST_CASE("short floats become floats, to the bit") {
+  set parameters(stack_of(true));
+  auto const bytes = [](std::vector<std::uint16_t> const& numbers) {
+    auto const all = std::as_bytes(std::span(numbers));
+    return std::vector<std::byte>(all.begin(), all.end());
+  };
+  safetensors_writer file;
+  file.add_bytes("w.0", "F16", {2, 2}, bytes({0x3c00, 0xc100, 0x0001, 0x7bff}));  // 1, -2.5, 2^-24, 65504
+  file.add_bytes("b.0", "BF16", {2}, bytes({0x3f80, 0xc049}));                    // 1, -3.140625
+  load_weights(safetensors(file.bytes(), "short"), parameters, name_of);
+  auto const at = parameters.values().at(0);
+  CHECK(at.weight(0, 0) == 1.0f);
+  CHECK(at.weight(0, 1) == -2.5f);
+  CHECK(at.weight(1, 0) == std::ldexp(1.0f, -24));
+  CHECK(at.weight(1, 1) == 65504.0f);
+  CHECK(at.bias(0) == 1.0f);
+  CHECK(at.bias(1) == -3.140625f);
+}
+
+TEST_CASE("rules of renaming fit whole names between dots, the first that fits counts, and what is beyond them stays") {
+  renames const names{
+      {"emb", "embedding.table"}, {"h.*.q", "layers.*.attention.query"}, {"x.*.*", "*.by.*"}, {"y", "a.b"}};
+  auto const named = [&](char const* path) { return names(path).name; };
+  CHECK(named("embedding.table") == "emb");
+  CHECK(named("embedding.tables") == "embedding.tables");
+  CHECK(named("layers.11.attention.query.weight") == "h.11.q.weight");
+  CHECK(named("layers.11.attention.query_norm.weight") == "layers.11.attention.query_norm.weight");
+  CHECK(named("layers..attention.query") == "layers..attention.query");
+  CHECK(named("one.by.two.three") == "x.one.two.three");
+  CHECK(named("a.b") == "y");
+  CHECK(named("a") == "a");
+  CHECK_THROWS_WITH((renames{{"a.*", "b"}}), contains("as many stars"));
+  CHECK_THROWS_WITH((renames{{"a", "b", 3, 3}}), contains("part 3 of 3"));
+}
+
+using encoder = repeat<float, transformer_layer<float>>;
+using encoder_set = parameter_set<encoder, reference::backend>;
+encoder two_layers() {
+  return {transformer_layer<float>({.width = 4, .heads = 2, .hidden = 3}), extents<dyn>(2), false};
+}
+
+TEST_CASE("PyTorch's encoder has three maps in one tensor, which are written and read") {
+  scratch_folder const folder;
+  auto const path = folder / "torch.safetensors";
+  encoder_set made(two_layers(), holding::values), read(two_layers(), holding::values);
+  initialize(made.mutable_values(), 3);
+  auto const names = torch_encoder("layers.", "");
+  save_weights(path, made, names);
+  safetensors const file(path);
+  std::set<std::string> found, expected;
+  for (auto const& [name, record] : file.tensors()) found.insert(name);
+  for (std::string const layer : {"layers.0.", "layers.1."})
+    for (auto const* name : {"self_attn.in_proj_weight", "self_attn.in_proj_bias", "self_attn.out_proj.weight",
+                             "self_attn.out_proj.bias", "linear1.weight", "linear1.bias", "linear2.weight",
+                             "linear2.bias", "norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"})
+      expected.insert(layer + name);  // as nn.TransformerEncoder(...).state_dict() has them
+  CHECK(found == expected);
+  CHECK(file.record("layers.1.self_attn.in_proj_weight").shape == std::vector<index_t>{12, 4});
+  auto const both = file.read_as<float>("layers.1.self_attn.in_proj_weight");
+  walk(made.values(), [&](std::string const& name, auto view) {
+    for (index_t third = 0; third < 3; ++third) {
+      char const* const maps[] = {"1.attention.query.weight", "1.attention.key.weight", "1.attention.value.weight"};
+      if (name == maps[third])
+        for (index_t i = 0; i < 16; ++i) CHECK(both[static_cast<std::size_t>(16 * third + i)] == view.data_handle()[i]);
+    }
+  });
+  load_weights(file, read, names);
+  auto const a = made.flat_values(), b = read.flat_values();
+  for (index_t i = 0; i < a.extent(0); ++i) REQUIRE(a(i) == b(i));
+
+  // A part that no parameter takes is as bad as a tensor that none takes.
+  renames const without_value{{"layers.*.self_attn.in_proj_weight", "*.attention.query.weight", 0, 3},
+                              {"layers.*.self_attn.in_proj_weight", "*.attention.key.weight", 1, 3},
+                              {"layers.*.self_attn.in_proj_weight", "*.attention.value.weight", 1, 3}};
+  CHECK_THROWS_WITH(save_weights(path, made, without_value), contains("which another parameter is"));
 }
 
 }  // namespace

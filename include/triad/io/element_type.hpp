@@ -1,11 +1,14 @@
-// The element types a safetensors file may hold: names, sizes, and conversion of the ones that C++ has.
+// The element types a safetensors file may hold: names, sizes, and conversion of those that become a C++ number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -30,8 +33,8 @@ inline constexpr std::array<element_type, 16> element_types{{
     {"U16", 2, true},
     {"U8", 1, true},
     {"BOOL", 1, true},
-    {"F16", 2, false},
-    {"BF16", 2, false},
+    {"F16", 2, true},
+    {"BF16", 2, true},
     {"F8_E4M3", 1, false},
     {"F8_E5M2", 1, false},
     {"F8_E8M0", 1, false},
@@ -72,11 +75,28 @@ T load_unaligned(std::byte const* from) {
   return value;
 }
 
-/// f(value) with the number at `from`, in the C++ type of its name; a BOOL is 0 or 1.
+/// An IEEE half: 1 bit of sign, 5 of exponent, 10 of fraction.
+inline float from_half(std::uint16_t bits) {
+  std::uint32_t const exponent = bits >> 10 & 31, fraction = bits & 1023u;
+  float const magnitude =
+      exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+      : exponent == 31
+          ? (fraction == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN())
+          : std::ldexp(static_cast<float>(1024 + fraction), static_cast<int>(exponent) - 25);
+  return (bits >> 15) != 0 ? -magnitude : magnitude;
+}
+/// A float without its last 16 bits.
+inline float from_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+/// f(value) with the number at `from`, in the C++ type of its name; a BOOL is 0 or 1, and short floats are floats.
 template <class F>
 void with_number(std::string_view name, std::byte const* from, F&& f) {
   if (name == "F64")
     f(load_unaligned<double>(from));
+  else if (name == "F16")
+    f(from_half(load_unaligned<std::uint16_t>(from)));
+  else if (name == "BF16")
+    f(from_bfloat16(load_unaligned<std::uint16_t>(from)));
   else if (name == "F32")
     f(load_unaligned<float>(from));
   else if (name == "I64")

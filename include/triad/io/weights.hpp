@@ -1,24 +1,112 @@
-// Parameters out of a safetensors file of another program, PyTorch for example, each under the name that it has there.
+// Parameters out of a safetensors file of another program, PyTorch for example, and into one, by the names that it has.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   load_weights(safetensors("model.safetensors"), learner.parameters(),
-//                [](std::string const& path) { return path == "embedding.table" ? "emb.weight" : path; });
+//   renames const names{{"emb.weight", "embedding.table"}, {"layers.*.q", "layers.*.attention.query"}};
+//   load_weights(safetensors("theirs.safetensors"), learner.parameters(), names);
+//   save_weights("ours.safetensors", learner.parameters(), names);
 //
 // Strict both ways: a parameter that the file has not and a tensor of the file that no parameter takes are errors, so a
 // model of one tied layer does not take the first of a file of three and go on as if nothing had happened.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "triad/core/sizes.hpp"
 #include "triad/io/checkpoint.hpp"
 
 namespace triad {
 
+/// What a parameter is called in a file: a tensor, or one of `parts` blocks of as many rows of it, counted from 0.
+struct weight_name {
+  std::string name;
+  index_t part = 0, parts = 1;
+};
+
+/// Rules from names in a file to ours.  `*` stands for one name between dots, the first in one for the first in the
+/// other, and so on; what a path has beyond a rule follows on either side.  The first rule that fits counts; a path
+/// that none fits is the name.
+class renames {
+ public:
+  struct rule {
+    std::string theirs, ours;
+    index_t part = 0, parts = 1;  // theirs: this block of rows of it alone
+  };
+  /// A contract_violation where a rule has more stars on one side, or a part that is none.
+  renames(std::initializer_list<rule> rules) : rules_(rules) {
+    for (auto const& r : rules_) {
+      TRIAD_EXPECTS(std::count(r.theirs.begin(), r.theirs.end(), '*') == std::count(r.ours.begin(), r.ours.end(), '*'),
+                    "renames: " + r.theirs + " and " + r.ours + " have as many stars each");
+      TRIAD_EXPECTS(r.part >= 0 && r.part < r.parts, "renames: part " + std::to_string(r.part) + " of " +
+                                                         std::to_string(r.parts) + " of " + r.theirs +
+                                                         " is none; parts are counted from 0");
+    }
+  }
+
+  weight_name operator()(std::string const& path) const {
+    for (auto const& r : rules_) {
+      std::vector<std::string_view> stars;
+      auto const rest = match(r.ours, path, stars);
+      if (rest == std::string_view::npos) continue;
+      std::string name;
+      std::size_t star = 0;
+      for (char const c : r.theirs) name += c == '*' ? std::string(stars[star++]) : std::string(1, c);
+      return {name + path.substr(rest), r.part, r.parts};
+    }
+    return {path};
+  }
+
+ private:
+  /// Where the path goes on behind the pattern, npos where it does not begin so; what its stars stand for.
+  static std::size_t match(std::string_view pattern, std::string_view path, std::vector<std::string_view>& stars) {
+    std::size_t at = 0;
+    for (char const c : pattern) {
+      if (c == '*') {
+        auto const end = std::min(path.find('.', at), path.size());
+        if (end == at) return std::string_view::npos;
+        stars.push_back(path.substr(at, end - at));
+        at = end;
+      } else if (at >= path.size() || path[at++] != c) {
+        return std::string_view::npos;
+      }
+    }
+    return at == path.size() || path[at] == '.' ? at : std::string_view::npos;
+  }
+
+  std::vector<rule> rules_;
+};
+
+/// The names of PyTorch's nn.TransformerEncoder, whose layers are `theirs`0, `theirs`1 ..., for Transformer layers that
+/// are `ours`0, `ours`1 ...: the maps of its attention are one tensor of three parts.
+inline renames torch_encoder(std::string const& theirs = "layers.", std::string const& ours = "layers.") {
+  auto const from = theirs + "*.", to = ours + "*.";
+  auto const third = [&](char const* kind, char const* map, index_t part) {
+    return renames::rule{from + "self_attn.in_proj_" + kind, to + "attention." + map + "." + kind, part, 3};
+  };
+  return {third("weight", "query", 0),
+          third("weight", "key", 1),
+          third("weight", "value", 2),
+          third("bias", "query", 0),
+          third("bias", "key", 1),
+          third("bias", "value", 2),
+          {from + "self_attn.out_proj", to + "attention.output"},
+          {from + "linear1", to + "feed_forward.inner"},
+          {from + "linear2", to + "feed_forward.outer"},
+          {from + "norm1.weight", to + "norm1.gain"},
+          {from + "norm1.bias", to + "norm1.bias"},
+          {from + "norm2.weight", to + "norm2.gain"},
+          {from + "norm2.bias", to + "norm2.bias"}};
+}
+
 struct load_weights_options {
-  bool convert = false;                     // F64 is rounded to F32; F32 is made F64 in any case
+  bool convert = false;                     // F64 is rounded to F32; F32, F16 and BF16 are converted in any case
   std::vector<std::string> leave_out = {};  // names of the file that nothing takes, or what they begin with and a `*`
 };
 
@@ -30,42 +118,65 @@ inline bool left_out(std::string const& name, std::vector<std::string> const& ru
   }
   return false;
 }
+
+/// What name_of says, a name or a weight_name.
+inline weight_name named(weight_name name) { return name; }
+inline weight_name named(std::string name) { return {std::move(name)}; }
+
+/// The shape that a file's tensor has for a parameter of this shape.
+inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name const& theirs) {
+  TRIAD_EXPECTS(theirs.parts == 1 || !shape.empty(), theirs.name + ": a single number has no parts");
+  if (!shape.empty()) shape[0] = checked_product(theirs.name.c_str(), "rows and parts", shape[0], theirs.parts);
+  return shape;
+}
 }  // namespace detail
 
-/// Overwrites every parameter in `values`, fields in `where`, with the tensor of the file that name_of(path) says;
-/// shapes are (out, in) as PyTorch has them.  A data_error, before anything is changed, where the file has no such
-/// tensor, or one of another shape or type, and where a tensor of the file is taken by no parameter; two parameters may
-/// take one tensor.
+/// Overwrites every parameter in `values`, fields in `where`, with the tensor of the file that name_of(path) says, by
+/// its name or as a weight_name; shapes are (out, in) as PyTorch has them.  A data_error, before anything is changed,
+/// where the file has no such tensor, or one of another shape or type, and where a tensor of the file, or a part of it,
+/// is taken by no parameter; two parameters may take one tensor.
 template <class Memory = host_memory, class Fields, class NameOf>
 requires(!holds_parameters<Fields>) void load_weights(safetensors const& file, Fields values, NameOf name_of,
                                                       load_weights_options const& options = {},
                                                       Memory const& where = {}) {
-  std::set<std::string> taken;
+  std::map<std::string, std::set<index_t>> taken;
+  std::map<std::string, index_t> parts_of;
   walk(values, [&](std::string const& path, auto view) {
     using T = element_t<decltype(view)>;
-    std::string const name = name_of(path);
-    auto const shape = detail::shape_of(view);
-    auto const of = " for the parameter " + path + " " + shape_text(shape);
-    if (!file.has(name))
-      throw data_error(file.file() + ": expected a tensor " + detail::printable(name) + of +
+    auto const theirs = detail::named(name_of(path));
+    auto const ours = detail::shape_of(view);
+    auto const shape = detail::whole_shape(ours, theirs);
+    auto const of = " for " + (theirs.parts == 1 ? std::string() : "a part of it, ") + "the parameter " + path + " " +
+                    shape_text(ours);
+    if (!file.has(theirs.name))
+      throw data_error(file.file() + ": expected a tensor " + detail::printable(theirs.name) + of +
                        ", found none; name_of(path) says what it is called there");
-    auto const& record = file.record(name);
+    auto const& record = file.record(theirs.name);
     if (record.shape != shape)
-      throw data_error(file.file() + ": tensor " + detail::printable(name) + " is " + shape_text(record.shape) +
+      throw data_error(file.file() + ": tensor " + detail::printable(theirs.name) + " is " + shape_text(record.shape) +
                        ", expected " + shape_text(shape) + of + "; build the model with the file's sizes");
     bool const as_it_is = record.type == element_type_name<T>() || (record.type == "F32" && sizeof(T) == 8);
+    bool const shorter = record.type == "F16" || record.type == "BF16";
     bool const longer = record.type == "F64" && sizeof(T) == 4;
-    if (!as_it_is && !(longer && options.convert))
-      throw data_error(file.file() + ": tensor " + detail::printable(name) + " is " + record.type + ", expected " +
-                       std::string(element_type_name<T>()) + of + "; " +
+    if (!as_it_is && !shorter && !(longer && options.convert))
+      throw data_error(file.file() + ": tensor " + detail::printable(theirs.name) + " is " + record.type +
+                       ", expected " + std::string(element_type_name<T>()) + of + "; " +
                        (longer ? "say {.convert = true} to round it" : "write the file in F32"));
-    taken.insert(name);
+    taken[theirs.name].insert(theirs.part);
+    auto const [parts, fresh] = parts_of.try_emplace(theirs.name, theirs.parts);
+    TRIAD_EXPECTS(fresh || parts->second == theirs.parts, "load_weights: " + theirs.name + " has " +
+                                                              std::to_string(parts->second) + " parts and " +
+                                                              std::to_string(theirs.parts));
   });
   std::string unused;
   std::size_t count = 0;
-  for (auto const& [name, record] : file.tensors())
-    if (!taken.count(name) && !detail::left_out(name, options.leave_out) && ++count <= 4)
-      unused += (unused.empty() ? "" : ", ") + detail::printable(name) + " " + shape_text(record.shape);
+  for (auto const& [name, record] : file.tensors()) {
+    auto const found = taken.find(name);
+    bool const whole = found != taken.end() && static_cast<index_t>(found->second.size()) == parts_of[name];
+    if (!whole && !detail::left_out(name, options.leave_out) && ++count <= 4)
+      unused += (unused.empty() ? "" : ", ") + detail::printable(name) + " " + shape_text(record.shape) +
+                (found == taken.end() ? "" : " in all its parts");
+  }
   if (count > 0)
     throw data_error(file.file() + ": no parameter takes " + std::to_string(count) + " of its tensors: " + unused +
                      (count > 4 ? ", ..." : "") +
@@ -73,8 +184,10 @@ requires(!holds_parameters<Fields>) void load_weights(safetensors const& file, F
                      "stands in leave_out");
   walk(values, [&](std::string const& path, auto view) {
     using T = typename decltype(view)::element_type;
-    auto const host = file.read_as<T>(name_of(path));
-    where.from_host(view.data_handle(), host.data(), host.size() * sizeof(T));
+    auto const theirs = detail::named(name_of(path));
+    auto const host = file.read_as<T>(theirs.name);
+    auto const size = static_cast<std::size_t>(view.size());
+    where.from_host(view.data_handle(), host.data() + static_cast<std::size_t>(theirs.part) * size, size * sizeof(T));
   });
 }
 
@@ -82,6 +195,47 @@ requires(!holds_parameters<Fields>) void load_weights(safetensors const& file, F
 template <holds_parameters Set, class NameOf>
 void load_weights(safetensors const& file, Set& set, NameOf name_of, load_weights_options const& options = {}) {
   load_weights(file, set.mutable_values(), name_of, options, set.where());
+}
+
+/// Writes a file that load_weights with the same name_of reads back, atomically: parameters alone, each as the tensor
+/// that name_of(path) says, parts joined.  A contract_violation where two parameters would be one tensor, or where a
+/// part is missing.
+template <class Memory = host_memory, class Fields, class NameOf>
+requires(!holds_parameters<Fields>) void save_weights(std::string const& path, Fields values, NameOf name_of,
+                                                      Memory const& where = {}) {
+  struct tensor_parts {
+    std::string_view type;
+    std::vector<index_t> shape;
+    index_t parts;
+    std::map<index_t, std::vector<std::byte>> bytes;
+  };
+  std::map<std::string, tensor_parts> tensors;
+  walk(values, [&](std::string const& ours, auto view) {
+    using T = element_t<decltype(view)>;
+    auto const theirs = detail::named(name_of(ours));
+    auto const shape = detail::whole_shape(detail::shape_of(view), theirs);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(view.size()) * sizeof(T));
+    where.to_host(bytes.data(), view.data_handle(), bytes.size());
+    auto const [at, fresh] =
+        tensors.try_emplace(theirs.name, tensor_parts{element_type_name<T>(), shape, theirs.parts, {}});
+    TRIAD_EXPECTS((fresh || (at->second.shape == shape && at->second.parts == theirs.parts)) &&
+                      at->second.bytes.emplace(theirs.part, std::move(bytes)).second,
+                  "save_weights: " + ours + " would be " + theirs.name + ", which another parameter is");
+  });
+  safetensors_writer file;
+  for (auto const& [name, tensor] : tensors) {
+    TRIAD_EXPECTS(static_cast<index_t>(tensor.bytes.size()) == tensor.parts,
+                  "save_weights: " + name + " has " + std::to_string(tensor.parts) + " parts, of which " +
+                      std::to_string(tensor.bytes.size()) + " are parameters");
+    std::vector<std::byte> all;
+    for (auto const& [part, bytes] : tensor.bytes) all.insert(all.end(), bytes.begin(), bytes.end());
+    file.add_bytes(name, tensor.type, tensor.shape, all);
+  }
+  file.write(path);
+}
+template <holds_parameters Set, class NameOf>
+void save_weights(std::string const& path, Set const& set, NameOf name_of) {
+  save_weights(path, set.values(), name_of, set.where());
 }
 
 }  // namespace triad
