@@ -1,5 +1,5 @@
-// All operations of the cpu backend: what is faster here than the reference, and the reference for the rest; where
-// TRIAD_KERNELS is defined, those that triad::kernels has compiled are only declared.
+// All operations of the cpu backend: what is faster here than the reference, and the reference for the rest.
+// Where TRIAD_KERNELS is defined, those that triad::kernels has compiled are only declared.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
