@@ -1,6 +1,6 @@
 // All operations of the cpu backend: what is faster here than the reference, and the reference for the rest.
-// Where TRIAD_KERNELS is defined, those that triad::kernels has compiled are only declared.
 // SPDX-License-Identifier: Apache-2.0
+// With TRIAD_KERNELS, those that triad::kernels has compiled are only declared.
 #pragma once
 
 #include "triad/cpu/adam.hpp"
