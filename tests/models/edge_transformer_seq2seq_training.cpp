@@ -146,8 +146,8 @@ TEST_CASE(
         CHECK(bytes <= exact + 15 * (2 * layers + 1) * per_view);
       };
       index_t const states = (s + n) * (1 + layers) * width;  // what each layer is given or gives
-      expect(keep::everything, false, ends + states + s * width + n * width + t * width + layers * (s + n) * layer);
-      index_t const pruned = ends + states - n * width + s * width + t * width + n * below_the_triangle + t * read;
+      expect(keep::everything, false, ends + states + t * width + layers * (s + n) * layer);
+      index_t const pruned = ends + states - n * width + t * width + n * below_the_triangle + t * read;
       expect(keep::everything, true, pruned + layers * s * layer + (layers - 1) * n * layer);
       expect(keep::inputs, true, pruned + (s + n) * layer);
     }
