@@ -29,14 +29,17 @@ outcome outcome_of(Layer const& layer, Dims const& dims, typename Layer::input c
   return result;
 }
 
+inline void expect_same(variables const& a, variables const& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t t = 0; t < a.size(); ++t) {
+    CAPTURE(a[t].path);
+    CHECK(a[t].path == b[t].path);
+    CHECK(a[t].values == b[t].values);
+  }
+}
 inline void expect_same(outcome const& a, outcome const& b) {
   CHECK(a.value == b.value);
-  REQUIRE(a.gradient.size() == b.gradient.size());
-  for (std::size_t t = 0; t < a.gradient.size(); ++t) {
-    CAPTURE(a.gradient[t].path);
-    CHECK(a.gradient[t].path == b.gradient[t].path);
-    CHECK(a.gradient[t].values == b.gradient[t].values);
-  }
+  expect_same(a.gradient, b.gradient);
 }
 
 /// Random rows, as a view with and without a static width.

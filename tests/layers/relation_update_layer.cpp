@@ -47,11 +47,7 @@ TEST_CASE("layers that update relations of static and of dynamic shape compute t
   auto const a = fixed.gradients(), b = free.gradients();
   CHECK(fixed.y_nodes == free.y_nodes);
   CHECK(fixed.y_edges == free.y_edges);
-  REQUIRE(a.size() == b.size());
-  for (std::size_t t = 0; t < a.size(); ++t) {
-    CHECK(a[t].path == b[t].path);
-    CHECK(a[t].values == b[t].values);
-  }
+  test::expect_same(a, b);
 }
 
 TEST_CASE("a layer that updates relations lists those of a relation-aware layer and its own") {

@@ -7,8 +7,8 @@
 
 #include "tests/allocation_count.hpp"
 #include "tests/catch.hpp"
+#include "tests/models/pair_training.hpp"
 #include "triad/batches/edge_pair_loader.hpp"
-#include "triad/core/random.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/edge_transformer_seq2seq.hpp"
 #include "triad/train/initialize.hpp"
@@ -59,56 +59,25 @@ struct run {
   run(run const&) = delete;
   run& operator=(run const&) = delete;
 
-  /// Batch `number`: always the same pairs, of which there are fewer where the number is odd.
-  float update(std::uint64_t number) {
-    random_stream random(7, number);
-    index_t tokens[8];
-    loader.clear();
-    for (int p = 0; p < (number % 2 == 0 ? 6 : 3); ++p) {
-      auto const n = random.below(9);
-      for (index_t i = 0; i < n; ++i) tokens[i] = 3 + random.below(8);
-      std::span<index_t const> const one(tokens, n);
-      loader.add(one, one.first(n / 2));
-    }
-    auto const both = loader.upload();
-    train.update(both.first, both.second, 0.003);
-    return train.loss();
-  }
-  /// Loss and norm of each update, and at the end every parameter.
-  std::vector<float> trace() {
-    std::vector<float> all;
-    for (std::uint64_t u = 0; u < 4; ++u) {
-      all.push_back(update(u));
-      all.push_back(train.norm());
-    }
-    auto const values = train.parameters().flat_values();
-    all.insert(all.end(), values.data_handle(), values.data_handle() + values.size());
-    return all;
-  }
+  /// Batch `number`: there are fewer pairs where the number is odd.
+  float update(std::uint64_t number) { return test::update_on_pairs(train, loader, number, number % 2 == 0 ? 6 : 3); }
 };
 
 TEST_CASE("an encoder and decoder of edges train to the same bits on one, two and three threads, whatever they keep") {
   for (auto encoding : {relational, positional}) {
     CAPTURE(static_cast<int>(encoding));
-    auto const one = run(1, encoding).trace();
+    auto const one = test::trace_of(run(1, encoding));
     for (float v : one) REQUIRE(std::isfinite(v));
-    CHECK(one == run(2, encoding).trace());
-    CHECK(one == run(3, encoding).trace());
-    CHECK(one == run(2, encoding, keep::inputs).trace());
+    CHECK(one == test::trace_of(run(2, encoding)));
+    CHECK(one == test::trace_of(run(3, encoding)));
+    CHECK(one == test::trace_of(run(2, encoding, keep::inputs)));
   }
 }
 
 TEST_CASE("a training step of an encoder and decoder of edges allocates nothing, nor does its loader") {
   REQUIRE(allocations.load() > 0);  // they are counted
   for (auto encoding : {relational, positional}) {
-    run r(2, encoding);
-    for (std::uint64_t u = 0; u < 4; ++u) r.update(u);  // threads start, BLAS takes its buffers
-    auto const before = allocations.load();
-    float loss = 0;
-    for (std::uint64_t u = 0; u < 4; ++u) loss += r.update(u);
-    auto const after = allocations.load();
-    CHECK(after - before == 0);
-    CHECK(loss > 0);
+    test::expect_no_allocations(run(2, encoding));
   }
 }
 
