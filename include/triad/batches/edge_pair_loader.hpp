@@ -42,7 +42,7 @@ class edge_pair_loader {
     for (auto* v : {&source_relation_, &source_row_}) v->resize(size(capacity.source.rows));
     for (auto* v : {&token_, &position_}) v->resize(size(capacity.whole.nodes));
     for (auto* v : {&place_, &known_, &relation_, &origin_}) v->resize(size(capacity.whole.rows));
-    for (auto* v : {&target_token_, &target_self_, &read_, &next_}) v->resize(size(capacity.targets));
+    for (auto* v : {&target_token_, &target_self_, &wanted_, &next_}) v->resize(size(capacity.targets));
   }
 
   void clear() {
@@ -111,7 +111,7 @@ class edge_pair_loader {
       in.sources = put(sources_, z.pairs);
       in.target_token = put(target_token_, z.targets);
       in.target_self = put(target_self_, z.targets);
-      in.wanted = put(read_, z.targets);
+      in.wanted = put(wanted_, z.targets);
       in.origin = put(origin_, z.whole.rows);
       in.source_row = put(source_row_, z.source.rows);
       return std::pair(in, pair_answers{put(next_, z.targets)});
@@ -156,7 +156,7 @@ class edge_pair_loader {
     }
     for (index_t i = s; i < n; ++i, ++targets_) {
       target_self_[size(targets_)] = all.rows + i * n + i;
-      read_[size(targets_)] = all.rows + (layout_.readout == edge_readout::diagonal ? i : s) * n + i;
+      wanted_[size(targets_)] = all.rows + (layout_.readout == edge_readout::diagonal ? i : s) * n + i;
     }
   }
   /// Of nodes i and j of a whole graph with s nodes of the source.
@@ -174,7 +174,7 @@ class edge_pair_loader {
   std::vector<index_t> source_token_, source_position_, source_self_, source_relation_, source_row_;
   std::vector<index_t> token_, position_, place_, known_, relation_,
       origin_;  // known_: the row among the sources' edges, or -1
-  std::vector<index_t> target_token_, target_self_, read_, next_;
+  std::vector<index_t> target_token_, target_self_, wanted_, next_;
   batch_upload<Ex> upload_;
   constant_table<T, memory> waves_;
 };

@@ -94,19 +94,27 @@ requires(detail::expect_layer<Layer>()) struct repeat {
   };
   struct saved {
     keep kept;
-    index_t held;                              // how many of x_0, x_1 ... `states` are for
+    index_t depth;                             // N
     series<detail::saved_plan<Layer>> layers;  // one slot unless everything is kept
     series<detail::state_plan<Layer>> states;  // x_0, x_1 ...; two slots for inference
     detail::saved_of_wanted<Layer> last;       // where pruned
     detail::which_rows computed;
 
-    /// What layer k + 1 left, but for the last where pruned: repeat::saved_of knows both.
-    typename Layer::saved at(index_t k) const { return layers.at(k); }
+    /// Whether layer k + 1 computes the wanted rows alone, in memory of its own.
+    bool pruned(index_t k) const { return computed == detail::which_rows::pruned && k == depth - 1; }
+    /// What layer k + 1 left; after a pass still there where `keeps(k)`.
+    typename Layer::saved at(index_t k) const {
+      if constexpr (detail::computes_wanted_rows<Layer>)
+        if (pruned(k)) return last;
+      return layers.at(k);
+    }
+    bool keeps(index_t k) const { return kept == keep::everything || pruned(k); }
     /// x_k, k < N: (rows, d); also x_N where rows are gathered from it.  x_0 for callers who have none of their own.
     output state(index_t k) const {
-      TRIAD_EXPECTS(k >= 0 && k < held, "repeat: state " + std::to_string(k) +
-                                            " is asked for, and the memory has 0 to " + std::to_string(held - 1) +
-                                            "; the last is what forward gives");
+      index_t const most = computed == detail::which_rows::gathered ? depth : depth - 1;
+      TRIAD_EXPECTS(k >= 0 && k <= most, "repeat: state " + std::to_string(k) +
+                                             " is asked for, and the memory has 0 to " + std::to_string(most) +
+                                             "; the last is what forward gives");
       return states.at(k);
     }
   };
@@ -121,13 +129,13 @@ requires(detail::expect_layer<Layer>()) struct repeat {
     return {kept, count(),        plan_layers(place, dims, kept, count()), plan_states(place, dims, kept, count()),
             {},   which_rows::all};
   }
-  /// Memory for a pass of whose result `wanted` rows are wanted, those in in.wanted of forward and backward.
+  /// Memory for a pass of whose result only `wanted` rows are asked for: those in in.wanted of forward and backward.
   saved plan_wanted(arena& place, layer_dims<Layer> dims, keep kept,
                     index_t wanted) const requires detail::computes_wanted_rows<Layer> {
     expect_layers();
     if (!prune)
       return {kept,
-              count() + 1,
+              count(),
               plan_layers(place, dims, kept, count()),
               plan_states(place, dims, kept, count() + 1),
               {},
@@ -144,20 +152,8 @@ requires(detail::expect_layer<Layer>()) struct repeat {
   input input_at(input in, saved const& s, index_t k) const {
     if (k > 0) in = with_state(in, s.state(k));
     if constexpr (detail::computes_wanted_rows<Layer>)
-      if (s.computed != which_rows::pruned || k < count() - 1) in.wanted = decltype(in.wanted){};
+      if (!s.pruned(k)) in.wanted = decltype(in.wanted){};
     return in;
-  }
-
-  /// What layer k + 1 left in s.
-  typename Layer::saved saved_of(saved const& s, index_t k) const {
-    if constexpr (detail::computes_wanted_rows<Layer>)
-      if (s.computed == which_rows::pruned && k == count() - 1) return s.last;
-    return s.at(k);
-  }
-
-  /// Whether s still has what layer k + 1 left after a pass.
-  bool keeps(saved const& s, index_t k) const {
-    return s.kept == keep::everything || (s.computed == which_rows::pruned && k == count() - 1);
   }
 
   /// y = x_N: (rows, d), or the rows that are wanted.
@@ -165,7 +161,7 @@ requires(detail::expect_layer<Layer>()) struct repeat {
   void forward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, output y) const {
     expect_layers();
     for (index_t k = 0; k < count(); ++k)
-      layer.forward(ex, c.child(k), w.at(k), input_at(in, s, k), saved_of(s, k),
+      layer.forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k),
                     k + 1 == count() && s.computed != which_rows::gathered ? y : s.state(k + 1));
     if constexpr (detail::computes_wanted_rows<Layer>)
       if (s.computed == which_rows::gathered) gather_rows(ex, s.state(count()), in.wanted, y);
@@ -185,9 +181,9 @@ requires(detail::expect_layer<Layer>()) struct repeat {
     for (index_t k = count() - 1; k >= 0; --k) {
       auto const to = k == 0 ? dx : steps[k % 2];
       auto const x = input_at(in, s, k);
-      bool const overwritten = s.kept == keep::inputs && k + 1 < count() - (s.computed == which_rows::pruned ? 1 : 0);
+      bool const overwritten = s.kept == keep::inputs && k + 1 < count() && !s.pruned(k + 1);
       if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), steps[k % 2]);  // which is overwritten next
-      layer.backward(ex, c.child(k), w.at(k), x, saved_of(s, k), from, to, gradient.at(k), more(k)...);
+      layer.backward(ex, c.child(k), w.at(k), x, s.at(k), from, to, gradient.at(k), more(k)...);
       from = read_only(to);
     }
   }

@@ -111,7 +111,7 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form, L
     TRIAD_EXPECTS(
         k >= 0 && k < layers.count(),
         "attention_weights: layer " + text(k) + " is asked for, and the layers are 0 to " + text(layers.count() - 1));
-    TRIAD_EXPECTS(layers.keeps(s.layers, k),
+    TRIAD_EXPECTS(s.layers.keeps(k),
                   "attention_weights: the memory of layer " + text(k) + " of " + text(layers.count()) +
                       " was given to another layer, since not everything was kept; plan with keep::everything");
     TRIAD_EXPECTS(graph >= 0 && graph < in.graphs.dims.graphs,
@@ -120,7 +120,7 @@ struct edge_transformer : answers_questions<edge_transformer<T, D, H, F, Form, L
     TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n, "attention_weights: edge (" + text(i) + ", " + text(j) +
                                                           ") is asked for, and no graph has more than " + text(n) +
                                                           " nodes");
-    auto const at = layers.saved_of(s.layers, k).attention;
+    auto const at = s.layers.at(k).attention;
     layers.layer.attention.weights(ex, c.child(0).child(k).child(0), stack_input(in, s), at, graph, i, j, weights);
   }
 
