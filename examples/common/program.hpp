@@ -19,7 +19,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <tuple>
 #include <vector>
 
 #include "number_checks.hpp"
@@ -49,28 +48,21 @@ inline std::string owner_of(std::string const& config) {
   return {};
 }
 
-/// What a config file says of one option, under the name that it has now.
-inline CLI::ConfigItem renamed_item(CLI::ConfigItem item) {
-  auto const option = item.name;
-  for (auto& value : item.inputs) std::tie(item.name, value) = renamed(option, value);
-  return item;
-}
-
 /// The options of a config file as arguments, but for those that the command line gives itself.
 inline std::vector<std::string> configured(CLI::App const& train, std::string const& file) {
   std::vector<std::string> arguments;
-  for (auto const& written : CLI::ConfigTOML().from_file(file)) {
-    auto const item = renamed_item(written);
-    auto const* const option = train.get_option_no_throw("--" + item.name);
+  for (auto const& item : CLI::ConfigTOML().from_file(file)) {
+    auto const name = renamed(item.name);
+    auto const* const option = train.get_option_no_throw("--" + name);
     if (option == nullptr) {
       auto const owner = owner_of(file);
-      throw data_error(file + ": no option of this program's train is called " + written.name +
+      throw data_error(file + ": no option of this program's train is called " + item.name +
                        (owner.empty() ? "" : "; it is of a run of " + owner));
     }
     if (option->count() > 0 || item.inputs.empty()) continue;
     std::string value;
     for (auto const& part : item.inputs) value += (value.empty() ? "" : ",") + part;
-    arguments.push_back("--" + item.name + "=" + value);
+    arguments.push_back("--" + name + "=" + value);
   }
   return arguments;
 }
@@ -83,20 +75,14 @@ inline std::set<std::string> option_names(std::vector<std::string> const& argume
   return names;
 }
 
-/// A line for each option of version 0.1 among arguments that `refused` says were not expected, and that their verb has
-/// under another name: what it is called now.
-inline std::string renamed_options(CLI::App const& app, std::vector<std::string> const& arguments,
-                                   std::string const& refused) {
+/// A line for each option of version 0.1 among arguments that the verb has under another name: what it is called now.
+inline std::string renamed_options(CLI::App const& app, std::vector<std::string> const& arguments) {
   std::string text;
-  for (auto const* const verb : app.get_subcommands(nullptr)) {
-    if (arguments.empty() || verb->get_name() != arguments.front()) continue;
-    for (auto const& option : option_names(arguments)) {
-      auto const* const now = find_rename(option);
-      if (now != nullptr && refused.find("--" + option) != std::string::npos &&
-          verb->get_option_no_throw("--" + std::string(now->is)) != nullptr)
-        text += "--" + option + " is called --" + std::string(now->is) + " now\n";
-    }
-  }
+  for (auto const* const verb : app.get_subcommands())  // the one that was parsed
+    for (auto const& option : option_names(arguments))
+      if (auto const now = renamed(option); now != option && verb->get_option_no_throw("--" + option) == nullptr &&
+                                            verb->get_option_no_throw("--" + now) != nullptr)
+        text += "--" + option + " is called --" + now + " now\n";
   return text;
 }
 
@@ -217,13 +203,14 @@ data_of_run take_from_run(std::string const& program, CLI::App& verb, Query cons
                      " " + verb.get_name());
   found.known = true;
   static std::set<std::string> const of_the_machine{"backend", "precision", "threads", "out"};
-  for (auto const& written : CLI::ConfigTOML().from_file(file)) {
-    auto const item = detail::renamed_item(written);
-    if (item.name == "data" && !item.inputs.empty()) found.trained_on = item.inputs.front();
-    auto* const option = verb.get_option_no_throw("--" + item.name);
-    if (option == nullptr || option->count() > 0 || !option->get_configurable() || of_the_machine.contains(item.name))
+  for (auto const& item : CLI::ConfigTOML().from_file(file)) {
+    auto const name = renamed(item.name);
+    if (name == "data" && !item.inputs.empty()) found.trained_on = item.inputs.front();
+    auto* const option = verb.get_option_no_throw("--" + name);
+    if (option == nullptr || option->count() > 0 || !option->get_configurable() || of_the_machine.contains(name))
       continue;
-    for (auto const& value : item.inputs) option->add_result(value);
+    bool const flag = option->get_expected_min() == 0;  // which may be called by its opposite
+    for (auto const& value : item.inputs) option->add_result(flag ? option->get_flag_value(name, value) : value);
     option->run_callback();
   }
   return found;
@@ -316,7 +303,7 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
     std::ostringstream wrong;
     int const status = app.exit(e, std::cout, wrong);
     if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr)
-      wrong << detail::renamed_options(app, {argv + 1, argv + argc}, e.what());
+      wrong << detail::renamed_options(app, {argv + 1, argv + argc});
     std::fputs(printable(wrong.str()).c_str(), stderr);
     return status == 0 && std::fflush(stdout) != 0 ? 1 : status;  // --help
   } catch (triad::memory_refused const& e) {                      // which says how much

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "toml.hpp"
 #include "triad/io/checkpoint.hpp"
 
 namespace triad::examples {
@@ -42,35 +42,25 @@ constexpr rename const* find_rename(std::string_view option) {
   return nullptr;
 }
 
-/// Whether a flag of a config file is set, in any of the ways that CLI11 knows.
-inline bool flag_is_set(std::string const& option, std::string value) {
-  std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (auto const* yes : {"true", "1", "on", "yes", "y", "t", "+", "enable"})
-    if (value == yes) return true;
-  for (auto const* no : {"false", "0", "off", "no", "n", "f", "-", "disable"})
-    if (value == no) return false;
-  throw data_error("expected true or false as " + option + ", found " + value);
-}
-
-/// An option's name and its value as they are now.
-inline std::pair<std::string, std::string> renamed(std::string const& option, std::string const& value) {
+/// What an option of a config file is called now.  The opposite of a flag, `--tied,!--untied`, is still one.
+inline std::string renamed(std::string const& option) {
   auto const* const r = find_rename(option);
-  if (r == nullptr) return {option, value};
-  return {std::string(r->is), !r->negated ? value : flag_is_set(option, value) ? "false" : "true"};
+  return r == nullptr || r->negated ? option : std::string(r->is);
 }
 
-/// The same of lines `name = value`.
+/// Lines `name = value` of a checkpoint as they are now; a flag is true or false.
 inline std::string renamed_lines(std::string const& text) {
   std::istringstream lines(text);
   std::string all;
   for (std::string line; std::getline(lines, line);) {
-    auto const equals = line.find(" = ");
-    if (equals == std::string::npos) {
+    auto const name = toml_name(line);
+    auto const* const r = find_rename(name);
+    if (r == nullptr)
       all += line + "\n";
-    } else {
-      auto const [name, value] = renamed(line.substr(0, equals), line.substr(equals + 3));
-      all += name + " = " + value + "\n";
-    }
+    else if (r->negated)
+      all += std::string(r->is) + (line == name + " = true" ? " = false\n" : " = true\n");
+    else
+      all += std::string(r->is) + line.substr(name.size()) + "\n";
   }
   return all;
 }
