@@ -139,8 +139,11 @@ template <class Memory = host_memory, class Fields, class NameOf>
 requires(!holds_parameters<Fields>) void load_weights(safetensors const& file, Fields values, NameOf name_of,
                                                       load_weights_options const& options = {},
                                                       Memory const& where = {}) {
-  std::map<std::string, std::set<index_t>> taken;
-  std::map<std::string, index_t> parts_of;
+  struct taken_parts {
+    index_t of;
+    std::set<index_t> numbers;
+  };
+  std::map<std::string, taken_parts> taken;
   walk(values, [&](std::string const& path, auto view) {
     using T = element_t<decltype(view)>;
     auto const theirs = detail::named(name_of(path));
@@ -162,17 +165,16 @@ requires(!holds_parameters<Fields>) void load_weights(safetensors const& file, F
       throw data_error(file.file() + ": tensor " + detail::printable(theirs.name) + " is " + record.type +
                        ", expected " + std::string(element_type_name<T>()) + of + "; " +
                        (longer ? "say {.convert = true} to round it" : "write the file in F32"));
-    taken[theirs.name].insert(theirs.part);
-    auto const [parts, fresh] = parts_of.try_emplace(theirs.name, theirs.parts);
-    TRIAD_EXPECTS(fresh || parts->second == theirs.parts, "load_weights: " + theirs.name + " has " +
-                                                              std::to_string(parts->second) + " parts and " +
-                                                              std::to_string(theirs.parts));
+    auto& parts = taken.try_emplace(theirs.name, taken_parts{theirs.parts, {}}).first->second;
+    TRIAD_EXPECTS(parts.of == theirs.parts, "load_weights: " + theirs.name + " has " + std::to_string(parts.of) +
+                                                " parts and " + std::to_string(theirs.parts));
+    parts.numbers.insert(theirs.part);
   });
   std::string unused;
   std::size_t count = 0;
   for (auto const& [name, record] : file.tensors()) {
     auto const found = taken.find(name);
-    bool const whole = found != taken.end() && static_cast<index_t>(found->second.size()) == parts_of[name];
+    bool const whole = found != taken.end() && static_cast<index_t>(found->second.numbers.size()) == found->second.of;
     if (!whole && !detail::left_out(name, options.leave_out) && ++count <= 4)
       unused += (unused.empty() ? "" : ", ") + detail::printable(name) + " " + shape_text(record.shape) +
                 (found == taken.end() ? "" : " in all its parts");
