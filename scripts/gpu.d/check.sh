@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# Whether anything can run here at all: the driver, the libraries, one case on the device.
+
+missing_libraries() {  # of every program that is here
+  local program name
+  for program in "$state"/bin/*; do
+    [[ -x $program ]] || continue
+    name=$(ldd "$program" | sed -n 's/ => not found.*//p' | tr -d '\t' | sort -u | tr '\n' ' ')
+    if [[ -n $name ]]; then echo "$(basename "$program") lacks $name"; fi
+  done
+}
+
+all_libraries() {
+  local lacking
+  lacking=$(missing_libraries)
+  if [[ -n $lacking ]]; then echo "$lacking" && return 1; fi
+  echo "every library of $(ls $state/bin | wc -l) programs is found"
+}
+
+stage_check() {
+  step driver nvidia-smi || true
+  step device nvidia-smi --query-gpu=name,compute_cap,driver_version,memory.total --format=csv,noheader || true
+  step processor bash -c 'nproc; sed -n "s/model name.*: //p" /proc/cpuinfo | head -n 1' || true
+  need_program triad-test-cuda
+  step libraries all_libraries || true
+  step first-cases "$(bin triad-test-cuda)" "sums on a device*" || true
+}

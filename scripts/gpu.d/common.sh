@@ -1,0 +1,80 @@
+# shellcheck shell=bash
+# What the stages of scripts/gpu share: where things lie, one line of the report for each step, and the time that is left.
+# shellcheck disable=SC2154  # out, dry_run and stages are scripts/gpu's
+
+state=build/gpu  # bin/ lib/ golden/ data/ runs/ log/
+log=$state/log
+report=$log/report.md
+failures=0
+deadline=0
+
+begin_stage() {  # NAME: its time begins
+  deadline=$((SECONDS + ${TRIAD_GPU_STAGE_SECONDS:-480}))
+  if [[ $1 == prebuild || $1 == pack ]]; then return; fi
+  if [[ ! -d $state/bin && -f $state.tar.gz ]]; then tar -C build -xzf $state.tar.gz; fi
+  mkdir -p "$log"
+  # The toolkit's libraries, or those that Python's packages bring, after our own.
+  local folders=("$PWD/$state/lib" /usr/local/cuda/lib64) folder
+  while IFS= read -r folder; do folders+=("$folder"); done < <(python3 -c '
+import glob, nvidia
+for path in nvidia.__path__: print("\n".join(glob.glob(path + "/*/lib")))' 2> /dev/null || true)
+  for folder in "${folders[@]}"; do
+    if [[ -d $folder && :${LD_LIBRARY_PATH:-}: != *:$folder:* ]]; then
+      export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder
+    fi
+  done
+  say ""
+  say "## $1, $(date -u +%F\ %H:%M), commit $(commit)"
+  say ""
+}
+
+commit() { git rev-parse --short HEAD 2> /dev/null || cat $state/commit 2> /dev/null || echo unknown; }
+left() { echo $((deadline > SECONDS ? deadline - SECONDS : 1)); }
+say() { printf '%s\n' "$*" | tee -a "$report"; }
+
+# Of a program: prebuilt, or built here.
+bin() { if [[ -x $state/bin/$1 ]]; then echo "$state/bin/$1"; else echo "build/cuda/bin/$1"; fi; }
+need_program() {  # NAME...
+  local name
+  for name in "$@"; do
+    if [[ ! -x $(bin "$name") ]] && ! $dry_run; then
+      echo "gpu: there is no $name: carry build/gpu.tar.gz here (scripts/gpu prebuild pack), or build it: scripts/gpu build" >&2
+      exit 2
+    fi
+  done
+}
+
+verdict_of() {  # STATUS
+  case $1 in
+    0) echo passed ;;
+    77) echo 'NO GPU' ;;
+    124 | 137) echo 'OUT OF TIME' ;;
+    *) echo "FAILED ($1)" ;;
+  esac
+}
+
+# Runs a command, its output in the log LOG, and reports one line: what, verdict, seconds, and the log's last line.
+step() {  # LOG COMMAND...
+  local name=$1 status=0 begin=$SECONDS
+  shift
+  if $dry_run; then say "    $name: $*" && return; fi
+  if [[ $(type -t "$1") == function ]]; then
+    "$@" > "$log/$name.log" 2>&1 || status=$?
+  else
+    timeout --signal=INT --kill-after=10 "$(left)" "$@" > "$log/$name.log" 2>&1 || status=$?
+  fi
+  ((status == 0)) || failures=$((failures + 1))
+  say "$(printf '    %-28s %-12s %5d s  %s' "$name" "$(verdict_of $status)" $((SECONDS - begin)) \
+    "$(grep -v '^ *$' "$log/$name.log" | tail -n 1 | cut -c 1-110)")"
+  return $status
+}
+
+finish() {
+  if [[ -f $report && -n $out ]]; then
+    mkdir -p "$out"
+    cp "$report" "$out/report.md"
+    tar -C $state --exclude='*.safetensors*' -czf "$out/logs.tar.gz" log $(cd $state && ls -d runs 2> /dev/null)
+  fi
+  if ((failures)); then echo "$failures failed" && exit 1; fi
+  exit 0
+}

@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# What the machine with the GPU may lack, into build/gpu, and all of that into build/gpu.tar.gz.
+
+include_of() {  # HEADER: the folder that the compiler finds it in; nothing where it finds none
+  { printf '#include <%s>\n' "$1" | "${CXX:-c++}" -std=c++20 -M -x c++ - 2> /dev/null || true; } | tr -d '\134' | tr ' ' '\n' |
+    awk -v end="/$1" '!found && length($0) > length(end) && substr($0, length($0) - length(end) + 1) == end {
+      print substr($0, 1, length($0) - length(end)); found = 1 }'
+}
+
+# Libraries that programs load beside the C++ runtime's, the driver's and the toolkit's.
+copy_loaded() {
+  local library
+  ldd "$@" 2> /dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+    grep -E '/lib(openblas|gfortran|quadmath|z|fmt|utf8proc|cudart)[.-]' | while IFS= read -r library; do
+    cp -L "$library" $state/lib/
+  done
+}
+
+# For `build` there: headers and libraries that a bare machine has no packages of.
+copy_for_building() {
+  local header folder library found absent=()
+  for header in catch2/catch.hpp catch2/catch_all.hpp CLI/CLI.hpp nlohmann/json.hpp; do
+    folder=$(include_of $header)
+    if [[ -n $folder ]]; then cp -RL "$folder/${header%%/*}" $state/include/; else absent+=("$header"); fi
+  done
+  for header in zlib.h zconf.h cblas.h openblas_config.h; do
+    folder=$(include_of $header)
+    if [[ -n $folder ]]; then cp -L "$folder/$header" $state/include/; else absent+=("$header"); fi
+  done
+  # What find_package reads, beside the headers it speaks of.
+  for folder in /usr/lib/cmake/Catch2 /usr/share/cmake/Catch2 /usr/share/cmake/CLI11 /usr/lib/cmake/CLI11 /usr/share/cmake/nlohmann_json \
+    /usr/lib/cmake/nlohmann_json; do
+    if [[ -d $folder ]]; then mkdir -p "$state/lib/cmake" && cp -RL "$folder" $state/lib/cmake/; fi
+  done
+  for library in libCatch2WithMain.a libCatch2.a libCatch2Main.a libz.a libopenblas.so libgfortran.so.5 libquadmath.so.0; do
+    found=$("${CXX:-c++}" -print-file-name="$library")
+    if [[ $found == /* ]]; then cp -L "$found" $state/lib/; fi
+  done
+  if [[ -f $state/lib/libopenblas.so && ! -e $state/lib/libopenblas.so.0 ]]; then ln -s libopenblas.so $state/lib/libopenblas.so.0; fi
+  # Of Catch2's two headers one is always absent: the first is version 2's, the second version 3's.
+  if ((${#absent[@]})); then echo "not on this machine, so not in the pack: ${absent[*]}"; fi
+}
+
+stage_pack() {
+  local golden=${TRIAD_GOLDEN_DIR:-../shared/golden} data=${TRIAD_DATA:-../shared/data} part
+  if $dry_run; then echo "    libraries, headers, $golden and $data into $state.tar.gz" && return; fi
+  if ! command -v "${CXX:-c++}" > /dev/null; then
+    echo "gpu: no compiler ${CXX:-c++}, which knows where headers are: install g++ or set CXX" >&2 && exit 2
+  fi
+  rm -rf $state/{include,lib,golden,data} $state.tar.gz
+  mkdir -p $state/{include,lib,golden,data}
+  if [[ -d $state/bin ]]; then copy_loaded $state/bin/*; else copy_for_building; fi
+  if [[ -d $golden ]]; then cp -L "$golden"/*.safetensors $state/golden/; fi
+  for part in clutrr cogs bst cfq scan cognition; do
+    if [[ -d $data/$part ]]; then cp -RL "$data/$part" $state/data/; fi
+  done
+  chmod -R u+w $state
+  tar -C build -czf $state.tar.gz gpu
+  du -sh $state/* | sed "s|$state/||"
+  echo "$(du -sh $state.tar.gz | cut -f 1) in $state.tar.gz"
+}

@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# compute-sanitizer over named cases: memcheck of all that touch device memory, racecheck of one small and one tiled shape.
+
+sanitizer() {
+  local toolkit
+  toolkit=$(dirname "$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
+  command -v compute-sanitizer || ls "$toolkit/compute-sanitizer" "$toolkit/../compute-sanitizer/compute-sanitizer" 2> /dev/null | head -n 1 || true
+}
+
+stage_sanitize() {
+  local tool found program pids=() pid
+  found=$(sanitizer)
+  if [[ -z $found ]] && ! $dry_run; then
+    say "    compute-sanitizer is missing on this machine: nothing was sanitised"
+    failures=$((failures + 1))
+    return
+  fi
+  need_program triad-test-cuda
+  program=$(bin triad-test-cuda)
+  # Side by side: each is slow for the host's sake, not the GPU's.
+  sanitized() { step "$1-$2" "$found" --tool "$1" --error-exitcode 9 "$program" "$3"; }
+  for tool in memcheck racecheck initcheck synccheck; do
+    sanitized $tool small "graphs of a few nodes*" & pids+=($!)
+    sanitized $tool tiled "larger graphs*" & pids+=($!)
+  done
+  sanitized memcheck tensor-cores "products on tensor cores*" & pids+=($!)
+  sanitized racecheck tensor-cores "products on tensor cores*" & pids+=($!)
+  sanitized memcheck rows "rows are gathered*" & pids+=($!)
+  sanitized memcheck softmax "softmax on a device*" & pids+=($!)
+  sanitized memcheck relation "relation-aware attention on a device*" & pids+=($!)
+  sanitized memcheck products "what follows a product*" & pids+=($!)
+  for pid in "${pids[@]}"; do wait "$pid" || failures=$((failures + 1)); done
+}
