@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#if __has_include(<catch2/catch_all.hpp>)
+#if TRIAD_TEST_CATCH2 >= 3
 #include <catch2/catch_session.hpp>
 #else
 #define CATCH_CONFIG_RUNNER
@@ -16,7 +16,7 @@ inline int run_typed_tests(int count, char** words) {
   Catch::Session session;
   if (int const status = session.applyCommandLine(count, words); status != 0) return status;
   if (auto& chosen = session.configData().testsOrTags; chosen.empty()) chosen.push_back("*triad::test::on_device*");
-#if __has_include(<catch2/catch_all.hpp>)
+#if TRIAD_TEST_CATCH2 >= 3
   return session.run();  // no test at all is a failure
 #else
   session.configData().warnings = Catch::WarnAbout::NoTests;

@@ -1,6 +1,6 @@
 // main() of the tests on a GPU: where there is none it says so and leaves with the status that CTest takes for skipped.
 // SPDX-License-Identifier: Apache-2.0
-#if __has_include(<catch2/catch_session.hpp>)
+#if TRIAD_TEST_CATCH2 >= 3
 #include <catch2/catch_session.hpp>
 #else
 #define CATCH_CONFIG_RUNNER

@@ -51,8 +51,8 @@ struct dep_heads {
     });
     r.output("arc", bench.read(arc));
     r.output("relation", bench.read(relation));
-    r.output("loss", {inner_product(bench.read(arc), file.values("cotangent/arc")) +
-                      inner_product(bench.read(relation), file.values("cotangent/relation"))});
+    r.output("loss", std::vector<double>{inner_product(bench.read(arc), file.values("cotangent/arc")) +
+                                         inner_product(bench.read(relation), file.values("cotangent/relation"))});
     r.gradient("in/x", bench.read(dx));
     compare_gradients(bench, params, r, names);
   }

@@ -88,7 +88,7 @@ void check_fused_layer(Ex& ex, golden_file const& file, report& r, bool decodes)
   r.output("after_fuse", bench.read(saved.after_fuse));
   auto const found = bench.read(y);
   r.output("y", found);
-  r.output("loss", {inner_product(found, file.values("cotangent/y"))});
+  r.output("loss", std::vector<double>{inner_product(found, file.values("cotangent/y"))});
   r.gradient("in/stack", turned(bench.read(d_states), layers, batch, tokens * d));
   if (decodes) r.gradient("in/encoder_out", bench.read(d_source));
   compare_gradients(bench, params, r, names);
