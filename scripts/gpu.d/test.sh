@@ -16,7 +16,8 @@ export -f one_case
 
 every_case() {  # PROGRAM LOG: 16 side by side; the last line counts
   local cases="$log/$2.cases" results="$log/$2.results"
-  "$1" --list-test-names-only > "$cases" || true  # Catch2 version 2 gives their number as the status
+  # Catch2 version 2 gives their number as the status.
+  "$1" --list-test-names-only ${TRIAD_GPU_CASES:+"$TRIAD_GPU_CASES"} > "$cases" || true
   xargs -d '\n' -P 16 -I '{}' bash -c 'one_case "$1" "$2"' case "$1" '{}' < <(grep -v '^ *$' "$cases") > "$results" 2>&1 || true
   local good bad
   good=$(grep -c '^passed: ' "$results" || true)
@@ -47,15 +48,24 @@ same_losses() {  # PROGRAM ARGUMENTS...
     END { printf "%d epochs, largest relative difference of the loss %.2e, at the end %s\n", rows, worst, last; exit !(rows > 0 && worst < 2e-2) }'
 }
 
+small_questions() {
+  local folder=$state/runs/same/questions
+  rm -rf $folder
+  mkdir -p $folder
+  "$(bin cfq)" generate --out $folder --count 400 --seed 3 &&
+    "$(bin cfq)" split --data $folder/rules.jsonl --out $folder/mcd --train 120 --dev-and-test 20 --atom-limit 0.2
+}
+
 stage_test() {
   need_program triad-test-cuda triad-golden clutrr
   step device-cases every_case "$(bin triad-test-cuda)" device-cases || true
   step golden-ours "$(bin triad-golden)" tests/data/golden --backend cuda || true
   if [[ -d $(golden_folder) ]]; then step golden-published "$(bin triad-golden)" "$(golden_folder)" --backend cuda || true; fi
-  step losses-clutrr same_losses clutrr --preset smoke --dropout 0.1 --epochs 3 || true
-  step losses-cogs same_losses cogs --preset smoke --epochs 3 || true
-  step losses-trees same_losses tree-transforms --preset smoke --epochs 3 || true
-  step losses-cfq same_losses cfq --task parse --preset smoke --epochs 3 || true
-  step losses-cognition same_losses cognition --preset smoke --epochs 3 || true
+  step losses-clutrr same_losses clutrr --preset smoke --dropout 0.1 || true
+  step losses-cogs same_losses cogs --preset smoke --dropout 0.1 || true
+  step losses-trees same_losses tree-transforms --preset smoke || true
+  step losses-cognition same_losses cognition --preset smoke --dropout 0.1 || true
+  step questions small_questions || true
+  step losses-cfq same_losses cfq --task parse --preset smoke --updates 20 --data $state/runs/same/questions/mcd || true
   if [[ -x $(bin triad-test-cuda-typed) ]]; then step typed-cases every_case "$(bin triad-test-cuda-typed)" typed-cases || true; fi
 }
