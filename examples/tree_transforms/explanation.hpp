@@ -6,61 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "score.hpp"
-#include "symbolic.hpp"
+#include "rows.hpp"
+#include "triad/tree/explanation.hpp"
 #include "triad/tree/s_expression.hpp"
 
 namespace tree_transforms {
 
-using triad::symbol_tree;
-
-struct explained_step {
-  operation what;
-  double weight;
-  struct taken {
-    argument which;
-    index_t tree;
-    double weight;
-  };
-  std::vector<taken> arguments;
-  std::string root;  // of cons
-  double root_score;
-  symbol_tree tree;  // written by the machine
-  bool needed;       // the result depends on it, by the likeliest choices
-  traced_step all;   // every weight
-};
-
-struct explanation {
-  symbol_tree source;
-  std::vector<explained_step> steps;
-  std::string program;   // the likeliest choices that are needed
-  double certainty = 0;  // the smallest weight among them
-  bool agrees = false;   // its result, on trees of symbols, is the machine's
-};
-
-/// answer: the machine's symbol at every position, which may stand also where no tree has a node.
-inline explanation explain_trace(numbered_tree const& source, trace const& said, triad::vocabulary const& labels,
-                                 triad::tree_positions<> const& positions, std::vector<index_t> const& answer) {
-  auto const p = likeliest(said);
-  auto const memory = execute(p, source, positions.depth());
-  auto const wanted = needed(p);
-  explanation e{labels.label(source),
-                {},
-                to_text(p, labels),
-                certainty(said, p, memory),
-                symbols_of(memory.back(), positions) == answer};
-  for (std::size_t k = 0; k < said.size(); ++k) {
-    explained_step step{p[k].what, said[k].weight(p[k].what),  {},        {},
-                        0,         labels.label(said[k].tree), wanted[k], said[k]};
-    for (auto const a : arguments_of(p[k].what))
-      step.arguments.push_back({a, p[k].tree(a), said[k].weight(a, p[k].tree(a))});
-    if (p[k].what == operation::cons) step.root = labels.label(p[k].root), step.root_score = said[k].root_score;
-    e.steps.push_back(std::move(step));
-  }
-  return e;
-}
+using triad::explained_step;
+using explanation = triad::tree_explanation;
 
 inline std::string weight_text(double weight) {
   char text[32];
@@ -71,7 +25,7 @@ inline std::string weight_text(double weight) {
 /// "CONS 0.99  LF  T3 1.00  T1 0.98"
 inline std::string headline(explained_step const& s) {
   std::string text = std::string(name_of(s.what)) + " " + weight_text(s.weight);
-  if (s.what == operation::cons) text += "  " + s.root;
+  if (s.what == triad::tree_operation::cons) text += "  " + s.root;
   for (auto const& a : s.arguments) text += "  T" + std::to_string(a.tree) + " " + weight_text(a.weight);
   return text;
 }
@@ -103,7 +57,7 @@ inline std::string to_json(explanation const& e) {
     nlohmann::ordered_json step;
     step["operation"] = name_of(s.what);
     step["needed"] = s.needed;
-    for (auto const o : {operation::car, operation::cdr, operation::cons})
+    for (auto const o : {triad::tree_operation::car, triad::tree_operation::cdr, triad::tree_operation::cons})
       step["operations"][name_of(o)] = s.all.weight(o);
     char const* const names[] = {"car", "cdr", "left", "right"};
     for (auto const& a : s.arguments)
@@ -111,7 +65,7 @@ inline std::string to_json(explanation const& e) {
           {{"argument", names[static_cast<std::size_t>(a.which)]}, {"tree", a.tree}, {"weight", a.weight}});
     for (std::size_t a = 0; a < 4; ++a)
       for (auto const& weights : s.all.arguments) step["weights"][names[a]].push_back(weights[a]);
-    if (s.what == operation::cons) step["root"] = {{"label", s.root}, {"score", s.root_score}};
+    if (s.what == triad::tree_operation::cons) step["root"] = {{"label", s.root}, {"score", s.root_score}};
     step["tree"] = triad::to_text(s.tree);
     json["steps"].push_back(std::move(step));
   }

@@ -10,8 +10,8 @@
 #include "../common/learner.hpp"
 #include "options.hpp"
 #include "placed.hpp"
-#include "trace.hpp"
 #include "triad/tree/positions.hpp"
+#include "triad/tree/program_trace.hpp"
 
 namespace tree_transforms {
 
@@ -24,7 +24,7 @@ class machine : public triad::examples::learner {
   /// The symbols of every tree of the batch, position by position, until the next call; 0: nothing.
   virtual std::span<index_t const> infer() = 0;
   /// What the last infer() did, for every tree of the batch; `trees`: also what each step wrote.
-  virtual std::vector<trace> traced(bool trees) = 0;
+  virtual std::vector<triad::tree_trace> traced(bool trees) = 0;
 
   virtual triad::tree_positions<> const& positions() const = 0;
 };

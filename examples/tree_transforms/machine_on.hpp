@@ -91,12 +91,12 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
     return decoded(triad::as_matrix(triad::read_only(scores)));
   }
 
-  std::vector<trace> traced(bool trees) override {
+  std::vector<triad::tree_trace> traced(bool trees) override {
     auto const s = trainer_.saved(given_.sizes);
     auto const batch = static_cast<std::size_t>(given_.sizes.batch),
                steps = static_cast<std::size_t>(trainer_.model().steps);
     auto const columns = static_cast<std::size_t>(trainer_.model().symbols);
-    std::vector<trace> found(batch, trace(steps));
+    std::vector<triad::tree_trace> found(batch, triad::tree_trace(steps));
     auto const arguments = fetched(s.arguments);
     for (std::size_t k = 0; k < steps; ++k) {
       auto const operation = fetched(s.operation(static_cast<index_t>(k))),
@@ -147,7 +147,7 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
   }
 
   /// What step k wrote.
-  void read_trees(typename Model::saved const& s, index_t k, std::vector<trace>& found) {
+  void read_trees(typename Model::saved const& s, index_t k, std::vector<triad::tree_trace>& found) {
     if (tree_scratch_.bytes() == 0) {
       auto const bytes = triad::planned_bytes([&](triad::arena& a) {
         a.make<triad::tensor<float, triad::dyn, triad::dyn>>(trainer_.given().capacity.batch * positions_.count(),

@@ -15,6 +15,7 @@
 namespace tree_transforms {
 
 using triad::index_t;
+using triad::numbered_tree;
 using triad::symbol_tree;
 
 struct row {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "machine.hpp"
-#include "symbolic.hpp"
 #include "triad/tree/placement.hpp"
+#include "triad/tree/program_trace.hpp"
 
 namespace tree_transforms {
 
@@ -96,7 +96,7 @@ inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
 inline program_tally score_programs(machine& net, placed_rows const& rows, triad::vocabulary const& labels,
                                     double threshold, tally& own) {
   program_tally t;
-  std::vector<trace> traces;
+  std::vector<triad::tree_trace> traces;
   index_t first = 0;
   auto const& positions = net.positions();
   auto const judge = [&](index_t i, std::span<index_t const> answer) {

@@ -1,0 +1,70 @@
+// What a tree machine did with one tree, step by step and in labels: what programs print, draw or write as JSON.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/mdspan.hpp"
+#include "triad/tree/placement.hpp"
+#include "triad/tree/positions.hpp"
+#include "triad/tree/program.hpp"
+#include "triad/tree/program_trace.hpp"
+#include "triad/tree/symbol_tree.hpp"
+#include "triad/tree/vocabulary.hpp"
+
+namespace triad {
+
+/// The likeliest choices of one step, and what the machine wrote.  Weights are from 0 to 1.
+struct explained_step {
+  tree_operation what;
+  double weight;
+  struct taken {
+    tree_argument which;
+    index_t tree;
+    double weight;
+  };
+  std::vector<taken> arguments;
+  std::string root;  // of cons
+  double root_score;
+  symbol_tree tree;  // written by the machine
+  bool needed;       // the result depends on it, by the likeliest choices
+  traced_step all;   // every weight
+};
+
+struct tree_explanation {
+  symbol_tree source;
+  std::vector<explained_step> steps;
+  std::string program;   // the likeliest choices that are needed
+  double certainty = 0;  // the smallest weight among them
+  bool agrees = false;   // its result, on trees of symbols, is the machine's
+};
+
+/// said: with the trees that were written.  answer: the machine's symbol at every position, 0 where there is none,
+/// which may stand also where no tree has a node.
+template <index_t B, index_t D>
+tree_explanation explain_trace(numbered_tree const& source, tree_trace const& said, vocabulary const& labels,
+                               tree_positions<B, D> const& positions, std::vector<index_t> const& answer) {
+  TRIAD_EXPECTS(static_cast<index_t>(answer.size()) == positions.count(),
+                "explain_trace: the answer has not one symbol a position");
+  auto const p = likeliest(said);
+  auto const memory = execute(p, source, positions.depth());
+  auto const wanted = needed(p);
+  std::vector<index_t> result(answer.size());
+  place_labels(positions, memory.back(), vec<index_t>(result.data(), positions.count()));
+  tree_explanation e{labels.label(source), {}, to_text(p, labels), certainty(said, p, memory), result == answer};
+  for (std::size_t k = 0; k < said.size(); ++k) {
+    explained_step step{p[k].what, said[k].weight(p[k].what),  {},        {},
+                        0,         labels.label(said[k].tree), wanted[k], said[k]};
+    for (auto const a : arguments_of(p[k].what))
+      step.arguments.push_back({a, p[k].tree(a), said[k].weight(a, p[k].tree(a))});
+    if (p[k].what == tree_operation::cons) step.root = labels.label(p[k].root), step.root_score = said[k].root_score;
+    e.steps.push_back(std::move(step));
+  }
+  return e;
+}
+
+}  // namespace triad

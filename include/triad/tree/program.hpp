@@ -1,0 +1,127 @@
+// Programs of car, cdr and cons on trees of symbols, run without any network.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   T0 = the input;  step k writes T(k+1) = car T | cdr T | cons root T T' of any trees before it;  the last tree is
+//     the result
+//
+// Steps that the result does not depend on are left out of a program's text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "triad/core/contracts.hpp"
+#include "triad/tree/symbol_tree.hpp"
+#include "triad/tree/vocabulary.hpp"
+
+namespace triad {
+
+enum class tree_operation { car, cdr, cons };
+
+constexpr char const* name_of(tree_operation o) {
+  constexpr std::array<char const*, 3> names{"CAR", "CDR", "CONS"};
+  return names[static_cast<std::size_t>(o)];
+}
+
+/// What an operation takes; left and right are cons's.
+enum class tree_argument { car, cdr, left, right };
+
+/// The arguments that an operation has.
+inline std::span<tree_argument const> arguments_of(tree_operation o) {
+  static constexpr std::array<tree_argument, 4> all{tree_argument::car, tree_argument::cdr, tree_argument::left,
+                                                    tree_argument::right};
+  if (o == tree_operation::cons) return std::span(all).subspan(2, 2);
+  return std::span(all).subspan(o == tree_operation::car ? 0 : 1, 1);
+}
+
+/// One step.
+struct tree_instruction {
+  tree_operation what = tree_operation::car;
+  index_t from = 0, right = 0;  // numbers of trees: the argument, or both of cons
+  index_t root = 0;             // label of cons
+  bool operator==(tree_instruction const&) const = default;
+
+  /// The tree that an argument names.
+  index_t tree(tree_argument a) const { return a == tree_argument::right ? right : from; }
+};
+
+using tree_program = std::vector<tree_instruction>;
+
+/// The child of that number, the empty tree where there is none.
+inline numbered_tree child_of(numbered_tree const& tree, index_t child_number) {
+  return tree.empty() ? numbered_tree() : tree.subtree(tree.child(0, child_number));
+}
+
+/// Without what lies deeper than `depth` (a root alone has depth 1), as roles of that depth lose it.
+inline numbered_tree cut(numbered_tree const& tree, index_t depth) {
+  if (tree.depth() <= depth) return tree;
+  numbered_tree::builder made;
+  tree.walk([&](index_t at, index_t, index_t level) {
+    if (level >= depth) return;
+    while (made.level() > level) made.close();
+    made.open(tree.label(at), tree[at].child_number);
+  });
+  while (made.level() > 0) made.close();
+  return made.finish();
+}
+
+/// What one step writes, of the trees before it.  Throws contract_violation where it names one that is not there.
+inline numbered_tree execute(tree_instruction const& step, std::vector<numbered_tree> const& memory, index_t depth) {
+  auto const tree = [&](tree_argument a) -> numbered_tree const& {
+    auto const number = step.tree(a);
+    TRIAD_EXPECTS(number >= 0 && number < static_cast<index_t>(memory.size()),
+                  "tree_program: a step names tree " + std::to_string(number) + ", and there are " +
+                      std::to_string(memory.size()));
+    return memory[static_cast<std::size_t>(number)];
+  };
+  if (step.what != tree_operation::cons)
+    return child_of(tree(tree_argument::left), step.what == tree_operation::car ? 0 : 1);
+  return cut(numbered_tree(step.root, {tree(tree_argument::left), tree(tree_argument::right)}), depth);
+}
+
+/// All trees of a run, the input first and the result last.  depth: of the roles; what cons makes deeper is lost.
+inline std::vector<numbered_tree> execute(tree_program const& p, numbered_tree const& input, index_t depth) {
+  std::vector<numbered_tree> memory{input};
+  for (auto const& step : p) memory.push_back(execute(step, memory, depth));
+  return memory;
+}
+
+/// Of every step: whether the result depends on it.
+inline std::vector<bool> needed(tree_program const& p) {
+  std::vector<bool> wanted(p.size() + 1);
+  wanted.back() = true;
+  for (auto k = p.size(); k-- > 0;) {
+    if (!wanted[k + 1]) continue;
+    for (auto const a : arguments_of(p[k].what)) wanted[static_cast<std::size_t>(p[k].tree(a))] = true;
+  }
+  return {wanted.begin() + 1, wanted.end()};
+}
+
+/// One step as text: "CONS LF T3 T1"; name(tree number).
+template <class Name>
+std::string to_text(tree_instruction const& step, vocabulary const& labels, Name&& name) {
+  std::string text = name_of(step.what);
+  if (step.what == tree_operation::cons) text += " " + labels.label(step.root);
+  for (auto const a : arguments_of(step.what)) text += " " + name(step.tree(a));
+  return text;
+}
+
+/// The needed steps, their trees numbered anew: "T1 = CDR T0; T2 = CONS LF T1 T0".
+inline std::string to_text(tree_program const& p, vocabulary const& labels) {
+  auto const wanted = needed(p);
+  std::vector<index_t> number(p.size() + 1);
+  index_t next = 0;
+  std::string text;
+  auto const name = [&](index_t tree) { return "T" + std::to_string(number[static_cast<std::size_t>(tree)]); };
+  for (std::size_t k = 0; k < p.size(); ++k) {
+    if (!wanted[k]) continue;
+    number[k + 1] = ++next;
+    text += (text.empty() ? "" : "; ") + name(static_cast<index_t>(k + 1)) + " = " + to_text(p[k], labels, name);
+  }
+  return text;
+}
+
+}  // namespace triad

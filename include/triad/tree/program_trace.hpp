@@ -1,0 +1,85 @@
+// What a tree machine did with one tree, its soft choices at each step, and the program that can be read off them.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A machine's choices are weights.  Its program takes the largest: that is one for every input, and the weights may
+// differ by input, so may the programs.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "triad/core/contracts.hpp"
+#include "triad/tree/program.hpp"
+#include "triad/tree/symbol_tree.hpp"
+
+namespace triad {
+
+/// Step k chooses among trees 0 .. k, of which 0 is the input, and writes tree k + 1.  Weights are from 0 to 1.
+struct traced_step {
+  std::array<double, 3> operations{};              // weights of car, cdr, cons
+  std::vector<std::array<double, 4>> arguments{};  // weight of every tree so far, for each argument
+  index_t root = 0;                                // the label that the root of cons has most of
+  double root_score = 0;                           // how much of it
+  numbered_tree tree{};                            // written, where that was asked for
+
+  tree_operation most_likely() const {
+    return static_cast<tree_operation>(std::max_element(operations.begin(), operations.end()) - operations.begin());
+  }
+  double weight(tree_operation o) const { return operations[static_cast<std::size_t>(o)]; }
+  double weight(tree_argument a, index_t tree_number) const {
+    return arguments[static_cast<std::size_t>(tree_number)][static_cast<std::size_t>(a)];
+  }
+  /// The tree with the largest weight, the first of several.
+  index_t most_likely(tree_argument a) const {
+    index_t best = 0;
+    for (index_t l = 1; l < static_cast<index_t>(arguments.size()); ++l)
+      if (weight(a, l) > weight(a, best)) best = l;
+    return best;
+  }
+};
+
+/// One step for each of the machine's.
+using tree_trace = std::vector<traced_step>;
+
+/// The likeliest choices.
+inline tree_program likeliest(tree_trace const& said) {
+  tree_program p;
+  for (auto const& step : said) {
+    tree_instruction next;
+    next.what = step.most_likely();
+    auto const arguments = arguments_of(next.what);
+    next.from = step.most_likely(arguments.front());
+    next.right = next.what == tree_operation::cons ? step.most_likely(tree_argument::right) : 0;
+    next.root = next.what == tree_operation::cons ? step.root : 0;
+    p.push_back(next);
+  }
+  return p;
+}
+
+/// The weight of an argument's tree, and of all that are the same tree in `memory`: choosing among equal trees is no
+/// doubt.
+inline double certainty(traced_step const& step, tree_argument a, index_t chosen,
+                        std::vector<numbered_tree> const& memory) {
+  double sum = 0;
+  for (std::size_t l = 0; l < step.arguments.size(); ++l)
+    if (memory[l] == memory[static_cast<std::size_t>(chosen)]) sum += step.weight(a, static_cast<index_t>(l));
+  return sum;
+}
+
+/// The smallest weight of all choices of needed steps; memory: execute(p, input, depth).
+inline double certainty(tree_trace const& said, tree_program const& p, std::vector<numbered_tree> const& memory) {
+  TRIAD_EXPECTS(said.size() == p.size() && memory.size() == p.size() + 1,
+                "certainty: a trace, its program and its trees belong together");
+  auto const wanted = needed(p);
+  double least = 1;
+  for (std::size_t k = 0; k < p.size(); ++k) {
+    if (!wanted[k]) continue;
+    least = std::min(least, said[k].weight(p[k].what));
+    for (auto const a : arguments_of(p[k].what)) least = std::min(least, certainty(said[k], a, p[k].tree(a), memory));
+  }
+  return least;
+}
+
+}  // namespace triad
