@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,8 +15,8 @@
 #include "noise.hpp"
 #include "temperature.hpp"
 #include "triad/batches/tree_loader.hpp"
+#include "triad/models/tree_trace.hpp"
 #include "triad/tree/bind.hpp"
-#include "triad/tree/placement.hpp"
 
 namespace tree_transforms {
 
@@ -93,29 +92,8 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
 
   std::vector<triad::tree_trace> traced(bool trees) override {
     auto const s = trainer_.saved(given_.sizes);
-    auto const batch = static_cast<std::size_t>(given_.sizes.batch),
-               steps = static_cast<std::size_t>(trainer_.model().steps);
-    auto const columns = static_cast<std::size_t>(trainer_.model().symbols);
-    std::vector<triad::tree_trace> found(batch, triad::tree_trace(steps));
-    auto const arguments = fetched(s.arguments);
-    for (std::size_t k = 0; k < steps; ++k) {
-      auto const operation = fetched(s.operation(static_cast<index_t>(k))),
-                 root = fetched(s.root(static_cast<index_t>(k)));
-      for (std::size_t b = 0; b < batch; ++b) {
-        auto& step = found[b][k];
-        for (std::size_t j = 0; j < 3; ++j) step.operations[j] = static_cast<double>(operation[b * 3 + j]);
-        step.arguments.resize(k + 1);
-        for (std::size_t l = 0; l <= k; ++l)
-          for (std::size_t j = 0; j < 4; ++j)
-            step.arguments[l][j] = static_cast<double>(arguments[((k * batch + b) * steps + l) * 4 + j]);
-        auto const* const fillers = root.data() + b * columns;
-        auto const* const most = std::max_element(fillers + 1, fillers + columns);  // <empty> is no label
-        step.root = static_cast<index_t>(most - fillers);
-        step.root_score = static_cast<double>(*most);
-      }
-      if (trees) read_trees(s, static_cast<index_t>(k), found);
-    }
-    return found;
+    if (!trees) return triad::traces_of(trainer_.model(), trainer_.parameters().where(), given_, s);
+    return triad::traces_of(ex_, trainer_.model(), trainer_.parameters().values(), positions_, given_, s);
   }
 
  private:
@@ -130,13 +108,6 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
     return batch;
   }
 
-  template <class View>
-  std::vector<float> fetched(View view) const {
-    std::vector<float> values(static_cast<std::size_t>(view.size()));
-    trainer_.parameters().where().to_host(values.data(), view.data_handle(), values.size() * sizeof(float));
-    return values;
-  }
-
   /// The symbols of rows of scores: (batch N, symbols).
   std::span<index_t const> decoded(triad::matrix<float const> scores) {
     triad::vec<index_t> const there(static_cast<index_t*>(symbols_there_.data()), scores.extent(0));
@@ -146,31 +117,12 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
     return std::span<index_t const>(symbols_).first(count);
   }
 
-  /// What step k wrote.
-  void read_trees(typename Model::saved const& s, index_t k, std::vector<triad::tree_trace>& found) {
-    if (tree_scratch_.bytes() == 0) {
-      auto const bytes = triad::planned_bytes([&](triad::arena& a) {
-        a.make<triad::tensor<float, triad::dyn, triad::dyn>>(trainer_.given().capacity.batch * positions_.count(),
-                                                             trainer_.model().symbols);
-      });
-      tree_scratch_ = triad::buffer<typename Ex::memory>(bytes, triad::memory_of(ex_));
-    }
-    auto scratch = tree_scratch_.place();
-    triad::tree_pass<float> const pass{given_.support, s.memory, s.weights};
-    auto const symbols = decoded(
-        trainer_.model().interpreter.unbind(ex_, trainer_.parameters().values().interpreter, scratch, pass, k + 1));
-    auto const count = static_cast<std::size_t>(positions_.count());
-    for (std::size_t b = 0; b < found.size(); ++b)
-      found[b][static_cast<std::size_t>(k)].tree =
-          triad::tree_of_labels(positions_, triad::vec<index_t const>(symbols.data() + b * count, positions_.count()));
-  }
-
   options options_;
   triad::tree_positions<> positions_;
   [[no_unique_address]] Roles roles_;
   triad::tree_loader<Ex, float> loader_;
   std::optional<gumbel_noise<Ex>> noise_;
-  triad::buffer<typename Ex::memory> symbols_there_, tree_scratch_;
+  triad::buffer<typename Ex::memory> symbols_there_;
   std::vector<index_t> symbols_;
   batch_type given_{};  // what infer() was asked last
 };

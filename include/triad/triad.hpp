@@ -29,6 +29,7 @@
 #include "triad/models/roberta.hpp"
 #include "triad/models/transformer_parser.hpp"
 #include "triad/models/tree_machine.hpp"
+#include "triad/models/tree_trace.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/train/gradient_check.hpp"
 #include "triad/train/initialize.hpp"

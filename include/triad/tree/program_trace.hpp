@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A machine's choices are weights.  Its program takes the largest: that is one for every input, and the weights may
-// differ by input, so may the programs.
+// differ by input, so may the programs.  models/tree_trace.hpp reads a trace from what a machine saved.
 #pragma once
 
 #include <algorithm>

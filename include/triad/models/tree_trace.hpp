@@ -1,0 +1,113 @@
+// What a tree machine did, read from what a pass saved: every choice of every step, and the trees that were written.
+// SPDX-License-Identifier: Apache-2.0
+//
+// tree/program_trace.hpp makes programs of it.  For machines whose trees branch in two, as car, cdr and cons have it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "triad/core/backend.hpp"
+#include "triad/core/buffer.hpp"
+#include "triad/core/scratch.hpp"
+#include "triad/core/views.hpp"
+#include "triad/models/tree_machine.hpp"
+#include "triad/ops/matmul.hpp"
+#include "triad/ops/tree_loss.hpp"
+#include "triad/tree/bind.hpp"
+#include "triad/tree/placement.hpp"
+#include "triad/tree/positions.hpp"
+#include "triad/tree/program_trace.hpp"
+
+namespace triad {
+
+namespace detail {
+template <class Memory, class View>
+auto copied(Memory const& from, View view) {
+  std::vector<std::remove_const_t<typename View::element_type>> values(static_cast<std::size_t>(view.size()));
+  from.to_host(values.data(), view.data_handle(), values.size() * sizeof(values[0]));
+  return values;
+}
+}  // namespace detail
+
+/// One trace for each sample of the batch, without the trees.  s: what forward saved for `in`, which lies in memory
+/// `where` (memory_of(backend)); in training as in inference.  The root of a step is the label, <empty> excepted, whose
+/// filler is most like what the agent said.
+template <class Model, class Memory>
+std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typename Model::input const& in,
+                                  typename Model::saved const& s) {
+  TRIAD_EXPECTS(model.branching() == 2, "traces_of: car, cdr and cons are of trees with two children, and these have " +
+                                            std::to_string(model.branching()));
+  auto const batch = static_cast<std::size_t>(s.batch), steps = static_cast<std::size_t>(model.steps),
+             symbols = static_cast<std::size_t>(model.symbols), width = static_cast<std::size_t>(model.fillers());
+  std::vector<tree_trace> found(batch, tree_trace(steps));
+  auto const arguments = detail::copied(where, s.arguments);
+  auto const fillers =
+      model.unit_fillers ? std::vector<typename Model::value_type>() : detail::copied(where, in.fillers);
+  for (std::size_t k = 0; k < steps; ++k) {
+    auto const operation = detail::copied(where, s.operation(static_cast<index_t>(k))),
+               root = detail::copied(where, s.root(static_cast<index_t>(k)));
+    for (std::size_t b = 0; b < batch; ++b) {
+      auto& step = found[b][k];
+      for (std::size_t j = 0; j < 3; ++j) step.operations[j] = static_cast<double>(operation[b * 3 + j]);
+      step.arguments.resize(k + 1);
+      for (std::size_t l = 0; l <= k; ++l)
+        for (std::size_t j = 0; j < 4; ++j)
+          step.arguments[l][j] = static_cast<double>(arguments[((k * batch + b) * steps + l) * 4 + j]);
+      auto const* const said = root.data() + b * width;
+      for (std::size_t v = 1; v < symbols; ++v) {
+        double score = 0;
+        if (model.unit_fillers)
+          score = static_cast<double>(said[v]);
+        else
+          for (std::size_t f = 0; f < width; ++f)
+            score += static_cast<double>(said[f]) * static_cast<double>(fillers[v * width + f]);
+        if (v == 1 || score > step.root_score) step.root = static_cast<index_t>(v), step.root_score = score;
+      }
+    }
+  }
+  return found;
+}
+
+/// The same with the tree that each step wrote: the symbol at each position by decode_rows and `threshold`.  w: the
+/// parameters.  Takes memory for the scores of a batch's trees while it runs.
+template <backend Ex, class Model>
+std::vector<tree_trace> traces_of(Ex& ex, Model const& model,
+                                  typename Model::template fields<typename Model::value_type const> const& w,
+                                  tree_positions<> const& positions, typename Model::input const& in,
+                                  typename Model::saved const& s, double threshold = decode_threshold) {
+  using T = typename Model::value_type;
+  using memory = typename Ex::memory;
+  TRIAD_EXPECTS(positions.count() == model.positions,
+                "traces_of: these positions are not those of the machine's trees");
+  auto const where = memory_of(ex);
+  auto found = traces_of(model, where, in, s);
+  auto const rows = s.batch * positions.count();
+  buffer<memory> there(static_cast<std::size_t>(rows) * sizeof(index_t), where);
+  vec<index_t> const symbols(static_cast<index_t*>(there.data()), rows);
+  tree_pass<T> const pass{in.support, s.memory, s.weights};
+  for (index_t k = 0; k < model.steps; ++k) {
+    auto const decode = [&](auto& backend, call const& c) {
+      auto const frame = c.scratch->open();
+      auto const fillers = model.interpreter.unbind(backend, w.interpreter, *c.scratch, pass, k + 1);
+      if (model.unit_fillers) return decode_rows(backend, fillers, threshold, symbols);
+      auto const scores = c.scratch->template make<tensor<T, dyn, dyn>>(rows, model.symbols);
+      matmul(backend, fillers, transposed(in.fillers), scores);
+      decode_rows(backend, as_matrix(read_only(scores)), threshold, symbols);
+    };
+    buffer<memory> scratch(planned_scratch(ex, {}, decode), where);
+    auto place = scratch.place();
+    call c;
+    c.scratch = &place;
+    decode(ex, c);
+    auto const labels = detail::copied(where, symbols);
+    for (std::size_t b = 0; b < found.size(); ++b)
+      found[b][static_cast<std::size_t>(k)].tree = tree_of_labels(
+          positions,
+          vec<index_t const>(labels.data() + b * static_cast<std::size_t>(positions.count()), positions.count()));
+  }
+  return found;
+}
+
+}  // namespace triad

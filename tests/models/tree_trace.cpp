@@ -1,0 +1,183 @@
+// Traces of a tree machine: what they read is what the pass chose and wrote, whatever the fillers and the interpreter.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/models/tree_trace.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/models/machine_use.hpp"
+#include "tests/role_matrices.hpp"
+#include "tests/tree/logical_form.hpp"
+
+namespace {
+
+using namespace triad;
+using test::contains, test::machine_use, test::some_maps, test::some_trees, test::WithinAbs;
+
+constexpr index_t depth = 4, batch = 3, steps = 5, symbols = 6;
+transformer_layer_options const layer{6, 2, 8, 0, norm_position::before, activation::gelu};
+
+/// A pass, and the traces of it.
+template <class Ex, class Model>
+struct traced_pass {
+  std::vector<tree_trace> traces;
+  std::vector<index_t> answers;  // (batch N)
+
+  traced_pass(Ex& ex, Model const& model, some_trees<float>& trees) {
+    machine_use<Model> use(model);
+    auto const in = trees.all().first;
+    test::spoiled_memory const memory([&](arena& a) {
+      (void)model.plan_output(a, in.sizes);
+      return model.plan_saved(a, in.sizes, keep::nothing);
+    });
+    auto place = memory.place();
+    auto const scores = model.plan_output(place, in.sizes);
+    auto const s = model.plan_saved(place, in.sizes, keep::nothing);
+    test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
+      model.forward(backend, c, use.parameters.values(), in, s, scores);
+    });
+    answers.resize(static_cast<std::size_t>(scores.extent(0)));
+    decode_rows(ex, as_matrix(read_only(scores)), decode_threshold, make_vec(answers.data(), scores.extent(0)));
+    traces = traces_of(ex, model, use.parameters.values(), trees.where, in, s);
+    auto const plain = traces_of(model, memory_of(ex), in, s);
+    for (std::size_t b = 0; b < plain.size(); ++b)
+      for (std::size_t k = 0; k < plain[b].size(); ++k) {
+        CHECK(plain[b][k].operations == traces[b][k].operations);
+        CHECK(plain[b][k].arguments == traces[b][k].arguments);
+        CHECK(plain[b][k].tree.empty());
+      }
+  }
+};
+
+TEMPLATE_TEST_CASE("a trace has distributions, and its last tree is the machine's answer", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  some_trees<float> unit(2, depth, batch, steps, symbols), general(2, depth, batch, steps, symbols, 4);
+  some_maps<float> const maps(unit.where, false, unit.where.count() + 1);
+  auto const check = [&](auto const& model, some_trees<float>& trees) {
+    traced_pass const found(ex, model, trees);
+    REQUIRE(found.traces.size() == static_cast<std::size_t>(batch));
+    auto const count = static_cast<std::size_t>(trees.where.count());
+    for (std::size_t b = 0; b < found.traces.size(); ++b) {
+      auto const& said = found.traces[b];
+      REQUIRE(said.size() == static_cast<std::size_t>(steps));
+      for (std::size_t k = 0; k < said.size(); ++k) {
+        auto const& o = said[k].operations;
+        CHECK_THAT(o[0] + o[1] + o[2], WithinAbs(1, 1e-5));
+        REQUIRE(said[k].arguments.size() == k + 1);
+        for (std::size_t a = 0; a < 4; ++a) {
+          double sum = 0;
+          for (auto const& weights : said[k].arguments) sum += weights[a];
+          CHECK_THAT(sum, WithinAbs(1, 1e-5));
+        }
+        CHECK(said[k].root > 0);
+        CHECK(said[k].root < symbols);
+      }
+      CHECK(said.back().tree ==
+            tree_of_labels(trees.where, make_vec(found.answers.data() + b * count, trees.where.count())));
+    }
+  };
+  check(tree_machine<float>(tree_interpreter<float>(unit.where), unit.where.count(), unit.sizes(layer, 2)), unit);
+  check(tree_machine<float>(tree_interpreter<float>(general.where), general.where.count(), general.sizes(layer, 2)),
+        general);
+  check(
+      tree_machine<float, matrix_interpreter<float>>(maps.interpreter(false), unit.where.count(), unit.sizes(layer, 1)),
+      unit);
+}
+
+TEMPLATE_TEST_CASE("fillers that are the unit vectors, said to be or not, give one trace", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  some_trees<float> unit(2, depth, batch, steps, symbols), general(2, depth, batch, steps, symbols, symbols);
+  std::fill(general.table.begin(), general.table.end(), 0.0f);
+  for (index_t v = 1; v < symbols; ++v) general.table[static_cast<std::size_t>(v * symbols + v)] = 1;
+  auto const model = [&](some_trees<float> const& trees) {
+    return tree_machine<float>(tree_interpreter<float>(trees.where), trees.where.count(), trees.sizes(layer, 2));
+  };
+  traced_pass const one(ex, model(unit), unit), other(ex, model(general), general);
+  for (std::size_t b = 0; b < one.traces.size(); ++b)
+    for (std::size_t k = 0; k < one.traces[b].size(); ++k) {
+      auto const &x = one.traces[b][k], &y = other.traces[b][k];
+      CHECK(x.root == y.root);
+      CHECK_THAT(y.root_score, WithinAbs(x.root_score, 1e-5));
+      CHECK(x.tree == y.tree);
+      for (std::size_t j = 0; j < 3; ++j) CHECK_THAT(y.operations[j], WithinAbs(x.operations[j], 1e-5));
+    }
+}
+
+// The interpreter is given the program's choices, each of weight 1: what it writes in vectors is what the program that
+// is read off them writes in symbols.
+TEMPLATE_TEST_CASE("the program of choices without doubt writes the machine's trees", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  test::words w;
+  tree_positions<> const where(2, depth);
+  std::vector<numbered_tree> const sources{w.number("( S ( NP ann ) ( VP ( V saw ) ( NP bob ) ) )"),
+                                           w.number("( S ( NP bob ) ( VP ( V heard ) ( NP cat ) ) )")};
+  auto const p = test::to_logical_form(w);
+  auto const v = w.labels.size(), program_steps = static_cast<index_t>(p.size());
+  tree_loader<reference::backend, float> loader({where, program_steps, v, 2});
+  for (auto const& source : sources) {
+    test::tree_nodes nodes;
+    each_role(source, role_paths(2), [&](index_t label, role_code role) {
+      nodes.push_back({role_paths(2).position(role), label});
+    });
+    loader.add(nodes, nodes);
+  }
+  auto const in = loader.upload().first;
+  tree_machine<float> const model(tree_interpreter<float>(where), where.count(),
+                                  {program_steps, v, true, {layer, 1, 2, v}});
+  machine_use<tree_machine<float>> use(model);
+  test::spoiled_memory const memory([&](arena& a) { return model.plan_saved(a, in.sizes, keep::nothing); });
+  auto place = memory.place();
+  auto const s = model.plan_saved(place, in.sizes, keep::nothing);
+  tree_pass<float> const pass{in.support, s.memory, s.weights};
+  test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
+    model.interpreter.bind(backend, {}, in.fillers, in.symbols, *c.scratch, pass);
+    for (index_t k = 0; k < program_steps; ++k) {
+      auto const& step = p[static_cast<std::size_t>(k)];
+      auto const operation = static_cast<index_t>(step.what);
+      if constexpr (executes<std::remove_reference_t<decltype(backend)>>)
+        for (index_t b = 0; b < 2; ++b) {
+          for (index_t j = 0; j < 3; ++j) s.operation(k)(b, j) = j == operation ? 1.0f : 0.0f;
+          for (index_t f = 0; f < v; ++f) s.root(k)(b, f) = f == step.root && operation == 2 ? 1.0f : 0.0f;
+          for (index_t l = 0; l < program_steps; ++l)
+            for (index_t a = 0; a < 4; ++a) {
+              bool const taken = l == step.tree(static_cast<tree_argument>(a)) && l <= k;
+              s.arguments(k, b, l, a) = taken ? 1.0f : 0.0f;
+              s.weights(k, b, l, a) = taken && std::min(a, index_t{2}) == operation ? 1.0f : 0.0f;
+            }
+        }
+      model.interpreter.forward(backend, c, {}, pass, k, as_matrix(read_only(s.root(k))));
+    }
+  });
+  auto const found = traces_of(ex, model, use.parameters.values(), where, in, s);
+  REQUIRE(found.size() == 2);
+  for (std::size_t b = 0; b < 2; ++b) {
+    CHECK(likeliest(found[b])[6] == p[6]);
+    CHECK(to_text(likeliest(found[b]), w.labels) == to_text(p, w.labels));
+    auto const trees = execute(likeliest(found[b]), sources[b], depth);
+    CHECK(certainty(found[b], likeliest(found[b]), trees) == 1);
+    for (std::size_t k = 0; k < p.size(); ++k) CHECK(w.text(found[b][k].tree) == w.text(trees[k + 1]));
+  }
+  CHECK(w.text(found[1].back().tree) == "( LF ( V heard ) ( ARGS ( NP bob ) ( NP cat ) ) )");
+}
+
+TEST_CASE("trees that branch in three, and positions of another machine, are refused") {
+  reference::backend ex;
+  some_trees<float> three(3, 3, 1, 2, symbols), two(2, depth, 1, 2, symbols);
+  using model = tree_machine<float>;
+  CHECK_THROWS_WITH(
+      (traced_pass(ex, model(tree_interpreter<float>(three.where), three.where.count(), three.sizes(layer, 1)), three)),
+      contains("two children, and these have 3"));
+  model const m(tree_interpreter<float>(two.where), two.where.count(), two.sizes(layer, 1));
+  machine_use<model> use(m);
+  auto const in = two.all().first;
+  test::spoiled_memory const memory([&](arena& a) { return m.plan_saved(a, in.sizes, keep::nothing); });
+  auto place = memory.place();
+  auto const s = m.plan_saved(place, in.sizes, keep::nothing);
+  CHECK_THROWS_WITH(traces_of(ex, m, use.parameters.values(), tree_positions<>(2, depth + 1), in, s),
+                    contains("not those of the machine's trees"));
+}
+
+}  // namespace
