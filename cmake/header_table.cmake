@@ -26,7 +26,8 @@ set(folders
   "models|networks"
   "decoding|searches, caches, trees from scores"
   "train|training"
-  "io|files")
+  "io|files"
+  "io/text|texts: encodings, BLEU, CoNLL-U, splits by compounds (`triad::text`)")
 
 set(page "# Every header\n\nWritten by `cmake -D ROOT=. -D UPDATE=ON -P cmake/header_table.cmake`; a test compares it with the headers.\n")
 set(known "")

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/triad")
 
 # One export per component, so that a missing dependency of one does not hide the others.
-foreach(component IN ITEMS triad_tree triad triad_io triad_cuda triad_native)
+foreach(component IN ITEMS triad_tree triad triad_io triad_text triad_cuda triad_native)
   if(TARGET ${component})
     string(REPLACE "_" "-" file ${component})
     install(TARGETS ${component} EXPORT ${component} FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
@@ -16,7 +16,7 @@ endforeach()
 configure_package_config_file(cmake/triad-config.cmake.in triad-config.cmake INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file(triad-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/triad-config.cmake" "${PROJECT_BINARY_DIR}/triad-config-version.cmake"
-  cmake/triad_dependencies.cmake cmake/triad_kernels.cmake cmake/kernels.cpp.in DESTINATION "${package_dir}")
+  cmake/triad_dependencies.cmake cmake/triad_text_dependencies.cmake cmake/triad_kernels.cmake cmake/kernels.cpp.in DESTINATION "${package_dir}")
 
 # Headers that this build fetched would go with the build tree, so they are installed too, beside the package file.
 set(pc_cccl_dir "${TRIAD_CCCL_INCLUDE_DIR}")
@@ -37,4 +37,8 @@ file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
 configure_file(cmake/triad.pc.in triad.pc @ONLY)
 configure_file(cmake/triad-tree.pc.in triad-tree.pc @ONLY)
+if(TARGET triad_text)
+  configure_file(cmake/triad-text.pc.in triad-text.pc @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/triad-text.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endif()
 install(FILES "${PROJECT_BINARY_DIR}/triad.pc" "${PROJECT_BINARY_DIR}/triad-tree.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -5,6 +5,9 @@ file(GLOB_RECURSE triad_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include
 set(triad_io_headers ${triad_headers})
 list(FILTER triad_headers EXCLUDE REGEX "/include/triad/io/")
 list(FILTER triad_io_headers INCLUDE REGEX "/include/triad/io/")
+set(triad_text_headers ${triad_io_headers})
+list(FILTER triad_io_headers EXCLUDE REGEX "/include/triad/io/text/")
+list(FILTER triad_text_headers INCLUDE REGEX "/include/triad/io/text/")
 file(GLOB_RECURSE triad_cuda_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/*.cuh")
 
 # `VERIFY_INTERFACE_HEADER_SETS` makes a target that compiles each header alone (all_verify_interface_header_sets).
@@ -43,6 +46,26 @@ if(TARGET nlohmann_json::nlohmann_json)
   set(triad_found_json "${nlohmann_json_VERSION}")
 else()
   set(triad_found_json "not found, so there is no triad::io")
+endif()
+
+# ---- triad::text: byte-pair encodings, BLEU, CoNLL-U, splits by compounds ---------------------------------------------
+include(triad_text_dependencies)  # ZLIB::ZLIB, triad::utf8proc
+set(triad_found_text "")
+if(NOT TARGET triad_io)
+  list(APPEND triad_found_text nlohmann-json)
+endif()
+if(NOT TARGET ZLIB::ZLIB)
+  list(APPEND triad_found_text "zlib (zlib1g-dev)")
+endif()
+if(NOT TARGET triad::utf8proc)
+  list(APPEND triad_found_text "utf8proc 2.7 (libutf8proc-dev, or set TRIAD_UTF8PROC_INCLUDE_DIR and TRIAD_UTF8PROC_LIBRARY)")
+endif()
+if(triad_found_text)
+  list(JOIN triad_found_text ", " triad_found_text)
+  string(PREPEND triad_found_text "not found, so there is no triad::text: ")
+else()
+  triad_component(triad_text HEADERS ${triad_text_headers} LINK triad_io ZLIB::ZLIB triad::utf8proc)
+  set(triad_found_text "zlib ${ZLIB_VERSION}, utf8proc ${triad_utf8proc_version}")
 endif()
 
 # ---- triad::cuda: wherever a toolkit is; TRIAD_CUDA, which builds programs with it, demands one -----------------------
@@ -86,4 +109,5 @@ message(STATUS "triad ${PROJECT_VERSION}")
 message(STATUS "  CCCL           ${triad_found_cccl}")
 message(STATUS "  BLAS           ${triad_found_blas}")
 message(STATUS "  nlohmann-json  ${triad_found_json}")
+message(STATUS "  text           ${triad_found_text}")
 message(STATUS "  CUDA           ${triad_found_cuda}")

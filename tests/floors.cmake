@@ -22,6 +22,8 @@ set(reserved
   "cblas|^cpu/matmul\\.hpp$"
   "^(pthread|sched)\\.h$|^cpu/kernels/pool\\.hpp$"
   "nlohmann|^io/"
+  "^zlib\\.h$|^io/text/gz_lines\\.hpp$"
+  "^utf8proc\\.h$|^io/text/unicode\\.hpp$"
   "^(cuda_runtime|cuda_fp16|cuda_bf16)|^cuda/"
   "^cublas|^cuda/device/blas(_lt)?\\.cuh$"
   "^(cub|thrust)/|^cuda/primitives\\.cuh$"

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <string>
 
-#include "common/text/byte_bpe.hpp"
 #include "tests/io/published_roberta.hpp"
+#include "triad/io/text/byte_bpe.hpp"
 
 int main(int argc, char** argv) {
   if (argc < 2) return std::fprintf(stderr, "triad-make-roberta FOLDER [SEED]\n"), 1;

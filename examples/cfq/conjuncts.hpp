@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../common/text/characters.hpp"
+#include "triad/io/text/characters.hpp"
 
 namespace cfq {
 
@@ -24,19 +24,19 @@ struct query_parts {
 
 /// Nothing where the tokens are no query of this form.
 inline std::optional<query_parts> parts_of(std::string const& query) {
-  auto const tokens = triad::examples::words(query);
+  auto const tokens = triad::text::words(query);
   auto const open = std::find(tokens.begin(), tokens.end(), "{");
   if (open == tokens.end() || tokens.back() != "}" || std::count(tokens.begin(), tokens.end(), "{") != 1 ||
       std::count(tokens.begin(), tokens.end(), "}") != 1)
     return std::nullopt;
-  query_parts p{triad::examples::joined({tokens.begin(), open}), {}};
+  query_parts p{triad::text::joined({tokens.begin(), open}), {}};
   std::vector<std::string> conjunct;
   for (auto at = open + 1; at != tokens.end(); ++at) {
     if (*at != "." && *at != "}") {
       conjunct.push_back(*at);
       continue;
     }
-    p.conjuncts.push_back(triad::examples::joined(conjunct));
+    p.conjuncts.push_back(triad::text::joined(conjunct));
     conjunct.clear();
   }
   std::sort(p.conjuncts.begin(), p.conjuncts.end());

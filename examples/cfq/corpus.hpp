@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "../common/gz_lines.hpp"
-#include "../common/text/characters.hpp"
 #include "rule_tree.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/json_read.hpp"
+#include "triad/io/text/characters.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
 namespace cfq {
 
@@ -56,13 +56,13 @@ inline annotated_question question_from(std::string const& line, rule_names& nam
   try {
     auto const json = triad::parse_json(line, detail::deepest_line);
     annotated_question q;
-    q.question = triad::examples::joined(triad::examples::words(json.at("question").get<std::string>()));
-    q.query = triad::examples::joined(triad::examples::words(json.at("query").get<std::string>()));
+    q.question = triad::text::joined(triad::text::words(json.at("question").get<std::string>()));
+    q.query = triad::text::joined(triad::text::words(json.at("query").get<std::string>()));
     if (q.question.empty() || q.query.empty()) throw triad::data_error("a question or a query without words");
     detail::add_rules(json.at("rules"), names, q.rules, -1, 0, 1);
     if (json.contains("heads")) q.heads = triad::json_integers<int>(json.at("heads"), "heads");
     if (json.contains("labels")) json.at("labels").get_to(q.labels);
-    auto const n = triad::examples::words(q.question).size();
+    auto const n = triad::text::words(q.question).size();
     if (q.heads.size() != q.labels.size() || (!q.heads.empty() && q.heads.size() != n))
       throw triad::data_error("heads and labels: expected one of each for the " + std::to_string(n) +
                               " tokens of the question, or neither");
@@ -70,8 +70,7 @@ inline annotated_question question_from(std::string const& line, rule_names& nam
       if (head < 0 || head > static_cast<int>(n))
         throw triad::data_error("head " + std::to_string(head) + " is no token of " + std::to_string(n));
     for (auto const& label : q.labels)
-      if (triad::examples::words(label).size() != 1)
-        throw triad::data_error("a label is one word, not \"" + label + "\"");
+      if (triad::text::words(label).size() != 1) throw triad::data_error("a label is one word, not \"" + label + "\"");
     return q;
   } catch (nlohmann::json::exception const& e) {
     throw triad::data_error(std::string("not an annotated question: ") + e.what());
@@ -92,7 +91,7 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
   corpus c;
   std::unordered_set<std::string> seen;
   repeated = 0;
-  triad::examples::gz_lines lines(path);
+  triad::text::gz_lines lines(path);
   for (std::string line; lines.next(line);) {
     if (line.empty()) continue;
     try {
@@ -112,7 +111,7 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
 
 /// A question's tree as CoNLL-U has it: ten columns, of which words, heads and labels are filled.
 inline std::string to_conllu(annotated_question const& q) {
-  auto const words = triad::examples::words(q.question);
+  auto const words = triad::text::words(q.question);
   std::string text = "# text = " + q.question + "\n";
   for (std::size_t i = 0; i < words.size(); ++i)
     text += std::to_string(i + 1) + "\t" + words[i] + "\t_\t_\t_\t_\t" + std::to_string(q.heads[i]) + "\t" +

@@ -38,7 +38,7 @@ inline divided make_split(corpus const& c, split_options const& s, int largest_c
   for (auto const& q : c.questions) trees.push_back(q.rules);
   auto const atoms = atoms_of(trees, c.names.size()), compounds = compounds_of(trees, largest_compound);
   auto const words = words_of(c.questions);
-  auto const found = split_search(atoms, compounds, words, s).run(), chance = random_split(trees.size(), s);
+  auto const found = found_split(atoms, compounds, words, s), chance = random_split(trees.size(), s);
   divided d;
   d.train = found.train;
   auto const apart = halves(found.held_out, found.held_out.size() / 2, s.seed);

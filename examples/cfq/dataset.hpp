@@ -22,9 +22,9 @@
 
 #include "../common/gz_stream.hpp"
 #include "../common/seq2seq/data.hpp"
-#include "../common/text/characters.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/json_read.hpp"
+#include "triad/io/text/characters.hpp"
 
 namespace cfq {
 
@@ -36,7 +36,7 @@ inline std::string tokenised_question(std::string_view text) {
       spaced += c;
     else
       ((spaced += ' ') += c) += ' ';
-  return triad::examples::joined(triad::examples::words(spaced));
+  return triad::text::joined(triad::text::words(spaced));
 }
 
 inline std::string tokenised_query(std::string_view text) {
@@ -44,12 +44,12 @@ inline std::string tokenised_query(std::string_view text) {
   std::string spaced(text);
   for (auto at = spaced.find(count); at != std::string::npos; at = spaced.find(count, at))
     spaced.replace(at, count.size(), "count ( * )");
-  auto tokens = triad::examples::words(spaced);
+  auto tokens = triad::text::words(spaced);
   for (auto& token : tokens) {
     if (token.starts_with("ns:")) token.erase(0, 3);
     if (token.starts_with("m.")) token[1] = '_';
   }
-  return triad::examples::joined(tokens);
+  return triad::text::joined(tokens);
 }
 
 namespace detail {

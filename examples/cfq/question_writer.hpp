@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "../common/text/characters.hpp"
 #include "rule_tree.hpp"
+#include "triad/io/text/characters.hpp"
 
 namespace cfq {
 
@@ -66,7 +66,7 @@ class question_writer {
       query += (first ? " " : " . ") + conjunct;
       first = false;
     }
-    return {triad::examples::joined(tokens_), query + " }", rules_, heads_, labels_};
+    return {triad::text::joined(tokens_), query + " }", rules_, heads_, labels_};
   }
   std::size_t length() const { return tokens_.size(); }
 

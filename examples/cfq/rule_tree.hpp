@@ -1,4 +1,4 @@
-// How a question was derived: a tree of rule applications, flat, and the names of rules.
+// Questions with the rules that derive them, and the names of rules.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "triad/io/text/derivation.hpp"
 
 namespace cfq {
 
@@ -25,29 +27,7 @@ class rule_names {
   std::vector<std::string> names_;
 };
 
-/// Nodes in the order of a reading from the root, children from left to right; every list has one entry a node.
-struct rule_tree {
-  std::vector<int> rule;    // its number
-  std::vector<int> parent;  // a node before it; -1: the root
-  std::vector<int> slot;    // which child of its parent it is, from 0
-
-  int size() const { return static_cast<int>(rule.size()); }
-
-  /// The node that this application becomes, as child number `which` of `below`.
-  int add(int number, int below, int which) {
-    rule.push_back(number), parent.push_back(below), slot.push_back(which);
-    return size() - 1;
-  }
-
-  std::vector<std::vector<int>> children() const {
-    std::vector<std::vector<int>> result(rule.size());
-    for (int i = 0; i < size(); ++i)
-      if (int const p = parent[static_cast<std::size_t>(i)]; p >= 0) result[static_cast<std::size_t>(p)].push_back(i);
-    return result;
-  }
-
-  friend bool operator==(rule_tree const&, rule_tree const&) = default;
-};
+using rule_tree = triad::text::derivation;
 
 /// A question with what is known of it.
 struct annotated_question {

@@ -1,217 +1,26 @@
-// Maximum-compound-divergence splits: training and test questions made of the same parts, put together as differently
-// as can be.
+// Splits of annotated questions by the divergence of their compounds, and splits by chance.
 // SPDX-License-Identifier: Apache-2.0
-//
-//   maximise D_C, the divergence of compounds, under D_A <= limit, that of atoms            (DBCA, Keysers et al. 2020)
-// The search is ours.  Both sides grow from nothing in the proportion that they will have; each time the best of some
-// random questions comes in, by the score D_C - 20 max(0, D_A - limit).  Then, pass after pass, each question of either
-// side gives way to a better one of those in no side, if there is one among some random ones, and questions of the two
-// sides change places, until a pass gains next to nothing.  Alpha of compounds is 0.3 at first and comes down to 0.1:
-// with 0.1 from the beginning, taking one of many occurrences of a compound from training gains almost nothing, and the
-// search ends early (0.58 instead of 0.64 with 6,000 of our questions).  Held to, from the end of the growth on: every
-// word of a held-out question, and of its query, is in some training question.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../common/permute.hpp"
 #include "../common/random.hpp"
-#include "../common/text/characters.hpp"
-#include "divergence.hpp"
+#include "rule_tree.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/characters.hpp"
+#include "triad/io/text/compound_split.hpp"
 
 namespace cfq {
 
-struct split_options {
-  int train, held_out;  // questions; held_out: dev and test together
-  std::uint64_t seed = 1;
-  double atom_limit = 0.02;
-  int candidates = 5;  // looked at for each that comes in
-  int passes = 30;     // while alpha comes down, and so many more at most
-};
-
-/// Numbers of questions in the order of the corpus.
-struct question_split {
-  std::vector<int> train, held_out;
-};
-
-/// Searches one split.  words: of each question, those that training must have.
-class split_search {
- public:
-  split_search(item_table const& atoms, item_table const& compounds, std::vector<std::vector<int>> const& words,
-               split_options const& s)
-      : atoms_(&atoms),
-        compounds_(&compounds),
-        words_(&words),
-        s_(s),
-        random_(s.seed, 1),
-        by_atoms_(atoms.kinds, alpha_of_atoms),
-        by_compounds_(compounds.kinds, alpha_of_compounds),
-        known_(count_of(words), 0) {
-    auto const all = atoms.of.size();
-    if (s.train < 1 || s.held_out < 2)
-      throw triad::data_error("a split has a training question and two others at least");
-    if (static_cast<std::size_t>(s.train) + static_cast<std::size_t>(s.held_out) > all)
-      throw triad::data_error("a split of " + std::to_string(s.train) + " and " + std::to_string(s.held_out) +
-                              " questions is asked for, but there are " + std::to_string(all));
-    std::vector<std::size_t> order(all);
-    triad::examples::permute(order, s.seed, 0);
-    for (auto const q : order) rest_.push_back(static_cast<int>(q));
-  }
-
-  question_split run() {
-    by_compounds_.weigh_by(first_alpha);
-    grow();
-    cover();
-    for (int pass = 0; pass < s_.passes; ++pass) {
-      by_compounds_.weigh_by(first_alpha *
-                             std::pow(alpha_of_compounds / first_alpha, static_cast<double>(pass) / s_.passes));
-      improve();
-    }
-    by_compounds_.weigh_by(alpha_of_compounds);
-    double before = score();
-    for (int pass = 0; pass < s_.passes; ++pass) {
-      improve();
-      double const now = score();
-      if (now - before < 1e-4) break;
-      before = now;
-    }
-    question_split found{train_, test_};
-    std::sort(found.train.begin(), found.train.end());
-    std::sort(found.held_out.begin(), found.held_out.end());
-    return found;
-  }
-
- private:
-  static constexpr double first_alpha = 0.3;
-
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  static std::size_t count_of(std::vector<std::vector<int>> const& words) {
-    int most = -1;
-    for (auto const& of_one : words)
-      for (int const w : of_one) most = std::max(most, w);
-    return at(most + 1);
-  }
-
-  double scored(double atoms, double compounds) const { return compounds - 20 * std::max(0.0, atoms - s_.atom_limit); }
-  double score() const { return scored(by_atoms_.value(), by_compounds_.value()); }
-  double score_with(side where, int q) const {
-    return scored(by_atoms_.value_with(where, atoms_->of[at(q)]),
-                  by_compounds_.value_with(where, compounds_->of[at(q)]));
-  }
-  /// Question q comes to a side (sign 1) or leaves it (-1); the lists of questions are the caller's.
-  void change(side where, int q, int sign) {
-    by_atoms_.change(where, atoms_->of[at(q)], sign);
-    by_compounds_.change(where, compounds_->of[at(q)], sign);
-    if (where == side::train)
-      for (int const w : (*words_)[at(q)]) known_[at(w)] += sign;
-  }
-  bool may_test(int q) const {
-    return std::all_of((*words_)[at(q)].begin(), (*words_)[at(q)].end(), [&](int w) { return known_[at(w)] > 0; });
-  }
-  /// Whether training has its words without it.
-  bool may_leave(int q) const {
-    return std::all_of((*words_)[at(q)].begin(), (*words_)[at(q)].end(), [&](int w) { return known_[at(w)] > 1; });
-  }
-  std::size_t any_of(std::vector<int> const& list) { return at(random_.below(static_cast<int>(list.size()))); }
-
-  void grow() {
-    auto const train_goal = at(s_.train), test_goal = at(s_.held_out);
-    while (train_.size() < train_goal || test_.size() < test_goal) {
-      bool const train = test_.size() == test_goal ||
-                         (train_.size() < train_goal && train_.size() * test_goal <= test_.size() * train_goal);
-      auto const where = train ? side::train : side::test;
-      std::size_t best = 0;
-      double most = -1e300;
-      for (int i = 0; i < s_.candidates; ++i) {
-        auto const tried = any_of(rest_);
-        double const value = score_with(where, rest_[tried]);
-        if (value > most) most = value, best = tried;
-      }
-      int const q = rest_[best];
-      rest_[best] = rest_.back();
-      rest_.pop_back();
-      change(where, q, 1);
-      (train ? train_ : test_).push_back(q);
-    }
-  }
-
-  /// Gives training the words that only held-out questions have: such a question changes places with one that training
-  /// can do without.
-  void cover() {
-    for (std::size_t i = 0; i < test_.size(); ++i) {
-      if (may_test(test_[i])) continue;
-      auto const from = any_of(train_);
-      bool done = false;
-      for (std::size_t k = 0; k < train_.size() && !done; ++k) {
-        auto& other = train_[(from + k) % train_.size()];
-        if (!may_leave(other)) continue;
-        swap_sides(other, test_[i]);
-        done = true;
-      }
-      if (!done)
-        throw triad::data_error(
-            "so few training questions cannot have all words: there must be more (split: --train; train: --questions)");
-    }
-  }
-  void swap_sides(int& of_train, int& of_test) {
-    change(side::train, of_train, -1), change(side::test, of_test, -1);
-    std::swap(of_train, of_test);
-    change(side::train, of_train, 1), change(side::test, of_test, 1);
-  }
-
-  /// Each question of a side against some that are in none.
-  void replace(side where) {
-    if (rest_.empty()) return;
-    for (auto& q : where == side::train ? train_ : test_) {
-      if (where == side::train && !may_leave(q)) continue;
-      double most = score();
-      change(where, q, -1);
-      std::size_t best = rest_.size();
-      for (int i = 0; i < s_.candidates; ++i) {
-        auto const tried = any_of(rest_);
-        if (where == side::test && !may_test(rest_[tried])) continue;
-        double const value = score_with(where, rest_[tried]);
-        if (value > most + 1e-12) most = value, best = tried;
-      }
-      if (best < rest_.size()) std::swap(q, rest_[best]);
-      change(where, q, 1);
-    }
-  }
-
-  void improve() {
-    replace(side::train), replace(side::test), exchange();
-    by_atoms_.refresh(), by_compounds_.refresh();
-  }
-
-  /// Each held-out question against a few of training.
-  void exchange() {
-    for (auto& q : test_)
-      for (int i = 0; i < 4; ++i) {
-        auto& other = train_[any_of(train_)];
-        if (!may_leave(other)) continue;
-        double const before = score();
-        swap_sides(other, q);
-        if (score() <= before + 1e-12 || !may_test(q)) swap_sides(other, q);
-      }
-  }
-
-  item_table const *atoms_, *compounds_;
-  std::vector<std::vector<int>> const* words_;
-  split_options s_;
-  triad::examples::counter_random random_;
-  divergence by_atoms_, by_compounds_;
-  std::vector<int> known_;  // by word: training questions that have it
-  std::vector<int> train_, test_, rest_;
-};
+using triad::text::alpha_of_atoms, triad::text::alpha_of_compounds, triad::text::atoms_of, triad::text::compound_split,
+    triad::text::compounds_of, triad::text::divergence_of, triad::text::item_table, triad::text::split_options;
 
 /// The words of questions and of their queries, numbered; none twice in one.
 inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> const& questions) {
@@ -220,7 +29,7 @@ inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> co
   for (auto const& q : questions) {
     auto& mine = result.emplace_back();
     for (auto const* const text : {&q.question, &q.query})
-      for (auto const& word : triad::examples::words(*text))
+      for (auto const& word : triad::text::words(*text))
         mine.push_back(
             numbers.try_emplace((text == &q.query ? " " : "") + word, static_cast<int>(numbers.size())).first->second);
     std::sort(mine.begin(), mine.end());
@@ -229,11 +38,25 @@ inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> co
   return result;
 }
 
+/// The library's search, in the order and by the random numbers of our published splits.
+inline compound_split found_split(item_table const& atoms, item_table const& compounds,
+                                  std::vector<std::vector<int>> const& words, split_options const& s) {
+  std::vector<std::size_t> order(atoms.of.size());
+  triad::examples::permute(order, s.seed, 0);
+  try {
+    return triad::text::split_search(atoms, compounds, words, s, {order.begin(), order.end()},
+                                     triad::examples::counter_random(s.seed, 1))
+        .run();
+  } catch (triad::data_error const& e) {
+    throw triad::data_error(std::string(e.what()) + " (split: --train, --dev-and-test; train: --questions)");
+  }
+}
+
 /// Any split of these sizes.
-inline question_split random_split(std::size_t all, split_options const& s) {
+inline compound_split random_split(std::size_t all, split_options const& s) {
   std::vector<std::size_t> order(all);
   triad::examples::permute(order, s.seed, 2);
-  question_split r;
+  compound_split r;
   for (std::size_t i = 0; i < static_cast<std::size_t>(s.train + s.held_out); ++i)
     (i < static_cast<std::size_t>(s.train) ? r.train : r.held_out).push_back(static_cast<int>(order[i]));
   return r;

@@ -21,9 +21,9 @@
 #include <string>
 #include <string_view>
 
-#include "../common/text/characters.hpp"
 #include "lexicon.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/characters.hpp"
 
 namespace cognition {
 
@@ -73,7 +73,7 @@ inline bool translates(std::string_view hypothesis, std::string_view compound, l
   auto const text = unsegmented(hypothesis);
   std::array<std::optional<detail::matches>, atom_classes> found;
   auto const at = [&](atom_class c) -> std::optional<detail::matches>& { return found[static_cast<std::size_t>(c)]; };
-  auto const atoms = triad::examples::words(detail::with_modifiers_as_atoms(std::string(compound)));
+  auto const atoms = triad::text::words(detail::with_modifiers_as_atoms(std::string(compound)));
   if (atoms.empty()) throw triad::data_error("the compound is empty");
   bool all = true;
   for (auto const& atom : atoms) {

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "../common/gz_lines.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
 namespace cognition {
 
@@ -57,7 +57,7 @@ class lexicon {
   /// Reads a lexicon; throws data_error, with file and line, where a line is none.
   static lexicon read(std::string const& path) {
     lexicon result;
-    triad::examples::gz_lines lines(path);
+    triad::text::gz_lines lines(path);
     for (std::string line; lines.next(line);) {
       if (line.empty()) continue;
       auto const tab = line.find('\t');

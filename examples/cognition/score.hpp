@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "../common/gz_lines.hpp"
 #include "../common/seq2seq/score.hpp"
 #include "cter.hpp"
 #include "data.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
 namespace cognition {
 
 inline std::vector<std::string> read_lines(std::string const& path) {
-  triad::examples::gz_lines lines(path);
+  triad::text::gz_lines lines(path);
   std::vector<std::string> result;
   for (std::string line; lines.next(line);) result.push_back(line);
   return result;
@@ -68,7 +68,7 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
 inline std::vector<seq2seq::figure> chinese_figures(std::optional<compound_list> const& list,
                                                     seq2seq::test_part const& part,
                                                     std::vector<std::string> const& hypotheses) {
-  using triad::examples::bleu_tokens;
+  using triad::text::bleu_tokens;
   auto const ours = unsegmented(hypotheses);
   auto result = seq2seq::bleu_figures(ours, unsegmented(seq2seq::references_of(part)),
                                       {bleu_tokens::chinese, bleu_tokens::characters});
@@ -96,7 +96,7 @@ inline seq2seq::program program_of(options const& o, bool needs_train) {
     };
   } else {
     p.figures = [](seq2seq::test_part const& part, std::vector<std::string> const& found) {
-      return seq2seq::bleu_figures(found, seq2seq::references_of(part), {triad::examples::bleu_tokens::none});
+      return seq2seq::bleu_figures(found, seq2seq::references_of(part), {triad::text::bleu_tokens::none});
     };
   }
   return p;

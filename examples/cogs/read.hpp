@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "../common/gz_lines.hpp"
 #include "logical_form.hpp"
 #include "triad/io/json_read.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
 namespace cogs {
 
@@ -73,7 +73,7 @@ inline std::vector<tagged_sentence> read_sentences(std::string const& path) {
   bool const tagged = name.ends_with(".jsonl");
   if (!tagged && !name.ends_with(".tsv"))
     throw triad::data_error(path + ": a .jsonl or a .tsv file is expected, gzipped or not");
-  triad::examples::gz_lines lines(path);
+  triad::text::gz_lines lines(path);
   std::vector<tagged_sentence> sentences;
   for (std::string line; lines.next(line);) {
     if (line.empty()) continue;

@@ -5,8 +5,8 @@
 #include <iostream>
 #include <string>
 
-#include "text_line.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/line.hpp"
 
 namespace triad::examples {
 
@@ -18,7 +18,7 @@ void answer_lines(std::string const& sentence, Answer const& answer) {
   long number = 0;
   for (std::string line; std::getline(std::cin, line);) {
     ++number;
-    trim_line(line, number == 1);
+    text::trim_line(line, number == 1);
     try {
       answer(line);
     } catch (data_error const& e) {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "gz_lines.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
 namespace triad::examples {
 
@@ -132,7 +132,7 @@ class csv_file {
       std::size_t const quote = line_.find('"', at);
       auto& text = fields_.back().text;
       text.append(line_, at, quote == std::string::npos ? std::string::npos : quote - at);
-      if (text.size() > gz_lines::longest_line)
+      if (text.size() > text::gz_lines::longest_line)
         fail(opening, "the quoted field is longer than 16 MiB", "is its quote closed?");
       if (quote == std::string::npos) {  // the field goes on in the next line
         bool const cut = lines_.had_carriage_return();
@@ -151,7 +151,7 @@ class csv_file {
     }
   }
 
-  gz_lines lines_;
+  text::gz_lines lines_;
   std::string line_;
   std::vector<std::string> header_;
   std::vector<field> fields_;

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "../common/printed.hpp"
-#include "../common/text_line.hpp"
 #include "rewriter.hpp"
 #include "triad/core/buffer.hpp"
+#include "triad/io/text/line.hpp"
 
 namespace {
 
@@ -159,7 +159,7 @@ void run(options const& o) {
   }
   std::string line;
   for (index_t n = 1; std::getline(std::cin, line); ++n) {
-    triad::examples::trim_line(line, n == 1);
+    triad::text::trim_line(line, n == 1);
     if (line.find_first_not_of(" \t\r") != std::string::npos) simplify(rewrite::parse(line, {{}, n, 1}), rules, o);
   }
 }

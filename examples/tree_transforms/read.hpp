@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "../common/gz_lines.hpp"
 #include "rows.hpp"
 #include "triad/io/json_read.hpp"
+#include "triad/io/text/gz_lines.hpp"
 #include "triad/tree/s_expression.hpp"
 #include "triad/tree/vocabulary.hpp"
 
@@ -77,7 +77,7 @@ inline std::string to_json_line(row const& r) {
 
 /// All rows of a file.
 inline split_rows read_rows(std::string const& path, depth_limit const& limit = {}) {
-  triad::examples::gz_lines lines(path);
+  triad::text::gz_lines lines(path);
   split_rows read;
   for (std::string line; lines.next(line);) {
     if (line.empty()) continue;

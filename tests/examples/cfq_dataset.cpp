@@ -145,13 +145,13 @@ std::filesystem::path real_data() {
 /// The query with its entities, which are all `m_...`, by the names that another has in these places; or nothing where
 /// the two differ otherwise.
 std::string renamed(std::string const& query, std::string const& other) {
-  auto const mine = triad::examples::words(query), theirs = triad::examples::words(other);
+  auto const mine = triad::text::words(query), theirs = triad::text::words(other);
   std::map<std::string, std::string> names;
   if (mine.size() != theirs.size()) return {};
   auto found = mine;
   for (std::size_t i = 0; i < mine.size(); ++i)
     if (mine[i].starts_with("m_")) found[i] = names.try_emplace(mine[i], theirs[i]).first->second;
-  return triad::examples::joined(found);
+  return triad::text::joined(found);
 }
 
 TEST_CASE("preprocessing gives the real files") {

@@ -50,7 +50,7 @@ TEST_CASE("every question has one root that all its tokens come to, and a query 
   for (auto const& q : generate_questions(5000, 2).questions) {
     auto const n = q.heads.size();
     CAPTURE(q.question, q.query);
-    REQUIRE(triad::examples::words(q.question).size() == n);
+    REQUIRE(triad::text::words(q.question).size() == n);
     REQUIRE(std::count(q.heads.begin(), q.heads.end(), 0) == 1);
     for (std::size_t i = 0; i < n; ++i) {
       REQUIRE((q.labels[i] == "root") == (q.heads[i] == 0));
@@ -65,15 +65,15 @@ TEST_CASE("every question has one root that all its tokens come to, and a query 
     REQUIRE(unique.size() == parts->conjuncts.size());
     // Entities of the question and of the query are the same.
     std::set<std::string> asked, found;
-    for (auto const& word : triad::examples::words(q.question))
+    for (auto const& word : triad::text::words(q.question))
       if (word[0] == 'M' && word.size() == 2) asked.insert(word);
-    for (auto const& word : triad::examples::words(q.query))
+    for (auto const& word : triad::text::words(q.query))
       if (word[0] == 'M' && word.size() == 2) found.insert(word);
     REQUIRE(asked == found);
     REQUIRE((parts->head == "SELECT count ( * ) WHERE") ==
             (q.question.starts_with("Did ") || q.question.starts_with("Was ") || q.question.starts_with("Were ")));
     for (auto const& conjunct : parts->conjuncts) {
-      auto const words = triad::examples::words(conjunct);
+      auto const words = triad::text::words(conjunct);
       bool const filter = words[0] == "FILTER";
       REQUIRE(words.size() == (filter ? 6U : 3U));
       REQUIRE(words[filter ? 2 : 0] != words[filter ? 4 : 2]);

@@ -15,16 +15,16 @@
 namespace {
 
 using namespace dependency;
-using triad::examples::conllu_of;
 using triad::test::contains;
 using triad::test::WithinAbs;
+using triad::text::conllu_of;
 
 void save(std::string const& path, std::string const& content) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
   std::ofstream(path, std::ios::binary) << content;
 }
 
-conllu_sentence sentence(std::vector<triad::examples::conllu_word> const& words) {
+conllu_sentence sentence(std::vector<triad::text::conllu_word> const& words) {
   std::vector<std::string> forms;
   for (auto const& w : words) forms.push_back(w.form);
   auto s = conllu_of(forms);
@@ -91,7 +91,7 @@ TEST_CASE("words and relations of the training set have numbers, the rest is unk
 TEST_CASE("a run trains on every sentence once an epoch, in batches of no more words than were asked for") {
   data_set data;
   for (int i = 0; i < 40; ++i) {
-    std::vector<triad::examples::conllu_word> words{{"w" + std::to_string(i), 0, "root"}};
+    std::vector<triad::text::conllu_word> words{{"w" + std::to_string(i), 0, "root"}};
     for (int k = 0; k < i % 7; ++k) words.push_back({"x", 1, "dep"});
     data.train.push_back(sentence(words));
   }
@@ -135,7 +135,7 @@ TEST_CASE("a tree becomes heads and relations, and runs become a table with mean
   auto const v = vocabulary::of({question()}, 1);
   found_tree const tree{{2, 2, 2, 1}, {0, 1, 3, 2}, {1, 1, 1, 1}, {}};
   auto const s = with_tree(conllu_of({"Did", "M0", "marry", "M0"}), tree, v);
-  CHECK(s.words == std::vector<triad::examples::conllu_word>{
+  CHECK(s.words == std::vector<triad::text::conllu_word>{
                        {"Did", 3, "aux"}, {"M0", 3, "nsubj"}, {"marry", 0, "root"}, {"M0", 2, "obj"}});
   part_scores one{"test", {}}, two{"test", {}};
   one.scores.add(question().words, question().words);

@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "cognition/score.hpp"
-#include "common/text/bpe.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "triad/io/text/bpe.hpp"
 
 namespace {
 
 using namespace cognition;
-using triad::examples::words;
 using triad::test::contains;
 using triad::test::WithinAbs;
+using triad::text::words;
 
 int count(std::vector<std::string> const& all, char const* word) {
   return static_cast<int>(std::count(all.begin(), all.end(), word));
@@ -235,7 +235,7 @@ TEST_CASE("the published references, cut into words, score as they should") {
   CHECK(part.pairs.front().kind == "NP");
   CHECK(part.pairs[3600].kind == "VP");
   CHECK(part.pairs.back().kind == "PP");
-  auto parts = triad::examples::bpe::read(o.data + "/bpe/code");
+  auto parts = triad::text::bpe::read(o.data + "/bpe/code");
   std::vector<std::string> hypotheses;
   for (auto const& line : read_lines(o.data + "/bpe/cg-test.zh.gz")) hypotheses.push_back(parts.undo(line));
   auto const r = seq2seq::score(p, part, hypotheses);

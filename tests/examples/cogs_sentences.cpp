@@ -216,7 +216,7 @@ TEST_CASE("the published files with logical forms are the published files with g
     auto const path = (folder / split).string();
     auto const tagged = read_sentences(path + "_seqtag.jsonl.gz");
     CHECK(read_sentences(path + ".tsv.gz") == tagged);
-    triad::examples::gz_lines lines(path + ".tsv.gz");
+    triad::text::gz_lines lines(path + ".tsv.gz");
     std::size_t next = 0, wrong = 0;
     for (std::string line; lines.next(line);) {
       auto const& s = tagged.at(next++);

@@ -43,7 +43,7 @@ struct scratch_file {
   ~scratch_file() { std::remove(path.c_str()); }
 
   [[nodiscard]] std::string content() const {
-    triad::examples::gz_lines lines(path);
+    triad::text::gz_lines lines(path);
     std::string all;
     for (std::string line; lines.next(line);) all += line + '\n';
     return all;
@@ -126,11 +126,6 @@ TEST_CASE("writing replaces a file whole") {
   triad::examples::write_atomically(file.path, "new\n");
   CHECK(file.content() == "new\n");
   CHECK_THROWS_AS(triad::examples::write_atomically("/proc/no-such-folder/a", "x"), triad::data_error);
-}
-
-TEST_CASE("lines of a file have neither their ends nor a byte order mark, which is one at the beginning alone") {
-  scratch_file const file("\xef\xbb\xbfone\r\n\xef\xbb\xbftwo\n");
-  CHECK(file.content() == "one\n\xef\xbb\xbftwo\n");
 }
 
 TEST_CASE("a run's checkpoint and options are found by its folder and by the checkpoint") {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cognition/cter.hpp"
-#include "common/gz_lines.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
 namespace {
 
@@ -34,7 +34,7 @@ lexicon small() {
 }
 
 std::vector<std::string> lines_of(std::string const& path) {
-  triad::examples::gz_lines lines(path);
+  triad::text::gz_lines lines(path);
   std::vector<std::string> result;
   for (std::string line; lines.next(line);) result.push_back(line);
   return result;

@@ -7,8 +7,8 @@
 
 namespace {
 
-using triad::examples::joined;
 using triad::examples::tokens_of;
+using triad::text::joined;
 
 std::string cut(std::string_view text) { return joined(tokens_of(text)); }
 

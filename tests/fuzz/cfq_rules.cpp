@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
       fuzz::expect(cfq::to_line(back.questions[i], back.names) == cfq::to_line(read.questions[i], read.names),
                    "questions are read as they were written");
     // Numbers are what the file says: each line by itself, against JSON.
-    examples::gz_lines lines(file.path());
+    text::gz_lines lines(file.path());
     for (std::string line; lines.next(line);) {
       if (line.empty()) continue;
       cfq::rule_names names;

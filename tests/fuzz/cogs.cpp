@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     auto const sentences = cogs::read_sentences(file.path());
     for (auto const& s : sentences) (void)cogs::to_logical_form(s);
     if (!json) return;
-    examples::gz_lines lines(file.path());
+    text::gz_lines lines(file.path());
     std::size_t i = 0;
     for (std::string line; lines.next(line);) {
       if (line.empty()) continue;

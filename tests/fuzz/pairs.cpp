@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/text/pairs.hpp"
 
-#include "common/text/dictionary.hpp"
 #include "reader.hpp"
+#include "triad/io/text/dictionary.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     for (auto const& pair : examples::read_pairs(file.path()))
       fuzz::expect(!pair.source.empty() && !pair.target.empty(), "no pair is empty");
   });
-  fuzz::read_or_refuse(file.path(), [&] { (void)examples::dictionary::read(file.path()); });
+  fuzz::read_or_refuse(file.path(), [&] { (void)text::dictionary::read(file.path()); });
   other.write("one line\nanother\n");
   fuzz::read_or_refuse(file.path(), [&] {
     fuzz::expect(examples::read_parallel(file.path(), other.path()).size() == 2, "a pair a line");

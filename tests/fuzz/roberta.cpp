@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/roberta.hpp"
 
-#include "common/text/byte_bpe.hpp"
 #include "reader.hpp"
+#include "triad/io/text/byte_bpe.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
         "sizes are positive");
   });
   fuzz::read_or_refuse(file.path(), [&] {
-    fuzz::expect(examples::byte_bpe::read(file.path(), merges.path()).size() > 3, "there are special tokens");
+    fuzz::expect(text::byte_bpe::read(file.path(), merges.path()).size() > 3, "there are special tokens");
   });
   return 0;
 }

@@ -64,7 +64,7 @@ int predict(options const& o, query const& q) {
   if (!q.sentence.empty() && !q.file.empty())
     throw triad::data_error("--sentence and --file are two ways to ask: give one");
   auto const given =
-      q.file.empty() ? sentences() : triad::examples::read_conllu(q.file, triad::examples::conllu_heads::ignored);
+      q.file.empty() ? sentences() : triad::text::read_conllu(q.file, triad::text::conllu_heads::ignored);
   trained model(q.checkpoint, o, q.file.empty() ? most : longest_of(given));
   auto const answer = [&](sentences const& all) {
     parse_all(*model.net, all, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
@@ -81,7 +81,7 @@ int predict(options const& o, query const& q) {
     return 0;
   }
   triad::examples::answer_lines(q.sentence, [&](std::string const& line) {
-    auto const s = triad::examples::conllu_of(triad::examples::words(line));
+    auto const s = triad::text::conllu_of(triad::text::words(line));
     if (s.words.empty()) return;
     if (s.words.size() > most)
       throw triad::data_error("the sentence has " + std::to_string(s.words.size()) + " words; at most " +
@@ -92,7 +92,7 @@ int predict(options const& o, query const& q) {
 }
 
 int explain(options const& o, query const& q) {
-  auto const given = triad::examples::conllu_of(triad::examples::words(q.sentence));
+  auto const given = triad::text::conllu_of(triad::text::words(q.sentence));
   if (given.words.empty()) throw triad::data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
   auto const n = given.words.size();
   trained model(q.checkpoint, o, static_cast<int>(n));

@@ -16,7 +16,7 @@
 
 namespace dependency {
 
-using triad::examples::attachment_scores;
+using triad::text::attachment_scores;
 
 /// The sentence with the heads and relations of a tree.
 inline conllu_sentence with_tree(conllu_sentence s, found_tree const& tree, vocabulary const& v) {

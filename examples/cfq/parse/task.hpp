@@ -36,7 +36,7 @@ inline data_set read_data(options const& o, bool needs_train) {
   auto const read = [&](char const* name) -> sentences {
     for (auto const* ending : {".conllu", ".conllu.gz"})
       if (auto const path = o.data + "/" + name + ending; std::filesystem::exists(path))
-        return triad::examples::read_conllu(path);
+        return triad::text::read_conllu(path);
     return {};
   };
   data_set d;

@@ -24,7 +24,7 @@ struct run_result : triad::examples::run_log {
 void describe(task& work, data_set const& data) {
   auto const& v = work.words();
   std::printf("%zu training sentences, %lld words, %zu relations; %lld updates an epoch%s\n", data.train.size(),
-              static_cast<long long>(v.words().size() - triad::examples::dictionary::specials), v.relations().size(),
+              static_cast<long long>(v.words().size() - triad::text::dictionary::specials), v.relations().size(),
               static_cast<long long>(work.epoch_updates()), unknown_in(data.train, v).c_str());
   for (auto const& part : data.tests)
     std::printf("  %s: %zu sentences%s\n", part.name.c_str(), part.all.size(), unknown_in(part.all, v).c_str());

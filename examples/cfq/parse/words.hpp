@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "../../common/text/conllu.hpp"
-#include "../../common/text/dictionary.hpp"
 #include "triad/batches/dependency_loader.hpp"
 #include "triad/io/json_read.hpp"
+#include "triad/io/text/conllu.hpp"
+#include "triad/io/text/dictionary.hpp"
 
 namespace dependency {
 
 using triad::index_t;
-using triad::examples::conllu_sentence;
-using triad::examples::dictionary;
+using triad::text::conllu_sentence;
+using triad::text::dictionary;
 using sentences = std::vector<conllu_sentence>;
 
 /// The words of the training set, the most frequent first, and its relations in the order of bytes.
@@ -30,7 +30,7 @@ class vocabulary {
     for (std::size_t r = 0; r < relations_.size(); ++r) numbers_.emplace(relations_[r], static_cast<index_t>(r));
   }
   static vocabulary of(sentences const& train, int least_count) {
-    triad::examples::token_counts counts;
+    triad::text::token_counts counts;
     std::map<std::string, int> relations;
     for (auto const& s : train)
       for (auto const& word : s.words) counts.add(word.form), ++relations[word.relation];

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../text/dictionary.hpp"
 #include "models.hpp"
 #include "triad/batches/edge_pair_loader.hpp"
 #include "triad/batches/pair_loader.hpp"
 #include "triad/decoding/edge_decoder.hpp"
 #include "triad/decoding/fused_decoder.hpp"
+#include "triad/io/text/dictionary.hpp"
 
 namespace seq2seq {
 
-using words = triad::examples::dictionary;
+using words = triad::text::dictionary;
 
 /// Of a model whose states are of tokens.
 template <class Model>

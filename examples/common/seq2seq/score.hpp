@@ -13,7 +13,7 @@
 #include "../atomic_file.hpp"
 #include "../seed_means.hpp"
 #include "../table.hpp"
-#include "../text/bleu.hpp"
+#include "triad/io/text/bleu.hpp"
 #include "verbs.hpp"
 
 namespace seq2seq {
@@ -46,11 +46,11 @@ inline std::string shown(double value, char const* format = "%.1f") {
 /// One or more tokenisations of BLEU over the lines as they are.
 inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypotheses,
                                         std::vector<std::string> const& references,
-                                        std::initializer_list<triad::examples::bleu_tokens> ways) {
+                                        std::initializer_list<triad::text::bleu_tokens> ways) {
   std::vector<figure> result;
   for (auto const way : ways)
     result.push_back({"BLEU " + std::string(triad::examples::name(way)),
-                      triad::examples::corpus_bleu(hypotheses, references, way).score});
+                      triad::text::corpus_bleu(hypotheses, references, way).score});
   return result;
 }
 

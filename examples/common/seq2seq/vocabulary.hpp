@@ -11,20 +11,20 @@
 #include <utility>
 #include <vector>
 
-#include "../text/bpe.hpp"
-#include "../text/byte_bpe.hpp"
-#include "../text/dictionary.hpp"
 #include "../text/tokeniser.hpp"
 #include "data.hpp"
 #include "options.hpp"
 #include "triad/io/json_read.hpp"
+#include "triad/io/text/bpe.hpp"
+#include "triad/io/text/byte_bpe.hpp"
+#include "triad/io/text/dictionary.hpp"
 
 namespace seq2seq {
 
 using triad::index_t;
-using triad::examples::bpe;
-using triad::examples::byte_bpe;
-using triad::examples::dictionary;
+using triad::text::bpe;
+using triad::text::byte_bpe;
+using triad::text::dictionary;
 
 /// One language of a model.
 class language {
@@ -51,7 +51,7 @@ class language {
       made.words_ = dictionary::read(dictionary_file);
       return made;
     }
-    triad::examples::token_counts counts;
+    triad::text::token_counts counts;
     for (auto const& line : lines) counts.add_line(made.parts(line));
     made.words_ = dictionary::build(counts, least_count);
     return made;
@@ -62,7 +62,7 @@ class language {
   bool plain() const { return plain_; }
   /// A line as decode() writes it: plain text as its tokens, other text as it is.
   std::string tokens(std::string const& line) const {
-    return plain_ ? triad::examples::joined(triad::examples::tokens_of(line)) : line;
+    return plain_ ? triad::text::joined(triad::examples::tokens_of(line)) : line;
   }
   /// The published tokens that take the dictionary's place; or none.
   std::optional<byte_bpe> const& published() const { return published_; }
@@ -102,14 +102,14 @@ class language {
         if (!published_->contains(part)) missing.push_back(std::move(part));
       return missing;
     }
-    for (auto& word : triad::examples::words(parts(line)))
+    for (auto& word : triad::text::words(parts(line)))
       if (!words_.contains(word)) missing.push_back(std::move(word));
     return missing;
   }
 
  private:
   /// Byte-level tokens keep white space: of that, a line has what a file of pairs has.
-  static std::string spaced(std::string const& line) { return triad::examples::joined(triad::examples::words(line)); }
+  static std::string spaced(std::string const& line) { return triad::text::joined(triad::text::words(line)); }
   std::string parts(std::string const& line) { return parts_ ? parts_->apply(tokens(line)) : tokens(line); }
 
   dictionary words_;  // empty where there are published ones
@@ -149,7 +149,7 @@ struct vocabulary {
 
 inline nlohmann::json to_json(language const& l) {
   nlohmann::json tokens = nlohmann::json::array(), counts = tokens, merges = tokens;
-  auto const put_merges = [&](std::span<triad::examples::bpe_merge const> all) {
+  auto const put_merges = [&](std::span<triad::text::bpe_merge const> all) {
     for (auto const& [left, right] : all) merges.push_back(left + " " + right);
   };
   if (auto const& p = l.published()) {
@@ -177,8 +177,8 @@ inline nlohmann::json to_json(vocabulary const& v) {
 
 namespace detail {
 
-inline std::vector<triad::examples::bpe_merge> merges_from(nlohmann::json const& json) {
-  std::vector<triad::examples::bpe_merge> merges;
+inline std::vector<triad::text::bpe_merge> merges_from(nlohmann::json const& json) {
+  std::vector<triad::text::bpe_merge> merges;
   for (auto const& merge : json.get<std::vector<std::string>>()) {
     auto const space = merge.find(' ');
     if (space == std::string::npos) throw triad::data_error("a merge without a space");

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "../gz_lines.hpp"
-#include "characters.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/characters.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
 namespace triad::examples {
 
@@ -31,7 +31,9 @@ inline text_pair from_scan(std::string_view line) {
   auto const at = line.find(out);
   if (!line.starts_with(in) || at == std::string_view::npos || line.find(out, at + 1) != std::string_view::npos)
     throw data_error("a line of SCAN is expected: IN: command OUT: actions");
-  return {joined(words(line.substr(in.size(), at - in.size()))), joined(words(line.substr(at + out.size()))), {}};
+  return {text::joined(text::words(line.substr(in.size(), at - in.size()))),
+          text::joined(text::words(line.substr(at + out.size()))),
+          {}};
 }
 
 /// A line of two or three columns with tabs between them.
@@ -41,7 +43,7 @@ inline text_pair from_columns(std::string_view line) {
   if (first == none || (second != none && line.find('\t', second + 1) != none))
     throw data_error("source and target, or source, target and kind, are expected with tabs between them");
   auto const target = line.substr(first + 1, second == none ? none : second - first - 1);
-  return {joined(words(line.substr(0, first))), joined(words(target)),
+  return {text::joined(text::words(line.substr(0, first))), text::joined(text::words(target)),
           second == none ? std::string() : std::string(line.substr(second + 1))};
 }
 
@@ -58,7 +60,7 @@ inline void expect_words(text_pair const& pair) {
 /// where a line has not the form.
 inline std::vector<text_pair> read_pairs(std::string const& path) {
   std::vector<text_pair> pairs;
-  gz_lines lines(path);
+  text::gz_lines lines(path);
   bool scan = false;
   for (std::string line; lines.next(line);) {
     if (line.empty()) continue;
@@ -77,7 +79,7 @@ inline std::vector<text_pair> read_pairs(std::string const& path) {
 /// Pairs of two files, line for line. Throws data_error where one is longer, and where a line has no words.
 inline std::vector<text_pair> read_parallel(std::string const& sources, std::string const& targets) {
   std::vector<text_pair> pairs;
-  gz_lines from(sources), to(targets);
+  text::gz_lines from(sources), to(targets);
   for (std::string source, target;;) {
     bool const more = from.next(source), more_there = to.next(target);
     if (more != more_there) {
@@ -87,7 +89,7 @@ inline std::vector<text_pair> read_parallel(std::string const& sources, std::str
                        " ends before this line; expected a line for each line");
     }
     if (!more) break;
-    pairs.push_back({joined(words(source)), joined(words(target)), {}});
+    pairs.push_back({text::joined(text::words(source)), text::joined(text::words(target)), {}});
     if (pairs.back().source.empty())
       throw data_error(sources + ":" + std::to_string(from.number()) + ": the line has no words");
     if (pairs.back().target.empty())

@@ -21,12 +21,14 @@
 #include <string_view>
 #include <vector>
 
-#include "characters.hpp"
-#include "unicode_classes.hpp"
+#include "triad/io/text/characters.hpp"
+#include "triad/io/text/unicode.hpp"
 
 namespace triad::examples {
 
 namespace detail {
+
+using text::character_at, text::is_letter, text::is_number;
 
 /// ASCII, Latin-1, Greek and Cyrillic.
 constexpr bool is_small(char32_t c) {
@@ -112,9 +114,9 @@ inline bool keeps_its_stop(std::string_view word, std::string_view next) {
 }  // namespace detail
 
 /// The tokens of a text.
-inline std::vector<std::string> tokens_of(std::string_view text) {
+inline std::vector<std::string> tokens_of(std::string_view plain) {
   std::vector<std::string> cut, tokens;
-  for (auto const& word : words(text)) detail::cut_word(word, cut);
+  for (auto const& word : text::words(plain)) detail::cut_word(word, cut);
   for (std::size_t i = 0; i < cut.size(); ++i) {
     std::string_view const word = cut[i];
     bool const ends = word.size() > 1 && word.back() == '.' && word[word.size() - 2] != '.';

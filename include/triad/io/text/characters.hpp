@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace triad::examples {
+namespace triad::text {
 
 /// One character of a text: its code point, and where its bytes are.
 struct character {
@@ -86,4 +86,4 @@ inline std::string_view trimmed(std::string_view text) {
   return first < last ? text.substr(first, last - first) : std::string_view();
 }
 
-}  // namespace triad::examples
+}  // namespace triad::text

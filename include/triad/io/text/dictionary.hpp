@@ -20,12 +20,12 @@
 #include <utility>
 #include <vector>
 
-#include "../gz_lines.hpp"
-#include "characters.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/io/text/characters.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
-namespace triad::examples {
+namespace triad::text {
 
 /// How often each token occurs, while texts are read.
 class token_counts {
@@ -156,4 +156,4 @@ class dictionary {
   std::unordered_map<std::string, index_t> numbers_;
 };
 
-}  // namespace triad::examples
+}  // namespace triad::text

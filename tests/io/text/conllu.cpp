@@ -1,17 +1,18 @@
 // CoNLL-U: what is read, what is refused, what is written, and the scores.
 // SPDX-License-Identifier: Apache-2.0
+#include "triad/io/text/conllu.hpp"
+
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "common/atomic_file.hpp"
-#include "common/text/conllu.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "tests/io/text/gzipped.hpp"
 
 namespace {
 
-using namespace triad::examples;
+using namespace triad::text;
 using triad::test::contains;
 using triad::test::WithinAbs;
 
@@ -44,7 +45,7 @@ TEST_CASE("words of CoNLL-U are read without comments, ranges and empty nodes") 
 TEST_CASE(
     "a file is written as it was read, gzipped or with line ends of two characters, but for heads and relations") {
   triad::test::scratch_folder const folder;
-  write_atomically(folder / "a.conllu.gz", question + "\n");
+  triad::test::write_gzipped(folder / "a.conllu.gz", question + "\n");
   auto all = read_conllu(folder / "a.conllu.gz");
   REQUIRE(all.size() == 1);
   CHECK(to_conllu(all[0]) == question + "\n");

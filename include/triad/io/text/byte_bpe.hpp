@@ -21,15 +21,15 @@
 #include <utility>
 #include <vector>
 
-#include "../gz_lines.hpp"
-#include "bpe.hpp"
-#include "characters.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/mdspan.hpp"
 #include "triad/io/json_file.hpp"
-#include "unicode_classes.hpp"
+#include "triad/io/text/bpe.hpp"
+#include "triad/io/text/characters.hpp"
+#include "triad/io/text/gz_lines.hpp"
+#include "triad/io/text/unicode.hpp"
 
-namespace triad::examples {
+namespace triad::text {
 
 namespace detail {
 
@@ -256,4 +256,4 @@ class byte_bpe {
   index_t begin_ = 0, end_ = 0, padding_ = 0, unknown_ = 0;
 };
 
-}  // namespace triad::examples
+}  // namespace triad::text

@@ -1,5 +1,7 @@
-// BLEU in sacreBLEU's definition: tokens, and scores worked out by hand.
+// BLEU in sacreBLEU's definition, worked out by hand.
 // SPDX-License-Identifier: Apache-2.0
+#include "triad/io/text/bleu.hpp"
+
 #include <array>
 #include <cmath>
 #include <span>
@@ -8,13 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "common/text/bleu.hpp"
 #include "tests/catch.hpp"
-#include "triad/core/errors.hpp"
 
 namespace {
 
-using namespace triad::examples;
+using namespace triad::text;
 using triad::test::contains;
 using triad::test::WithinRel;
 using list = std::vector<std::string>;
@@ -25,52 +25,6 @@ bleu_score of(char const* hypothesis, char const* reference, bleu_tokens tokens 
   bleu b(tokens);
   b.add(hypothesis, reference);
   return b.score();
-}
-
-TEST_CASE("characters and words are those of the text, whatever its bytes") {
-  CHECK(characters("a\xc3\xa9\xe7\x8b\x97\xf0\xa0\x80\x80") ==
-        list{"a", "\xc3\xa9", "\xe7\x8b\x97", "\xf0\xa0\x80\x80"});
-  CHECK(character_at("\xf0\xa0\x80\x80", 0).code == 0x20000);
-  for (char const* broken :
-       {"\xe7\x8b", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80"}) {
-    CAPTURE(broken);
-    CHECK(character_at(broken, 0).code == 0xfffd);
-    CHECK(characters(broken).size() == std::string(broken).size());
-  }
-  CHECK(words("  a\tb\xe3\x80\x80"
-              "c \n") == list{"a", "b", "c"});  // U+3000 is a space
-  CHECK(words("").empty());
-  CHECK(joined(words("  a  b ")) == "a b");
-  CHECK(trimmed(" \xe3\x80\x80 a b\xc2\xa0") == "a b");
-  CHECK(trimmed(" \t").empty());
-}
-
-TEST_CASE("the tokens of BLEU are those of sacreBLEU") {
-  struct example {
-    bleu_tokens how;
-    char const* line;
-    list tokens;
-  };
-  using enum bleu_tokens;
-  for (auto const& e : {
-           example{none, " Hello,  world. ", {"Hello,", "world."}},
-           example{bleu_tokens::characters, "ab 狗.", {"a", "b", "狗", "."}},
-           example{mteval_13a, "Hello, world.", {"Hello", ",", "world", "."}},
-           example{mteval_13a, "It's 3.5 or 1,000.", {"It's", "3.5", "or", "1,000", "."}},
-           example{mteval_13a,
-                   "a well-known 1990-1995 (&quot;x&quot;) &amp; &lt;b&gt;",
-                   {"a", "well-known", "1990", "-", "1995", "(", "\"", "x", "\"", ")", "&", "<", "b", ">"}},
-           example{mteval_13a, "wait... what<skipped>?", {"wait", ".", ".", ".", "what", "?"}},
-           example{mteval_13a, "3.", {"3", "."}},
-           example{chinese, "3.", {"3."}},  // only 13a puts a space at the end of a line
-           example{chinese, "我有3.5元, ok.", {"我", "有", "3.5", "元", ",", "ok", "."}},
-           example{chinese, "他说：“是，ABC公司。”", {"他", "说", "：", "“", "是", "，", "ABC", "公", "司", "。", "”"}},
-           example{chinese, "&amp;", {"&", "amp", ";"}}, example{chinese, "𠀀𠀁", {"𠀀𠀁"}},  // beyond U+FFFF
-       }) {
-    CAPTURE(e.line, name(e.how));
-    CHECK(tokenize(e.line, e.how) == e.tokens);
-    CHECK(tokenize("", e.how).empty());
-  }
 }
 
 TEST_CASE("BLEU by hand") {

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <utility>
 
-#include "text_line.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/line.hpp"
 
-namespace triad::examples {
+namespace triad::text {
 
 /// The lines of a file, without their ends (LF or CRLF) and without a byte order mark. Whether it is gzipped is seen
 /// from its first bytes, not its name.
@@ -92,4 +92,4 @@ class gz_lines {
   bool carriage_return_ = false;
 };
 
-}  // namespace triad::examples
+}  // namespace triad::text

@@ -21,10 +21,10 @@
 #include <utility>
 #include <vector>
 
-#include "../gz_lines.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
-namespace triad::examples {
+namespace triad::text {
 
 struct conllu_word {
   std::string form;
@@ -251,4 +251,4 @@ struct attachment_scores {
   }
 };
 
-}  // namespace triad::examples
+}  // namespace triad::text

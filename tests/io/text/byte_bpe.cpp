@@ -1,17 +1,18 @@
 // Byte-level byte-pair encoding: pieces, merges and numbers worked out by hand, every byte there and back, and files
 // that are none.
 // SPDX-License-Identifier: Apache-2.0
+#include "triad/io/text/byte_bpe.hpp"
+
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "common/text/byte_bpe.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
 namespace {
 
-using namespace triad::examples;
+using namespace triad::text;
 using triad::index_t;
 using triad::test::contains;
 using triad::test::scratch_folder;
@@ -53,13 +54,6 @@ TEST_CASE("letters, numbers and white space are Unicode's") {
   CHECK(pieces("a\x1c\x1d b") == list{"a", "\x1c\x1d", " b"});  // separators of ASCII are no space here
   CHECK(pieces("\U0001d400\U00020000\U0001f600") == list{"\U0001d400\U00020000", "\U0001f600"});
   CHECK(pieces("a\xff\xc3(") == list{"a", "\xff\xc3("});  // no UTF-8
-  for (char32_t const c : {U'A', U'z', U'\u00aa', U'\u00b5', U'\u0100', U'\uac00', U'\ud7a3', U'\U000323af'}) {
-    CAPTURE(static_cast<unsigned>(c));
-    CHECK((is_letter(c) && !is_number(c)) == (c != U'\U000323af'));  // the last came with Unicode 15
-  }
-  for (char32_t const c : {U'0', U'9', U'\u00b2', U'\u2160', U'\U0001fbf9'}) CHECK((is_number(c) && !is_letter(c)));
-  for (char32_t const c : {U'@', U'[', U'/', U':', U'\u00d7', U'\ufffd', U'\U0010ffff'})
-    CHECK_FALSE((is_number(c) || is_letter(c)));
 }
 
 TEST_CASE("parts are joined by rank and numbered by the vocabulary") {
@@ -113,7 +107,7 @@ TEST_CASE("the earliest line of the merges comes first, wherever its pair stands
 }
 
 TEST_CASE("every byte has a printable character of its own, and every text comes back") {
-  auto const letters = triad::examples::detail::characters_of_bytes();
+  auto const letters = triad::text::detail::characters_of_bytes();
   CHECK(letters['!'] == "!");
   CHECK(letters['~'] == "~");
   CHECK(letters[0x00] == "\u0100");

@@ -22,10 +22,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "bleu_tokens.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/bleu_tokens.hpp"
 
-namespace triad::examples {
+namespace triad::text {
 
 struct bleu_score {
   static constexpr std::size_t longest = 4;
@@ -123,4 +123,4 @@ inline bleu_score corpus_bleu(std::span<std::string const> hypotheses, std::span
   return counted.score();
 }
 
-}  // namespace triad::examples
+}  // namespace triad::text

@@ -1,5 +1,7 @@
-// Dictionaries and byte-pair encoding: cases by hand, and the published encoding of CoGnition.
+// Byte-pair encoding: cases by hand, and the published encoding of CoGnition.
 // SPDX-License-Identifier: Apache-2.0
+#include "triad/io/text/bpe.hpp"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,27 +10,18 @@
 #include <utility>
 #include <vector>
 
-#include "common/gz_lines.hpp"
-#include "common/text/bpe.hpp"
-#include "common/text/dictionary.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "triad/io/text/dictionary.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
 namespace {
 
-using namespace triad::examples;
-using triad::index_t;
+using namespace triad::text;
 using triad::test::contains;
 using list = std::vector<std::string>;
 
-token_counts counted(char const* text) {
-  token_counts result;
-  result.add_line(text);
-  return result;
-}
-
-template <class Writes>
-std::string written(Writes const& w) {
+std::string written(bpe const& w) {
   std::ostringstream out;
   w.write(out);
   return out.str();
@@ -37,44 +30,6 @@ std::string written(Writes const& w) {
 std::string saved(triad::test::scratch_folder const& folder, std::string const& content) {
   std::ofstream(folder / "file", std::ios::binary) << content;
   return folder / "file";
-}
-
-TEST_CASE("a dictionary numbers its tokens from the most frequent, behind the four special ones") {
-  auto const d = dictionary::build(counted("b c a b <unk> c b d"));
-  CHECK(d.size() == 8);
-  CHECK(written(d) == "b 3\nc 2\na 1\nd 1\n");  // <unk> in a text is the special one
-  CHECK(d.token(0) == "<s>");
-  CHECK(d.token(1) == "<pad>");
-  CHECK(d.token(2) == "</s>");
-  CHECK(d.token(3) == "<unk>");
-  CHECK(d.number("b") == 4);
-  CHECK(d.number("dog") == dictionary::unknown);
-  CHECK(d.count(5) == 2);
-  CHECK(written(dictionary::build(counted("b c a b c b d"), 2)) == "b 3\nc 2\n");
-  CHECK(dictionary::build({}).size() == dictionary::specials);
-
-  CHECK(d.encode(" a  dog b ") == std::vector<index_t>{6, 3, 4, 2});
-  CHECK(d.encode("") == std::vector<index_t>{2});
-  CHECK(d.decode(std::vector<index_t>{0, 6, 3, 4, 2, 5, 1}) == "a <unk> b");
-  CHECK(d.decode(d.encode("d c b a")) == "d c b a");
-  CHECK_THROWS_WITH(d.decode(std::vector<index_t>{8}), contains("no token 8 in a dictionary of 8"));
-  CHECK_THROWS_WITH(d.token(-1), contains("no token -1"));
-}
-
-TEST_CASE("a dictionary that is written is read again, and a line that is none is refused with its place") {
-  triad::test::scratch_folder const folder;
-  auto const text = std::string("。 189413\n了 84857\nmadeupword 0\n");
-  auto const d = dictionary::read(saved(folder, text));
-  CHECK(written(d) == text);
-  CHECK(d.number("了") == 5);
-  CHECK_THROWS_WITH(dictionary::read(saved(folder, "a 1\nb\n")), contains("file:2: a token, a space and a count"));
-  for (char const* line : {"a x\n", "a -1\n", "a 1x\n", " 1\n", "a \n", "a 99999999999999999999\n"}) {
-    CAPTURE(line);
-    CHECK_THROWS_WITH(dictionary::read(saved(folder, line)), contains("file:1: "));
-  }
-  CHECK_THROWS_WITH(dictionary::read(saved(folder, "a 1\nb 1\na 1\n")),
-                    contains("file:3: 'a' is in the dictionary already"));
-  CHECK_THROWS_WITH(dictionary::read(saved(folder, "</s> 1\n")), contains("'</s>' is in the dictionary already"));
 }
 
 TEST_CASE("merges are learned, the most frequent pair first") {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace triad::examples {
+namespace triad::text {
 
 inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // that of UTF-8
 
@@ -15,4 +15,4 @@ inline void trim_line(std::string& line, bool first) {
   if (first && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
 }
 
-}  // namespace triad::examples
+}  // namespace triad::text

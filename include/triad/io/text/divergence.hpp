@@ -1,11 +1,11 @@
-// How differently two sets of questions are made: one less the Chernoff coefficient of their distributions.
+// How differently two sets of examples are made: one less the Chernoff coefficient of their distributions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   D(P || Q) = 1 - C,   C = sum over x of P(x)^alpha Q(x)^(1 - alpha),   P: of the training set, Q: of the test set
 //   alpha = 0.5 for atoms: both are to have them equally often.  alpha = 0.1 for compounds: that P has them matters
 //     more than how often
 // (Keysers et al. 2020, section 2.1).  P(x) = n(x) / N, so C = S / (N_P^alpha N_Q^(1 - alpha)) with S = sum of
-// n_P(x)^alpha n_Q(x)^(1 - alpha): a question that comes or goes changes the terms of its own items alone.
+// n_P(x)^alpha n_Q(x)^(1 - alpha): an example that comes or goes changes the terms of its own items alone.
 #pragma once
 
 #include <algorithm>
@@ -15,20 +15,21 @@
 #include <utility>
 #include <vector>
 
-#include "compounds.hpp"
+#include "triad/io/text/compounds.hpp"
 
-namespace cfq {
+namespace triad::text {
 
 inline constexpr double alpha_of_atoms = 0.5, alpha_of_compounds = 0.1;
 
+/// Of a split.
 enum class side { train, test };
 
-/// Two growing and shrinking sets of questions, and their divergence at any time.
+/// Two growing and shrinking sets of examples, and their divergence at any time.
 class divergence {
  public:
   divergence(int kinds, double alpha) : alpha_(alpha), cells_(static_cast<std::size_t>(kinds)) {}
 
-  /// Questions' items come to a side (sign 1) or leave it (-1).
+  /// The items of an example come to a side (sign 1) or leave it (-1).
   void change(side where, std::vector<item> const& items, int sign = 1) {
     bool const train = where == side::train;
     for (auto const& i : items) {
@@ -93,7 +94,7 @@ class divergence {
   std::vector<cell> cells_;
 };
 
-/// Of two sets of questions, by their numbers.
+/// Of two sets of examples, by their numbers.
 inline double divergence_of(item_table const& table, std::vector<int> const& train, std::vector<int> const& test,
                             double alpha) {
   divergence d(table.kinds, alpha);
@@ -103,4 +104,4 @@ inline double divergence_of(item_table const& table, std::vector<int> const& tra
   return d.value();
 }
 
-}  // namespace cfq
+}  // namespace triad::text

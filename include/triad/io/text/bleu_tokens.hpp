@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "characters.hpp"
+#include "triad/io/text/characters.hpp"
 
-namespace triad::examples {
+namespace triad::text {
 
 enum class bleu_tokens { none, characters, mteval_13a, chinese };
 
@@ -118,4 +118,4 @@ inline std::vector<std::string> tokenize(std::string_view line, bleu_tokens how)
   return how == bleu_tokens::characters ? words(text) : detail::western_tokens(text);
 }
 
-}  // namespace triad::examples
+}  // namespace triad::text

@@ -1,7 +1,7 @@
-// The compounds of a corpus: the small connected parts of derivations, and how much each counts in each question.
+// The compounds of a corpus: the small connected parts of derivations, and how much each counts in each example.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   w(G, q) = max over occurrences g of G in q of  1 - max over G' that have one rule more of P(G' | G)
+//   w(G, q) = max over occurrences g of G in example q of  1 - max over G' that have one rule more of P(G' | G)
 //   P(G' | G) = share of all occurrences of G in the corpus that lie inside an occurrence of G'
 // (Keysers et al. 2020, section 2.1): a compound that always stands inside one larger one does not count beside it.
 // Ours:
@@ -11,7 +11,7 @@
 //     around the same occurrence;
 //   - shares are of occurrences, and an edge knows which child it leads to, so that subject and object of a rule
 //     differ;
-//   - weights are whole numbers, 4096 for 1, so that sums over questions are exact in any order;
+//   - weights are whole numbers, 4096 for 1, so that sums over examples are exact in any order;
 //   - a compound is known by 64 bits made of its nodes (rule and path from its top): ten million compounds share one
 //     with a chance of 3e-6.
 #pragma once
@@ -22,14 +22,14 @@
 #include <string>
 #include <vector>
 
-#include "rule_tree.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/derivation.hpp"
 
-namespace cfq {
+namespace triad::text {
 
 inline constexpr int weight_of_one = 4096;
 
-/// How often, or with which weight, something is in a question.
+/// How often, or with which weight, something is in an example.
 struct item {
   int what, amount;
 
@@ -37,12 +37,12 @@ struct item {
 };
 
 struct item_table {
-  std::vector<std::vector<item>> of;  // by question; no `what` twice in one
+  std::vector<std::vector<item>> of;  // by example; no `what` twice in one
   int kinds = 0;
 };
 
-/// Rules and how often each is applied.
-inline item_table atoms_of(std::vector<rule_tree> const& trees, int rules) {
+/// Rules, of which there are `rules`, and how often each is applied.
+inline item_table atoms_of(std::vector<derivation> const& trees, int rules) {
   item_table table{{}, rules};
   for (auto const& tree : trees) {
     auto sorted = tree.rule;
@@ -70,7 +70,7 @@ inline std::uint64_t mixed(std::uint64_t x) {  // one to one
 /// with that top.
 class part_codes {
  public:
-  part_codes(rule_tree const& tree, int largest)
+  part_codes(derivation const& tree, int largest)
       : tree_(&tree), children_(tree.children()), width_(at(largest) + 1), level_(tree.rule.size(), 0) {
     codes_.assign(tree.rule.size() * width_, 0);
     std::vector<std::uint64_t> paths(codes_.size(), 1);
@@ -87,7 +87,7 @@ class part_codes {
     }
   }
 
-  rule_tree const& tree() const { return *tree_; }
+  derivation const& tree() const { return *tree_; }
   std::vector<int> const& below(int node) const { return children_[at(node)]; }
   int parent(int node) const { return tree_->parent[at(node)]; }
   /// Of a node in a compound whose top is `up` levels above the compound's own top `top`.
@@ -98,7 +98,7 @@ class part_codes {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  rule_tree const* tree_;
+  derivation const* tree_;
   std::vector<std::vector<int>> children_;
   std::size_t width_;
   std::vector<int> level_;
@@ -108,7 +108,7 @@ class part_codes {
 /// One place where a compound stands.
 struct occurrence {
   std::uint64_t code;
-  int question;
+  int example;
   int size;
   int nodes[most_rules];  // the top first
 };
@@ -146,21 +146,21 @@ inline void codes_around(part_codes const& q, occurrence const& o, std::vector<s
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
 }
 
-/// Appends to table.of what one compound, all of whose occurrences these are, weighs in each question, as compound
+/// Appends to table.of what one compound, all of whose occurrences these are, weighs in each example, as compound
 /// number table.kinds.
-inline void weigh(std::vector<part_codes> const& questions, occurrence const* first, occurrence const* last,
+inline void weigh(std::vector<part_codes> const& examples, occurrence const* first, occurrence const* last,
                   item_table& table) {
   auto const n = static_cast<double>(last - first);
   std::vector<std::uint64_t> around, all;
   if (last - first > 1)
     for (auto const* o = first; o != last; ++o) {
-      codes_around(questions[static_cast<std::size_t>(o->question)], *o, around);
+      codes_around(examples[static_cast<std::size_t>(o->example)], *o, around);
       all.insert(all.end(), around.begin(), around.end());
     }
   std::sort(all.begin(), all.end());
   bool any = false;
   for (auto const* o = first; o != last; ++o) {
-    auto const& q = questions[static_cast<std::size_t>(o->question)];
+    auto const& q = examples[static_cast<std::size_t>(o->example)];
     codes_around(q, *o, around);
     double most =
         last - first == 1 && !around.empty() ? 1 : 0;  // alone in the corpus: inside whatever stands around it
@@ -172,7 +172,7 @@ inline void weigh(std::vector<part_codes> const& questions, occurrence const* fi
     int const weight = static_cast<int>((1 - most) * weight_of_one + 0.5);
     if (weight == 0) continue;
     any = true;
-    auto& items = table.of[static_cast<std::size_t>(o->question)];
+    auto& items = table.of[static_cast<std::size_t>(o->example)];
     if (!items.empty() && items.back().what == table.kinds)
       items.back().amount = std::max(items.back().amount, weight);
     else
@@ -185,18 +185,18 @@ inline void weigh(std::vector<part_codes> const& questions, occurrence const* fi
 
 /// The compounds of 2 to `largest` rules (2 to 6) that weigh anything, numbered in an order of no meaning.  Occurrences
 /// are held at most `at_once` at a time: the derivations are gone through again for each so many.
-inline item_table compounds_of(std::vector<rule_tree> const& trees, int largest = 4,
+inline item_table compounds_of(std::vector<derivation> const& trees, int largest = 4,
                                std::size_t at_once = std::size_t{1} << 24U) {
   if (largest < 2 || largest > detail::most_rules)
-    throw triad::data_error("compounds have 2 to 6 rules at most, not " + std::to_string(largest));
-  std::vector<detail::part_codes> questions;
-  questions.reserve(trees.size());
-  for (auto const& tree : trees) questions.emplace_back(tree, largest);
+    throw data_error("compounds have 2 to 6 rules at most, not " + std::to_string(largest));
+  std::vector<detail::part_codes> examples;
+  examples.reserve(trees.size());
+  for (auto const& tree : trees) examples.emplace_back(tree, largest);
 
   auto const each = [&](auto&& use) {
     std::vector<int> nodes;
-    for (int q = 0; q < static_cast<int>(questions.size()); ++q) {
-      auto const& parts = questions[static_cast<std::size_t>(q)];
+    for (int q = 0; q < static_cast<int>(examples.size()); ++q) {
+      auto const& parts = examples[static_cast<std::size_t>(q)];
       for (int top = 0; top < parts.tree().size(); ++top) {
         nodes.assign(1, top);
         detail::grow(parts, nodes, parts.below(top), 0, largest, [&](std::vector<int> const& found) {
@@ -219,15 +219,14 @@ inline item_table compounds_of(std::vector<rule_tree> const& trees, int largest 
     each([&](detail::occurrence const& o) {
       if (o.code % passes == pass) held.push_back(o);
     });
-    std::sort(held.begin(), held.end(), [](auto const& a, auto const& b) {
-      return a.code != b.code ? a.code < b.code : a.question < b.question;
-    });
+    std::sort(held.begin(), held.end(),
+              [](auto const& a, auto const& b) { return a.code != b.code ? a.code < b.code : a.example < b.example; });
     for (std::size_t first = 0, last = 0; first < held.size(); first = last) {
       while (last < held.size() && held[last].code == held[first].code) ++last;
-      detail::weigh(questions, held.data() + first, held.data() + last, table);
+      detail::weigh(examples, held.data() + first, held.data() + last, table);
     }
   }
   return table;
 }
 
-}  // namespace cfq
+}  // namespace triad::text

@@ -22,11 +22,11 @@
 #include <utility>
 #include <vector>
 
-#include "../gz_lines.hpp"
-#include "characters.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/characters.hpp"
+#include "triad/io/text/gz_lines.hpp"
 
-namespace triad::examples {
+namespace triad::text {
 
 using bpe_merge = std::pair<std::string, std::string>;
 
@@ -175,4 +175,4 @@ inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted,
   return bpe(std::move(merges));
 }
 
-}  // namespace triad::examples
+}  // namespace triad::text

@@ -1,0 +1,38 @@
+// How an example was derived: a tree of rule applications, flat, rules as numbers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "triad/core/contracts.hpp"
+
+namespace triad::text {
+
+/// Nodes in the order of a reading from the root, children from left to right; every list has one entry a node.
+struct derivation {
+  std::vector<int> rule;    // its number, from 0
+  std::vector<int> parent;  // a node before it; -1: the root
+  std::vector<int> slot;    // which child of its parent it is, from 0
+
+  int size() const { return static_cast<int>(rule.size()); }
+
+  /// The node that this application becomes, as child number `which` of node `below`, which is -1 for the first alone.
+  int add(int number, int below, int which) {
+    TRIAD_EXPECTS(below < size() && (below < 0) == rule.empty(),
+                  "derivation: a node stands below one before it, and only the first below none");
+    rule.push_back(number), parent.push_back(below), slot.push_back(which);
+    return size() - 1;
+  }
+
+  std::vector<std::vector<int>> children() const {
+    std::vector<std::vector<int>> result(rule.size());
+    for (int i = 0; i < size(); ++i)
+      if (int const p = parent[static_cast<std::size_t>(i)]; p >= 0) result[static_cast<std::size_t>(p)].push_back(i);
+    return result;
+  }
+
+  friend bool operator==(derivation const&, derivation const&) = default;
+};
+
+}  // namespace triad::text

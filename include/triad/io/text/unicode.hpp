@@ -1,0 +1,57 @@
+// Which characters are letters, and which are numbers, by Unicode's general categories L and N: those of Unicode 14.
+// SPDX-License-Identifier: Apache-2.0
+//
+// utf8proc knows the categories, and its releases follow Unicode: 2.7 has version 14, 2.8 has 15, and so on.  GPT-2 and
+// RoBERTa ask for \p{L} and \p{N} of no version; their merges are of texts from before 2019, with Unicode 12.  What a
+// checkpoint's tokens are must not depend on a library of the system, so characters that came after Unicode 14 count as
+// neither, whatever utf8proc says of them.
+#pragma once
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <iterator>
+
+#if UTF8PROC_VERSION_MAJOR < 2 || (UTF8PROC_VERSION_MAJOR == 2 && UTF8PROC_VERSION_MINOR < 7)
+#error "triad::text needs utf8proc 2.7 or later, the first that has Unicode 14 (Debian: libutf8proc-dev)"
+#endif
+
+namespace triad::text {
+
+namespace detail {
+
+struct code_range {
+  char32_t first, last;
+};
+
+// Letters and numbers of Unicode 15 to 18.  A range also has what lies between them and was no character in Unicode 14.
+inline constexpr code_range later_ranges[] = {
+    {0x558, 0x558},     {0x58b, 0x58c},     {0x88f, 0x88f},     {0xc5c, 0xc5c},     {0xcdc, 0xcdc},
+    {0x1c89, 0x1c8a},   {0x208f, 0x208f},   {0x209d, 0x209f},   {0xa7cb, 0xa7cf},   {0xa7d2, 0xa7d2},
+    {0xa7d4, 0xa7d4},   {0xa7da, 0xa7f1},   {0xab6c, 0xab6d},   {0x105c0, 0x105f3}, {0x107bb, 0x107bf},
+    {0x10940, 0x10959}, {0x10d40, 0x10d85}, {0x10ec2, 0x10eee}, {0x1123f, 0x11240}, {0x11380, 0x113d3},
+    {0x116d0, 0x116e3}, {0x11b0a, 0x11bf9}, {0x11db0, 0x11df1}, {0x11f02, 0x11f59}, {0x1246f, 0x1246f},
+    {0x12475, 0x1247f}, {0x12550, 0x12686}, {0x1342f, 0x1342f}, {0x13441, 0x143fa}, {0x16100, 0x16139},
+    {0x16d40, 0x16d79}, {0x16ea0, 0x16ed3}, {0x16ff2, 0x16ff6}, {0x187f8, 0x187ff}, {0x18cd6, 0x18cff},
+    {0x18d09, 0x191d2}, {0x1b123, 0x1b132}, {0x1b155, 0x1b155}, {0x1b168, 0x1b168}, {0x1ccf0, 0x1ccf9},
+    {0x1d2c0, 0x1d2d3}, {0x1d6a6, 0x1d6a6}, {0x1df1f, 0x1dfff}, {0x1e030, 0x1e06d}, {0x1e4d0, 0x1e6ff},
+    {0x2b739, 0x2b73f}, {0x2b81e, 0x2b81e}, {0x2cea2, 0x2cead}, {0x2ebf0, 0x2ee5d}, {0x31350, 0x3fc3f}};
+
+inline bool came_later(char32_t c) {
+  auto const after = std::upper_bound(std::begin(later_ranges), std::end(later_ranges), c,
+                                      [](char32_t x, code_range const& r) { return x < r.first; });
+  return after != std::begin(later_ranges) && c <= std::prev(after)->last;
+}
+
+// Categories stand in the order of their enumerators: Lu, Ll, Lt, Lm, Lo, and Nd, Nl, No.
+inline bool is_of(char32_t c, utf8proc_category_t first, utf8proc_category_t last) {
+  auto const category = utf8proc_category(static_cast<utf8proc_int32_t>(c));  // of what is no code point: Cn
+  return category >= first && category <= last && !came_later(c);
+}
+
+}  // namespace detail
+
+inline bool is_letter(char32_t c) { return detail::is_of(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO); }
+inline bool is_number(char32_t c) { return detail::is_of(c, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO); }
+
+}  // namespace triad::text

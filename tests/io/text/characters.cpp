@@ -1,0 +1,33 @@
+// Characters, words and white space of UTF-8 text, whatever its bytes.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/io/text/characters.hpp"
+
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+using namespace triad::text;
+using list = std::vector<std::string>;
+
+TEST_CASE("characters and words are those of the text, whatever its bytes") {
+  CHECK(characters("a\xc3\xa9\xe7\x8b\x97\xf0\xa0\x80\x80") ==
+        list{"a", "\xc3\xa9", "\xe7\x8b\x97", "\xf0\xa0\x80\x80"});
+  CHECK(character_at("\xf0\xa0\x80\x80", 0).code == 0x20000);
+  for (char const* broken :
+       {"\xe7\x8b", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80"}) {
+    CAPTURE(broken);
+    CHECK(character_at(broken, 0).code == 0xfffd);
+    CHECK(characters(broken).size() == std::string(broken).size());
+  }
+  CHECK(words("  a\tb\xe3\x80\x80"
+              "c \n") == list{"a", "b", "c"});  // U+3000 is a space
+  CHECK(words("").empty());
+  CHECK(joined(words("  a  b ")) == "a b");
+  CHECK(trimmed(" \xe3\x80\x80 a b\xc2\xa0") == "a b");
+  CHECK(trimmed(" \t").empty());
+}
+
+}  // namespace

@@ -1,0 +1,72 @@
+// Compounds: weights by hand, and the same whatever is held at once.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/io/text/compounds.hpp"
+
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/io/text/derived.hpp"
+
+namespace {
+
+using namespace triad::text;
+using triad::test::contains, triad::test::derived;
+
+using lists = std::vector<std::vector<int>>;
+
+TEST_CASE("a compound weighs what is left of it outside of its commonest larger one") {
+  // S(a, b) twice, S(a, c) once.  S-a: 3 times, 2 of them in S(a, b): 1/3 there, and 2/3 in S(a, c).  S-b and S-c:
+  // always in these: 0.  S(a, b), S(a, c): nothing around: 1.
+  derived const one({R"(["S","a","b"])", R"(["S","a","b"])", R"(["S","a","c"])"});
+  CHECK(one.weights(3) == lists{{1365, 4096}, {1365, 4096}, {2731, 4096}});
+  // What lies around the largest counts as well: with two rules at most, S-a weighs as before, and S-b and S-c still
+  // nothing.
+  CHECK(one.weights(2) == lists{{1365}, {1365}, {2731}});
+}
+
+TEST_CASE("the occurrence that counts most is a example's weight") {
+  // S-a four times: beside b, beside c, beside b, and beside c; half of them in each: 1/2, though twice in the first
+  // question.  S(a, b) is twice, once under T: 1/2 there, and 1 where nothing is around it; the same for S(a, c).  All
+  // else is always in something.
+  derived const d({R"(["T",["S","a","b"],["S","a","c"]])", R"(["S","a","b"])", R"(["S","a","c"])"});
+  auto const w = d.weights(3);
+  CHECK(w[1] == std::vector<int>{2048, 4096});
+  CHECK(w[2] == w[1]);
+  CHECK(w[0] == std::vector<int>{2048, 2048, 2048});
+  // A chain: of the two occurrences of a-a both lie in a-a-a, which is one compound, whether above or below.
+  CHECK(derived({R"(["a",["a",["a"]]])"}).weights(3) == lists{{4096}});
+  CHECK(derived({R"(["a",["a",["a"]]])"}).weights(2) == lists{{}});
+}
+
+TEST_CASE("a compound knows which child an edge leads to") {
+  CHECK(compounds_of(derived({R"(["S","a","x"])", R"(["S","x","a"])"}).trees, 3).kinds == 2);
+  derived const d({R"(["S","a","x"])", R"(["S","a","y"])", R"(["S","x","a"])", R"(["S","y","a"])"});
+  auto const table = compounds_of(d.trees, 2);
+  CHECK(table.kinds == 2);  // S-a with a first, and with a second; each half with x or y
+  CHECK(table.of[0][0].what == table.of[1][0].what);
+  CHECK(table.of[2][0].what == table.of[3][0].what);
+  CHECK(table.of[0][0].what != table.of[2][0].what);
+}
+
+TEST_CASE("compounds are the same however many occurrences are held at once") {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 40; ++i) {
+    auto const a = std::to_string(i % 3), b = std::to_string(i % 4), c = std::to_string(i % 5);
+    texts.push_back(R"(["S",["np",")" + a + R"("],["vp",["v",")" + b + R"("],["np",")" + c + R"("]]])");
+  }
+  derived const many(texts);
+  CHECK(many.weights(4, 50) == many.weights(4));
+  CHECK(compounds_of(many.trees, 4, 50).kinds == compounds_of(many.trees, 4).kinds);
+  CHECK_THROWS_WITH(compounds_of(many.trees, 7), contains("2 to 6 rules"));
+  CHECK_THROWS_WITH(compounds_of(many.trees, 1), contains("2 to 6 rules"));
+}
+
+TEST_CASE("atoms are rules, counted") {
+  derived const d({R"(["S",["S","a"],"a","b"])"});
+  auto const table = atoms_of(d.trees, d.rules());
+  CHECK(table.kinds == 3);
+  CHECK(table.of[0] == std::vector<item>{{0, 2}, {1, 2}, {2, 1}});
+}
+
+}  // namespace

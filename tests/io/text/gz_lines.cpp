@@ -1,0 +1,74 @@
+// Lines of a file, gzipped or not, and files that cannot be read.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/io/text/gz_lines.hpp"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
+#include "tests/io/text/gzipped.hpp"
+
+namespace {
+
+using triad::test::contains;
+using triad::text::gz_lines;
+using list = std::vector<std::string>;
+
+struct folder_of_files : triad::test::scratch_folder {
+  std::string plain(std::string const& content) const {
+    std::ofstream(*this / "plain", std::ios::binary) << content;
+    return *this / "plain";
+  }
+  // What it is is seen from its bytes, not its name.
+  std::string gzipped(std::string const& content) const {
+    return triad::test::write_gzipped(*this / "gzipped", content);
+  }
+};
+
+list lines_of(std::string const& path) {
+  list all;
+  gz_lines lines(path);
+  for (std::string line; lines.next(line);) {
+    all.push_back(line);
+    CHECK(lines.number() == static_cast<long>(all.size()));
+  }
+  return all;
+}
+
+TEST_CASE("lines of a file have neither their ends nor a byte order mark, which is one at the beginning alone") {
+  folder_of_files const folder;
+  std::string const content = "\xef\xbb\xbfone\r\n\xef\xbb\xbftwo\n\nfour";
+  list const expected{"one", "\xef\xbb\xbftwo", "", "four"};
+  CHECK(lines_of(folder.plain(content)) == expected);
+  CHECK(lines_of(folder.gzipped(content)) == expected);
+  CHECK(lines_of(folder.plain("")).empty());
+  CHECK(lines_of(folder.plain("\n")) == list{""});
+  gz_lines ends(folder.plain("a\r\nb\n"));
+  std::string line;
+  CHECK((ends.next(line) && ends.had_carriage_return()));
+  CHECK((ends.next(line) && !ends.had_carriage_return()));
+  CHECK_FALSE(ends.next(line));
+}
+
+TEST_CASE("a line may be longer than what is read at once") {
+  folder_of_files const folder;
+  std::string const longer(200'000, 'x');
+  CHECK(lines_of(folder.gzipped(longer + "\n" + longer)) == list{longer, longer});
+}
+
+TEST_CASE("what cannot be read is told with file and line") {
+  folder_of_files const folder;
+  CHECK_THROWS_WITH(gz_lines(folder / "none"), contains("none: cannot be opened: No such file"));
+  CHECK_THROWS_WITH(lines_of(folder / ""), contains(":1: cannot be read: "));
+  auto const path = folder.gzipped("one\ntwo\n");
+  auto bytes = triad::test::content(path);
+  bytes.resize(bytes.size() - 6);
+  triad::test::write_content(path, bytes);
+  CHECK_THROWS_WITH(lines_of(path), contains(":1: the gzip stream is damaged"));
+  CHECK_THROWS_WITH(lines_of(folder.gzipped(std::string(gz_lines::longest_line + 1, 'x'))),
+                    contains(":1: the line is longer than 16 MiB; is this a text file?"));
+}
+
+}  // namespace

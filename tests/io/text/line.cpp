@@ -1,0 +1,31 @@
+// A line without its end, and the first of a text without its mark.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/io/text/line.hpp"
+
+#include <string>
+
+#include "tests/catch.hpp"
+
+namespace {
+
+std::string trimmed(std::string line, bool first) {
+  triad::text::trim_line(line, first);
+  return line;
+}
+
+TEST_CASE("what is left of a line's end goes, and of the first line the byte order mark") {
+  CHECK(trimmed("a b\r", false) == "a b");
+  CHECK(trimmed("a b\r\r", false) == "a b\r");
+  CHECK(trimmed("\xef\xbb\xbf"
+                "a\r",
+                true) == "a");
+  CHECK(trimmed("\xef\xbb\xbf"
+                "a",
+                false) ==
+        "\xef\xbb\xbf"
+        "a");
+  CHECK(trimmed("\xef\xbb\xbf\xef\xbb\xbf", true) == "\xef\xbb\xbf");
+  CHECK(trimmed("", true).empty());
+}
+
+}  // namespace
