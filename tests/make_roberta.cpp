@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     std::filesystem::path const folder(argv[1]);
     nlohmann::json tokens{{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}};
     std::string merges = "#version: 0.2\n";
-    for (auto const& letter : triad::examples::detail::characters_of_bytes()) tokens[letter] = tokens.size();
+    for (auto const& letter : triad::text::detail::characters_of_bytes()) tokens[letter] = tokens.size();
     for (auto const* const merge : {"D i", "Di d", "\u0120 m", "r y"}) {
       auto joined = std::string(merge);
       joined.erase(joined.find(' '), 1);

@@ -1,5 +1,5 @@
 # Builds and runs a user's project in one WAY: a folder of examples/consume (find_package, fetch_content, pkg_config, kernels,
-# tree), tree_pkg_config, or a checkout as a subdirectory: subdirectory and, where no BLAS is found, subdirectory_tree.
+# tree, text), tree_pkg_config, text_pkg_config, or a checkout as a subdirectory: subdirectory and, where no BLAS is found, subdirectory_tree.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")
@@ -18,6 +18,9 @@ endif()
 set(expected "triad ${VERSION}: 4 5 10 11\n")
 if(WAY MATCHES "tree")
   set(expected "triad ${VERSION}: ( S predicate subject )\n")
+endif()
+if(WAY MATCHES "^text")
+  set(expected "triad ${VERSION}: lo@@ west; BLEU 53.7\n")
 endif()
 set(programs consume)
 if(WAY STREQUAL "subdirectory")
@@ -53,6 +56,10 @@ if(WAY MATCHES "pkg_config$")
   set(ENV{CXX} "${COMPILER}")
   if(WAY STREQUAL "pkg_config")
     run("${SOURCE}/examples/consume/pkg_config/build.sh" "${build}/consume")
+  elseif(WAY STREQUAL "text_pkg_config")
+    run(pkg-config --cflags --libs triad-text)
+    separate_arguments(flags UNIX_COMMAND "${output}")
+    run("${COMPILER}" -std=c++20 "${SOURCE}/examples/consume/text/main.cpp" ${flags} -o "${build}/consume")
   else()
     run(pkg-config --cflags --libs triad-tree)
     separate_arguments(flags UNIX_COMMAND "${output}")

@@ -49,8 +49,8 @@ inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypothes
                                         std::initializer_list<triad::text::bleu_tokens> ways) {
   std::vector<figure> result;
   for (auto const way : ways)
-    result.push_back({"BLEU " + std::string(triad::examples::name(way)),
-                      triad::text::corpus_bleu(hypotheses, references, way).score});
+    result.push_back(
+        {"BLEU " + std::string(triad::text::name(way)), triad::text::corpus_bleu(hypotheses, references, way).score});
   return result;
 }
 

@@ -1,4 +1,5 @@
-// Learns byte-pair merges, applies them, scores a translation and asks whether a character is a letter.
+// A user's whole program: merges are learned and applied, a translation is scored, a character is asked about.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <string>
 #include <utility>
