@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../common/atomic_file.hpp"
+#include "../common/exit_status.hpp"
 #include "../common/number_checks.hpp"
 #include "../common/run_folder.hpp"
 #include "corpus.hpp"
@@ -67,7 +68,7 @@ inline int generate(making const& m) {
   return 0;
 }
 
-/// 2 where the atoms are further apart than they may be.
+/// did_not_reach where the atoms are further apart than they may be.
 inline int split(making const& m) {
   int repeated = 0;
   auto const c = read_corpus(m.data, repeated);
@@ -105,7 +106,7 @@ inline int split(making const& m) {
       "the atoms are further apart than %g: give fewer questions with --train and --dev-and-test, or more --passes  "
       "failed\n",
       m.atom_limit);
-  return 2;
+  return triad::examples::did_not_reach;
 }
 
 /// Adds the two verbs; they write what they are told to `m`, which must live as long as the app.

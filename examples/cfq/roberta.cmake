@@ -17,13 +17,13 @@ endforeach()
 set(train train --preset smoke --data ${FOLDER}/data)
 
 foreach(model lrf transformer)
-  run("0|2" ${train} --model ${model} --roberta ${FOLDER}/published --out ${FOLDER}/${model})
+  run("0|3" ${train} --model ${model} --roberta ${FOLDER}/published --out ${FOLDER}/${model})
   expect("16 training pairs, 260 source and [0-9]+ target words")
-  expect_run(${model} "0|2" scores.csv)
+  expect_run(${model} "0|3" scores.csv)
 
   # In two sittings: its checkpoint goes on, and is not begun anew with the published weights.
-  run("0|2" ${train} --model ${model} --roberta ${FOLDER}/published --updates 10 --out ${FOLDER}/halves)
-  run("0|2" ${train} --model ${model} --roberta ${FOLDER}/published --resume --out ${FOLDER}/halves)
+  run("0|3" ${train} --model ${model} --roberta ${FOLDER}/published --updates 10 --out ${FOLDER}/halves)
+  run("0|3" ${train} --model ${model} --roberta ${FOLDER}/published --resume --out ${FOLDER}/halves)
   file(SHA256 ${FOLDER}/${model}/model.safetensors whole)
   file(SHA256 ${FOLDER}/halves/model.safetensors halves)
   if(NOT whole STREQUAL halves)
@@ -46,7 +46,7 @@ run(0 explain ${FOLDER}/lrf --data ${FOLDER}/data)
 expect("encoder +embedding +layer 1 +layer 2")
 
 # What it has learned before is where it begins: another encoder's losses are others.
-run("0|2" ${train} --roberta ${FOLDER}/other --out ${FOLDER}/lrf-other)
+run("0|3" ${train} --roberta ${FOLDER}/other --out ${FOLDER}/lrf-other)
 losses_of(lrf one)
 losses_of(lrf-other another)
 if(one STREQUAL another)

@@ -6,8 +6,8 @@ set(arguments train --preset smoke --dropout 0.1 --epochs 40 --chains 1280 --tes
 
 include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
 
-run("0|2" ${arguments} --backend reference --out ${FOLDER}/plain)
-run("0|2" ${arguments} --backend cuda --out ${FOLDER}/device)
+run("0|3" ${arguments} --backend reference --out ${FOLDER}/plain)
+run("0|3" ${arguments} --backend cuda --out ${FOLDER}/device)
 expect_close(device)
 
 # Interrupted there once the first of its checkpoints is written, the rest here.
@@ -28,15 +28,15 @@ list(LENGTH lines count)
 if(count GREATER 39)
   message(FATAL_ERROR "the run was interrupted after its last epoch: make it longer\n${text}")
 endif()
-run("0|2" ${arguments} --backend reference --resume --out ${FOLDER}/stopped)
+run("0|3" ${arguments} --backend reference --resume --out ${FOLDER}/stopped)
 expect_close(stopped)
 message("interrupted after ${count} of 40 epochs, and ended on the reference")
 
 foreach(model --model=rat --model=rrat --paper-form --attention=value-ablation --untied --recompute)
-  run("0|2" train --preset smoke --chains 64 --test-size 2 --backend cuda --width 8 --layers 2 ${model})
+  run("0|3" train --preset smoke --chains 64 --test-size 2 --backend cuda --width 8 --layers 2 ${model})
 endforeach()
 foreach(arithmetic tf32 bf16)
-  run("0|2" train --preset smoke --chains 64 --test-size 2 --backend cuda --width 8 --precision ${arithmetic})
+  run("0|3" train --preset smoke --chains 64 --test-size 2 --backend cuda --width 8 --precision ${arithmetic})
 endforeach()
 run(0 evaluate ${FOLDER}/device --test-size 5 --backend cuda)
 expect("k=10 ")

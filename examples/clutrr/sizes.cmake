@@ -4,7 +4,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/../common/sizes_test.cmake)
 
 foreach(model edge-transformer rrat)
-  run(2 train --preset smoke --epochs 1 --chains 64 --model ${model} --out ${FOLDER}/${model})
+  run(3 train --preset smoke --epochs 1 --chains 64 --model ${model} --out ${FOLDER}/${model})
   expect_sizes_refused(${model} EVALUATE --test-size 2 ARGUMENTS --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
 endforeach()
 

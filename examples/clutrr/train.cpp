@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "../common/exit_status.hpp"
 #include "../common/loss_plot.hpp"
 #include "../common/run_folder.hpp"
 #include "../common/seed_means.hpp"
@@ -123,7 +124,7 @@ int train(options const& o) {
     std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
   }
   for (auto const& r : *runs)
-    if (r.failed) return 2;
+    if (r.failed) return triad::examples::did_not_reach;
   return 0;
 }
 

@@ -4,6 +4,6 @@ include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/../common/sizes_test.cmake)
 
 foreach(model edge-transformer transformer)
-  run(2 train --preset smoke --epochs 1 --model ${model} --out ${FOLDER}/${model})
+  run(3 train --preset smoke --epochs 1 --model ${model} --out ${FOLDER}/${model})
   expect_sizes_refused(${model} EVALUATE --test-size 2 ARGUMENTS --sentence "The fox saw Ada .")
 endforeach()

@@ -4,6 +4,7 @@
 #include <new>
 #include <optional>
 
+#include "../common/exit_status.hpp"
 #include "../common/loss_plot.hpp"
 #include "../common/run_folder.hpp"
 #include "../common/seed_means.hpp"
@@ -115,7 +116,7 @@ int train(options const& o) {
     std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
   }
   for (auto const& r : runs)
-    if (r.failed) return 2;
+    if (r.failed) return triad::examples::did_not_reach;
   return 0;
 }
 

@@ -21,6 +21,7 @@
 #include <system_error>
 #include <vector>
 
+#include "exit_status.hpp"
 #include "number_checks.hpp"
 #include "printed.hpp"
 #include "renames.hpp"
@@ -244,7 +245,7 @@ inline int no_memory(char const* program) {
                "%s: there is not enough memory for a model, or data, of these sizes: take smaller ones, or a machine "
                "that has more\n",
                program);
-  return 1;
+  return refused;
 }
 
 /// All of main(): the exit status of the verb that the command line names, or of what went wrong, told in one line.
@@ -305,17 +306,18 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
     if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr)
       wrong << detail::renamed_options(app, {argv + 1, argv + argc});
     std::fputs(printable(wrong.str()).c_str(), stderr);
-    return status == 0 && std::fflush(stdout) != 0 ? 1 : status;  // --help
-  } catch (triad::memory_refused const& e) {                      // which says how much
+    if (status != 0) return misused;  // CLI11 has a number of its own, 100 and more, for each mistake
+    return std::fflush(stdout) != 0 ? refused : all_well;  // --help
+  } catch (triad::memory_refused const& e) {               // which says how much
     std::fprintf(stderr, "%s: %s\n", say.name, e.what());
-    return 1;
+    return refused;
   } catch (std::bad_alloc const&) {
     return no_memory(say.name);
   } catch (std::length_error const&) {  // of a container that no memory could hold
     return no_memory(say.name);
   } catch (std::exception const& e) {
     std::fprintf(stderr, "%s: %s\n", say.name, printable(e.what()).c_str());
-    return 1;
+    return refused;
   }
 }
 

@@ -8,6 +8,6 @@ file(STRINGS ${FOLDER}/data/test.jsonl rows)
 list(GET rows 0 row)
 string(REGEX MATCH "\"source\":\"([^\"]+)\"" unused "${row}")
 set(tree "${CMAKE_MATCH_1}")
-run(2 train --preset smoke --updates 2 --data ${FOLDER}/data --out ${FOLDER}/run)
+run(3 train --preset smoke --updates 2 --data ${FOLDER}/data --out ${FOLDER}/run)
 # Where the rows are a folder's, what generated rows depend on is only kept.
 expect_sizes_refused(run LEGAL rows data_seed role_seed EVALUATE --data ${FOLDER}/data ARGUMENTS --tree "${tree}")

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <new>
 
+#include "../common/exit_status.hpp"
 #include "../common/loss_plot.hpp"
 #include "../common/run_folder.hpp"
 #include "../common/training_run.hpp"
@@ -103,7 +104,9 @@ int train(options const& given) {
                                                                  : table_of(found.front().found));
     std::printf("metrics, checkpoint and plots are in %s\n", o.out.c_str());
   }
-  return std::any_of(runs.begin(), runs.end(), [](run_result const& r) { return r.failed; }) ? 2 : 0;
+  return std::any_of(runs.begin(), runs.end(), [](run_result const& r) { return r.failed; })
+             ? triad::examples::did_not_reach
+             : triad::examples::all_well;
 }
 
 }  // namespace tree_transforms

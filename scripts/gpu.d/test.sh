@@ -39,8 +39,8 @@ same_losses() {  # PROGRAM ARGUMENTS...
     mkdir -p "$folder"
     local status=0
     "$(bin "$program")" train "$@" --seed 1 --backend $backend --out "$folder/$program-$backend" > "$folder/$program-$backend.log" 2>&1 || status=$?
-    # Status 2: so short a run does not learn.
-    if ((status != 0 && status != 2)); then tail -n 5 "$folder/$program-$backend.log" && return 1; fi
+    # Status 3: so short a run does not learn.
+    if ((status != 0 && status != 3)); then tail -n 5 "$folder/$program-$backend.log" && return 1; fi
   done
   paste -d , "$folder/$program-cpu/metrics.csv" "$folder/$program-cuda/metrics.csv" | awk -F , '
     NR == 1 { columns = NF / 2; for (i = 1; i <= columns; ++i) if ($i ~ /loss/) loss = i; next }

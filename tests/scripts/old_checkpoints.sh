@@ -12,7 +12,7 @@ metadata() {  # FILE: the JSON beside the tensors
 data = open(sys.argv[1], "rb").read()
 print(json.dumps(json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])["__metadata__"]))' "$1"
 }
-call() {  # STATUS COMMAND...: so short a run may not have learned, which is status 2
+call() {  # STATUS COMMAND...: so short a run may not have learned, which is status 3
   local status=0
   output=$("${@:2}" 2>&1) || status=$?
   [[ $status =~ ^($1)$ ]] || failed "status $status of ${*:2}: $output"
@@ -32,7 +32,7 @@ goes_on() {  # PROGRAM RUN MODEL'S SETTING...: names of 0.1 are not in what it w
   call 0 "$bin" evaluate "$run" --data "$data" --threads 1
   call 1 "$bin" train --config "$run/config.toml" --data "$data" --out "$run" --resume --learning-rate 0.5
   [[ $output == *"was trained with learning-rate = 0.0"*"this run has learning-rate = 0.5"* ]] || failed "another rate: $output"
-  call '0|2' "$bin" train --config "$run/config.toml" --data "$data" --out "$run" --resume --threads 1
+  call '0|3' "$bin" train --config "$run/config.toml" --data "$data" --out "$run" --resume --threads 1
   cmp -s <(head -n "$lines" "$run/metrics.csv") "$folder/metrics.csv" || failed "$2: its first epochs are lost"
   (($(wc -l < "$run/metrics.csv") > lines)) || failed "$2: it did not go on"
   [[ $(metadata "$model") == *triad-checkpoint-2* ]] || failed "$model is not of format 2"

@@ -52,7 +52,7 @@ done
 rm "$folder/runs/$name.finished"
 says 0 "--resume" clutrr $name --again
 # A run that did not learn is finished; one that broke is not.
-STUB_STATUS=2 says 0 "stub" clutrr $name --again
+STUB_STATUS=3 says 0 "stub" clutrr $name --again
 has $name.finished
 STUB_STATUS=1 says 1 "stub" clutrr $name --again
 [[ ! -e $folder/runs/$name.finished ]] || failed "$name" "broke and counts as finished"

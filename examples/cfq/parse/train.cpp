@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "../../common/exit_status.hpp"
 #include "../../common/loss_plot.hpp"
 #include "../../common/run_folder.hpp"
 #include "../../common/seed_means.hpp"
@@ -108,7 +109,9 @@ int train(options const& o) {
     triad::examples::write_atomically(o.out + "/scores.csv", scores_csv(scores));
     std::printf("metrics, checkpoint, scores and plots are in %s\n", o.out.c_str());
   }
-  return std::any_of(runs.begin(), runs.end(), [](run_result const& r) { return r.failed; }) ? 2 : 0;
+  return std::any_of(runs.begin(), runs.end(), [](run_result const& r) { return r.failed; })
+             ? triad::examples::did_not_reach
+             : triad::examples::all_well;
 }
 
 }  // namespace dependency

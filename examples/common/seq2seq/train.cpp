@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "../exit_status.hpp"
 #include "../loss_plot.hpp"
 #include "../run_folder.hpp"
 #include "../sample.hpp"
@@ -155,7 +156,9 @@ int train(options const& asked, program const& with) {
     triad::examples::write_atomically(o.out + "/scores.csv", scores_csv(scores));
     std::printf("metrics, checkpoint, translations, scores and plots are in %s\n", o.out.c_str());
   }
-  return std::any_of(runs.begin(), runs.end(), [](run_result const& r) { return r.failed; }) ? 2 : 0;
+  return std::any_of(runs.begin(), runs.end(), [](run_result const& r) { return r.failed; })
+             ? triad::examples::did_not_reach
+             : triad::examples::all_well;
 }
 
 }  // namespace seq2seq
