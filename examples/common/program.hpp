@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "exit_status.hpp"
+#include "help.hpp"
 #include "number_checks.hpp"
 #include "printed.hpp"
 #include "renames.hpp"
@@ -283,6 +284,9 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
   add_query_options(to_evaluate, to_predict, to_explain, to_generate, o, q);
   std::vector<more_verb> more;
   if constexpr (requires { more_verbs(app, o); }) more = more_verbs(app, o);
+  std::string folder = say.name;
+  std::replace(folder.begin(), folder.end(), '-', '_');
+  fit_help(app, {argv + 1, argv + argc}, "examples/" + folder + "/README.md");
   auto const run = [&] {
     if (to_train.parsed()) return train(o);
     if (to_evaluate.parsed()) return evaluate(o, q);
