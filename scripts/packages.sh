@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by the other scripts: finds out what a fresh Debian or Ubuntu lacks, says so, and installs it, or, with may_install=false
-# (their --no-install), says what to install and ends.
+# Sourced by the other scripts: finds out what a fresh Debian or Ubuntu lacks, says so, and installs it; on a terminal it asks
+# before.  With may_install=false (their --no-install), or no for an answer, it says what to install and ends.
 # A thing is looked for, not its package, so that compilers and libraries from elsewhere count.
 
 missing=()
@@ -61,22 +61,36 @@ need_to_build() {
   need_cccl
 }
 
+leave_to_user() {  # WHY
+  echo "Nothing is installed, $1.  Run this as root, then this script again:" >&2
+  echo "  ${update[*]} && ${install[*]}" >&2
+  exit 1
+}
+
+# Where nobody sits at a terminal, as in a container, there is nobody to ask.
+ask_first() {
+  local answer
+  if [[ ! -t 0 || ! -t 1 ]]; then return; fi
+  read -r -p "Install them with $1? [Y/n] " answer || answer=n
+  if [[ ! $answer =~ ^([yY]([eE][sS])?)?$ ]]; then leave_to_user "as you say"; fi
+}
+
 install_missing() {
   ((${#missing[@]})) || return 0
   local update=(apt-get update)
   local install=(apt-get install --yes --no-install-recommends "${missing[@]}")
   echo "Missing packages: ${missing[*]}"
   if ! $may_install; then
-    echo "Nothing is installed, as --no-install says.  Run this as root, then this script again:" >&2
-    echo "  ${update[*]} && ${install[*]}" >&2
-    exit 1
+    leave_to_user "as --no-install says"
   elif ! command -v apt-get > /dev/null; then
     echo "There is no apt-get here: if CMake does not find them either, install what this system calls them." >&2
   elif ((EUID == 0)); then
+    ask_first "apt-get"
     echo "Installing them (--no-install leaves that to you): ${install[*]}"
     export DEBIAN_FRONTEND=noninteractive
     "${update[@]}" && "${install[@]}"
   elif command -v sudo > /dev/null && { [[ -t 0 ]] || sudo -n true 2> /dev/null; }; then
+    ask_first "sudo apt-get"
     echo "Installing them (--no-install leaves that to you): sudo ${install[*]}"
     sudo "${update[@]}" && sudo DEBIAN_FRONTEND=noninteractive "${install[@]}"
   else

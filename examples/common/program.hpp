@@ -29,6 +29,7 @@
 #include "run_folder.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/errors.hpp"
+#include "unused_gpu.hpp"
 
 namespace triad::examples {
 
@@ -299,7 +300,10 @@ int run_verbs(program_texts const& say, int argc, char** argv) {
   };
   try {
     parse(app, to_train, o, argc, argv);
-    if (to_train.parsed()) expect_seeds(o);
+    if (to_train.parsed()) {
+      expect_seeds(o);
+      std::fputs(unused_gpu(o.backend, to_train.get_option("--backend")->count() > 0).c_str(), stderr);
+    }
     std::fputs(printable(data.text()).c_str(), stdout);
     int const status = run();
     expect_all_printed();

@@ -181,4 +181,25 @@ TEST_CASE("seeds end at the largest") {
       std::string::npos);
 }
 
+TEST_CASE("what the command line does not understand has a status of its own, and help has none") {
+  for (auto const& wrong : {"--no-such", "--seeds=-1", "--backend=tpu"})
+    CHECK(run({"train", wrong}, stderr).status == triad::examples::misused);
+  CHECK(run({"no-such-verb"}, stderr).status == triad::examples::misused);
+  CHECK(run({}, stderr).status == triad::examples::misused);
+  for (auto const& help : {"--help", "-h", "--help-all"}) {
+    auto const found = run({"train", help}, stdout);
+    CHECK(found.status == triad::examples::all_well);
+    CHECK(found.text.find("examples/idle/README.md") != std::string::npos);
+    CHECK(found.text.find("--warmup") != std::string::npos);  // few options: none is left out
+  }
+}
+
+TEST_CASE("a GPU that is not used is told where nobody chose") {
+  using triad::examples::unused_gpu;
+  CHECK(unused_gpu("cpu", false, "/").find("--backend cuda takes it") != std::string::npos);
+  CHECK(unused_gpu("cpu", false, "/no/such/driver").empty());
+  CHECK(unused_gpu("cpu", true, "/").empty());
+  CHECK(unused_gpu("cuda", false, "/").empty());
+}
+
 }  // namespace

@@ -75,3 +75,22 @@ grep -q '^clutrr train --preset quickstart .* --seed 2$' <<< "$output" || failed
 for capability in 8.6 8.9 12.0; do
   CAPABILITY=$capability says 0 "the GPU here has compute capability $capability; the kernels need 163 KiB of shared memory a block" quickstart
 done
+
+# On a terminal it asks before it installs, and takes no for an answer; where there is none it installs.
+if ((EUID == 0)) && command -v script > /dev/null; then
+  on_terminal() {  # ANSWER: what quickstart says, in `output`
+    : > "$calls"
+    status=0
+    output=$(printf '%s\n' "$1" | CXX=$folder/bin/none script -qec "$folder/root/scripts/quickstart" /dev/null) || status=$?
+  }
+  on_terminal n
+  [[ $status == 1 && $output == *"Install them with apt-get? [Y/n]"*"Nothing is installed, as you say."* ]] || failed "quickstart, no" "$output"
+  not_called '^apt-get|^cmake'
+  on_terminal ""
+  [[ $status == 0 ]] || failed "quickstart, yes" "status $status: $output"
+  called '^apt-get install --yes'
+  CXX=$folder/bin/none says 0 "Installing them" quickstart < /dev/null
+  called '^apt-get install --yes'
+else
+  echo "test: the question on a terminal is left out, which needs root and script(1)"
+fi
