@@ -1,8 +1,9 @@
-// Fuzzes the readers of pairs of texts, SCAN's lines and columns, gzipped or not, and of dictionaries.
+// Fuzzes the readers of pairs of texts, SCAN's lines and columns, gzipped or not, of dictionaries and of merges.
 // SPDX-License-Identifier: Apache-2.0
 #include "common/text/pairs.hpp"
 
 #include "reader.hpp"
+#include "triad/io/text/bpe.hpp"
 #include "triad/io/text/dictionary.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
@@ -14,6 +15,10 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
       fuzz::expect(!pair.source.empty() && !pair.target.empty(), "no pair is empty");
   });
   fuzz::read_or_refuse(file.path(), [&] { (void)text::dictionary::read(file.path()); });
+  fuzz::read_or_refuse(file.path(), [&] {
+    auto merges = text::bpe::read(file.path());
+    fuzz::expect(text::bpe::undo(merges.apply("ab abc  b")) == "ab abc b", "words come back");
+  });
   other.write("one line\nanother\n");
   fuzz::read_or_refuse(file.path(), [&] {
     fuzz::expect(examples::read_parallel(file.path(), other.path()).size() == 2, "a pair a line");
