@@ -23,7 +23,7 @@ copy_for_building() {
     folder=$(include_of $header)
     if [[ -n $folder ]]; then cp -RL "$folder/${header%%/*}" $state/include/; else absent+=("$header"); fi
   done
-  for header in zlib.h zconf.h cblas.h openblas_config.h; do
+  for header in zlib.h zconf.h utf8proc.h cblas.h openblas_config.h; do
     folder=$(include_of $header)
     if [[ -n $folder ]]; then cp -L "$folder/$header" $state/include/; else absent+=("$header"); fi
   done
@@ -32,7 +32,7 @@ copy_for_building() {
     /usr/lib/cmake/nlohmann_json; do
     if [[ -d $folder ]]; then mkdir -p "$state/lib/cmake" && cp -RL "$folder" $state/lib/cmake/; fi
   done
-  for library in libCatch2WithMain.a libCatch2.a libCatch2Main.a libz.a libopenblas.so libgfortran.so.5 libquadmath.so.0; do
+  for library in libCatch2WithMain.a libCatch2.a libCatch2Main.a libz.a libutf8proc.a libopenblas.so libgfortran.so.5 libquadmath.so.0; do
     found=$("${CXX:-c++}" -print-file-name="$library")
     if [[ $found == /* ]]; then cp -L "$found" $state/lib/; fi
   done
