@@ -65,7 +65,7 @@ if(triad_found_text)
   string(PREPEND triad_found_text "not found, so there is no triad::text: ")
 else()
   triad_component(triad_text HEADERS ${triad_text_headers} LINK triad_io ZLIB::ZLIB triad::utf8proc)
-  set(triad_found_text "zlib ${ZLIB_VERSION}, utf8proc ${triad_utf8proc_version}")
+  set(triad_found_text "zlib ${ZLIB_VERSION_STRING}, utf8proc ${triad_utf8proc_version}")
 endif()
 
 # ---- triad::cuda: wherever a toolkit is; TRIAD_CUDA, which builds programs with it, demands one -----------------------
