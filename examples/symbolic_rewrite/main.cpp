@@ -30,7 +30,9 @@ char const usage[] =
     "  --only-given            no other rules than these\n"
     "  --steps N               give up after N steps (1000)\n"
     "  --quiet                 print results alone\n"
-    "  --list                  print the rules and stop\n";
+    "  --list                  print the rules and stop\n"
+    "\n"
+    "More: examples/symbolic_rewrite/README.md; docs/quickstart.md has the exit status\n";
 
 struct misuse : std::runtime_error {
   using std::runtime_error::runtime_error;
