@@ -69,4 +69,39 @@ TEST_CASE("a graph too many, one without nodes and a question about no node are 
   CHECK(listed(loader.upload().query_edge) == list{8});
 }
 
+TEST_CASE("a graph that is given as a whole has the labels of its edges, of its nodes, and of inverses") {
+  graph_loader<reference::backend> loader({2, 18, 6, 54, 3});
+  std::vector<labelled_edge> const edges{{0, 1, 1}, {1, 2, 2}, {2, 4, 1}};
+  list const nodes{5, 6, 7};
+  auto const opposite = [](index_t label) { return label + 10; };
+  (void)loader.add({.nodes = 3, .edges = edges, .ask = {0, 2}, .answer = 4});
+  (void)loader.add({.nodes = 3, .edges = edges, .node_labels = nodes, .ask = {2, 0}, .inverse = opposite});
+  auto const in = loader.upload();
+  CHECK(listed(in.label) == list{0, 1, 0, 0, 0, 2, 0, 4, 0, /* and */ 5, 1, 0, 11, 6, 2, 0, 4, 7});
+  CHECK(listed(in.query_edge) == list{2, 9 + 6});
+  CHECK(listed(loader.uploaded_answers()) == list{4, -1});
+}
+
+TEST_CASE("an edge of no node, a label of no edge and two labels of one edge are refused, and nothing is added") {
+  graph_loader<reference::backend> loader({2, 18, 6, 54, 3});
+  using edges = std::vector<labelled_edge>;
+  auto const refused = [&](graph_question const& g, char const* what) {
+    CHECK_THROWS_WITH(loader.add(g), contains(what));
+    CHECK(loader.dims().graphs == 0);
+  };
+  edges const outside{{0, 1, 3}}, none{{0, 0, 1}}, two{{0, 1, 1}, {0, 2, 1}}, twice{{0, 1, 1}, {0, 1, 1}},
+      own{{1, 2, 1}};
+  list const few{1}, zero{1, 0, 1};
+  refused({.nodes = 3, .edges = outside}, "edge (0, 3) is none of a graph of 3 nodes");
+  refused({.nodes = 3, .edges = none}, "label of edge (0, 1) is 0");
+  refused({.nodes = 3, .edges = two}, "edge (0, 1) is given the labels 1 and 2");
+  refused({.nodes = 3, .edges = own, .node_labels = zero}, "label of edge (1, 1) is 0");
+  refused({.nodes = 3, .edges = own, .node_labels = few}, "1 labels of nodes are given to 3 nodes");
+  refused({.nodes = 3, .edges = twice, .inverse = [](index_t) { return index_t{0}; }}, "label of edge (1, 0) is 0");
+  refused({.nodes = 3, .ask = {0, 3}}, "names a node that is not there");
+  refused({.nodes = 4}, "no room for one of 4 nodes");
+  CHECK_NOTHROW(loader.add({.nodes = 3, .edges = twice}));
+  CHECK_NOTHROW(loader.add({.nodes = 3, .edges = own, .node_labels = list{1, 2, 3}}));
+}
+
 }  // namespace

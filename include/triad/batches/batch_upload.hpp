@@ -29,6 +29,16 @@ constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
           std::max(a.triangles, b.triangles), std::max(a.max_nodes, b.max_nodes)};
 }
 
+/// Every count of the dims: f.sum(count) of those that add up over a batch, f.largest(count) of the others.
+template <class F>
+constexpr void each_count(graph_dims& d, F&& f) {
+  f.sum(d.graphs);
+  f.sum(d.rows);
+  f.sum(d.nodes);
+  f.sum(d.triangles);
+  f.largest(d.max_nodes);
+}
+
 /// Room for `batch` graphs of `usual` nodes, and for fewer of up to `most`.
 constexpr graph_dims room_for(index_t batch, index_t usual, index_t most) {
   index_t const rows = std::max(batch * usual * usual, most * most);
@@ -133,6 +143,9 @@ class graph_offsets {
     dims_ = before + dims_of(n);
     return before;
   }
+
+  /// What was added since the dims were these.
+  void take_back(graph_dims const& before) { dims_ = before; }
 
   template <class Put>
   graph_batch upload(Put const& put) const {

@@ -30,6 +30,15 @@ constexpr edge_pair_dims edge_pair_dims_of(index_t source_tokens, index_t target
 constexpr edge_pair_dims operator+(edge_pair_dims const& a, edge_pair_dims const& b) {
   return {a.pairs + b.pairs, a.source + b.source, a.whole + b.whole, a.targets + b.targets};
 }
+/// What batches/room_for.hpp asks for.
+template <class F>
+constexpr void each_count(edge_pair_dims& d, F&& f) {
+  f.sum(d.pairs);
+  each_count(d.source, f);
+  each_count(d.whole, f);
+  f.sum(d.targets);
+}
+
 /// The smallest dims that hold either of two batches.
 constexpr edge_pair_dims larger(edge_pair_dims const& a, edge_pair_dims const& b) {
   return {std::max(a.pairs, b.pairs), larger(a.source, b.source), larger(a.whole, b.whole),

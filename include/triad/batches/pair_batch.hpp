@@ -29,6 +29,16 @@ constexpr pair_dims operator+(pair_dims const& a, pair_dims const& b) {
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
 }
 
+/// What batches/room_for.hpp asks for.
+template <class F>
+constexpr void each_count(pair_dims& d, F&& f) {
+  f.sum(d.pairs);
+  f.sum(d.source_rows);
+  f.sum(d.target_rows);
+  f.largest(d.longest_source);
+  f.largest(d.longest_target);
+}
+
 /// The smallest dims that hold either of two batches.
 constexpr pair_dims larger(pair_dims const& a, pair_dims const& b) {
   return {std::max(a.pairs, b.pairs), std::max(a.source_rows, b.source_rows), std::max(a.target_rows, b.target_rows),

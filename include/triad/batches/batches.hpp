@@ -1,0 +1,169 @@
+// A pass over data of one's own, batch by batch: in order or shuffled, as many samples a batch as are wanted or fit.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   auto const add_one = [](auto& batch, my_sample const& s) { batch.add(...); };
+//   for (auto const& [in, right] : batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch, .most = 100}))
+//     learner.update(in, right, rate);
+//
+// Every sample comes once, and the last batch may be smaller.  A loader made with room_for(data, most)
+// (batches/room_for.hpp) holds any `most` samples.  With less room, let add_one return whether the sample was added: a
+// batch then ends where the next sample does not fit.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "triad/batches/loader.hpp"
+#include "triad/core/contracts.hpp"
+#include "triad/core/mdspan.hpp"
+#include "triad/core/random.hpp"
+
+namespace triad {
+
+/// In which order, and how many samples a batch.
+struct batches_options {
+  std::optional<philox_key> shuffle{};                 // the seed of the order; none: as the data lie
+  std::uint64_t epoch = 0;                             // with one seed each epoch has another order
+  index_t most = std::numeric_limits<index_t>::max();  // samples a batch
+};
+
+/// A batch and what is right, in the backend's memory until the loader's next upload.
+template <class Input, class Answers>
+struct batch_and_answers {
+  Input in;
+  Answers right;
+};
+
+/// upload() of any loader, with what is right beside it.
+template <loader Loader>
+auto upload_both(Loader& batch) {
+  if constexpr (requires { batch.uploaded_answers(); }) {
+    auto const in = batch.upload();
+    auto const right = batch.uploaded_answers();
+    return batch_and_answers<std::remove_const_t<decltype(in)>, std::remove_const_t<decltype(right)>>{in, right};
+  } else {
+    auto const both = batch.upload();
+    static_assert(
+        requires { both.first, both.second; },
+        "batches: a loader's upload() gives the batch and what is right as a pair, or the loader has "
+        "uploaded_answers() besides");
+    return batch_and_answers<std::remove_cvref_t<decltype(both.first)>, std::remove_cvref_t<decltype(both.second)>>{
+        both.first, both.second};
+  }
+}
+
+/// What batches() gives: a range that is gone through once at a time.  It keeps the loader and the data by reference.
+template <loader Loader, class Data, class AddOne>
+class batch_range {
+ public:
+  using value_type = decltype(upload_both(std::declval<Loader&>()));
+
+  class iterator {
+   public:
+    using value_type = batch_range::value_type;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::input_iterator_tag;
+    using reference = value_type const&;
+    using pointer = value_type const*;
+
+    reference operator*() const { return *of_->batch_; }
+    pointer operator->() const { return &*of_->batch_; }
+    iterator& operator++() {
+      of_->fill();
+      return *this;
+    }
+    void operator++(int) { of_->fill(); }
+    bool operator==(std::default_sentinel_t) const { return !of_->batch_; }
+
+   private:
+    friend class batch_range;
+    explicit iterator(batch_range& of) : of_(&of) {}
+    batch_range* of_;
+  };
+
+  batch_range(Loader& batch, Data const& data, AddOne how, batches_options const& o)
+      : loader_(batch), data_(data), add_one_(std::move(how)), count_(std::size(data)), options_(o) {
+    TRIAD_EXPECTS(o.most > 0, "batches: at most " + std::to_string(o.most) +
+                                  " samples a batch were asked for; it is 1 "
+                                  "or more");
+    if (!o.shuffle) return;
+    TRIAD_EXPECTS(count_ <= std::numeric_limits<std::uint32_t>::max(),
+                  "batches: no more than 2^32 - 1 samples are shuffled");
+    order_.resize(count_);
+    for (std::size_t i = 0; i < count_; ++i) order_[i] = static_cast<std::uint32_t>(i);
+    random_stream random(*o.shuffle, o.epoch);
+    for (std::size_t i = count_; i > 1; --i)
+      std::swap(order_[i - 1], order_[random.below(static_cast<std::uint32_t>(i))]);
+  }
+  batch_range(batch_range const&) = delete;
+  batch_range& operator=(batch_range const&) = delete;
+
+  /// Begins again.  The loader is this pass's until it ends: a batch of another makes this one's views stale.
+  iterator begin() {
+    next_ = 0;
+    fill();
+    return iterator(*this);
+  }
+  std::default_sentinel_t end() const { return {}; }
+
+  /// The samples of the batch by now: how many, and the place in the data of each.
+  index_t samples() const { return static_cast<index_t>(next_ - first_); }
+  std::size_t sample(index_t k) const {
+    TRIAD_EXPECTS(k >= 0 && k < samples(), "batches: sample " + std::to_string(k) + " of a batch of " +
+                                               std::to_string(samples()) + " is asked for");
+    return place(first_ + static_cast<std::size_t>(k));
+  }
+
+ private:
+  std::size_t place(std::size_t k) const { return order_.empty() ? k : order_[k]; }
+  bool added(std::size_t k) {
+    auto const& sample = data_[place(k)];
+    if constexpr (std::is_void_v<decltype(add_one_(loader_, sample))>) {
+      add_one_(loader_, sample);
+      return true;
+    } else {
+      return static_cast<bool>(add_one_(loader_, sample));
+    }
+  }
+  void fill() {
+    batch_.reset();
+    loader_.clear();
+    first_ = next_;
+    while (next_ < count_ && samples() < options_.most) {
+      if (!added(next_)) {
+        TRIAD_EXPECTS(next_ > first_, "batches: sample " + std::to_string(place(next_)) +
+                                          " does not fit into an empty batch; make the loader, and the trainer's "
+                                          "capacity, with room_for(data, most)");
+        break;
+      }
+      ++next_;
+    }
+    if (next_ > first_) batch_.emplace(upload_both(loader_));
+  }
+
+  Loader& loader_;
+  Data const& data_;
+  AddOne add_one_;
+  std::size_t count_, first_ = 0, next_ = 0;
+  batches_options options_;
+  std::vector<std::uint32_t> order_;  // none where nothing is shuffled
+  std::optional<value_type> batch_;
+};
+
+/// All of data, which has size() and operator[], in batches.  add_one(loader, sample) adds a sample, and may return
+/// whether it did.  Throws contract_violation where a sample does not fit into an empty batch.
+template <loader Loader, class Data, class AddOne>
+batch_range<Loader, Data, AddOne> batches(Loader& batch, Data const& data, AddOne add_one,
+                                          batches_options const& options = {}) {
+  return {batch, data, std::move(add_one), options};
+}
+template <loader Loader, class Data, class AddOne>
+requires(!std::is_lvalue_reference_v<Data>) void batches(Loader&, Data&&, AddOne, batches_options const& = {}) = delete;
+
+}  // namespace triad

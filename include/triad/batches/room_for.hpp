@@ -1,0 +1,94 @@
+// How large a batch of data of one's own can be: what loaders and trainers are made with.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   graph_dims const room = room_for(data, 100);                      of samples with a member `nodes`
+//   pair_dims const pairs = room_for(data, 100, [](auto const& s) { return dims_of(s.source + 1, s.target + 1); });
+//
+// A count that adds up, as edges do, gets the sum of its `most` largest values, so that any `most` samples fit and none
+// of the room is for a batch that cannot be.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "triad/batches/batch_upload.hpp"
+
+namespace triad {
+
+/// The size of a sample that says it itself.
+struct nodes_of_sample {
+  template <class Sample>
+  index_t operator()(Sample const& s) const {
+    static_assert(
+        requires { s.nodes; },
+        "room_for: a sample has no member `nodes`; say how large one is: "
+        "room_for(data, most, [](auto const& s) { return s.n; }), or the dims of it");
+    return static_cast<index_t>(s.nodes);
+  }
+};
+
+namespace detail {
+template <class Size>
+constexpr auto dims_of_size(Size const& size) {
+  if constexpr (std::is_integral_v<Size>)
+    return triad::dims_of(static_cast<index_t>(size));
+  else
+    return size;
+}
+
+/// Every count of many dims, one list a count.
+struct counts_of_samples {
+  std::vector<std::vector<index_t>>& lists;
+  std::size_t k = 0;
+
+  void sum(index_t count) {
+    if (k == lists.size()) lists.emplace_back();
+    lists[k++].push_back(count);
+  }
+  void largest(index_t count) { sum(count); }
+};
+/// Into the counts of one dims, what `most` samples need at most.
+struct counts_of_room {
+  std::vector<std::vector<index_t>>& lists;
+  std::size_t most, k = 0;
+
+  void sum(index_t& count) {
+    auto& all = lists[k++];
+    auto const end = all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size()));
+    std::partial_sort(all.begin(), end, all.end(), std::greater<>());
+    count = std::accumulate(all.begin(), end, index_t{0});
+  }
+  void largest(index_t& count) {
+    auto const& all = lists[k++];
+    count = *std::max_element(all.begin(), all.end());
+  }
+};
+}  // namespace detail
+
+/// Room for any `most` samples of data.  size_of(sample): its nodes, or the dims of it alone, as dims_of(n),
+/// dims_of(source, target) and edge_pair_dims_of give them.
+template <class Data, class SizeOf = nodes_of_sample>
+requires requires(Data const& data) {
+  std::size(data);
+  data[0];
+}
+auto room_for(Data const& data, index_t most, SizeOf size_of = {}) {
+  TRIAD_EXPECTS(std::size(data) > 0 && most > 0, "room_for: room for " + std::to_string(most) + " of " +
+                                                     std::to_string(std::size(data)) +
+                                                     " samples is asked for; both are 1 or more");
+  std::vector<std::vector<index_t>> lists;
+  auto room = detail::dims_of_size(size_of(data[0]));
+  for (std::size_t i = 0; i < std::size(data); ++i) {
+    auto one = detail::dims_of_size(size_of(data[i]));
+    each_count(one, detail::counts_of_samples{lists});
+  }
+  each_count(room, detail::counts_of_room{lists, static_cast<std::size_t>(most)});
+  return room;
+}
+
+}  // namespace triad
