@@ -15,6 +15,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 inline int hardware_threads();
 
 struct backend : reference::backend {
+  static constexpr char const *name = "cpu", *number_means = "THREADS";  // what with_backend calls it
   static constexpr int most_threads = 1 + detail::pool::most_helpers;
 
   /// 0: one for each processor.  A contract_violation where there are fewer than none, or more than can be counted.

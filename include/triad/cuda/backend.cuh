@@ -22,6 +22,7 @@ inline constexpr std::size_t most_shared_bytes = 163 * 1024;
 class backend {
  public:
   using memory = device_memory;
+  static constexpr char const *name = "cuda", *number_means = "DEVICE";  // what with_backend calls it
 
   /// Throws device_error where there is no such device, or one that gives a block less shared memory than kernels have.
   explicit backend(int device = 0, cuda::arithmetic a = cuda::arithmetic::float32) : device_(device), arithmetic_(a) {

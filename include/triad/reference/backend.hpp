@@ -8,6 +8,7 @@ namespace triad::reference {
 
 struct backend {
   using memory = host_memory;
+  static constexpr char const* name = "reference";  // what with_backend calls it
 };
 
 }  // namespace triad::reference

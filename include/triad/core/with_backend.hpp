@@ -1,0 +1,111 @@
+// A backend chosen when a program runs, by a text such as "cpu:2", "cuda:0" or "reference".
+// SPDX-License-Identifier: Apache-2.0
+//
+//   return with_backend<cpu::backend, reference::backend>(text, [&](auto& ex) { return train_and_ask(ex); });
+//
+// Types decide which kernel is called, so a choice at run time is made once, around all that computes: the function is
+// compiled for each backend that is listed, and no call inside it is indirect.  One object that hid every backend would
+// need a virtual function for each operation and each type.  List only what a program is to be compiled for;
+// cuda::backend needs a source that nvcc compiles.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "triad/core/backend.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad {
+
+/// What a text says: a name, and a number behind a colon; of "cpu:2" cpu and 2.
+struct backend_text {
+  std::string_view name;
+  int number = -1;  // -1: none was given
+
+  /// A data_error where what follows the colon is no number.
+  static backend_text of(std::string_view text) {
+    auto const colon = text.find(':');
+    backend_text said{text.substr(0, colon)};
+    if (colon == text.npos) return said;
+    auto const digits = text.substr(colon + 1);
+    auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), said.number);
+    if (error != std::errc() || end != digits.data() + digits.size() || said.number < 0)
+      throw data_error("the backend \"" + std::string(text) +
+                       "\": expected a number of 0 or more behind the colon, found \"" + std::string(digits) + "\"");
+    return said;
+  }
+};
+
+namespace detail {
+template <class First, class... Rest>
+inline constexpr bool all_same = (std::is_same_v<First, Rest> && ...);
+template <class Ex>
+concept named_backend = backend<Ex> && requires {
+  { Ex::name } -> std::convertible_to<std::string_view>;
+};
+template <class Ex>
+concept numbered_backend = requires {
+  { Ex::number_means } -> std::convertible_to<std::string_view>;
+};
+
+/// cpu, cpu:THREADS
+template <class Ex>
+std::string ways_of_saying() {
+  std::string text = Ex::name;
+  if constexpr (numbered_backend<Ex>) text += std::string(", ") + Ex::name + ":" + Ex::number_means;
+  return text;
+}
+template <class... Ex>
+std::string ways_of_saying_all() {
+  std::string all;
+  ((all += (all.empty() ? "" : ", ") + ways_of_saying<Ex>()), ...);
+  return all;
+}
+
+/// f on a backend of this type.
+template <class Ex, class F>
+decltype(auto) on_backend(int number, F&& f) {
+  if constexpr (numbered_backend<Ex>) {
+    if (number >= 0) {
+      Ex ex(number);
+      return f(ex);
+    }
+  }
+  Ex ex{};
+  return f(ex);
+}
+
+template <class F, class First, class... Rest>
+decltype(auto) with_one_of(std::string_view text, backend_text const& said, std::string const& all, F&& f) {
+  if (said.name == First::name) {
+    if (said.number >= 0 && !numbered_backend<First>)
+      throw data_error("the backend \"" + std::string(text) + "\": " + First::name +
+                       " takes no number; this program has " + all);
+    return on_backend<First>(said.number, f);
+  }
+  if constexpr (sizeof...(Rest) > 0)
+    return with_one_of<F, Rest...>(text, said, all, std::forward<F>(f));
+  else
+    throw data_error("the backend \"" + std::string(text) + "\" is none that this program was compiled with: it has " +
+                     all);
+}
+}  // namespace detail
+
+/// f(ex) on a backend of the type among Backends that the text names; what f returns, which has one type whatever the
+/// backend.  The backend lives as long as the call.  A data_error where the text names none of them, or gives a number
+/// to one that takes none; what the backend's constructor throws where there is no such device.
+template <detail::named_backend... Backends, class F>
+decltype(auto) with_backend(std::string_view text, F&& f) {
+  static_assert(sizeof...(Backends) > 0,
+                "with_backend: list the backends to choose from: with_backend<cpu::backend>(...)");
+  static_assert(detail::all_same<std::invoke_result_t<F&, Backends&>...>,
+                "with_backend: the function gives another type for another backend; let it give one, such as a number "
+                "or a text, or nothing");
+  return detail::with_one_of<F, Backends...>(text, backend_text::of(text), detail::ways_of_saying_all<Backends...>(),
+                                             std::forward<F>(f));
+}
+
+}  // namespace triad
