@@ -1,0 +1,233 @@
+// A model of labelled graphs made of three layers: first states of labels, layers over all edges, and a readout of the
+// edge that is asked about.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   x_0(i, j) = embedding(label(i, j));  x_L = layers(x_0);  logits = readout(x_L(source, target))
+//
+//   graph_model const model(embedding<float>{...}, repeat<...>{...}, my_readout(...));        with a readout of one's
+//   own
+//
+//   Embedding   input: labels (rows); output: (rows, d)            as layers/embedding.hpp
+//   Layers      input: edge_input, or (rows, d); output: (rows, d)  any layer over edges, or a repeat of one
+//   Readout     input: (b, d); output: (b, targets)                any layer over rows
+//
+// Where the layers can compute wanted rows alone (layers/repeat.hpp), the last one computes those that are asked about.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "triad/batches/graph_queries.hpp"
+#include "triad/layers/embedding.hpp"
+#include "triad/layers/repeat.hpp"
+#include "triad/ops/gather.hpp"
+#include "triad/ops/triangle.hpp"
+
+namespace triad {
+
+namespace detail {
+/// A repeat of layers with triangular attention, whose memory says which of them it keeps.
+template <class Layers>
+concept stack_with_attention = requires(Layers const& l, typename Layers::saved const& s) {
+  l.layer.attention.heads();
+  l.layer.attention.variant;
+  l.count();
+  s.keeps(index_t{});
+};
+/// Layers whose memory has a place for x_0, and that compute wanted rows.
+template <class Layers>
+concept plans_wanted = requires(Layers const& l, arena& place, graph_dims const& dims) {
+  l.plan_wanted(place, dims, keep::everything, index_t{});
+};
+/// An input that has the graphs beside the states of their edges.
+template <class Input>
+concept carries_graphs = requires(Input in, graph_batch const& g) {
+  in.graphs = g;
+};
+/// What layers without that keep beside their own memory.
+template <class States>
+struct all_states {
+  States first, last;  // (rows, d) x_0 and x_L
+};
+}  // namespace detail
+
+/// Parameters are called embedding, layers and readout.  A trainer holds it like any model; what it answers is one of
+/// targets() classes a graph.
+template <class Embedding, class Layers, class Readout>
+requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
+         detail::expect_layer<Readout>()) struct graph_model
+    : answers_questions<graph_model<Embedding, Layers, Readout>, scalar_t<Embedding>> {
+  using T = scalar_t<Embedding>;
+  using value_type = T;
+  using input = graph_queries;
+  using output = tensor<T, dyn, dyn>;         // (b, targets)
+  using states = typename Embedding::output;  // (rows, d)
+  static constexpr bool prunes = detail::plans_wanted<Layers>;
+
+  static_assert(std::is_same_v<T, element_t<typename Layers::output>> &&
+                    std::is_same_v<T, element_t<typename Readout::output>>,
+                "graph_model: its embedding, its layers and its readout have one element type: make all of them float, "
+                "or all double");
+  static_assert(!detail::columns_clash<states, state_of_t<typename Layers::input>>() &&
+                    !detail::columns_clash<typename Layers::output, state_of_t<typename Readout::input>>(),
+                "graph_model: what one part gives and the next one takes differ in columns");
+
+  Embedding labels;
+  Layers layers;
+  Readout readout;
+
+  graph_model(Embedding e, Layers l, Readout r) : labels(std::move(e)), layers(std::move(l)), readout(std::move(r)) {
+    auto const expect_width = [](char const* from, index_t gives, char const* to, index_t takes) {
+      TRIAD_EXPECTS(gives == takes, std::string("graph_model: ") + from + " has " + std::to_string(gives) +
+                                        " columns, and " + to + " takes " + std::to_string(takes));
+    };
+    expect_width("the embedding", columns_out(labels), "the layers", columns_in(layers));
+    if constexpr (requires { columns_in(readout); })
+      expect_width("the last layer", columns_out(layers), "the readout", columns_in(readout));
+  }
+
+  constexpr index_t width() const { return columns_out(layers); }
+  constexpr index_t targets() const { return columns_out(readout); }
+
+  template <class S>
+  struct fields {
+    fields_of<Embedding, S> embedding;
+    fields_of<Layers, S> layers;
+    fields_of<Readout, S> readout;
+    template <class V>
+    void each(V&& f) {
+      f("embedding", embedding);
+      f("layers", layers);
+      f("readout", readout);
+    }
+  };
+  struct saved {
+    typename Embedding::saved labels;
+    typename Layers::saved layers;  // with x_0 where it prunes
+    std::conditional_t<prunes, detail::nothing, detail::all_states<states>> all;
+    states asked;  // (b, d): what the readout sees
+    typename Readout::saved readout;
+  };
+
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    return {plan<S>(labels, place), plan<S>(layers, place), plan<S>(readout, place)};
+  }
+
+  /// b = dims.graphs questions.
+  saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
+    index_t const b = dims.graphs;
+    auto const rows = [&](index_t n) { return place.make<states>(n, width()); };
+    auto const of_labels = labels.plan_saved(place, dims, kept);
+    if constexpr (prunes)
+      return {of_labels,
+              layers.plan_wanted(place, dims, kept, b),
+              {},
+              rows(b),
+              readout.plan_saved(place, row_dims(b), kept)};
+    else
+      return {of_labels,
+              layers.plan_saved(place, dims, kept),
+              {rows(dims.rows), rows(dims.rows)},
+              rows(b),
+              readout.plan_saved(place, row_dims(b), kept)};
+  }
+
+  template <backend Ex>
+  void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
+    auto const x0 = first_states(s);
+    try {
+      labels.forward(ex, c, w.embedding, in.label, s.labels, x0);
+    } catch (index_out_of_range const& e) {
+      refuse_label(in, e);
+    }
+    if constexpr (prunes) {
+      layers.forward(ex, c.child(0), w.layers, stack_input(in, x0), s.layers, s.asked);
+    } else {
+      layers.forward(ex, c.child(0), w.layers, stack_input(in, x0), s.layers, s.all.last);
+      gather_rows(ex, s.all.last, in.query_edge, s.asked);
+    }
+    readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, typename Readout::output(logits));
+  }
+
+  template <backend Ex>
+  void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits,
+                fields<T> gradient) const {
+    auto& scratch = *c.scratch;
+    auto const frame = scratch.open();
+    index_t const rows = in.graphs.dims.rows;
+    auto const asked = scratch.make<states>(s.asked.extent(0), width()), dx0 = scratch.make<states>(rows, width());
+    readout.backward(ex, c.child(1), w.readout, s.asked, s.readout, const_view<typename Readout::output>(dlogits),
+                     asked, gradient.readout);
+    if constexpr (prunes) {
+      layers.backward(ex, c.child(0), w.layers, stack_input(in, first_states(s)), s.layers, asked, dx0,
+                      gradient.layers);
+    } else {
+      auto const last = scratch.make<states>(rows, width());
+      layers.backward(ex, c.child(0), w.layers, stack_input(in, first_states(s)), s.layers,
+                      scatter_rows(ex, asked, in.query_edge, last), dx0, gradient.layers);
+    }
+    labels.backward(ex, c, w.embedding, in.label, s.labels, dx0, gradient.embedding);
+  }
+
+  /// Rows and columns of attention_weights() for a graph of n nodes.
+  index_t attention_heads() const requires detail::stack_with_attention<Layers> {
+    return layers.layer.attention.heads();
+  }
+  index_t attention_terms(index_t n) const requires detail::stack_with_attention<Layers> {
+    return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n;
+  }
+  /// weights (h, n) of layer k, from 0, for edge (i, j) of one graph, after a forward pass with keep::everything; flat:
+  /// (h, 2n). A contract_violation where there is no such layer, graph or node, or where their states were not kept.
+  template <backend Ex>
+  requires detail::stack_with_attention<Layers>
+  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
+                         index_t j, matrix<T> weights) const {
+    auto const text = [](index_t v) { return std::to_string(v); };
+    TRIAD_EXPECTS(
+        k >= 0 && k < layers.count(),
+        "attention_weights: layer " + text(k) + " is asked for, and the layers are 0 to " + text(layers.count() - 1));
+    TRIAD_EXPECTS(s.layers.keeps(k),
+                  "attention_weights: the memory of layer " + text(k) + " of " + text(layers.count()) +
+                      " was given to another layer, since not everything was kept; plan with keep::everything");
+    TRIAD_EXPECTS(graph >= 0 && graph < in.graphs.dims.graphs,
+                  "attention_weights: graph " + text(graph) + " is asked for, of " + text(in.graphs.dims.graphs));
+    index_t const n = in.graphs.dims.max_nodes;
+    TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n, "attention_weights: edge (" + text(i) + ", " + text(j) +
+                                                          ") is asked for, and no graph has more than " + text(n) +
+                                                          " nodes");
+    auto const at = s.layers.at(k).attention;
+    layers.layer.attention.weights(ex, c.child(0).child(k).child(0), stack_input(in, first_states(s)), at, graph, i, j,
+                                   weights);
+  }
+
+ private:
+  /// Says which edge of which graph has a label that the model does not know; only hosts find one.
+  [[noreturn]] static void refuse_label(input const& in, index_out_of_range const& e) {
+    index_t g = 0;
+    while (g + 1 < in.graphs.dims.graphs && in.graphs.edge(g + 1) <= e.row) ++g;
+    index_t const n = in.graphs.size(g), at = e.row - in.graphs.edge(g);
+    auto const text = [](index_t v) { return std::to_string(v); };
+    throw contract_violation("a label of the batch: edge (" + text(at / n) + ", " + text(at % n) + ") of graph " +
+                             text(g) + " has label " + text(e.index) + ", and the model knows 0 to " +
+                             text(e.rows - 1) + "; build it with more labels, or mend the data");
+  }
+  static states first_states(saved const& s) {
+    if constexpr (prunes)
+      return s.layers.state(0);
+    else
+      return s.all.first;
+  }
+  static typename Layers::input stack_input(input const& in, states x0) {
+    if constexpr (detail::carries_graphs<typename Layers::input>) {
+      typename Layers::input all{x0, in.graphs};
+      if constexpr (requires { all.mask = in.mask; }) all.mask = in.mask;
+      if constexpr (prunes) all.wanted = in.query_edge;
+      return all;
+    } else {
+      return typename Layers::input(x0);
+    }
+  }
+};
+
+}  // namespace triad
