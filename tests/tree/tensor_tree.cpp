@@ -36,6 +36,36 @@ TEMPLATE_TEST_CASE("expressions of trees are those of their numbers", "", test::
   CHECK(&car(x).algebra() == &a);
 }
 
+TEMPLATE_TEST_CASE("a weighted sum of trees is that of their numbers", "", test::gather_form<double>,
+                   test::canonical_form<double>, test::sparse_form<double>) {
+  TestType const form(2, 3, 1);
+  auto const& a = form.algebra;
+  using numbers = std::vector<double>;
+  auto const x = numbered(a, {1, 2, 3, 4, 5, 6, 7}), y = numbered(a, {0, 8, 0, 0, 0, 4, -2});
+  CHECK(test::fillings_of(0.5 * x) == numbers{0.5, 1, 1.5, 2, 2.5, 3, 3.5});
+  CHECK(test::fillings_of(0 * x) == numbers(7));
+  CHECK(test::fillings_of(x - y) == numbers{1, -6, 3, 4, 5, 2, 9});
+  CHECK(test::fillings_of(blend({0.5, 2}, {x, y})) == test::fillings_of(0.5 * x + 2 * y));
+  std::vector const trees{x, y, car(x)};
+  std::vector<double> const w{1, -1, 0.25};
+  CHECK(test::fillings_of(blend(w, trees)) == test::fillings_of(x - y + 0.25 * car(x)));
+  CHECK(test::fillings_of(x) == numbers{1, 2, 3, 4, 5, 6, 7});
+  CHECK_THROWS_WITH(blend({0.5}, trees), test::contains("1 weights of 3 trees"));
+  CHECK_THROWS_WITH(blend({}, std::vector<tensor_tree<typename TestType::algebra_type>>{}), test::contains("0 trees"));
+}
+
+TEST_CASE("a tree of labels is encoded and decoded as a value") {
+  test::gather_form<double> const form(2, 3, 3);
+  double const table[] = {0, 0, 0, 1, 0, 0, 0, 1, 0};  // label 0 is the empty node
+  tensor<double const, dyn, dyn> const fillers(table, 3, 3);
+  numbered_tree const tree(1, {numbered_tree(2), numbered_tree(1, {numbered_tree(2)})});
+  auto const x = encode(form.algebra, fillers, tree);
+  CHECK(decode(fillers, x) == tree);
+  CHECK(decode(fillers, car(x)) == numbered_tree(2));
+  CHECK(decode(fillers, 0.001 * x).empty());
+  CHECK(decode(fillers, 0.001 * x, 1e-4) == tree);
+}
+
 TEST_CASE("a copy of a tree has numbers of its own") {
   test::gather_form<double> const form(2, 3, 1);
   auto const x = numbered(form.algebra, {1, 2});

@@ -1,8 +1,10 @@
-// A tree of the algebra that owns its numbers, for programs that compute with a few of them: car(x), cons(l, r, s) as
-// expressions.
+// A tree of the algebra that owns its numbers, for programs that compute with a few of them: car(x), cons(l, r, s),
+// 0.5 * x + y, blend(w, trees) as expressions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -72,6 +74,16 @@ class tensor_tree {
     sum.algebra().add(1, y.view(), sum.view());
     return sum;
   }
+  friend tensor_tree operator-(tensor_tree const& x, tensor_tree const& y) {
+    auto difference = x;
+    difference.algebra().add(-1, y.view(), difference.view());
+    return difference;
+  }
+  friend tensor_tree operator*(value_type w, tensor_tree const& x) {
+    tensor_tree y(x.algebra());
+    y.algebra().add(w, x.view(), y.view());
+    return y;
+  }
   friend value_type inner_product(tensor_tree const& x, tensor_tree const& y) {
     return x.algebra().inner_product(x.view(), y.view());
   }
@@ -83,5 +95,42 @@ class tensor_tree {
   A const* algebra_;
   std::conditional_t<owns_views, std::vector<value_type>, std::remove_reference_t<typename A::tree>> numbers_;
 };
+
+namespace detail {
+template <class A, class Weights, class Trees>
+tensor_tree<A> blended(Weights const& w, Trees const& trees) {
+  TRIAD_EXPECTS(w.size() == trees.size() && w.size() > 0, "blend: " + std::to_string(w.size()) + " weights of " +
+                                                              std::to_string(trees.size()) +
+                                                              " trees; give one each, and one tree at least");
+  tensor_tree<A> y(trees.begin()->algebra());
+  auto weight = w.begin();
+  for (auto const& x : trees) y.algebra().add(*weight++, x.view(), y.view());
+  return y;
+}
+}  // namespace detail
+
+/// sum_l w_l M_l: blend({0.7, 0.3}, {x, y}), or of a vector of trees.
+template <tree_algebra A>
+tensor_tree<A> blend(std::vector<typename A::value_type> const& w, std::vector<tensor_tree<A>> const& trees) {
+  return detail::blended<A>(w, trees);
+}
+template <tree_algebra A>
+tensor_tree<A> blend(std::vector<typename A::value_type> const& w, std::initializer_list<tensor_tree<A>> trees) {
+  return detail::blended<A>(w, trees);
+}
+
+/// A tree of labels as a tensor that owns its numbers, fillers F (V, f); tree/bind.hpp says what is refused.
+template <tree_algebra A>
+tensor_tree<A> encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, numbered_tree const& tree) {
+  tensor_tree<A> x(a);
+  encode(a, fillers, tree, x.view());
+  return x;
+}
+/// The tree of labels that x is nearest to.
+template <tree_algebra A>
+numbered_tree decode(tensor<typename A::value_type const, dyn, dyn> fillers, tensor_tree<A> const& x,
+                     double threshold = decode_threshold) {
+  return decode(x.algebra(), fillers, x.view(), threshold);
+}
 
 }  // namespace triad

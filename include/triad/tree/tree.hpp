@@ -14,5 +14,6 @@
 #include "triad/tree/s_expression.hpp"
 #include "triad/tree/shift.hpp"
 #include "triad/tree/sparse.hpp"
+#include "triad/tree/symbol_algebra.hpp"
 #include "triad/tree/tensor_tree.hpp"
 #include "triad/tree/vocabulary.hpp"

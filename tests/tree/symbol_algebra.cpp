@@ -1,0 +1,51 @@
+// Trees of labels as tensors and back, by an algebra that has its symbols with it.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/tree/symbol_algebra.hpp"
+
+#include "tests/catch.hpp"
+#include "triad/tree/gather.hpp"
+#include "triad/tree/s_expression.hpp"
+#include "triad/tree/sparse.hpp"
+
+namespace {
+
+using namespace triad;
+
+vocabulary words_of(symbol_tree const& tree) {
+  vocabulary words;
+  words.insert(tree);
+  return words;
+}
+
+TEST_CASE("what is encoded is decoded, whole, in parts, and put together anew") {
+  auto const sentence = parse_tree("( S ( NP the fox ) ( VP sleeps ) )");
+  auto const words = words_of(sentence);
+  auto const expect = [&](auto const& language) {
+    auto const x = language.encode(sentence);
+    CHECK(language.decode(x) == sentence);
+    CHECK(to_text(language.decode(car(x))) == "( NP the fox )");
+    CHECK(to_text(language.decode(cons(cdr(x), car(x), x))) == "( S ( VP sleeps ) ( NP the fox ) )");
+    CHECK(language.decode(language.none()).empty());
+    CHECK(language.decode(x - x).empty());
+    CHECK(language.words().size() == 7);
+    CHECK_THROWS_WITH(language.encode(parse_tree("( S dog )")), test::contains("'dog'"));
+    CHECK_THROWS_WITH(language.encode(parse_tree("( S ( S ( S ( S fox ) ) ) )")), test::contains("deeper than the"));
+  };
+  expect(symbol_algebra(gather_algebra<double>({2, 3}, words.size()), words));
+  expect(symbol_algebra(gather_algebra<float>({2, 3}, 10), vocabulary(words), 5));
+  expect(symbol_algebra(sparse_algebra<double>(2, 3, words.size()), words));
+}
+
+TEST_CASE("fillers are unit vectors, or drawn by a seed") {
+  auto const words = words_of(parse_tree("( A B )"));
+  symbol_algebra const unit(gather_algebra<double>({2, 2}, 3), words),
+      drawn(gather_algebra<double>({2, 2}, 3), words, 1), other(gather_algebra<double>({2, 2}, 3), words, 2);
+  CHECK((unit.fillers()(1, 0) == 1 && unit.fillers()(2, 0) == 0 && unit.fillers()(0, 0) == 0));
+  CHECK(drawn.fillers()(1, 1) != other.fillers()(1, 1));
+  CHECK_THROWS_WITH(symbol_algebra(gather_algebra<double>({2, 2}, 1), words), test::contains("there are 2 labels"));
+  CHECK_THROWS_AS(symbol_algebra(gather_algebra<double>({2, 2}, 1), words, 1), data_error);
+}
+
+static_assert(!std::is_copy_constructible_v<symbol_algebra<gather_algebra<double>>>);  // its trees point to it
+
+}  // namespace
