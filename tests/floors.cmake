@@ -12,7 +12,7 @@ set(layers core ops tree layers)
 set(batches core ops tree layers batches)
 set(models core ops tree layers batches models)
 set(decoding core ops tree layers batches models decoding)
-set(train core ops train layers/layer.hpp)  # the layer concept is all that train knows of layers
+set(train core ops train layers/layer.hpp batches/batches.hpp batches/loader.hpp)  # concepts of a layer and a loader, and passes over data
 set(io core io)
 set(. core ops reference cpu cuda tree layers batches models decoding train .)
 

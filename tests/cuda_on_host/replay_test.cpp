@@ -7,10 +7,16 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/train/small_graphs.hpp"
 #include "triad/batches/graph_loader.hpp"
+#include "triad/core/with_backend.hpp"
+#include "triad/cpu/cpu.hpp"
 #include "triad/cuda.cuh"
 #include "triad/models/edge_transformer.hpp"
+#include "triad/train/evaluate.hpp"
+#include "triad/train/fit.hpp"
 #include "triad/train/initialize.hpp"
+#include "triad/train/runner.hpp"
 #include "triad/train/trainer.hpp"
 
 namespace {
@@ -268,5 +274,62 @@ TEST_CASE("replayed work that replays other work is refused with a sentence, and
 }
 
 #endif
+
+TEST_CASE("on a device epochs, evaluations, snapshots, attention and inference are those of the host") {
+  test::small_run<triad::cuda::backend> there;
+  test::small_run<cpu::backend> here;
+  auto const close = [](double a, double b) { CHECK_THAT(a, test::WithinAbs(b, 1e-4)); };
+  auto const epochs = [](auto& r) {
+    return fit(r.learner, [&](std::uint64_t epoch) { return r.pass(epoch); }, {.epochs = 3, .schedule = 0.003});
+  };
+  auto const before = there.learner.snapshot();
+  close(epochs(there).epochs.back().loss, epochs(here).epochs.back().loss);
+  CHECK(there.ex.recordings().replayed() > 0);
+  auto const after = there.learner.snapshot();
+  there.learner.restore(before);
+  epochs(there);
+  CHECK(there.learner.snapshot() == after);
+
+  auto const judged = [](auto& r) {
+    return evaluate(r.learner, r.loader, r.data, test::add_small_graph,
+                    {.group = [](auto const& g) { return g.nodes; }});
+  };
+  auto const a = judged(there), b = judged(here);
+  close(a.loss, b.loss);
+  CHECK((a.accuracy == b.accuracy && a.by.size() == 3));
+
+  auto const table = [](auto& r) {
+    for (r.loader.clear(); auto const& g : r.data) test::add_small_graph(r.loader, g);
+    return r.learner.attention(r.loader.upload(), {.layer = 1, .graph = 7, .edge = {0, 3}});
+  };
+  auto const x = table(there), y = table(here);
+  REQUIRE((x.heads() == 2 && x.terms() == 4));
+  for (index_t l = 0; l < 4; ++l) close(static_cast<double>(x(1, l)), static_cast<double>(y(1, l)));
+
+  // The graphs are still loaded.
+  runner run(there.ex, there.learner.model(), room_for(there.data, 9));
+  auto const where = memory_of(there.ex);
+  where.from_host(run.parameters().flat_values().data_handle(), after.values.data(),
+                  after.values.size() * sizeof(float));
+  auto const in = there.loader.upload();
+  auto const host = [&](tensor<float, dyn, dyn> logits) {
+    std::vector<float> numbers(logits.size());
+    where.to_host(numbers.data(), logits.data_handle(), numbers.size() * sizeof(float));
+    return numbers;
+  };
+  auto const said = host(run(in));
+  CHECK(said.size() == 27);
+  CHECK(said == host(there.learner.infer(in)));
+}
+
+TEST_CASE("a device is chosen by its text") {
+  auto const device = with_backend<triad::cuda::backend, cpu::backend>("cuda:0", [](auto& ex) {
+    if constexpr (requires { ex.device(); })
+      return ex.device();
+    else
+      return -1;
+  });
+  CHECK(device == 0);
+}
 
 }  // namespace

@@ -144,6 +144,9 @@ class parameter_set {
   vec<value_type> flat_gradients() { return flat(expected(gradients_, holding::gradients)); }
   vec<value_type> flat_first_moments() { return flat(expected(first_, holding::moments)); }
   vec<value_type> flat_second_moments() { return flat(expected(second_, holding::moments)); }
+  vec<value_type const> flat_values() const { return flat(values_); }
+  vec<value_type const> flat_first_moments() const { return flat(expected(first_, holding::moments)); }
+  vec<value_type const> flat_second_moments() const { return flat(expected(second_, holding::moments)); }
 
   void zero_gradients(Ex& ex) { fill(ex, value_type(0), flat_gradients()); }
 

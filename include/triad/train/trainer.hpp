@@ -19,10 +19,13 @@
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/log_step.hpp"
+#include "triad/train/attention_table.hpp"
+#include "triad/train/batch_sizes.hpp"
 #include "triad/train/clip.hpp"
 #include "triad/train/model.hpp"
 #include "triad/train/optimizer.hpp"
 #include "triad/train/parameters.hpp"
+#include "triad/train/snapshot.hpp"
 
 namespace triad {
 
@@ -38,34 +41,6 @@ struct basic_trainer_options {
 using trainer_options = basic_trainer_options<graph_dims>;
 
 namespace detail {
-/// The sizes of a batch.
-template <class Input>
-auto const& dims_of_batch(Input const& in) {
-  if constexpr (requires { in.dims(); })
-    return in.dims();
-  else
-    return in.graphs.dims;
-}
-
-/// The sizes that a batch has, in words.
-template <class Dims>
-std::string dims_text(Dims const& d) {
-  std::string text;
-  auto const say = [&](index_t count, char const* what) {
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
-  };
-  if constexpr (requires { d.pairs; }) say(d.pairs, "pairs");
-  if constexpr (requires { d.batch; }) say(d.batch, "trees");
-  if constexpr (requires { d.graphs + index_t{}; }) say(d.graphs, "graphs");
-  if constexpr (requires { d.rows; }) say(d.rows, "edges");
-  if constexpr (requires { d.nodes; }) say(d.nodes, "nodes");
-  if constexpr (requires { d.triangles; }) say(d.triangles, "triangles");
-  if constexpr (requires { d.max_nodes; }) say(d.max_nodes, "nodes in the largest");
-  if constexpr (requires { d.source_rows; }) say(d.source_rows, "tokens of sources");
-  if constexpr (requires { d.target_rows; }) say(d.target_rows, "tokens of targets");
-  return text.empty() ? "another size" : text;
-}
-
 /// sum + fraction x, with a fraction that lies where the data lives.
 template <class T>
 struct add_fraction {
@@ -232,6 +207,38 @@ class trainer {
     });
   }
 
+  /// What the model says of a batch, as infer() gives it, and its loss.
+  struct judgement {
+    output said;
+    T loss;
+  };
+  /// infer() and loss_of() in one pass.
+  judgement judge(typename Model::input const& in, answers const& right) {
+    auto const said = within_capacity(in, [&] {
+      auto const place = prepare(detail::dims_of_batch(in));
+      auto scratch = scratch_.place();
+      model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.scores);
+      model_.loss(ex_, scratch, in, place.scores, right, part_loss_, place.d_scores);
+      return place.scores;
+    });
+    return {said, read(part_loss_)};
+  }
+  /// The loss of a batch, without dropout; gradients, loss() and norm() stay as they are.  Waits for the device.
+  T loss_of(typename Model::input const& in, answers const& right) { return judge(in, right).loss; }
+
+  /// Over which terms an edge attends, after a pass over the batch: (heads, terms).  Of a model with attention_weights,
+  /// in memory of its own on the host.  A contract_violation where there is no such layer, graph or edge, or where the
+  /// trainer has not kept that layer.
+  attention_table<T> attention(typename Model::input const& in, attention_place const& at) {
+    static_assert(detail::shows_attention<Model, Ex>,
+                  "trainer: this model has no attention_weights, so that nobody can say where it looked "
+                  "(models/graph_model.hpp has one)");
+    (void)infer(in);
+    arena none;
+    auto const c = use(none, false);
+    return detail::attention_at<T>(ex_, model_, c, in, prepare(detail::dims_of_batch(in)).saved, at);
+  }
+
   T loss() const { return read(loss_); }
   T norm() const { return read(norm_); }
   /// Updates made so far.
@@ -242,7 +249,22 @@ class trainer {
     parts_ = 0;
   }
 
+  /// A copy of what an update changes, on the host: parameters, moments and the step.  into: whose memory is used
+  /// again.
+  trainer_snapshot<T> snapshot(trainer_snapshot<T> into = {}) const {
+    take_snapshot(parameters_, step_, into);
+    return into;
+  }
+  /// The trainer as it was: what follows has the bits of what followed then.  A contract_violation where the snapshot
+  /// is of another model.
+  void restore(trainer_snapshot<T> const& then) {
+    put_snapshot(then, parameters_);
+    set_step(then.step);
+  }
+
   Model const& model() const { return model_; }
+  /// The backend that it was made with.
+  Ex& context() const { return ex_; }
   parameter_set<Model, Ex>& parameters() { return parameters_; }
   parameter_set<Model, Ex> const& parameters() const { return parameters_; }
   /// What it was made with.
@@ -305,18 +327,10 @@ class trainer {
       model_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
     });
   }
-  /// work(); where an arena has too little memory for it, the message has the sizes of the batch and those that were
-  /// planned for.
   template <class Work>
   auto within_capacity(typename Model::input const& in, Work&& work) const {
-    try {
-      return work();
-    } catch (arena_too_small const& e) {
-      throw contract_violation("trainer: a batch of " + detail::dims_text(detail::dims_of_batch(in)) +
-                               " does not fit: the capacity in the trainer's options is " +
-                               detail::dims_text(options_.capacity) + "; set it to the largest batch (" + e.what() +
-                               ")");
-    }
+    return detail::within_capacity("trainer", "in the trainer's options", detail::dims_of_batch(in), options_.capacity,
+                                   work);
   }
   void clip_summed(double max_norm) {
     auto scratch = scratch_.place();
@@ -350,8 +364,8 @@ class trainer {
     auto const in = m.measured_input(o.capacity);
     auto const pass = [&](auto& dry, call const& c) {
       m.forward(dry, c, w, in, s, scores);
-      if (o.memory == keep::nothing) return;
       m.loss(dry, *c.scratch, in, scores, m.measured_answers(o.capacity), make_vec<T>(nullptr, 1), scores);
+      if (o.memory == keep::nothing) return;
       m.backward(dry, c, w, in, s, scores, m.plan_params(gradients));
       triad::norm(dry, *c.scratch, make_vec<T>(nullptr, static_cast<index_t>(values.peak() / sizeof(T))),
                   make_vec<T>(nullptr, 1));

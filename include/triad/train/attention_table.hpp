@@ -1,0 +1,96 @@
+// Where a model looked: the weights of one edge's attention, in memory of their own on the host.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model shows them by
+//
+//   attention_heads()                      rows
+//   attention_terms(n)                     columns for a graph of n nodes
+//   attention_weights(ex, call, in, saved, layer, graph, i, j, weights)      after forward
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "triad/core/backend.hpp"
+#include "triad/core/call.hpp"
+#include "triad/core/graphs.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// What is asked for; all counted from 0.
+struct attention_place {
+  struct edge_ends {
+    index_t source = 0, target = 0;
+  };
+  index_t layer = 0, graph = 0;
+  edge_ends edge{};
+};
+
+/// One row a head, each of which sums to one.  Of triangular attention a column is a middle node; of its flat form the
+/// n edges (i, z), and behind them the n edges (z, j).
+template <class T>
+class attention_table {
+ public:
+  attention_table(index_t heads, index_t terms)
+      : heads_(heads), terms_(terms), numbers_(static_cast<std::size_t>(heads * terms)) {}
+
+  index_t heads() const { return heads_; }
+  index_t terms() const { return terms_; }
+  /// How much head h looks at term l.
+  T operator()(index_t h, index_t l) const {
+    TRIAD_EXPECTS(h >= 0 && h < heads_ && l >= 0 && l < terms_,
+                  "attention_table: (" + std::to_string(h) + ", " + std::to_string(l) + ") is asked for, of " +
+                      std::to_string(heads_) + " heads and " + std::to_string(terms_) + " terms");
+    return numbers_[static_cast<std::size_t>(h * terms_ + l)];
+  }
+  /// The mean over the heads.
+  T mean(index_t l) const {
+    T sum = 0;
+    for (index_t h = 0; h < heads_; ++h) sum += (*this)(h, l);
+    return sum / static_cast<T>(heads_);
+  }
+  /// Row by row.
+  T* data() { return numbers_.data(); }
+  tensor<T const, dyn, dyn> view() const { return tensor<T const, dyn, dyn>(numbers_.data(), heads_, terms_); }
+
+ private:
+  index_t heads_, terms_;
+  std::vector<T> numbers_;
+};
+
+namespace detail {
+template <class Model, class Ex>
+concept shows_attention = requires(Model const& m) {
+  m.attention_heads();
+  m.attention_terms(index_t{});
+  &Model::template attention_weights<Ex>;
+};
+
+/// saved: what a pass over the batch has left.
+template <class T, backend Ex, class Model, class Input, class Saved>
+attention_table<T> attention_at(Ex& ex, Model const& model, call const& c, Input const& in, Saved const& saved,
+                                attention_place const& at) {
+  auto const text = [](index_t v) { return std::to_string(v); };
+  graph_batch const& graphs = in.graphs;
+  TRIAD_EXPECTS(at.graph >= 0 && at.graph < graphs.dims.graphs,
+                "attention: graph " + text(at.graph) + " is asked for, of " + text(graphs.dims.graphs));
+  auto const where = memory_of(ex);
+  index_t n = 0;
+  where.to_host(&n, graphs.size.data_handle() + at.graph, sizeof n);
+  auto const [i, j] = at.edge;
+  TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n, "attention: edge (" + text(i) + ", " + text(j) +
+                                                        ") is asked for, and graph " + text(at.graph) + " has " +
+                                                        text(n) + " nodes");
+  attention_table<T> table(model.attention_heads(), model.attention_terms(n));
+  auto const bytes = static_cast<std::size_t>(table.heads() * table.terms()) * sizeof(T);
+  buffer<typename Ex::memory> const there(bytes, where);
+  tensor<T, dyn, dyn> const weights(static_cast<T*>(there.data()), table.heads(), table.terms());
+  model.attention_weights(ex, c, in, saved, at.layer, at.graph, i, j, as_matrix(weights));
+  where.to_host(table.data(), there.data(), bytes);
+  return table;
+}
+}  // namespace detail
+
+}  // namespace triad

@@ -1,0 +1,98 @@
+// How good a trainer's model is on data of one's own: mean loss, accuracy, and accuracy by groups of samples.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   auto const found = evaluate(learner, loader, test, add_one, {.group = [](auto const& s) { return s.nodes; }});
+//   found.loss, found.accuracy, found.by.at(8).fraction()
+//
+//   loss = sum over batches of (answers in it) (mean loss of it) / all answers
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "triad/batches/batches.hpp"
+#include "triad/core/batch_views.hpp"
+#include "triad/core/buffer.hpp"
+#include "triad/ops/cross_entropy.hpp"
+#include "triad/train/metrics.hpp"
+
+namespace triad {
+
+/// group(sample): a number that samples of one group have in common, such as their length.
+template <class Sample>
+struct evaluate_options {
+  std::function<index_t(Sample const&)> group{};
+  index_t most = std::numeric_limits<index_t>::max();  // samples a batch
+};
+
+/// What was found.  Not a number where there was nothing to answer.
+struct evaluation {
+  double loss = 0, accuracy = 0;  // the mean over answers; the fraction that is right
+  std::uint64_t answers = 0;      // that were asked for
+  std::map<index_t, triad::accuracy> by{};
+};
+
+namespace detail {
+template <class Data>
+using sample_of = std::remove_cvref_t<decltype(std::declval<Data const&>()[0])>;
+
+template <class Learner>
+constexpr bool answers_by_number() {
+  using output = typename Learner::output;
+  if constexpr (requires { output::rank(); })
+    return output::rank() == 2 && std::is_same_v<typename Learner::answers, vec<index_t const>>;
+  else
+    return false;
+}
+}  // namespace detail
+
+/// All of data, in its order, by add_one as batches() takes it; no dropout, no gradients.  Of models whose logits are
+/// (rows, classes) and whose answers are one number a row, negative where nothing is asked; of others take loss_of()
+/// and infer() of each batch.  Groups are of samples, so they need one row a sample.
+template <class Learner, loader Loader, class Data, class AddOne>
+evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne add_one,
+                    evaluate_options<detail::sample_of<Data>> const& options = {}) {
+  static_assert(detail::answers_by_number<Learner>(),
+                "evaluate: it counts right answers of models that say (rows, classes) and are told one number a row; "
+                "take loss_of() and infer() of each of batches(...) for this one");
+  using memory = typename std::remove_reference_t<decltype(learner.context())>::memory;
+  auto const where = memory_of(learner.context());
+  evaluation found;
+  triad::accuracy all;
+  double loss = 0;
+  buffer<memory> there(0, where);
+  std::vector<index_t> best, right;
+  auto pass = batches(batch, data, std::move(add_one), {.most = options.most});
+  for (auto const& [in, asked] : pass) {
+    auto const said = learner.judge(in, asked);
+    index_t const rows = said.said.extent(0);
+    auto const count = static_cast<std::size_t>(rows), bytes = count * sizeof(index_t);
+    if (there.bytes() < bytes) there = buffer<memory>(bytes, where);
+    best.resize(count);
+    right.resize(count);
+    argmax_rows(learner.context(), said.said, make_vec(static_cast<index_t*>(there.data()), rows));
+    where.to_host(best.data(), there.data(), bytes);
+    where.to_host(right.data(), asked.data_handle(), bytes);
+
+    auto const before = all.total;
+    all.add(make_vec<index_t const>(best.data(), rows), make_vec<index_t const>(right.data(), rows));
+    if (all.total > before) loss += static_cast<double>(said.loss) * static_cast<double>(all.total - before);
+    if (!options.group) continue;
+    TRIAD_EXPECTS(rows == pass.samples(), "evaluate: groups need one row a sample, and a batch of " +
+                                              std::to_string(pass.samples()) + " samples has " + std::to_string(rows));
+    for (index_t k = 0; k < rows; ++k)
+      found.by[options.group(data[pass.sample(k)])].add(make_vec<index_t const>(best.data() + k, 1),
+                                                        make_vec<index_t const>(right.data() + k, 1));
+  }
+  found.answers = all.total;
+  found.accuracy = all.fraction();
+  found.loss = all.total > 0 ? loss / static_cast<double>(all.total) : std::numeric_limits<double>::quiet_NaN();
+  return found;
+}
+
+}  // namespace triad

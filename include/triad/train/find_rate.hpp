@@ -1,0 +1,85 @@
+// A learning rate to begin with: updates at rates that grow, and a tenth of the one where the loss was lowest.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   rate_k = lowest (highest / lowest)^(k / (n - 1)),  k < n
+//   l_k    = a mean of the losses up to k, of which each older one counts 0.9 times as much
+//   found  = rate_k / 10 for the k whose l_k is lowest, of those before l_k is 4 times the lowest so far
+//
+// At the lowest loss the rate is about to be too large; a tenth of it leaves room, and the loss still falls fast.
+// After Smith 2017, "Cyclical learning rates for training neural networks", section 3.3.  The trainer is put back to
+// where it was.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "triad/train/fit.hpp"
+
+namespace triad {
+
+struct find_rate_options {
+  double lowest = 1e-6, highest = 1;
+  std::uint64_t updates = 100;
+};
+
+struct rate_search {
+  double rate = 0;  // to begin with
+  struct point {
+    double rate, loss;  // the smoothed one
+  };
+  std::vector<point> points;  // what was tried; it stops where the loss rises for good
+};
+
+/// train(epoch) gives batches as for fit(), and is asked for further epochs until there were enough.  Waits for each
+/// update.  A training_failure where the loss falls at no rate.
+template <class Learner, class Train>
+rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& o = {}) {
+  TRIAD_EXPECTS(o.lowest > 0 && o.highest > o.lowest && o.updates >= 10,
+                "find_rate: the lowest rate is above 0 and below the highest, and there are 10 updates or more");
+  constexpr double old = 0.9, hopeless = 4;
+  auto const before = learner.snapshot();
+  rate_search found;
+  double mean = 0, weight = 1, least = std::numeric_limits<double>::infinity();
+  auto const rate_at = [&](std::size_t k) {
+    return o.lowest * std::pow(o.highest / o.lowest, static_cast<double>(k) / static_cast<double>(o.updates - 1));
+  };
+  bool over = false;
+  for (std::uint64_t epoch = 0; !over; ++epoch) {
+    bool any = false;
+    for (auto const& [in, right] : train(epoch)) {
+      any = true;
+      auto const k = found.points.size();
+      learner.update(in, right, rate_at(k));
+      auto const loss = static_cast<double>(learner.loss());
+      weight *= old;
+      mean = old * mean + (1 - old) * loss;
+      double const smooth = mean / (1 - weight);
+      over = !std::isfinite(smooth) || smooth > hopeless * least;
+      if (over) break;
+      least = std::min(least, smooth);
+      found.points.push_back({rate_at(k), smooth});
+      over = found.points.size() == o.updates;
+      if (over) break;
+    }
+    if (!any) {
+      learner.restore(before);
+      throw training_failure("find_rate: epoch " + std::to_string(epoch) +
+                             " has no batches; train(epoch) gives a range of them");
+    }
+  }
+  learner.restore(before);
+
+  auto const best = std::min_element(found.points.begin(), found.points.end(),
+                                     [](auto const& a, auto const& b) { return a.loss < b.loss; });
+  if (best == found.points.begin() || best == found.points.end())
+    throw training_failure("find_rate: the loss fell at no rate from " + detail::number_text(o.lowest) + " to " +
+                           detail::number_text(o.highest) + " in " + std::to_string(found.points.size()) +
+                           " updates; try other rates, or look at the data");
+  found.rate = best->rate / 10;
+  return found;
+}
+
+}  // namespace triad

@@ -1,0 +1,165 @@
+// Inference without a trainer: a layer or a model with its parameters and all the memory that a forward pass takes.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   runner run(ex, layer, row_dims(100));                   at most so many rows
+//   load_weights(file, run.parameters(), names);
+//   auto const y = run({x, sequences});                     until the next call
+//
+// Nothing of a pass is kept for a backward.  Memory for parameters, for what lies between layers and for results is
+// allocated at construction; scratch memory too where the model says measured_input(dims), else by the first call, and
+// again by one that takes more.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "triad/core/backend.hpp"
+#include "triad/core/call.hpp"
+#include "triad/core/scratch.hpp"
+#include "triad/layers/layer.hpp"
+#include "triad/train/batch_sizes.hpp"
+#include "triad/train/parameters.hpp"
+
+namespace triad {
+
+namespace detail {
+template <class Input>
+concept says_dims = requires(Input const& in) {
+  in.dims();
+};
+template <class Input>
+concept has_graphs = requires(Input const& in) {
+  in.graphs.dims;
+};
+
+/// The sizes of so many rows, for a layer over rows: it reads nothing else of a graph_dims.
+template <class Dims>
+constexpr Dims dims_of_rows(index_t rows) {
+  if constexpr (std::is_same_v<Dims, row_dims>)
+    return row_dims(rows);
+  else
+    return {0, rows, rows, 0, rows};
+}
+
+/// The sizes of an input, where it says them: dims(), graphs, or the rows of its state.
+template <class Layer>
+layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
+  using dims = layer_dims<Layer>;
+  if constexpr (says_dims<typename Layer::input>) {
+    return in.dims();
+  } else if constexpr (has_graphs<typename Layer::input>) {
+    return in.graphs.dims;
+  } else {
+    static_assert(std::is_same_v<dims, row_dims> || std::is_same_v<dims, graph_dims>,
+                  "runner: this layer's input does not say its sizes; give them: run(in, dims)");
+    index_t const rows = state_of(in).extent(0);
+    return dims_of_rows<dims>(rows);
+  }
+}
+
+/// Where the result lies: a model's plan_output, a layer's plan_state, or rows of its columns.
+template <class Layer>
+typename Layer::output place_output(Layer const& layer, arena& place, layer_dims<Layer> const& dims,
+                                    typename Layer::input const* in) {
+  if constexpr (requires { layer.plan_output(place, dims); }) {
+    return layer.plan_output(place, dims);
+  } else if constexpr (requires { layer.plan_state(place, dims); }) {
+    return layer.plan_state(place, dims);
+  } else {
+    index_t rows = dims.rows;
+    if constexpr (requires { in->wanted.extent(0); })
+      if (in != nullptr) rows = rows_wanted(rows, in->wanted.extent(0));
+    return place.make<typename Layer::output>(rows, columns_out(layer));
+  }
+}
+}  // namespace detail
+
+template <class Layer, backend Ex>
+requires(detail::expect_layer<Layer>()) class runner {
+ public:
+  using memory = typename Ex::memory;
+  using input = typename Layer::input;
+  using output = typename Layer::output;
+  using dims = layer_dims<Layer>;
+
+  /// largest: the sizes of the largest input.
+  runner(Ex& ex, Layer const& layer, dims const& largest)
+      : ex_(ex),
+        layer_(layer),
+        largest_(largest),
+        parameters_(layer, holding::values, memory_of(ex)),
+        memory_(planned_bytes([&](arena& place) { (void)plan_all(place, largest, nullptr); }), memory_of(ex)) {
+    if constexpr (requires { layer.measured_input(largest); }) {
+      arena nowhere;
+      auto const at = plan_all(nowhere, largest, nullptr);
+      auto const in = layer.measured_input(largest);
+      measure_scratch(in, at);
+    }
+  }
+  /// The same of a layer over rows whose memory is planned as that of graph layers is.
+  runner(Ex& ex, Layer const& layer, row_dims largest) requires std::is_same_v<layer_dims<Layer>, graph_dims> &&
+      (!detail::has_graphs<typename Layer::input>)
+      : runner(ex, layer, detail::dims_of_rows<graph_dims>(largest.rows)) {}
+  runner(runner const&) = delete;
+  runner& operator=(runner const&) = delete;
+
+  /// The result, without dropout, in the backend's memory until the next call.  A device is not waited for.  A
+  /// contract_violation where the input is larger than was said at construction.
+  output operator()(input const& in) { return (*this)(in, detail::dims_of_input<Layer>(in)); }
+  /// The same of an input that does not say its sizes.
+  output operator()(input const& in, dims const& sizes) {
+    auto place = memory_.place();
+    auto const at = detail::within_capacity("runner", "that it was made with", sizes, largest_,
+                                            [&] { return plan_all(place, sizes, &in); });
+    if (!scratch_) measure_scratch(in, at);
+    try {
+      pass(in, at);
+    } catch (arena_too_small const&) {  // measured with a smaller input; forward overwrites what it had begun
+      measure_scratch(in, at);
+      pass(in, at);
+    }
+    return at.result;
+  }
+
+  /// Zero at first: initialize() or load them.
+  parameter_set<Layer, Ex>& parameters() { return parameters_; }
+  parameter_set<Layer, Ex> const& parameters() const { return parameters_; }
+  Layer const& model() const { return layer_; }
+  /// The backend that it was made with.
+  Ex& context() const { return ex_; }
+  /// Of all that it holds.
+  std::size_t bytes() const { return parameters_.bytes() + memory_.bytes() + (scratch_ ? scratch_->bytes() : 0); }
+
+ private:
+  struct placed {
+    typename Layer::saved saved;
+    output result;
+  };
+  placed plan_all(arena& place, dims const& sizes, input const* in) const {
+    auto const saved = layer_.plan_saved(place, sizes, keep::nothing);
+    return {saved, detail::place_output(layer_, place, sizes, in)};
+  }
+  void measure_scratch(input const& in, placed const& at) {
+    auto const values = parameters_.values();
+    auto const bytes = detail::measured_for<Layer>([&] {
+      return planned_scratch(
+          ex_, call{}, [&](auto& dry, call const& c) { layer_.forward(dry, c, values, in, at.saved, at.result); });
+    });
+    scratch_.emplace(bytes, memory_of(ex_));
+  }
+  void pass(input const& in, placed const& at) {
+    auto scratch = scratch_->place();
+    layer_.forward(ex_, call{&scratch}, parameters_.values(), in, at.saved, at.result);
+  }
+
+  Ex& ex_;
+  Layer layer_;
+  dims largest_;
+  parameter_set<Layer, Ex> parameters_;
+  buffer<memory> memory_;  // what lies between layers, and the result
+  std::optional<buffer<memory>> scratch_;
+};
+
+}  // namespace triad

@@ -1,0 +1,61 @@
+// What an update of a trainer changes, copied to the host and put back: the best of several epochs, or a step undone.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "triad/train/parameters.hpp"
+
+namespace triad {
+
+/// Owns its numbers.  Moments are there where the trainer had some.
+template <class T>
+struct trainer_snapshot {
+  std::uint64_t step = 0;
+  std::vector<T> values, first_moments, second_moments;  // flat, as parameter_set has them
+
+  bool operator==(trainer_snapshot const&) const = default;
+};
+
+/// Overwrites `now`, whose memory is used again.
+template <class Model, class Ex, class T>
+void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t step, trainer_snapshot<T>& now) {
+  auto const copy = [&](vec<T const> from, std::vector<T>& to) {
+    to.resize(static_cast<std::size_t>(from.extent(0)));
+    parameters.where().to_host(to.data(), from.data_handle(), to.size() * sizeof(T));
+  };
+  now.step = step;
+  copy(parameters.flat_values(), now.values);
+  now.first_moments.clear();
+  now.second_moments.clear();
+  if (!parameters.holds_moments()) return;
+  copy(parameters.flat_first_moments(), now.first_moments);
+  copy(parameters.flat_second_moments(), now.second_moments);
+}
+
+/// Overwrites values, and moments where the parameters hold some.  A contract_violation, before anything is changed,
+/// where the snapshot is of other parameters, or has no moments for those that hold some.
+template <class Model, class Ex, class T>
+void put_snapshot(trainer_snapshot<T> const& then, parameter_set<Model, Ex>& parameters) {
+  auto const all = parameters.flat_values().extent(0);
+  TRIAD_EXPECTS(static_cast<index_t>(then.values.size()) == all,
+                "restore: the snapshot has " + std::to_string(then.values.size()) + " values, and the model has " +
+                    std::to_string(all) + "; it is of another model");
+  bool const learns = parameters.holds_moments();
+  TRIAD_EXPECTS(
+      !learns || (then.first_moments.size() == then.values.size() && then.second_moments.size() == then.values.size()),
+      "restore: the snapshot has no moments, since it is of a trainer that only answers; take it of one that "
+      "learns");
+  (void)parameters.mutable_values();  // they have values from now on
+  auto const copy = [&](std::vector<T> const& from, vec<T> to) {
+    parameters.where().from_host(to.data_handle(), from.data(), from.size() * sizeof(T));
+  };
+  copy(then.values, parameters.flat_values());
+  if (!learns) return;
+  copy(then.first_moments, parameters.flat_first_moments());
+  copy(then.second_moments, parameters.flat_second_moments());
+}
+
+}  // namespace triad

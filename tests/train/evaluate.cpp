@@ -1,0 +1,82 @@
+// Loss and accuracy over data: those of one large batch, however it is cut, by groups, and without a trace.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/train/evaluate.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/train/small_graphs.hpp"
+
+namespace {
+
+using namespace triad;
+using test::add_small_graph;
+using test::small_graph;
+
+TEMPLATE_TEST_CASE("an evaluation is of all samples, whatever the batches, and by groups", "", TRIAD_TEST_BACKENDS) {
+  test::small_run<TestType, double> r(keep::nothing);
+  auto const nodes = [](auto const& g) { return g.nodes; };
+  auto const whole = evaluate(r.learner, r.loader, r.data, add_small_graph, {.group = nodes});
+  auto const cut = evaluate(r.learner, r.loader, r.data, add_small_graph, {.group = nodes, .most = 4});
+  CHECK(whole.answers == 9);
+  CHECK_THAT(cut.loss, test::WithinRel(whole.loss, 1e-12));
+  CHECK(cut.accuracy == whole.accuracy);
+  REQUIRE(whole.by.size() == 3);
+  std::uint64_t right = 0;
+  for (auto const& [n, of_group] : whole.by) {
+    CHECK((n >= 2 && n <= 4 && of_group.total == 3));
+    CHECK(cut.by.at(n).right == of_group.right);
+    right += of_group.right;
+  }
+  CHECK_THAT(whole.accuracy, test::WithinRel(static_cast<double>(right) / 9, 1e-12));
+
+  // The loss is that of the whole batch, and what is right is what the logits say.
+  double by_hand = 0;
+  for (auto const& g : r.data) {
+    r.loader.clear();
+    add_small_graph(r.loader, g);
+    auto const in = r.loader.upload();
+    by_hand += static_cast<double>(r.learner.loss_of(in, r.loader.uploaded_answers())) / 9;
+  }
+  CHECK_THAT(whole.loss, test::WithinRel(by_hand, 1e-12));
+  CHECK(evaluate(r.learner, r.loader, r.data, add_small_graph).by.empty());
+}
+
+TEST_CASE("samples without an answer count nowhere, and where nothing is asked nothing is found") {
+  test::small_run<cpu::backend, double> r(keep::nothing);
+  auto const asked = [](auto& batch, small_graph const& g) { batch.add(g.nodes, 0, 1, g.nodes == 2 ? 0 : -1); };
+  auto const found = evaluate(r.learner, r.loader, r.data, asked, {.most = 2});
+  CHECK(found.answers == 3);
+  CHECK(std::isfinite(found.loss));
+  auto const nobody = [](auto& batch, small_graph const& g) { batch.add(g.nodes, 0, 1, -1); };
+  auto const nothing = evaluate(r.learner, r.loader, r.data, nobody);
+  CHECK((nothing.answers == 0 && std::isnan(nothing.loss) && std::isnan(nothing.accuracy)));
+}
+
+TEST_CASE("an evaluation leaves dropout out and the trainer as it was") {
+  test::small_run<cpu::backend> r(keep::everything, 0.4);
+  for (auto const& [in, right] : r.pass(0)) r.learner.update(in, right, 0.01);
+  auto const loss = r.learner.loss(), norm = r.learner.norm();
+  auto const before = r.learner.snapshot();
+  auto const gradients = r.learner.parameters().flat_gradients();
+  std::vector<float> const kept(gradients.data_handle(), gradients.data_handle() + gradients.extent(0));
+  auto const first = evaluate(r.learner, r.loader, r.data, add_small_graph);
+  CHECK(evaluate(r.learner, r.loader, r.data, add_small_graph).loss == first.loss);
+  CHECK((r.learner.loss() == loss && r.learner.norm() == norm));
+  CHECK(r.learner.snapshot() == before);
+  CHECK(std::vector<float>(gradients.data_handle(), gradients.data_handle() + gradients.extent(0)) == kept);
+}
+
+TEST_CASE("groups of a loader that asks several questions a sample are refused") {
+  test::small_run<cpu::backend> r(keep::nothing);
+  auto const twice = [](auto& batch, small_graph const& g) {
+    add_small_graph(batch, g);
+    add_small_graph(batch, g);
+  };
+  CHECK_THROWS_WITH(evaluate(r.learner, r.loader, r.data, twice, {.group = [](auto const&) { return 0; }, .most = 4}),
+                    test::contains("a batch of 4 samples has 8"));
+}
+
+}  // namespace

@@ -1,0 +1,121 @@
+// Epochs with a criterion: the updates that they are, when they stop, and whose parameters are left.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/train/fit.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/allocation_count.hpp"
+#include "tests/backends.hpp"
+#include "tests/catch.hpp"
+#include "tests/train/small_graphs.hpp"
+#include "triad/train/evaluate.hpp"
+
+namespace {
+
+using namespace triad;
+using test::contains;
+using run = test::small_run<cpu::backend>;
+
+TEMPLATE_TEST_CASE("epochs are the updates of their batches, at the rates of their schedule", "", TRIAD_TEST_BACKENDS) {
+  test::small_run<TestType, double> by_fit, by_hand;
+  linear_warmup const schedule{0.01, 2, 20};
+  auto const found = fit(by_fit.learner, [&](std::uint64_t epoch) { return by_fit.pass(epoch); },
+                         {.epochs = 2, .first_epoch = 3, .schedule = schedule});
+  double sum = 0, largest = 0;
+  for (std::uint64_t epoch = 3; epoch < 5; ++epoch)
+    for (auto const& [in, right] : by_hand.pass(epoch)) {
+      by_hand.learner.update(in, right, schedule.rate(by_hand.learner.step()));
+      if (epoch == 3) sum += by_hand.learner.loss(), largest = std::max(largest, by_hand.learner.norm());
+    }
+  CHECK(by_fit.learner.snapshot() == by_hand.learner.snapshot());
+  REQUIRE(found.epochs.size() == 2);
+  CHECK((found.epochs[0].epoch == 3 && found.epochs[0].updates == 3 && found.epochs[1].epoch == 4));
+  CHECK_THAT(found.epochs[0].loss, test::WithinRel(sum / 3, 1e-12));
+  CHECK_THAT(found.epochs[0].largest_norm, test::WithinRel(largest, 1e-12));
+  CHECK(found.best_epoch == 4);
+}
+
+TEST_CASE("it learns, and more updates than a trainer remembers are all counted") {
+  run r;
+  auto const found =
+      fit(r.learner, [&](std::uint64_t epoch) { return r.pass(epoch / 100, 9); }, {.epochs = 1, .schedule = 0.0});
+  CHECK(found.epochs[0].updates == 1);
+  auto many = [&](std::uint64_t epoch) {
+    auto again = r.data;
+    for (int i = 0; i < 15; ++i) again.insert(again.end(), r.data.begin(), r.data.end());
+    r.data = again;  // 144 samples
+    return r.pass(epoch, 1);
+  };
+  auto const long_epoch = fit(r.learner, many, {.epochs = 1, .schedule = 3e-3});
+  CHECK(long_epoch.epochs[0].updates == 144);
+  CHECK(r.learner.step() == 145);
+  r.data = test::small_graphs();
+  fit(r.learner, [&](std::uint64_t epoch) { return r.pass(epoch, 9); }, {.epochs = 12, .schedule = 1e-2});
+  CHECK(evaluate(r.learner, r.loader, test::small_graphs(), test::add_small_graph).accuracy == 1);
+}
+
+TEST_CASE("the epoch that the criterion is lowest for is restored, with its moments and its step") {
+  run r;
+  std::vector<trainer_snapshot<float>> after;
+  std::vector<double> const said{5, 2, std::nan(""), 2, 3, 4, 1};
+  auto const criterion = [&](epoch_record const& e) {
+    CHECK(e.epoch == after.size());
+    after.push_back(r.learner.snapshot());
+    return said[after.size() - 1];
+  };
+  auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };
+  auto const stopped = fit(r.learner, train, {.epochs = 7, .schedule = 0.01, .each_epoch = criterion, .patience = 4});
+  CHECK((stopped.epochs.size() == 6 && stopped.best_epoch == 1 && stopped.best == 2));  // 2 again is no better
+  CHECK(r.learner.snapshot() == after[1]);
+  CHECK(r.learner.step() == 6);
+
+  run whole;
+  after.clear();
+  auto const all =
+      fit(whole.learner, [&](std::uint64_t epoch) { return whole.pass(epoch); },
+          {.epochs = 7, .schedule = 0.01, .each_epoch = [&](epoch_record const& e) { return said[e.epoch]; }});
+  CHECK((all.epochs.size() == 7 && all.best_epoch == 6 && all.best == 1));
+  CHECK(whole.learner.step() == 21);
+}
+
+TEST_CASE("a loss that is no number ends a run with its update, and the best epoch so far is restored") {
+  run r;
+  trainer_snapshot<float> first;
+  auto const criterion = [&](epoch_record const&) {
+    if (first.values.empty()) first = r.learner.snapshot();
+    return 1.0;
+  };
+  auto const rate = [](std::uint64_t update) { return update < 4 ? 0.01 : std::numeric_limits<double>::infinity(); };
+  CHECK_THROWS_WITH(fit(r.learner, [&](std::uint64_t epoch) { return r.pass(epoch); },
+                        {.epochs = 5, .schedule = rate, .each_epoch = criterion}),
+                    contains("fit: update 5, of epoch 1, has the loss") && contains("lower the learning rate"));
+  CHECK(r.learner.snapshot() == first);
+}
+
+TEST_CASE("an epoch without batches, a criterion without numbers and no patience are refused") {
+  run r;
+  std::vector<test::small_graph> const none;
+  auto const nothing = [&](std::uint64_t) { return batches(r.loader, none, test::add_small_graph); };
+  auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };
+  CHECK_THROWS_WITH(fit(r.learner, nothing, {}), contains("epoch 0 has no batches"));
+  CHECK_THROWS_WITH(fit(r.learner, train, {.epochs = 2, .each_epoch = [](auto const&) { return std::nan(""); }}),
+                    contains("each_epoch has given no finite number in 2 epochs"));
+  CHECK_THROWS_AS(fit(r.learner, train, {.patience = 0}), contract_violation);
+}
+
+TEST_CASE("an epoch's updates allocate nothing") {
+  run r;
+  std::vector<update_record> found;
+  learning_rate const rate = 0.001;
+  auto pass = r.pass(0, 2);
+  auto const once = [&] { return detail::run_epoch(r.learner, pass, 0, rate, found); };
+  found.reserve(64);
+  (void)once();
+  auto const before = test::allocations.load();
+  (void)once();
+  CHECK(test::allocations.load() == before);
+}
+
+}  // namespace
