@@ -4,37 +4,26 @@
 #include <cstdio>
 #include <vector>
 
-#include "triad/core/scratch.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/layers/transformer_layer.hpp"
 #include "triad/train/initialize.hpp"
-#include "triad/train/parameters.hpp"
+#include "triad/train/runner.hpp"
 
 using namespace triad;
 
 int main() {
   cpu::backend ex;
   index_t const rows = 7, sizes[] = {3, 4}, first[] = {0, 3};  // two sequences
-  std::vector<float> numbers(7 * 8, 0.5F), result(7 * 8);
+  std::vector<float> const numbers(7 * 8, 0.5F);
   tensor<float const, dyn, dyn> const x(numbers.data(), rows, 8);
-  tensor<float, dyn, dyn> const y(result.data(), rows, 8);
   sequence_batch const sequences{2, rows, 4, make_vec(sizes, 2), make_vec(first, 2)};
 
   using encoder = repeat<float, transformer_layer<float>>;
   encoder const layer{transformer_layer<float>({.width = 8, .heads = 2, .hidden = 16}), extents<dyn>(3), false};
-  parameter_set<encoder, cpu::backend> parameters(layer, holding::values);
-  initialize(parameters.mutable_values(), 1);  // or load_weights
-  auto const kept = [&](arena& place) { return layer.plan_saved(place, row_dims(rows), keep::nothing); };
-  buffer<host_memory> const memory(planned_bytes([&](arena& measure) { (void)kept(measure); }));
-  auto place = memory.place();
-  auto const saved = kept(place);
-  auto const pass = [&](auto& on, call const& c) {
-    layer.forward(on, c, parameters.values(), {x, sequences}, saved, y);
-  };
-  buffer<host_memory> const scratch(planned_scratch(ex, call{}, pass));  // core/scratch.hpp
-  auto room = scratch.place();
-  pass(ex, call{&room});
+  runner encode(ex, layer, row_dims(rows));
+  initialize(encode.parameters().mutable_values(), 1);  // or load_weights
+  auto const y = encode({x, sequences});
 
   // Rows of equal states in one sequence stay equal; norms come last, so a row has mean 0 and variance 1.
   for (index_t r = 0; r < rows; ++r) {

@@ -1,64 +1,107 @@
-// The program of docs/training.md: small graphs of one's own, a validation loss, attention weights, a checkpoint.
+// The program of docs/training.md: data of one's own, training with validation, a checkpoint, and questions to it.
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <cstdio>
+#include <string>
 #include <vector>
 
+#include "triad/io/checkpoint.hpp"
 #include "triad/triad.hpp"
 
 using namespace triad;
 
-namespace {
+// A chain of nodes around a clock of 3 hours.  Label h + 1 of an edge: h hours on; label h + 4: the same, backwards.
+// How far is the last node from the first?
+struct hours {
+  index_t nodes;
+  std::vector<labelled_edge> edges;
+  index_t answer;
+};
+index_t backwards(index_t label) { return label + 3; }
 
-// A path of three edges; the answer is the label of the first.
-void add_path(graph_loader<cpu::backend>& batch, index_t first) {
-  auto* const label = batch.add(4, 0, 3, first - 1);
-  label[0 * 4 + 1] = first, label[1 * 4 + 2] = 1, label[2 * 4 + 3] = 1;
-}
-
-int failed(char const* what) {
-  std::fprintf(stderr, "docs/training.md: %s\n", what);
-  return 1;
-}
-
-}  // namespace
-
-int main() {
-  cpu::backend ex;
-  edge_transformer<float> const model(
-      {.labels = 5, .targets = 3, .layers = 2, .layer = {.width = 16, .heads = 2, .hidden = 32}});
-  graph_dims const room = room_for(9, 4, 5);
-  graph_loader<cpu::backend> batch(room);
-  trainer learner(ex, model, {.max_norm = 1, .key = 7, .capacity = room});
-  initialize(learner.parameters().mutable_values(), 1);
-  for (index_t g = 0; batch.has_room(4); ++g) add_path(batch, 1 + g % 3);
-  auto const questions = batch.upload();
-  auto const right = batch.uploaded_answers();
-  index_t const graphs = batch.dims().graphs;
-  for (int step = 0; step < 100; ++step) learner.update(questions, right, 3e-3);
-
-  // Accuracy, and a loss without an update.
-  std::vector<index_t> best(static_cast<std::size_t>(graphs));
-  std::vector<float> gradient(static_cast<std::size_t>(graphs) * 3);
-  float loss = 0;
-  auto const logits = learner.infer(questions);
-  argmax_rows(ex, logits, make_vec(best.data(), graphs));
-  cross_entropy(ex, logits, right, make_vec(&loss, 1), tensor<float, dyn, dyn>(gradient.data(), graphs, 3));
-  accuracy found;
-  found.add(make_vec<index_t const>(best.data(), graphs), make_vec<index_t const>(batch.answers().data(), graphs));
-  if (found.fraction() < 1 || loss > 0.1F) return failed("the model has not learned its nine graphs");
-
-  index_t const k = 0, graph = 2, i = 0, j = 3;
-  std::vector<float> numbers(2 * 4);
-  auto const weights = make_matrix(numbers.data(), 2, 4, 4);
-  buffer<host_memory> const memory(1 << 16);
-  auto scratch = memory.place();
-  learner.infer(questions);
-  model.attention_weights(ex, learner.inspection_call(scratch), questions, learner.saved(questions.graphs.dims), k,
-                          graph, i, j, weights);
-  for (index_t head = 0; head < 2; ++head) {
-    float sum = 0;
-    for (index_t l = 0; l < 4; ++l) sum += weights(head, l);
-    if (std::abs(sum - 1) > 1e-5F) return failed("attention weights do not sum to one");
+std::vector<hours> chains(std::size_t count, std::vector<index_t> const& lengths, std::uint64_t seed) {
+  random_stream random(seed, 0);
+  std::vector<hours> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    hours one{lengths[i % lengths.size()] + 1, {}, 0};
+    for (index_t at = 0; at + 1 < one.nodes; ++at) {
+      index_t const on = random.below(3);
+      one.edges.push_back({at, on + 1, at + 1});
+      one.answer = (one.answer + on) % 3;
+    }
+    all.push_back(one);
   }
+  return all;
+}
+
+auto const add_one = [](auto& batch, hours const& h) {
+  batch.add({.nodes = h.nodes, .edges = h.edges, .ask = {0, h.nodes - 1}, .answer = h.answer, .inverse = backwards});
+};
+
+edge_transformer<float> network(index_t layers, index_t width) {
+  return edge_transformer<float>(
+      {.labels = 7, .targets = 3, .layers = layers, .layer = {.width = width, .heads = 2, .hidden = 2 * width}});
+}
+
+int main() try {
+  cpu::backend ex;
+  auto const train = chains(1200, {2, 3, 4}, 1), valid = chains(99, {2, 3, 4}, 2), longer = chains(100, {5, 6}, 3);
+  graph_dims const room = larger(room_for(train, 60), room_for(longer, 60));
+  graph_loader<cpu::backend> loader(room);
+  trainer learner(ex, network(4, 32), {.max_norm = 1, .key = 7, .capacity = room});
+  initialize(learner.parameters().mutable_values(), 1);
+  std::fputs(summary(learner).text().c_str(), stdout);
+
+  auto const epoch_of = [&](std::uint64_t epoch) {
+    return batches(loader, train, add_one, {.shuffle = 1, .epoch = epoch, .most = 60});
+  };
+  auto const search = find_rate(learner, epoch_of, {.lowest = 1e-5, .highest = 0.1, .updates = 60});
+  auto const validate = [&](epoch_record const& e) {
+    auto const v = evaluate(learner, loader, valid, add_one, {.most = 60});
+    std::printf("epoch %d: loss %.3f, of other data %.3f, accuracy %.2f\n", static_cast<int>(e.epoch), e.loss, v.loss,
+                v.accuracy);
+    return v.loss;
+  };
+  auto const result = fit(learner, epoch_of,
+                          {.epochs = 20,
+                           .schedule = linear_warmup{.peak = search.rate, .warmup = 40, .total = 400},
+                           .each_epoch = validate,
+                           .patience = 6});
+  std::printf("the best of %zu epochs is %d\n", result.epochs.size(), static_cast<int>(result.best_epoch));
+
+  auto const asked =
+      evaluate(learner, loader, longer, add_one, {.group = [](auto const& h) { return h.nodes - 1; }, .most = 60});
+  for (auto const& [edges, of_length] : asked.by)
+    std::printf("chains of %d edges: %.2f right\n", static_cast<int>(edges), of_length.fraction());
+
+  loader.clear();
+  add_one(loader, longer[0]);
+  auto const weights = learner.attention(loader.upload(), {.layer = 3, .graph = 0, .edge = {0, 5}});
+  for (index_t l = 0; l < weights.terms(); ++l)
+    std::printf("over node %d: %.2f and %.2f\n", static_cast<int>(l), static_cast<double>(weights(0, l)),
+                static_cast<double>(weights(1, l)));
+
+  save_checkpoint("training.safetensors",
+                  {.step = learner.step(), .key = 7, .configuration = {{"layers", 4}, {"width", 32}}},
+                  learner.parameters());
+  checkpoint const file("training.safetensors");
+  auto const answer = with_backend<cpu::backend, reference::backend>("cpu:1", [&](auto& on) {
+    auto const size = [&](char const* name) { return file.setting(name, index_t{1}, largest_size); };
+    runner ask(on, network(size("layers"), size("width")), room_for(longer, 1));
+    file.load(ask.parameters());
+    graph_loader<std::remove_reference_t<decltype(on)>> one(room_for(longer, 1));
+    add_one(one, longer[0]);
+    index_t best = 0;
+    argmax_rows(on, ask(one.upload()), make_vec(&best, 1));
+    return best;
+  });
+  std::printf("the last node is %d hours on, and %d is right\n", static_cast<int>(answer),
+              static_cast<int>(longer[0].answer));
+
+  index_t of_learner = 0;
+  argmax_rows(ex, learner.infer(loader.upload()), make_vec(&of_learner, 1));
+  bool const learned = evaluate(learner, loader, valid, add_one, {.most = 60}).accuracy > 0.95;
+  return learned && answer == of_learner ? 0 : 1;
+} catch (std::exception const& e) {
+  std::fprintf(stderr, "training: %s\n", e.what());
+  return 1;
 }

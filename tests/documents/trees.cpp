@@ -21,17 +21,28 @@ void first_tree() {
   vocabulary words;
   words.insert(sentence);  // numbers from 1, by first appearance; 0 is the empty node
 
+  // Two children, four levels; fillers as wide as there are labels, orthonormal, drawn by the seed 1.
+  symbol_algebra const language(gather_algebra<double>({2, 4}, words.size()), words, 1);
+  auto const x = language.encode(sentence);
+  auto const swapped = cons(cdr(x), car(x), x);  // right, left, and the root of x
+  auto const both = blend({0.7, 0.3}, {swapped, x});
+  auto const found = language.decode(swapped);
+  expect(to_text(found) == "( S ( VP sleeps ) ( NP the fox ) )", "swapped");
+  expect(language.decode(both - 0.7 * swapped) == sentence, "the other part");
+}
+
+void with_a_table_of_fillers() {
+  using namespace triad;
+  auto const sentence = parse_tree("( S ( NP the fox ) ( VP sleeps ) )");
+  vocabulary words;
+  words.insert(sentence);
+  gather_algebra<double> const algebra({2, 4}, words.size());
   std::vector<double> table(static_cast<std::size_t>(words.size() * words.size()));
   tensor<double, dyn, dyn> const fillers(table.data(), words.size(), words.size());  // (V, f)
   random_fillers(1, as_matrix(fillers));                                             // orthonormal: at most f labels
-
-  gather_algebra<double> const algebra({2, 4}, words.size());  // two children, four levels, width of a filler
-  tensor_tree<gather_algebra<double>> x(algebra);
-  encode(algebra, fillers, words.number(sentence), x.view());
-
-  auto const swapped = cons(cdr(x), car(x), x);  // right, left, and the root of x
-  auto const found = words.label(decode<gather_algebra<double>>(algebra, fillers, swapped.view()));
-  expect(to_text(found) == "( S ( VP sleeps ) ( NP the fox ) )", "swapped");
+  auto const x = encode(algebra, fillers, words.number(sentence));
+  auto const subject = words.label(decode(fillers, car(x)));
+  expect(to_text(subject) == "( NP the fox )", "its left child");
 }
 
 void in_own_memory() {
@@ -95,6 +106,7 @@ void deep() {
 
 int main() {
   first_tree();
+  with_a_table_of_fillers();
   in_own_memory();
   own_roles();
   deep();
