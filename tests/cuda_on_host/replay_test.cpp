@@ -10,9 +10,9 @@
 #include "tests/train/small_graphs.hpp"
 #include "triad/batches/graph_loader.hpp"
 #include "triad/core/with_backend.hpp"
-#include "triad/cpu/cpu.hpp"
 #include "triad/cuda.cuh"
 #include "triad/models/edge_transformer.hpp"
+#include "triad/reference/reference.hpp"
 #include "triad/train/evaluate.hpp"
 #include "triad/train/fit.hpp"
 #include "triad/train/initialize.hpp"
@@ -277,7 +277,7 @@ TEST_CASE("replayed work that replays other work is refused with a sentence, and
 
 TEST_CASE("on a device epochs, evaluations, snapshots, attention and inference are those of the host") {
   test::small_run<triad::cuda::backend> there;
-  test::small_run<cpu::backend> here;
+  test::small_run<reference::backend> here;
   auto const close = [](double a, double b) { CHECK_THAT(a, test::WithinAbs(b, 1e-4)); };
   auto const epochs = [](auto& r) {
     return fit(r.learner, [&](std::uint64_t epoch) { return r.pass(epoch); }, {.epochs = 3, .schedule = 0.003});
@@ -323,7 +323,7 @@ TEST_CASE("on a device epochs, evaluations, snapshots, attention and inference a
 }
 
 TEST_CASE("a device is chosen by its text") {
-  auto const device = with_backend<triad::cuda::backend, cpu::backend>("cuda:0", [](auto& ex) {
+  auto const device = with_backend<triad::cuda::backend, reference::backend>("cuda:0", [](auto& ex) {
     if constexpr (requires { ex.device(); })
       return ex.device();
     else
