@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # The benchmarks on the device, alone on it; figures are rows for docs/benchmarks.md.
 
 stage_bench() {
@@ -7,7 +7,8 @@ stage_bench() {
   if ! $dry_run; then sed 's/^/    /' "$log/bench.log" | tee -a "$report"; fi
   local how
   for how in tf32 bf16; do
-    step "bench-$how" "$(bin triad-bench-cuda)" --precision=$how --filter='clutrr_step|train/b:1/n:(128|256)/d:200|layer/train/b:400' || true
+    step "bench-$how" "$(bin triad-bench-cuda)" --precision=$how \
+      --filter='clutrr_step|train/b:1/n:(128|256)/d:200|layer/train/b:400' || true
     if ! $dry_run; then sed 's/^/    /' "$log/bench-$how.log" | tee -a "$report"; fi
   done
 }

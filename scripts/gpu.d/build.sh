@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Compiles for the GPU on the machine that has it, in build/cuda, where nothing was prebuilt.
 
 configure() {
@@ -8,7 +8,8 @@ configure() {
   if ! printf '#include <cublas_v2.h>\n' | nvcc -E -x cu - > /dev/null 2>&1; then
     python_cuda=$(python3 -c 'import nvidia.cu13 as n; print(list(n.__path__)[0])' 2> /dev/null || true)
     if [[ -n $python_cuda ]]; then
-      options+=(-DCUDA_cublas_LIBRARY="$(ls "$python_cuda"/lib/libcublas.so.*)" -DCUDA_cublasLt_LIBRARY="$(ls "$python_cuda"/lib/libcublasLt.so.*)"
+      options+=(-DCUDA_cublas_LIBRARY="$(ls "$python_cuda"/lib/libcublas.so.*)"
+        -DCUDA_cublasLt_LIBRARY="$(ls "$python_cuda"/lib/libcublasLt.so.*)"
         -DCMAKE_CXX_FLAGS="-isystem $python_cuda/include" -DCMAKE_CUDA_FLAGS="-isystem $python_cuda/include")
     fi
   fi
@@ -22,7 +23,8 @@ stage_build() {
   fi
   if [[ -z $architecture ]]; then architecture=$(gpu_architecture 2> /dev/null || true); fi
   step configure configure "$architecture" || return 0
-  for targets in "triad-test-cuda triad-golden clutrr" "triad-bench-cuda cogs tree-transforms cfq cognition" triad-test-cuda-typed; do
+  for targets in "triad-test-cuda triad-golden clutrr" "triad-bench-cuda cogs tree-transforms cfq cognition" \
+    triad-test-cuda-typed; do
     # shellcheck disable=SC2086  # several words
     step "compile-${targets##* }" cmake --build build/cuda --parallel "$(nproc)" --target $targets || true
   done

@@ -1,20 +1,21 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Whether anything can run here at all: the driver, the libraries, one case on the device.
 
-missing_libraries() {  # of every program that is here
+missing_libraries() {  # PROGRAM...
   local program name
-  for program in "$state"/bin/*; do
-    [[ -x $program ]] || continue
+  for program in "$@"; do
     name=$(ldd "$program" | sed -n 's/ => not found.*//p' | tr -d '\t' | sort -u | tr '\n' ' ')
     if [[ -n $name ]]; then echo "$(basename "$program") lacks $name"; fi
   done
 }
 
 all_libraries() {
-  local lacking
-  lacking=$(missing_libraries)
+  local lacking programs=()
+  mapfile -t programs < <(find "$(dirname "$(bin triad-test-cuda)")" -maxdepth 1 -type f -perm -u+x | sort)
+  lacking=$(missing_libraries "${programs[@]}")
   if [[ -n $lacking ]]; then echo "$lacking" && return 1; fi
-  echo "every library of $(ls $state/bin | wc -l) programs is found"
+  echo "every library of ${#programs[@]} programs is found"
+  ((${#programs[@]}))
 }
 
 stage_check() {

@@ -1,8 +1,9 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2086,SC2115,SC2154  # $state is a constant without spaces
 # What the machine with the GPU may lack, into build/gpu, and all of that into build/gpu.tar.gz.
 
 include_of() {  # HEADER: the folder that the compiler finds it in; nothing where it finds none
-  { printf '#include <%s>\n' "$1" | "${CXX:-c++}" -std=c++20 -M -x c++ - 2> /dev/null || true; } | tr -d '\134' | tr ' ' '\n' |
+  { printf '#include <%s>\n' "$1" | "${CXX:-c++}" -std=c++20 -M -x c++ - 2> /dev/null || true; } |
+    tr -d '\134' | tr ' ' '\n' |
     awk -v end="/$1" '!found && length($0) > length(end) && substr($0, length($0) - length(end) + 1) == end {
       print substr($0, 1, length($0) - length(end)); found = 1 }'
 }
@@ -10,8 +11,9 @@ include_of() {  # HEADER: the folder that the compiler finds it in; nothing wher
 # Libraries that programs load beside the C++ runtime's, the driver's and the toolkit's.
 copy_loaded() {
   local library
-  ldd "$@" 2> /dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
-    grep -E '/lib(openblas|gfortran|quadmath|z|fmt|utf8proc|cudart)[.-]' | while IFS= read -r library; do
+  # A static program loads none, and ldd says so with its status.
+  { ldd "$@" 2> /dev/null || true; } | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+    { grep -E '/lib(openblas|gfortran|quadmath|z|fmt|utf8proc|cudart)[.-]' || true; } | while IFS= read -r library; do
     cp -L "$library" $state/lib/
   done
 }
@@ -28,15 +30,17 @@ copy_for_building() {
     if [[ -n $folder ]]; then cp -L "$folder/$header" $state/include/; else absent+=("$header"); fi
   done
   # What find_package reads, beside the headers it speaks of.
-  for folder in /usr/lib/cmake/Catch2 /usr/share/cmake/Catch2 /usr/share/cmake/CLI11 /usr/lib/cmake/CLI11 /usr/share/cmake/nlohmann_json \
-    /usr/lib/cmake/nlohmann_json; do
+  for folder in /usr/{lib,share}/cmake/{Catch2,CLI11,nlohmann_json}; do
     if [[ -d $folder ]]; then mkdir -p "$state/lib/cmake" && cp -RL "$folder" $state/lib/cmake/; fi
   done
-  for library in libCatch2WithMain.a libCatch2.a libCatch2Main.a libz.a libutf8proc.a libopenblas.so libgfortran.so.5 libquadmath.so.0; do
+  for library in libCatch2WithMain.a libCatch2.a libCatch2Main.a libz.a libutf8proc.a libopenblas.so \
+    libgfortran.so.5 libquadmath.so.0; do
     found=$("${CXX:-c++}" -print-file-name="$library")
     if [[ $found == /* ]]; then cp -L "$found" $state/lib/; fi
   done
-  if [[ -f $state/lib/libopenblas.so && ! -e $state/lib/libopenblas.so.0 ]]; then ln -s libopenblas.so $state/lib/libopenblas.so.0; fi
+  if [[ -f $state/lib/libopenblas.so && ! -e $state/lib/libopenblas.so.0 ]]; then
+    ln -s libopenblas.so $state/lib/libopenblas.so.0
+  fi
   # Of Catch2's two headers one is always absent: the first is version 2's, the second version 3's.
   if ((${#absent[@]})); then echo "not on this machine, so not in the pack: ${absent[*]}"; fi
 }

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2086,SC2154
 # Programs, tests and benchmarks for one architecture of GPU and any processor of x86-64-v3, stripped, in build/gpu/bin.
 
 prebuild_programs=(triad-test-cuda triad-golden triad-bench-cuda clutrr cogs tree-transforms cfq cognition)
@@ -9,7 +9,9 @@ stage_prebuild() {
   local options=(-DTRIAD_TESTS=ON -DTRIAD_INSTALL=OFF -DCMAKE_CUDA_ARCHITECTURES="${TRIAD_GPU_ARCHITECTURE:-90}")
   # Of this machine's own processor the other one may lack instructions.
   if [[ $(uname -m) == x86_64 ]]; then options+=(-DTRIAD_NATIVE=OFF -DCMAKE_CXX_FLAGS=-march=x86-64-v3); fi
-  if $dry_run; then echo "    cmake --preset cuda -B build/gpu-prebuild ${options[*]}, then ${prebuild_programs[*]}" && return; fi
+  if $dry_run; then
+    echo "    cmake --preset cuda -B build/gpu-prebuild ${options[*]}, then ${prebuild_programs[*]}" && return
+  fi
   cmake --preset cuda -B build/gpu-prebuild "${options[@]}"
   cmake --build build/gpu-prebuild --parallel "$(nproc)" --target "${prebuild_programs[@]}"
   mkdir -p $state/bin

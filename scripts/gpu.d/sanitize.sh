@@ -1,10 +1,12 @@
-# shellcheck shell=bash
-# compute-sanitizer over named cases: memcheck of all that touch device memory, racecheck of one small and one tiled shape.
+# shellcheck shell=bash disable=SC2154
+# compute-sanitizer over named cases: memcheck of all that touch device memory, racecheck of a small and a tiled shape.
 
 sanitizer() {
   local toolkit
   toolkit=$(dirname "$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")
-  command -v compute-sanitizer || ls "$toolkit/compute-sanitizer" "$toolkit/../compute-sanitizer/compute-sanitizer" 2> /dev/null | head -n 1 || true
+  command -v compute-sanitizer ||
+    find "$toolkit" "$toolkit/../compute-sanitizer" -maxdepth 1 -name compute-sanitizer -type f 2> /dev/null |
+    head -n 1 || true
 }
 
 stage_sanitize() {

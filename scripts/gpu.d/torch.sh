@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # What a user of PyTorch would run in place of triad, on the same device, and the ratio.
 
 stage_torch() {
@@ -10,7 +10,8 @@ stage_torch() {
   if $dry_run || [[ ! -f $log/bench.log ]]; then return; fi
   # PyTorch's milliseconds and MiB beside ours, by name.
   awk 'FNR == NR { if (NF >= 9 && $2 + 0 > 0) { ms[$1] = $2; total[$1] = $9 } next }
-    $1 == "name" { printf "    %-48s %10s %10s %10s %8s %9s %9s\n", "name", "triad ms", "eager ms", "compiled", "ratio", "triad MiB", "torch MiB" }
+    $1 == "name" { printf "    %-48s %10s %10s %10s %8s %9s %9s\n",
+      "name", "triad ms", "eager ms", "compiled", "ratio", "triad MiB", "torch MiB" }
     $1 in ms { best = $2 + 0 > 0 && ($3 + 0 == 0 || $2 + 0 < $3 + 0) ? $2 : $3
       printf "    %-48s %10.3f %10s %10s %8.2f %9.1f %9s\n", $1, ms[$1], $2, $3, best / ms[$1], total[$1], $4 }' \
     "$log/bench.log" "$log/torch.log" | tee -a "$report"

@@ -1,22 +1,47 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016,SC2086,SC2154
 # Runs of scripts/reproduce on the device, several side by side, in build/gpu/runs; a run that was begun goes on.
 
+one_run() {  # GROUP/RUN LOG UNTIL: an interrupt at UNTIL, a second since 1970, lets it save
+  local left=$(($3 - $(date +%s)))
+  ((left > 0)) || return 0
+  timeout --signal=INT --kill-after=20 $left scripts/reproduce "${1%%/*}" "${1#*/}" --no-install \
+    > "$2/train-${1#*/}.log" 2>&1 || true
+}
+export -f one_run
+
 stage_train() {
-  local jobs=${TRIAD_GPU_RUNS:-8} name list=()
-  for name in "${names[@]:-clutrr}"; do list+=("$name"); done
+  local jobs=${TRIAD_GPU_RUNS:-8} name runs list=()
   need_program clutrr
-  export TRIAD_RUNS=$PWD/$state/runs TRIAD_PROGRAMS=$PWD/$state/bin TRIAD_BACKEND=cuda OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+  export TRIAD_RUNS=$PWD/$state/runs TRIAD_PROGRAMS=$PWD/$state/bin TRIAD_BACKEND=cuda
+  export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
   if [[ ! -d $TRIAD_PROGRAMS ]]; then TRIAD_PROGRAMS=$PWD/build/cuda/bin; fi
   if [[ -d $state/data ]]; then export TRIAD_DATA=$PWD/$state/data; fi
+  # A GROUP is all of it that is left.
+  for name in "${names[@]:-clutrr}"; do
+    if [[ $name == */* ]]; then list+=("$name") && continue; fi
+    runs=$(scripts/reproduce "$name" --list) || exit 2
+    for runs in $runs; do list+=("$name/$runs"); done
+  done
+  if ((${#list[@]} == 0)); then say "    nothing of ${names[*]:-clutrr} is left" && return; fi
   if $dry_run; then say "    scripts/reproduce ${list[*]}, $jobs side by side" && return; fi
   mkdir -p "$TRIAD_RUNS"
-  # GROUP/RUN, one call each.  An interrupt lets a run save.
-  # shellcheck disable=SC2016  # for the inner shell
-  printf '%s\n' "${list[@]}" | xargs -P "$jobs" -I '{}' timeout --signal=INT --kill-after=20 "$(left)" \
-    bash -c 'name={}; scripts/reproduce "${name%%/*}" "${name#*/}" --no-install > /dev/null 2>&1' || true
+  rm -f "$log"/train-*.log
+  printf '%s\n' "${list[@]}" |
+    xargs -P "$jobs" -I '{}' bash -c 'one_run "$@"' train '{}' "$log" $(($(date +%s) + $(left))) || true
   for name in "${list[@]}"; do
     name=${name#*/}
-    if [[ -e $TRIAD_RUNS/$name.finished ]]; then say "    $name: finished"; else say "    $name: NOT FINISHED"; fi
-    if [[ -f $TRIAD_RUNS/$name.log ]]; then tail -n 14 "$TRIAD_RUNS/$name.log" | cut -c 1-150 | sed 's/^/        /' | tee -a "$report"; fi
+    local output=$TRIAD_RUNS/$name.log
+    if [[ -e $TRIAD_RUNS/$name.finished ]]; then
+      say "    $name: finished"
+    elif [[ ! -f $log/train-$name.log ]]; then
+      say "    $name: not begun, the time was over" && continue
+    elif [[ -f $output ]] && tail -n 1 "$output" | grep -q '^interrupted; '; then
+      say "    $name: NOT FINISHED; the same call goes on"
+    else
+      say "    $name: FAILED"
+      failures=$((failures + 1))
+      output=$log/train-$name.log
+    fi
+    tail -n 14 "$output" | cut -c 1-150 | sed 's/^/        /' | tee -a "$report"
   done
 }

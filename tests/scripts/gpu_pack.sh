@@ -4,15 +4,21 @@ set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
 mkdir -p "$folder/root/scripts" "$folder/golden" "$folder/data/clutrr/some"
-cp "$root/scripts/gpu" "$root/scripts/packages.sh" "$folder/root/scripts/"
+cp -R "$root/scripts/gpu" "$root/scripts/gpu.d" "$root/scripts/packages.sh" "$folder/root/scripts/"
 echo golden > "$folder/golden/one.safetensors"
 echo rows > "$folder/data/clutrr/some/1.2_train.csv"
 failed() { echo "gpu pack: $1" >&2 && exit 1; }
-output=$(TRIAD_GOLDEN_DIR=$folder/golden TRIAD_DATA=$folder/data "$folder/root/scripts/gpu" pack 2>&1) || failed "status $?: $output"
-archive=$folder/root/build/gpu-pack.tar.gz
-[[ -f $archive ]] || failed "no $archive"
-held=$(tar -tzf "$archive")
-expect() { grep -qE "^gpu-pack/$1\$" <<< "$held" || failed "no $1 in the archive: $held"; }
+archive=$folder/root/build/gpu.tar.gz
+pack() {
+  output=$(TRIAD_GOLDEN_DIR=$folder/golden TRIAD_DATA=$folder/data "$folder/root/scripts/gpu" pack 2>&1) ||
+    failed "status $?: $output"
+  [[ -f $archive ]] || failed "no $archive"
+  held=$(tar -tzf "$archive")
+}
+expect() { grep -qE "^gpu/$1\$" <<< "$held" || failed "no $1 in the archive: $held"; }
+
+# Where nothing was prebuilt, the archive is for building there.
+pack
 expect golden/one.safetensors
 expect data/clutrr/some/1.2_train.csv
 # What this machine's compiler finds is there, and what it does not find is said.
@@ -20,9 +26,26 @@ for header in catch2/catch.hpp catch2/catch_all.hpp CLI/CLI.hpp nlohmann/json.hp
   if printf '#include <%s>\n' "$header" | "${CXX:-c++}" -std=c++20 -E -x c++ - > /dev/null 2>&1; then
     expect "include/$header"
   else
-    grep -q "not on this machine, so not in the pack: .*$header" <<< "$output" || failed "does not say that $header is absent: $output"
+    grep -q "not on this machine, so not in the pack: .*$header" <<< "$output" ||
+      failed "does not say that $header is absent: $output"
   fi
 done
 for library in libz.a libopenblas.so; do
   if [[ $("${CXX:-c++}" -print-file-name=$library) == /* ]]; then expect "lib/$library"; fi
 done
+
+# Where something was, it is carried with the libraries that it loads beside the system's, and no headers.
+mkdir -p "$folder/root/build/gpu/bin"
+echo 'int main() {}' > "$folder/one.cpp"
+options=()
+if [[ $("${CXX:-c++}" -print-file-name=libz.so) == /* ]]; then options=("-Wl,--no-as-needed" -lz); fi
+"${CXX:-c++}" "$folder/one.cpp" ${options[@]+"${options[@]}"} -o "$folder/root/build/gpu/bin/one"
+pack
+expect bin/one
+expect golden/one.safetensors
+if ((${#options[@]})); then expect 'lib/libz\.so[.0-9]*'; fi
+if grep -q '^gpu/include/.' <<< "$held"; then failed "headers beside prebuilt programs: $held"; fi
+# A program that loads nothing of the sort is carried too.
+printf '#!/bin/sh\n' > "$folder/root/build/gpu/bin/one"
+pack
+expect bin/one

@@ -1,32 +1,158 @@
 #!/usr/bin/env bash
 # Every stage of scripts/gpu that runs programs, with programs whose kernels run on the host and stubs of the tools of a
-# machine with a GPU; then a device test that fails, which the report must name:  gpu_stages.sh ROOT FOLDER BUILD
+# machine with a GPU; then tests that fail on it, which the report must name:  gpu_stages.sh ROOT FOLDER BUILD
 set -euo pipefail
 root=$1 folder=$2 programs=$3/bin
 rm -rf "$folder"
-mkdir -p "$folder/tools" "$folder/build/gpu/bin" "$folder/golden"
+mkdir -p "$folder/tools" "$folder/build/gpu/bin" "$folder/golden" "$folder/data"
 failed() { echo "gpu stages: $1" >&2 && exit 1; }
-for part in scripts tests docs; do ln -s "$root/$part" "$folder/$part"; done
+for part in scripts tests docs bench; do ln -s "$root/$part" "$folder/$part"; done
 
 stub() {  # FOLDER/NAME: the commands on standard input
   { echo '#!/usr/bin/env bash' && cat; } > "$folder/$1"
   chmod +x "$folder/$1"
 }
 stub tools/nvidia-smi <<< 'echo "NVIDIA stub, 9.0, 580, 81559 MiB"'
-stub tools/ncu <<< 'echo "==PROF== stub" ; for last; do :; done'
+stub tools/ncu <<< 'echo "==PROF== stub $*"'
 # What follows its options is run as it would run it.
-stub tools/compute-sanitizer <<< 'while [[ $1 == --* ]]; do case $1 in --*=*) shift ;; *) shift 2 ;; esac; done; exec "$@"'
-stub tools/python3 <<< 'exit 1'  # no PyTorch here
-exec_on_host() { echo "exec '$programs/$1' \"\${@/#cuda/${2:-cuda}}\""; }
-exec_on_host triad-test-cuda-on-host | stub build/gpu/bin/triad-test-cuda
-exec_on_host triad-golden cuda-on-host | stub build/gpu/bin/triad-golden
-for program in clutrr cogs tree-transforms cognition cfq; do
-  exec_on_host $program-on-cuda-on-host | stub build/gpu/bin/$program
-done
-stub build/gpu/bin/triad-bench-cuda <<< 'echo "name ms floor"; echo "clutrr_step 1.0 0.5"'
-cp "$root"/tests/data/golden/*.safetensors "$folder/golden/"
-
-gpu() {
-  (cd "$folder" && PATH=$folder/tools:$PATH TRIAD_GPU_CASES="${cases:-sums*}" TRIAD_GOLDEN_DIR=$folder/golden TRIAD_DATA=$folder/data \
-    bash scripts/gpu "$@" --out out > out.txt 2>&1)
+stub tools/compute-sanitizer <<'STUB'
+while [[ $1 == --* ]]; do if [[ $1 == --*=* ]]; then shift; else shift 2; fi; done
+exec "$@"
+STUB
+stub tools/python3 <<'STUB'
+case $1 in
+  -c) [[ $2 == *torch* ]] ;;  # there is a PyTorch, and no toolkit among its packages
+  bench/torch_on_cuda.py) echo "name eager compiled MiB" && echo "clutrr_step 3.000 2.000 50" ;;
+esac
+STUB
+on_host() {  # PROGRAM [INSTEAD]: with INSTEAD where a device would be named
+  echo "exec '$programs/$1' \"\${@/#cuda/${2:-cuda}}\""
 }
+on_host triad-test-cuda-on-host | stub build/gpu/bin/triad-test-cuda
+on_host triad-golden cuda-on-host | stub build/gpu/bin/triad-golden
+for program in clutrr cogs tree-transforms cognition cfq; do
+  on_host $program-on-cuda-on-host | stub build/gpu/bin/$program
+done
+stub build/gpu/bin/triad-bench-cuda <<'STUB'
+echo "NVIDIA stub; 1.00 T multiply-adds a second $*"
+echo "name ms floor products triangle share TFLOP/s planned total"
+echo "clutrr_step 1.0 0.5 0.5 0.0 2.00 1.0 10.0 20.0 100"
+STUB
+for file in dtm_DE__two_levels_wide_roles et_layer__narrow_block_flat; do
+  cp "$root/tests/data/golden/$file".*.safetensors "$folder/golden/"
+done
+
+gpu() {  # STATUS ARGUMENTS...: what it said is in `said`, its last report in `report`
+  local expected=$1 status=0
+  shift
+  rm -rf "$folder/build/gpu/log" "$folder/out"
+  said=$(cd "$folder" && PATH=$folder/tools:$PATH TRIAD_GPU_CASES=${cases:-sums*} TRIAD_GPU_RUNS=2 \
+    TRIAD_GOLDEN_DIR=$folder/golden TRIAD_DATA=$folder/data bash scripts/gpu "$@" 2>&1) || status=$?
+  ((status == expected)) || failed "scripts/gpu $*: status $status, expected $expected: $said"
+  report=$(cat "$folder/build/gpu/log/report.md" 2> /dev/null || true)
+}
+expect() { grep -qE -e "$1" <<< "$report" || failed "no \"$1\" in the report: $report"; }
+expect_none() { if grep -qE -e "$1" <<< "$report"; then failed "\"$1\" in the report: $report"; fi; }
+
+# ---- what a machine with a GPU does -----------------------------------------------------------------------------------
+gpu 0 check test --out "$folder/out"
+expect '^ *device +passed +.*NVIDIA stub'
+expect '^ *libraries +passed +.*every library of 8 programs is found'
+expect '^ *first-cases +passed +.*All tests passed'
+expect '^ *device-cases +passed +.* 2 passed, 0 failed, of 2$'
+expect '^ *golden-ours +passed +.*, 0 failed'
+expect '^ *golden-published +passed +.* 4 files, 4 passed, 0 failed'
+for program in clutrr cogs trees cognition cfq; do
+  expect "^ *losses-$program +passed +.*[1-9][0-9]* epochs, largest relative difference of the loss [0-9]"
+done
+cmp -s "$folder/out/report.md" "$folder/build/gpu/log/report.md" || failed "--out has another report"
+tar -tzf "$folder/out/logs.tar.gz" > "$folder/held"
+grep -qx log/device-cases.results "$folder/held" || failed "the results of each case are not in logs.tar.gz"
+if grep -q safetensors "$folder/held"; then failed "checkpoints are in logs.tar.gz"; fi
+
+# The sanitizer's cases are of other names: those that this build has none of must not count as passed.
+gpu 0 bench torch profile
+expect '^ *clutrr_step +1\.0 +0\.5'
+expect '^ *bench-bf16 +passed'
+expect '^ *clutrr_step +1\.000 +3\.000 +2\.000 +2\.00 +20\.0 +50$'  # ours, PyTorch's, and the better one's ratio
+expect '^ *ncu-b-1-n-256 +passed'
+
+# ---- runs: one that ends, one that is interrupted, one that breaks -----------------------------------------------------
+mv "$folder/build/gpu/bin/clutrr" "$folder/clutrr"
+stub build/gpu/bin/clutrr <<'STUB'
+while (($#)); do
+  case $1 in --out) out=$2 ;; --seed) seed=$2 ;; --backend) backend=$2 ;; esac
+  shift
+done
+mkdir -p "$out"
+[[ $backend == cuda ]] || { echo "backend ${backend-none}" && exit 1; }
+case $seed in
+  9) echo "cannot read the data" && exit 1 ;;
+  10) trap 'echo "interrupted; the checkpoint is in $out" && exit 130' INT
+    touch "$out/model.safetensors"
+    while true; do sleep 0.1; done ;;
+esac
+echo "k=10 1.0"
+STUB
+export TRIAD_GPU_STAGE_SECONDS=4
+gpu 1 train -- clutrr/clutrr-k23-s8 clutrr/clutrr-k23-s9 clutrr/clutrr-k23-s10
+unset TRIAD_GPU_STAGE_SECONDS
+expect '^ *clutrr-k23-s8: finished'
+expect '^ *clutrr-k23-s9: FAILED'
+expect '^ *cannot read the data'
+expect '^ *clutrr-k23-s10: NOT FINISHED'
+gpu 2 train -- nothing
+# A group is all of it that is left: not what has finished.
+gpu 0 train --dry-run -- clutrr
+expect 'clutrr/clutrr-k23-s9 '
+expect_none 'clutrr/clutrr-k23-s8 '
+
+# ---- what goes wrong there ------------------------------------------------------------------------------------------
+# A case that fails, one that no name matches, and one that kills its process: each is named, with what it said.
+stub build/gpu/bin/triad-test-cuda <<'STUB'
+if [[ $1 == --list-test-names-only ]]; then printf '%s\n' good bad absent crash && exit 4; fi
+case $1 in
+  good) echo "All tests passed" ;;
+  bad) echo "element 7 is 3, expected 4" && exit 1 ;;
+  absent) echo "No test cases matched 'absent'" && echo "No tests ran" ;;
+  crash) kill -SEGV $$ ;;
+  *) echo "No tests ran" ;;
+esac
+STUB
+# And a golden file that is cut off, and losses that part, that are no numbers, or that are missing on the device; that
+# a program breaks; and status 3, which says that a run of so few updates has not learned.
+head -c 4000 "$folder/golden/et_layer__narrow_block_flat.f32.safetensors" > "$folder/golden/broken.f32.safetensors"
+trains() {  # PROGRAM LOSSES STATUS: and what its last loss is on the device
+  stub "build/gpu/bin/$1" <<STUB
+while ((\$#)); do case \$1 in --out) out=\$2 ;; --backend) backend=\$2 ;; esac && shift; done
+losses=(1.5 1.25)
+if [[ \$backend == cuda ]]; then losses=($2); fi
+mkdir -p "\$out"
+{ echo epoch,loss,seconds && for i in \${!losses[@]}; do echo "\$i,\${losses[i]},9"; done; } > "\$out/metrics.csv"
+if [[ \$backend == cuda ]]; then exit $3; fi
+STUB
+}
+trains clutrr "1.5 1.26" 3
+trains cogs "1.5 1.30" 0
+trains tree-transforms "1.5 nan" 0
+trains cognition "1.5" 0
+trains cfq "1.5 1.25" 1
+gpu 1 check test
+expect '^ *first-cases +FAILED \(66\)'
+expect '^ *device-cases +FAILED \(1\) +.* 1 passed, 3 failed, of 4$'
+for line in 'FAILED \(1\): bad' 'element 7 is 3, expected 4' 'FAILED \(66\): absent' 'FAILED \(139\): crash'; do
+  grep -qE "^$line" "$folder/build/gpu/log/device-cases.log" || failed "no \"$line\" in device-cases.log"
+done
+expect '^ *golden-published +FAILED'
+expect '^ *losses-clutrr +passed +.* 2 epochs, largest relative difference of the loss 8\.00e-03'
+expect '^ *losses-cogs +FAILED'
+expect '^ *losses-trees +FAILED'
+expect '^ *losses-cognition +FAILED'
+expect '^ *losses-cfq +FAILED'
+gpu 1 sanitize
+expect '^ *memcheck-small +FAILED \(66\)'
+
+# Without a program nothing is tested, which is said; and no driver means no GPU.
+rm "$folder/build/gpu/bin/triad-test-cuda"
+gpu 2 test
+grep -q "there is no triad-test-cuda: carry build/gpu.tar.gz here" <<< "$said" || failed "$said"

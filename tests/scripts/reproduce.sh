@@ -32,13 +32,18 @@ grep -qF "\`$name\`" "$root/docs/results.md" || failed "$name" "is not in docs/r
 # A run that is not named is left to docs/results.md, which is enough where all are run; one that is named runs.
 says 0 "$name: its figures are in docs/results.md; to run it here: scripts/reproduce clutrr $name" clutrr
 [[ ! -e $folder/runs/$name ]] || failed "$name" "ran, and has its figures in docs/results.md"
-has clutrr-k23-s3/model.safetensors
+has clutrr-k23-s10/model.safetensors
+says 0 "finished, its figures are at the end" clutrr clutrr-k23-s10
 says 0 "stub train --preset paper-k234 --data $folder/data/clutrr/data_db9b8f04 --seed 1 --out $folder/runs/$name" clutrr $name
 has $name.finished
 # Finished: left alone, and how to repeat it is said.
 echo first > "$folder/runs/$name/model.safetensors"
 says 0 "to repeat it: scripts/reproduce clutrr $name --again" clutrr $name
 [[ $(cat "$folder/runs/$name/model.safetensors") == first ]] || failed "$name" "was touched"
+# What is left: what is neither finished nor in docs/results.md.
+rm "$folder/runs/clutrr-k23-s9.finished"
+output=$("$root/scripts/reproduce" clutrr --list)
+[[ $output == clutrr-k23-s9 ]] || failed "--list" "says $output"
 # Again: what was there is set aside, and nothing is resumed.
 for number in '' 2; do
   cp "$folder/runs/$name.log" "$folder/log"
