@@ -28,7 +28,11 @@ for path in nvidia.__path__: print("\n".join(glob.glob(path + "/*/lib")))' 2> /d
   say ""
 }
 
-commit() { git rev-parse --short HEAD 2> /dev/null || cat $state/commit 2> /dev/null || echo unknown; }
+# Of the programs: where they were carried here, the checkout beside them may be another.
+commit() {
+  if [[ -x $state/bin/triad-test-cuda ]] && cat $state/commit 2> /dev/null; then return; fi
+  git rev-parse --short HEAD 2> /dev/null || echo unknown
+}
 left() { echo $((deadline > SECONDS ? deadline - SECONDS : 1)); }
 say() { printf '%s\n' "$*" | tee -a "$report"; }
 
