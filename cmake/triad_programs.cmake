@@ -23,16 +23,48 @@ target_compile_options(triad_own_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${TR
 target_compile_options(triad_own_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)  # CMake 3.25 has no C++20 for nvcc
 target_compile_definitions(triad_own_flags INTERFACE $<${checked}:CCCL_ENABLE_HOST_ASSERTIONS _GLIBCXX_ASSERTIONS>)
 
+# What does the arithmetic is optimised where nothing else is: the preset ci compiles all of it once, and the many units that
+# call it without optimisation, which takes half the time.
+function(triad_optimised target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Debug>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+endfunction()
+
 # triad_own: these flags, and the host's kernels, which are compiled once for all of them.
 add_library(triad_own INTERFACE)
 target_link_libraries(triad_own INTERFACE triad_own_flags)
 if(TARGET triad::cblas)
   triad_add_kernels(triad_own_kernels LINK triad_own_flags)
+  triad_optimised(triad_own_kernels)
   target_link_libraries(triad_own INTERFACE triad_own_kernels)
 endif()
 
 find_package(CLI11 QUIET GLOBAL)
 find_package(ZLIB QUIET GLOBAL)
+
+# What most units of programs include is parsed once; not the command line, which only main.cpp reads, and which costs whoever
+# includes it two seconds.  CMAKE_DISABLE_PRECOMPILE_HEADERS (the preset clang) shows that each unit includes what it uses.
+file(CONFIGURE OUTPUT empty.cpp CONTENT "")
+add_library(triad-programs-precompiled OBJECT EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp")
+target_link_libraries(triad-programs-precompiled PRIVATE triad_own)
+target_precompile_headers(triad-programs-precompiled PRIVATE <algorithm> <filesystem> <map> <string> <vector> <triad/train/trainer.hpp>)
+if(TARGET triad::cblas)
+  target_precompile_headers(triad-programs-precompiled PRIVATE <triad/cpu/cpu.hpp>)
+endif()
+if(TARGET triad::io)
+  target_link_libraries(triad-programs-precompiled PRIVATE triad::io)
+  target_precompile_headers(triad-programs-precompiled PRIVATE <triad/io/checkpoint.hpp>)
+endif()
+function(triad_precompiled target)
+  target_precompile_headers(${target} REUSE_FROM triad-programs-precompiled)
+endfunction()
+
+# CUDA's kernels in float, compiled by nvcc once for all programs; who computes in double has kernels of its own for that.
+if(TRIAD_CUDA AND TARGET triad::cuda)
+  file(CONFIGURE OUTPUT triad_own_cuda_kernels.cu CONTENT "#define TRIAD_CUDA_KERNELS\n#include \"triad/cuda.cuh\"\n")
+  add_library(triad_own_cuda_kernels STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/triad_own_cuda_kernels.cu")
+  target_link_libraries(triad_own_cuda_kernels PUBLIC triad_own_flags triad::cuda)
+  target_compile_definitions(triad_own_cuda_kernels INTERFACE TRIAD_CUDA_KERNELS=extern)
+endif()
 
 # A program in bin/, where the libraries it links are there.  With sources that are nvcc's it links the CUDA backend.
 # CPU: it has the cpu backend and no other, so it needs a BLAS.
@@ -42,7 +74,7 @@ function(triad_program name)
     list(PREPEND arg_LINK triad::cblas)
   endif()
   if(TRIAD_CUDA AND arg_SOURCES MATCHES "\\.cu(;|$)")
-    list(APPEND arg_LINK triad::cuda)
+    list(APPEND arg_LINK triad_own_cuda_kernels)
   endif()
   foreach(library IN LISTS arg_LINK)
     if(NOT TARGET ${library})
@@ -52,6 +84,7 @@ function(triad_program name)
   endforeach()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE triad_own ${arg_LINK})
+  triad_precompiled(${name})
 endfunction()
 
 # What several programs have in common, compiled once; silent where a library is missing, since each of the programs says so.
@@ -64,6 +97,7 @@ function(triad_parts name)
   endforeach()
   add_library(${name} OBJECT ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC triad_own ${arg_LINK})
+  triad_precompiled(${name})
 endfunction()
 
 # What programs whose backends are units of their own are made of, for triad_program_of(): NAME-parts with on_reference.cpp and on_cpu.cpp,
@@ -78,13 +112,13 @@ function(triad_parts_on_backends name)
   endif()
   triad_parts(${name}-parts SOURCES ${arg_SOURCES} on_reference.cpp ${on_cpu} LINK ${arg_LINK})
   if(TRIAD_CUDA)
-    triad_parts(${name}-on-cuda SOURCES ${on_cuda} LINK ${arg_LINK} triad::cuda)
+    triad_parts(${name}-on-cuda SOURCES ${on_cuda} LINK ${arg_LINK} triad_own_cuda_kernels)
     return()
   endif()
   triad_parts(${name}-without-cuda SOURCES without_cuda.cpp LINK ${arg_LINK})
-  if(TRIAD_TESTS AND TARGET triad-cuda-on-host)
+  if(TRIAD_TESTS AND TRIAD_SLOW_TESTS AND TARGET triad-cuda-on-host)
     set_source_files_properties(${on_cuda} PROPERTIES LANGUAGE CXX)
-    triad_parts(${name}-on-cuda-on-host-parts SOURCES ${on_cuda} LINK ${arg_LINK} triad-cuda-on-host)
+    triad_parts(${name}-on-cuda-on-host-parts SOURCES ${on_cuda} LINK ${arg_LINK} triad-cuda-on-host-kernels)
   endif()
 endfunction()
 
@@ -106,7 +140,7 @@ function(triad_program_of name parts)
     endif()
   endforeach()
   if(TARGET ${name})
-    triad_program(${name}-on-cuda-on-host SOURCES ${arg_SOURCES} LINK ${arg_LINK} ${common} ${on_host} triad-cuda-on-host)
+    triad_program(${name}-on-cuda-on-host SOURCES ${arg_SOURCES} LINK ${arg_LINK} ${common} ${on_host} triad-cuda-on-host-kernels)
   endif()
 endfunction()
 

@@ -50,3 +50,7 @@ inline constexpr bool is_device<on_device> = true;
   (triad::test::typed<triad::reference::backend, double>), (triad::test::typed<triad::cpu::backend, float>)
 #define TRIAD_TEST_TYPES TRIAD_TEST_BACKENDS_BY_PRECISION, (triad::test::typed<triad::cpu::backend, double>)
 #endif
+
+#if defined(TRIAD_TEST_ON_CUDA)
+#include "tests/device_gradient.hpp"  // what gradient_check(ex, ...) is there, wherever it is called
+#endif

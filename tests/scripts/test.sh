@@ -56,10 +56,18 @@ not_called '^ctest --preset tsan'
 for preset in asan clang ci; do called "^ctest --preset $preset"; done
 called '^kill-test build/ci/bin 100$'
 says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in ci," test
+# What is left to .ci/run is said, and is what .ci/run asks for.
+called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=OFF'
+grep -q 'Left to .ci/run' <<< "$output" || failed test "does not say what is left: $output"
+says 0 "" test --all
+called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=ON'
+if grep -q 'Left to .ci/run' <<< "$output"; then failed "test --all" "$output"; fi
+grep -q 'scripts/test --all --werror --nvcc --bench' "$root/.ci/run" || failed .ci/run "does not ask for all tests"
 # With them nothing is left out.
 STAND_IN=1 says 0 "" test --full
 if grep -q 'Left out' <<< "$output"; then failed "test --full" "$output"; fi
 called '^ctest --preset tsan'
+called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=ON'
 not_called '^apt-get|^sudo'
 
 # Nothing is installed unasked where that was said.

@@ -51,12 +51,18 @@ fields_of<Part, S> plan(Part const& part, arena& place, bool wanted = true) {
   return part.template plan_params<S>(wanted ? place : nowhere);
 }
 
+namespace detail {
+inline std::string path_below(std::string const& prefix, std::string_view name) {
+  return prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
+}
+}  // namespace detail
+
 /// f(path, view) for every tensor, also for an empty one, in the order of declaration; paths look like
 /// `layers.0.norm.gain`.
 template <class Fields, class F>
 void walk_all(Fields fields, F&& f, std::string const& prefix = {}) {
   fields.each([&](std::string_view name, auto member) {
-    auto const path = prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
+    auto const path = detail::path_below(prefix, name);
     if constexpr (has_fields<decltype(member)>)
       walk_all(member, f, path);
     else

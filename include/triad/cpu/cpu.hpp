@@ -24,72 +24,62 @@
 #include "triad/cpu/wide_matmul.hpp"
 #include "triad/reference/reference.hpp"
 
-// Every hook that serves a cpu::backend: in float, in double, its name.  do_transform is not there: its functions are
-// anybody's.  kernels/compiled_for.hpp says what TRIAD_KERNELS is.
+// Every hook that a cpu::backend has of its own, and, in FLOAT's lines, those whose double is the reference's.
+// do_transform is not there: its functions are anybody's.  kernels/compiled_for.hpp says what TRIAD_KERNELS is.
 #if defined(TRIAD_KERNELS)
-#define TRIAD_KERNEL(of_float, of_double, hook)                                 \
-  TRIAD_KERNELS template decltype(of_float::hook<float>) of_float::hook<float>; \
-  TRIAD_KERNELS template decltype(of_double::hook<double>) of_double::hook<double>
+#define TRIAD_KERNEL_IN_FLOAT(hook) TRIAD_KERNELS template decltype(cpu::hook<float>) cpu::hook<float>
+#define TRIAD_KERNEL(hook)     \
+  TRIAD_KERNEL_IN_FLOAT(hook); \
+  TRIAD_KERNELS template decltype(cpu::hook<double>) cpu::hook<double>
 
 namespace triad {
 
-TRIAD_KERNEL(cpu, cpu, do_adam);
-TRIAD_KERNEL(reference, reference, do_clip);
-TRIAD_KERNEL(reference, reference, do_arc_cross_entropy);
-TRIAD_KERNEL(reference, reference, do_best_arcs);
-TRIAD_KERNEL(cpu, cpu, do_attention_workspace);
-TRIAD_KERNEL(cpu, cpu, do_attention_grad_workspace);
-TRIAD_KERNEL(cpu, cpu, do_attention);
-TRIAD_KERNEL(cpu, cpu, do_attention_grad);
-TRIAD_KERNEL(cpu, cpu, do_cross_entropy);
-TRIAD_KERNEL(reference, reference, do_argmax_rows);
-TRIAD_KERNEL(cpu, cpu, do_dropout);
-TRIAD_KERNEL(reference, reference, do_fill);
-TRIAD_KERNEL(cpu, cpu, do_fuse_attention);
-TRIAD_KERNEL(cpu, cpu, do_fuse_attention_grad);
-TRIAD_KERNEL(cpu, cpu, do_gather_rows);
-TRIAD_KERNEL(cpu, cpu, do_scatter_add_rows);
-TRIAD_KERNEL(cpu, cpu, do_head_bias_add);
-TRIAD_KERNEL(cpu, cpu, do_head_bias_grad);
-TRIAD_KERNEL(cpu, cpu, do_layer_norm);
-TRIAD_KERNEL(cpu, cpu, do_layer_norm_grad_workspace);
-TRIAD_KERNEL(cpu, cpu, do_layer_norm_grad);
-TRIAD_KERNEL(reference, reference, do_log_step);
-TRIAD_KERNEL(cpu, cpu, do_matmul);
-TRIAD_KERNEL(cpu, cpu, do_batched_matmul);
-TRIAD_KERNEL(cpu, cpu, do_pair_product);
-TRIAD_KERNEL(cpu, cpu, do_pair_product_grad);
-TRIAD_KERNEL(cpu, cpu, do_pair_sum);
-TRIAD_KERNEL(cpu, cpu, do_pair_sum_grad);
-TRIAD_KERNEL(cpu, cpu, do_sum_workspace);
-TRIAD_KERNEL(cpu, cpu, do_sum);
-TRIAD_KERNEL(cpu, cpu, do_norm);
-TRIAD_KERNEL(cpu, cpu, do_column_sums_workspace);
-TRIAD_KERNEL(cpu, cpu, do_column_sums_add);
-TRIAD_KERNEL(cpu, cpu, do_relation_attention);
-TRIAD_KERNEL(cpu, cpu, do_relation_attention_grad);
-TRIAD_KERNEL(reference, reference, do_softmax);
-TRIAD_KERNEL(reference, reference, do_softmax_grad);
-TRIAD_KERNEL(reference, reference, do_tree_choice);
-TRIAD_KERNEL(reference, reference, do_tree_choice_grad);
-TRIAD_KERNEL(cpu, cpu, do_tree_loss);
-TRIAD_KERNEL(reference, reference, do_decode_rows);
-TRIAD_KERNEL(cpu, reference, do_tree_shift);
-TRIAD_KERNEL(cpu, reference, do_tree_shift_dots);
-TRIAD_KERNEL(cpu, reference, do_tree_shift_grad);
-TRIAD_KERNEL(cpu, reference, do_triangle_workspace);
-TRIAD_KERNEL(cpu, reference, do_triangle_grad_workspace);
-TRIAD_KERNEL(cpu, reference, do_triangle);
-TRIAD_KERNEL(cpu, reference, do_triangle_grad);
-TRIAD_KERNEL(reference, reference, do_triangle_weights);
-TRIAD_KERNEL(cpu, cpu, do_triangle_step_workspace);
-TRIAD_KERNEL(cpu, cpu, do_triangle_step);
-TRIAD_KERNEL(cpu, cpu, do_wide_factor_workspace);
-TRIAD_KERNEL(cpu, cpu, do_wide_factor);
-TRIAD_KERNEL(cpu, cpu, do_wide_matmul_workspace);
-TRIAD_KERNEL(cpu, cpu, do_wide_matmul);
-TRIAD_KERNEL(cpu, cpu, do_wide_matmul_back);
+TRIAD_KERNEL(do_adam);
+TRIAD_KERNEL(do_attention_workspace);
+TRIAD_KERNEL(do_attention_grad_workspace);
+TRIAD_KERNEL(do_attention);
+TRIAD_KERNEL(do_attention_grad);
+TRIAD_KERNEL(do_cross_entropy);
+TRIAD_KERNEL(do_dropout);
+TRIAD_KERNEL(do_fuse_attention);
+TRIAD_KERNEL(do_fuse_attention_grad);
+TRIAD_KERNEL(do_gather_rows);
+TRIAD_KERNEL(do_scatter_add_rows);
+TRIAD_KERNEL(do_head_bias_add);
+TRIAD_KERNEL(do_head_bias_grad);
+TRIAD_KERNEL(do_layer_norm);
+TRIAD_KERNEL(do_layer_norm_grad_workspace);
+TRIAD_KERNEL(do_layer_norm_grad);
+TRIAD_KERNEL(do_matmul);
+TRIAD_KERNEL(do_batched_matmul);
+TRIAD_KERNEL(do_pair_product);
+TRIAD_KERNEL(do_pair_product_grad);
+TRIAD_KERNEL(do_pair_sum);
+TRIAD_KERNEL(do_pair_sum_grad);
+TRIAD_KERNEL(do_sum_workspace);
+TRIAD_KERNEL(do_sum);
+TRIAD_KERNEL(do_norm);
+TRIAD_KERNEL(do_column_sums_workspace);
+TRIAD_KERNEL(do_column_sums_add);
+TRIAD_KERNEL(do_relation_attention);
+TRIAD_KERNEL(do_relation_attention_grad);
+TRIAD_KERNEL(do_tree_loss);
+TRIAD_KERNEL_IN_FLOAT(do_tree_shift);
+TRIAD_KERNEL_IN_FLOAT(do_tree_shift_dots);
+TRIAD_KERNEL_IN_FLOAT(do_tree_shift_grad);
+TRIAD_KERNEL_IN_FLOAT(do_triangle_workspace);
+TRIAD_KERNEL_IN_FLOAT(do_triangle_grad_workspace);
+TRIAD_KERNEL_IN_FLOAT(do_triangle);
+TRIAD_KERNEL_IN_FLOAT(do_triangle_grad);
+TRIAD_KERNEL(do_triangle_step_workspace);
+TRIAD_KERNEL(do_triangle_step);
+TRIAD_KERNEL(do_wide_factor_workspace);
+TRIAD_KERNEL(do_wide_factor);
+TRIAD_KERNEL(do_wide_matmul_workspace);
+TRIAD_KERNEL(do_wide_matmul);
+TRIAD_KERNEL(do_wide_matmul_back);
 
 }  // namespace triad
 #undef TRIAD_KERNEL
+#undef TRIAD_KERNEL_IN_FLOAT
 #endif

@@ -54,16 +54,9 @@ struct epilogue {
 };
 
 namespace detail {
-template <bool Accumulate, class Ex, class A, class B, class C>
-void matmul_checked(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e) {
-  using T = element_t<C>;
-  static_assert(std::is_same_v<element_t<A>, T> && std::is_same_v<element_t<B>, T>,
-                "matmul: a, b and c have different element types: make all of them float or all double");
-  static_assert(!extents_clash<A, 1, B, 0>(), "matmul: the columns of a differ from the rows of b");
-  static_assert(!extents_clash<A, 0, C, 0>(), "matmul: the rows of a differ from the rows of c");
-  static_assert(!extents_clash<B, 1, C, 1>(), "matmul: the columns of b differ from the columns of c");
-  matrix<T const> const x = as_matrix(a), w = as_matrix(b);
-  matrix<T> const y = as_matrix(c);
+/// What a product asks of its views; apart from matmul_checked, so that it is compiled once for all static shapes.
+template <class T>
+void expect_product(matrix<T const> x, matrix<T const> w, matrix<T> y, epilogue<T> const& e) {
   TRIAD_EXPECTS(x.extent(1) == w.extent(0), "matmul: the columns of a differ from the rows of b");
   TRIAD_EXPECTS(x.extent(0) == y.extent(0) && w.extent(1) == y.extent(1),
                 "matmul: c has another shape than the product");
@@ -74,6 +67,19 @@ void matmul_checked(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e) {
   TRIAD_EXPECTS(e.gate.data_handle() == nullptr || same_shape(e.gate, y), "matmul: the gate has another shape than c");
   TRIAD_EXPECTS(e.dropout.rate >= 0 && e.dropout.rate <= 1,
                 "matmul: the rate of dropout is " + std::to_string(e.dropout.rate) + ", expected 0 to 1");
+}
+
+template <bool Accumulate, class Ex, class A, class B, class C>
+void matmul_checked(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e) {
+  using T = element_t<C>;
+  static_assert(std::is_same_v<element_t<A>, T> && std::is_same_v<element_t<B>, T>,
+                "matmul: a, b and c have different element types: make all of them float or all double");
+  static_assert(!extents_clash<A, 1, B, 0>(), "matmul: the columns of a differ from the rows of b");
+  static_assert(!extents_clash<A, 0, C, 0>(), "matmul: the rows of a differ from the rows of c");
+  static_assert(!extents_clash<B, 1, C, 1>(), "matmul: the columns of b differ from the columns of c");
+  matrix<T const> const x = as_matrix(a), w = as_matrix(b);
+  matrix<T> const y = as_matrix(c);
+  expect_product<T>(x, w, y, e);
   if constexpr (executes<Ex>) do_matmul(ex, x, w, y, Accumulate, e);
 }
 }  // namespace detail

@@ -12,7 +12,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "triad/core/random.hpp"
@@ -74,15 +77,15 @@ inline double gradient_error(double analytic, double numeric, double floor) {
 }
 }  // namespace detail
 
-/// Checks gradient against value at a point.  value(variables const&) returns a double;
-/// gradient(variables const&, variables& d) overwrites the values of d, which begins as a copy of the point.
-template <class Value, class Gradient>
-gradient_report gradient_check(variables point, Value&& value, Gradient&& gradient,
-                               gradient_check_options const& options = {}) {
+namespace detail {
+/// Of functions whose type is known, so that it is compiled once for all of them.
+inline gradient_report compare_gradient(variables point, std::function<double(variables const&)> const& value,
+                                        std::function<void(variables const&, variables&)> const& gradient,
+                                        gradient_check_options const& options) {
   gradient_report report;
   report.tolerance = options.tolerance;
   variables exact = point;
-  gradient(static_cast<variables const&>(point), exact);
+  gradient(point, exact);
 
   double largest = 0;
   for (auto const& tensor : exact)
@@ -105,9 +108,9 @@ gradient_report gradient_check(variables point, Value&& value, Gradient&& gradie
       for (double const h : {1e-5, 1e-6, 1e-4, 1e-7}) {
         auto const at = [&](double distance) {
           for (std::size_t i = 0; i < size; ++i) p[i] = start[i] + distance * u[i];
-          return static_cast<double>(value(static_cast<variables const&>(point)));
+          return value(point);
         };
-        double const n = (at(h) - at(-h)) / (2 * h), e = detail::gradient_error(analytic, n, largest / 100);
+        double const n = (at(h) - at(-h)) / (2 * h), e = gradient_error(analytic, n, largest / 100);
         if (e < error || h == 1e-5) {
           error = e;
           numeric = n;
@@ -142,6 +145,17 @@ gradient_report gradient_check(variables point, Value&& value, Gradient&& gradie
     }
   }
   return report;
+}
+}  // namespace detail
+
+/// Checks gradient against value at a point.  value(variables const&) returns a double;
+/// gradient(variables const&, variables& d) overwrites the values of d, which begins as a copy of the point.
+template <class Value, class Gradient>
+gradient_report gradient_check(variables point, Value&& value, Gradient&& gradient,
+                               gradient_check_options const& options = {}) {
+  return detail::compare_gradient(
+      std::move(point), [&](variables const& at) { return static_cast<double>(value(at)); },
+      [&](variables const& at, variables& d) { gradient(at, d); }, options);
 }
 
 }  // namespace triad
