@@ -23,10 +23,16 @@ target_compile_options(triad_own_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${TR
 target_compile_options(triad_own_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)  # CMake 3.25 has no C++20 for nvcc
 target_compile_definitions(triad_own_flags INTERFACE $<${checked}:CCCL_ENABLE_HOST_ASSERTIONS _GLIBCXX_ASSERTIONS>)
 
-# What does the arithmetic is optimised where nothing else is: the preset ci compiles all of it once, and the many units that
-# call it without optimisation, which takes half the time.
+# Kernels are compiled once and run by many, also by tests that are not optimised: a linker may take a small function from those,
+# so that none should be left to call.
 function(triad_optimised target)
-  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Debug>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Debug>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
+endfunction()
+# Tests that compute little in units of their own, and take long to compile: the preset ci compiles them by -O0, in half the time.
+set(TRIAD_TEST_FLAGS "" CACHE STRING "Compiler options of tests that compute little, after those of the build type")
+mark_as_advanced(TRIAD_TEST_FLAGS)
+function(triad_computes_little target)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${TRIAD_TEST_FLAGS}>)
 endfunction()
 
 # triad_own: these flags, and the host's kernels, which are compiled once for all of them.
