@@ -7,7 +7,7 @@ mkdir -p "$folder/bin" "$folder/root/scripts" "$folder/root/build/release/bin"
 cp "$root/scripts/test" "$root/scripts/quickstart" "$root/scripts/packages.sh" "$folder/root/scripts/"
 calls=$folder/calls
 export CALLS=$calls PATH=$folder/bin:$PATH CXX=$folder/bin/compiler
-for tool in ctest ninja clang++ pkg-config python3 nvcc apt-get sudo; do
+for tool in ctest ninja pkg-config python3 nvcc apt-get sudo; do
   # shellcheck disable=SC2016  # for the stub
   printf '#!/bin/sh\necho "%s $*" >> "$CALLS"\n' $tool > "$folder/bin/$tool"
 done
@@ -15,6 +15,12 @@ cat > "$folder/bin/compiler" <<'STUB'
 #!/bin/sh
 # Finds everything.
 cat > /dev/null
+STUB
+cat > "$folder/bin/clang++" <<'STUB'
+#!/bin/sh
+# Reads what it is given: who writes to a program that has ended is killed, and counts as a compiler that cannot.
+echo "clang++ $*" >> "$CALLS"
+case "$*" in *"-x c++ -"*) cat > /dev/null ;; esac
 STUB
 cat > "$folder/bin/cmake" <<'STUB'
 #!/bin/sh
