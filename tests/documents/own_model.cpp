@@ -117,19 +117,5 @@ int main() {
     learner.update(graphs, answers(), 3e-3);
   }
   std::printf("loss after 300 updates: %.4f\n", static_cast<double>(learner.loss()));
-
-  // The same question about edge (0, 2) alone, with a readout of one's own in place of the library's.
-  using layer_type = edge_transformer_layer<float>;
-  graph_model const asked(
-      embedding<float>{extents<dyn, dyn>(3, 16)},
-      repeat<float, layer_type>{layer_type({.width = 16, .heads = 2, .hidden = 32}), extents<dyn>(2), false},
-      chain(layer_norm_layer<float>{extents<dyn>(16)}, linear<float>{extents<dyn, dyn>(16, 2)}));
-  trainer asking(ex, asked, {.capacity = room});
-  initialize(asking.parameters().mutable_values(), 1);
-  for (int step = 0; step < 300; ++step) {
-    auto const graphs = marked_cycles(32);
-    asking.update(graphs, batch.uploaded_answers(), 3e-3);
-  }
-  std::printf("with another readout: %.4f\n", static_cast<double>(asking.loss()));
-  return !report || learner.loss() > 0.05f || asking.loss() > 0.05f;
+  return !report || learner.loss() > 0.05f;
 }

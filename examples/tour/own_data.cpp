@@ -1,5 +1,8 @@
-// The program of docs/training.md: data of one's own, training with validation, a checkpoint, and questions to it.
-// SPDX-License-Identifier: Apache-2.0
+// Data of one's own in a model of labelled graphs: from a struct to a trained model, a checkpoint, and a question to
+// it. SPDX-License-Identifier: Apache-2.0
+//
+// docs/training.md goes through this program with a table for each step.  It learns on chains of 2 to 4 edges and is
+// asked about chains of 5 and 6.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -9,6 +12,7 @@
 
 using namespace triad;
 
+// ---- 1. The data: whatever your program has, in anything with size() and [].
 // A chain of nodes around a clock of 3 hours.  Label h + 1 of an edge: h hours on; label h + 4: the same, backwards.
 // How far is the last node from the first?
 struct hours {
@@ -33,6 +37,7 @@ std::vector<hours> chains(std::size_t count, std::vector<index_t> const& lengths
   return all;
 }
 
+// One function says how a sample becomes a graph: its edges, the two nodes that the question is about, the answer.
 auto const add_one = [](auto& batch, hours const& h) {
   batch.add({.nodes = h.nodes, .edges = h.edges, .ask = {0, h.nodes - 1}, .answer = h.answer, .inverse = backwards});
 };
@@ -43,6 +48,7 @@ edge_transformer<float> network(index_t layers, index_t width) {
 }
 
 int main() try {
+  // ---- 2. Room for a batch, model, trainer.  All memory is planned here, for the largest batch of any of the data.
   cpu::backend ex;
   auto const train = chains(1200, {2, 3, 4}, 1), valid = chains(99, {2, 3, 4}, 2), longer = chains(100, {5, 6}, 3);
   graph_dims const room = larger(room_for(train, 60), room_for(longer, 60));
@@ -51,6 +57,7 @@ int main() try {
   initialize(learner.parameters().mutable_values(), 1);
   std::fputs(summary(learner).text().c_str(), stdout);
 
+  // ---- 3. Training: an order for each epoch, a first guess of the rate, and a criterion of our own to stop by.
   auto const epoch_of = [&](std::uint64_t epoch) {
     return batches(loader, train, add_one, {.shuffle = 1, .epoch = epoch, .most = 60});
   };
@@ -68,6 +75,7 @@ int main() try {
                            .patience = 6});
   std::printf("the best of %zu epochs is %d\n", result.epochs.size(), static_cast<int>(result.best_epoch));
 
+  // ---- 4. What was learned, by length, and where the model looked: its last layer, at edge (0, 5) of one graph.
   auto const asked =
       evaluate(learner, loader, longer, add_one, {.group = [](auto const& h) { return h.nodes - 1; }, .most = 60});
   for (auto const& [edges, of_length] : asked.by)
@@ -80,6 +88,7 @@ int main() try {
     std::printf("over node %d: %.2f and %.2f\n", static_cast<int>(l), static_cast<double>(weights(0, l)),
                 static_cast<double>(weights(1, l)));
 
+  // ---- 5. Another program, or this one tomorrow: it reads the sizes from the file and needs no trainer.
   save_checkpoint("training.safetensors",
                   {.step = learner.step(), .key = 7, .configuration = {{"layers", 4}, {"width", 32}}},
                   learner.parameters());
@@ -97,11 +106,12 @@ int main() try {
   std::printf("the last node is %d hours on, and %d is right\n", static_cast<int>(answer),
               static_cast<int>(longer[0].answer));
 
+  // The file says what the trainer said; and the model has learned what it was trained for.
   index_t of_learner = 0;
   argmax_rows(ex, learner.infer(loader.upload()), make_vec(&of_learner, 1));
   bool const learned = evaluate(learner, loader, valid, add_one, {.most = 60}).accuracy > 0.95;
   return learned && answer == of_learner ? 0 : 1;
 } catch (std::exception const& e) {
-  std::fprintf(stderr, "training: %s\n", e.what());
+  std::fprintf(stderr, "own_data: %s\n", e.what());
   return 1;
 }

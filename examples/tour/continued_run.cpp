@@ -1,0 +1,109 @@
+// A run that goes on elsewhere: a checkpoint of one trainer, loaded by another one with another number of threads, ends
+// in the bits of a run that nobody interrupted; and on another backend it goes on as well.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A machine is wanted back, or a job's hours are over.  What must move?  Parameters, Adam's moments, the number of the
+// update and the key of dropout are in a checkpoint.  The data and their order are the program's, and follow from two
+// numbers: a seed and the epoch.  So one file is enough, if the program takes both from it.
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "triad/io/checkpoint.hpp"
+#include "triad/triad.hpp"
+
+using namespace triad;
+
+// The task: chains of two edges around a clock of 3 hours.  Anything with size() and [] would do.
+struct chain_of_hours {
+  index_t nodes;
+  std::vector<labelled_edge> edges;
+  index_t answer;
+};
+std::vector<chain_of_hours> chains(std::size_t count) {
+  random_stream random(1, 0);
+  std::vector<chain_of_hours> all(count, chain_of_hours{3, {}, 0});
+  for (auto& one : all)
+    for (index_t at = 0; at < 2; ++at) {
+      index_t const on = random.below(3);
+      one.edges.push_back({at, on + 1, at + 1});
+      one.answer = (one.answer + on) % 3;
+    }
+  return all;
+}
+auto const add_one = [](auto& batch, chain_of_hours const& h) {
+  batch.add({.nodes = h.nodes, .edges = h.edges, .ask = {0, h.nodes - 1}, .answer = h.answer});
+};
+
+// ---- One call is one job.  It goes on from `from` where that is given, trains up to `last` epochs in all, and saves.
+// ----
+struct job {
+  std::string machine;  // "cpu:1", "cpu:2", "reference"
+  std::string from, to;
+  std::uint64_t last;
+};
+double run(job const& j) {
+  return with_backend<cpu::backend, reference::backend>(j.machine, [&](auto& ex) {
+    std::uint64_t const updates_an_epoch = 8;
+    auto const data = chains(256);
+    graph_dims const room = room_for(data, 32);
+    // Dropout draws by key, update and place, never from a generator with a state: the mask of update 17 is the same
+    // wherever it is made.
+    edge_transformer<float> const model(
+        {.labels = 4, .targets = 3, .layers = 2, .layer = {.width = 16, .heads = 2, .hidden = 32, .dropout = 0.05}});
+    std::uint64_t key = 7, first_epoch = 0;
+    if (!j.from.empty()) key = checkpoint(j.from).key();
+    trainer learner(ex, model, {.max_norm = 1, .key = key, .capacity = room});
+    if (j.from.empty()) {
+      initialize(learner.parameters().mutable_values(), 1);
+    } else {
+      checkpoint const file(j.from);
+      file.load(learner.parameters());  // with Adam's moments
+      learner.set_step(file.step());    // where the schedule and dropout stand
+      first_epoch = file.step() / updates_an_epoch;
+    }
+    graph_loader<std::remove_reference_t<decltype(ex)>> loader(room);
+    fit(learner,
+        [&](std::uint64_t epoch) { return batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch, .most = 32}); },
+        {.epochs = j.last - first_epoch, .first_epoch = first_epoch, .schedule = linear_warmup{5e-3, 8, 200}});
+    save_checkpoint(j.to, {.step = learner.step(), .key = key}, learner.parameters());
+    return evaluate(learner, loader, data, add_one, {.most = 32}).loss;
+  });
+}
+
+std::string bytes_of(std::string const& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+int main() try {
+  std::filesystem::path const folder("two_machines");
+  std::filesystem::create_directories(folder);
+  auto const file = [&](char const* name) { return (folder / name).string(); };
+
+  double const loss = run({"cpu:1", "", file("whole"), 20});  // twenty epochs without a break
+  run({"cpu:1", "", file("half"), 10});                       // ten of them, and then
+  run({"cpu:2", file("half"), file("moved"), 20});            // the others on another machine, by two threads,
+  double const elsewhere = run({"reference", file("half"), file("on the reference"), 20});  // or by plain loops
+
+  // Kernels add up in an order that does not depend on the number of threads.  So the two files are one: every
+  // parameter, every moment, the step and the key.
+  bool const same_bits = bytes_of(file("whole")) == bytes_of(file("moved"));
+  // The reference adds up in another order, as another kind of processor may.  There the run goes on, to rounding.
+  bool const close = std::abs(elsewhere - loss) < 0.01;
+  bool const other_bits = bytes_of(file("whole")) != bytes_of(file("on the reference"));
+  // And it did matter that something was loaded: after ten epochs the parameters were others.
+  bool const moved_on = bytes_of(file("half")) != bytes_of(file("moved"));
+  std::printf("two threads: %s; the reference: loss %.6f beside %.6f\n", same_bits ? "the same bits" : "other bits",
+              elsewhere, loss);
+  std::filesystem::remove_all(folder);
+  return same_bits && close && other_bits && moved_on && loss < 0.5 ? 0 : 1;
+} catch (std::exception const& e) {
+  std::fprintf(stderr, "continued_run: %s\n", e.what());
+  return 1;
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+"""What torch_encoder.cpp reads: PyTorch's nn.TransformerEncoder, an input, and PyTorch's answer, in one safetensors file.
+  python3 torch_encoder.py FILE           (needs torch and safetensors; the file that lies here was made with torch 2.15)
+SPDX-License-Identifier: Apache-2.0"""
+import sys
+
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+WIDTH, HEADS, HIDDEN, LAYERS = 16, 4, 32, 2
+SIZES = [5, 3]  # tokens of two sequences
+
+torch.manual_seed(1)
+layer = nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, dropout=0, batch_first=True)
+encoder = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False).eval()
+with torch.no_grad():
+    for parameter in encoder.parameters():  # biases and gains too, so that none of them can go wrong unseen
+        parameter.add_(0.2 * torch.randn_like(parameter))
+    x = torch.randn(len(SIZES), max(SIZES), WIDTH)
+    padding = torch.arange(max(SIZES)) >= torch.tensor(SIZES)[:, None]
+    y = encoder(x, src_key_padding_mask=padding)
+
+tensors = dict(encoder.state_dict())
+tensors["example.x"] = x[~padding]  # without padding: the rows of one sequence behind those of the other
+tensors["example.y"] = y[~padding]
+save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, sys.argv[1])
