@@ -104,7 +104,7 @@ int main() {
   // one part away, and the other is there to be decoded.  A learner can so weigh programs that it has not chosen yet.
   auto const x = logic.encode(parse_tree("( not ( and p q ) )")), z = logic.encode(parse_tree("( not ( or q r ) )"));
   auto const mixed = by.de_morgan(blend({0.7, 0.3}, {x, z}));
-  auto const rest = (1 / 0.3) * (mixed - 0.7 * by.de_morgan(x));
+  auto const rest = (1 / 0.3) * (mixed - by.de_morgan(0.7 * x));
   expect(to_text(logic.decode(rest)) == "( and ( not q ) ( not r ) )", "the other formula of the blend");
   auto const gap = rest - by.de_morgan(z);
   expect(std::sqrt(inner_product(gap, gap)) < 1e-12, "to the last digits");
