@@ -54,7 +54,7 @@ int main() {
         loader.add(source, tokens(source.rbegin(), source.rend()));
       }
       auto const [pairs, right] = loader.upload();
-      learner.update(pairs, right, step < 100 ? 3e-5 * step : 3e-3 * (1200 - step) / 1100);
+      learner.update(pairs, right, step < 100 ? 3e-5 * step : 3e-3 * (700 - step) / 600);
     }
   };
 
@@ -86,7 +86,7 @@ int main() {
   };
   train(0, 100);
   bool const unsure = ask(1) < batch && ask(5) < batch;
-  train(100, 1200);
+  train(100, 700);
   bool const learned = ask(1) >= batch - 4 && ask(5) >= batch - 4;
   return unsure && learned ? 0 : 1;
 }
