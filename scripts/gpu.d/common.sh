@@ -58,13 +58,29 @@ verdict_of() {  # STATUS
   esac
 }
 
+# Runs a function with what it starts, and ends all of them when the stage's time is over, with timeout's status.
+limited() {  # FUNCTION ARGUMENTS...
+  local run watch status=0 end=$((SECONDS + $(left)))
+  set -m  # process groups of their own
+  ("$@") &
+  run=$!
+  (sleep "$(left)" && kill -INT -- -$run && sleep 10 && kill -KILL -- -$run) > /dev/null 2>&1 &
+  watch=$!
+  set +m
+  wait $run || status=$?
+  kill -- -$watch 2> /dev/null || true
+  wait $watch 2> /dev/null || true
+  if ((status > 128 && SECONDS >= end)); then status=124; fi
+  return $status
+}
+
 # Runs a command, its output in the log LOG, and reports one line: what, verdict, seconds, and the log's last line.
 step() {  # LOG COMMAND...
   local name=$1 status=0 begin=$SECONDS
   shift
   if $dry_run; then say "    $name: $*" && return; fi
   if [[ $(type -t "$1") == function ]]; then
-    "$@" > "$log/$name.log" 2>&1 || status=$?
+    limited "$@" > "$log/$name.log" 2>&1 || status=$?
   else
     timeout --signal=INT --kill-after=10 "$(left)" "$@" > "$log/$name.log" 2>&1 || status=$?
   fi

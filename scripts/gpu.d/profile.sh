@@ -4,7 +4,7 @@
 stage_profile() {
   need_program triad-bench-cuda
   if ! command -v ncu > /dev/null && ! $dry_run; then
-    say "    ncu is missing on this machine: nothing was profiled" && return
+    say "    ncu is missing on this machine: nothing was profiled" && failures=$((failures + 1)) && return
   fi
   local shape metrics=sm__throughput.avg.pct_of_peak_sustained_elapsed,gpu__time_duration.sum
   metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed,lts__throughput.avg.pct_of_peak_sustained_elapsed

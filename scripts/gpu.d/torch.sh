@@ -4,6 +4,7 @@
 stage_torch() {
   if ! $dry_run && ! python3 -c 'import torch; assert torch.cuda.is_available()' > "$log/torch-found.log" 2>&1; then
     say "    python3 has no PyTorch that sees a GPU: nothing to compare with"
+    failures=$((failures + 1))
     return
   fi
   step torch python3 bench/torch_on_cuda.py || true

@@ -1,5 +1,6 @@
-// Passes over data of one's own: every sample once, in an order that a seed decides, and no batch larger than it may
-// be. SPDX-License-Identifier: Apache-2.0
+// Passes over data of one's own: every sample once, in an order that a seed decides, and no batch larger than it
+// may be.
+// SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/batches.hpp"
 
 #include <algorithm>

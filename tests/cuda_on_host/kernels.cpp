@@ -1,5 +1,6 @@
-// Every hook of the CUDA backend in float and in double, for the stand-in: whoever links it compiles none of them
-// again. SPDX-License-Identifier: Apache-2.0
+// Every hook of the CUDA backend in float and in double, for the stand-in: whoever links it compiles none of
+// them again.
+// SPDX-License-Identifier: Apache-2.0
 #define TRIAD_CUDA_KERNELS
 #define TRIAD_CUDA_KERNELS_IN_DOUBLE
 #include "triad/cuda.cuh"

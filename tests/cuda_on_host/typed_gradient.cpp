@@ -1,5 +1,6 @@
-// A gradient that is wrong on a device alone is found by the comparison with the reference's
-// (tests/device_gradient.hpp). SPDX-License-Identifier: Apache-2.0
+// A gradient that is wrong on a device alone is found by the comparison with the
+// reference's (tests/device_gradient.hpp).
+// SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <type_traits>
 #include <vector>

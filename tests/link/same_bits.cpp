@@ -1,5 +1,6 @@
 // Trains a small Edge Transformer and prints a number that depends on every bit of its parameters.  It is compiled
-// twice, with kernels of its own and with compiled ones, and the two agree. SPDX-License-Identifier: Apache-2.0
+// twice, with kernels of its own and with compiled ones, and the two agree.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,6 @@
-// A model of labelled graphs out of any embedding, layers and readout: the Edge Transformer's bits, gradients of
-// others. SPDX-License-Identifier: Apache-2.0
+// A model of labelled graphs out of any embedding, layers and readout: the Edge Transformer's bits, gradients
+// of others.
+// SPDX-License-Identifier: Apache-2.0
 #include "triad/models/graph_model.hpp"
 
 #include <vector>
@@ -175,7 +176,7 @@ TEST_CASE("parts that do not fit together are refused with their widths") {
   auto const layers = layer_of<double>(layer_sizes());
   embedding<double> const wide{extents<dyn, dyn>(labels, width + 2)};
   CHECK_THROWS_WITH(graph_model(wide, layers, linear<double>{extents<dyn, dyn>(width, targets)}),
-                    contains("the embedding has 8 columns, and the layers takes 6"));
+                    contains("the embedding has 8 columns, and the first layer takes 6"));
   CHECK_THROWS_WITH(graph_model(embedded(), layers, linear<double>{extents<dyn, dyn>(width - 1, targets)}),
                     contains("the last layer has 6 columns, and the readout takes 5"));
 }

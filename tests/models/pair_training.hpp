@@ -1,5 +1,6 @@
-// A model of pairs of sequences in training, as tests of encoder-decoders use it: its batches, and what they make of
-// it. SPDX-License-Identifier: Apache-2.0
+// A model of pairs of sequences in training, as tests of encoder-decoders use it: its batches, and what they make
+// of it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

@@ -70,7 +70,6 @@ tar -tzf "$folder/out/logs.tar.gz" > "$folder/held"
 grep -qx log/device-cases.results "$folder/held" || failed "the results of each case are not in logs.tar.gz"
 if grep -q safetensors "$folder/held"; then failed "checkpoints are in logs.tar.gz"; fi
 
-# The sanitizer's cases are of other names: those that this build has none of must not count as passed.
 gpu 0 bench torch profile
 expect '^ *clutrr_step +1\.0 +0\.5'
 expect '^ *bench-bf16 +passed'
@@ -149,8 +148,22 @@ expect '^ *losses-cogs +FAILED'
 expect '^ *losses-trees +FAILED'
 expect '^ *losses-cognition +FAILED'
 expect '^ *losses-cfq +FAILED'
+# The sanitizer's cases are of other names: those that this build has none of must not count as passed.
 gpu 1 sanitize
 expect '^ *memcheck-small +FAILED \(66\)'
+# Of a stub that has them all; and each name is one of the device tests'.
+cp "$folder/build/gpu/bin/triad-test-cuda" "$folder/triad-test-cuda.kept"
+stub build/gpu/bin/triad-test-cuda <<< 'echo "All tests passed ($*)"'
+gpu 0 sanitize
+expect '^ *racecheck-tiled +passed .*larger graphs'
+while IFS= read -r name; do
+  "$programs/triad-test-cuda-on-host" --list-test-names-only "$name" | grep -q . || failed "no device test is called $name"
+done < <(sed -n 's/^ *sanitized .* "\(.*\)" &.*/\1/p' "$root/scripts/gpu.d/sanitize.sh")
+# A step that does not end in time is ended, and says so.
+stub build/gpu/bin/triad-test-cuda <<< 'if [[ $1 == --list* ]]; then echo a case; else sleep 60; fi'
+TRIAD_GPU_STAGE_SECONDS=3 gpu 1 test
+expect '^ *device-cases +OUT OF TIME'
+mv "$folder/triad-test-cuda.kept" "$folder/build/gpu/bin/triad-test-cuda"
 
 # Without a program nothing is tested, which is said; and no driver means no GPU.
 rm "$folder/build/gpu/bin/triad-test-cuda"

@@ -28,7 +28,6 @@ TEMPLATE_TEST_CASE("a runner of a model says what a trainer says, and holds no m
                    TRIAD_TEST_BACKENDS) {
   test::small_run<TestType> r(keep::everything, 0.3), answering(keep::nothing);
   runner run(r.ex, r.learner.model(), room_for(r.data, 9));
-  run.parameters();
   auto const from = r.learner.parameters().flat_values();
   std::copy_n(from.data_handle(), from.extent(0), run.parameters().flat_values().data_handle());
   for (index_t const most : {9, 2}) {
@@ -161,6 +160,9 @@ TEST_CASE("an input that does not say its sizes is given with them") {
   cpu::backend ex(1);
   runner run(ex, doubling<float>(), row_dims(3));
   float const x[] = {1, 2, 3, 4};
+  CHECK_THROWS_WITH(run({tensor<float const, dyn, dyn>(x, 2, 2)}, row_dims(2)),
+                    contains("runner: every parameter is zero"));
+  (void)run.parameters().mutable_values();
   auto const y = run({tensor<float const, dyn, dyn>(x, 2, 2)}, row_dims(2));
   CHECK(numbers(y) == std::vector<float>{2, 4, 6, 8});
 }

@@ -66,6 +66,21 @@ TEST_CASE("a tree of labels is encoded and decoded as a value") {
   CHECK(decode(fillers, 0.001 * x, 1e-4) == tree);
 }
 
+TEST_CASE("trees of algebras of another depth or width are not mixed") {
+  test::gather_form<double> const form(2, 3, 1), deeper(2, 4, 1), wider(2, 3, 2), twin(2, 3, 1);
+  auto const x = numbered(form.algebra, {1, 2});
+  for (auto const* other : {&deeper, &wider}) {
+    tensor_tree<gather_algebra<double>> const y(other->algebra);
+    CHECK_THROWS_WITH(x + y, test::contains("of two algebras"));
+    CHECK_THROWS_WITH(y - x, test::contains("of two algebras"));
+    CHECK_THROWS_WITH(cons(x, y, x), test::contains("of two algebras"));
+    CHECK_THROWS_WITH(inner_product(x, y), test::contains("of two algebras"));
+    CHECK_THROWS_WITH(blend({1, 1}, {x, y}), test::contains("of two algebras"));
+  }
+  tensor_tree<gather_algebra<double>> const same(twin.algebra);
+  CHECK(test::fillings_of(x + same) == test::fillings_of(x));
+}
+
 TEST_CASE("a copy of a tree has numbers of its own") {
   test::gather_form<double> const form(2, 3, 1);
   auto const x = numbered(form.algebra, {1, 2});

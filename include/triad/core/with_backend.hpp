@@ -10,6 +10,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -65,6 +66,15 @@ std::string ways_of_saying_all() {
   return all;
 }
 
+template <class... Ex>
+constexpr bool names_differ() {
+  std::string_view const names[] = {Ex::name...};
+  for (std::size_t i = 0; i < sizeof...(Ex); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (names[i] == names[k]) return false;
+  return true;
+}
+
 /// f on a backend of this type.
 template <class Ex, class F>
 decltype(auto) on_backend(int number, F&& f) {
@@ -101,6 +111,9 @@ template <detail::named_backend... Backends, class F>
 decltype(auto) with_backend(std::string_view text, F&& f) {
   static_assert(sizeof...(Backends) > 0,
                 "with_backend: list the backends to choose from: with_backend<cpu::backend>(...)");
+  static_assert(detail::names_differ<Backends...>(),
+                "with_backend: two of these backends have one name, so that a text could not tell them apart; give "
+                "yours a `name` of its own, which it does not inherit");
   static_assert(detail::all_same<std::invoke_result_t<F&, Backends&>...>,
                 "with_backend: the function gives another type for another backend; let it give one, such as a number "
                 "or a text, or nothing");

@@ -4,8 +4,9 @@
 //
 //   x_0(i, j) = embedding(label(i, j));  x_L = layers(x_0);  logits = readout(x_L(source, target))
 //
-//   graph_model const model(embedding<float>{...}, repeat<...>{...}, my_readout(...));        with a readout of one's
-//   own
+// With a readout of one's own:
+//
+//   graph_model const model(embedding<float>{...}, repeat<...>{...}, my_readout(...));
 //
 //   Embedding   input: labels (rows); output: (rows, d)            as layers/embedding.hpp
 //   Layers      input: edge_input, or (rows, d); output: (rows, d)  any layer over edges, or a repeat of one
@@ -81,7 +82,7 @@ requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
       TRIAD_EXPECTS(gives == takes, std::string("graph_model: ") + from + " has " + std::to_string(gives) +
                                         " columns, and " + to + " takes " + std::to_string(takes));
     };
-    expect_width("the embedding", columns_out(labels), "the layers", columns_in(layers));
+    expect_width("the embedding", columns_out(labels), "the first layer", columns_in(layers));
     if constexpr (requires { columns_in(readout); })
       expect_width("the last layer", columns_out(layers), "the readout", columns_in(readout));
   }

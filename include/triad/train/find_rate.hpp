@@ -47,7 +47,7 @@ rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& 
     return o.lowest * std::pow(o.highest / o.lowest, static_cast<double>(k) / static_cast<double>(o.updates - 1));
   };
   bool over = false;
-  for (std::uint64_t epoch = 0; !over; ++epoch) {
+  auto const search_epoch = [&](std::uint64_t epoch) {
     bool any = false;
     for (auto const& [in, right] : train(epoch)) {
       any = true;
@@ -64,11 +64,15 @@ rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& 
       over = found.points.size() == o.updates;
       if (over) break;
     }
-    if (!any) {
-      learner.restore(before);
+    if (!any)
       throw training_failure("find_rate: epoch " + std::to_string(epoch) +
                              " has no batches; train(epoch) gives a range of them");
-    }
+  };
+  try {
+    for (std::uint64_t epoch = 0; !over; ++epoch) search_epoch(epoch);
+  } catch (...) {
+    learner.restore(before);
+    throw;
   }
   learner.restore(before);
 

@@ -1,10 +1,14 @@
 // Epochs of updates with a criterion of one's own: when to stop, and which epoch's parameters were the best.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   auto const train = [&](std::uint64_t epoch) { return batches(loader, data, add_one, {.shuffle = 1, .epoch =
-//   epoch}); }; auto const found = fit(learner, train, {.epochs = 40, .schedule = linear_warmup{3e-3, 100, 4000},
-//                                           .each_epoch = [&](auto const&) { return evaluate(...).loss; }, .patience =
-//                                           6});
+//   auto const train = [&](std::uint64_t epoch) {
+//     return batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch});
+//   };
+//   auto const found = fit(learner, train,
+//                          {.epochs = 40,
+//                           .schedule = linear_warmup{3e-3, 100, 4000},
+//                           .each_epoch = [&](auto const&) { return evaluate(...).loss; },
+//                           .patience = 6});
 #pragma once
 
 #include <algorithm>
@@ -140,7 +144,8 @@ fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
       result.best_epoch = epoch;
       best = learner.snapshot(best ? std::move(*best) : snapshot{});
     }
-    if (epoch - (best ? result.best_epoch : options.first_epoch) >= options.patience) break;
+    auto const since = best ? epoch - result.best_epoch : epoch + 1 - options.first_epoch;
+    if (since >= options.patience) break;
   }
   if (!options.each_epoch) return result;
   if (!best && options.epochs > 0)

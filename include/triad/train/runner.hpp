@@ -105,14 +105,16 @@ requires(detail::expect_layer<Layer>()) class runner {
   runner(runner const&) = delete;
   runner& operator=(runner const&) = delete;
 
-  /// The result, without dropout, in the backend's memory until the next call.  A device is not waited for.  A
-  /// contract_violation where the input is larger than was said at construction.
+  /// The result, without dropout, in the backend's memory until the next call.  A device is not waited for, but by the
+  /// first call.  A contract_violation where the input is larger than was said at construction, or where nobody has
+  /// given the parameters values.
   output operator()(input const& in) { return (*this)(in, detail::dims_of_input<Layer>(in)); }
   /// The same of an input that does not say its sizes.
   output operator()(input const& in, dims const& sizes) {
     auto place = memory_.place();
     auto const at = detail::within_capacity("runner", "that it was made with", sizes, largest_,
                                             [&] { return plan_all(place, sizes, &in); });
+    expect_begun();
     if (!scratch_) measure_scratch(in, at);
     try {
       pass(in, at);
@@ -141,6 +143,14 @@ requires(detail::expect_layer<Layer>()) class runner {
     auto const saved = layer_.plan_saved(place, sizes, keep::nothing);
     return {saved, detail::place_output(layer_, place, sizes, in)};
   }
+  /// Looked at once, outside of what is replayed.
+  void expect_begun() {
+    if (begun_) return;
+    TRIAD_EXPECTS(parameters_.begun(),
+                  "runner: every parameter is zero, because nobody gave them values; load a checkpoint or weights into "
+                  "parameters(), or call initialize(run.parameters().mutable_values(), seed)");
+    begun_ = true;
+  }
   void measure_scratch(input const& in, placed const& at) {
     auto const values = parameters_.values();
     auto const bytes = detail::measured_for<Layer>([&] {
@@ -160,6 +170,7 @@ requires(detail::expect_layer<Layer>()) class runner {
   parameter_set<Layer, Ex> parameters_;
   buffer<memory> memory_;  // what lies between layers, and the result
   std::optional<buffer<memory>> scratch_;
+  bool begun_ = false;
 };
 
 }  // namespace triad

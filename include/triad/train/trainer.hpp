@@ -4,8 +4,9 @@
 // A batch that is too large for the memory comes in parts p = 1 .. P, each with the fraction s_p of all answers that
 // are asked for:
 //
-//   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p          where loss_p is a mean over answers, that of the
-//     whole batch
+//   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p
+//
+// where each loss_p is a mean over answers, and loss is that of the whole batch.
 #pragma once
 
 #include <array>

@@ -95,7 +95,13 @@ inline std::vector<bool> needed(tree_program const& p) {
   wanted.back() = true;
   for (auto k = p.size(); k-- > 0;) {
     if (!wanted[k + 1]) continue;
-    for (auto const a : arguments_of(p[k].what)) wanted[static_cast<std::size_t>(p[k].tree(a))] = true;
+    for (auto const a : arguments_of(p[k].what)) {
+      index_t const tree = p[k].tree(a);
+      TRIAD_EXPECTS(tree >= 0 && tree <= static_cast<index_t>(k),
+                    "tree_program: step " + std::to_string(k + 1) + " names tree " + std::to_string(tree) +
+                        ", and before it there are trees 0 to " + std::to_string(k));
+      wanted[static_cast<std::size_t>(tree)] = true;
+    }
   }
   return {wanted.begin() + 1, wanted.end()};
 }

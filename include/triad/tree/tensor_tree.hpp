@@ -64,17 +64,20 @@ class tensor_tree {
   }
   /// The tree whose root is that of `root`, over two children.
   friend tensor_tree cons(tensor_tree const& left, tensor_tree const& right, tensor_tree const& root) {
+    expect_same(left, root), expect_same(right, root);
     auto y = root_of(root);
     triad::graft_onto(y.algebra(), 0, left.view(), y.view());
     triad::graft_onto(y.algebra(), 1, right.view(), y.view());
     return y;
   }
   friend tensor_tree operator+(tensor_tree const& x, tensor_tree const& y) {
+    expect_same(x, y);
     auto sum = x;
     sum.algebra().add(1, y.view(), sum.view());
     return sum;
   }
   friend tensor_tree operator-(tensor_tree const& x, tensor_tree const& y) {
+    expect_same(x, y);
     auto difference = x;
     difference.algebra().add(-1, y.view(), difference.view());
     return difference;
@@ -85,7 +88,16 @@ class tensor_tree {
     return y;
   }
   friend value_type inner_product(tensor_tree const& x, tensor_tree const& y) {
+    expect_same(x, y);
     return x.algebra().inner_product(x.view(), y.view());
+  }
+
+  /// A contract_violation where the trees' algebras have other sizes: one's numbers mean nothing to the other.
+  static void expect_same(tensor_tree const& x, tensor_tree const& y) {
+    if (x.algebra_ == y.algebra_) return;
+    bool same = x.algebra().fillers() == y.algebra().fillers();
+    if constexpr (owns_views) same = same && x.algebra().elements() == y.algebra().elements();
+    TRIAD_EXPECTS(same, "tensor_tree: these trees are of two algebras of other depth or width; make both with one");
   }
 
  private:
@@ -104,7 +116,10 @@ tensor_tree<A> blended(Weights const& w, Trees const& trees) {
                                                               " trees; give one each, and one tree at least");
   tensor_tree<A> y(trees.begin()->algebra());
   auto weight = w.begin();
-  for (auto const& x : trees) y.algebra().add(*weight++, x.view(), y.view());
+  for (auto const& x : trees) {
+    tensor_tree<A>::expect_same(x, y);
+    y.algebra().add(*weight++, x.view(), y.view());
+  }
   return y;
 }
 }  // namespace detail

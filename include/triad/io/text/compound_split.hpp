@@ -109,7 +109,7 @@ class split_search {
     return scored(by_atoms_.value_with(where, atoms_->of[at(q)]),
                   by_compounds_.value_with(where, compounds_->of[at(q)]));
   }
-  /// Question q comes to a side (sign 1) or leaves it (-1); the lists of examples are the caller's.
+  /// Example q comes to a side (sign 1) or leaves it (-1); the lists of examples are the caller's.
   void change(side where, int q, int sign) {
     by_atoms_.change(where, atoms_->of[at(q)], sign);
     by_compounds_.change(where, compounds_->of[at(q)], sign);
@@ -146,7 +146,7 @@ class split_search {
     }
   }
 
-  /// Gives training the words that only held-out examples have: such a example changes places with one that training
+  /// Gives training the words that only held-out examples have: such an example changes places with one that training
   /// can do without.
   void cover() {
     for (std::size_t i = 0; i < test_.size(); ++i) {

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/text/derivation.hpp"
 
@@ -49,6 +50,9 @@ inline item_table atoms_of(std::vector<derivation> const& trees, int rules) {
     std::sort(sorted.begin(), sorted.end());
     auto& items = table.of.emplace_back();
     for (int const rule : sorted) {
+      TRIAD_EXPECTS(rule >= 0 && rule < rules, "atoms_of: rule " + std::to_string(rule) +
+                                                   " of an example, and there are " + std::to_string(rules) +
+                                                   " rules, from 0 on");
       if (items.empty() || items.back().what != rule) items.push_back({rule, 0});
       ++items.back().amount;
     }
