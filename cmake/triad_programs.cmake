@@ -46,6 +46,7 @@ endif()
 
 find_package(CLI11 QUIET GLOBAL)
 find_package(ZLIB QUIET GLOBAL)
+include(${CMAKE_CURRENT_LIST_DIR}/triad_app.cmake)
 
 # What most units of programs include is parsed once; not the command line, which only main.cpp reads, and which costs whoever
 # includes it two seconds.  CMAKE_DISABLE_PRECOMPILE_HEADERS (the preset clang) shows that each unit includes what it uses.
@@ -106,29 +107,7 @@ function(triad_parts name)
   triad_precompiled(${name})
 endfunction()
 
-# What programs whose backends are units of their own are made of, for triad_program_of(): NAME-parts with on_reference.cpp and on_cpu.cpp,
-# NAME-on-cuda with on_cuda*.cu or NAME-without-cuda with without_cuda.cpp; without_cpu.cpp where there is no BLAS.  For tests also
-# NAME-on-cuda-on-host-parts: the units for nvcc, compiled by the host's compiler, on the stand-in for a GPU.
-function(triad_parts_on_backends name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
-  file(GLOB on_cuda CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/on_cuda*.cu")
-  set(on_cpu without_cpu.cpp)
-  if(TARGET triad::cblas)
-    set(on_cpu on_cpu.cpp)
-  endif()
-  triad_parts(${name}-parts SOURCES ${arg_SOURCES} on_reference.cpp ${on_cpu} LINK ${arg_LINK})
-  if(TRIAD_CUDA)
-    triad_parts(${name}-on-cuda SOURCES ${on_cuda} LINK ${arg_LINK} triad_own_cuda_kernels)
-    return()
-  endif()
-  triad_parts(${name}-without-cuda SOURCES without_cuda.cpp LINK ${arg_LINK})
-  if(TRIAD_TESTS AND TRIAD_SLOW_TESTS AND TARGET triad-cuda-on-host)
-    set_source_files_properties(${on_cuda} PROPERTIES LANGUAGE CXX)
-    triad_parts(${name}-on-cuda-on-host-parts SOURCES ${on_cuda} LINK ${arg_LINK} triad-cuda-on-host-kernels)
-  endif()
-endfunction()
-
-# A program made of such parts, of one name or of a list, and, for tests, NAME-on-cuda-on-host.
+# A program made of parts that triad_app_parts() makes, of one name or of a list, and, for tests, NAME-on-cuda-on-host.
 function(triad_program_of name parts)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK")
   list(TRANSFORM parts APPEND -parts OUTPUT_VARIABLE common)
@@ -150,13 +129,6 @@ function(triad_program_of name parts)
   endif()
 endfunction()
 
-# A program with parts of its own.
-function(triad_program_on_backends name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
-  triad_parts_on_backends(${name} SOURCES ${arg_SOURCES} LINK ${arg_LINK})
-  triad_program_of(${name} ${name} LINK ${arg_LINK})
-endfunction()
-
 # Its tests: SCRIPTS of the folder, or of one in it, script.cmake, with PROGRAM and FOLDER, where there is a cpu backend; and on_cuda.cmake on a GPU or
 # on its stand-in.
 function(triad_test_program name)
@@ -174,6 +146,9 @@ function(triad_test_program name)
       string(REPLACE "/" "-" called "${name}-${script}")
       test_of(${name} ${called} ${script})
     endforeach()
+  endif()
+  if(NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/on_cuda.cmake")  # its models are another program's
+    return()
   endif()
   if(TRIAD_CUDA)
     test_of(${name} ${name}-on-cuda on_cuda)

@@ -57,6 +57,8 @@ need_to_build() {
   need_header nlohmann/json.hpp nlohmann-json3-dev
   need_header CLI/CLI.hpp libcli11-dev
   need_header zlib.h zlib1g-dev
+  need_header fmt/core.h libfmt-dev
+  need_header toml++/toml.h libtomlplusplus-dev
   need_header utf8proc.h libutf8proc-dev
   need_cccl
 }

@@ -58,7 +58,7 @@ inline split_options settings_for(std::size_t questions, std::uint64_t seed) {
 }
 
 inline seq2seq::data_set generated_data(options const& o) {
-  auto const c = generate_questions(o.questions, o.data_seed);
+  auto const c = generate_questions(o.questions_made, o.data_seed);
   auto const found = make_split(c, settings_for(c.questions.size(), o.data_seed), 5);
   auto const pairs = [&](std::vector<int> const& numbers) {
     std::vector<seq2seq::text_pair> result;
@@ -99,7 +99,7 @@ inline seq2seq::data_set read_folder(std::string const& folder, bool needs_train
   auto d = seq2seq::read_columns(folder, needs_train && partial.empty(),
                                  "expected train.tsv, dev.tsv and test.tsv, or CFQ's dataset.json; " + where);
   if (needs_train && !partial.empty()) {
-    d.train = triad::examples::read_pairs(partial);
+    d.train = triad::apps::read_pairs(partial);
     std::printf("%s: a part of the training set alone\n", partial.c_str());
   }
   return d;

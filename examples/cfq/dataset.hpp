@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "../common/gz_stream.hpp"
-#include "../common/seq2seq/data.hpp"
+#include "../apps/gz_stream.hpp"
+#include "../pairs/data.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/json_read.hpp"
 #include "triad/io/text/characters.hpp"
@@ -135,7 +135,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
 
 /// JSON of a file that fits in memory, gzipped or not.
 inline nlohmann::json read_json(std::string const& path) {
-  triad::examples::gz_buffer bytes(path);
+  triad::apps::gz_buffer bytes(path);
   std::istream stream(&bytes);
   try {
     return triad::parse_json(stream);
@@ -171,7 +171,7 @@ inline seq2seq::data_set read_dataset(std::string const& path, std::string const
     }
   }
   detail::dataset_reader reader(wanted, parts);
-  triad::examples::gz_buffer bytes(path);
+  triad::apps::gz_buffer bytes(path);
   std::istream stream(&bytes);
   if (!nlohmann::json::sax_parse(stream, &reader)) throw triad::data_error(path + ": " + reader.problem());
   if (!wanted.empty() && last >= reader.objects())

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "../common/random.hpp"
+#include "../apps/random.hpp"
 #include "lexicon.hpp"
 #include "question_writer.hpp"
 
@@ -30,7 +30,7 @@ namespace cfq {
 /// Draws one question.
 class question_grammar {
  public:
-  question_grammar(question_writer& writer, triad::examples::counter_random& random) : w_(&writer), random_(&random) {}
+  question_grammar(question_writer& writer, triad::apps::counter_random& random) : w_(&writer), random_(&random) {}
 
   /// depth: how often phrases stand inside of others; at 0 there are entities alone.  True: the answer is a count.
   bool question(int depth) {
@@ -354,7 +354,7 @@ class question_grammar {
   }
 
   question_writer* w_;
-  triad::examples::counter_random* random_;
+  triad::apps::counter_random* random_;
   bool passive_clauses_ = true;  // a noun may have one without "that was"
 };
 

@@ -6,19 +6,49 @@
 #include <filesystem>
 #include <string>
 
-#include "../common/seq2seq/options.hpp"
+#include "../pairs/options.hpp"
+#include "making.hpp"
 
 namespace cfq {
 
 struct options : seq2seq::options {
-  options() { program = "cfq"; }
-
-  std::string data;   // a folder with train, dev and test .tsv, or CFQ's dataset.json; empty: generated questions
-  std::string split;  // of dataset.json: a file, or the name of one in splits/
+  // data: a folder with train, dev and test .tsv, or CFQ's dataset.json; empty: generated questions
+  std::string split;              // of dataset.json: a file, or the name of one in splits/
   bool sort_conjuncts = false;    // of all queries
-  int questions = 8000;           // generated, half of which are used
+  int questions_made = 8000;      // generated, half of which are used
   std::uint64_t data_seed = 1;    // of generated questions and their split
   std::string task = "semantic";  // from question to query
+  making made;                    // generate, split
+
+  options() {
+    for (auto const* more : {"paper-semantic", "small-semantic", "roberta"}) presets.emplace_back(more);
+  }
+  void each(triad::apps::option_list& f) override {
+    std::set<std::string> const asked{"evaluate", "explain"};
+    f("data", &data,
+      "Folder with train, dev and test .tsv, question and query in columns, or CFQ's dataset.json; without it, "
+      "questions of our own grammar")
+        .also(asked)
+        .path();
+    auto& s =
+        f("split", &split, "Of dataset.json: a file such as splits/mcd1.json, or its name, mcd1").also(asked).free();
+    if (std::filesystem::is_regular_file(split)) s.path();
+    f("sort-conjuncts", &sort_conjuncts, "Queries have their conjuncts in one order, that of bytes")
+        .also(asked)
+        .newer();
+    f("questions", &questions_made, "Generated ones; two fifths are for training, a tenth for dev and test")
+        .also(asked)
+        .between(50, 1000000)
+        .written(data.empty());
+    f("data-seed", &data_seed, "Of generated questions and their split").also(asked).written(data.empty());
+    f("task", &task,
+      "semantic, this task: from question to query; parse: to its dependencies, with options of its own: cfq VERB "
+      "--task parse --help")
+        .also(asked)
+        .one_of({"semantic", "parse"});
+    seq2seq::options::each(f);
+    made.each(f);
+  }
 };
 
 /// roberta          the decoder's layers, width and feed-forward block and 45,000 updates are LRF's (section "Setup");
@@ -32,7 +62,7 @@ struct options : seq2seq::options {
 ///                  since in few passes the number of updates counts
 inline void apply_preset(options& o) {
   seq2seq::apply_preset(o);
-  if (o.preset == "smoke") o.questions = 200, o.tokens = 256;
+  if (o.preset == "smoke") o.questions_made = 200, o.tokens = 256;
   if (o.preset == "roberta") {
     o.decoder_layers = 2, o.width = 256, o.hidden = 512, o.heads = 4, o.dropout = 0.1;
     o.pairs = 64, o.tokens = 64 * 128, o.longest_training = 100, o.recompute = true, o.memory = "8GiB";
@@ -46,27 +76,6 @@ inline void apply_preset(options& o) {
   o.smoothing = 0, o.rate = 6e-4, o.decay = 0, o.schedule = "linear", o.warmup = 1000, o.clip = 100;
   o.epochs = small ? 5 : 100, o.evaluate_every = 500;
   if (small) o.train_size = 20000;
-}
-
-/// The program's own options, as `train --config` reads them back.
-inline std::string data_toml(options const& o) {
-  triad::examples::toml_writer toml;
-  if (!o.data.empty()) toml.put_path("data", o.data);
-  if (std::filesystem::is_regular_file(o.split))
-    toml.put_path("split", o.split);
-  else if (!o.split.empty())
-    toml.put("split", o.split);
-  if (o.data.empty()) toml.put("questions", o.questions).put("data-seed", o.data_seed);
-  if (o.sort_conjuncts) toml.put("sort-conjuncts", true);
-  return toml.put("task", o.task).text();
-}
-
-/// What decides which pairs there are, beside where they lie.
-inline std::string data_settings(options const& o) {
-  triad::examples::toml_writer toml;
-  if (o.data.empty()) toml.put("questions", o.questions).put("data-seed", o.data_seed);
-  if (o.sort_conjuncts) toml.put("sort-conjuncts", true);
-  return toml.text();
 }
 
 }  // namespace cfq

@@ -10,4 +10,4 @@ file(WRITE ${FOLDER}-data/train.tsv "${lines}")
 file(WRITE ${FOLDER}-data/dev.tsv "${lines}")
 set(arguments train --preset smoke --model edge-transformer --pairs 8 --recompute --memory 14MiB --schedule linear --dropout 0.2 --updates 700 --evaluate-every 300
     --max-length 14 --data ${FOLDER}-data --threads 1)
-include(${CMAKE_CURRENT_LIST_DIR}/../common/resume_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../apps/resume_test.cmake)

@@ -1,7 +1,7 @@
 # Checkpoints that describe no model.
 file(REMOVE_RECURSE ${FOLDER})
-include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/../common/sizes_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../apps/sizes_test.cmake)
 
 foreach(model lrf edge-transformer)
   run("0|3" train --preset smoke --updates 2 --questions 60 --model ${model} --out ${FOLDER}/${model})

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "../common/permute.hpp"
-#include "../common/random.hpp"
+#include "../apps/permute.hpp"
+#include "../apps/random.hpp"
 #include "rule_tree.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/text/characters.hpp"
@@ -42,10 +42,10 @@ inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> co
 inline compound_split found_split(item_table const& atoms, item_table const& compounds,
                                   std::vector<std::vector<int>> const& words, split_options const& s) {
   std::vector<std::size_t> order(atoms.of.size());
-  triad::examples::permute(order, s.seed, 0);
+  triad::apps::permute(order, s.seed, 0);
   try {
     return triad::text::split_search(atoms, compounds, words, s, {order.begin(), order.end()},
-                                     triad::examples::counter_random(s.seed, 1))
+                                     triad::apps::counter_random(s.seed, 1))
         .run();
   } catch (triad::data_error const& e) {
     throw triad::data_error(std::string(e.what()) + " (split: --train, --dev-and-test; train: --questions)");
@@ -55,7 +55,7 @@ inline compound_split found_split(item_table const& atoms, item_table const& com
 /// Any split of these sizes.
 inline compound_split random_split(std::size_t all, split_options const& s) {
   std::vector<std::size_t> order(all);
-  triad::examples::permute(order, s.seed, 2);
+  triad::apps::permute(order, s.seed, 2);
   compound_split r;
   for (std::size_t i = 0; i < static_cast<std::size_t>(s.train + s.held_out); ++i)
     (i < static_cast<std::size_t>(s.train) ? r.train : r.held_out).push_back(static_cast<int>(order[i]));
@@ -66,7 +66,7 @@ inline compound_split random_split(std::size_t all, split_options const& s) {
 inline std::pair<std::vector<int>, std::vector<int>> halves(std::vector<int> const& held_out, std::size_t count,
                                                             std::uint64_t seed) {
   std::vector<std::size_t> order(held_out.size());
-  triad::examples::permute(order, seed, 3);
+  triad::apps::permute(order, seed, 3);
   std::pair<std::vector<int>, std::vector<int>> r;
   for (std::size_t i = 0; i < order.size(); ++i) (i < count ? r.first : r.second).push_back(held_out[order[i]]);
   std::sort(r.first.begin(), r.first.end());

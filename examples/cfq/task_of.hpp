@@ -2,29 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <system_error>
 #include <vector>
 
-#include "../common/run_folder.hpp"
+#include "../apps/config.hpp"
+#include "../apps/run_folder.hpp"
 
 namespace cfq {
 
-/// The `task` of a config file, a line `task = "NAME"`, or nothing.
+/// The `task` of a config file, or nothing, also where it is no TOML: the task will say so.
 inline std::string task_in(std::string const& config) {
-  auto const bare = [](std::string const& text) {
-    auto const first = text.find_first_not_of(" \t\"'"), last = text.find_last_not_of(" \t\r\"'");
-    return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
-  };
-  std::error_code none;
-  if (!std::filesystem::is_regular_file(config, none)) return {};
-  std::ifstream lines(config);
-  for (std::string line; std::getline(lines, line);)
-    if (auto const equals = line.find('='); equals != std::string::npos && bare(line.substr(0, equals)) == "task")
-      return bare(line.substr(equals + 1));
-  return {};
+  try {
+    return triad::apps::config_value(config, "task");
+  } catch (triad::data_error const&) {
+    return {};
+  }
 }
 
 /// What --task says; else what --config, or the config.toml of the run that is asked about, was made for; else what the
@@ -43,7 +35,7 @@ inline std::string task_of(std::vector<std::string> const& arguments) {
       !arguments.empty() && (arguments[0] == "evaluate" || arguments[0] == "predict" || arguments[0] == "explain");
   for (std::size_t i = 1; of_a_run && i < arguments.size(); ++i) {
     if (arguments[i].starts_with("-") || arguments[i - 1] == "--out" || arguments[i - 1] == "--data") continue;
-    if (auto const task = task_in(triad::examples::config_of(arguments[i])); !task.empty()) return task;
+    if (auto const task = task_in(triad::apps::config_of(arguments[i])); !task.empty()) return task;
   }
   return value_of("--preset").ends_with("-dependency") ? "parse" : "semantic";
 }

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "../common/atomic_file.hpp"
-#include "../common/csv.hpp"
+#include "../apps/atomic_file.hpp"
+#include "../apps/csv.hpp"
 #include "graph.hpp"
 #include "python_list.hpp"
 #include "triad/core/errors.hpp"
@@ -94,7 +94,7 @@ class row_reader {
   static constexpr char const* training_advice = "only words of the training file can be used";
 
   static std::string unknown(char const* kind, std::string_view word) {
-    return std::string(kind) + " \"" + triad::examples::csv_file::shortened(word) +
+    return std::string(kind) + " \"" + triad::apps::csv_file::shortened(word) +
            "\" does not occur in the training file";
   }
 
@@ -109,12 +109,12 @@ class row_reader {
     int k = 0;
     auto const [rest, error] = std::from_chars(task.data() + begin, task.data() + task.size(), k);
     if (begin == 0 || error != std::errc() || rest != task.data() + task.size() || k < 1 || k > 9999)
-      file_.fail(*task_, begin, "\"" + triad::examples::csv_file::shortened(task) + "\" does not tell k",
+      file_.fail(*task_, begin, "\"" + triad::apps::csv_file::shortened(task) + "\" does not tell k",
                  "expected task_1.k, such as task_1.10, or an empty field");
     return k;
   }
 
-  triad::examples::csv_file file_;
+  triad::apps::csv_file file_;
   std::size_t edges_, labels_, query_, target_;
   std::optional<std::size_t> task_;
 };
@@ -228,7 +228,7 @@ inline std::string to_csv(std::span<kinship_graph const> graphs, vocabulary cons
 /// Writes one file of a data set; a name that ends in .gz is compressed. Throws data_error, and then changes nothing.
 inline void write_graphs(std::string const& path, std::span<kinship_graph const> graphs, vocabulary const& words,
                          std::string_view split) {
-  triad::examples::write_atomically(path, to_csv(graphs, words, split));
+  triad::apps::write_atomically(path, to_csv(graphs, words, split));
 }
 
 }  // namespace clutrr

@@ -40,9 +40,8 @@ inline story parse_facts(std::string const& facts, std::string const& asked, voc
     auto const parts = split(fact, 3, "person:relation:person");
     int const label = words.edge_label(parts[1]);
     if (label == 0) {
-      std::string known;
-      for (auto const& word : words.edge_labels) known += (known.empty() ? "" : ", ") + word;
-      throw triad::data_error("\"" + fact + "\": the model knows no relation \"" + parts[1] + "\"; it knows " + known);
+      throw triad::data_error("\"" + fact + "\": the model knows no relation \"" + parts[1] + "\"; it knows " +
+                              words.edge_labels.all());
     }
     int const from = person(parts[0]), to = person(parts[2]);
     if (from == to) throw triad::data_error("\"" + fact + "\": a fact is about two people");

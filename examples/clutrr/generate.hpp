@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "../common/random.hpp"
+#include "../apps/random.hpp"
 #include "family.hpp"
 #include "genealogy.hpp"
 #include "graph.hpp"
@@ -33,8 +33,8 @@ inline vocabulary const& generated_vocabulary() {
   static vocabulary const words = [] {
     vocabulary v;
     for (auto const& word : relation_words) {
-      if (word.told) v.edge_labels.emplace_back(word.name);
-      if (word.asked) v.targets.emplace_back(word.name);
+      if (word.told) v.edge_labels.add(std::string(word.name));
+      if (word.asked) v.targets.add(std::string(word.name));
     }
     return v;
   }();
@@ -72,7 +72,7 @@ class chain_generator {
   /// A chain of `k` facts about people 0, 1, ..., k in this order, and the question what k is to 0. `k` is at least 2.
   kinship_graph next(int k) {
     if (k < 2) throw std::invalid_argument("a chain needs at least 2 facts, but k is " + std::to_string(k));
-    triad::examples::counter_random random(seed_, made_++);
+    triad::apps::counter_random random(seed_, made_++);
     relation const answer = draw_answer(random);
     for (int attempt = 0;; ++attempt) {
       // Everybody in a chain is close kin, so a long one needs large homes; each failure makes them larger.
@@ -106,16 +106,16 @@ class chain_generator {
     [[nodiscard]] int untold() const { return (word_of(first).told ? 0 : 1) + (word_of(second).told ? 0 : 1); }
   };
 
-  static relation draw_answer(triad::examples::counter_random& random) {
+  static relation draw_answer(triad::apps::counter_random& random) {
     auto const& words = generated_vocabulary();
-    auto const& name = words.targets[static_cast<std::size_t>(random.below(static_cast<int>(words.targets.size())))];
+    auto const& name = words.target_name(random.below(words.targets.end()));
     for (std::size_t i = 0; i < relations; ++i)
       if (relation_words[i].name == name) return static_cast<relation>(i);
     return relation::other;  // not reached: targets are names of relations
   }
 
   // Takes two people in relation `answer` as the only fact, if the family has such a pair.
-  bool start(triad::examples::counter_random& random, relation answer) {
+  bool start(triad::apps::counter_random& random, relation answer) {
     int const people = family_.size();
     for (int i = 0; i < people; ++i) {
       int const a = random.below(people);
@@ -134,7 +134,7 @@ class chain_generator {
   }
 
   // Splits facts until there are `k`, all of them relations that are told; false when nobody is left to tell about.
-  bool grow(triad::examples::counter_random& random, int k) {
+  bool grow(triad::apps::counter_random& random, int k) {
     for (int left = k - 1; left > 0; --left) {
       int untold = 0;
       for (auto const& f : facts_) untold += word_of(f.is).told ? 0 : 1;
@@ -154,7 +154,7 @@ class chain_generator {
 
   // Replaces fact `at` by two, of which at most `untold` cannot be told. All rules that fit are equally likely, then
   // all people.
-  bool split_fact(triad::examples::counter_random& random, std::size_t at, int untold) {
+  bool split_fact(triad::apps::counter_random& random, std::size_t at, int untold) {
     fact const whole = facts_[at];
     candidates_.clear();
     rules_.clear();

@@ -4,7 +4,7 @@ file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 set(arguments train --preset smoke --dropout 0.1 --epochs 40 --chains 1280 --test-size 2)  # an update an epoch
 
-include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 run("0|3" ${arguments} --backend reference --out ${FOLDER}/plain)
 run("0|3" ${arguments} --backend cuda --out ${FOLDER}/device)

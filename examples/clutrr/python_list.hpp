@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "../common/csv.hpp"
+#include "../apps/csv.hpp"
 #include "graph.hpp"
 
 namespace clutrr {
@@ -31,7 +31,7 @@ class python_list {
  public:
   static constexpr int most_people = 512;  // the largest number a person may have, plus one; memory grows with its cube
 
-  python_list(triad::examples::csv_file const& file, std::size_t column)
+  python_list(triad::apps::csv_file const& file, std::size_t column)
       : file_(file), column_(column), text_(file[column]) {}
 
   /// "[(0, 1), (1, 2)]"
@@ -133,7 +133,7 @@ class python_list {
     if (!accept(c)) wrong(what);
   }
 
-  static std::string shown(std::string_view text) { return triad::examples::csv_file::shortened(text, 20); }
+  static std::string shown(std::string_view text) { return triad::apps::csv_file::shortened(text, 20); }
 
   [[noreturn]] void wrong(char const* expected) const {
     fail(at_ == text_.size() ? "the field ends too early" : "found \"" + shown(text_.substr(at_)) + '"',
@@ -144,7 +144,7 @@ class python_list {
     file_.fail(column_, at_, reason, advice);
   }
 
-  triad::examples::csv_file const& file_;
+  triad::apps::csv_file const& file_;
   std::size_t column_;
   std::string_view text_;
   std::size_t at_ = 0;

@@ -27,8 +27,8 @@ inline std::string const where = "docs/data.md says where the data come from";
 
 inline std::vector<seq2seq::text_pair> read_languages(std::string const& folder, std::string const& name,
                                                       std::string const& advice = where) {
-  return triad::examples::read_parallel(seq2seq::need_file(folder, {name + ".en"}, advice),
-                                        seq2seq::need_file(folder, {name + ".zh"}, advice));
+  return triad::apps::read_parallel(seq2seq::need_file(folder, {name + ".en"}, advice),
+                                    seq2seq::need_file(folder, {name + ".zh"}, advice));
 }
 
 /// Tests: test, unless it is trained on, and cg-test, with compounds in noun, verb and prepositional phrases, a third
@@ -104,18 +104,18 @@ inline std::string scan_file(options const& o, std::string const& part) {
 
 inline data_set read_scan(options const& o, bool needs_train) {
   data_set d;
-  if (needs_train) d.train = triad::examples::read_pairs(scan_file(o, "train"));
-  d.tests.push_back({"test", triad::examples::read_pairs(scan_file(o, "test"))});
+  if (needs_train) d.train = triad::apps::read_pairs(scan_file(o, "train"));
+  d.tests.push_back({"test", triad::apps::read_pairs(scan_file(o, "test"))});
   return d;
 }
 
 inline data_set read_files(options const& o, bool needs_train) {
   data_set d;
-  if (needs_train) d.train = triad::examples::read_pairs(o.data);
+  if (needs_train) d.train = triad::apps::read_pairs(o.data);
   if (!o.test.empty())
-    d.tests.push_back({"test", triad::examples::read_pairs(o.test)});
+    d.tests.push_back({"test", triad::apps::read_pairs(o.test)});
   else if (!needs_train)
-    d.tests.push_back({std::filesystem::path(o.data).filename().string(), triad::examples::read_pairs(o.data)});
+    d.tests.push_back({std::filesystem::path(o.data).filename().string(), triad::apps::read_pairs(o.data)});
   return d;
 }
 

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "../common/random.hpp"
-#include "../common/seq2seq/data.hpp"
+#include "../apps/random.hpp"
+#include "../pairs/data.hpp"
 #include "options.hpp"
 
 namespace cognition {
@@ -106,7 +106,7 @@ class command_generator {
         "the grammar has hardly any sentences left that were not drawn: ask for fewer (--sentences, --test-size)");
   }
 
-  triad::examples::counter_random random_;
+  triad::apps::counter_random random_;
   std::set<std::string> seen_;
 };
 

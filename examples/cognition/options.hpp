@@ -3,15 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 
-#include "../common/seq2seq/options.hpp"
+#include "../pairs/options.hpp"
 
 namespace cognition {
 
 struct options : seq2seq::options {
-  std::string data;                // a folder or a file; empty: generated sentences
+  // data: a folder or a file; empty: generated sentences
   std::string task = "pairs";      // what the data are: cognition, scan, cogs, pairs
   std::string split = "length";    // scan: tasks_train_SPLIT.txt
   std::string train_on = "train";  // cognition: train, or valid+test
@@ -19,21 +18,35 @@ struct options : seq2seq::options {
   int sentences = 2000;            // generated: for training
   int test_size = 200;             // generated: of each part and kind
   std::uint64_t data_seed = 1;     // generated
+
+  void each(triad::apps::option_list& f) override {
+    std::set<std::string> const asked{"evaluate", "explain"};
+    f("data", &data, "Folder of a data set, or a file of pairs; without it, commands of our own grammar")
+        .also(asked)
+        .path();
+    f("task", &task, "What --data has: cognition, scan, cogs (sentence to logical form), pairs")
+        .also(asked)
+        .one_of({"cognition", "scan", "cogs", "pairs"});
+    f("split", &split, "Of scan, as its files call it: length, simple, addprim_jump, mcd1, ...").also(asked);
+    f("train-on", &train_on,
+      "Of cognition: train, as in the paper; or valid+test, a smaller task of our own that is not the paper's")
+        .also(asked)
+        .one_of({"train", "valid+test"});
+    f("test", &test, "Of pairs: a file to test on, where --data is a file").also(asked).existing_file().path();
+    f("sentences", &sentences, "Generated commands to train on").also(asked).positive();
+    f("test-size", &test_size, "Generated commands of each part and kind").also(asked).positive().free();
+    f("data-seed", &data_seed, "Of generated commands").also(asked);
+    seq2seq::options::each(f);
+    f("out", &out, "Folder of the new data set").only({"generate"}).required();
+    f("sentences", &sentences, "Training commands").only({"generate"}).positive();
+    f("test-size", &test_size, "Commands of each other part and kind").only({"generate"}).positive();
+    f("data-seed", &data_seed, "").only({"generate"});
+  }
 };
 
 inline void apply_preset(options& o) {
   seq2seq::apply_preset(o);
   if (o.preset == "smoke") o.sentences = 40, o.test_size = 5;
-}
-
-/// The program's own options, as `train --config` reads them back.
-inline std::string data_toml(options const& o) {
-  triad::examples::toml_writer toml;
-  if (!o.data.empty()) toml.put_path("data", o.data);
-  if (!o.test.empty()) toml.put_path("test", o.test);
-  toml.put("task", o.task).put("split", o.split).put("train-on", o.train_on);
-  toml.put("sentences", o.sentences).put("test-size", o.test_size).put("data-seed", o.data_seed);
-  return toml.text();
 }
 
 }  // namespace cognition

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "../common/seq2seq/score.hpp"
+#include "../pairs/score.hpp"
 #include "cter.hpp"
 #include "data.hpp"
 #include "triad/io/text/gz_lines.hpp"
@@ -44,11 +45,11 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
   auto const file = seq2seq::find_file(folder, {"cg-test.compound"}),
              lexicon_file = seq2seq::find_file(folder, {"lexicon"});
   if (file.empty() || lexicon_file.empty()) {
-    std::printf("CTER of cg-test is left out: there is no %s in %s\n",
-                !file.empty()           ? "lexicon"
-                : !lexicon_file.empty() ? "cg-test.compound"
-                                        : "cg-test.compound and no lexicon",
-                folder.c_str());
+    fmt::print("CTER of cg-test is left out: there is no {} in {}\n",
+               !file.empty()           ? "lexicon"
+               : !lexicon_file.empty() ? "cg-test.compound"
+                                       : "cg-test.compound and no lexicon",
+               folder);
     return std::nullopt;
   }
   compound_list result{read_lines(file), lexicon::read(lexicon_file)};
@@ -79,15 +80,9 @@ inline std::vector<seq2seq::figure> chinese_figures(std::optional<compound_list>
   return result;
 }
 
-/// Data, as the common verbs want them; nothing is measured.
-inline seq2seq::program data_program_of(options const& o, bool needs_train) {
-  return {data_toml(o), triad::examples::toml_without(data_toml(o), {"data", "test", "test-size"}),
-          data_of(o, needs_train)};
-}
-
-/// The same, and how translations are measured.
+/// Data, as the common verbs want them, and how translations are measured.
 inline seq2seq::program program_of(options const& o, bool needs_train) {
-  auto p = data_program_of(o, needs_train);
+  seq2seq::program p{data_of(o, needs_train)};
   if (o.task == "cognition") {
     p.right = [](std::string const& a, std::string const& b) { return unsegmented(a) == unsegmented(b); };
     p.figures = [list = read_compounds(o.data, p.data)](seq2seq::test_part const& part,

@@ -1,6 +1,6 @@
 # Every verb of the program once, on small things: train, resume, evaluate, predict, explain, generate.
 file(REMOVE_RECURSE ${FOLDER})
-include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 set(files metrics.csv config.toml model.safetensors scores.csv test.hypotheses.txt gen.hypotheses.txt plots/loss.svg plots/validation.svg)
 run(3 train --preset smoke --dropout 0.1 --out ${FOLDER}/run)  # too short to learn: the program says that the run failed

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "../common/random.hpp"
+#include "../apps/random.hpp"
 #include "sentence.hpp"
 
 namespace cogs {
@@ -204,7 +204,7 @@ class sentence_generator {
     return verb;
   }
 
-  triad::examples::counter_random random_;
+  triad::apps::counter_random random_;
   tagged_sentence sentence_;
 };
 

@@ -1,17 +1,97 @@
-// One model on one backend: what the program's verbs ask of it.
+// A parser of COGS on one backend: the options that shape it, its words, and what the verbs of the program ask of it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "../common/backend_choice.hpp"
-#include "../common/learner.hpp"
-#include "options.hpp"
+#include "../apps/network.hpp"
+#include "../apps/numbering.hpp"
+#include "../apps/questions.hpp"
+#include "sentence.hpp"
 #include "triad/batches/sentence_loader.hpp"
 
 namespace cogs {
+
+/// Without a preset they are the released program's: preset paper.
+struct options : triad::apps::stack_options {
+  // data: a folder with train, dev, test and gen; empty: generated sentences
+  std::string labels = "2020";  // of the generalisation set: as published, or as corrected in 2022
+  int sentences = 4000;         // generated: for training
+  int test_size = 200;          // generated: of each kind
+
+  // model: edge-transformer, transformer, universal-transformer
+  triad::triangle_form attention = triad::triangle_form::full;
+  bool paper_form = false;   // the paper's layer instead of the released program's
+  bool positional = false;   // sums of both ends' states, instead of relative positions
+  bool from_parent = false;  // parents read from edges (parent, child), as in the paper
+  bool learn_all = false;    // also the vector that the released program does not learn
+
+  int epochs = 200;
+  int batch = 100;
+  double decay = 0.01;
+
+  std::string sentence;              // predict, explain
+  triad::apps::questions questions;  // predict
+  bool argmax = false;               // each token's own best parent, as published, instead of the best tree
+  int count = 1000;                  // generate: training sentences
+
+  options() {
+    model = "edge-transformer";
+    layers = 3, width = 64, heads = 4, dropout = 0.1, rate = 5e-4, warmup = 1000;
+  }
+  void each(triad::apps::option_list& f) override;
+};
+
+/// The defaults that o.preset and o.model stand for.
+///   paper   layers, width, heads, batch, rate and epochs: the Edge Transformer paper's Table 1; 4 d: its section 3;
+///           dropout, decay, warm-up and clip: the released program.  The paper's text ties the layers, the released
+///           program does not.
+///   small   ours
+inline void apply_preset(options& o) {
+  o.tied = o.model == "universal-transformer";
+  if (o.preset == "small") o.epochs = 30, o.warmup = 100, o.rate = 1e-3;
+  if (o.preset == "smoke") {
+    o.layers = 1, o.width = 16, o.heads = 2, o.dropout = 0, o.batch = 20, o.warmup = 0;
+    o.sentences = 100, o.epochs = 2, o.test_size = 5;
+  }
+}
+
+/// In the order of first appearance, from 1; 0 is padding, which nothing in a ragged batch is.  The released program's
+/// numbers are not known; it counts the words of all files, too.
+struct vocabulary {
+  triad::apps::numbering tokens{1}, role{1}, category{1}, noun_type{1}, verb{1};
+
+  static vocabulary from(nlohmann::json const& json, std::string const& file) {
+    vocabulary v;
+    triad::apps::read_names(json, file,
+                            {{"tokens", &v.tokens},
+                             {"role", &v.role},
+                             {"category", &v.category},
+                             {"noun_type", &v.noun_type},
+                             {"verb", &v.verb}});
+    return v;
+  }
+  void add(tagged_sentence const& s) {
+    for (auto const& word : s.tokens) tokens.add(word);
+    for (auto const& label : s.role) role.add(label);
+    for (auto const& label : s.category) category.add(label);
+    for (auto const& label : s.noun_type) noun_type.add(label);
+    for (auto const& label : s.verb_name) verb.add(label);
+  }
+  triad::label_counts labels() const { return {role.end(), category.end(), noun_type.end(), verb.end()}; }
+};
+
+inline nlohmann::json to_json(vocabulary const& v) {
+  return {{"tokens", v.tokens.names()},
+          {"role", v.role.names()},
+          {"category", v.category.names()},
+          {"noun_type", v.noun_type.names()},
+          {"verb", v.verb.names()}};
+}
 
 /// What the model says of one sentence, by numbers.
 struct parse {
@@ -21,18 +101,8 @@ struct parse {
   std::vector<float> score;                          // (n, n) of token i's parent j
 };
 
-class parser : public triad::examples::learner {
- public:
-  // A batch: sentences are added, then used.
-  virtual void clear() = 0;
-  /// False where the batch has no room for it.
-  virtual bool add(std::span<triad::labelled_token const> sentence) = 0;
-  /// Of each sentence of the batch.
-  virtual std::vector<parse> const& infer() = 0;
-};
-
 /// Room for `batch` sentences of `usual` tokens, and for fewer of up to `longest`.
-struct parser_options {
+struct parser_room {
   int tokens;
   triad::label_counts labels;
   int batch, usual, longest;
@@ -41,16 +111,22 @@ struct parser_options {
   triad::graph_dims capacity() const { return triad::room_for(batch, usual, longest); }
 };
 
-// The model that the options describe, on one backend; each is a translation unit of its own.  Where a build has not
-// got the backend, its function says so by a data_error.
-std::unique_ptr<parser> make_on_reference(options const& o, parser_options const& z);
-std::unique_ptr<parser> make_on_cpu(options const& o, parser_options const& z);
-std::unique_ptr<parser> make_on_cuda(options const& o, parser_options const& z);
+class parser : public triad::apps::learner {
+ public:
+  using options = cogs::options;
+  using vocabulary = cogs::vocabulary;
+  using room = parser_room;
 
-inline std::unique_ptr<parser> make_parser(options const& o, parser_options const& z) {
-  return triad::examples::on_chosen_backend(
-      o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); },
-      [&] { return make_on_cuda(o, z); });
-}
+  // A batch: sentences are added, then used.
+  virtual void clear() = 0;
+  /// False where the batch has no room for it.
+  virtual bool add(std::span<triad::labelled_token const> sentence) = 0;
+  /// Of each sentence of the batch.
+  virtual std::vector<parse> const& infer() = 0;
+
+  /// The model that the options describe, on a backend, which moves into it; for the backends' units.
+  template <class Ex>
+  static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);
+};
 
 }  // namespace cogs

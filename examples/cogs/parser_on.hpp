@@ -1,30 +1,66 @@
-// A parser made of a triad model and a backend.
+// The parsers of COGS, each made of a triad model and a backend, and their first values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
-#include "../common/learner_on.hpp"
-#include "models.hpp"
+#include "../apps/learner_on.hpp"
+#include "parser.hpp"
 #include "triad/decoding/arborescence.hpp"
+#include "triad/models/edge_transformer_parser.hpp"
+#include "triad/models/transformer_parser.hpp"
 
 namespace cogs {
 
+/// Relative positions are clipped at this many tokens.
+inline constexpr triad::index_t reach = 16;
+
+/// The released program's, whatever else is dropped.
+inline constexpr double positional_dropout = 0.1;
+
+/// The number of the word whose vector is not learned, or none.
+inline triad::index_t fixed_word(options const& o) { return o.learn_all ? -1 : 1; }
+
+/// As the released program: words from a normal distribution, the heads as their framework makes them, all else xavier
+/// uniform.
+template <class Model>
+triad::initializer first_values_of(Model const&, std::string const& path) {
+  if (path == "encoder.tokens") return triad::initializer::normal(1);
+  bool const head = path.starts_with("parent") || path.starts_with("labels");
+  return head && path.ends_with("weight") ? triad::initializer::linear_uniform() : triad::initializer::by_name();
+}
+/// The same, where the maps to parents count as the encoder's, and those into an attention are drawn as one matrix (3
+/// d, d); its biases begin at zero, as the framework has it.
+template <class T, triad::index_t D, triad::index_t H, triad::index_t F>
+triad::initializer first_values_of(triad::transformer_parser<T, D, H, F> const& m, std::string const& path) {
+  if (path == "encoder.tokens") return triad::initializer::normal(1);
+  if (path.find(".attention.") != std::string::npos) {
+    if (path.ends_with("bias")) return triad::initializer::constant(0);
+    double const bound = std::sqrt(6 / static_cast<double>(4 * m.width()));
+    return path.ends_with("output.weight") ? triad::initializer::xavier_uniform()
+                                           : triad::initializer::uniform(-bound, bound);
+  }
+  return path.starts_with("labels") && path.ends_with("weight") ? triad::initializer::linear_uniform()
+                                                                : triad::initializer::by_name();
+}
+
 template <class Model, class Ex>
-class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>, parser, Model, Ex> {
-  using base = triad::examples::learner_on<parser_on<Model, Ex>, parser, Model, Ex>;
+class parser_on final : public triad::apps::learner_on<parser_on<Model, Ex>, parser, Model, Ex> {
+  using base = triad::apps::learner_on<parser_on<Model, Ex>, parser, Model, Ex>;
   using base::ex_, base::trainer_;
   using index_t = triad::index_t;
 
  public:
-  parser_on(Ex ex, Model const& m, options const& o, parser_options const& z)
+  parser_on(Ex ex, Model const& m, options const& o, parser_room const& z)
       : base(std::move(ex), m, settings(o, z)),
         loader_(z.capacity(), reach, m.width(), triad::memory_of(ex_)),
         best_memory_(static_cast<std::size_t>(z.capacity().nodes) * sizeof(index_t), triad::memory_of(ex_)) {}
 
-  static triad::trainer_options settings(options const& o, parser_options const& z) {
+  static triad::trainer_options settings(options const& o, parser_room const& z) {
     return {.adam = {.weight_decay = o.decay, .decoupled = true},
             .max_norm = o.clip,
             .key = o.seed,
@@ -105,12 +141,47 @@ class parser_on final : public triad::examples::learner_on<parser_on<Model, Ex>,
   std::vector<parse> parses_;
 };
 
-/// The model that the options describe, on a backend, which moves into it.
 template <class Ex>
-std::unique_ptr<parser> parser_with(Ex ex, options const& o, parser_options const& z) {
-  return with_model(o, z, [&](auto const& m) -> std::unique_ptr<parser> {
+std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
+  auto const with = [&](auto const& m) -> std::unique_ptr<parser> {
     return std::make_unique<parser_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
-  });
+  };
+  if (o.model == "edge-transformer") {
+    triad::edge_transformer_parser_options const sizes{
+        .tokens = z.tokens,
+        .relations = 2 * reach + 1,
+        .labels = z.labels,
+        .layers = o.layers,
+        .tied = o.tied,
+        .layer = {.width = o.width,
+                  .heads = o.heads,
+                  .hidden = o.hidden(),
+                  .dropout = o.dropout,
+                  .variant = o.attention,
+                  .attention_bias = true},
+        .encoding = o.positional ? triad::sequence_encoding::positional : triad::sequence_encoding::relational,
+        .positional_dropout = positional_dropout,
+        .readout = o.from_parent ? triad::arcs::from_parent : triad::arcs::from_child,
+        .fixed_token = fixed_word(o)};
+    using triad::dyn;
+    if (o.paper_form) return with(triad::edge_transformer_parser<float, dyn, dyn, dyn, triad::form::paper>(sizes));
+    return with(triad::edge_transformer_parser<float>(sizes));
+  }
+  if (o.attention != triad::triangle_form::full || o.paper_form || o.positional || o.from_parent)
+    throw triad::data_error(
+        "--attention, --paper-form, --positional and --from-parent are about the states of edges, which --model " +
+        o.model + " does not have");
+  if (o.tied != (o.model == "universal-transformer"))
+    throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
+  triad::transformer_parser_options const sizes{
+      .tokens = z.tokens,
+      .labels = z.labels,
+      .layers = o.layers,
+      .tied = o.tied,
+      .layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden(), .dropout = o.dropout},
+      .positional_dropout = positional_dropout,
+      .fixed_token = fixed_word(o)};
+  return with(triad::transformer_parser<float>(sizes));
 }
 
 }  // namespace cogs

@@ -1,17 +1,41 @@
-// How many sentences a model gets right: the whole graph, as published, and the logical form made of it.
-// SPDX-License-Identifier: Apache-2.0
+// Sentences by numbers, and how many of them a model gets right: the whole graph, as published, and the logical form
+// made of it. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "../apps/sentence_training.hpp"
+#include "../apps/svg_bars.hpp"
+#include "../apps/table.hpp"
 #include "parser.hpp"
-#include "task.hpp"
+#include "read.hpp"
 
 namespace cogs {
+
+using sentences = std::vector<tagged_sentence>;
+
+/// A sentence by numbers, a root its own parent.  An unknown word is an error; an unknown label is one that no answer
+/// can be.
+inline std::vector<triad::labelled_token> numbered(tagged_sentence const& s, vocabulary const& words) {
+  std::vector<triad::labelled_token> result;
+  for (int i = 0; i < s.size(); ++i) {
+    auto const at = static_cast<std::size_t>(i);
+    int const token = words.tokens.find(s.tokens[at]);
+    if (token < 0)
+      throw triad::data_error("\"" + s.tokens[at] + "\" is none of the " + std::to_string(words.tokens.names().size()) +
+                              " words that the model knows");
+    result.push_back({token, s.parent[at] < 0 ? i : s.parent[at], words.role.find(s.role[at]),
+                      words.category.find(s.category[at]), words.noun_type.find(s.noun_type[at]),
+                      words.verb.find(s.verb_name[at])});
+  }
+  return result;
+}
 
 /// Sentences, and how many of them are right: parents by themselves or as a tree without cycles, as a graph or as a
 /// logical form.
@@ -35,27 +59,19 @@ inline tagged_sentence in_words(tagged_sentence const& s, parse const& p, vocabu
   auto const& parent = tree ? p.tree : p.parent;
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
     result.parent[i] = parent[i] == static_cast<int>(i) ? -1 : parent[i];
-    result.role[i] = words.role.name(p.role[i]);
-    result.category[i] = words.category.name(p.category[i]);
-    result.noun_type[i] = words.noun_type.name(p.noun_type[i]);
-    result.verb_name[i] = words.verb.name(p.verb[i]);
+    result.role[i] = words.role.name_or_none(p.role[i]);
+    result.category[i] = words.category.name_or_none(p.category[i]);
+    result.noun_type[i] = words.noun_type.name_or_none(p.noun_type[i]);
+    result.verb_name[i] = words.verb.name_or_none(p.verb[i]);
   }
   return result;
 }
 
-/// f(sentence, parse) for all of them, in batches that fit.  Throws data_error for a word that the model does not know.
+/// f(sentence, parse) for all of them.  Throws data_error for a word that the model does not know.
 template <class F>
-void parse_all(parser& net, sentences const& all, vocabulary const& words, F&& f) {
-  for (std::size_t next = 0; next < all.size();) {
-    net.clear();
-    auto const first = next;
-    while (next < all.size() && net.add(numbered(all[next], words))) ++next;
-    if (next == first)
-      throw triad::data_error("a sentence of " + std::to_string(all[next].size()) +
-                              " tokens is longer than there is room for");
-    auto const& found = net.infer();
-    for (auto i = first; i < next; ++i) f(all[i], found[i - first]);
-  }
+void parse_all(parser& net, sentences const& all, vocabulary const& words, F const& f) {
+  triad::apps::parse_in_batches(
+      net, all, [&](tagged_sentence const& s) { return numbered(s, words); }, f);
 }
 
 /// By distribution.
@@ -87,6 +103,49 @@ inline double accuracy(parser& net, sentences const& all, vocabulary const& word
   parse_all(net, all, words,
             [&](tagged_sentence const& s, parse const& p) { right += in_words(s, p, words, false) == s ? 1 : 0; });
   return all.empty() ? 0 : static_cast<double>(right) / static_cast<double>(all.size());
+}
+
+/// The other kinds are lexical: known words where they have not been.
+inline bool is_structural(std::string const& kind) {
+  static std::set<std::string> const kinds{"cp_recursion",     "pp_recursion",   "obj_pp_to_subj_pp",
+                                           "subject_modifier", "deeper_clauses", "deeper_modifiers"};
+  return kinds.contains(kind);
+}
+
+inline std::string percent(double part) { return fmt::format("{:.1f}", 100 * part); }
+
+/// graph: each token's own best parent, as published; tree: the best parents without a cycle; form: the logical form
+/// made of it.
+inline std::string table_of(std::map<std::string, tally> const& kinds) {
+  triad::apps::text_table table({"", "graph", "tree", "form", "form of tree", "parents differ", "sentences"});
+  auto const row = [&](std::string const& name, tally const& t) {
+    table.row({name, percent(t.part(t.graphs)), percent(t.part(t.trees)), percent(t.part(t.forms)),
+               percent(t.part(t.tree_forms)), std::to_string(t.differ), std::to_string(t.sentences)});
+  };
+  for (bool structural : {false, true}) {
+    tally group;
+    for (auto const& [kind, t] : kinds)
+      if (is_structural(kind) == structural) group += t;
+    if (group.sentences == 0) continue;
+    row(structural ? "structural" : "lexical", group);
+    for (auto const& [kind, t] : kinds)
+      if (is_structural(kind) == structural) row("  " + kind, t);
+  }
+  row("all", total(kinds));
+  return table.text();
+}
+
+/// The same as a chart: the published measure, and the logical form made of the tree.
+inline triad::apps::bar_chart chart_of(std::map<std::string, tally> const& kinds) {
+  triad::apps::bar_chart chart{
+      "COGS: generalisation by kind of sentence, %", {"whole graph, as published", "logical form of the tree"}, {}};
+  for (bool structural : {true, false}) {
+    triad::apps::bar_group group{structural ? "structural" : "lexical", {}};
+    for (auto const& [kind, t] : kinds)
+      if (is_structural(kind) == structural) group.rows.push_back({kind, {t.part(t.graphs), t.part(t.tree_forms)}});
+    if (!group.rows.empty()) chart.groups.push_back(group);
+  }
+  return chart;
 }
 
 }  // namespace cogs

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../common/printed.hpp"
+#include "../apps/printed.hpp"
 #include "rewriter.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/io/text/line.hpp"
@@ -175,13 +175,13 @@ int main(int argc, char** argv) {
       std::fputs(usage, stdout);
     else
       run(o);
-    triad::examples::expect_all_printed();
+    triad::apps::expect_all_printed();
     return 0;
   } catch (misuse const& e) {
-    std::fprintf(stderr, "symbolic-rewrite: %s\n\n%s", triad::examples::printable(e.what()).c_str(), usage);
+    std::fprintf(stderr, "symbolic-rewrite: %s\n\n%s", triad::apps::printable(e.what()).c_str(), usage);
     return 2;
   } catch (std::exception const& e) {
-    std::fprintf(stderr, "symbolic-rewrite: %s\n", triad::examples::printable(e.what()).c_str());
+    std::fprintf(stderr, "symbolic-rewrite: %s\n", triad::apps::printable(e.what()).c_str());
     return 1;
   }
 }

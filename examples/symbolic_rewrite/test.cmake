@@ -1,5 +1,5 @@
 # symbolic-rewrite: steps, all forms alike, rules of one's own, standard input, and every error in a sentence.
-include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 run(0 "(x + 0) * 1 - x")
 expect("  \\(x \\+ 0\\) \\* 1 - x\n= x \\+ 0 - x +by  a \\* 1 = a\n= x - x +by  a \\+ 0 = a\n= 0 +by  a - a = 0\n")

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../common/svg_plot.hpp"
+#include "../apps/svg_plot.hpp"
 #include "explanation.hpp"
 
 namespace tree_transforms {
@@ -64,7 +64,7 @@ namespace detail {
 /// The tree with its upper left corner at (x, y).
 inline std::string drawn(symbol_tree const& tree, tree_layout const& layout, double x, double y,
                          std::string const& colour) {
-  using triad::examples::detail::escaped, triad::examples::detail::number;
+  using triad::apps::detail::escaped, triad::apps::detail::number;
   std::string lines, labels;
   tree.walk([&](index_t at, index_t parent, index_t) {
     auto const& p = layout.nodes[static_cast<std::size_t>(at)];
@@ -79,7 +79,7 @@ inline std::string drawn(symbol_tree const& tree, tree_layout const& layout, dou
 }
 
 inline std::string svg_page(double width, double height, std::string const& content) {
-  using triad::examples::detail::number;
+  using triad::apps::detail::number;
   auto const size = number(width) + "\" height=\"" + number(height);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size +
          "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"" + size + "\" fill=\"#fff\"/>\n" + content +
@@ -90,7 +90,7 @@ inline std::string svg_page(double width, double height, std::string const& cont
 
 /// The input and the tree of every step, each under what the step did; what is not needed is grey.
 inline std::string to_svg(explanation const& e) {
-  using triad::examples::detail::escaped, triad::examples::detail::number;
+  using triad::apps::detail::escaped, triad::apps::detail::number;
   constexpr double margin = 16;
   double y = margin, width = 320;
   std::string content;

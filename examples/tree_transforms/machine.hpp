@@ -6,8 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "../common/backend_choice.hpp"
-#include "../common/learner.hpp"
+#include "../apps/network.hpp"
 #include "options.hpp"
 #include "placed.hpp"
 #include "triad/tree/positions.hpp"
@@ -15,8 +14,18 @@
 
 namespace tree_transforms {
 
-class machine : public triad::examples::learner {
+struct machine_options {
+  index_t symbols;  // <empty> among them
+  index_t depth;    // of the roles
+  index_t batch;    // rows at most
+  bool learns;      // false: room for inference alone
+};
+
+class machine : public triad::apps::learner {
  public:
+  using options = tree_transforms::options;
+  using room = machine_options;
+
   // A batch: rows are added, then used.
   virtual void clear() = 0;
   /// False where the batch is full.  The nodes lie within the machine's positions.
@@ -27,25 +36,10 @@ class machine : public triad::examples::learner {
   virtual std::vector<triad::tree_trace> traced(bool trees) = 0;
 
   virtual triad::tree_positions<> const& positions() const = 0;
+
+  /// The machine that the options describe, on a backend, which moves into it; for the backends' units.
+  template <class Ex>
+  static std::unique_ptr<machine> make(Ex ex, options const& o, room const& z);
 };
-
-struct machine_options {
-  index_t symbols;  // <empty> among them
-  index_t depth;    // of the roles
-  index_t batch;    // rows at most
-  bool learns;      // false: room for inference alone
-};
-
-// The machine that the options describe, on one backend; each is a translation unit of its own.  Where a build has not
-// got the backend, its function says so by a data_error.
-std::unique_ptr<machine> make_on_reference(options const& o, machine_options const& z);
-std::unique_ptr<machine> make_on_cpu(options const& o, machine_options const& z);
-std::unique_ptr<machine> make_on_cuda(options const& o, machine_options const& z);
-
-inline std::unique_ptr<machine> make_machine(options const& o, machine_options const& z) {
-  return triad::examples::on_chosen_backend(
-      o, [&] { return make_on_reference(o, z); }, [&] { return make_on_cpu(o, z); },
-      [&] { return make_on_cuda(o, z); });
-}
 
 }  // namespace tree_transforms

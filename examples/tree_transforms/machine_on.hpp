@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "../common/learner_on.hpp"
+#include "../apps/learner_on.hpp"
 #include "models.hpp"
 #include "noise.hpp"
 #include "temperature.hpp"
@@ -22,8 +22,8 @@ namespace tree_transforms {
 
 /// Roles: what the model's interpreter has views of, or nothing.
 template <class Model, class Ex, class Roles>
-class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex> {
-  using base = triad::examples::learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex>;
+class machine_on final : public triad::apps::learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex> {
+  using base = triad::apps::learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex>;
   using base::ex_, base::trainer_;
   using batch_type = triad::tree_batch<float>;
 
@@ -127,9 +127,8 @@ class machine_on final : public triad::examples::learner_on<machine_on<Model, Ex
   batch_type given_{};  // what infer() was asked last
 };
 
-/// The machine that the options describe, on a backend, which moves into it.
 template <class Ex>
-std::unique_ptr<machine> machine_with(Ex ex, options const& o, machine_options const& z) {
+std::unique_ptr<machine> machine::make(Ex ex, options const& o, room const& z) {
   triad::tree_positions<> const positions(2, z.depth);
   auto const sizes = sizes_of(o, z);
   if (o.interpreter == "rows") {

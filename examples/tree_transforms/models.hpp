@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "../common/model_sizes.hpp"
 #include "machine.hpp"
 #include "triad/models/tree_machine.hpp"
 #include "triad/train/initialize.hpp"
@@ -22,7 +21,7 @@ inline triad::tree_machine_options sizes_of(options const& o, machine_options co
           .unit_fillers = true,
           .agent = {.layer = {.width = o.width,
                               .heads = o.heads,
-                              .hidden = triad::examples::hidden_of(o),
+                              .hidden = o.hidden(),
                               .dropout = o.dropout,
                               .norms = triad::norm_position::before,
                               .between = triad::activation::gelu},

@@ -1,7 +1,7 @@
 # The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout and noise included, and the same trees.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER}/tiny)
-include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 foreach(name train validation test)
   file(WRITE ${FOLDER}/tiny/${name}.jsonl "{\"source\": \"( a ( b c ) )\", \"target\": \"( a c )\"}\n{\"source\": \"( a ( c b ) )\", \"target\": \"( a b )\"}\n")

@@ -1,20 +1,21 @@
-// What a run of the tree-transforms program is told: presets, data, machine, training.
+// What a run of the tree-transforms program is told: presets, data, machine, training; and what a machine is asked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 
-#include "../common/toml.hpp"
+#include "../apps/options.hpp"
 #include "kinds.hpp"
 
 namespace tree_transforms {
 
-struct options {
-  // data
+struct options : triad::apps::stack_options {
+  // data: a folder with train, validation, test, ood_new and ood_long; empty: generated
   std::string task = "active-logical";  // kinds.hpp
-  std::string data;                     // a folder with train, validation, test, ood_new and ood_long; empty: generated
   bool one_way = false;                 // to logical forms alone, also where the task goes both ways
   int rows = 10000;                     // generated: for training
   int test_size = 1250;                 // generated: of each other split
@@ -22,14 +23,10 @@ struct options {
   bool skip_deeper =
       false;  // leave rows deeper than `depth` out, as the released program does, instead of refusing them
 
-  // model
-  std::string model = "tree-machine";
-  int steps = 0;       // of the machine; 0: the paper's for the task
-  int depth = 12;      // at most; where the data's trees are less deep, theirs
-  int role_depth = 0;  // levels of roles, where that is more
-  int layers = 1;      // Transformer layers of a step
-  int width = 64, heads = 4, hidden_factor = 4;
-  double dropout = 0.1;
+  // model: layers are Transformer layers of a step
+  int steps = 0;                   // of the machine; 0: the paper's for the task
+  int depth = 12;                  // at most; where the data's trees are less deep, theirs
+  int role_depth = 0;              // levels of roles, where that is more
   std::string choice = "softmax";  // or gumbel: noise and a falling temperature in training; gumbel-released: the
                                    // released program's of it
   std::string operation_choice;    // of operations alone: softmax or gumbel; empty: as choice says
@@ -40,26 +37,30 @@ struct options {
       "rows";                   // or matrices: over random orthonormal roles; learned: by matrices that are parameters
   std::uint64_t role_seed = 1;  // of those roles
 
-  // training
+  // training: after the warm-up, the cosine of the released program's loop
   std::int64_t updates = 20000;
   int batch = 0;  // 0: the paper's for the task
-  double rate = 1e-4, decay = 0.1;
+  double decay = 0.1;
   double beta1 = 0.9, beta2 = 0.95;
-  int warmup = 10000;  // updates; then the cosine of the released program's loop
-  double clip = 1.0;
-  std::uint64_t seed = 1;
-  int seeds = 1;
-  bool recompute = false;
   int train_sample = 1000;  // training rows that are scored at the end; 0: all
 
-  // the run
-  std::string backend = "cpu";
-  std::string arithmetic = "float32";  // of products on a GPU: float32, tf32, bf16
-  int threads = 0;                     // 0: all
-  std::string out;
-  bool resume = false;
-  std::string preset, config;
-  std::set<std::string> given, configured;  // options of the command line, and those that only the config file has
+  // what a machine is asked
+  std::string tree;            // predict, explain: an s-expression
+  std::string split = "test";  // explain: of which split
+  int row = 0;                 // explain: its row, from 1; 0: the programs of all rows
+  double threshold = 0.9;      // a program is extracted where each of its choices has this weight
+  bool programs = false;       // evaluate: extract programs and run them
+  bool discrete = false;       // evaluate: run the likeliest choices
+  bool as_json = false;        // predict
+  std::string json, dot, svg;  // explain: files
+
+  options() {
+    model = "tree-machine";
+    layers = 1, width = 64, heads = 4, dropout = 0.1, rate = 1e-4, warmup = 10000;
+  }
+  void each(triad::apps::option_list& f) override;
+  void restored(triad::checkpoint const& file) override;
+  std::map<std::string, std::string> more_shapes() const override;
 };
 
 /// How operations are chosen: softmax or gumbel.  They have one axis, so the released program's gumbel is gumbel.
@@ -114,54 +115,6 @@ inline void settle(options& o) {
         ", which would end with choices that are softer than those of an evaluation: give a smaller --cooling");
   if ((o.temperature > 1) != (o.cooling > 0))
     throw triad::data_error("--temperature above 1 and --cooling, the updates until it is 1, go together");
-}
-
-/// Every option of a training run with the value it has, as `tree-transforms train --config` reads it back.
-inline std::string to_toml(options const& o) {
-  triad::examples::toml_writer toml;
-  if (!o.preset.empty()) toml.put("preset", o.preset);
-  toml.put("task", o.task);
-  if (!o.data.empty()) toml.put_path("data", o.data);
-  toml.put("one-way", o.one_way)
-      .put("rows", o.rows)
-      .put("test-size", o.test_size)
-      .put("data-seed", o.data_seed)
-      .put("skip-deeper", o.skip_deeper);
-  toml.put("model", o.model)
-      .put("steps", o.steps)
-      .put("depth", o.depth)
-      .put("role-depth", o.role_depth)
-      .put("layers", o.layers);
-  toml.put("width", o.width).put("heads", o.heads).put("hidden-factor", o.hidden_factor).put("dropout", o.dropout);
-  if (auto const both = choice_of_both(o); !both.empty())
-    toml.put("choice", both);
-  else
-    toml.put("operation-choice", choice_of_operations(o)).put("argument-choice", choice_of_arguments(o));
-  toml.put("interpreter", o.interpreter).put("role-seed", o.role_seed);
-  toml.put("temperature", o.temperature).put("cooling", o.cooling);
-  toml.put("updates", o.updates)
-      .put("batch", o.batch)
-      .put("learning-rate", o.rate)
-      .put("weight-decay", o.decay)
-      .put("beta1", o.beta1)
-      .put("beta2", o.beta2);
-  toml.put("warmup", o.warmup)
-      .put("clip-norm", o.clip)
-      .put("seed", o.seed)
-      .put("seeds", o.seeds)
-      .put("recompute", o.recompute);
-  toml.put("train-sample", o.train_sample);
-  toml.put("backend", o.backend).put("precision", o.arithmetic).put("threads", o.threads);
-  return toml.text();
-}
-
-/// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
-inline std::string training_settings(options const& o) {
-  std::set<std::string> names{"preset",       "data",    "test-size", "seeds",  "recompute",
-                              "train-sample", "backend", "precision", "threads"};
-  if (o.cooling == 0)
-    names.insert({"temperature", "cooling"});  // nothing cools: the same run as one that did not know of it
-  return triad::examples::toml_without(to_toml(o), names);
 }
 
 }  // namespace tree_transforms

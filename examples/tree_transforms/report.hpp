@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
-#include "../common/seed_means.hpp"
-#include "../common/table.hpp"
+#include "../apps/seed_means.hpp"
+#include "../apps/table.hpp"
 #include "rows.hpp"
 #include "score.hpp"
 
@@ -28,11 +29,7 @@ inline std::string title_of(split s) {
   }
 }
 
-inline std::string percent(double part) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%.1f", 100 * part);
-  return text;
-}
+inline std::string percent(double part) { return fmt::format("{:.1f}", 100 * part); }
 
 using split_tallies = std::array<tally, splits.size()>;
 
@@ -42,7 +39,7 @@ inline tally const& of(split_tallies const& t, split s) { return t[static_cast<s
 inline bool has_failed(split_tallies const& t) { return of(t, split::train).accuracy() < 0.9; }
 
 inline std::string table_of(split_tallies const& tallies) {
-  triad::examples::text_table table({"", "whole trees", "partial", "rows"});
+  triad::apps::text_table table({"", "whole trees", "partial", "rows"});
   for (auto const s : splits)
     if (auto const& t = of(tallies, s); t.rows > 0)
       table.row({title_of(s), percent(t.accuracy()), percent(t.partial()), std::to_string(t.rows)});
@@ -61,7 +58,7 @@ inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t
   std::vector<std::string> header{"seed"};
   for (auto const s : splits) header.push_back(title_of(s));
   header.push_back("failed");
-  triad::examples::text_table table(header);
+  triad::apps::text_table table(header);
   int failed = 0, learned = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     auto const& r = runs[i];
@@ -73,9 +70,9 @@ inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t
   }
   auto const mean_row = [&](char const* title, std::vector<seed_tallies> const& some, std::string const& last) {
     std::vector<std::string> cells{title};
-    auto const* const one = triad::examples::first_scored(some);
+    auto const* const one = triad::apps::first_scored(some);
     for (auto const s : splits) {
-      auto const m = triad::examples::mean_over(some, [s](seed_tallies const& r) { return of(r.found, s).accuracy(); });
+      auto const m = triad::apps::mean_over(some, [s](seed_tallies const& r) { return of(r.found, s).accuracy(); });
       cells.push_back(!one || of(one->found, s).rows == 0 ? "-" : percent(m.mean) + " ± " + percent(m.standard_error));
     }
     cells.push_back(last);
@@ -87,7 +84,7 @@ inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t
   if (learned > 0 &&
       std::any_of(runs.begin(), runs.end(), [](seed_tallies const& r) { return r.failed && !r.diverged; }))
     mean_row("mean of those that learned", those, "as the paper's");
-  return table.text() + triad::examples::whose_mean(runs, first_seed) + "\n";
+  return table.text() + triad::apps::whose_mean(runs, first_seed) + "\n";
 }
 
 }  // namespace tree_transforms

@@ -1,7 +1,7 @@
 # Checkpoints that describe no model.
 file(REMOVE_RECURSE ${FOLDER})
-include(${CMAKE_CURRENT_LIST_DIR}/../common/program_test.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/../common/sizes_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../apps/sizes_test.cmake)
 
 run(0 generate --one-way --rows 24 --test-size 4 --out ${FOLDER}/data)
 file(STRINGS ${FOLDER}/data/test.jsonl rows)

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "../common/digest.hpp"
-#include "../common/permute.hpp"
+#include "../apps/digest.hpp"
+#include "../apps/permute.hpp"
 #include "generate.hpp"
 #include "options.hpp"
 #include "placed.hpp"
@@ -85,8 +85,8 @@ class task {
 
   /// What the rows add to the settings that a resumed run must have.
   std::string data_setting() const {
-    if (options_.data.empty()) return triad::examples::example_digest::generated();
-    triad::examples::example_digest digest;
+    if (options_.data.empty()) return triad::apps::example_digest::generated();
+    triad::apps::example_digest digest;
     for (index_t i = 0; i < training_rows(); ++i) {
       auto const row = placed(split::train)[i];
       digest.begin();
@@ -109,7 +109,7 @@ class task {
     auto const epoch = update / epoch_updates(), first = update % epoch_updates() * options_.batch;
     if (order_epoch_ != epoch) {
       order_.resize(static_cast<std::size_t>(training_rows()));
-      triad::examples::permute(order_, options_.seed, static_cast<std::uint64_t>(epoch) + 1);
+      triad::apps::permute(order_, options_.seed, static_cast<std::uint64_t>(epoch) + 1);
       order_epoch_ = epoch;
     }
     for (auto i = first; i < std::min<std::int64_t>(first + options_.batch, training_rows()); ++i)

@@ -21,7 +21,7 @@ copy_loaded() {
 # For `build` there: headers and libraries that a bare machine has no packages of.
 copy_for_building() {
   local header folder library found absent=()
-  for header in catch2/catch.hpp catch2/catch_all.hpp CLI/CLI.hpp nlohmann/json.hpp; do
+  for header in catch2/catch.hpp catch2/catch_all.hpp CLI/CLI.hpp nlohmann/json.hpp fmt/core.h toml++/toml.h; do
     folder=$(include_of $header)
     if [[ -n $folder ]]; then cp -RL "$folder/${header%%/*}" $state/include/; else absent+=("$header"); fi
   done

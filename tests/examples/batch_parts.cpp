@@ -1,18 +1,18 @@
 // Sizes of memory, the largest batch that fits, and batches cut into parts.
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/common/batch_parts.hpp"
+#include "../../examples/apps/batch_parts.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "../../examples/common/memory_size.hpp"
+#include "../../examples/apps/memory_size.hpp"
 #include "tests/catch.hpp"
 #include "triad/cpu/backend.hpp"
 
 namespace {
 
-using namespace triad::examples;
+using namespace triad::apps;
 using triad::index_t;
 using triad::test::contains;
 

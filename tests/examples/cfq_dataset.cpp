@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/atomic_file.hpp"
 #include "cfq/data.hpp"
-#include "common/atomic_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -21,7 +21,7 @@ using triad::test::contains;
 
 std::string saved(triad::test::scratch_folder const& folder, std::string const& name, std::string const& content) {
   std::filesystem::create_directories(std::filesystem::path(folder / name).parent_path());
-  triad::examples::write_atomically(folder / name, content);
+  triad::apps::write_atomically(folder / name, content);
   return folder / name;
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("preprocessing gives the real files") {
   }
   std::map<std::string, std::string> known;
   for (auto const* part : {"train", "dev", "test"})
-    for (auto const& pair : triad::examples::read_pairs(folder / "mcd1" / (std::string(part) + ".tsv.gz"))) {
+    for (auto const& pair : triad::apps::read_pairs(folder / "mcd1" / (std::string(part) + ".tsv.gz"))) {
       known[pair.source] = pair.target;
       if (tokenised_question(pair.source) != pair.source || tokenised_query(pair.target) != pair.target)
         FAIL("not a fixed point: " << pair.source);

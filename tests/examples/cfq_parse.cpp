@@ -1,14 +1,16 @@
 // cfq --task parse: which task a command line is about, words by numbers, batches, parts of a folder, scores; and the
 // picture of a tree.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "cfq/parse/score.hpp"
+#include "apps/svg_arcs.hpp"
 #include "cfq/task_of.hpp"
-#include "common/svg_arcs.hpp"
+#include "parse/program.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -77,14 +79,14 @@ TEST_CASE("words and relations of the training set have numbers, the rest is unk
                     contains("\"bee\" is none of the 3 words that the model knows"));
   CHECK(vocabulary::of({question()}, 2).words().size() == dictionary::specials + 1);
 
-  auto const again = vocabulary_from(to_json(v), "file");
+  auto const again = vocabulary::from(to_json(v), "file");
   CHECK(to_json(again) == to_json(v));
-  CHECK_THROWS_WITH(vocabulary_from(nlohmann::json{{"tokens", {"a"}}}, "file"),
+  CHECK_THROWS_WITH(vocabulary::from(nlohmann::json{{"tokens", {"a"}}}, "file"),
                     contains("file: its vocabulary is not one of this task's"));
   auto broken = to_json(v);
   broken["counts"][0] = 0.5;
   CHECK_THROWS_WITH(
-      vocabulary_from(broken, "file"),
+      vocabulary::from(broken, "file"),
       contains("its vocabulary is not one of this task's: counts: expected an integer") && contains("found 0.5"));
 }
 
@@ -98,21 +100,24 @@ TEST_CASE("a run trains on every sentence once an epoch, in batches of no more w
   options o;
   o.tokens = 20;
   o.dev_size = 10;
-  task work(o, data);
+  parser_training work(o, data);
   CHECK(work.measured_on_train());
   CHECK(work.dev().size() == 10);
   CHECK(work.longest() == 7);
   std::vector<int> seen(60, 0);
-  for (std::int64_t u = 0; u < work.epoch_updates(); ++u) {
+  for (std::int64_t u = 0; u < work.updates_of_a_pass(); ++u) {
     std::size_t words = 0;
-    work.batch(u, [&](auto const& s) { words += s.size(), ++seen[static_cast<std::size_t>(s[0].token)]; });
+    for (auto const i : work.batch(u)) {
+      auto const& s = work.examples()[i];
+      words += s.size(), ++seen[static_cast<std::size_t>(s[0].token)];
+    }
     CHECK(words <= 20);
     CHECK(words > 0);
   }
   for (auto n = dictionary::specials; n < work.words().words().size(); ++n)
     if (work.words().words().token(n) != "x") CHECK(seen[static_cast<std::size_t>(n)] == 1);
   o.tokens = 6;
-  CHECK_THROWS_WITH(task(o, data), contains("a training sentence has 7 words: give --tokens as many"));
+  CHECK_THROWS_WITH(parser_training(o, data), contains("a training sentence has 7 words: give --tokens as many"));
 }
 
 TEST_CASE("a folder's parts are read, and what is missing is said") {
@@ -124,7 +129,7 @@ TEST_CASE("a folder's parts are read, and what is missing is said") {
   auto text = question();
   save(folder / "d/dev.conllu", to_conllu(text));
   o.data = folder / "d";
-  CHECK_THROWS_WITH(read_data(o, true), contains("there is no sentence in train.conllu"));
+  CHECK_THROWS_WITH(read_data(o, true), contains("there is no train.conllu, gzipped or not"));
   auto const d = read_data(o, false);
   REQUIRE(d.tests.size() == 1);
   CHECK(d.tests[0].name == "dev");
@@ -137,18 +142,46 @@ TEST_CASE("a tree becomes heads and relations, and runs become a table with mean
   auto const s = with_tree(conllu_of({"Did", "M0", "marry", "M0"}), tree, v);
   CHECK(s.words == std::vector<triad::text::conllu_word>{
                        {"Did", 3, "aux"}, {"M0", 3, "nsubj"}, {"marry", 0, "root"}, {"M0", 2, "obj"}});
-  part_scores one{"test", {}}, two{"test", {}};
-  one.scores.add(question().words, question().words);
-  two.scores.add(question().words, s.words);
-  CHECK(told(two) == "test  exact match 0.00  UAS 75.00  LAS 75.00  (1 sentences, 4 words)");
-  auto const table = table_of({{1, {one}}, {2, {two}}});
+  triad::text::attachment_scores right, wrong;
+  right.add(question().words, question().words);
+  wrong.add(question().words, s.words);
+  auto const one = scores_of("test", right), two = scores_of("test", wrong);
+  CHECK(told(two, 4) == "test  exact match 0.00  UAS 75.00  LAS 75.00  (1 sentences, 4 words)");
+  auto const percent = [](double part) { return fmt::format("{:.2f}", 100 * part); };
+  triad::apps::scored_run first, second;
+  first.seed = 1, first.parts = {one}, second.seed = 2, second.parts = {two};
+  auto const table = triad::apps::table_of({first, second}, percent);
   CHECK_THAT(table, contains("2     test         0.00   75.00   75.00"));
   CHECK_THAT(table, contains("mean  test        50.00   87.50   87.50"));
-  CHECK_THAT(scores_csv({{7, {two}}}), contains("7,test,LAS,75.00\n"));
+  CHECK_THAT(triad::apps::scores_csv({second}, percent), contains("2,test,LAS,75.00\n"));
+  second.diverged = true, second.parts.clear();  // it has no score and is in no mean
+  CHECK_THAT(triad::apps::table_of({first, second}, percent), contains("mean  test       100.00  100.00  100.00"));
+}
+
+TEST_CASE("sentences are read from JSON lines as from CoNLL-U, and what is no tree is told with its line") {
+  triad::test::scratch_folder const folder;
+  auto const good = "{\"tokens\": [\"Did\", \"M0\"], \"heads\": [2, 0], \"labels\": [\"aux\", \"root\"]}\n";
+  options o;
+  o.data = folder / "d";
+  save(folder / "d/train.jsonl", good);
+  save(folder / "d/test_long.jsonl", good);
+  auto const d = read_data(o, true);
+  CHECK(d.train.at(0).words == std::vector<triad::text::conllu_word>{{"Did", 2, "aux"}, {"M0", 0, "root"}});
+  REQUIRE(d.tests.size() == 1);
+  CHECK(d.tests[0].name == "long");
+  for (auto const& [line, said] :
+       {std::pair("{\"tokens\": [\"a\"", "train.jsonl:2:"),
+        {"{\"tokens\": [\"a\"], \"heads\": [1], \"labels\": [\"x\"]}", "train.jsonl:2: the head of token 1 is 1"},
+        {"{\"tokens\": [\"a\", \"b\", \"c\"], \"heads\": [0, 3, 2], \"labels\": [\"x\", \"x\", \"x\"]}", "no tree"},
+        {"{\"tokens\": [\"a\"], \"heads\": [0]}", "expected \"labels\", a list of texts, found none"},
+        {"[1]", "train.jsonl:2: expected an object in braces"}}) {
+    save(folder / "d/train.jsonl", good + std::string(line) + "\n");
+    CHECK_THROWS_WITH(read_data(o, true), contains(said));
+  }
 }
 
 TEST_CASE("a picture has every word, an arc for each parent, and a line for a root") {
-  auto const svg = triad::examples::to_svg({{"a<b", "1", 1, "obj 0.50"}, {"go", "2", 1, "root 1.00"}, {"x", "", -1}});
+  auto const svg = triad::apps::to_svg({{"a<b", "1", 1, "obj 0.50"}, {"go", "2", 1, "root 1.00"}, {"x", "", -1}});
   CHECK_THAT(svg, contains(">a&lt;b</text>"));
   CHECK_THAT(svg, contains(">obj 0.50</text>"));
   CHECK_THAT(svg, contains(" C "));

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "../../examples/apps/random.hpp"
 #include "../../examples/clutrr/data.hpp"
-#include "../../examples/common/random.hpp"
 #include "tests/catch.hpp"
 #include "triad/core/errors.hpp"
 
@@ -76,8 +76,8 @@ TEST_CASE("a published row becomes a graph with numbered words") {
                   "7f,task_1.3,\"[(0, 1), (1, 2), (0, 1)]\",\"['wife', 'daughter', \"\"sister\"\"]\",\"(0, 2)\","
                   "\"('A, \"\"B\"\"', 'C')\",son\r\n");
   auto const data = clutrr::read_data(path);
-  CHECK(data.words.edge_labels == std::vector<std::string>{"daughter", "sister", "wife"});
-  CHECK(data.words.targets == std::vector<std::string>{"son"});
+  CHECK(data.words.edge_labels.names() == std::vector<std::string>{"daughter", "sister", "wife"});
+  CHECK(data.words.targets.names() == std::vector<std::string>{"son"});
   CHECK(data.words.embedding_rows() == 5);
   REQUIRE(data.train.size() == 1);
   auto const& graph = data.train[0];
@@ -227,13 +227,13 @@ TEST_CASE("a mutated file is read or refused, never worse") {
   scratch_folder folder;
   std::string const valid = "task_name," + header + "task_1.2," + good_row + "\ntask_1.2," + good_row + "\n";
   std::string const alphabet = std::string("\"'[](),\\\n\r 019-.task_wife\xef\xbb\xbf\xff") + '\0';
-  auto const pick = [](triad::examples::counter_random& random, std::size_t bound) {
+  auto const pick = [](triad::apps::counter_random& random, std::size_t bound) {
     return static_cast<std::size_t>(random.below(static_cast<int>(bound)));
   };
   int read = 0;
   int refused = 0;
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
-    triad::examples::counter_random random(20240229, seed);
+    triad::apps::counter_random random(20240229, seed);
     std::string text = valid;
     for (int change = 1 + random.below(4); change > 0 && !text.empty(); --change) {
       auto const at = pick(random, text.size());
@@ -263,10 +263,10 @@ TEST_CASE("a mutated file is read or refused, never worse") {
       ++read;
       for (auto const& graph : data.train) {  // whatever was read is sound
         bool sound = graph.nodes <= clutrr::python_list::most_people && graph.query.from < graph.nodes &&
-                     graph.query.to < graph.nodes && graph.target < static_cast<int>(data.words.targets.size());
+                     graph.query.to < graph.nodes && graph.target < data.words.targets.end();
         for (auto const& e : graph.edges)
           sound = sound && e.from >= 0 && e.to >= 0 && e.from < graph.nodes && e.to < graph.nodes && e.from != e.to &&
-                  e.label > 0 && e.label <= static_cast<int>(data.words.edge_labels.size());
+                  e.label > 0 && e.label < data.words.edge_labels.end();
         REQUIRE(sound);
       }
     } catch (triad::data_error const& e) {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "../../examples/apps/random.hpp"
 #include "../../examples/clutrr/family.hpp"
 #include "../../examples/clutrr/genealogy.hpp"
 #include "../../examples/clutrr/generate.hpp"
-#include "../../examples/common/random.hpp"
 #include "tests/catch.hpp"
 
 using clutrr::relation;
@@ -46,7 +46,7 @@ struct known_family {
   std::vector<relation> table;
 
   explicit known_family(std::uint64_t seed, int size, int most_children) {
-    triad::examples::counter_random random(seed);
+    triad::apps::counter_random random(seed);
     people.sample(random, size, most_children);
     for (int a = 0; a < people.size(); ++a)
       for (int b = 0; b < people.size(); ++b) table.push_back(people.between(a, b));
@@ -259,7 +259,7 @@ TEST_CASE("short chains teach every rule that long chains need, evenly over answ
   auto const& words = clutrr::generated_vocabulary();
   std::set<std::pair<relation, relation>> taught;
   std::set<std::vector<relation>> pairs;
-  std::vector<int> answers(words.targets.size(), 0);
+  std::vector<int> answers(words.targets.names().size(), 0);
   int men = 0;
   int facts = 0;
   int const chains_made = 12000;

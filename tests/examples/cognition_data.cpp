@@ -114,7 +114,7 @@ TEST_CASE("each form of data is read from its folder, and what is missing is tol
        {std::pair("mcd3", "run"), std::pair("addprim_turn_left", "turn left"), std::pair("simple_p1", "walk")}) {
     o.split = split;
     CHECK(scan_file(o, "train").ends_with("tasks_train_" + o.split + ".txt"));
-    CHECK(triad::examples::read_pairs(scan_file(o, "train"))[0].source == command);
+    CHECK(triad::apps::read_pairs(scan_file(o, "train"))[0].source == command);
   }
   CHECK_THROWS_WITH(
       data_of(o, true),

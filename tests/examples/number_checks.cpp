@@ -1,6 +1,6 @@
 // Checks of numbers on a command line.
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/common/number_checks.hpp"
+#include "../../examples/apps/number_checks.hpp"
 
 #include <string>
 
@@ -8,10 +8,10 @@
 
 namespace {
 
-using namespace triad::examples;
+using namespace triad::apps;
 
 /// What the check says to a text; nothing: it takes it.
-std::string said(CLI::Validator const& check, std::string text) { return check(text); }
+std::string said(number_check const& check, std::string text) { return check(text); }
 
 TEST_CASE("numbers in range pass, the ends of a range among them") {
   for (auto const* text : {"1", "0.5", "1e-300", "1e6", "+2"}) CHECK(said(positive, text).empty());
@@ -28,7 +28,7 @@ TEST_CASE("numbers out of range, and what is no number, are told what is wanted"
   for (auto const* text : {"-3", "8", "7.01", "nan"})
     CHECK(said(between(-2, 7), text) == std::string(text) + " is not a number from -2 to 7");
   CHECK(said(between(1, 1000000), "0") == "0 is not a number from 1 to 1000000");
-  CHECK(positive.get_description() == "POSITIVE");
+  CHECK(positive.kind == "POSITIVE");
 }
 
 TEST_CASE("whole numbers of 64 bits end where their type does, and do not come round") {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "cfq/options.hpp"
-#include "cfq/parse/record.hpp"
-#include "clutrr/paper.hpp"
+#include "cfq/parse/program.hpp"
+#include "clutrr/clutrr.hpp"
 #include "cognition/options.hpp"
-#include "cogs/options.hpp"
-#include "common/seq2seq/models.hpp"
+#include "cogs/parser.hpp"
+#include "pairs/models.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "tree_transforms/options.hpp"
@@ -64,7 +64,7 @@ TEST_CASE(
                         row{"transformer", 7, 360, 4, 1000, 1e-3, 8000, false},
                         row{"universal-transformer", 8, 360, 4, 500, 1e-3, 8000, true}}) {
     CAPTURE(e.model);
-    auto const o = preset<dependency::options>("paper-dependency", e.model);
+    auto const o = preset<cfq::parse_options>("paper-dependency", e.model);
     CHECK(o.layers == e.layers);
     CHECK(o.width == e.width);
     CHECK(o.heads == e.heads);
@@ -76,7 +76,7 @@ TEST_CASE(
     CHECK(o.attention == triad::triangle_form::full);
     CHECK_NOTHROW(check(o));
   }
-  CHECK_FALSE(preset<dependency::options>("small-dependency").tied);  // ours: a tied one parsed worse
+  CHECK_FALSE(preset<cfq::parse_options>("small-dependency").tied);  // ours: a tied one parsed worse
 }
 
 TEST_CASE("presets have the Edge Transformer paper's Table 1: queries of CFQ") {
@@ -203,13 +203,14 @@ TEST_CASE("preset roberta has the decoder and the number of updates that LRF's p
 }
 
 TEST_CASE("a parser's form of attention is in its settings and its checkpoint where it is not full, as in older runs") {
-  using dependency::options;
+  using options = cfq::parse_options;
   options full, other;
   other.attention = triad::triangle_form::value_ablation;
   CHECK_THAT(to_toml(full), contains("attention = \"full\"\n"));
   CHECK_THAT(training_settings(full), !contains("attention"));
   CHECK_THAT(training_settings(other), contains("attention = \"value-ablation\"\n"));
-  CHECK_FALSE(dependency::to_json(full).contains("attention"));
+  using triad::apps::configuration_of;
+  CHECK_FALSE(configuration_of(full).contains("attention"));
 
   triad::test::scratch_folder const folder;
   auto const path = folder / "model.safetensors";
@@ -217,11 +218,13 @@ TEST_CASE("a parser's form of attention is in its settings and its checkpoint wh
       triad::linear<float>{triad::extents<triad::dyn, triad::dyn>(1, 1)});
   auto const reread = [&](nlohmann::json const& shape) {
     triad::save_checkpoint(path, {.configuration = shape, .vocabulary = nlohmann::json::array()}, some);
-    return dependency::shaped_as(triad::checkpoint(path), other).attention;
+    auto o = other;
+    restore(o, triad::checkpoint(path));
+    return o.attention;
   };
-  CHECK(reread(dependency::to_json(full)) == triad::triangle_form::full);
-  CHECK(reread(dependency::to_json(other)) == triad::triangle_form::value_ablation);
-  auto unknown = dependency::to_json(other);
+  CHECK(reread(configuration_of(full)) == triad::triangle_form::full);
+  CHECK(reread(configuration_of(other)) == triad::triangle_form::value_ablation);
+  auto unknown = configuration_of(other);
   unknown["attention"] = "none";
   CHECK_THROWS_WITH(reread(unknown), contains("an unknown form of attention"));
 

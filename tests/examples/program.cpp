@@ -1,7 +1,5 @@
 // What all programs do with their command line, by a program that does nothing: whose data and whose run, and errors.
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/common/program.hpp"
-
 #include <unistd.h>
 
 #include <cstdint>
@@ -15,20 +13,24 @@
 #include <string>
 #include <vector>
 
+#include "../../examples/apps/config.hpp"
+#include "../../examples/apps/exit_status.hpp"
+#include "../../examples/apps/unused_gpu.hpp"
+#include "../../examples/apps/verbs.hpp"
 #include "tests/catch.hpp"
 
 namespace idle {
 
-struct options {
-  std::string data, backend = "cpu", arithmetic = "float32", out, preset, config, model;
-  int threads = 0, width = 1, heads = 1, warmup = 0, seeds = 1, test_size = 1;
-  double clip = 1;
-  std::uint64_t seed = 1;
-  bool recompute = false, resume = false;
-};
-struct query {
-  std::string checkpoint;
-  bool data_of_run = false;
+struct options : triad::apps::run_options {
+  int test_size = 1;
+  std::string questions;
+
+  void each(triad::apps::option_list& f) override {
+    run_options::each(f);
+    f("data", &data, "").also({"evaluate"}).path();
+    f("test-size", &test_size, "").also({"evaluate"}).free();
+    f("data", &questions, "").only({"predict"});
+  }
 };
 struct seen {
   std::string data;
@@ -38,24 +40,12 @@ struct seen {
 inline seen last;  // what the verb was given
 
 void apply_preset(options&) {}
-void add_train_options(CLI::App& app, options& o) {
-  triad::examples::add_shared_training_options(app, o);
-  app.add_option("--data", o.data);
-}
-void add_query_options(CLI::App& evaluate, CLI::App& predict, CLI::App&, CLI::App&, options& o, query&) {
-  evaluate.add_option("--data", o.data);
-  evaluate.add_option("--test-size", o.test_size);
-  predict.add_option("--data", o.data)->configurable(false);
-}
-int look(options const& o, query const& q) {
-  last = {o.data, o.test_size, q.data_of_run};
+int look(options const& o) {
+  last = {o.data, o.test_size, o.data_of_run};
   return 0;
 }
-int train(options const&) { return 0; }
-int evaluate(options const& o, query const& q) { return look(o, q); }
-int predict(options const& o, query const& q) { return look(o, q); }
-int explain(options const&, query const& q) {
-  if (q.checkpoint == "vast") throw std::length_error("vector::_M_default_append");
+int explain(options const& o) {
+  if (o.run == "vast") throw std::length_error("vector::_M_default_append");
   throw std::bad_alloc();
 }
 
@@ -100,8 +90,14 @@ said run(std::vector<std::string> arguments, std::FILE* stream = stdout) {
   std::vector<char*> argv;
   for (auto& a : arguments) argv.push_back(a.data());
   captured output(stream);
-  int const status = triad::examples::run_verbs<idle::options, idle::query>(
-      {.name = "idle", .about = "a", .train = "t", .evaluate = "e", .predict = "p", .explain = "x"},
+  int const status = triad::apps::run_program<idle::options>(
+      "idle", "a",
+      [](idle::options& o) -> std::vector<triad::apps::verb> {
+        auto const look = [&o] { return idle::look(o); };
+        return {{"train", "t", look}, {"evaluate", "e", look}, {"predict", "p", look}, {"explain", "x", [&o] {
+                                                                                          return idle::explain(o);
+                                                                                        }}};
+      },
       static_cast<int>(argv.size()), argv.data());
   return {status, output.end()};
 }
@@ -132,7 +128,7 @@ TEST_CASE("a trained model is asked about its run's data, and other data are nam
 }
 
 TEST_CASE("a run's folder commands no terminal by the name of its data") {
-  run_folder_of const folder("data = \"/some\x1b[31mdata\"\n");
+  run_folder_of const folder("data = \"/some\\u001B[31mdata\"\n");
   CHECK(run({"evaluate", folder.path}).text == "data: /some?[31mdata, those of the run\n");
 }
 
@@ -152,6 +148,7 @@ TEST_CASE("a run of another program is told by whose it is") {
                                     {"from-parent = false", "cogs"},
                                     {"role-seed = 1", "tree-transforms"},
                                     {"train-on = \"train\"", "cognition"},
+                                    {"program = \"graphs\"", "graphs"},
                                     {"task = \"parse\"", "cfq"},
                                     {"task = \"semantic\"", "cfq"}}) {
     run_folder_of const folder(std::string("width = 3\n") + line + "\n");
@@ -183,23 +180,50 @@ TEST_CASE("seeds end at the largest") {
 
 TEST_CASE("what the command line does not understand has a status of its own, and help has none") {
   for (auto const& wrong : {"--no-such", "--seeds=-1", "--backend=tpu"})
-    CHECK(run({"train", wrong}, stderr).status == triad::examples::misused);
-  CHECK(run({"no-such-verb"}, stderr).status == triad::examples::misused);
-  CHECK(run({}, stderr).status == triad::examples::misused);
+    CHECK(run({"train", wrong}, stderr).status == triad::apps::misused);
+  CHECK(run({"no-such-verb"}, stderr).status == triad::apps::misused);
+  CHECK(run({}, stderr).status == triad::apps::misused);
   for (auto const& help : {"--help", "-h", "--help-all"}) {
     auto const found = run({"train", help}, stdout);
-    CHECK(found.status == triad::examples::all_well);
+    CHECK(found.status == triad::apps::all_well);
     CHECK(found.text.find("examples/idle/README.md") != std::string::npos);
-    CHECK(found.text.find("--warmup") != std::string::npos);  // few options: none is left out
+    CHECK(found.text.find("--test-size") != std::string::npos);  // few options: none is left out
   }
 }
 
 TEST_CASE("a GPU that is not used is told where nobody chose") {
-  using triad::examples::unused_gpu;
+  using triad::apps::unused_gpu;
   CHECK(unused_gpu("cpu", false, "/").find("--backend cuda takes it") != std::string::npos);
   CHECK(unused_gpu("cpu", false, "/no/such/driver").empty());
   CHECK(unused_gpu("cpu", true, "/").empty());
   CHECK(unused_gpu("cuda", false, "/").empty());
+}
+
+TEST_CASE(
+    "options are kept as TOML and read back, whatever is in them, and the list says what a resumed run must have") {
+  idle::options o;
+  o.data = "/with # and \"quotes\" and \\ and \n", o.seed = 18446744073709551615U, o.test_size = 7;
+  auto const text = triad::apps::to_toml(o);
+  run_folder_of const folder(text);
+  auto const file = folder.path + "/config.toml";
+  CHECK(triad::apps::config_value(file, "data") == o.data);
+  CHECK(triad::apps::config_value(file, "test-size") == "7");
+  CHECK(triad::apps::config_value(file, "seed") == "18446744073709551615");
+  CHECK(triad::apps::config_value(file, "no-such-option").empty());
+  CHECK(triad::apps::training_settings(o) == "seed = 18446744073709551615\n");
+}
+
+TEST_CASE("a config file that is no TOML is told with line and column, and an option of 0.1 has its new name") {
+  run_folder_of const folder("seeds = 2\ndata = [1,\n");
+  auto const file = folder.path + "/config.toml";
+  auto const found = run({"train", "--config", file}, stderr);
+  CHECK(found.status == 1);
+  CHECK(found.text.find(file + ":2:") != std::string::npos);
+  std::ofstream(file) << "rate = 0.5\nwords = [1, 2]\n";
+  auto const items = triad::apps::read_config(file);
+  REQUIRE(items.size() == 2);
+  CHECK((items[0].name == "learning-rate" && items[0].text() == "0.5"));
+  CHECK((items[1].name == "tokens" && items[1].text() == "1,2"));
 }
 
 }  // namespace

@@ -14,17 +14,17 @@
 #include <string>
 #include <vector>
 
-#include "../../examples/common/interrupts.hpp"
-#include "../../examples/common/processes.hpp"
-#include "../../examples/common/run_folder.hpp"
-#include "../../examples/common/run_lock.hpp"
-#include "../../examples/common/seed_means.hpp"
+#include "../../examples/apps/interrupts.hpp"
+#include "../../examples/apps/processes.hpp"
+#include "../../examples/apps/run_folder.hpp"
+#include "../../examples/apps/run_lock.hpp"
+#include "../../examples/apps/seed_means.hpp"
 #include "../../examples/tree_transforms/report.hpp"
 #include "tests/catch.hpp"
 
 namespace {
 
-using namespace triad::examples;
+using namespace triad::apps;
 
 struct scratch_folder {
   std::string path = (std::filesystem::temp_directory_path() / ("triad-runs-" + std::to_string(::getpid()))).string();

@@ -7,17 +7,18 @@
 #include <set>
 #include <vector>
 
-#include "common/random.hpp"
-#include "common/seq2seq/batches.hpp"
+#include "apps/random.hpp"
+#include "apps/token_batches.hpp"
 #include "tests/catch.hpp"
 
 namespace {
 
-using namespace seq2seq;
+using namespace triad::apps;
+using triad::index_t;
 using triad::test::contains;
 
 std::vector<pair_length> lengths(int count, int longest, std::uint64_t seed) {
-  triad::examples::counter_random random(seed);
+  triad::apps::counter_random random(seed);
   std::vector<pair_length> result;
   for (int i = 0; i < count; ++i) result.push_back({2 + random.below(longest - 1), 2 + random.below(longest - 1)});
   return result;

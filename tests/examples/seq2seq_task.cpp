@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "common/seq2seq/models.hpp"
-#include "common/seq2seq/record.hpp"
-#include "common/seq2seq/score.hpp"
-#include "common/seq2seq/translate.hpp"
-#include "common/svg_heat_map.hpp"
+#include "apps/svg_heat_map.hpp"
+#include "pairs/models.hpp"
+#include "pairs/score.hpp"
+#include "pairs/trained.hpp"
+#include "pairs/translate.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -243,7 +243,7 @@ TEST_CASE(
   CHECK_NOTHROW(check(plain));
   auto other = plain;
   other.updates = 7, other.beam = 9, other.threads = 2;  // may change where a run goes on
-  auto const settings = [](options const& o) { return record_of(o, {}, {}).settings; };
+  auto const settings = [](options const& o) { return training_settings(o); };
   CHECK(settings(other) == settings(plain));
   other.rate = 1;
   CHECK(settings(other) != settings(plain));
@@ -258,10 +258,10 @@ TEST_CASE(
   CHECK(settings(linear) != settings(longer));
 }
 
-/// Says the source backwards, worth less than another hypothesis; has room for `room` sentences of up to 4 tokens.
+/// Says the source backwards, worth less than another hypothesis; has room for `most` sentences of up to 4 tokens.
 class backwards final : public translator {
  public:
-  explicit backwards(std::size_t room) : room_(room) {}
+  explicit backwards(std::size_t most) : room_(most) {}
   std::vector<std::size_t> batches;
 
   void clear() override { sources_.clear(), targets_.clear(); }
@@ -275,7 +275,7 @@ class backwards final : public translator {
     targets_.emplace_back(target.begin(), target.end());
     return true;
   }
-  index_t room() const override { return 8; }
+  index_t tokens() const override { return 8; }
   double loss() override { return static_cast<double>(targets_.front().size()); }
   layer_weights read_weights() override {
     auto const source = static_cast<double>(sources_.front().size()),
@@ -296,8 +296,8 @@ class backwards final : public translator {
   std::vector<triad::update_record> const& records() override { return records_; }
   int patience() const override { return 1; }
   void initialize(std::uint64_t) override {}
-  void save(std::string const&, triad::examples::run_record const&) override {}
-  std::string load(std::string const&, triad::examples::run_record const&) override { return {}; }
+  void save(std::string const&, triad::apps::run_record const&) override {}
+  std::string load(std::string const&, triad::apps::run_record const&) override { return {}; }
   std::uint64_t step() const override { return 0; }
   triad::trainer_bytes bytes() const override { return {}; }
   index_t parameters() const override { return 0; }
@@ -341,13 +341,13 @@ TEST_CASE("scores are told by kind, and as means over seeds") {
   test_part const part{"gen", {{"a", "A", "one"}, {"b", "B", "one"}, {"c", "C", "two"}, {"d", "D", "two"}}};
   auto const first = score(p, part, {"A", "B", "C", "X"}), second = score(p, part, {"A", "X", "X", "X"});
   CHECK_THAT(first.figures[0].value, WithinAbs(75, 1e-12));
-  CHECK_THAT(first.kinds.at("one").percent(), WithinAbs(100, 1e-12));
-  CHECK_THAT(first.kinds.at("two").percent(), WithinAbs(50, 1e-12));
+  CHECK_THAT(first.kinds[0].percent, WithinAbs(100, 1e-12));
+  CHECK_THAT(first.kinds[1].percent, WithinAbs(50, 1e-12));
   CHECK_THAT(told(first), contains("gen  exact match 75.0  words 4.0\n") && contains("two") && contains("50.0"));
-  CHECK_THAT(means_of({{3, {first}}, {5, {second}}}),
-             contains("gen  exact match") && contains("50.0") && contains("25.00"));
-  CHECK_THAT(scores_csv({{3, {first}}, {5, {second}}}),
-             contains("3,gen,exact match,75\n") && contains("5,gen,exact match of two,0\n"));
+  triad::apps::scored_run one, other;
+  one.seed = 3, one.parts = {first}, other.seed = 5, other.parts = {second};
+  CHECK_THAT(means_of({one, other}), contains("gen  exact match") && contains("50.0") && contains("25.00"));
+  CHECK_THAT(scores_csv({one, other}), contains("3,gen,exact match,75\n") && contains("5,gen,exact match of two,0\n"));
   p.right = [](std::string const&, std::string const&) { return true; };
   CHECK_THAT(score(p, part, {"", "", "", ""}).figures[0].value, WithinAbs(100, 1e-12));
   test_part const alike{"test", {{"a", "A", "one"}}};
@@ -362,7 +362,7 @@ TEST_CASE("a sample is spread evenly, and is everything where nothing is asked f
 }
 
 TEST_CASE("a heat map has a cell for each value, darker where it is larger") {
-  using namespace triad::examples;
+  using namespace triad::apps;
   auto const svg = to_svg(
       heat_map{"reads <x>", "layer", "from", {"layer 1", "layer 2"}, {"embedding", "layer 1"}, {{1}, {0.25, 0}}});
   CHECK_THAT(svg, contains("fill=\"rgb(0,62,120)\"") && contains("fill=\"rgb(255,255,255)\"") && contains(">0.25<") &&

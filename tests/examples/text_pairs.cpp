@@ -1,5 +1,7 @@
 // Readers of pairs of texts: each form by hand, and the published files where they lie beside a checkout.
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/text_pairs.hpp"
+
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -8,13 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "common/text/pairs.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
 namespace {
 
-using namespace triad::examples;
+using namespace triad::apps;
 using triad::test::contains;
 
 std::string saved(triad::test::scratch_folder const& folder, char const* name, std::string const& content) {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "common/text/tokeniser.hpp"
+#include "apps/tokeniser.hpp"
 #include "tests/catch.hpp"
 
 namespace {
 
-using triad::examples::tokens_of;
+using triad::apps::tokens_of;
 using triad::text::joined;
 
 std::string cut(std::string_view text) { return joined(tokens_of(text)); }

@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 #include "tree_transforms/noise.hpp"
-#include "tree_transforms/record.hpp"
+#include "tree_transforms/trained.hpp"
 #include "triad/reference/reference.hpp"
 
 namespace {
@@ -28,7 +28,7 @@ TEST_CASE("one choice is for operations and arguments, unless one has its own, a
       CHECK((text->find(one) != std::string::npos) == !both.empty());
       CHECK((text->find(two) != std::string::npos) == both.empty());
     }
-    auto const kept = to_json(o, 3)["choice"];  // as a checkpoint has it
+    auto const kept = triad::apps::configuration_of(o)["choice"];  // as a checkpoint has it
     if (both.empty())
       CHECK(kept == nlohmann::json{{"operations", operations}, {"arguments", arguments}});
     else

@@ -1,7 +1,6 @@
 // Fuzzes the readers of pairs of texts, SCAN's lines and columns, gzipped or not, of dictionaries and of merges.
 // SPDX-License-Identifier: Apache-2.0
-#include "common/text/pairs.hpp"
-
+#include "apps/text_pairs.hpp"
 #include "reader.hpp"
 #include "triad/io/text/bpe.hpp"
 #include "triad/io/text/dictionary.hpp"
@@ -11,7 +10,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   static fuzz::input_file file("pairs.tsv"), other("pairs.zh");
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
-    for (auto const& pair : examples::read_pairs(file.path()))
+    for (auto const& pair : apps::read_pairs(file.path()))
       fuzz::expect(!pair.source.empty() && !pair.target.empty(), "no pair is empty");
   });
   fuzz::read_or_refuse(file.path(), [&] { (void)text::dictionary::read(file.path()); });
@@ -20,8 +19,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     fuzz::expect(text::bpe::undo(merges.apply("ab abc  b")) == "ab abc b", "words come back");
   });
   other.write("one line\nanother\n");
-  fuzz::read_or_refuse(file.path(), [&] {
-    fuzz::expect(examples::read_parallel(file.path(), other.path()).size() == 2, "a pair a line");
-  });
+  fuzz::read_or_refuse(
+      file.path(), [&] { fuzz::expect(apps::read_parallel(file.path(), other.path()).size() == 2, "a pair a line"); });
   return 0;
 }

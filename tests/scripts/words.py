@@ -10,7 +10,7 @@ from pathlib import Path
 LEFT_OUT = {"shut", "reads", "reading", "share", "shares", "slab", "tall", "note", "notes", "identity", "middles", "own"}
 ENDINGS = ("_settings", "_sizes", "settings")  # what somebody is told is called options
 FOLDERS = ("core", "ops", "tree", "layers", "models", "batches", "decoding", "train", "io", "reference")
-OLD_OPTIONS = "examples/common/renames.hpp"
+OLD_OPTIONS = "examples/apps/renames.hpp"
 LONGEST_GLOSSARY = 15
 
 
@@ -39,7 +39,7 @@ def main(root):
     options = 0
     for path in sorted((root / "examples").rglob("*.hpp")) + sorted((root / "examples").rglob("*.cpp")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            for option in re.findall(r'add_(?:option|flag)\("--([a-z0-9-]+)', line):
+            for option in re.findall(r'(?:add_(?:option|flag)\("--|^ *(?:of\([^"]*|auto& [a-z]+ = )?f\(")([a-z0-9-]+)', line):
                 options += 1
                 if option in old:
                     wrong.append(f"{path.relative_to(root)}:{number}: --{option} has another name now ({OLD_OPTIONS})")

@@ -1,7 +1,7 @@
 # Checkpoints that describe no model.
 file(REMOVE_RECURSE ${FOLDER})
-include(${CMAKE_CURRENT_LIST_DIR}/../../common/program_test.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/../../common/sizes_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../../apps/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../../apps/sizes_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/questions.cmake)
 write_questions(${FOLDER}/data)
 

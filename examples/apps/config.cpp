@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <system_error>
+
+#include "renames.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::apps {
+namespace {
+
+std::string place(std::string const& file, toml::source_region const& where) {
+  return fmt::format("{}:{}:{}", file, where.begin.line, where.begin.column);
+}
+
+std::string text_of(toml::node const& value, std::string const& file) {
+  if (auto const* const text = value.as_string()) return text->get();
+  if (auto const* const number = value.as_integer()) return fmt::to_string(number->get());
+  if (auto const* const number = value.as_floating_point()) return fmt::format("{:.17g}", number->get());
+  if (auto const* const flag = value.as_boolean()) return flag->get() ? "true" : "false";
+  throw data_error(place(file, value.source()) +
+                   ": expected a text, a number, true, false, or a list of these, found something else");
+}
+
+}  // namespace
+
+std::string config_item::text() const { return fmt::format("{}", fmt::join(values, ",")); }
+
+std::vector<config_item> read_config(std::string const& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw data_error(file + ": cannot be opened");
+  std::string text(std::istreambuf_iterator<char>(stream), {});
+  // A seed has 64 bits, and numbers of TOML 63.
+  static std::regex const large("(^|\\n)([a-z-]+ *= *)([0-9]{19,})(?=\\s*(\\n|$))");
+  text = std::regex_replace(text, large, "$1$2\"$3\"");
+  toml::table table;
+  try {
+    table = toml::parse(text, file);
+  } catch (toml::parse_error const& e) {
+    throw data_error(fmt::format("{}: {}; expected lines as width = 64 and model = \"rat\"", place(file, e.source()),
+                                 e.description()));
+  }
+  std::vector<std::pair<toml::source_position, config_item>> found;
+  for (auto const& [key, node] : table) {
+    auto& [where, item] = found.emplace_back(node.source().begin, config_item{renamed(std::string(key.str())), {}});
+    if (auto const* const list = node.as_array())
+      for (auto const& value : *list) item.values.push_back(text_of(value, file));
+    else
+      item.values.push_back(text_of(node, file));
+  }
+  std::sort(found.begin(), found.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
+  std::vector<config_item> items;
+  for (auto& [where, item] : found) items.push_back(std::move(item));
+  return items;
+}
+
+std::string config_value(std::string const& file, std::string const& name) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none)) return {};
+  for (auto const& item : read_config(file))
+    if (item.name == name) return item.text();
+  return {};
+}
+
+std::string toml_text(std::string const& text) {
+  std::ostringstream out;
+  out << toml::toml_formatter(toml::value<std::string>(text), toml::format_flags::none);
+  return out.str();
+}
+
+std::string owner_of(std::string const& file) {
+  static std::map<std::string, std::string> const owners{{"train-lengths", "clutrr"},
+                                                         {"from-parent", "cogs"},
+                                                         {"role-seed", "tree-transforms"},
+                                                         {"train-on", "cognition"}};
+  for (auto const& item : read_config(file)) {
+    if (item.name == "program") return item.text();
+    if (auto const owner = owners.find(item.name); owner != owners.end()) return owner->second;
+    if (item.name == "task" && (item.text() == "semantic" || item.text() == "parse")) return "cfq";
+  }
+  return {};
+}
+
+}  // namespace triad::apps

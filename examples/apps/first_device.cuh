@@ -1,0 +1,24 @@
+// The GPU that a program computes on.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "triad/core/errors.hpp"
+#include "triad/cuda/backend.cuh"
+
+namespace triad::apps {
+
+/// arithmetic: "float32", "tf32" or "bf16".
+inline cuda::backend first_device(std::string const& arithmetic) {
+  auto const how = arithmetic == "tf32"   ? cuda::arithmetic::tf32
+                   : arithmetic == "bf16" ? cuda::arithmetic::bf16
+                                          : cuda::arithmetic::float32;
+  try {
+    return cuda::backend(0, how);
+  } catch (cuda::device_error const& e) {
+    throw data_error(std::string("--backend cuda finds no GPU that it can use: ") + e.what());
+  }
+}
+
+}  // namespace triad::apps

@@ -1,0 +1,47 @@
+// Data sets of JSON lines: their files in a folder, their lines, and what is wrong with one by file and line.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace triad::apps {
+
+/// The files of a data set: train, maybe dev, and test or several test_NAME.
+struct data_files {
+  std::string train, dev;                                  // none: empty
+  std::vector<std::pair<std::string, std::string>> tests;  // test or NAME, and its path; by their names
+};
+
+/// Those of a folder, that end in one of `endings` (".jsonl"), gzipped or not.  needs_train: one that has no train is
+/// refused; else one that has no test.  A file instead of a folder is the one test.  Throws data_error.
+data_files find_data(std::string const& folder, std::vector<std::string> const& endings, bool needs_train);
+
+/// read(value) for each line of a file, or of one text.  Throws data_error with file and line.
+void read_json_lines(std::string const& path, std::function<void(nlohmann::json const&)> const& read);
+nlohmann::json read_json_line(std::string const& line);
+
+/// A member of an object, of this type.  Throws data_error that names it.
+template <class T>
+T member(nlohmann::json const& object, char const* name, char const* expected);
+nlohmann::json const& member(nlohmann::json const& object, char const* name, char const* expected);
+
+/// A text as JSON has it, for lines that are written; what is no UTF-8 is replaced.
+std::string json_text_of(nlohmann::ordered_json const& value);
+
+[[noreturn]] void refuse_member(char const* name, char const* expected, nlohmann::json const& found);
+
+template <class T>
+T member(nlohmann::json const& object, char const* name, char const* expected) {
+  auto const& value = member(object, name, expected);
+  try {
+    return value.get<T>();
+  } catch (nlohmann::json::exception const&) {
+    refuse_member(name, expected, value);
+  }
+}
+
+}  // namespace triad::apps

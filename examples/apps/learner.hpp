@@ -1,0 +1,49 @@
+// A model in training on some backend, behind a small interface, so that a program's loops are compiled once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "triad/train/trainer.hpp"
+
+namespace triad::apps {
+
+/// What a checkpoint holds beside parameters and moments; JSON texts where nothing else is said.
+struct run_record {
+  std::string configuration;  // what shapes the model: must agree
+  std::string vocabulary;     // must agree
+  std::string settings;       // lines "name = value": what the training computes; must agree where a run resumes
+  std::string notes{};        // whatever the run wants back
+  bool resumes = false;
+};
+
+class learner {
+ public:
+  virtual ~learner() = default;
+
+  /// One step on the batch that was filled.
+  virtual void update(double rate) = 0;
+  /// The same in parts: the batch that was filled as a part of the update's, with this fraction of all answers that are
+  /// asked for; then the step.
+  virtual void accumulate(double fraction) = 0;
+  virtual void finish(double rate) = 0;
+  /// The work of an update without the update: for timing.
+  virtual void rehearse() = 0;
+  /// What the updates since the last call found.  On a device this waits for them: it is asked every `patience()`
+  /// updates.
+  virtual std::vector<update_record> const& records() = 0;
+  virtual int patience() const = 0;
+
+  virtual void initialize(std::uint64_t seed) = 0;
+  virtual void save(std::string const& path, run_record const& record) = 0;
+  /// Returns the record's notes.
+  virtual std::string load(std::string const& path, run_record const& record) = 0;
+
+  virtual std::uint64_t step() const = 0;
+  virtual trainer_bytes bytes() const = 0;
+  virtual index_t parameters() const = 0;
+};
+
+}  // namespace triad::apps

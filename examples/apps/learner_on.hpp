@@ -1,0 +1,106 @@
+// A learner made of a triad model and a backend.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "learner.hpp"
+#include "renames.hpp"
+#include "triad/io/checkpoint.hpp"
+#include "triad/train/initialize.hpp"
+
+namespace triad::apps {
+
+/// Interface: learner, or what a program made of it.  Self adds the batch: upload() returns input and answers,
+/// first_values(path) the initialiser of a parameter.
+template <class Self, class Interface, class Model, class Ex>
+class learner_on : public Interface {
+ public:
+  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options const& o)
+      : ex_(std::move(ex)), trainer_(ex_, m, o) {}
+
+  void update(double rate) override {
+    auto const [in, right] = self().upload();
+    trainer_.update(in, right, rate);
+  }
+  void accumulate(double fraction) override {
+    auto const [in, right] = self().upload();
+    trainer_.accumulate(in, right, fraction);
+  }
+  void finish(double rate) override { trainer_.finish(rate); }
+  void rehearse() override {
+    auto const [in, right] = self().upload();
+    trainer_.compute_gradient(in, right);
+    (void)trainer_.loss();  // a device works on while the host goes on; this waits
+  }
+  std::vector<update_record> const& records() override {
+    trainer_.records(records_);
+    return records_;
+  }
+  int patience() const override { return std::is_same_v<typename Ex::memory, host_memory> ? 1 : 16; }
+
+  void initialize(std::uint64_t seed) override {
+    triad::initialize(
+        trainer_.parameters().mutable_values(), seed,
+        [this](std::string const& path) { return self().first_values(path); }, trainer_.parameters().where());
+  }
+
+  void save(std::string const& path, run_record const& record) override {
+    save_checkpoint(path,
+                    {.step = trainer_.step(),
+                     .key = trainer_.given().key,
+                     .configuration = nlohmann::json::parse(record.configuration),
+                     .vocabulary = nlohmann::json::parse(record.vocabulary),
+                     .extra = {{"run", record.notes}, {"settings", record.settings}}},
+                    trainer_.parameters());
+  }
+  std::string load(std::string const& path, run_record const& record) override {
+    auto const file = open_checkpoint(path);
+    file.expect(nlohmann::json::parse(record.configuration), nlohmann::json::parse(record.vocabulary));
+    if (record.resumes) expect_same_settings(path, extra(file, "settings"), record.settings);
+    file.load(trainer_.parameters());
+    if (!record.resumes) expect_finite(path);
+    trainer_.set_step(file.step());
+    return extra(file, "run");
+  }
+
+  std::uint64_t step() const override { return trainer_.step(); }
+  trainer_bytes bytes() const override { return trainer_.bytes(); }
+  index_t parameters() const override { return count_values(trainer_.parameters().values()); }
+
+ protected:
+  Ex ex_;
+  trainer<Model, Ex> trainer_;
+
+ private:
+  Self& self() { return static_cast<Self&>(*this); }
+
+  static std::string extra(checkpoint const& file, char const* name) {
+    auto const found = file.state().extra.find(name);
+    return found == file.state().extra.end() ? std::string() : found->second;
+  }
+
+  /// Weights that are no numbers would answer all the same, and their answers would be scored.
+  void expect_finite(std::string const& path) const {
+    auto const& parameters = trainer_.parameters();
+    walk(parameters.values(), [&](std::string const& name, auto view) {
+      std::vector<element_t<decltype(view)>> host(static_cast<std::size_t>(view.size()));
+      parameters.where().to_host(host.data(), view.data_handle(), host.size() * sizeof(host[0]));
+      auto const bad = std::find_if_not(host.begin(), host.end(), [](auto value) { return std::isfinite(value); });
+      if (bad != host.end())
+        throw data_error(path + ": value " + std::to_string(bad - host.begin()) + " of " + name +
+                         " is not finite, so this model has no answers: its run diverged; train again with a smaller "
+                         "--learning-rate, or another --seed");
+    });
+  }
+
+  std::vector<update_record> records_;
+};
+
+}  // namespace triad::apps

@@ -1,0 +1,76 @@
+// Checks of numbers and questions on a command line, with messages that say what is wanted; NaN and infinity never
+// pass.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+namespace triad::apps {
+
+/// What is wrong with a text, in words; nothing where it is accepted.  kind: in --help.
+struct number_check {
+  std::string kind;
+  std::function<std::string(std::string const&)> wrong;
+
+  std::string operator()(std::string const& text) const { return wrong(text); }
+};
+
+/// Numbers that accepts(double) takes; wanted: in the message to the others.
+template <class Accepts>
+number_check numbers_that(std::string const& kind, std::string const& wanted, Accepts const& accepts) {
+  return {kind, [=](std::string const& text) {
+            char* end = nullptr;
+            double const value = std::strtod(text.c_str(), &end);
+            bool const number = end != text.c_str() && *end == '\0' && std::isfinite(value);
+            return number && accepts(value) ? std::string() : text + " is not " + wanted;
+          }};
+}
+
+inline number_check const positive = numbers_that("POSITIVE", "a number above 0", [](double x) { return x > 0; });
+inline number_check const not_negative =
+    numbers_that("NONNEGATIVE", "a number of 0 or more", [](double x) { return x >= 0; });
+
+/// Both ends included.
+template <class T>
+number_check between(T least, T most) {
+  std::ostringstream range;
+  range << least << " to " << most;
+  return numbers_that(range.str(), "a number from " + range.str(),
+                      [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
+}
+
+/// All of a type, and nothing that would be taken for another number of it: of more digits than fit, or, where there is
+/// no sign, below 0.
+template <class T>
+number_check whole() {
+  auto const range =
+      std::to_string(std::numeric_limits<T>::min()) + " to " + std::to_string(std::numeric_limits<T>::max());
+  return {"INTEGER", [range](std::string const& text) {
+            T value{};
+            auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            return error == std::errc() && end == text.data() + text.size()
+                       ? std::string()
+                       : text + " is not a whole number from " + range;
+          }};
+}
+
+/// Of options whose number is kept in 64 bits, which CLI11 does not bound: seeds, and counts.
+inline number_check const any_seed = whole<std::uint64_t>();
+inline number_check const any_count = whole<std::int64_t>();
+
+/// For an option that asks something: blanks alone are refused.
+inline number_check const not_blank{{}, [](std::string const& text) {
+                                      return text.find_first_not_of(" \t\r\n") == std::string::npos
+                                                 ? std::string("is empty: give what is asked about")
+                                                 : std::string();
+                                    }};
+
+}  // namespace triad::apps

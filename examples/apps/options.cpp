@@ -1,0 +1,154 @@
+// What follows from the list of options, but for the command line and checkpoints.
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "attention_names.hpp"
+#include "config.hpp"
+#include "triad/core/errors.hpp"
+#include "triad/core/sizes.hpp"
+
+namespace triad::apps {
+
+bool option::has_value() const {
+  if (said) return !said->empty();
+  auto const* const text = std::get_if<std::string*>(&value);
+  return text == nullptr || !((*text)->empty() || (is_new && is_default()));
+}
+
+bool option::is_default() const {
+  if (auto const* const text = std::get_if<std::string*>(&value)) return **text == none;
+  return std::visit([](auto* v) { return *v == std::remove_cvref_t<decltype(*v)>{}; }, value);
+}
+
+namespace {
+
+/// A value as TOML has it.
+struct in_toml {
+  bool path;
+
+  std::string operator()(bool* v) const { return *v ? "true" : "false"; }
+  std::string operator()(double* v) const { return fmt::format("{:.17g}", *v); }
+  std::string operator()(std::string* v) const { return toml_text(path ? std::filesystem::absolute(*v).string() : *v); }
+  std::string operator()(triangle_form* v) const { return toml_text(attention_name(*v)); }
+  std::string operator()(std::vector<int>* v) const { return fmt::format("[{}]", fmt::join(*v, ", ")); }
+  std::string operator()(std::vector<std::string>* v) const {
+    std::vector<std::string> texts;
+    for (auto const& text : *v) texts.push_back(toml_text(text));
+    return fmt::format("[{}]", fmt::join(texts, ", "));
+  }
+  std::string operator()(auto* v) const { return fmt::to_string(*v); }
+};
+
+}  // namespace
+
+std::string option::toml() const { return said ? toml_text(*said) : std::visit(in_toml{is_path}, value); }
+
+option const* option_list::find(std::string const& name, std::string const& verb) const {
+  for (auto const& o : all_)
+    if (o.name == name && o.verbs.contains(verb)) return &o;
+  return nullptr;
+}
+
+void run_options::each(option_list& f) {
+  std::set<std::string> const asked{"evaluate", "predict", "explain"};
+  f("run", &run, "A run's folder, or a model.safetensors").only(asked).positional().required();
+  f("config", &config, "Read options from a TOML file, such as the config.toml of a run")
+      .existing_file()
+      .written(false);
+  f("threads", &threads, "Threads; 0: one for each processor.  Results do not depend on it")
+      .also(asked)
+      .not_negative()
+      .free();
+  f("backend", &backend, "cpu; cuda: an NVIDIA GPU, where the program was built for it; reference: plain loops, slow")
+      .also(asked)
+      .one_of({"cpu", "cuda", "reference"})
+      .free();
+  f("precision", &arithmetic,
+    "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits")
+      .also(asked)
+      .one_of({"float32", "tf32", "bf16"})
+      .free();
+  f("seed", &seed, "Of first values, order and dropout");
+  f("seeds", &seeds, "Runs with seed, seed + 1, ...").positive().free();
+  f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/").written(false);
+  f("resume", &resume, "Go on from the folder's checkpoint").written(false);
+}
+
+void width_options::each(option_list& f) {
+  run_options::each(f);
+  f("width", &width, "Hidden size").positive().shapes().within(1, [] { return most_width; });
+  f("heads", &heads, "Attention heads; the width is a multiple").positive().shapes().within(1, [this] {
+    return width;
+  });
+  f("dropout", &dropout, "Rate, of attention weights, branches and feed-forward block").between(0.0, 0.95);
+  f("learning-rate", &rate, "Learning rate after warm-up, from which it falls").positive();
+  f("warmup", &warmup, "Updates of warm-up").not_negative();
+  f("clip-norm", &clip, "Largest norm of a gradient; 0: any").not_negative();
+  f("recompute", &recompute, "Run layers again in backward instead of keeping what they computed").free();
+}
+
+void stack_options::each(option_list& f) {
+  width_options::each(f);
+  f("layers", &layers, "How often the layer is applied").between(1, most_layers).shapes().within(1, [] {
+    return most_layers;
+  });
+  f("hidden-factor", &hidden_factor, "Width of the feed-forward block over the hidden size")
+      .positive()
+      .shapes()
+      .within(1, [this] { return static_cast<int>(largest_size / width); });
+  f("tied", &tied, "One layer's parameters for all, as the paper says; else each its own").opposite("untied").shapes();
+}
+
+index_t stack_options::hidden() const {
+  index_t const wide = std::int64_t{width} * hidden_factor;  // both are below 2^31
+  if (wide < 1 || wide > largest_size)
+    throw data_error(
+        fmt::format("the feed-forward block is --width {} times --hidden-factor {} = {} wide, expected 1 "
+                    "to {}",
+                    width, hidden_factor, wide, largest_size));
+  return wide;
+}
+
+option_list options_of(run_options const& o) {
+  option_list list;
+  const_cast<run_options&>(o).each(list);  // which binds; a list of what is constant is read alone
+  return list;
+}
+
+namespace {
+
+template <class Wanted>
+std::string lines_of(run_options const& o, Wanted const& wanted) {
+  std::string text;
+  for (auto const& one : options_of(o).all())
+    if (one.verbs.contains("train") && one.is_written && one.has_value() && wanted(one))
+      text += one.name + " = " + one.toml() + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string to_toml(run_options const& o) {
+  return lines_of(o, [](option const&) { return true; });
+}
+
+std::string training_settings(run_options const& o) {
+  return lines_of(o, [](option const& one) { return !one.is_free && !(one.is_new && one.is_default()); }) +
+         o.more_settings();
+}
+
+void expect_seeds(run_options const& o) {
+  auto const more = static_cast<std::uint64_t>(o.seeds) - 1;
+  auto const largest = std::numeric_limits<std::uint64_t>::max();
+  if (more > largest - o.seed)
+    throw data_error(fmt::format("--seeds {} from --seed {} go beyond the largest seed, {}: give a smaller --seed",
+                                 o.seeds, o.seed, largest));
+}
+
+}  // namespace triad::apps

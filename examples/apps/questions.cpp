@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "questions.hpp"
+
+#include <cstdio>
+#include <iostream>
+
+#include "triad/core/errors.hpp"
+#include "triad/io/text/gz_lines.hpp"
+#include "triad/io/text/line.hpp"
+
+namespace triad::apps {
+
+void questions::each(option_list& f, std::string const& what) {
+  f("question", &given, what + "; without one, each line of standard input is one").only({"predict"}).positional();
+  f("file", &file, "A file of them, one a line, gzipped or not").only({"predict"}).existing_file();
+}
+
+void questions::answer(std::function<void(std::string const&)> const& answer) const {
+  if (!given.empty() && !file.empty())
+    throw data_error("questions on the command line and --file are two ways to ask: give one");
+  auto const ask = [&](std::string const& question, std::string const& place) {
+    try {
+      answer(question);
+    } catch (data_error const& e) {
+      throw data_error(place + ": " + e.what());
+    }
+    std::fflush(stdout);  // a program may wait for it
+  };
+  long number = 0;
+  if (!given.empty()) {
+    for (auto const& question : given) ask(question, "question " + std::to_string(++number));
+  } else if (!file.empty()) {
+    text::gz_lines lines(file);
+    for (std::string line; lines.next(line);) ask(line, file + ":" + std::to_string(lines.number()));
+  } else {
+    for (std::string line; std::getline(std::cin, line);) {
+      text::trim_line(line, ++number == 1);
+      ask(line, "line " + std::to_string(number) + " of standard input");
+    }
+  }
+}
+
+}  // namespace triad::apps

@@ -1,0 +1,25 @@
+// What predict is asked: arguments, a file, or every line of standard input.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace triad::apps {
+
+struct questions {
+  std::vector<std::string> given;
+  std::string file;
+
+  /// Options of predict; what: of one question, for --help.
+  void each(option_list& f, std::string const& what);
+
+  /// answer(question) for the arguments; else for each line of the file; else of standard input.  What is wrong with
+  /// one is told with where it stands.
+  void answer(std::function<void(std::string const&)> const& answer) const;
+};
+
+}  // namespace triad::apps

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "attention_names.hpp"
+#include "triad/io/json_read.hpp"
+
+namespace triad::apps {
+namespace {
+
+bool is_kept(option const& one) { return !one.key.empty() && one.verbs.contains("train"); }
+
+/// The value of an option as a configuration has it.
+struct as_json {
+  option const& one;
+
+  nlohmann::json operator()(bool* v) const {
+    auto const& [no, yes] = one.key_names;
+    return yes.empty() ? nlohmann::json(*v) : nlohmann::json(*v ? yes : no);
+  }
+  nlohmann::json operator()(triangle_form* v) const { return attention_name(*v); }
+  nlohmann::json operator()(auto* v) const { return *v; }
+};
+
+/// Takes the value of an option from a checkpoint.
+struct from_file {
+  option const& one;
+  checkpoint const& file;
+
+  void operator()(bool* v) const {
+    auto const& yes = one.key_names.second;
+    *v = yes.empty() ? file.setting<bool>(one.key) : file.setting<std::string>(one.key) == yes;
+  }
+  void operator()(int* v) const { *v = file.setting(one.key, one.least(), one.most()); }
+  void operator()(triangle_form* v) const {
+    *v = attention_form(file.setting<std::string>(one.key), file.tensors().file());
+  }
+  void operator()(std::string* v) const {
+    *v = file.setting<std::string>(one.key);
+    if (std::find(one.choices.begin(), one.choices.end(), *v) == one.choices.end())
+      throw data_error(
+          fmt::format("{}: expected one of {} as setting {}, found {}; the checkpoint is damaged, or "
+                      "another program wrote it",
+                      file.tensors().file(), fmt::join(one.choices, ", "), one.key, quoted(nlohmann::json(*v))));
+  }
+  void operator()(auto* v) const { *v = file.setting<std::remove_cvref_t<decltype(*v)>>(one.key); }
+};
+
+/// As if nobody had said anything.
+void reset(option const& one) {
+  std::visit([](auto* v) { *v = {}; }, one.value);
+  if (auto const* const text = std::get_if<std::string*>(&one.value)) **text = one.none;
+}
+
+}  // namespace
+
+void run_options::restored(checkpoint const&) {}
+
+void width_options::restored(checkpoint const& file) {
+  if (width % heads != 0)
+    throw data_error(
+        fmt::format("{}: setting width is {}, expected a multiple of setting heads, which is {}; the "
+                    "checkpoint is damaged, or another program wrote it",
+                    file.tensors().file(), width, heads));
+}
+
+nlohmann::json configuration_of(run_options const& o) {
+  auto json = nlohmann::json::object();
+  for (auto const& one : options_of(o).all())
+    if (is_kept(one) && !(one.is_new && one.is_default())) json[one.key] = std::visit(as_json{one}, one.value);
+  for (auto const& [key, text] : o.more_shapes()) json[key] = nlohmann::json::parse(text);
+  return json;
+}
+
+void restore(run_options& o, checkpoint const& file) {
+  auto const take = [&](auto const& wanted) {
+    option_list list;
+    o.each(list);
+    for (auto const& one : list.all())
+      if (!is_kept(one) || !wanted(one))
+        continue;
+      else if (one.is_new && !file.configuration().contains(one.key))
+        reset(one);
+      else
+        std::visit(from_file{one, file}, one.value);
+  };
+  // The model first: it may decide which options there are.
+  take([](option const& one) { return one.name == "model"; });
+  take([](option const& one) { return one.name != "model"; });
+  for (auto const& one : options_of(o).all())
+    if (one.name == "dropout") reset(one);
+  o.restored(file);
+}
+
+}  // namespace triad::apps

@@ -1,0 +1,49 @@
+// What a checkpoint says of its model: the options that shape it, and back.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "network.hpp"
+#include "options.hpp"
+#include "renames.hpp"
+#include "run_folder.hpp"
+#include "triad/io/checkpoint.hpp"
+
+namespace triad::apps {
+
+/// The options that shape the model.
+nlohmann::json configuration_of(run_options const& o);
+
+/// The same out of a checkpoint; what does not shape a model stays as it is, but for dropout, of which there is none.
+/// Throws data_error that names the file, the setting and its value.
+void restore(run_options& o, checkpoint const& file);
+
+/// words: to_json(words) is found by its type.
+template <class Words>
+run_record record_of(run_options const& o, Words const& words) {
+  return {configuration_of(o).dump(), json_text(to_json(words), "the vocabulary"), training_settings(o)};
+}
+
+/// A trained model out of a run's folder.
+template <class Net>
+struct trained {
+  typename Net::vocabulary words;
+  typename Net::options options;  // of the model, and how it runs
+  std::unique_ptr<Net> net;
+
+  /// Reads o.run, a folder or a checkpoint.  room(words, options): the room that the model needs.  Throws data_error.
+  template <class Room>
+  trained(typename Net::options const& o, Room const& room) : options(o) {
+    auto const path = checkpoint_of(o.run);
+    auto const file = open_checkpoint(path);
+    words = Net::vocabulary::from(file.vocabulary(), path);
+    restore(options, file);
+    net = make<Net>(options, room(words, options));
+    net->load(path, record_of(options, words));
+  }
+};
+
+}  // namespace triad::apps

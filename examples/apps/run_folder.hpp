@@ -1,0 +1,72 @@
+// The folder of a run: made before anything is computed for it, and read where a run is named.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "interrupts.hpp"
+#include "run_lock.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::apps {
+
+/// `inside`: a folder of its own below `out`, or none.
+inline void make_folder(std::string const& out, std::string const& inside = {}) {
+  std::error_code failure;
+  std::filesystem::create_directories(inside.empty() ? out : out + "/" + inside, failure);
+  if (failure)
+    throw data_error("cannot make the folder " + out + ": " + failure.message() + "; give another with --out");
+}
+
+/// A training run's folder, made, with plots/ in it, and no other run's until the end of this; none where `out` is
+/// none.
+class run_folder {
+ public:
+  explicit run_folder(std::string const& out) {
+    if (out.empty()) return;
+    make_folder(out, "plots");
+    lock_.emplace(out);
+    remove_leftovers(out + "/plots");
+  }
+
+ private:
+  std::optional<run_lock> lock_;
+};
+
+/// The folder of one seed's run, made: `out` itself, or one below it where there are several seeds; none where `out` is
+/// none.
+inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t seed) {
+  auto const folder = out.empty() || seeds == 1 ? out : out + "/seed-" + std::to_string(seed);
+  if (!folder.empty()) make_folder(folder);
+  return folder;
+}
+
+/// What is said where Ctrl-C or SIGTERM ended a run that wrote to `out`; the program's exit status.
+inline int report_interrupted(std::string const& out) {
+  if (out.empty())
+    std::printf("interrupted; there was no --out, so nothing of this run is kept\n");
+  else
+    std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.c_str());
+  return interrupted_status();
+}
+
+/// The checkpoint of a run, which is named by its folder or by the file itself.
+inline std::string checkpoint_of(std::string const& run) {
+  std::error_code none;
+  return std::filesystem::is_directory(run, none) ? run + "/model.safetensors" : run;
+}
+/// The options that it was trained with, beside the checkpoint; of one that was set aside, model.safetensors.old, those
+/// of that name. Nothing where a file has another name.
+inline std::string config_of(std::string const& run) {
+  std::filesystem::path const checkpoint(checkpoint_of(run));
+  std::string const usual = "model.safetensors", name = checkpoint.filename().string();
+  return name.starts_with(usual) ? (checkpoint.parent_path() / ("config.toml" + name.substr(usual.size()))).string()
+                                 : std::string();
+}
+
+}  // namespace triad::apps

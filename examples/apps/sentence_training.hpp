@@ -1,0 +1,102 @@
+// What parsers of sentences are trained on, by numbers: the part of a training that does not depend on the task.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "digest.hpp"
+#include "epoch_batches.hpp"
+#include "record.hpp"
+#include "run_folder.hpp"
+#include "training.hpp"
+#include "triad/train/schedule.hpp"
+
+namespace triad::apps {
+
+/// Net: with clear() and add(sentence).  What is derived from this fills words_, examples_ and net_, and says which
+/// examples an update has.
+template <class Net, class Token>
+class sentence_training : public training {
+ public:
+  using options = typename Net::options;
+
+  /// unit: what a batch is made of.
+  sentence_training(options const& o, std::string unit) : options_(o), unit_(std::move(unit)) {}
+
+  learner& net() override { return *net_; }
+  run_plan plan() override {
+    return {.model = options_.model,
+            .updates = updates(),
+            .epoch_updates = epoch_updates(),
+            .batch = batch_size(),
+            .example = unit_,
+            .record = record_of(options_, words_),
+            .data = data_setting()};
+  }
+  void fill(std::int64_t update, std::function<void(batch_part const&)> const& use) override {
+    net_->clear();
+    for (auto const i : batch(update))
+      if (!net_->add(examples_[i])) throw std::logic_error("a batch within its bounds has no room");
+    use({});
+  }
+  double rate(std::int64_t update) override {
+    linear_warmup const schedule{options_.rate, static_cast<double>(options_.warmup), static_cast<double>(updates())};
+    return schedule.rate(static_cast<std::uint64_t>(update));
+  }
+
+  virtual std::int64_t updates() = 0;
+  virtual std::int64_t epoch_updates() = 0;
+  virtual std::int64_t batch_size() = 0;
+  virtual std::span<std::size_t const> batch(std::int64_t update) = 0;
+  /// What the sentences add to the settings that a resumed run must have.
+  virtual std::string data_setting() = 0;
+
+ protected:
+  void add(std::vector<Token> sentence) {
+    longest_ = std::max(longest_, static_cast<int>(sentence.size()));
+    examples_.push_back(std::move(sentence));
+  }
+  /// each(digest, token) adds what a token is.
+  template <class Each>
+  std::string digest(Each const& each) const {
+    example_digest all;
+    for (auto const& sentence : examples_) {
+      all.begin();
+      for (auto const& token : sentence) each(all, token);
+    }
+    return all.setting();
+  }
+
+  options const& options_;
+  typename Net::vocabulary words_;
+  std::vector<std::vector<Token>> examples_;
+  int longest_ = 0;  // of them
+  std::unique_ptr<Net> net_;
+
+ private:
+  std::string unit_;
+};
+
+/// f(sentence, what the model says of it) for all of them, in batches that fit; numbered(sentence): its tokens.
+template <class Net, class Sentence, class Numbered, class F>
+void parse_in_batches(Net& net, std::vector<Sentence> const& all, Numbered const& numbered, F const& f) {
+  for (std::size_t next = 0; next < all.size();) {
+    net.clear();
+    auto const first = next;
+    while (next < all.size() && net.add(numbered(all[next]))) ++next;
+    if (next == first)
+      throw data_error("a sentence of " + std::to_string(numbered(all[next]).size()) +
+                       " words is longer than there is room for");
+    auto const& found = net.infer();
+    for (auto i = first; i < next; ++i) f(all[i], found[i - first]);
+  }
+}
+
+}  // namespace triad::apps

@@ -1,0 +1,102 @@
+// Pairs of source and target text for sequence-to-sequence models, in the forms in which they are published.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   SCAN      IN: jump twice OUT: I_JUMP I_JUMP       one line each
+//   columns   source<TAB>target, as CFQ; or source<TAB>target<TAB>kind, as COGS
+//   parallel  two files, line for line, as translations
+// Any of the files may be gzipped.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+#include "triad/io/text/characters.hpp"
+#include "triad/io/text/gz_lines.hpp"
+
+namespace triad::apps {
+
+struct text_pair {
+  std::string source, target;  // tokens with one space between two; neither is empty
+  std::string kind;            // of sentence; empty where the file does not say
+
+  friend bool operator==(text_pair const&, text_pair const&) = default;
+};
+
+/// A line of SCAN.
+inline text_pair from_scan(std::string_view line) {
+  constexpr std::string_view in = "IN:", out = " OUT:";
+  auto const at = line.find(out);
+  if (!line.starts_with(in) || at == std::string_view::npos || line.find(out, at + 1) != std::string_view::npos)
+    throw data_error("a line of SCAN is expected: IN: command OUT: actions");
+  return {text::joined(text::words(line.substr(in.size(), at - in.size()))),
+          text::joined(text::words(line.substr(at + out.size()))),
+          {}};
+}
+
+/// A line of two or three columns with tabs between them.
+inline text_pair from_columns(std::string_view line) {
+  constexpr auto none = std::string_view::npos;
+  auto const first = line.find('\t'), second = first == none ? none : line.find('\t', first + 1);
+  if (first == none || (second != none && line.find('\t', second + 1) != none))
+    throw data_error("source and target, or source, target and kind, are expected with tabs between them");
+  auto const target = line.substr(first + 1, second == none ? none : second - first - 1);
+  return {text::joined(text::words(line.substr(0, first))), text::joined(text::words(target)),
+          second == none ? std::string() : std::string(line.substr(second + 1))};
+}
+
+namespace detail {
+
+inline void expect_words(text_pair const& pair) {
+  if (pair.source.empty()) throw data_error("the source has no words");
+  if (pair.target.empty()) throw data_error("the target has no words");
+}
+
+}  // namespace detail
+
+/// Pairs of one file: SCAN where its first line begins with IN:, else columns. Throws data_error, with file and line,
+/// where a line has not the form.
+inline std::vector<text_pair> read_pairs(std::string const& path) {
+  std::vector<text_pair> pairs;
+  text::gz_lines lines(path);
+  bool scan = false;
+  for (std::string line; lines.next(line);) {
+    if (line.empty()) continue;
+    if (pairs.empty()) scan = line.starts_with("IN:");
+    try {
+      pairs.push_back(scan ? from_scan(line) : from_columns(line));
+      detail::expect_words(pairs.back());
+    } catch (data_error const& e) {
+      throw data_error(path + ":" + std::to_string(lines.number()) + ": " + e.what());
+    }
+  }
+  if (pairs.empty()) throw data_error(path + ": there is no pair in it");
+  return pairs;
+}
+
+/// Pairs of two files, line for line. Throws data_error where one is longer, and where a line has no words.
+inline std::vector<text_pair> read_parallel(std::string const& sources, std::string const& targets) {
+  std::vector<text_pair> pairs;
+  text::gz_lines from(sources), to(targets);
+  for (std::string source, target;;) {
+    bool const more = from.next(source), more_there = to.next(target);
+    if (more != more_there) {
+      auto const& shorter = more ? to : from;
+      auto const& longer = more ? from : to;
+      throw data_error(longer.path() + ":" + std::to_string(longer.number()) + ": " + shorter.path() +
+                       " ends before this line; expected a line for each line");
+    }
+    if (!more) break;
+    pairs.push_back({text::joined(text::words(source)), text::joined(text::words(target)), {}});
+    if (pairs.back().source.empty())
+      throw data_error(sources + ":" + std::to_string(from.number()) + ": the line has no words");
+    if (pairs.back().target.empty())
+      throw data_error(targets + ":" + std::to_string(to.number()) + ": the line has no words");
+  }
+  if (pairs.empty()) throw data_error(sources + ": there is no line in it");
+  return pairs;
+}
+
+}  // namespace triad::apps

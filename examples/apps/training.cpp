@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "exit_status.hpp"
+#include "run_folder.hpp"
+#include "svg_plot.hpp"
+#include "table.hpp"
+
+namespace triad::apps {
+
+scored_run train_one(run_options const& o, training& t, std::string const& out) {
+  auto plan = t.plan();
+  plan.out = out, plan.config = to_toml(o), plan.seed = o.seed, plan.resume = o.resume;
+  scored_run run;
+  static_cast<run_log&>(run) =
+      train(t.net(), plan,
+            {[&](std::int64_t update, auto const& use) { t.fill(update, use); },
+             [&](std::int64_t update) { return t.rate(update); }, [&] { return t.validate(); }});
+  run.seed = o.seed;
+  if (run.interrupted || run.diverged) return run;
+  run.parts = t.score();
+  run.failed = !t.learned(run.validation);
+  return run;
+}
+
+std::optional<std::vector<scored_run>> train_seeds(run_options& o, std::string const& folder, make_training const& make,
+                                                   std::function<void(scored_run const&)> const& say) {
+  std::vector<scored_run> runs;
+  auto const seeds = o.seeds;
+  auto const first = o.seed;
+  o.seeds = 1;
+  for (int i = 0; i < seeds; ++i, ++o.seed) {
+    auto const out = seed_folder(folder, seeds, o.seed);
+    runs.push_back(train_one(o, *make(out), out));
+    if (runs.back().interrupted) {
+      report_interrupted(out);
+      return std::nullopt;
+    }
+    say(runs.back());
+    std::fflush(stdout);
+  }
+  o.seeds = seeds, o.seed = first;
+  return runs;
+}
+
+namespace {
+
+/// A line for each run: values(run), one for each epoch.
+template <class Values>
+plot epochs_of(plot p, std::vector<scored_run> const& runs, Values const& values) {
+  for (auto const& run : runs) {
+    series s{"seed " + std::to_string(run.seed), {}, values(run), {}, false, false};
+    for (std::size_t e = 0; e < s.y.size(); ++e) s.x.push_back(static_cast<double>(e + 1));
+    p.lines.push_back(std::move(s));
+  }
+  return p;
+}
+
+}  // namespace
+
+void write_plots(run_options const& o, std::vector<scored_run> const& runs, plot_texts const& say) {
+  write_svg(o.out + "/plots/loss.svg", epochs_of({"Training loss", "epoch", say.loss, {}, 0.0, {}}, runs,
+                                                 [](scored_run const& r) { return r.losses; }));
+  if (say.validation.empty()) return;
+  plot measured{"Validation accuracy", "epoch", say.validation, {}, 0.0, 1.0};
+  if (say.loss_validates) measured.title = "Validation loss", measured.y_to.reset();
+  write_svg(o.out + "/plots/" + say.file + ".svg",
+            epochs_of(std::move(measured), runs, [](scored_run const& r) { return r.validations; }));
+}
+
+std::string table_of(std::vector<scored_run> const& runs, value_text text) {
+  auto const* const one = first_scored(runs);
+  std::vector<std::string> header{"seed", "part"};
+  if (one && !one->parts.empty())
+    for (auto const& f : one->parts.front().figures) header.push_back(f.name);
+  text_table table(header);
+  for (auto const& run : runs)
+    for (auto const& part : run.parts) {
+      std::vector<std::string> row{std::to_string(run.seed), part.part};
+      for (auto const& f : part.figures) row.push_back(text(f.value));
+      table.row(row);
+    }
+  if (runs.size() < 2 || !one) return table.text();
+  for (std::size_t part = 0; part < one->parts.size(); ++part) {
+    std::vector<std::string> mean{"mean", one->parts[part].part}, error{"+-", ""};
+    for (std::size_t f = 0; f < one->parts[part].figures.size(); ++f) {
+      auto const m = mean_over(runs, [&](scored_run const& run) { return run.parts[part].figures[f].value; });
+      mean.push_back(text(m.mean));
+      error.push_back(text(m.standard_error));
+    }
+    table.row(mean).row(error);
+  }
+  return table.text();
+}
+
+std::string scores_csv(std::vector<scored_run> const& runs, value_text text) {
+  std::string all = "seed,part,figure,value\n";
+  for (auto const& run : runs)
+    for (auto const& part : run.parts) {
+      auto const add = [&](std::string const& name, double value) {
+        all += fmt::format("{},{},{},{}\n", run.seed, part.part, name, text(value));
+      };
+      for (auto const& f : part.figures) add(f.name, f.value);
+      for (auto const& k : part.kinds) add("exact match of " + k.kind, k.percent);
+    }
+  return all;
+}
+
+int status_of(std::vector<scored_run> const& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](scored_run const& r) { return r.failed; }) ? did_not_reach : all_well;
+}
+
+}  // namespace triad::apps

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "atomic_file.hpp"
+#include "interrupts.hpp"
+#include "metrics_file.hpp"
+#include "progress.hpp"
+#include "run_lock.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::apps {
+
+void detail::set_aside(std::string const& folder) {
+  namespace fs = std::filesystem;
+  static constexpr std::array<char const*, 3> files{"model.safetensors", "metrics.csv", "config.toml"};
+  auto const name = [&](char const* file, int number) {
+    return fmt::format("{}/{}.old{}", folder, file, number > 1 ? std::to_string(number) : "");
+  };
+  int number = 1;
+  while (std::any_of(files.begin(), files.end(), [&](char const* file) { return fs::exists(name(file, number)); }))
+    ++number;
+  for (auto const* file : files) {
+    auto const path = folder + "/" + file;
+    std::error_code failure;
+    if (fs::exists(path)) fs::rename(path, name(file, number), failure);
+    if (failure)
+      throw data_error(
+          fmt::format("{}: an earlier run's file cannot be renamed to {}: {}; see that the folder may be "
+                      "written, or give another with --out",
+                      path, name(file, number), failure.message()));
+  }
+  fmt::print(
+      "{} had a run already, which --resume would have gone on with: its checkpoint is now {}, metrics.csv and "
+      "config.toml are called so too\n",
+      folder, name(files[0], number));
+}
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
+
+/// What a process that was interrupted within an epoch leaves to the next: the losses of its updates, and the seconds
+/// of the run so far.
+struct unfinished_epoch {
+  double loss_sum = 0;
+  long long updates = 0;
+  double seconds = 0;
+
+  std::string text() const { return fmt::format("{:a} {} {:.2f}", loss_sum, updates, seconds); }
+  static unfinished_epoch from(std::string const& text) {
+    unfinished_epoch e;
+    std::sscanf(text.c_str(), "%lf %lld %lf", &e.loss_sum, &e.updates, &e.seconds);
+    return e;
+  }
+};
+
+/// Goes on from the checkpoint where that is asked for.
+unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, std::string const& checkpoint) {
+  bool const there = !checkpoint.empty() && std::filesystem::exists(checkpoint);
+  if (there && plan.resume) {
+    record.resumes = true;
+    auto const left = unfinished_epoch::from(net.load(checkpoint, record));
+    if (static_cast<std::int64_t>(net.step()) > plan.updates)
+      throw data_error(
+          fmt::format("{} has {} updates, more than the {} of this run: leave --resume out, or let the "
+                      "run be longer",
+                      checkpoint, net.step(), plan.updates));
+    return left;
+  }
+  if (there)
+    detail::set_aside(plan.out);
+  else if (plan.resume)
+    fmt::print("no checkpoint in {}: this run begins at the beginning\n", plan.out.empty() ? "(no --out)" : plan.out);
+  return {};
+}
+
+/// Says what the run will take, from the planned memory and one rehearsed update.
+void announce(learner& net, run_plan const& plan, training_steps const& steps) {
+  auto const rehearse = [&] { steps.fill(0, [&](batch_part const&) { net.rehearse(); }); };
+  rehearse();
+  auto const start = clock::now();
+  rehearse();
+  auto const one = seconds_since(start);
+  fmt::print("{}, {} parameters; {} updates of {} {}; memory {:.0f} MiB{}; about {}\n", plan.model, net.parameters(),
+             plan.updates, plan.batch, plan.example, static_cast<double>(net.bytes().total()) / 1048576, plan.within,
+             duration(one * static_cast<double>(plan.updates)));
+  if (plan.out.empty()) fmt::print("no --out: nothing of this run is kept\n");
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+run_log train(learner& net, run_plan const& plan, training_steps const& steps) {
+  std::optional<run_lock> lock;
+  if (!plan.out.empty()) lock.emplace(plan.out);
+  net.initialize(plan.seed);
+  auto const checkpoint = plan.out.empty() ? std::string() : plan.out + "/model.safetensors";
+  run_record record = plan.record;
+  record.settings += plan.data;
+  auto epoch_so_far = resumed(net, plan, record, checkpoint);
+  if (!plan.out.empty()) write_atomically(plan.out + "/config.toml", plan.config);
+  auto const begin = static_cast<std::int64_t>(net.step());
+  metrics_file metrics(plan.out.empty() ? std::string() : plan.out + "/metrics.csv", net.step());
+  auto const save = [&] {
+    record.notes = epoch_so_far.text();
+    if (!checkpoint.empty()) net.save(checkpoint, record);
+  };
+  announce(net, plan, steps);
+  detail::interrupt_guard const guard;
+  run_log log;
+  progress shown(fmt::format("{} seed {}", plan.model, plan.seed), plan.updates * plan.batch, plan.example,
+                 begin * plan.batch);
+  auto const start = clock::now();
+  double const before = std::max(metrics.seconds(), epoch_so_far.seconds);
+  auto epoch_start = start;
+  std::int64_t epoch_begin = begin;  // of this process
+  update_record last{};
+  bool validated = false;  // since the last update
+  for (std::int64_t update = begin; update < plan.updates; ++update) {
+    make_update(net, steps.fill, update, steps.rate(update));
+    validated = false;
+    bool const epoch_ends = (update + 1) % plan.epoch_updates == 0 || update + 1 == plan.updates;
+    if (!epoch_ends && !detail::interrupted && (update + 1) % net.patience() != 0) continue;
+    for (auto const& r : net.records()) {
+      if (!std::isfinite(r.loss) || !std::isfinite(r.norm)) {
+        auto const at = static_cast<std::int64_t>(r.step);
+        shown.finish();
+        fmt::print(stderr,
+                   "the loss is {:g} at update {} (batch {} of epoch {}), the gradient's norm {:g}: stopped{}\n",
+                   r.loss, at, at % plan.epoch_updates, at / plan.epoch_updates + 1, r.norm,
+                   checkpoint.empty() ? "" : "; the last checkpoint is kept");
+        log.diverged = log.failed = true;
+        break;
+      }
+      epoch_so_far.loss_sum += r.loss;
+      ++epoch_so_far.updates;
+      last = r;
+    }
+    if (log.diverged) break;
+    shown.update((update + 1) * plan.batch, fmt::format("loss {:.4f}", last.loss));
+    if (epoch_ends) {
+      auto const epoch = update / plan.epoch_updates + 1;
+      double const seconds = seconds_since(epoch_start),
+                   mean = epoch_so_far.loss_sum / static_cast<double>(epoch_so_far.updates);
+      log.validation = steps.validate();
+      validated = true;
+      metrics.add(fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.2f},{:.0f}", epoch, update + 1, mean,
+                              steps.rate(update), last.norm, log.validation, before + seconds_since(start),
+                              static_cast<double>((update + 1 - epoch_begin) * plan.batch) / seconds));
+      epoch_so_far = {};
+      save();
+      epoch_start = clock::now();
+      epoch_begin = update + 1;
+    }
+    if (detail::interrupted) {
+      if (!epoch_ends) {
+        epoch_so_far.seconds = before + seconds_since(start);
+        save();
+      }
+      log.interrupted = true;
+      break;
+    }
+  }
+  shown.finish();
+  log.seconds = before + seconds_since(start);
+  log.losses = metrics.losses();
+  log.validations = metrics.validations();
+  if (!log.interrupted && !log.diverged && !validated)
+    log.validation = steps.validate();  // of weights that are no numbers nothing is asked
+  return log;
+}
+
+}  // namespace triad::apps

@@ -1,0 +1,67 @@
+// One training run: updates, an evaluation and a checkpoint after every epoch, and its folder.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "batch_parts.hpp"
+#include "learner.hpp"
+
+namespace triad::apps {
+
+struct run_plan {
+  std::string model;            // for people
+  std::string out{}, config{};  // the run's folder, or none; the text of its config.toml
+  std::uint64_t seed = 1;
+  bool resume = false;
+  std::int64_t updates = 0, epoch_updates = 1,
+               batch = 1;            // the last epoch may be shorter; batch: examples of an update
+  std::string example = "examples";  // what a batch is made of
+  std::string within{};              // of the memory: what it was to fit, and what follows
+  run_record record{};
+  std::string data{};  // a line of its settings: the examples, as example_digest tells them
+};
+
+struct run_log {
+  std::vector<double> losses, validations;  // mean loss of every epoch, and what its weights were worth
+  double seconds = 0;                       // of all processes that ran it
+  double validation = 0;                    // of the weights at the end; of a failed run, of its last checkpoint, or 0
+  bool interrupted = false;
+  bool diverged = false;  // the loss was no longer finite
+  bool failed = false;    // that, or what a program says of what was learned
+};
+
+namespace detail {
+/// An earlier run's files in a folder where another begins get names that no file has.
+void set_aside(std::string const& folder);
+}  // namespace detail
+
+/// What a line about a run ends with; unlearned: where its loss was finite and the program calls it failed all the
+/// same.
+inline char const* failure_of(run_log const& r, char const* unlearned) {
+  return r.diverged ? "  failed" : r.failed ? unlearned : "";
+}
+
+/// What an update does: fill(update, use) fills the learner's batch of that number, in parts (batch_parts.hpp),
+/// rate(update) is its learning rate; validate() is what a checkpoint is worth.
+struct training_steps {
+  std::function<void(std::int64_t update, std::function<void(batch_part const&)> const& use)> fill;
+  std::function<double(std::int64_t update)> rate;
+  std::function<double()> validate;
+};
+
+/// Trains; nothing is written where there is no folder.
+run_log train(learner& net, run_plan const& plan, training_steps const& steps);
+
+/// The same, where fill(update) may fill the batch whole.
+template <class Fill, class Rate, class Validate>
+run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& rate, Validate const& validate) {
+  return train(
+      net, plan,
+      training_steps{[&](std::int64_t update, auto const& use) { each_part(fill, update, use); }, rate, validate});
+}
+
+}  // namespace triad::apps

@@ -1,0 +1,235 @@
+// The command line by CLI11.
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <new>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "attention_names.hpp"
+#include "config.hpp"
+#include "exit_status.hpp"
+#include "help.hpp"
+#include "printed.hpp"
+#include "renames.hpp"
+#include "run_folder.hpp"
+#include "triad/core/buffer.hpp"
+#include "triad/core/errors.hpp"
+#include "unused_gpu.hpp"
+
+namespace triad::apps {
+namespace {
+
+using arguments = std::vector<std::string>;
+
+CLI::Validator validator(number_check const& c) {
+  return {[c](std::string& text) { return c(text); }, c.kind};
+}
+
+void add(CLI::App& app, option const& one) {
+  auto const name = one.is_positional ? one.name : "--" + one.name;
+  auto* const added = std::visit(
+      [&](auto* v) -> CLI::Option* {
+        using type = std::remove_cvref_t<decltype(*v)>;
+        if constexpr (std::is_same_v<type, bool>) {
+          return app.add_flag(name + (one.opposite_name.empty() ? "" : ",!--" + one.opposite_name), *v, one.about);
+        } else {
+          auto* const o = app.add_option(name, *v, one.about);
+          if constexpr (std::is_same_v<type, triangle_form>) o->transform(CLI::CheckedTransformer(attention_names()));
+          if constexpr (std::is_same_v<type, std::vector<int>>) o->delimiter(',');
+          for (auto const& c : one.checks) o->check(validator(c));
+          if constexpr (std::is_same_v<type, std::uint64_t>) o->check(validator(any_seed));
+          if constexpr (std::is_same_v<type, std::int64_t>) o->check(validator(any_count));
+          return o;
+        }
+      },
+      one.value);
+  if (!one.choices.empty()) added->check(CLI::IsMember(one.choices));
+  if (one.is_file) added->check(CLI::ExistingFile);
+  if (one.is_folder) added->check(CLI::ExistingDirectory);
+  if (one.asks) added->check(validator(not_blank));
+  if (one.is_hidden) added->group("");
+  added->required(one.is_required);
+  if (!one.excluded.empty()) added->excludes(app.get_option("--" + one.excluded));
+}
+
+/// The names of long options among arguments, without their dashes.
+std::set<std::string> option_names(arguments const& all) {
+  std::set<std::string> names;
+  for (auto const& argument : all)
+    if (argument.starts_with("--") && argument.size() > 2) names.insert(argument.substr(2, argument.find('=') - 2));
+  return names;
+}
+
+/// The options of a config file as arguments, but for those that the command line gives itself.
+arguments configured(CLI::App const& train, std::string const& file) {
+  arguments found;
+  for (auto const& item : read_config(file)) {
+    auto const* const option = train.get_option_no_throw("--" + item.name);
+    if (option == nullptr) {
+      auto const owner = owner_of(file);
+      throw data_error(file + ": no option of this program's train is called " + item.name +
+                       (owner.empty() ? "" : "; it is of a run of " + owner));
+    }
+    if (option->count() == 0 && !item.values.empty()) found.push_back("--" + item.name + "=" + item.text());
+  }
+  return found;
+}
+
+/// A line for each option of version 0.1 among arguments that the verb has under another name: what it is called now.
+std::string renamed_options(CLI::App const& app, arguments const& all) {
+  std::string text;
+  for (auto const* const verb : app.get_subcommands())  // the one that was parsed
+    for (auto const& option : option_names(all))
+      if (auto const now = renamed(option); now != option && verb->get_option_no_throw("--" + option) == nullptr &&
+                                            verb->get_option_no_throw("--" + now) != nullptr)
+        text += "--" + option + " is called --" + now + " now\n";
+  return text;
+}
+
+/// What the run that is asked about was trained on, and what a verb is told of it, for people.
+class data_of_run {
+ public:
+  /// Takes the options of the run, its data above all, where the command line does not give others.  Throws data_error
+  /// for another program's run.
+  static data_of_run take(CLI::App& verb, run_options& o) {
+    data_of_run found;
+    auto const options = options_of(o);
+    auto const of_the_run = [&](std::string const& name) {
+      auto const* const one = options.find(name, verb.get_name());
+      return one != nullptr && one->verbs.contains("train") ? verb.get_option("--" + name) : nullptr;
+    };
+    auto* const data = of_the_run("data");
+    found.wanted_ = data != nullptr;
+    if (found.wanted_ && data->count() > 0) found.given_ = data->results().front();
+    auto const file = config_of(o.run);
+    if (!std::filesystem::is_regular_file(file)) return found;
+    if (auto const owner = owner_of(file); !owner.empty() && owner != o.program)
+      throw data_error(o.run + " is a run of " + owner + ", and this is " + o.program + ": give it to " + owner + " " +
+                       verb.get_name());
+    found.known_ = true;
+    static std::set<std::string> const of_the_machine{"backend", "precision", "threads"};
+    for (auto const& item : read_config(file)) {
+      if (item.name == "data") found.trained_on_ = item.text();
+      auto* const option = of_the_run(item.name);
+      if (option == nullptr || option->count() > 0 || of_the_machine.contains(item.name)) continue;
+      bool const flag = option->get_expected_min() == 0;  // which may be called by its opposite
+      for (auto const& value : item.values) option->add_result(flag ? option->get_flag_value(item.name, value) : value);
+      option->run_callback();
+    }
+    o.data_of_run = found.given_.empty();
+    return found;
+  }
+
+  /// A line for people; empty where the verb has no data, or they are generated as the run's were.
+  std::string text() const {
+    if (!wanted_) return {};
+    if (!given_.empty() && !known_) return "data: " + given_ + "\n";
+    if (!known_)
+      return "there is no config.toml beside this checkpoint, so the data of its run are not known and others are "
+             "taken: give them with --data\n";
+    if (given_.empty()) return trained_on_.empty() ? std::string() : "data: " + trained_on_ + ", those of the run\n";
+    std::error_code none;
+    if (!trained_on_.empty() && std::filesystem::equivalent(given_, trained_on_, none))
+      return "data: " + given_ + ", those of the run\n";
+    return "data: " + given_ + "; those of the run: " + (trained_on_.empty() ? "generated" : trained_on_) + "\n";
+  }
+
+ private:
+  bool wanted_ = false;             // the verb has an option --data that is about the run's data set
+  bool known_ = false;              // there is a config.toml
+  std::string given_, trained_on_;  // on the command line; by the run: empty where its data were generated
+};
+
+/// Parses twice: the preset, model and config file that the first reading finds make the defaults of the second, so
+/// that what is given beside them overrides them.
+void parse(CLI::App& app, CLI::App const& train, run_options& o, std::function<void()> const& restart,
+           arguments const& given) {
+  auto all = given;
+  auto const read = [&] {
+    arguments reversed(all.rbegin(), all.rend());  // as CLI11 wants them
+    app.clear();
+    app.parse(reversed);
+  };
+  read();
+  auto const more = o.config.empty() ? arguments() : configured(train, o.config);
+  for (auto const& argument : more) {
+    if (argument.starts_with("--preset=")) o.preset = argument.substr(9);
+    if (argument.starts_with("--model=")) o.model = argument.substr(8);
+  }
+  all.insert(all.end(), more.begin(), more.end());
+  restart();
+  o.given = option_names(given), o.configured = option_names(more);
+  read();
+}
+
+/// Says so; the exit status.
+int no_memory(std::string const& program) {
+  fmt::print(stderr,
+             "{}: there is not enough memory for a model, or data, of these sizes: take smaller ones, or a machine "
+             "that has more\n",
+             program);
+  return refused;
+}
+
+}  // namespace
+
+int run_program(program_texts const& say, run_options& o, std::function<void()> const& restart, int argc, char** argv) {
+  CLI::App app{say.about, argc > 0 ? argv[0] : say.name};
+  app.require_subcommand(1);
+  std::string about_data;
+  auto const options = options_of(o);
+  for (auto const& v : say.verbs) {
+    auto* const sub = app.add_subcommand(v.name, v.about);
+    for (auto const& one : options.all())
+      if (one.verbs.contains(v.name)) add(*sub, one);
+    if (options.find("run", v.name) != nullptr)
+      sub->callback([&, sub] { about_data = data_of_run::take(*sub, o).text(); });
+  }
+  arguments const given(argv + 1, argv + argc);
+  auto page = say.page.empty() ? "examples/" + say.name + "/README.md" : say.page;
+  std::replace(page.begin(), page.end(), '-', '_');
+  fit_help(app, given, page);
+  try {
+    parse(app, *app.get_subcommand("train"), o, restart, given);
+    auto const& chosen = *app.get_subcommands().front();
+    auto const verb = std::find_if(say.verbs.begin(), say.verbs.end(),
+                                   [&](apps::verb const& v) { return v.name == chosen.get_name(); });
+    if (verb->name == "train") {
+      expect_seeds(o);
+      std::fputs(unused_gpu(o.backend, chosen.get_option("--backend")->count() > 0).c_str(), stderr);
+    }
+    std::fputs(printable(about_data).c_str(), stdout);
+    int const status = verb->run();
+    expect_all_printed();
+    return status;
+  } catch (CLI::ParseError const& e) {
+    std::ostringstream wrong;
+    int const status = app.exit(e, std::cout, wrong);
+    if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr) wrong << renamed_options(app, given);
+    std::fputs(printable(wrong.str()).c_str(), stderr);
+    if (status != 0) return misused;  // CLI11 has a number of its own, 100 and more, for each mistake
+    return std::fflush(stdout) != 0 ? refused : all_well;  // --help
+  } catch (triad::memory_refused const& e) {               // which says how much
+    fmt::print(stderr, "{}: {}\n", say.name, e.what());
+    return refused;
+  } catch (std::bad_alloc const&) {
+    return no_memory(say.name);
+  } catch (std::length_error const&) {  // of a container that no memory could hold
+    return no_memory(say.name);
+  } catch (std::exception const& e) {
+    fmt::print(stderr, "{}: {}\n", say.name, printable(e.what()));
+    return refused;
+  }
+}
+
+}  // namespace triad::apps

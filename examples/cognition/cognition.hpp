@@ -1,0 +1,54 @@
+// cognition: CoGnition and other tasks from sequence to sequence.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include "../apps/atomic_file.hpp"
+#include "../apps/run_folder.hpp"
+#include "score.hpp"
+
+namespace cognition {
+
+/// CoGnition's Chinese words are parts, where its codes are at hand.
+inline void take_published_codes(options& o) {
+  if (o.task != "cognition" || o.data.empty() || !o.target_bpe.empty() || !o.target_dictionary.empty()) return;
+  o.target_bpe = seq2seq::find_file(o.data, {"bpe/code"});
+  if (!o.target_bpe.empty()) fmt::print("Chinese words are cut into parts by {}\n", o.target_bpe);
+}
+
+inline int generate(options const& o) {
+  auto const data = generate_data(o);
+  triad::apps::make_folder(o.out);
+  auto const write = [&](std::string const& name, std::vector<seq2seq::text_pair> const& pairs) {
+    std::string text;
+    for (auto const& pair : pairs) text += pair.source + "\t" + pair.target + "\t" + pair.kind + "\n";
+    auto const path = o.out + "/" + name + ".tsv";
+    triad::apps::write_atomically(path, text);
+    fmt::print("{}  {} commands\n", path, pairs.size());
+  };
+  write("train", data.train);
+  write("dev", data.dev);
+  for (auto const& part : data.tests) write(part.name, part.pairs);
+  return 0;
+}
+
+struct task {
+  static int main(int argc, char** argv) {
+    return triad::apps::run_program<options>(
+        "cognition",
+        "CoGnition and other tasks from sequence to sequence.  A Transformer whose layers read all earlier layers, or "
+        "a plain one, learns to translate, and is tested on sentences that are new in their composition alone.",
+        [](options& o) {
+          auto verbs = seq2seq::verbs_of(o, [&o](bool needs_train, bool measures) {
+            if (needs_train) take_published_codes(o);
+            return measures ? program_of(o, needs_train) : seq2seq::program{data_of(o, needs_train)};
+          });
+          verbs.push_back({"generate", "Write generated commands and their actions", [&o] { return generate(o); }});
+          return verbs;
+        },
+        argc, argv);
+  }
+};
+
+}  // namespace cognition

@@ -1,0 +1,161 @@
+// cogs: from a sentence to the graph of its meaning.  The published data and generated sentences, training, and what
+// the verbs print.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../apps/atomic_file.hpp"
+#include "../apps/sentence_training.hpp"
+#include "../apps/svg_arcs.hpp"
+#include "../apps/verbs.hpp"
+#include "grammar.hpp"
+#include "score.hpp"
+
+namespace cogs {
+
+/// Splits of a folder: NAME_seqtag.jsonl or NAME.tsv, gzipped or not.
+inline sentences read_split(std::string const& folder, std::string const& name, bool needed = true) {
+  for (auto const* ending : {"_seqtag.jsonl.gz", "_seqtag.jsonl", ".tsv.gz", ".tsv", ".jsonl.gz", ".jsonl"})
+    if (auto const path = folder + "/" + name + ending; std::filesystem::exists(path)) return read_sentences(path);
+  if (needed)
+    throw triad::data_error(folder + ": there is no " + name + "_seqtag.jsonl or " + name +
+                            ".tsv, gzipped or not; docs/data.md says where they come from");
+  return {};
+}
+
+struct data_set {
+  sentences train, dev, test, gen;
+
+  int longest() const {
+    int most = 1;
+    for (auto const* part : {&train, &dev, &test, &gen})
+      for (auto const& s : *part) most = std::max(most, s.size());
+    return most;
+  }
+};
+
+/// The splits of a folder.  Training needs train and dev, anything else one that is not train; labels of 2022 need
+/// their file.
+inline data_set read_data(options const& o, bool training) {
+  if (!std::filesystem::is_directory(o.data))
+    throw triad::data_error(o.data + ": a folder with train, dev, test and gen is expected");
+  bool const corrected = o.labels == "2022";
+  data_set d{training ? read_split(o.data, "train") : sentences(), read_split(o.data, "dev", training),
+             read_split(o.data, "test", false), read_split(o.data, corrected ? "gen_2022fix" : "gen", corrected)};
+  if (!training && d.dev.empty() && d.test.empty() && d.gen.empty())
+    throw triad::data_error(o.data +
+                            ": there is no sentence of dev, test or gen; docs/data.md says where they come from");
+  return d;
+}
+
+inline data_set generate_data(options const& o, int training) {
+  data_set d;
+  sentence_generator train(o.seed), held(0xdef), test(0x7e57);  // far from the training seeds 1, 2, 3 ...
+  for (int i = 0; i < training; ++i) d.train.push_back(train.next());
+  for (int i = 0; i < o.test_size; ++i) d.dev.push_back(held.next());
+  for (int i = 0; i < o.test_size; ++i) d.test.push_back(held.next());
+  for (auto const* kind : generated_kinds)
+    for (int i = 0; i < o.test_size; ++i) d.gen.push_back(test.next(kind));
+  return d;
+}
+
+using tallies = std::map<std::string, tally>;  // by kind of sentence
+
+class parser_training final : public triad::apps::sentence_training<parser, triad::labelled_token> {
+ public:
+  parser_training(options const& o, data_set d, tallies& found)
+      : sentence_training(o, "sentences"), data_(std::move(d)), found_(found) {
+    // The released program numbers the words of all files.
+    for (auto const* part : {&data_.train, &data_.test, &data_.dev, &data_.gen})
+      for (auto const& s : *part) words_.add(s);
+    for (auto const& s : data_.train) add(numbered(s, words_));
+    epochs_.emplace(examples_.size(), o.batch, true, o.seed);
+    net_ = triad::apps::make<parser>(
+        o, {words_.tokens.end(), words_.labels(), o.batch, longest_, data_.longest(), true},
+        fmt::format("{} sentences of up to {} tokens: take a smaller --batch, or --recompute", o.batch, longest_));
+  }
+
+  std::int64_t updates() override { return epoch_updates() * options_.epochs; }
+  std::int64_t epoch_updates() override { return epochs_->epoch_updates(); }
+  std::int64_t batch_size() override { return options_.batch; }
+  std::span<std::size_t const> batch(std::int64_t update) override { return epochs_->batch(update); }
+  std::string data_setting() override {
+    if (options_.data.empty()) return triad::apps::example_digest::generated();
+    return digest([](auto& d, triad::labelled_token const& t) {
+      d.add({t.token, t.parent, t.role, t.category, t.noun_type, t.verb});
+    });
+  }
+  double validate() override { return accuracy(*net_, data_.dev, words_); }
+  std::vector<triad::apps::part_scores> score() override {
+    std::vector<triad::apps::part_scores> scores;
+    if (!data_.test.empty()) scores.push_back({"test", {{"accuracy", accuracy(*net_, data_.test, words_)}}});
+    if (data_.gen.empty()) return scores;
+    auto const by_kind = cogs::score(*net_, data_.gen, words_);
+    auto const all = total(by_kind);
+    scores.push_back({"generalisation", {{"graphs", all.part(all.graphs)}, {"trees", all.part(all.trees)}}});
+    for (auto const& [kind, t] : by_kind) found_[kind] += t;
+    return scores;
+  }
+
+ private:
+  data_set data_;
+  tallies& found_;  // of all runs
+  std::optional<triad::apps::epoch_batches> epochs_;
+};
+
+inline int train(options& o) {
+  if (o.preset == "paper" && o.data.empty())
+    throw triad::data_error(
+        "--preset paper is about published data: give its folder with --data; docs/data.md says where it comes from");
+  triad::apps::run_folder const folder(o.out);
+  tallies gen;
+  using triad::apps::scored_run;
+  // What was not measured has no number.
+  auto const figure = [](scored_run const& r, std::string const& part, std::size_t f) -> std::optional<double> {
+    for (auto const& p : r.parts)
+      if (p.part == part) return p.figures[f].value;
+    return std::nullopt;
+  };
+  auto const shown = [](std::optional<double> part) { return part ? percent(*part) : "-"; };
+  auto const runs = triad::apps::train_seeds(
+      o, o.out,
+      [&](std::string const&) {
+        auto data = o.data.empty() ? generate_data(o, o.sentences) : read_data(o, true);
+        return std::make_unique<parser_training>(o, std::move(data), gen);
+      },
+      [&](scored_run const& r) {
+        fmt::print("seed {}: dev {}  test {}  generalisation {}  as trees {}  ({:.0f} s){}\n", r.seed,
+                   percent(r.validation), shown(figure(r, "test", 0)), shown(figure(r, "generalisation", 0)),
+                   shown(figure(r, "generalisation", 1)), r.seconds, failure_of(r, "  failed: dev is below 50"));
+      });
+  if (!runs) return triad::apps::interrupted_status();
+  if (!gen.empty()) fmt::print("\n{}", table_of(gen));
+  if (runs->size() > 1) {
+    auto const mean = [&](std::size_t f) {
+      auto const m =
+          triad::apps::mean_over(*runs, [&](scored_run const& r) { return *figure(r, "generalisation", f); });
+      return percent(m.mean) + " +- " + percent(m.standard_error);
+    };
+    fmt::print("{}{}\n", triad::apps::whose_mean(*runs, o.seed),
+               gen.empty() ? "" : ": generalisation " + mean(0) + ", as trees " + mean(1));
+  }
+  if (!o.out.empty()) {
+    triad::apps::write_plots(o, *runs, {"sum of five cross entropies"});
+    if (!gen.empty()) {
+      triad::apps::write_svg(o.out + "/plots/generalisation.svg", chart_of(gen));
+      triad::apps::write_atomically(o.out + "/generalisation.txt", table_of(gen));
+    }
+    fmt::print("metrics, checkpoint and plots are in {}\n", o.out);
+  }
+  return triad::apps::status_of(*runs);
+}
+}  // namespace cogs

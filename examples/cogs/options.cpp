@@ -1,0 +1,50 @@
+// The list of options.
+// SPDX-License-Identifier: Apache-2.0
+#include "parser.hpp"
+
+namespace cogs {
+
+void options::each(triad::apps::option_list& f) {
+  f("preset", &preset, "paper, small, smoke").one_of({"paper", "small", "smoke"}).free();
+  f("data", &data,
+    "Folder with train, dev, test and gen as .jsonl or .tsv, gzipped or not; without it, sentences of our own grammar")
+      .also({"evaluate"})
+      .path();
+  f("labels", &labels, "Of the generalisation set: 2020, as published, or 2022, as corrected (gen_2022fix)")
+      .also({"evaluate"})
+      .one_of({"2020", "2022"})
+      .free();
+  f("test-size", &test_size, "Generated sentences of each kind").also({"evaluate"}).positive().free();
+  stack_options::each(f);
+  f("sentences", &sentences, "Generated sentences to train on").positive();
+  f("model", &model, "edge-transformer, or the released baselines: transformer, universal-transformer")
+      .one_of({"edge-transformer", "transformer", "universal-transformer"})
+      .shapes();
+  f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
+      .shapes();
+  f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
+      .shapes_as("form", "released", "paper");
+  f("positional", &positional, "First states from both ends' tokens and positions, instead of from relative positions")
+      .shapes_as("encoding", "relational", "positional");
+  f("from-parent", &from_parent,
+    "Read parents from edges (parent, child), as the paper says; else from (child, parent), as released")
+      .shapes_as("arcs", "from child", "from parent");
+  f("learn-all", &learn_all, "Learn the vector of word 1 too, which the released program takes for padding").shapes();
+  f("epochs", &epochs, "Passes over the training sentences").positive();
+  f("batch", &batch, "Sentences in a batch").positive();
+  f("weight-decay", &decay, "Weight decay of AdamW").not_negative();
+
+  f("sentence", &sentence, "Words and signs separated by spaces: \"A rose was helped by a dog .\"")
+      .only({"predict", "explain"})
+      .question();
+  f("argmax", &argmax, "Each word's own best parent, as published; else the best parents without a cycle")
+      .only({"predict", "explain"});
+  questions.each(f, "A sentence, as --sentence has it");
+  f("out", &out, "Folder for graph.svg").only({"explain"});
+  f("out", &out, "Folder of the new data set").only({"generate"}).required();
+  f("count", &count, "Training sentences").only({"generate"}).positive();
+  f("test-size", &test_size, "Sentences of each test kind").only({"generate"}).positive();
+  f("seed", &seed, "").only({"generate"});
+}
+
+}  // namespace cogs

@@ -1,0 +1,110 @@
+// graphs: a question about a pair of nodes of a labelled graph, of one's own data.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../apps/json_lines.hpp"
+#include "../apps/questions.hpp"
+#include "../apps/verbs.hpp"
+#include "read.hpp"
+
+namespace graphs {
+
+struct own_options : options {
+  triad::apps::questions questions;
+  std::string file;  // inspect, explain
+  int row = 0;       // explain
+
+  own_options() { layers = 6, width = 64, heads = 4, dropout = 0.1, batch = 32, epochs = 30, validation = 0.1; }
+  void each(triad::apps::option_list& f) override {
+    f("program", &program, "").one_of({program}).hidden().free();
+    f("preset", &preset, "smoke: a few seconds, to try a data set; it learns nothing").one_of({"smoke"}).free();
+    f("data", &data, "Folder with train.jsonl, maybe dev.jsonl, and test.jsonl or several test_NAME.jsonl")
+        .also({"evaluate"})
+        .path();
+    options::each(f);
+    questions.each(f, "A graph, as a line of the data without its target");
+    f("question", &questions.given, "A graph, as a line of the data").only({"explain"}).positional();
+    f("file", &file, "A file of graphs").only({"explain"}).existing_file();
+    f("row", &row, "Which graph of the file, from 0").only({"explain"}).not_negative();
+    f("out", &out, "Folder for proof.svg").only({"explain"});
+    f("file", &file, "A file of graphs").only({"inspect"}).positional().required().existing_file();
+  }
+};
+
+inline void apply_preset(own_options& o) {
+  if (o.preset == "smoke") o.layers = 2, o.width = 16, o.heads = 2, o.dropout = 0, o.warmup = 0, o.epochs = 2;
+}
+
+inline vocabulary words_of(options const& o) {
+  auto const path = triad::apps::checkpoint_of(o.run);
+  return vocabulary::from(triad::apps::open_checkpoint(path).vocabulary(), path);
+}
+
+/// Each line comes back with its answer as "target".
+inline int predict(own_options const& o) {
+  auto const words = words_of(o);
+  answerer ask(o);
+  o.questions.answer([&](std::string const& line) {
+    if (line.empty()) return;
+    auto const given = triad::apps::read_json_line(line);
+    nlohmann::ordered_json answer = nlohmann::ordered_json::parse(line);
+    answer["target"] = words.target_name(ask(numbered(read_graph(given, false), words)));
+    fmt::print("{}\n", triad::apps::json_text_of(answer));
+  });
+  return 0;
+}
+
+inline int explain(own_options const& o) {
+  if (o.questions.given.empty() == o.file.empty())
+    throw triad::data_error("explain needs one graph: a line of the data as an argument, or --file and --row");
+  written_graph g;
+  if (o.file.empty()) {
+    g = read_graph(triad::apps::read_json_line(o.questions.given.front()), false);
+  } else {
+    auto const all = read_graphs(o.file);
+    if (static_cast<std::size_t>(o.row) >= all.size())
+      throw triad::data_error(fmt::format("{} has {} graphs; --row counts from 0", o.file, all.size()));
+    g = all[static_cast<std::size_t>(o.row)];
+  }
+  std::vector<std::string> names;
+  for (int i = 0; i < g.nodes; ++i)
+    names.push_back(g.node_labels.empty() ? std::to_string(i)
+                                          : fmt::format("{} ({})", i, g.node_labels[static_cast<std::size_t>(i)]));
+  explain(o, numbered(g, words_of(o)), names);
+  return 0;
+}
+
+/// The verbs of a program whose data are these, or those of --data where that is given.
+inline std::vector<triad::apps::verb> verbs_of(own_options& o, std::function<data_set()> const& made) {
+  auto const train_on = [&o, made] {
+    return train(o, o.data.empty() ? made() : read_training(o.data),
+                 {.no_tests = "give a folder with test.jsonl, more lines, or a larger --validation"});
+  };
+  auto const evaluate = [&o, made] {
+    auto const parts = o.data.empty() ? made().tests : read_tests(o.data, words_of(o));
+    print_accuracy(*trained_model(o, most_nodes(parts)).net, parts);
+    return 0;
+  };
+  return {
+      {"train", "Train, and print the accuracy on each test file", train_on},
+      {"evaluate", "Accuracy of a trained model on each test file", evaluate},
+      {"predict", "Answer graphs of the command line, of a file, or of standard input", [&o] { return predict(o); }},
+      {"explain", "Show by way of which nodes the attention found one answer", [&o] { return explain(o); }},
+      {"inspect", "Say what a file of graphs holds", [&o] { return inspect(o.file), 0; }}};
+}
+
+struct task {
+  static int main(int argc, char** argv) {
+    return triad::apps::run_program<own_options>(
+        "graphs", "What is one node of a labelled graph to another?  An Edge Transformer learns it from JSON lines.",
+        [](own_options& o) { return verbs_of(o, [] { return read_training({}); }); }, argc, argv);
+  }
+};
+
+}  // namespace graphs

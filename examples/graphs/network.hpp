@@ -1,0 +1,62 @@
+// One model of labelled graphs on one backend: what the verbs of a program ask of it, and the options that shape it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../apps/network.hpp"
+#include "graph.hpp"
+#include "triad/batches/batch_upload.hpp"
+
+namespace graphs {
+
+/// What a run is told of its model and its training; the defaults are the Edge Transformer paper's on CLUTRR.
+struct options : triad::apps::stack_options {
+  triad::triangle_form attention = triad::triangle_form::full;
+  bool paper_form = false;  // the paper's layer instead of the released program's
+  double validation = 0.2;  // part of the training examples that is held out
+  bool shuffle = false;     // another order in every epoch
+  int epochs = 50;
+  int batch = 400;
+  std::string compare;  // another model, trained as long
+
+  options() {
+    model = "edge-transformer";  // edge-transformer, rat, rrat
+    layers = 8, width = 200, tied = true, dropout = 0.2, warmup = 100;
+  }
+  void each(triad::apps::option_list& f) override;
+};
+
+/// Room for batches of `batch` graphs of `usual` nodes, and for fewer graphs of up to `most`.
+struct network_room {
+  int labels, targets;  // rows of the embedding, logits
+  int batch, usual, most;
+  bool learns;  // false: room for inference alone
+
+  triad::graph_dims capacity() const { return triad::room_for(batch, usual, most); }
+};
+
+class network : public triad::apps::learner {
+ public:
+  using options = graphs::options;
+  using room = network_room;
+  using vocabulary = graphs::vocabulary;
+
+  // A batch: graphs are added, then used.
+  virtual void clear() = 0;
+  /// False where the batch has no room for it.
+  virtual bool add(labelled_graph const& graph) = 0;
+
+  /// The most likely target of each graph of the batch.
+  virtual std::vector<triad::index_t> const& infer() = 0;
+  /// After infer(): weights[head][l] of edge (i, j) of graph 0 at one layer.  Empty where the model has no triangles.
+  virtual std::vector<std::vector<float>> attention(int layer, int i, int j) = 0;
+
+  /// The model that the options describe, on a backend, which moves into it; for the backends' units.
+  template <class Ex>
+  static std::unique_ptr<network> make(Ex ex, options const& o, room const& z);
+};
+
+}  // namespace graphs

@@ -1,0 +1,121 @@
+// The models of labelled graphs, each made of a triad model and a backend.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "../apps/learner_on.hpp"
+#include "network.hpp"
+#include "triad/batches/graph_loader.hpp"
+#include "triad/models/edge_transformer.hpp"
+#include "triad/models/relation_transformer.hpp"
+
+namespace graphs {
+
+template <class Model, class Ex>
+class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, network, Model, Ex> {
+  using base = triad::apps::learner_on<network_on<Model, Ex>, network, Model, Ex>;
+  using base::ex_, base::trainer_;
+
+ public:
+  network_on(Ex ex, Model const& m, options const& o, network_room const& z)
+      : base(std::move(ex), m, settings(o, z)),
+        loader_(z.capacity(), triad::memory_of(ex_)),
+        best_(static_cast<std::size_t>(z.batch)),
+        best_memory_(best_.size() * sizeof(triad::index_t), triad::memory_of(ex_)) {}
+
+  static triad::trainer_options settings(options const& o, network_room const& z) {
+    return {.max_norm = o.clip,
+            .key = o.seed,
+            .memory = !z.learns     ? triad::keep::nothing
+                      : o.recompute ? triad::keep::inputs
+                                    : triad::keep::everything,
+            .capacity = z.capacity()};
+  }
+  /// As the released program: its readout keeps the framework's default, everything else is xavier uniform.
+  static triad::initializer first_values(std::string const& path) {
+    return path.starts_with("readout") && path.ends_with("weight") ? triad::initializer::linear_uniform()
+                                                                   : triad::initializer::by_name();
+  }
+
+  void clear() override { loader_.clear(); }
+  bool add(labelled_graph const& g) override {
+    if (!loader_.has_room(g.nodes)) return false;
+    auto* const label = loader_.add(g.nodes, g.query.from, g.query.to, g.target);
+    for (auto const& e : g.edges) label[e.from * g.nodes + e.to] = e.label;
+    return true;
+  }
+  auto upload() {
+    auto const in = loader_.upload();
+    return std::pair(in, loader_.uploaded_answers());
+  }
+
+  std::vector<triad::index_t> const& infer() override {
+    auto const b = loader_.dims().graphs;
+    triad::vec<triad::index_t> const best(static_cast<triad::index_t*>(best_memory_.data()), b);
+    triad::argmax_rows(ex_, trainer_.infer(loader_.upload()), best);
+    best_.resize(static_cast<std::size_t>(b));
+    best_memory_.memory().to_host(best_.data(), best.data_handle(), best_.size() * sizeof(triad::index_t));
+    return best_;
+  }
+
+  std::vector<std::vector<float>> attention([[maybe_unused]] int layer, [[maybe_unused]] int i,
+                                            [[maybe_unused]] int j) override {
+    std::vector<std::vector<float>> rows;
+    if constexpr (requires { &Model::template attention_weights<Ex>; }) {
+      auto const in = loader_.upload();
+      auto const n = loader_.dims().max_nodes, heads = trainer_.model().layers.layer.attention.heads();
+      auto const terms = trainer_.model().layers.layer.attention.variant == triad::triangle_form::flat ? 2 * n : n;
+      triad::buffer<typename Ex::memory> memory(static_cast<std::size_t>(heads * terms) * sizeof(float),
+                                                triad::memory_of(ex_));
+      triad::tensor<float, triad::dyn, triad::dyn> const weights(static_cast<float*>(memory.data()), heads, terms);
+      triad::arena none;
+      trainer_.model().attention_weights(ex_, trainer_.inspection_call(none), in, trainer_.saved(in.graphs.dims), layer,
+                                         0, i, j, triad::as_matrix(weights));
+      for (triad::index_t h = 0; h < heads; ++h) {
+        rows.emplace_back(static_cast<std::size_t>(terms));
+        memory.memory().to_host(rows.back().data(), &weights(h, 0), rows.back().size() * sizeof(float));
+      }
+    }
+    return rows;
+  }
+
+ private:
+  triad::graph_loader<Ex> loader_;
+  std::vector<triad::index_t> best_;
+  triad::buffer<typename Ex::memory> best_memory_;
+};
+
+template <class Ex>
+std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
+  auto const with = [&](auto const& m) -> std::unique_ptr<network> {
+    return std::make_unique<network_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
+  };
+  using triad::dyn;
+  if (o.model == "edge-transformer") {
+    triad::edge_transformer_options const sizes{
+        .labels = z.labels,
+        .targets = z.targets,
+        .layers = o.layers,
+        .tied = o.tied,
+        .layer = {
+            .width = o.width, .heads = o.heads, .hidden = o.hidden(), .dropout = o.dropout, .variant = o.attention}};
+    if (o.paper_form) return with(triad::edge_transformer<float, dyn, dyn, dyn, triad::form::paper>(sizes));
+    return with(triad::edge_transformer<float>(sizes));
+  }
+  if (o.attention != triad::triangle_form::full || o.paper_form)
+    throw triad::data_error("--attention and --paper-form are about triangular attention, which " + o.model +
+                            " does not have");
+  triad::relation_transformer_options const sizes{
+      .labels = z.labels,
+      .targets = z.targets,
+      .layers = o.layers,
+      .tied = o.tied,
+      .layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden(), .dropout = o.dropout}};
+  if (o.model == "rat") return with(triad::relation_aware_transformer<float>(sizes));
+  return with(triad::relation_updating_transformer<float>(sizes));
+}
+
+}  // namespace graphs

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "read.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "../apps/json_lines.hpp"
+
+namespace graphs {
+namespace {
+
+constexpr auto node_mark = "node: ", several_mark = " + ";
+
+std::string checked(std::string label) {
+  if (label.empty() || label.starts_with(node_mark) || label.find(several_mark) != std::string::npos)
+    throw triad::data_error(
+        fmt::format("the label \"{}\" is empty, begins with \"{}\" or has \"{}\" in it; give it "
+                    "another name",
+                    label, node_mark, several_mark));
+  return label;
+}
+
+node_pair pair_of(nlohmann::json const& from, nlohmann::json const& to, int nodes, char const* what) {
+  auto const node = [&](nlohmann::json const& value) {
+    if (!value.is_number_integer() || value < 0 || value >= nodes)
+      throw triad::data_error(
+          fmt::format("{} names node {}, expected a whole number from 0 to {}", what, value.dump(), nodes - 1));
+    return value.get<int>();
+  };
+  return {node(from), node(to)};
+}
+
+graph_list numbered_file(std::string const& path, vocabulary const& words) {
+  graph_list all;
+  triad::apps::read_json_lines(
+      path, [&](nlohmann::json const& line) { all.push_back(numbered(read_graph(line, true), words)); });
+  return all;
+}
+
+std::string counted(std::map<std::string, int> const& counts) {
+  std::vector<std::pair<int, std::string>> sorted;
+  for (auto const& [name, count] : counts) sorted.emplace_back(-count, name);
+  std::sort(sorted.begin(), sorted.end());
+  std::string text;
+  for (std::size_t i = 0; i < sorted.size() && i < 20; ++i)
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", sorted[i].second, -sorted[i].first);
+  return text + (sorted.size() > 20 ? fmt::format(", and {} more", sorted.size() - 20) : "");
+}
+
+}  // namespace
+
+written_graph read_graph(nlohmann::json const& line, bool answered) {
+  using triad::apps::member;
+  written_graph g;
+  auto const& nodes = member(line, "nodes", "a number of nodes or a list of their labels");
+  if (nodes.is_array()) {
+    g.node_labels = member<std::vector<std::string>>(line, "nodes", "a number of nodes or a list of their labels");
+    for (auto& label : g.node_labels) label = checked(label);
+    g.nodes = static_cast<int>(g.node_labels.size());
+  } else {
+    g.nodes = member<int>(line, "nodes", "a number of nodes or a list of their labels");
+  }
+  constexpr int most = 4096;
+  if (g.nodes < 1 || g.nodes > most)
+    throw triad::data_error(fmt::format("a graph of {} nodes, expected 1 to {}", g.nodes, most));
+  auto const& edges = member(line, "edges", "a list of [node, \"label\", node]");
+  if (!edges.is_array()) triad::apps::refuse_member("edges", "a list of [node, \"label\", node]", edges);
+  std::map<std::pair<int, int>, std::set<std::string>> labels;
+  for (auto const& e : edges) {
+    if (!e.is_array() || e.size() != 3 || !e[1].is_string())
+      throw triad::data_error("an edge is " + e.dump() + ", expected [node, \"label\", node]");
+    auto const p = pair_of(e[0], e[2], g.nodes, "an edge");
+    labels[{p.from, p.to}].insert(checked(e[1].get<std::string>()));
+  }
+  for (std::size_t i = 0; i < g.node_labels.size(); ++i)
+    labels[{static_cast<int>(i), static_cast<int>(i)}].insert(node_mark + g.node_labels[i]);
+  for (auto const& [p, set] : labels)
+    g.pairs.emplace_back(node_pair{p.first, p.second}, fmt::format("{}", fmt::join(set, several_mark)));
+  auto const& query = member(line, "query", "a pair of nodes");
+  if (!query.is_array() || query.size() != 2) triad::apps::refuse_member("query", "a pair of nodes", query);
+  g.query = pair_of(query[0], query[1], g.nodes, "the query");
+  if (answered || line.contains("target")) g.target = member<std::string>(line, "target", "the answer, a text");
+  if (answered && g.target.empty()) throw triad::data_error("the target is empty; name the answer");
+  return g;
+}
+
+std::vector<written_graph> read_graphs(std::string const& path) {
+  std::vector<written_graph> all;
+  triad::apps::read_json_lines(path, [&](nlohmann::json const& line) { all.push_back(read_graph(line, true)); });
+  return all;
+}
+
+labelled_graph numbered(written_graph const& g, vocabulary const& words) {
+  labelled_graph result{.nodes = g.nodes, .edges = {}, .query = g.query, .target = words.target(g.target), .k = 0};
+  for (auto const& [pair, word] : g.pairs) {
+    int const label = words.edge_label(word);
+    if (label == 0)
+      throw triad::data_error(fmt::format(
+          "\"{}\" of nodes {} and {} is on no pair of the training file, and the model cannot know it; it knows {}",
+          word, pair.from, pair.to, words.edge_labels.all()));
+    result.edges.push_back({pair.from, pair.to, label});
+  }
+  if (result.target < 0 && !g.target.empty())
+    throw triad::data_error(
+        fmt::format("the target \"{}\" is none of the training file, and the model cannot answer it; it knows {}",
+                    g.target, words.targets.all()));
+  return result;
+}
+
+data_set data_of(std::vector<written_graph> const& train, std::vector<written_graph> const& dev,
+                 std::vector<std::pair<std::string, std::vector<written_graph>>> const& tests) {
+  data_set d;
+  std::set<std::string> labels, targets;
+  for (auto const& g : train) {
+    for (auto const& [pair, word] : g.pairs) labels.insert(word);
+    targets.insert(g.target);
+  }
+  d.words = {{labels.begin(), labels.end()}, {targets.begin(), targets.end()}};
+  auto const all = [&](std::vector<written_graph> const& graphs) {
+    graph_list list;
+    for (auto const& g : graphs) list.push_back(numbered(g, d.words));
+    return list;
+  };
+  d.train = all(train), d.dev = all(dev);
+  for (auto const& [name, graphs] : tests) d.tests.push_back({name, all(graphs)});
+  return d;
+}
+
+data_set read_training(std::string const& folder) {
+  if (folder.empty())
+    throw triad::data_error(
+        "there is nothing to train on: give a folder with train.jsonl and test.jsonl with --data; docs/data.md has the "
+        "format");
+  auto const files = triad::apps::find_data(folder, {".jsonl"}, true);
+  auto d = data_of(read_graphs(files.train), {}, {});
+  if (!files.dev.empty()) d.dev = numbered_file(files.dev, d.words);
+  for (auto const& [name, path] : files.tests) d.tests.push_back({name, numbered_file(path, d.words)});
+  return d;
+}
+
+std::vector<test_part> read_tests(std::string const& path, vocabulary const& words) {
+  if (path.empty()) throw triad::data_error("there is nothing to measure on: give a folder or a file with --data");
+  auto const files = triad::apps::find_data(path, {".jsonl"}, false);
+  std::vector<test_part> parts;
+  for (auto const& [name, file] : files.tests) parts.push_back({name, numbered_file(file, words)});
+  if (parts.empty()) parts.push_back({"dev", numbered_file(files.dev, words)});
+  return parts;
+}
+
+void inspect(std::string const& path) {
+  auto const all = read_graphs(path);
+  int least = all.front().nodes, most = 0;
+  double nodes = 0, pairs = 0;
+  std::map<std::string, int> labels, targets;
+  for (auto const& g : all) {
+    least = std::min(least, g.nodes), most = std::max(most, g.nodes);
+    nodes += g.nodes, pairs += static_cast<double>(g.pairs.size());
+    for (auto const& [pair, word] : g.pairs) ++labels[word];
+    ++targets[g.target];
+  }
+  auto const n = static_cast<double>(all.size());
+  fmt::print("{}: {} graphs of {} to {} nodes, {:.1f} on the average, and {:.1f} labelled pairs\n", path, all.size(),
+             least, most, nodes / n, pairs / n);
+  fmt::print("{} labels: {}\n{} targets: {}\n", labels.size(), counted(labels), targets.size(), counted(targets));
+}
+
+}  // namespace graphs

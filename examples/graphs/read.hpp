@@ -1,0 +1,55 @@
+// Labelled graphs as JSON lines, in words and by numbers.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   {"nodes": 4, "edges": [[0, "left", 1], [1, "above", 2]], "query": [0, 2], "target": "left-above"}
+//
+// nodes may be a list of the nodes' labels.  A pair may have several edges, and a node edges to itself: the labels of a
+// pair, with those of the node on the diagonal, together are one word for the model.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph.hpp"
+#include "training.hpp"
+
+namespace graphs {
+
+/// A graph in words: for each pair that has labels, all of them as one word.
+struct written_graph {
+  int nodes = 0;
+  std::vector<std::string> node_labels;  // none, or of each node
+  std::vector<std::pair<node_pair, std::string>> pairs;
+  node_pair query{0, 0};
+  std::string target;  // "": not known
+
+  /// For graphs that are made: another edge.
+  written_graph& edge(int from, std::string label, int to) {
+    pairs.push_back({{from, to}, std::move(label)});
+    return *this;
+  }
+};
+
+/// One line; `answered`: its target is needed.  Throws data_error.
+written_graph read_graph(nlohmann::json const& line, bool answered);
+
+/// All lines of a file.  Throws data_error with file and line.
+std::vector<written_graph> read_graphs(std::string const& path);
+
+/// By numbers.  Throws data_error for a word that is not in the vocabulary.
+labelled_graph numbered(written_graph const& g, vocabulary const& words);
+
+/// Graphs in words as a model takes them, with the words of train in the order of bytes.
+data_set data_of(std::vector<written_graph> const& train, std::vector<written_graph> const& dev,
+                 std::vector<std::pair<std::string, std::vector<written_graph>>> const& tests);
+/// train, dev and tests of a folder.
+data_set read_training(std::string const& folder);
+/// dev and tests of a folder, or one file, in a model's words.
+std::vector<test_part> read_tests(std::string const& path, vocabulary const& words);
+
+/// Says what a file holds.
+void inspect(std::string const& path);
+
+}  // namespace graphs

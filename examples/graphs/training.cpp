@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "../apps/attention_names.hpp"
+#include "../apps/digest.hpp"
+#include "../apps/epoch_batches.hpp"
+#include "../apps/run_folder.hpp"
+#include "proof.hpp"
+#include "triad/train/schedule.hpp"
+
+namespace graphs {
+
+using triad::apps::scored_run;
+
+void options::each(triad::apps::option_list& f) {
+  stack_options::each(f);
+  f("validation", &validation, "Part of the training examples that is held out").between(0.0, 0.9);
+  f("shuffle", &shuffle, "Another order in every epoch; else one random order for all, as the released program")
+      .opposite("no-shuffle");
+  f("model", &model, "edge-transformer, or the baselines rat and rrat")
+      .one_of({"edge-transformer", "rat", "rrat"})
+      .shapes();
+  f("compare", &compare, "Another model to train as long, for comparison").one_of({"", "rat", "rrat"}).free();
+  f("attention", &attention, "full, value-ablation, attention-ablation, both-ablations, flat").shapes();
+  f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
+      .shapes_as("form", "released", "paper");
+  f("epochs", &epochs, "Passes over the examples; of generated ones parts, each ending in a checkpoint").positive();
+  f("batch", &batch, "Graphs in a batch").positive();
+}
+
+int most_nodes(graph_list const& graphs) {
+  int most = 1;
+  for (auto const& g : graphs) most = std::max(most, g.nodes);
+  return most;
+}
+
+int most_nodes(std::vector<test_part> const& parts) {
+  int most = 1;
+  for (auto const& part : parts) most = std::max(most, most_nodes(part.graphs));
+  return most;
+}
+
+void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f) {
+  for (std::size_t next = 0; next < graphs.size();) {
+    net.clear();
+    auto const first = next;
+    while (next < graphs.size() && net.add(graphs[next])) ++next;
+    auto const& best = net.infer();
+    for (auto i = first; i < next; ++i) f(graphs[i], static_cast<int>(best[i - first]));
+  }
+}
+
+int answerer::operator()(labelled_graph const& graph) {
+  if (graph.nodes > most_) {
+    most_ = std::max(graph.nodes, 2 * most_);
+    model_.reset();  // before the other takes memory
+    model_.emplace(trained_model(options_, most_));
+  }
+  model_->net->clear();
+  model_->net->add(graph);
+  return static_cast<int>(model_->net->infer().front());
+}
+
+double accuracy(network& net, graph_list const& graphs) {
+  std::size_t right = 0;
+  answer_all(net, graphs, [&](labelled_graph const& g, int answer) { right += answer == g.target ? 1u : 0u; });
+  return graphs.empty() ? 0 : static_cast<double>(right) / static_cast<double>(graphs.size());
+}
+
+namespace {
+
+/// One seed's run.
+class graph_training : public triad::apps::training {
+ public:
+  graph_training(options const& o, data_set const& data)
+      : options_(o), data_(data), dev_(data.dev), examples_(held_out(), o.batch, o.shuffle, o.seed) {
+    int const usual = std::max(most_nodes(train_), data.made_nodes);
+    int const most = std::max({usual, most_nodes(dev_), most_nodes(data.tests)});
+    net_ = triad::apps::make<network>(
+        o, {data.words.embedding_rows(), data.words.targets.end(), o.batch, usual, most, true},
+        fmt::format("{} graphs of up to {} nodes: take a smaller --batch, or --recompute", o.batch, usual));
+  }
+
+  triad::apps::learner& net() override { return *net_; }
+  bool measures() const { return !dev_.empty(); }
+
+  triad::apps::run_plan plan() override {
+    return {.model = options_.model,
+            .updates = epoch_updates() * options_.epochs,
+            .epoch_updates = epoch_updates(),
+            .batch = options_.batch,
+            .example = "graphs",
+            .record = record_of(options_, data_.words),
+            .data = data_setting()};
+  }
+  void fill(std::int64_t update, std::function<void(triad::apps::batch_part const&)> const& use) override {
+    net_->clear();
+    if (data_.made)
+      data_.made(options_.seed, update * options_.batch, options_.batch,
+                 [&](labelled_graph const& g) { net_->add(g); });
+    else
+      for (auto const i : examples_.batch(update)) net_->add(train_[i]);
+    use({});
+  }
+  double rate(std::int64_t update) override {
+    triad::linear_warmup const schedule{options_.rate, static_cast<double>(options_.warmup),
+                                        static_cast<double>(epoch_updates() * options_.epochs)};
+    return schedule.rate(static_cast<std::uint64_t>(update));
+  }
+  double validate() override { return accuracy(*net_, dev_); }
+  std::vector<triad::apps::part_scores> score() override {
+    std::vector<triad::apps::part_scores> scores;
+    for (auto const& part : data_.tests)
+      scores.push_back(
+          {part.name, {{"accuracy", accuracy(*net_, part.graphs)}}, static_cast<long long>(part.graphs.size())});
+    return scores;
+  }
+  /// A model that does not answer half of what it was trained on has not learned the task.
+  bool learned(double validation) override { return !measures() || validation >= 0.5; }
+
+ private:
+  /// Where there is no dev part, one random split for each seed, as the released program makes it.  The number of
+  /// examples that are left.
+  std::size_t held_out() {
+    if (!dev_.empty() || data_.made) {
+      train_ = data_.train;
+      return train_.size();
+    }
+    std::vector<std::size_t> order(data_.train.size());
+    triad::apps::permute(order, options_.seed, 0);
+    auto const held = static_cast<std::size_t>(options_.validation * static_cast<double>(order.size()));
+    for (std::size_t i = 0; i < order.size(); ++i) (i < held ? dev_ : train_).push_back(data_.train[order[i]]);
+    return train_.size();
+  }
+  std::int64_t epoch_updates() const {
+    if (data_.made) return std::max<std::int64_t>(1, data_.made_in_all / options_.batch / options_.epochs);
+    return examples_.epoch_updates();
+  }
+  /// What the graphs add to the settings that a resumed run must have.
+  std::string data_setting() const {
+    if (data_.made) return triad::apps::example_digest::generated();
+    triad::apps::example_digest digest;
+    for (auto const& g : train_) {
+      digest.begin();
+      digest.add({g.nodes, g.query.from, g.query.to, g.target});
+      for (auto const& e : g.edges) digest.add({e.from, e.to, e.label});
+    }
+    return digest.setting();
+  }
+
+  options const& options_;
+  data_set const& data_;
+  graph_list dev_, train_;
+  triad::apps::epoch_batches examples_;
+  std::unique_ptr<network> net_;
+};
+
+using runs = std::vector<scored_run>;
+
+triad::mean_and_error over_runs(runs const& all, std::size_t part) {
+  return triad::apps::mean_over(all, [part](scored_run const& r) { return r.parts[part].figures[0].value; });
+}
+
+/// accuracy by part as a line of a plot.
+triad::apps::series curve(std::string name, runs const& all, run_texts const& say) {
+  triad::apps::series s{std::move(name), {}, {}, {}};
+  if (auto const* const one = triad::apps::first_scored(all))
+    for (std::size_t p = 0; p < one->parts.size(); ++p) {
+      auto const a = over_runs(all, p);
+      s.x.push_back(say.place(one->parts[p].part)), s.y.push_back(a.mean), s.error.push_back(a.standard_error);
+    }
+  return s;
+}
+
+/// The width of the column of names.
+std::size_t widest(std::vector<std::string> const& names) {
+  std::size_t width = 4;
+  for (auto const& name : names) width = std::max(width, name.size());
+  return width;
+}
+
+void print_table(options const& o, runs const& all, runs const& others, bool held_out, run_texts const& say) {
+  auto const* const one = triad::apps::first_scored(all);
+  std::vector<std::string> names;
+  if (one)
+    for (auto const& part : one->parts) names.push_back(part.part);
+  for (std::size_t p = 0; p < names.size(); ++p) {
+    auto const a = over_runs(all, p);
+    fmt::print("{:<{}}  {:.3f}", names[p], widest(names), a.mean);
+    if (all.size() > 1) fmt::print(" +- {:.3f}", a.standard_error);
+    if (triad::apps::first_scored(others)) fmt::print("    {} {:.3f}", o.compare, over_runs(others, p).mean);
+    fmt::print("\n");
+  }
+  if (one && names.empty()) {
+    if (held_out)
+      fmt::print("no test files; accuracy on what was held out: {:.3f}\n",
+                 triad::apps::mean_over(all, [](scored_run const& r) { return r.validation; }).mean);
+    else
+      fmt::print("no test files, and nothing was held out: how good this model is was not measured; {}\n",
+                 say.no_tests);
+  }
+  if (all.size() > 1) fmt::print("{}\n", triad::apps::whose_mean(all, o.seed));
+  if (others.size() > 1) fmt::print("{}: {}\n", o.compare, triad::apps::whose_mean(others, o.seed));
+  auto const failed = std::count_if(all.begin(), all.end(), [](scored_run const& r) { return r.failed; });
+  if (all.size() > 1 || failed > 0)
+    fmt::print("{} of {} runs failed (validation accuracy below 0.5, or a loss that is not finite)\n", failed,
+               all.size());
+}
+
+}  // namespace
+
+int train(options& o, data_set const& data, run_texts const& say) {
+  triad::apps::run_folder const folder(o.out);
+  bool held_out = false;
+  int const seeds = o.seeds;
+  auto const all_of = [&](std::string const& out) {
+    return triad::apps::train_seeds(
+        o, out,
+        [&](std::string const&) {
+          auto t = std::make_unique<graph_training>(o, data);
+          held_out = t->measures();
+          return t;
+        },
+        [&](scored_run const& r) {
+          if (seeds == 1) return;
+          fmt::print("seed {}:", r.seed);
+          for (auto const& part : r.parts) fmt::print("  {} {:.3f}", part.part, part.figures[0].value);
+          fmt::print("  ({:.0f} s){}\n", r.seconds, r.diverged ? "  diverged" : "");
+        });
+  };
+  auto const all = all_of(o.out);
+  std::optional<runs> others = runs();
+  if (all && !o.compare.empty()) {
+    auto const asked = std::pair(o.model, o.compare);
+    o.model = o.compare, o.compare.clear();
+    others = all_of(o.out.empty() ? o.out : o.out + "/" + o.model);
+    std::tie(o.model, o.compare) = asked;
+  }
+  if (!all || !others) return triad::apps::interrupted_status();
+  print_table(o, *all, *others, held_out, say);
+  if (!o.out.empty()) {
+    if (say.place) {
+      triad::apps::plot accuracies{say.title, say.x, "accuracy", {curve(o.model, *all, say)}, 0.0, 1.0};
+      if (!others->empty()) accuracies.lines.push_back(curve(o.compare, *others, say));
+      if (say.paper) accuracies.lines.push_back(*say.paper);
+      triad::apps::write_svg(o.out + "/plots/accuracy.svg", accuracies);
+    }
+    triad::apps::write_plots(o, *all, {"cross entropy"});
+    fmt::print("metrics, checkpoint and plots are in {}\n", o.out);
+  }
+  return triad::apps::status_of(*all);
+}
+
+triad::apps::trained<network> trained_model(options const& o, int most, bool explaining) {
+  return {o, [&](vocabulary const& words, options const&) {
+            return network_room{
+                words.embedding_rows(), words.targets.end(), explaining ? 1 : 64, most, most, explaining};
+          }};
+}
+
+void print_accuracy(network& net, std::vector<test_part> const& parts) {
+  std::vector<std::string> names;
+  for (auto const& part : parts) names.push_back(part.name);
+  for (auto const& part : parts)
+    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", part.name, widest(names), accuracy(net, part.graphs),
+               part.graphs.size());
+}
+
+void explain(options const& o, labelled_graph const& graph, std::vector<std::string> const& names) {
+  auto const model = trained_model(o, graph.nodes, true);
+  if (model.options.model != "edge-transformer" || model.options.attention == triad::triangle_form::flat)
+    throw triad::data_error("explain reads triangular attention, which " + model.options.model + " (" +
+                            triad::apps::attention_name(model.options.attention) + ") does not have");
+  model.net->add(graph);
+  auto const answer = static_cast<int>(model.net->infer().front());
+
+  proof_input proof;
+  proof.people = names;
+  for (auto const& e : graph.edges) proof.facts.push_back({e.from, e.to, model.words.edge_name(e.label)});
+  proof.from = graph.query.from, proof.to = graph.query.to;
+  proof.answer = model.words.target_name(answer);
+  for (int layer = 0; layer < model.options.layers; ++layer) {
+    auto& weights = proof.layers.emplace_back();
+    for (int i = 0; i < graph.nodes; ++i)
+      for (int j = 0; j < graph.nodes; ++j) {
+        auto const heads = model.net->attention(layer, i, j);
+        auto& mean = weights[{i, j}];
+        mean.assign(static_cast<std::size_t>(graph.nodes), 0.0);
+        for (auto const& head : heads)
+          for (std::size_t l = 0; l < mean.size(); ++l)
+            mean[l] += static_cast<double>(head[l]) / static_cast<double>(heads.size());
+      }
+  }
+  auto const steps = find_proof(proof);
+  std::fputs(proof_text(proof, steps).c_str(), stdout);
+  if (graph.target >= 0) fmt::print("the right answer: {}\n", model.words.target_name(graph.target));
+  if (o.out.empty()) return;
+  triad::apps::make_folder(o.out);
+  write_proof_svg(o.out + "/proof.svg", proof, steps);
+  fmt::print("drawn in {}/proof.svg\n", o.out);
+}
+
+}  // namespace graphs

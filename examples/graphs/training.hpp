@@ -1,0 +1,81 @@
+// What a run trains on, and what a trained model answers: of every program whose data are labelled graphs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../apps/record.hpp"
+#include "../apps/svg_plot.hpp"
+#include "../apps/training.hpp"
+#include "network.hpp"
+
+namespace graphs {
+
+using graph_list = std::vector<labelled_graph>;
+
+struct test_part {
+  std::string name;
+  graph_list graphs;
+};
+
+/// What a model is trained and measured on.
+struct data_set {
+  vocabulary words;
+  graph_list train, dev;  // no dev: options::validation of train is held out, by the seed
+  std::vector<test_part> tests;
+
+  // Instead of train, examples that are made as they are needed: number first, first + 1, ... of a seed.
+  using consumer = std::function<void(labelled_graph const&)>;
+  std::function<void(std::uint64_t seed, std::int64_t first, std::int64_t count, consumer const& use)> made;
+  std::int64_t made_in_all = 0;
+  int made_nodes = 0;  // of the largest
+};
+
+int most_nodes(graph_list const& graphs);
+int most_nodes(std::vector<test_part> const& parts);
+
+/// What a program's runs are beside that.
+struct run_texts {
+  std::string title{};                                     // of the plot of accuracies
+  std::string x{};                                         // its axis
+  std::string no_tests{};                                  // what is said where nothing was measured
+  std::function<double(std::string const& part)> place{};  // of a part on that axis; none: no plot
+  std::optional<triad::apps::series> paper{};              // what is quoted
+};
+
+/// train: one run for each seed, and of o.compare; then accuracy by part.  The exit status.
+int train(options& o, data_set const& data, run_texts const& say);
+
+/// Room for the largest of some graphs; explaining: for one, of which everything is kept.
+triad::apps::trained<network> trained_model(options const& o, int most, bool explaining = false);
+
+/// Answers one question after another; the model is read again where one is larger than all before.
+class answerer {
+ public:
+  explicit answerer(options const& o) : options_(o) {}
+
+  /// The number of the likeliest target.
+  int operator()(labelled_graph const& graph);
+
+ private:
+  options const& options_;
+  int most_ = 0;
+  std::optional<triad::apps::trained<network>> model_;
+};
+
+/// f(graph, number of the likeliest target) for all of them, in batches that fit.
+void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f);
+
+/// Right answers, in parts of 1.
+double accuracy(network& net, graph_list const& graphs);
+
+/// Accuracy by part, as evaluate prints it.
+void print_accuracy(network& net, std::vector<test_part> const& parts);
+
+/// Prints the proof path of the answer about a graph whose nodes have these names, and draws it to o.out.
+void explain(options const& o, labelled_graph const& graph, std::vector<std::string> const& names);
+
+}  // namespace graphs

@@ -1,0 +1,191 @@
+// The list of options, and which of them go together.
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+
+#include "../apps/memory_size.hpp"
+#include "published.hpp"
+#include "triad/io/checkpoint.hpp"
+#include "triad/layers/fused_stack.hpp"
+
+namespace seq2seq {
+
+void options::each(triad::apps::option_list& f) {
+  bool const edges = of_edges(*this);
+  std::set<std::string> const translate{"evaluate", "predict"};
+  std::vector<std::string> const sides{"none", "source", "target", "both"};
+  f("preset", &preset, fmt::format("{}", fmt::join(presets, ", "))).one_of(presets).free();
+  width_options::each(f);
+
+  f("source-dictionary", &source_dictionary, "File of lines `token count`; without it, the words of the training set")
+      .path()
+      .existing_file();
+  f("target-dictionary", &target_dictionary, "The same of targets").path().existing_file();
+  f("source-bpe", &source_bpe, "File of merges: words of sources become parts").path().existing_file();
+  f("target-bpe", &target_bpe, "The same of targets").path().existing_file();
+  f("tokenise", &tokenise,
+    "Sides that are plain text, and are cut into words and punctuation marks: none, source, target, both; translations "
+    "stay cut")
+      .one_of(sides)
+      .newer("none")
+      .shapes();
+  f("min-count", &least_count, "The dictionary has words that the training set has so often").positive();
+  f("joined-dictionary", &joint, "One dictionary for both sides; edge-transformer needs it and has it")
+      .opposite("no-joined-dictionary");
+  f("train-size", &train_size, "Train on so many pairs, spread over the training set; 0: all").not_negative();
+  f("max-train-length", &longest_training, "Leave pairs with more target tokens out of training; 0: none")
+      .not_negative();
+
+  f("model", &model,
+    "lrf: layers read all earlier layers; transformer; universal-transformer: one layer's parameters for all; dlcl: "
+    "weighted sums of earlier layers; edge-transformer: states of pairs of tokens")
+      .one_of({"lrf", "transformer", "universal-transformer", "dlcl", "edge-transformer"})
+      .shapes();
+  // Of edges and of tokens: what has no meaning for a model is not in its checkpoint.
+  auto const of = [](bool yes, triad::apps::option& one) {
+    if (yes) one.shapes();
+  };
+  of(!edges, f("fuse", &fuse, "Of lrf, where layers read earlier ones: source, target, both, none").one_of(sides));
+  of(!edges, f("only-top", &only_top, "Of lrf: the last layer alone reads earlier ones"));
+  of(!edges, f("accumulate", &accumulate, "Of lrf: sums of earlier layers instead of attention over them"));
+  of(!edges, f("relative", &relative,
+               "Relative positions, clipped at 16 tokens, in self-attention, instead of sines and cosines"));
+  f("encoder-layers", &encoder_layers, "").between(1, 63).shapes(edges ? "layers" : "").within(1, [edges] {
+    return edges ? triad::apps::most_layers : static_cast<int>(triad::most_layers);
+  });
+  of(!edges, f("decoder-layers", &decoder_layers, "").between(1, 63).within(1, [] {
+    return static_cast<int>(triad::most_layers);
+  }));
+  f("hidden", &hidden, "Width of the feed-forward block").positive().shapes().within(1, [] {
+    return std::numeric_limits<int>::max();
+  });
+  of(!edges,
+     f("tie-output", &tie_output, "The output's matrix is the table of target words").opposite("no-tie-output"));
+  of(!edges, f("norm", &norm, "after the sums, or before the blocks").one_of({"after", "before"}));
+  f("roberta", &roberta,
+    "Of lrf and transformer: folder of a published RoBERTa (config.json, vocab.json, merges.txt, model.safetensors), "
+    "which is fine-tuned as the encoder")
+      .path()
+      .existing_folder();
+  of(edges,
+     f("tied", &tied, "Of edge-transformer: one layer's parameters for all; else each its own").opposite("untied"));
+  of(edges, f("positional", &positional,
+              "Of edge-transformer: first states from positions of both tokens, instead of their distance"));
+  of(edges,
+     f("from-begin", &from_begin, "Of edge-transformer: a token is read from the edge (begin, i) instead of (i, i)"));
+  of(edges,
+     f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations"));
+
+  f("label-smoothing", &smoothing, "Part of the right answer's probability that all answers share").between(0.0, 0.95);
+  f("weight-decay", &decay, "Weight decay of AdamW").not_negative();
+  f("schedule", &schedule,
+    "How the rate falls: inverse-sqrt, as one over the square root, or linear, to 0 at the last update")
+      .one_of({"inverse-sqrt", "linear"});
+  // How long a run is decides the rates of a linear schedule.
+  f("updates", &updates, "").positive().free(schedule != "linear");
+  f("epochs", &epochs, "Passes over the training set, instead of --updates").not_negative().free(schedule != "linear");
+  f("tokens", &tokens, "Of a batch, on either side, ends included").positive();
+  f("pairs", &pairs, "Of a batch at most; 0: as many as --tokens allow").not_negative();
+  // A run may go on where there is less.  Parts of a batch round otherwise than the whole and draw dropout anew, as
+  // another backend or another draw would.
+  f("memory", &memory,
+    "A size, as 900MiB or 24GiB, for parameters, moments, activations and search: batches that need more are cut into "
+    "parts, whose gradients add up")
+      .free();
+  f("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
+  f("dev-size", &dev_size, "Pairs that a checkpoint is measured on; 0: all of dev").not_negative().free();
+  f("validate", &validate, "What is measured: exact match of greedy translations, or loss").one_of({"exact", "loss"});
+
+  f("beam", &beam, "Hypotheses kept at once; 1: greedy").also(translate).between(1, 64).free();
+  f("length-penalty", &length_penalty, "Scores are divided by the length to this power")
+      .also(translate)
+      .between(-10, 10)
+      .free();
+  f("max-length", &longest,
+    "Tokens of a translation at most; 0: three times the longest target of training, and ten more")
+      .also(translate)
+      .not_negative()
+      .free();
+  f("max-length-factor", &longest_factor, "So many more for each token of the source")
+      .also(translate)
+      .between(0, 1000)
+      .free();
+
+  f("out", &out, "Folder for scores.csv and the translations, a file for each part").only({"evaluate"});
+  f("sentence", &sentence, "Words separated by spaces").only({"predict"}).question();
+  questions.each(f, "A sentence, as --sentence has it, or {\"source\": \"...\"}");
+  f("n-best", &n_best, "Translations of a sentence, with their scores; at most --beam").only({"predict"}).positive();
+  f("unknown", &unknown, "Translate words that the model does not know as <unk>, instead of refusing them")
+      .only({"predict"});
+  f("count", &count, "Pairs over whose tokens weights are averaged").only({"explain"}).positive();
+  f("out", &out, "Folder for layers.csv, encoder.svg and decoder.svg").only({"explain"});
+}
+
+void options::restored(triad::checkpoint const& file) {
+  width_options::restored(file);
+  if (of_edges(*this)) decoder_layers = encoder_layers;
+  published.reset();
+  if (file.configuration().contains("published"))
+    published = published_from(file.setting<nlohmann::json>("published"), file.tensors().file());
+}
+
+std::map<std::string, std::string> options::more_shapes() const {
+  if (!published) return {};
+  return {{"published", to_json(*published).dump()}};
+}
+
+std::string options::more_settings() const {
+  return published ? "roberta-weights = \"" + published_weights + "\"\n" : std::string();
+}
+
+void check(options const& o) {
+  auto const refuse = [](std::string const& what) { throw triad::data_error(what); };
+  bool const looks_back = o.model == "lrf" && o.fuse != "none";
+  if (o.model != "lrf" && o.fuse != "none")
+    refuse("--fuse " + o.fuse + " is about --model lrf; layers of --model " + o.model + " have no fuse-attention");
+  if (!looks_back && (o.only_top || o.accumulate))
+    refuse(
+        "--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
+  if (!of_edges(o) && (!o.tied || o.positional || o.from_begin || o.attention != triad::triangle_form::full))
+    refuse("--untied, --positional, --from-begin and --attention are about --model edge-transformer");
+  if (of_edges(o) && (o.relative || o.tie_output || o.norm != "after"))
+    refuse(
+        "--relative, --tie-output and --norm are about states of tokens, which --model edge-transformer does not have");
+  if (of_edges(o) && o.encoder_layers != o.decoder_layers)
+    refuse(
+        "--model edge-transformer has as many layers on either side: give --encoder-layers and --decoder-layers alike");
+  if (of_edges(o) && o.attention == triad::triangle_form::flat)
+    refuse("--attention flat is not causal: an Edge Transformer that decodes has no such form");
+  if (of_edges(o) && !o.joint)
+    refuse("--model edge-transformer has one table for the words of both sides: leave --joined-dictionary on");
+  if (o.joint && (!o.target_dictionary.empty() || !o.target_bpe.empty()))
+    refuse("with one dictionary for both sides, --source-dictionary and --source-bpe name the files of both");
+  if (o.joint && o.tokenise != "none" && o.tokenise != "both")
+    refuse("--joined-dictionary is one dictionary for both sides: give --tokenise both");
+  if (!o.roberta.empty() && o.tokenise != "none" && o.tokenise != "target")
+    refuse("--roberta cuts sources itself: give --tokenise target, or leave it out");
+  if (!o.roberta.empty()) {
+    if (o.model != "lrf" && o.model != "transformer")
+      refuse("--roberta is an encoder of --model lrf or transformer, not of " + o.model);
+    if (o.joint || !o.source_dictionary.empty() || !o.source_bpe.empty())
+      refuse("--roberta brings its own tokens: leave --joined-dictionary, --source-dictionary and --source-bpe out");
+    if (o.given.contains("encoder-layers"))
+      refuse("--roberta has as many layers as its config.json says: leave --encoder-layers out");
+    if (o.relative || o.norm != "after")
+      refuse("--relative and --norm are not RoBERTa's: leave them out beside --roberta");
+    if (o.accumulate && o.fuse != "target")
+      refuse(
+          "--accumulate adds layers up, which the layers of --roberta were not trained with: give --fuse target beside "
+          "it");
+  }
+  if (o.only_top && o.accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
+  if (!o.memory.empty()) (void)triad::apps::bytes_of(o.memory, "--memory");
+  if (o.width % o.heads != 0)
+    refuse("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));
+}
+
+}  // namespace seq2seq

@@ -1,0 +1,172 @@
+// train, of every sequence-to-sequence program: one run for each seed, then what its translations of the test parts are
+// worth.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include "../apps/atomic_file.hpp"
+#include "../apps/memory_size.hpp"
+#include "score.hpp"
+#include "trained.hpp"
+#include "translate.hpp"
+#include "triad/train/schedule.hpp"
+
+namespace seq2seq {
+namespace {
+
+using triad::apps::scored_run;
+
+void describe(task& work, data_set const& data) {
+  auto& words = work.words();
+  fmt::print("{} training pairs{}, {} source and {} target words; {} updates an epoch{}\n", work.pairs(),
+             work.left_out() > 0 ? fmt::format(" ({} longer ones left out)", work.left_out()) : "",
+             words.source.ordinary(), words.target.ordinary(), work.epoch_updates(), work.unknown());
+  for (auto const& part : data.tests)
+    fmt::print("  {}: {} pairs{}\n", part.name, part.pairs.size(), unknown_in(part.pairs, words, false));
+  if (data.dev.empty())
+    fmt::print("  no dev part: checkpoints are measured on {} of the training pairs\n", work.dev().size());
+  std::fflush(stdout);
+}
+
+/// One seed's run.
+class translator_training final : public triad::apps::training {
+ public:
+  translator_training(options const& o, program const& p, std::string out)
+      : options_(o), program_(p), out_(std::move(out)), work_(o, p.data) {}
+
+  task& work() { return work_; }
+
+  triad::apps::learner& net() override {
+    if (net_) return *net_;
+    auto const& o = options_;
+    auto& words = work_.words();
+    expect_readable(o, words, "the training set", program_.data.train);
+    expect_readable(o, words, "dev", work_.dev());
+    for (auto const& part : program_.data.tests) expect_readable(o, words, part.name, part.pairs);
+    dev_ = coded(work_.dev(), words);
+    references_ = with_tokens(work_.dev(), words.target);
+    auto const tests = longest_source(program_.data, words), measured = longest_of(dev_);
+    pair_length const room{std::max(tests.source, measured.source),
+                           std::max(tests.target, o.validate == "loss" ? measured.target : 0)};
+    net_ = triad::apps::make<translator>(
+        o, sizes_for(o, words, room, use::learning),
+        fmt::format("{} tokens: say with --memory how much there is, or take --recompute, or a smaller --beam",
+                    o.tokens));
+    return *net_;
+  }
+
+  triad::apps::run_plan plan() override {
+    auto const& o = options_;
+    std::string within;
+    if (!o.memory.empty()) {
+      net();
+      auto const part = [&](std::int64_t update, auto const& use) { fill(update, use); };
+      auto const parts = triad::apps::most_parts(part, 0, std::min(work_.updates(), work_.epoch_updates()));
+      within =
+          fmt::format(" of --memory {}, batches of {} tokens {}", o.memory, o.tokens,
+                      parts > 1 ? fmt::format("in parts of {}, at most {} in the first epoch", net_->tokens(), parts)
+                                : "in one part");
+    }
+    return {.model = o.model,
+            .updates = work_.updates(),
+            .epoch_updates = o.evaluate_every,
+            .batch = work_.mean_tokens(),
+            .example = "target tokens",
+            .within = within,
+            .record = record_of(o, work_.words()),
+            .data = work_.data_setting()};
+  }
+
+  void fill(std::int64_t update, std::function<void(triad::apps::batch_part const&)> const& use) override {
+    batch_.clear();
+    work_.batch(update, [&](coded_pair const& pair) { batch_.push_back(&pair); });
+    triad::apps::cut_batch(
+        batch_, [&] { net_->clear(); }, [&](coded_pair const* pair) { return net_->add(pair->source, pair->target); },
+        [](coded_pair const* pair) { return static_cast<double>(pair->target.size() + 1); },
+        [&](triad::apps::batch_part const& part) {
+          if (!part.whole && options_.memory.empty()) throw std::logic_error("a batch within its bounds has no room");
+          use(part);
+        });
+  }
+
+  double rate(std::int64_t update) override {
+    auto const& o = options_;
+    auto const u = static_cast<std::uint64_t>(update);
+    triad::inverse_sqrt const root{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
+    triad::linear_warmup const line{o.rate, static_cast<double>(o.warmup), static_cast<double>(work_.updates())};
+    return o.schedule == "linear" ? line.rate(u) : root.rate(u);
+  }
+
+  double validate() override {
+    if (options_.validate == "loss") return mean_loss(*net_, dev_);
+    auto greedy = search_of(options_, work_.words());
+    greedy.beam = 1;
+    return right_ones(program_, references_, translations(*net_, work_.dev(), work_.words(), greedy)).percent() / 100;
+  }
+  bool learned(double validation) override { return options_.validate != "exact" || validation >= 0.5; }
+
+  std::vector<triad::apps::part_scores> score() override {
+    std::vector<triad::apps::part_scores> scores;
+    auto& words = work_.words();
+    for (auto const& part : program_.data.tests) {
+      auto const found = translations(*net_, part.pairs, words, search_of(options_, words));
+      write_lines(out_, part.name, found);
+      scores.push_back(seq2seq::score(program_, {part.name, with_tokens(part.pairs, words.target)}, found));
+    }
+    return scores;
+  }
+
+ private:
+  options const& options_;
+  program const& program_;
+  std::string out_;
+  task work_;
+  std::vector<coded_pair> dev_;
+  std::vector<text_pair> references_;  // of dev, as a model writes them
+  std::unique_ptr<translator> net_;
+  std::vector<coded_pair const*> batch_;
+};
+
+}  // namespace
+
+int train(options& o, program p) {
+  auto const only_updates = [](std::set<std::string> const& names) {
+    return names.contains("updates") && !names.contains("epochs");
+  };
+  if (o.given.contains("updates") && o.given.contains("epochs") && o.epochs > 0)
+    throw triad::data_error("--updates and --epochs are two ways to say how long the run is: give one");
+  // A preset's epochs are no answer to updates that were asked for, nor are those of a config file to the command line.
+  if (only_updates(o.given) || (!o.given.contains("epochs") && only_updates(o.configured))) o.epochs = 0;
+  check(o);
+  if (!o.roberta.empty()) read_published(o);
+  p.data.train = triad::apps::sample(p.data.train, o.train_size);
+  triad::apps::run_folder const folder(o.out);
+  auto const first = o.seed;
+  bool const loss = o.validate == "loss";
+  auto const runs = triad::apps::train_seeds(
+      o, o.out,
+      [&](std::string const& out) {
+        auto one = std::make_unique<translator_training>(o, p, out);
+        if (o.seed == first) describe(one->work(), p.data);
+        return one;
+      },
+      [&](scored_run const& r) {
+        fmt::print("seed {}: {} {:.4f}  ({:.0f} s){}\n", r.seed, loss ? "dev loss" : "dev exact match, parts of one,",
+                   r.validation, r.seconds, failure_of(r, "  failed: below 0.5"));
+        for (auto const& part : r.parts) fmt::print("{}\n", told(part));
+      });
+  if (!runs) return triad::apps::interrupted_status();
+  if (runs->size() > 1) fmt::print("{}", means_of(*runs));
+  if (!o.out.empty()) {
+    triad::apps::write_plots(
+        o, *runs,
+        {"cross entropy of a token, smoothed", loss ? "cross entropy of a token" : "sentences that are right", loss});
+    triad::apps::write_atomically(o.out + "/scores.csv", scores_csv(*runs));
+    fmt::print("metrics, checkpoint, translations, scores and plots are in {}\n", o.out);
+  }
+  return triad::apps::status_of(*runs);
+}
+
+}  // namespace seq2seq

@@ -1,0 +1,156 @@
+// evaluate and predict, of every sequence-to-sequence program, and what is measured.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+
+#include "../apps/atomic_file.hpp"
+#include "../apps/json_lines.hpp"
+#include "../apps/table.hpp"
+#include "score.hpp"
+#include "trained.hpp"
+#include "translate.hpp"
+
+namespace seq2seq {
+
+using triad::apps::part_scores;
+using triad::apps::scored_run;
+
+part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses) {
+  part_scores r{part.name,
+                {{"exact match", right_ones(p, part.pairs, hypotheses).percent()}},
+                static_cast<long long>(part.pairs.size())};
+  std::map<std::string, share> kinds;
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    auto& kind = kinds[part.pairs[i].kind];
+    kind.right += p.right(hypotheses[i], part.pairs[i].target) ? 1 : 0, ++kind.all;
+  }
+  if (kinds.size() > 1)
+    for (auto const& [kind, s] : kinds) r.kinds.push_back({kind, s.percent(), static_cast<long long>(s.all)});
+  if (p.figures)
+    for (auto const& f : p.figures(part, hypotheses)) r.figures.push_back(f);
+  return r;
+}
+
+std::string told(part_scores const& r) {
+  std::string text = r.part;
+  for (auto const& f : r.figures) text += fmt::format("  {} {:.1f}", f.name, f.value);
+  text += '\n';
+  if (r.kinds.empty()) return text;
+  triad::apps::text_table table({r.part, "right", "sentences"});
+  for (auto const& [kind, percent, all] : r.kinds)
+    table.row({kind, fmt::format("{:.1f}", percent), std::to_string(all)});
+  return text + table.text();
+}
+
+std::string means_of(std::vector<scored_run> const& runs) {
+  auto const said = triad::apps::whose_mean(runs, runs.front().seed) + "\n";
+  auto const* const one = triad::apps::first_scored(runs);
+  if (!one) return said;
+  triad::apps::text_table table({"", "mean", "+-"});
+  for (std::size_t part = 0; part < one->parts.size(); ++part)
+    for (std::size_t f = 0; f < one->parts[part].figures.size(); ++f) {
+      auto const m =
+          triad::apps::mean_over(runs, [&](scored_run const& run) { return run.parts[part].figures[f].value; });
+      table.row({one->parts[part].part + "  " + one->parts[part].figures[f].name, fmt::format("{:.1f}", m.mean),
+                 fmt::format("{:.2f}", m.standard_error)});
+    }
+  return said + table.text();
+}
+
+std::string scores_csv(std::vector<scored_run> const& runs) {
+  return triad::apps::scores_csv(runs, [](double value) { return fmt::format("{:.6g}", value); });
+}
+
+void write_lines(std::string const& folder, std::string const& part, std::vector<std::string> const& lines) {
+  if (folder.empty()) return;
+  std::string text;
+  for (auto const& line : lines) text += line + "\n";
+  triad::apps::write_atomically(folder + "/" + part + ".hypotheses.txt", text);
+}
+
+namespace {
+
+int evaluate(options const& o, program const& p) {
+  expect_tests(p);
+  trained model(o, use::translating, [&](vocabulary& words, options const& shape) {
+    for (auto const& part : p.data.tests) expect_readable(shape, words, part.name, part.pairs);
+    return longest_source(p.data, words);
+  });
+  if (!o.out.empty()) triad::apps::make_folder(o.out);
+  scored_run found;
+  found.seed = model.seed;
+  for (auto const& part : p.data.tests) {
+    auto const missing = unknown_in(part.pairs, model.words, false);
+    if (!missing.empty()) fmt::print("{}{}\n", part.name, missing);
+    auto const hypotheses = translations(*model.net, part.pairs, model.words, search_of(o, model.words));
+    write_lines(o.out, part.name, hypotheses);
+    found.parts.push_back(score(p, {part.name, with_tokens(part.pairs, model.words.target)}, hypotheses));
+    fmt::print("{}\n", told(found.parts.back()));
+    std::fflush(stdout);
+  }
+  if (!o.out.empty()) triad::apps::write_atomically(o.out + "/scores.csv", scores_csv({found}));
+  return 0;
+}
+
+int predict(options const& o) {
+  index_t most = 0;  // tokens of a sentence
+  if (o.n_best > o.beam) throw triad::data_error(fmt::format("--n-best {} needs a --beam of as many", o.n_best));
+  trained model(o, use::translating, [&](vocabulary& words, options const& shape) {
+    most = most_of_unknown(shape, words);
+    if (!o.sentence.empty())
+      most = std::min(most, std::max<index_t>(1, static_cast<index_t>(words.source.encode(o.sentence).size())));
+    return pair_length{most, 0};
+  });
+  auto const how = search_of(o, model.words, o.n_best);
+  auto const answer = [&](std::string const& line) {
+    bool const is_json = line.starts_with('{');
+    auto const source =
+        is_json ? triad::apps::member<std::string>(triad::apps::read_json_line(line), "source", "a text") : line;
+    auto const numbers = model.words.source.encode(source);
+    auto const print = [&](std::string const& text) {
+      if (!is_json) return fmt::print("{}\n", text);
+      auto found = nlohmann::ordered_json::parse(line);
+      found["target"] = text;
+      fmt::print("{}\n", triad::apps::json_text_of(found));
+    };
+    if (numbers.empty()) return print("");  // as many lines as there are sentences
+    if (auto const missing = model.words.source.unknown(source); !o.unknown && !missing.empty())
+      throw triad::data_error(
+          fmt::format("\"{}\" is none of the {} words that the model knows; --unknown translates "
+                      "it as <unk>",
+                      missing.front(), model.words.source.ordinary()));
+    if (static_cast<index_t>(numbers.size()) > most)
+      throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read", numbers.size(), most));
+    translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) {
+      if (found.empty()) print("");
+      for (auto const& h : found) {
+        auto const text = model.words.target.decode(h.tokens);
+        if (o.n_best > 1)
+          fmt::print("{:.4f}\t{}\n", h.score, text);
+        else
+          print(text);
+      }
+    });
+    std::fflush(stdout);
+  };
+  if (!o.sentence.empty())
+    answer(o.sentence);
+  else
+    o.questions.answer(answer);
+  return 0;
+}
+
+}  // namespace
+
+std::vector<triad::apps::verb> verbs_of(options& o, program_maker const& make) {
+  return {{"train", "Train, and translate the test parts", [&o, make] { return train(o, make(true, true)); }},
+          {"evaluate", "Translate the test parts with a trained model, and measure the translations",
+           [&o, make] { return evaluate(o, make(false, true)); }},
+          {"predict", "Translate a sentence, or each line of a file or of standard input", [&o] { return predict(o); }},
+          {"explain", "How much each layer reads from each earlier one",
+           [&o, make] { return explain(o, make(false, false)); }}};
+}
+
+}  // namespace seq2seq

@@ -1,0 +1,181 @@
+// Sentences: out of files, by numbers, and with what a parser found.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "../apps/json_lines.hpp"
+#include "program.hpp"
+#include "triad/io/json_read.hpp"
+
+namespace dependency {
+namespace {
+
+bool is_conllu(std::string const& path) { return path.ends_with(".conllu") || path.ends_with(".conllu.gz"); }
+
+sentences read_json_sentences(std::string const& path) {
+  sentences all;
+  triad::apps::read_json_lines(path, [&](nlohmann::json const& line) {
+    using triad::apps::member;
+    auto const tokens = member<std::vector<std::string>>(line, "tokens", "a list of words");
+    auto const heads = member<std::vector<int>>(line, "heads", "a list of whole numbers, 0 for the root");
+    auto const labels = member<std::vector<std::string>>(line, "labels", "a list of texts");
+    auto const n = tokens.size();
+    if (n == 0 || heads.size() != n || labels.size() != n)
+      throw triad::data_error(
+          fmt::format("{} tokens, {} heads and {} labels; expected as many of each, and one at "
+                      "least",
+                      n, heads.size(), labels.size()));
+    auto s = triad::text::conllu_of(tokens);
+    int roots = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (heads[i] < 0 || heads[i] > static_cast<int>(n) || heads[i] == static_cast<int>(i) + 1)
+        throw triad::data_error(
+            fmt::format("the head of token {} is {}; expected another of the {} tokens, counted "
+                        "from 1, or 0 for the root",
+                        i + 1, heads[i], n));
+      roots += heads[i] == 0 ? 1 : 0;
+      s.words[i] = {tokens[i], heads[i], labels[i]};
+    }
+    if (roots != 1) throw triad::data_error(fmt::format("{} heads are 0; expected one, the root's", roots));
+    for (std::size_t i = 0; i < n; ++i) {
+      std::size_t steps = 0;
+      for (int at = static_cast<int>(i) + 1; at != 0; at = heads[static_cast<std::size_t>(at - 1)])
+        if (++steps > n)
+          throw triad::data_error(fmt::format("the heads from token {} upward come back to it: no tree", i + 1));
+    }
+    all.push_back(std::move(s));
+  });
+  return all;
+}
+
+}  // namespace
+
+int inspect(std::string const& path) {
+  auto const all = is_conllu(path) ? triad::text::read_conllu(path) : read_json_sentences(path);
+  std::map<std::string, int> words, relations;
+  std::size_t longest = 0;
+  for (auto const& s : all) {
+    longest = std::max(longest, s.words.size());
+    for (auto const& word : s.words) ++words[word.form], ++relations[word.relation];
+  }
+  std::string names;
+  for (auto const& [name, count] : relations) names += fmt::format("{}{} {}", names.empty() ? "" : ", ", name, count);
+  fmt::print("{}: {} sentences of up to {} words\n{} words\n{} relations: {}\n", path, all.size(), longest,
+             words.size(), relations.size(), names);
+  return 0;
+}
+
+data_set read_data(options const& o, bool needs_train) {
+  if (o.data.empty())
+    throw triad::data_error(
+        (o.task.empty() ? "a parser" : "--task " + o.task) +
+        " needs sentences: give a folder with train, dev and test .conllu with --data; docs/data.md has the format");
+  auto const files = triad::apps::find_data(o.data, {".conllu", ".jsonl"}, needs_train);
+  auto const read = [](std::string const& path) {
+    return is_conllu(path) ? triad::text::read_conllu(path) : read_json_sentences(path);
+  };
+  data_set d;
+  auto const need = [](sentences all, std::string const& path) {
+    if (all.empty()) throw triad::data_error(path + ": there is no sentence in it; docs/data.md has the format");
+    return all;
+  };
+  if (needs_train) d.train = need(read(files.train), files.train);
+  if (!files.dev.empty()) d.tests.push_back({"dev", read(files.dev)});
+  for (auto const& [name, path] : files.tests) d.tests.push_back({name, read(path)});
+  std::erase_if(d.tests, [](test_part const& part) { return part.all.empty(); });
+  if (!needs_train && d.tests.empty())
+    throw triad::data_error(o.data +
+                            ": there is no sentence in dev.conllu or test.conllu; give another folder with --data");
+  return d;
+}
+
+vocabulary vocabulary::of(sentences const& train, int least_count) {
+  triad::text::token_counts counts;
+  std::map<std::string, int> relations;
+  for (auto const& s : train)
+    for (auto const& word : s.words) counts.add(word.form), ++relations[word.relation];
+  std::vector<std::string> names;
+  for (auto const& [name, count] : relations) names.push_back(name);
+  return {dictionary::build(counts, least_count), std::move(names)};
+}
+
+nlohmann::json to_json(vocabulary const& v) {
+  nlohmann::json tokens = nlohmann::json::array(), counts = tokens;
+  for (auto n = dictionary::specials; n < v.words().size(); ++n) {
+    tokens.push_back(v.words().token(n));
+    counts.push_back(v.words().count(n));
+  }
+  return {{"tokens", tokens}, {"counts", counts}, {"relations", v.relations()}};
+}
+
+vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file) {
+  std::string reason;
+  try {
+    auto const tokens = json.at("tokens").get<std::vector<std::string>>();
+    auto const counts = triad::json_integers<long long>(json.at("counts"), "counts");
+    auto relations = json.at("relations").get<std::vector<std::string>>();
+    std::vector<std::pair<std::string, long long>> entries;
+    for (std::size_t i = 0; i < std::min(tokens.size(), counts.size()); ++i) entries.emplace_back(tokens[i], counts[i]);
+    if (tokens.size() == counts.size() && !relations.empty()) return {dictionary::of(entries), std::move(relations)};
+  } catch (nlohmann::json::exception const&) {
+  } catch (triad::data_error const& e) {
+    reason = std::string(": ") + e.what();
+  }
+  throw triad::data_error(file + ": its vocabulary is not one of this task's" + reason);
+}
+
+std::vector<triad::attached_token> numbered(conllu_sentence const& s, vocabulary const& v) {
+  std::vector<triad::attached_token> result;
+  for (std::size_t i = 0; i < s.words.size(); ++i) {
+    auto const& word = s.words[i];
+    result.push_back({v.words().number(word.form),
+                      word.head == 0  ? static_cast<index_t>(i)
+                      : word.head < 0 ? -1
+                                      : word.head - 1,
+                      v.relation(word.relation)});
+  }
+  return result;
+}
+
+void expect_known(conllu_sentence const& s, vocabulary const& v) {
+  for (auto const& word : s.words)
+    if (!v.words().contains(word.form))
+      throw triad::data_error(
+          fmt::format("\"{}\" is none of the {} words that the model knows; with --unknown it is "
+                      "parsed as <unk>",
+                      word.form, v.words().size() - dictionary::specials));
+}
+
+std::string unknown_in(sentences const& all, vocabulary const& v) {
+  struct unknown {
+    long long count = 0;
+    std::string first{};
+
+    void add(std::string const& name) {
+      if (count++ == 0) first = name;
+    }
+    std::string told(char const* what) const {
+      return count == 0 ? std::string()
+                        : fmt::format("; {} unknown {}{}, such as '{}'", count, what, count == 1 ? "" : "s", first);
+    }
+  };
+  unknown words, relations;
+  for (auto const& s : all)
+    for (auto const& word : s.words) {
+      if (!v.words().contains(word.form)) words.add(word.form);
+      if (!word.relation.empty() && v.relation(word.relation) < 0) relations.add(word.relation);
+    }
+  return words.told("word") + relations.told("relation");
+}
+
+conllu_sentence with_tree(conllu_sentence s, found_tree const& tree, vocabulary const& v) {
+  for (std::size_t i = 0; i < s.words.size(); ++i) {
+    s.words[i].head = tree.parent[i] == static_cast<int>(i) ? 0 : tree.parent[i] + 1;
+    s.words[i].relation = v.relations()[static_cast<std::size_t>(tree.relation[i])];
+  }
+  return s;
+}
+
+}  // namespace dependency

@@ -1,0 +1,197 @@
+// Training, and what parses are worth.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "../apps/atomic_file.hpp"
+#include "../apps/sample.hpp"
+#include "program.hpp"
+#include "triad/core/errors.hpp"
+
+namespace dependency {
+
+using triad::apps::part_scores;
+using triad::apps::scored_run;
+using triad::text::attachment_scores;
+
+void options::each(triad::apps::option_list& f) {
+  std::set<std::string> const asked{"evaluate", "predict", "explain"};
+  if (!task.empty())
+    f("task", &task, "parse, this task; cfq VERB --help is about the other one, semantic: from question to query")
+        .also(asked)
+        .one_of({"parse"})
+        .shapes();
+  f("data", &data,
+    "Folder with train, dev and test .conllu" + std::string(task.empty() ? " or .jsonl" : "") + ", gzipped or not")
+      .also({"evaluate"})
+      .path();
+  stack_options::each(f);
+  f("min-count", &least_count, "The dictionary has words that the training set has so often").positive();
+  f("model", &model, "edge-transformer; transformer or universal-transformer, with biaffine heads")
+      .one_of({"edge-transformer", "transformer", "universal-transformer"})
+      .shapes();
+  f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
+      .newer()
+      .shapes();
+  f("tokens", &tokens, "Words of a batch, at most").positive();
+  f("updates", &updates, "").positive();
+  f("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
+  f("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").not_negative().free();
+  f("weight-decay", &decay, "Weight decay of AdamW").not_negative();
+
+  f("out", &out, "Folder for the parses, NAME.conllu of each part").only({"evaluate"});
+  f("sentence", &sentence, "Words separated by spaces: \"Did M0 marry M1\"").only({"predict", "explain"}).question();
+  f("unknown", &unknown, "Parse words that the model does not know as <unk>, instead of refusing them")
+      .only({"predict", "explain"});
+  questions.each(f, "A sentence, as --sentence has it, or {\"tokens\": [...]}");
+  f("out", &out, "Folder for tree.svg").only({"explain"});
+}
+
+void check(options const& o) {
+  if (o.width % o.heads != 0)
+    throw triad::data_error(fmt::format("--width {} is no multiple of --heads {}", o.width, o.heads));
+  if (o.model != "edge-transformer" && o.attention != triad::triangle_form::full)
+    throw triad::data_error("--attention is about the states of edges, which --model " + o.model + " does not have");
+  if (o.model != "edge-transformer" && o.tied != (o.model == "universal-transformer"))
+    throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
+}
+
+int longest_of(sentences const& all) {
+  std::size_t most = 1;
+  for (auto const& s : all) most = std::max(most, s.words.size());
+  return static_cast<int>(most);
+}
+
+int longest_of(data_set const& data) {
+  int most = longest_of(data.train);
+  for (auto const& part : data.tests) most = std::max(most, longest_of(part.all));
+  return most;
+}
+
+attachment_scores score(parser& net, sentences const& all, vocabulary const& v, std::string* text) {
+  attachment_scores scores;
+  parse_all(net, all, v, [&](conllu_sentence const& s, found_tree const& tree) {
+    auto const parsed = with_tree(s, tree, v);
+    scores.add(s.words, parsed.words);
+    if (text) *text += to_conllu(parsed);
+  });
+  return scores;
+}
+
+long long words_of(sentences const& all) {
+  long long count = 0;
+  for (auto const& s : all) count += static_cast<long long>(s.words.size());
+  return count;
+}
+
+namespace {
+
+std::string percent(double part) { return fmt::format("{:.2f}", 100 * part); }
+
+}  // namespace
+
+part_scores scores_of(std::string const& part, attachment_scores const& s) {
+  return {part, {{"exact match", s.exact_match()}, {"UAS", s.uas()}, {"LAS", s.las()}}, s.sentences};
+}
+
+std::string told(part_scores const& p, long long words) {
+  std::string text = p.part;
+  for (auto const& [name, value] : p.figures) text += fmt::format("  {} {}", name, percent(value));
+  return text + fmt::format("  ({} sentences, {} words)", p.examples, words);
+}
+
+parser_training::parser_training(options const& o, data_set const& data)
+    : sentence_training(o, "words"), data_(data), most_(longest_of(data)) {
+  words_ = vocabulary::of(data.train, o.least_count);
+  std::vector<triad::apps::pair_length> lengths;
+  for (auto const& s : data.train) {
+    auto const n = static_cast<index_t>(s.words.size());
+    if (n > o.tokens)
+      throw triad::data_error(
+          fmt::format("a training sentence has {} words: give --tokens as many, or leave it out", n));
+    lengths.push_back({n, 0});
+    add(numbered(s, words_));
+  }
+  batches_.emplace(std::move(lengths), o.tokens, o.seed);
+  for (auto const& part : data.tests)
+    if (part.name == "dev") dev_ = triad::apps::sample(part.all, o.dev_size);
+  measured_on_train_ = dev_.empty();
+  if (measured_on_train_) dev_ = triad::apps::sample(data.train, o.dev_size);
+}
+
+triad::apps::learner& parser_training::net() {
+  if (!net_)
+    net_ =
+        triad::apps::make<parser>(options_,
+                                  {words_.words().size(), static_cast<index_t>(words_.relations().size()),
+                                   options_.tokens, longest_, most_, true},
+                                  fmt::format("{} words in sentences of up to {}: take fewer --tokens, or --recompute",
+                                              options_.tokens, longest_));
+  return *net_;
+}
+
+std::int64_t parser_training::batch_size() { return words_of(data_.train) / updates_of_a_pass(); }
+
+std::string parser_training::data_setting() {
+  return digest([](auto& d, triad::attached_token const& t) { d.add({t.token, t.parent, t.relation}); });
+}
+
+double parser_training::validate() { return dependency::score(*net_, dev_, words_).las(); }
+
+std::vector<part_scores> parser_training::score() {
+  std::vector<part_scores> scores;
+  for (auto const& part : data_.tests)
+    scores.push_back(scores_of(part.name, dependency::score(*net_, part.all, words_)));
+  return scores;
+}
+
+namespace {
+
+void describe(parser_training& work, data_set const& data) {
+  auto const& v = work.words();
+  fmt::print("{} training sentences, {} words, {} relations; {} updates an epoch{}\n", data.train.size(),
+             v.words().size() - dictionary::specials, v.relations().size(), work.updates_of_a_pass(),
+             unknown_in(data.train, v));
+  for (auto const& part : data.tests)
+    fmt::print("  {}: {} sentences{}\n", part.name, part.all.size(), unknown_in(part.all, v));
+  if (work.measured_on_train())
+    fmt::print("  no dev part: checkpoints are measured on {} of the training sentences\n", work.dev().size());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int train(options& o) {
+  check(o);
+  auto const data = read_data(o, true);
+  triad::apps::run_folder const folder(o.out);
+  auto const first = o.seed;
+  bool on_train = false;
+  auto const runs = triad::apps::train_seeds(
+      o, o.out,
+      [&](std::string const&) {
+        auto work = std::make_unique<parser_training>(o, data);
+        on_train = work->measured_on_train();
+        if (o.seed == first) describe(*work, data);
+        return work;
+      },
+      [&](scored_run const& r) {
+        fmt::print("seed {}: {} LAS {}  ({:.0f} s){}\n", r.seed, on_train ? "training" : "dev", percent(r.validation),
+                   r.seconds, failure_of(r, "  failed: below 50"));
+        for (std::size_t p = 0; p < r.parts.size(); ++p)
+          fmt::print("{}\n", told(r.parts[p], words_of(data.tests[p].all)));
+      });
+  if (!runs) return triad::apps::interrupted_status();
+  if (runs->size() > 1)
+    fmt::print("\n{}{}\n", triad::apps::table_of(*runs, percent), triad::apps::whose_mean(*runs, o.seed));
+  if (!o.out.empty()) {
+    triad::apps::write_plots(o, *runs, {"sum of two cross entropies", "labelled attachment score"});
+    triad::apps::write_atomically(o.out + "/scores.csv", triad::apps::scores_csv(*runs, percent));
+    fmt::print("metrics, checkpoint, scores and plots are in {}\n", o.out);
+  }
+  return triad::apps::status_of(*runs);
+}
+
+}  // namespace dependency

@@ -1,0 +1,155 @@
+// What a trained parser answers.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "../apps/atomic_file.hpp"
+#include "../apps/json_lines.hpp"
+#include "../apps/svg_arcs.hpp"
+#include "../apps/table.hpp"
+#include "program.hpp"
+#include "triad/core/errors.hpp"
+
+namespace dependency {
+namespace {
+
+/// With room for sentences of up to `longest` words.
+triad::apps::trained<parser> trained_parser(options const& o, int longest) {
+  return {
+      o, [longest](vocabulary const& v, options const&) {
+        return parser_room{
+            v.words().size(), static_cast<index_t>(v.relations().size()), 500, std::min(longest, 24), longest, false};
+      }};
+}
+
+int evaluate(options const& o) {
+  auto const data = read_data(o, false);
+  auto const model = trained_parser(o, longest_of(data));
+  if (!o.out.empty()) triad::apps::make_folder(o.out);
+  for (auto const& part : data.tests) {
+    std::string text;
+    auto const found = score(*model.net, part.all, model.words, o.out.empty() ? nullptr : &text);
+    fmt::print("{}{}\n", told(scores_of(part.name, found), found.words), unknown_in(part.all, model.words));
+    if (!o.out.empty()) triad::apps::write_atomically(o.out + "/" + part.name + ".conllu", text);
+  }
+  return 0;
+}
+
+/// A sentence with the words that the model knows, or any if o.unknown.
+conllu_sentence const& checked(conllu_sentence const& s, vocabulary const& v, options const& o) {
+  if (!o.unknown) expect_known(s, v);
+  return s;
+}
+
+std::string to_json_line(conllu_sentence const& s) {
+  nlohmann::ordered_json line{
+      {"tokens", nlohmann::json::array()}, {"heads", nlohmann::json::array()}, {"labels", nlohmann::json::array()}};
+  for (auto const& word : s.words) {
+    line["tokens"].push_back(word.form);
+    line["heads"].push_back(word.head);
+    line["labels"].push_back(word.relation);
+  }
+  return triad::apps::json_text_of(line) + "\n";
+}
+
+int predict(options const& o) {
+  constexpr int most = 128;  // words of a line
+  auto const& file = o.questions.file;
+  bool const conllu = !file.empty() && !file.ends_with(".jsonl") && !file.ends_with(".jsonl.gz") &&
+                      (!o.task.empty() || file.ends_with(".conllu") || file.ends_with(".conllu.gz"));
+  if (!o.sentence.empty() && !file.empty())
+    throw triad::data_error("--sentence and --file are two ways to ask: give one");
+  auto const given = conllu ? triad::text::read_conllu(file, triad::text::conllu_heads::ignored) : sentences();
+  auto const model = trained_parser(o, conllu ? longest_of(given) : most);
+  auto const answer = [&](sentences const& all, bool as_json = false) {
+    parse_all(*model.net, all, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
+      auto const found = with_tree(s, tree, model.words);
+      std::fputs((as_json ? to_json_line(found) : to_conllu(found)).c_str(), stdout);
+    });
+  };
+  auto const one = [&](std::string const& line) {
+    bool const is_json = line.starts_with('{');
+    auto const s = triad::text::conllu_of(is_json ? triad::apps::member<std::vector<std::string>>(
+                                                        triad::apps::read_json_line(line), "tokens", "a list of words")
+                                                  : triad::text::words(line));
+    if (s.words.empty()) return;
+    if (s.words.size() > most)
+      throw triad::data_error(fmt::format("the sentence has {} words; at most {} are read", s.words.size(), most));
+    answer({checked(s, model.words, o)}, is_json);
+  };
+  if (conllu) {
+    for (std::size_t i = 0; i < given.size(); ++i) try {
+        checked(given[i], model.words, o);
+      } catch (triad::data_error const& e) {
+        throw triad::data_error(fmt::format("{}: sentence {}: {}", file, i + 1, e.what()));
+      }
+    answer(given);
+  } else if (!o.sentence.empty()) {
+    one(o.sentence);
+  } else {
+    o.questions.answer(one);
+  }
+  return 0;
+}
+
+std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary const& v) {
+  std::vector<triad::apps::arc_word> words;
+  auto const n = s.words.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    auto const p = static_cast<std::size_t>(tree.parent[i]);
+    words.push_back({s.words[i].form, std::to_string(i + 1), tree.parent[i],
+                     v.relations()[static_cast<std::size_t>(tree.relation[i])] + " " +
+                         fmt::format("{:.3f}", std::exp(tree.parents[i * n + p])).substr(0, 4)});
+  }
+  return to_svg(words);
+}
+
+int explain(options const& o) {
+  auto const given = triad::text::conllu_of(triad::text::words(o.sentence));
+  if (given.words.empty()) throw triad::data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
+  auto const n = given.words.size();
+  auto const model = trained_parser(o, static_cast<int>(n));
+  parse_all(
+      *model.net, {checked(given, model.words, o)}, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
+        auto const name = [&](std::size_t i, std::size_t parent) {
+          return i == parent ? std::string("(root)") : s.words[parent].form;
+        };
+        triad::apps::text_table table({"word", "head", "relation", "", "likeliest heads"});
+        for (std::size_t i = 0; i < n; ++i) {
+          std::vector<std::size_t> order(n);
+          std::iota(order.begin(), order.end(), std::size_t{0});
+          std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return tree.parents[i * n + a] > tree.parents[i * n + b];
+          });
+          std::string likeliest;
+          for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
+            likeliest += fmt::format("{}{} {:.3f}", k > 0 ? "  " : "", name(i, order[k]),
+                                     std::exp(tree.parents[i * n + order[k]]));
+          table.row({fmt::format("{} {}", i + 1, s.words[i].form), name(i, static_cast<std::size_t>(tree.parent[i])),
+                     model.words.relations()[static_cast<std::size_t>(tree.relation[i])],
+                     fmt::format("{:.3f}", tree.sure[i]), likeliest});
+        }
+        fmt::print("{}", table.text());
+        if (o.out.empty()) return;
+        triad::apps::make_folder(o.out);
+        triad::apps::write_atomically(o.out + "/tree.svg", picture(s, tree, model.words));
+        fmt::print("{}/tree.svg\n", o.out);
+      });
+  return 0;
+}
+
+}  // namespace
+
+std::vector<triad::apps::verb> verbs_of(options& o) {
+  return {{"train", "Train, and parse dev and test", [&o] { return train(o); }},
+          {"evaluate", "Exact match, unlabelled and labelled attachment score of a trained model",
+           [&o] { return evaluate(o); }},
+          {"predict", "Parse a sentence, a file, or each line of standard input", [&o] { return predict(o); }},
+          {"explain", "The likeliest heads of each word, and a picture of the tree", [&o] { return explain(o); }}};
+}
+
+}  // namespace dependency

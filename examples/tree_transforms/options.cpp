@@ -1,0 +1,126 @@
+// The list of options.
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <limits>
+
+#include "../apps/record.hpp"
+#include "trained.hpp"
+#include "triad/io/json_read.hpp"
+
+namespace tree_transforms {
+
+void options::each(triad::apps::option_list& f) {
+  std::set<std::string> const generate{"generate"}, asked{"evaluate", "explain"};
+  std::vector<std::string> const ways{"softmax", "gumbel", "gumbel-released"};
+  f("preset", &preset, "paper, small, smoke").one_of({"paper", "small", "smoke"}).free();
+  f("task", &task, "car-cdr-seq, active-logical, passive-logical, active-passive-logical")
+      .also(generate)
+      .one_of({"car-cdr-seq", "active-logical", "passive-logical", "active-passive-logical"})
+      .shapes();
+  f("one-way", &one_way, "To logical forms alone, also where the task goes both ways").also(generate).shapes();
+  f("rows", &rows, "Generated: training rows").also(generate).positive().shapes().within(1, [] {
+    return std::numeric_limits<int>::max();
+  });
+  f("data-seed", &data_seed, "Generated: of the rows").also(generate).shapes();
+  f("data", &data,
+    "Folder with train, validation, test, ood_new and ood_long as .jsonl, gzipped or not; without it, generated rows")
+      .also(asked)
+      .path();
+  f("test-size", &test_size, "Generated: rows of each split but train")
+      .also({"evaluate", "explain", "generate"})
+      .positive()
+      .free();
+  f("skip-deeper", &skip_deeper,
+    "Leave rows out whose trees are too deep, as the released program does, instead of refusing them")
+      .also(asked);
+  // A machine has no layers to tie.
+  triad::apps::option_list common;
+  stack_options::each(common);
+  for (auto const& one : common.all())
+    if (one.name != "tied") f(one.name, one.value, one.about) = one;
+  f("model", &model, "tree-machine").one_of({"tree-machine"}).shapes();
+  f("steps", &steps, "Steps of the machine; 0: the paper's for the task").between(0, 64).shapes().within(1, [] {
+    return 64;
+  });
+  f("depth", &depth, "Of trees at most, a root alone has 1; roles are as deep as the data's deepest tree")
+      .between(1, 24);
+  f("role-depth", &role_depth, "Levels of roles, where that is more than the data's deepest tree").between(0, 24);
+  auto const both = choice_of_both(*this);
+  f("choice", &choice,
+    "softmax; gumbel: with noise and a falling temperature in training; gumbel-released: that over arguments, not "
+    "trees")
+      .one_of(ways)
+      .says(both);
+  f("operation-choice", &operation_choice, "Of operations alone: softmax, gumbel; without it, as --choice says")
+      .one_of({"softmax", "gumbel"})
+      .says(both.empty() ? choice_of_operations(*this) : "");
+  f("argument-choice", &argument_choice,
+    "Of arguments alone: softmax, gumbel, gumbel-released; without it, as --choice says")
+      .one_of(ways)
+      .says(both.empty() ? choice_of_arguments(*this) : "");
+  f("interpreter", &interpreter,
+    "rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are learned")
+      .one_of({"rows", "matrices", "learned"})
+      .shapes();
+  f("role-seed", &role_seed, "Of the roles of --interpreter matrices and learned").shapes();
+  // Where nothing cools, it is the same run as one that did not know of it.
+  f("temperature", &temperature, "Of softmax in training: scores are divided by it; it falls from this to 1")
+      .between(1, 1000000)
+      .free(cooling == 0);
+  f("cooling", &cooling, "Updates until the temperature is 1; 0: it always is").not_negative().free(cooling == 0);
+  f("updates", &updates, "Batches to train on").positive();
+  f("batch", &batch, "Rows of a batch; 0: the paper's for the task").not_negative();
+  f("weight-decay", &decay, "Weight decay of AdamW, of all parameters").not_negative();
+  f("beta1", &beta1, "Of AdamW").between(0.0, 0.9999);
+  f("beta2", &beta2, "Of AdamW").between(0.0, 0.99999);
+  f("train-sample", &train_sample, "Training rows that are scored at the end; 0: all").not_negative().free();
+
+  f("threshold", &threshold, "A program is extracted where each of its choices has this weight")
+      .only(asked)
+      .between(0.0, 1.0);
+  f("discrete", &discrete, "Also run each step's likeliest choices on trees of symbols").only({"evaluate"});
+  f("programs", &programs, "Also extract programs, run them, and count where they agree with the machine")
+      .only({"evaluate"});
+  f("tree", &tree, "( LABEL child child )").only({"predict"}).question();
+  f("json", &as_json, "One JSON object a line").only({"predict"});
+  f("tree", &tree, "( LABEL child child ): what the machine does with it").only({"explain"}).question();
+  f("split", &split, "Of the data: train, validation, test, ood_new, ood_long")
+      .only({"explain"})
+      .one_of({"train", "validation", "test", "ood_new", "ood_long"})
+      .excludes("tree");
+  f("row", &row, "What the machine does with this row of the split, from 1; without it, the programs of all")
+      .only({"explain"})
+      .positive()
+      .excludes("tree");
+  f("json", &json, "File for every weight of every step").only({"explain"});
+  f("dot", &dot, "File for Graphviz: steps and the trees they take").only({"explain"});
+  f("svg", &svg, "File for a drawing of all trees").only({"explain"});
+  f("out", &out, "Folder of the new data set").only(generate).required();
+}
+
+std::map<std::string, std::string> options::more_shapes() const {
+  nlohmann::json kept = choice_of_both(*this);
+  if (kept == "") kept = {{"operations", choice_of_operations(*this)}, {"arguments", choice_of_arguments(*this)}};
+  return {{"choice", kept.dump()}, {"depth", std::to_string(depth)}};
+}
+
+std::string choice_in(nlohmann::json const& choice, char const* what) {
+  auto const& named = choice.is_object() && choice.contains(what) ? choice[what] : choice;
+  bool const released = named == "gumbel-released" && (choice.is_string() || std::string(what) == "arguments");
+  return named == "softmax" || named == "gumbel" || released ? named.get<std::string>() : std::string();
+}
+
+void options::restored(triad::checkpoint const& file) {
+  stack_options::restored(file);
+  depth = file.setting("depth", 1, 24);
+  auto const kept = file.setting<nlohmann::json>("choice");
+  operation_choice = choice_in(kept, "operations");
+  argument_choice = choice_in(kept, "arguments");
+  if (operation_choice.empty() || argument_choice.empty())
+    throw triad::data_error(file.tensors().file() + ": setting 'choice' is " + triad::quoted(kept) +
+                            ", which is no way to choose; it was written by another program");
+  settle(*this);
+}
+
+}  // namespace tree_transforms

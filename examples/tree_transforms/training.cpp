@@ -1,0 +1,116 @@
+// tree-transforms train: one run for each seed, then whole trees that are right, on all splits.
+// SPDX-License-Identifier: Apache-2.0
+#include "../apps/training.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "../apps/atomic_file.hpp"
+#include "report.hpp"
+#include "trained.hpp"
+#include "triad/train/schedule.hpp"
+#include "verbs.hpp"
+
+namespace tree_transforms {
+namespace {
+
+/// One seed's run.
+class machine_training final : public triad::apps::training {
+ public:
+  machine_training(options const& o, split_tallies& found)
+      : options_(o), work_(o), found_(found), depth_(std::max<index_t>(work_.depth(), o.role_depth)) {}
+
+  task const& work() const { return work_; }
+  triad::apps::learner& net() override {
+    if (!net_)
+      net_ = triad::apps::make<machine>(options_, {work_.labels().size(), depth_, options_.batch, true},
+                                        fmt::format("{} trees of depth {} and {} steps: take a smaller --batch",
+                                                    options_.batch, depth_, options_.steps));
+    return *net_;
+  }
+  triad::apps::run_plan plan() override {
+    return {.model = options_.model,
+            .updates = work_.updates(),
+            .epoch_updates = work_.epoch_updates(),
+            .batch = options_.batch,
+            .example = "trees",
+            .record = record_of(options_, depth_, work_.labels()),
+            .data = work_.data_setting()};
+  }
+  void fill(std::int64_t update, std::function<void(triad::apps::batch_part const&)> const& use) override {
+    net_->clear();
+    work_.each_example(update, [&](placed_row const& row) { net_->add(row); });
+    use({});
+  }
+  double rate(std::int64_t update) override {
+    triad::dtm_main_cosine const schedule{options_.rate, static_cast<std::uint64_t>(options_.warmup),
+                                          static_cast<std::uint64_t>(work_.epoch_updates()),
+                                          static_cast<std::uint64_t>(work_.epochs())};
+    return schedule.rate(static_cast<std::uint64_t>(update));
+  }
+  double validate() override { return tree_transforms::score(*net_, work_.placed(split::dev)).accuracy(); }
+  std::vector<triad::apps::part_scores> score() override {
+    std::vector<triad::apps::part_scores> scores;
+    for (auto const s : splits) {
+      auto& t = found_[static_cast<std::size_t>(s)];
+      t = tree_transforms::score(*net_, work_.placed(s), s == split::train ? options_.train_sample : 0);
+      if (t.rows > 0) scores.push_back({name_of(s), {{"whole trees", t.accuracy()}, {"partial", t.partial()}}, t.rows});
+    }
+    return scores;
+  }
+  bool learned(double) override { return !has_failed(found_); }
+
+ private:
+  options const& options_;
+  task work_;
+  split_tallies& found_;
+  index_t depth_;
+  std::unique_ptr<machine> net_;
+};
+
+}  // namespace
+
+int train(options& o) {
+  settle(o);
+  if (o.width % o.heads != 0)
+    throw triad::data_error(fmt::format("--width {} is no multiple of --heads {}", o.width, o.heads));
+  triad::apps::run_folder const folder(o.out);
+  auto const first = o.seed;
+  bool const several = o.seeds > 1;
+  split_tallies now{};
+  std::vector<seed_tallies> found;
+  auto const runs = triad::apps::train_seeds(
+      o, o.out,
+      [&](std::string const&) {
+        now = {};
+        auto one = std::make_unique<machine_training>(o, now);
+        auto const& work = one->work();
+        if (o.seed == first)
+          fmt::print("{}: {} training rows, {} labels, trees of depth {}{}\n", o.task, work.placed(split::train).size(),
+                     work.labels().size() - 1, work.depth(),
+                     work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
+        return one;
+      },
+      [&](triad::apps::scored_run const& r) {
+        found.push_back({now, r.diverged, r.failed});
+        fmt::print("seed {} ({:.0f} s){}\n\n", r.seed, r.seconds,
+                   r.diverged ? ": failed, its loss was not finite"
+                   : r.failed ? ": failed, fewer than 90 % of the training rows are right"
+                              : "");
+        if (!r.diverged) fmt::print("{}\n", table_of(now));
+      });
+  if (!runs) return triad::apps::interrupted_status();
+  if (several) fmt::print("{}\n", table_of(found, o.seed));
+  if (!o.out.empty()) {
+    triad::apps::write_plots(
+        o, *runs,
+        {.loss = "distance of trees, per position", .validation = "whole trees that are right", .file = "accuracy"});
+    triad::apps::write_atomically(o.out + "/splits.txt", several || found.front().diverged
+                                                             ? table_of(found, o.seed)
+                                                             : table_of(found.front().found));
+    fmt::print("metrics, checkpoint and plots are in {}\n", o.out);
+  }
+  return triad::apps::status_of(*runs);
+}
+
+}  // namespace tree_transforms

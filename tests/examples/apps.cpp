@@ -1,0 +1,122 @@
+// What programs share: the list of options, batches by their number, names and their numbers, and files of a data set.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/epoch_batches.hpp"
+#include "apps/json_lines.hpp"
+#include "apps/numbering.hpp"
+#include "apps/options.hpp"
+#include "apps/record.hpp"
+#include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
+
+namespace {
+
+using namespace triad::apps;
+using triad::test::contains;
+
+struct small_options : stack_options {
+  bool one_way = false, late = false;
+  std::string kind = "none";
+
+  small_options() { model = "plain", layers = 2; }
+  void each(option_list& f) override {
+    f("model", &model, "").one_of({"plain", "other"}).shapes();
+    stack_options::each(f);
+    f("one-way", &one_way, "").shapes_as("direction", "both", "one");
+    f("late", &late, "").newer().shapes();
+    f("kind", &kind, "").newer("none").shapes();
+    f("sentence", &kind, "").only({"predict"});
+  }
+};
+
+TEST_CASE("one list says what is kept in config.toml, what a resumed run must have, and what shapes a model") {
+  small_options o;
+  auto const toml = to_toml(o), settings = training_settings(o);
+  CHECK_THAT(toml, contains("model = \"plain\"\n") && contains("threads = 0\n") && contains("late = false\n"));
+  CHECK_THAT(toml, !contains("preset") && !contains("kind") && !contains("sentence") && !contains("\nout"));
+  CHECK_THAT(settings, contains("layers = 2\n") && !contains("threads") && !contains("late"));
+  CHECK(configuration_of(o) == nlohmann::json{{"model", "plain"},
+                                              {"direction", "both"},
+                                              {"layers", 2},
+                                              {"width", 64},
+                                              {"heads", 4},
+                                              {"hidden_factor", 4},
+                                              {"tied", false}});
+  o.late = o.one_way = true, o.kind = "new";
+  CHECK_THAT(training_settings(o), contains("late = true\n") && contains("kind = \"new\"\n"));
+  CHECK(configuration_of(o)["direction"] == "one");
+  CHECK(configuration_of(o)["kind"] == "new");
+}
+
+TEST_CASE(
+    "an epoch has every example once, in another order where that is asked for, and a batch follows from its number") {
+  epoch_batches fixed(7, 3, false, 5), shuffled(7, 3, true, 5);
+  CHECK(fixed.epoch_updates() == 3);
+  auto const epoch = [](epoch_batches& b, std::int64_t e) {
+    std::vector<std::size_t> all;
+    for (auto u = 3 * e; u < 3 * e + 3; ++u) {
+      auto const batch = b.batch(u);
+      CHECK(batch.size() == (u % 3 == 2 ? 1u : 3u));
+      all.insert(all.end(), batch.begin(), batch.end());
+    }
+    CHECK(std::set<std::size_t>(all.begin(), all.end()).size() == 7);
+    return all;
+  };
+  auto const first = epoch(fixed, 0);
+  CHECK(epoch(fixed, 1) == first);
+  CHECK(epoch(shuffled, 0) == first);
+  CHECK(epoch(shuffled, 1) != first);
+  CHECK(epoch(shuffled, 0) == first);
+}
+
+TEST_CASE("names have numbers from the first on, and come back from a checkpoint") {
+  numbering words(1);
+  CHECK(words.add("b") == 1);
+  CHECK(words.add("a") == 2);
+  CHECK(words.add("b") == 1);
+  CHECK((words.find("a") == 2 && words.find("c") == -1 && words.find("c", 0) == 0));
+  CHECK((words.name(2) == "a" && words.name_or_none(0).empty() && words.end() == 3));
+  CHECK(words.all() == "b, a");
+  numbering again(1);
+  read_names({{"words", words.names()}}, "file", {{"words", &again}});
+  CHECK(again == words);
+  CHECK_THROWS_WITH(read_names({{"words", 3}}, "file", {{"words", &again}}),
+                    contains("file: its vocabulary is not one of this program's"));
+}
+
+TEST_CASE("a data set is train, maybe dev, and tests by name, numbers in their order") {
+  triad::test::scratch_folder const folder;
+  for (auto const* name : {"train.jsonl.gz", "dev.jsonl", "test_10.jsonl", "test_9.jsonl", "test.jsonl", "notes.txt"})
+    std::ofstream(folder / name) << "{}\n";
+  auto const found = find_data(folder / "", {".jsonl"}, true);
+  CHECK_THAT(found.train, contains("train.jsonl.gz"));
+  CHECK_THAT(found.dev, contains("dev.jsonl"));
+  std::vector<std::string> names;
+  for (auto const& [name, path] : found.tests) names.push_back(name);
+  CHECK(names == std::vector<std::string>{"test", "9", "10"});
+  std::ofstream(folder / "train.jsonl") << "{}\n";
+  CHECK_THROWS_WITH(find_data(folder / "", {".jsonl"}, true), contains("are both there; keep one of them"));
+  CHECK_THROWS_WITH(find_data(folder / "none", {".jsonl"}, true), contains("gzipped or not, is expected"));
+  CHECK(find_data(folder / "test.jsonl", {".jsonl"}, false).tests.at(0).first == "test");
+}
+
+TEST_CASE("a line that is no object is told with file, line and column") {
+  triad::test::scratch_folder const folder;
+  auto const path = folder / "a.jsonl";
+  auto const read = [&](std::string const& text) {
+    std::ofstream(path) << text;
+    read_json_lines(path, [](nlohmann::json const& line) { (void)member<int>(line, "n", "a number"); });
+  };
+  CHECK_NOTHROW(read("{\"n\": 1}\n\n{\"n\": 2}"));
+  CHECK_THROWS_WITH(read("{\"n\": 1}\n{\"n\": "), contains(path + ":2:7: expected JSON, found none"));
+  CHECK_THROWS_WITH(read("[]"), contains(path + ":1: expected an object in braces, found []"));
+  CHECK_THROWS_WITH(read("{\"m\": 1}"), contains(path + ":1: expected \"n\", a number, found none"));
+  CHECK_THROWS_WITH(read("{\"n\": \"x\"}"), contains("expected \"n\" to be a number, found \"x\""));
+  CHECK_THROWS_WITH(read(""), contains("expected a line or more, found none"));
+}
+
+}  // namespace

@@ -1,0 +1,26 @@
+// Fuzzes the reader of labelled graphs, JSON lines: what it reads has words for its pairs, and numbers in its own
+// words. SPDX-License-Identifier: Apache-2.0
+#include "graphs/read.cpp"  // not its object, so that libFuzzer sees its branches
+#include "reader.hpp"
+
+int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  using namespace triad;
+  static fuzz::input_file file("graphs.jsonl");
+  file.write(fuzz::text_of(data, size));
+  fuzz::read_or_refuse(file.path(), [&] {
+    auto const all = graphs::read_graphs(file.path());
+    graphs::vocabulary words;
+    for (auto const& g : all) {
+      for (auto const& [pair, word] : g.pairs) {
+        fuzz::expect(pair.from >= 0 && pair.from < g.nodes && pair.to >= 0 && pair.to < g.nodes, "a pair is of nodes");
+        words.edge_labels.add(word);
+      }
+      words.targets.add(g.target);
+    }
+    for (auto const& g : all) {
+      auto const n = graphs::numbered(g, words);
+      fuzz::expect(n.edges.size() == g.pairs.size() && words.target_name(n.target) == g.target, "words have numbers");
+    }
+  });
+  return 0;
+}
