@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <sstream>
 #include <system_error>
 
@@ -33,6 +32,27 @@ std::string text_of(toml::node const& value, std::string const& file) {
                    ": expected a text, a number, true, false, or a list of these, found something else");
 }
 
+/// A seed has 64 bits, and numbers of TOML 63: name = 18446744073709551615 with its number as a text.
+std::string with_large_numbers_quoted(std::string const& text) {
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    auto const end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    auto line = text.substr(begin, end - begin);
+    begin = end;
+    if (auto const equals = line.find('='); equals != std::string::npos) {
+      auto const first = line.find_first_not_of(" \t", equals + 1);
+      auto const last =
+          first == std::string::npos ? first : std::min(line.find_first_not_of("0123456789", first), line.size());
+      bool const ends = last != std::string::npos &&
+                        (last == line.size() || std::string(" \t\r\n#").find(line[last]) != std::string::npos);
+      if (ends && last - first >= 19)
+        line = line.substr(0, first) + '"' + line.substr(first, last - first) + '"' + line.substr(last);
+    }
+    result += line;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string config_item::text() const { return fmt::format("{}", fmt::join(values, ",")); }
@@ -41,9 +61,7 @@ std::vector<config_item> read_config(std::string const& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw data_error(file + ": cannot be opened");
   std::string text(std::istreambuf_iterator<char>(stream), {});
-  // A seed has 64 bits, and numbers of TOML 63.
-  static std::regex const large("(^|\\n)([a-z-]+ *= *)([0-9]{19,})(?=\\s*(\\n|$))");
-  text = std::regex_replace(text, large, "$1$2\"$3\"");
+  text = with_large_numbers_quoted(text);
   toml::table table;
   try {
     table = toml::parse(text, file);

@@ -15,12 +15,13 @@ namespace triad::apps {
 data_files find_data(std::string const& folder, std::vector<std::string> const& endings, bool needs_train) {
   namespace fs = std::filesystem;
   auto const advice = "; docs/data.md has the format";
+  std::string all;
+  for (auto const& ending : endings) all += (all.empty() ? "" : " or ") + ending;
   data_files found;
   std::error_code failure;
   if (!needs_train && fs::is_regular_file(folder, failure)) return {{}, {}, {{"test", folder}}};
   if (!fs::is_directory(folder, failure))
-    throw data_error(folder + ": a folder with train, dev and test " + endings.front() +
-                     ", gzipped or not, is expected" + advice);
+    throw data_error(folder + ": a folder with train, dev and test " + all + ", gzipped or not, is expected" + advice);
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
     auto const path = at->path().string();
     std::string_view name = path;
@@ -35,8 +36,14 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
       throw data_error(*file + " and " + path + " are both there; keep one of them");
     if (file != nullptr)
       *file = path;
-    else if (name == "test" || name.starts_with("test_"))
-      found.tests.emplace_back(name == "test" ? name : name.substr(5), path);
+    else if (name == "test" || name.starts_with("test_")) {
+      std::string const called(name == "test" ? name : name.substr(5));
+      if (called == "train" || called == "dev")
+        throw data_error(path + ": a test cannot be called " + called + "; give it another name, test_NAME");
+      for (auto const& [other, its_path] : found.tests)
+        if (other == called) throw data_error(its_path + " and " + path + " are both there; keep one of them");
+      found.tests.emplace_back(called, path);
+    }
   }
   if (failure) throw data_error(folder + ": cannot be listed: " + failure.message());
   // 5 before 10.
@@ -47,9 +54,9 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
   std::sort(found.tests.begin(), found.tests.end(),
             [&](auto const& a, auto const& b) { return key(a.first) < key(b.first); });
   if (needs_train && found.train.empty())
-    throw data_error(folder + ": there is no train" + endings.front() + ", gzipped or not" + advice);
+    throw data_error(folder + ": there is no train" + all + ", gzipped or not" + advice);
   if (!needs_train && found.tests.empty() && found.dev.empty())
-    throw data_error(folder + ": there is no test" + endings.front() + ", gzipped or not" + advice);
+    throw data_error(folder + ": there is no test" + all + ", gzipped or not" + advice);
   return found;
 }
 
@@ -70,7 +77,7 @@ void read_json_lines(std::string const& path, std::function<void(nlohmann::json 
   text::gz_lines lines(path);
   bool any = false;
   for (std::string line; lines.next(line);) {
-    if (line.empty()) continue;
+    if (is_blank(line)) continue;
     any = true;
     try {
       read(read_json_line(line));
@@ -78,6 +85,8 @@ void read_json_lines(std::string const& path, std::function<void(nlohmann::json 
       std::string const what = e.what();
       auto const place = path + ":" + std::to_string(lines.number());
       throw data_error(what.starts_with("column ") ? place + ":" + what.substr(7) : place + ": " + what);
+    } catch (nlohmann::json::exception const& e) {  // a value of another type than the reader took it for
+      throw data_error(path + ":" + std::to_string(lines.number()) + ": " + e.what());
     }
   }
   if (!any) throw data_error(path + ": expected a line or more, found none");

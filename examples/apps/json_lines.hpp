@@ -5,8 +5,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "triad/io/json_read.hpp"
 
 namespace triad::apps {
 
@@ -20,11 +23,14 @@ struct data_files {
 /// refused; else one that has no test.  A file instead of a folder is the one test.  Throws data_error.
 data_files find_data(std::string const& folder, std::vector<std::string> const& endings, bool needs_train);
 
+/// Whether a line says nothing: such lines are passed over.
+inline bool is_blank(std::string const& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
+
 /// read(value) for each line of a file, or of one text.  Throws data_error with file and line.
 void read_json_lines(std::string const& path, std::function<void(nlohmann::json const&)> const& read);
 nlohmann::json read_json_line(std::string const& line);
 
-/// A member of an object, of this type.  Throws data_error that names it.
+/// A member of an object, of this type; an integer is whole and in T's range.  Throws data_error that names it.
 template <class T>
 T member(nlohmann::json const& object, char const* name, char const* expected);
 nlohmann::json const& member(nlohmann::json const& object, char const* name, char const* expected);
@@ -37,6 +43,8 @@ std::string json_text_of(nlohmann::ordered_json const& value);
 template <class T>
 T member(nlohmann::json const& object, char const* name, char const* expected) {
   auto const& value = member(object, name, expected);
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    if (!is_integer<T>(value)) refuse_member(name, expected, value);
   try {
     return value.get<T>();
   } catch (nlohmann::json::exception const&) {

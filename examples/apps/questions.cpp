@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "triad/core/errors.hpp"
 #include "triad/io/text/gz_lines.hpp"
@@ -22,6 +23,8 @@ void questions::answer(std::function<void(std::string const&)> const& answer) co
     try {
       answer(question);
     } catch (data_error const& e) {
+      throw data_error(place + ": " + e.what());
+    } catch (nlohmann::json::exception const& e) {  // a value of another type than was expected
       throw data_error(place + ": " + e.what());
     }
     std::fflush(stdout);  // a program may wait for it

@@ -51,8 +51,9 @@ inline int predict(own_options const& o) {
   auto const words = words_of(o);
   answerer ask(o);
   o.questions.answer([&](std::string const& line) {
-    if (line.empty()) return;
-    auto const given = triad::apps::read_json_line(line);
+    if (triad::apps::is_blank(line)) return;
+    auto given = triad::apps::read_json_line(line);
+    given.erase("target");  // which is what is asked for
     nlohmann::ordered_json answer = nlohmann::ordered_json::parse(line);
     answer["target"] = words.target_name(ask(numbered(read_graph(given, false), words)));
     fmt::print("{}\n", triad::apps::json_text_of(answer));
@@ -61,13 +62,13 @@ inline int predict(own_options const& o) {
 }
 
 inline int explain(own_options const& o) {
-  if (o.questions.given.empty() == o.file.empty())
+  if (o.questions.given.empty() == o.file.empty() || o.questions.given.size() > 1)
     throw triad::data_error("explain needs one graph: a line of the data as an argument, or --file and --row");
   written_graph g;
   if (o.file.empty()) {
     g = read_graph(triad::apps::read_json_line(o.questions.given.front()), false);
   } else {
-    auto const all = read_graphs(o.file);
+    auto const all = read_graphs(o.file, false);
     if (static_cast<std::size_t>(o.row) >= all.size())
       throw triad::data_error(fmt::format("{} has {} graphs; --row counts from 0", o.file, all.size()));
     g = all[static_cast<std::size_t>(o.row)];

@@ -122,7 +122,7 @@ inline std::string proof_text(proof_input const& input, std::vector<proof_step> 
     fact(step.from, step.middle, step.depth);
     fact(step.middle, step.to, step.depth);
   }
-  if (steps.empty()) text += "  no middle person stands out: the edge was never split\n";
+  if (steps.empty()) text += "  no node between stands out: the edge was never split\n";
   return text;
 }
 

@@ -34,6 +34,35 @@ node_pair pair_of(nlohmann::json const& from, nlohmann::json const& to, int node
   return {node(from), node(to)};
 }
 
+using label_sets = std::map<std::pair<int, int>, std::set<std::string>>;
+
+/// All labels of a pair as one word, in the order of bytes.
+std::vector<std::pair<node_pair, std::string>> words_of_pairs(label_sets const& labels) {
+  std::vector<std::pair<node_pair, std::string>> pairs;
+  for (auto const& [p, set] : labels)
+    pairs.emplace_back(node_pair{p.first, p.second}, fmt::format("{}", fmt::join(set, several_mark)));
+  return pairs;
+}
+
+/// A graph that was made edge by edge, as one that was read: the labels of a pair are one word.
+written_graph gathered(written_graph g) {
+  auto const expect = [&](int node, char const* what) {
+    if (node < 0 || node >= g.nodes)
+      throw triad::data_error(
+          fmt::format("{} names node {}, expected a whole number from 0 to {}", what, node, g.nodes - 1));
+  };
+  label_sets labels;
+  for (auto const& [p, label] : g.pairs) {
+    expect(p.from, "an edge"), expect(p.to, "an edge");
+    labels[{p.from, p.to}].insert(checked(label));
+  }
+  for (std::size_t i = 0; i < g.node_labels.size(); ++i)
+    labels[{static_cast<int>(i), static_cast<int>(i)}].insert(node_mark + checked(g.node_labels[i]));
+  expect(g.query.from, "the query"), expect(g.query.to, "the query");
+  g.pairs = words_of_pairs(labels);
+  return g;
+}
+
 graph_list numbered_file(std::string const& path, vocabulary const& words) {
   graph_list all;
   triad::apps::read_json_lines(
@@ -69,7 +98,7 @@ written_graph read_graph(nlohmann::json const& line, bool answered) {
     throw triad::data_error(fmt::format("a graph of {} nodes, expected 1 to {}", g.nodes, most));
   auto const& edges = member(line, "edges", "a list of [node, \"label\", node]");
   if (!edges.is_array()) triad::apps::refuse_member("edges", "a list of [node, \"label\", node]", edges);
-  std::map<std::pair<int, int>, std::set<std::string>> labels;
+  label_sets labels;
   for (auto const& e : edges) {
     if (!e.is_array() || e.size() != 3 || !e[1].is_string())
       throw triad::data_error("an edge is " + e.dump() + ", expected [node, \"label\", node]");
@@ -78,8 +107,7 @@ written_graph read_graph(nlohmann::json const& line, bool answered) {
   }
   for (std::size_t i = 0; i < g.node_labels.size(); ++i)
     labels[{static_cast<int>(i), static_cast<int>(i)}].insert(node_mark + g.node_labels[i]);
-  for (auto const& [p, set] : labels)
-    g.pairs.emplace_back(node_pair{p.first, p.second}, fmt::format("{}", fmt::join(set, several_mark)));
+  g.pairs = words_of_pairs(labels);
   auto const& query = member(line, "query", "a pair of nodes");
   if (!query.is_array() || query.size() != 2) triad::apps::refuse_member("query", "a pair of nodes", query);
   g.query = pair_of(query[0], query[1], g.nodes, "the query");
@@ -88,9 +116,9 @@ written_graph read_graph(nlohmann::json const& line, bool answered) {
   return g;
 }
 
-std::vector<written_graph> read_graphs(std::string const& path) {
+std::vector<written_graph> read_graphs(std::string const& path, bool answered) {
   std::vector<written_graph> all;
-  triad::apps::read_json_lines(path, [&](nlohmann::json const& line) { all.push_back(read_graph(line, true)); });
+  triad::apps::read_json_lines(path, [&](nlohmann::json const& line) { all.push_back(read_graph(line, answered)); });
   return all;
 }
 
@@ -111,8 +139,9 @@ labelled_graph numbered(written_graph const& g, vocabulary const& words) {
   return result;
 }
 
-data_set data_of(std::vector<written_graph> const& train, std::vector<written_graph> const& dev,
-                 std::vector<std::pair<std::string, std::vector<written_graph>>> const& tests) {
+namespace {
+data_set data_of_written(std::vector<written_graph> const& train, std::vector<written_graph> const& dev,
+                         std::vector<std::pair<std::string, std::vector<written_graph>>> const& tests) {
   data_set d;
   std::set<std::string> labels, targets;
   for (auto const& g : train) {
@@ -130,13 +159,25 @@ data_set data_of(std::vector<written_graph> const& train, std::vector<written_gr
   return d;
 }
 
+}  // namespace
+
+data_set data_of(std::vector<written_graph> train, std::vector<written_graph> dev,
+                 std::vector<std::pair<std::string, std::vector<written_graph>>> tests) {
+  auto const gather = [](std::vector<written_graph>& graphs) {
+    for (auto& g : graphs) g = gathered(std::move(g));
+  };
+  gather(train), gather(dev);
+  for (auto& [name, graphs] : tests) gather(graphs);
+  return data_of_written(train, dev, tests);
+}
+
 data_set read_training(std::string const& folder) {
   if (folder.empty())
     throw triad::data_error(
         "there is nothing to train on: give a folder with train.jsonl and test.jsonl with --data; docs/data.md has the "
         "format");
   auto const files = triad::apps::find_data(folder, {".jsonl"}, true);
-  auto d = data_of(read_graphs(files.train), {}, {});
+  auto d = data_of_written(read_graphs(files.train, true), {}, {});
   if (!files.dev.empty()) d.dev = numbered_file(files.dev, d.words);
   for (auto const& [name, path] : files.tests) d.tests.push_back({name, numbered_file(path, d.words)});
   return d;
@@ -152,7 +193,7 @@ std::vector<test_part> read_tests(std::string const& path, vocabulary const& wor
 }
 
 void inspect(std::string const& path) {
-  auto const all = read_graphs(path);
+  auto const all = read_graphs(path, false);
   int least = all.front().nodes, most = 0;
   double nodes = 0, pairs = 0;
   std::map<std::string, int> labels, targets;
@@ -160,7 +201,7 @@ void inspect(std::string const& path) {
     least = std::min(least, g.nodes), most = std::max(most, g.nodes);
     nodes += g.nodes, pairs += static_cast<double>(g.pairs.size());
     for (auto const& [pair, word] : g.pairs) ++labels[word];
-    ++targets[g.target];
+    ++targets[g.target.empty() ? "(no target)" : g.target];
   }
   auto const n = static_cast<double>(all.size());
   fmt::print("{}: {} graphs of {} to {} nodes, {:.1f} on the average, and {:.1f} labelled pairs\n", path, all.size(),

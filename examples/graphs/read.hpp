@@ -25,7 +25,7 @@ struct written_graph {
   node_pair query{0, 0};
   std::string target;  // "": not known
 
-  /// For graphs that are made: another edge.
+  /// For graphs that are made: another edge.  A pair may have several.
   written_graph& edge(int from, std::string label, int to) {
     pairs.push_back({{from, to}, std::move(label)});
     return *this;
@@ -35,18 +35,19 @@ struct written_graph {
 /// One line; `answered`: its target is needed.  Throws data_error.
 written_graph read_graph(nlohmann::json const& line, bool answered);
 
-/// All lines of a file.  Throws data_error with file and line.
-std::vector<written_graph> read_graphs(std::string const& path);
+/// All lines of a file; `answered`: each has a target.  Throws data_error with file and line.
+std::vector<written_graph> read_graphs(std::string const& path, bool answered);
 
 /// By numbers.  Throws data_error for a word that is not in the vocabulary.
 labelled_graph numbered(written_graph const& g, vocabulary const& words);
 
-/// Graphs in words as a model takes them, with the words of train in the order of bytes.
-data_set data_of(std::vector<written_graph> const& train, std::vector<written_graph> const& dev,
-                 std::vector<std::pair<std::string, std::vector<written_graph>>> const& tests);
+/// Graphs that were made edge by edge as a model takes them, with the words of train in the order of bytes.  Throws
+/// data_error for a node that a graph has not, and for an empty label.
+data_set data_of(std::vector<written_graph> train, std::vector<written_graph> dev,
+                 std::vector<std::pair<std::string, std::vector<written_graph>>> tests);
 /// train, dev and tests of a folder.
 data_set read_training(std::string const& folder);
-/// dev and tests of a folder, or one file, in a model's words.
+/// The tests of a folder, its dev where there are none, or one file, in a model's words.
 std::vector<test_part> read_tests(std::string const& path, vocabulary const& words);
 
 /// Says what a file holds.

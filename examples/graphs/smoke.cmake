@@ -66,7 +66,9 @@ foreach(case "{\"nodes\": 2|bad.jsonl:2:[0-9]+: expected JSON"
     "{\"nodes\": 2, \"edges\": [[0, 1]], \"query\": [0, 1], \"target\": \"x\"}|an edge is .0,1., expected .node, \"label\", node."
     "{\"nodes\": 2, \"edges\": [[0, \"a + b\", 1]], \"query\": [0, 1], \"target\": \"x\"}|the label \"a \\+ b\" is empty, begins with .* give it another name"
     "{\"nodes\": 2, \"edges\": [], \"query\": [0], \"target\": \"x\"}|expected \"query\" to be a pair of nodes, found"
-    "{\"nodes\": 2, \"edges\": [], \"query\": [0, 1]}|expected \"target\", the answer, a text, found none"
+    "{\"nodes\": 2.7, \"edges\": [], \"query\": [0, 1], \"target\": \"x\"}|expected \"nodes\" to be a number of nodes or a list"
+    "{\"nodes\": 4294967298, \"edges\": [], \"query\": [0, 1], \"target\": \"x\"}|expected \"nodes\" to be a number of nodes or a list"
+    "{\"nodes\": 2, \"edges\": [], \"query\": [0, 1]}|missing"
     "{\"nodes\": 2, \"edges\": [], \"query\": [0, 1], \"target\": \"nowhere\"}|none")
   string(REGEX MATCH "^(.*)\\|([^|]*)$" whole "${case}")
   set(said "${CMAKE_MATCH_2}")
@@ -74,6 +76,11 @@ foreach(case "{\"nodes\": 2|bad.jsonl:2:[0-9]+: expected JSON"
   if(said STREQUAL "none")
     run(1 evaluate ${FOLDER}/run --data ${FOLDER}/bad.jsonl)
     expect("bad.jsonl:2: the target \"nowhere\" is none of the training file, and the model cannot answer it; it knows ")
+  elseif(said STREQUAL "missing")
+    run(1 evaluate ${FOLDER}/run --data ${FOLDER}/bad.jsonl)
+    expect("bad.jsonl:2: expected \"target\", the answer, a text, found none")
+    run(0 inspect ${FOLDER}/bad.jsonl)
+    expect("2 targets: \\(no target\\) 1, right 1")
   else()
     run(1 inspect ${FOLDER}/bad.jsonl)
     expect("${said}")
@@ -88,6 +95,15 @@ expect("nowhere: a folder with train, dev and test .jsonl, gzipped or not, is ex
 file(WRITE ${FOLDER}/other/config.toml "train-lengths = [2]\n")
 run(1 evaluate ${FOLDER}/other)
 expect("other is a run of clutrr, and this is graphs: give it to clutrr evaluate")
+
+foreach(name test_dev.jsonl test_train.jsonl)
+  file(WRITE ${FOLDER}/names/${name} "${train}")
+  run(1 evaluate ${FOLDER}/run --data ${FOLDER}/names)
+  expect("a test cannot be called (dev|train); give it another name, test_NAME")
+  file(REMOVE ${FOLDER}/names/${name})
+endforeach()
+# The target is what is asked for: one that is there does not count.
+run(0 predict ${FOLDER}/run "{\"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1], \"target\": null}")
 
 # A task of one file has the same verbs.
 cmake_path(GET PROGRAM PARENT_PATH bin)

@@ -50,6 +50,9 @@ void answer_all(network& net, graph_list const& graphs, std::function<void(label
     net.clear();
     auto const first = next;
     while (next < graphs.size() && net.add(graphs[next])) ++next;
+    if (next == first)
+      throw triad::data_error(
+          fmt::format("graph {} has {} nodes, more than the model has room for", first, graphs[first].nodes));
     auto const& best = net.infer();
     for (auto i = first; i < next; ++i) f(graphs[i], static_cast<int>(best[i - first]));
   }
@@ -100,11 +103,15 @@ class graph_training : public triad::apps::training {
   }
   void fill(std::int64_t update, std::function<void(triad::apps::batch_part const&)> const& use) override {
     net_->clear();
+    auto const add = [&](labelled_graph const& g) {
+      if (!net_->add(g))
+        throw triad::data_error(fmt::format(
+            "a graph of {} nodes has no room in a batch; made_nodes says how many they have at most", g.nodes));
+    };
     if (data_.made)
-      data_.made(options_.seed, update * options_.batch, options_.batch,
-                 [&](labelled_graph const& g) { net_->add(g); });
+      data_.made(options_.seed, update * options_.batch, options_.batch, add);
     else
-      for (auto const i : examples_.batch(update)) net_->add(train_[i]);
+      for (auto const i : examples_.batch(update)) add(train_[i]);
     use({});
   }
   double rate(std::int64_t update) override {
@@ -259,7 +266,7 @@ int train(options& o, data_set const& data, run_texts const& say) {
 triad::apps::trained<network> trained_model(options const& o, int most, bool explaining) {
   return {o, [&](vocabulary const& words, options const&) {
             return network_room{
-                words.embedding_rows(), words.targets.end(), explaining ? 1 : 64, most, most, explaining};
+                words.embedding_rows(), words.targets.end(), explaining ? 1 : 64, std::min(most, 24), most, explaining};
           }};
 }
 

@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "apps/config.hpp"
 #include "apps/epoch_batches.hpp"
 #include "apps/json_lines.hpp"
 #include "apps/numbering.hpp"
 #include "apps/options.hpp"
 #include "apps/record.hpp"
+#include "graphs/read.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
@@ -102,6 +104,48 @@ TEST_CASE("a data set is train, maybe dev, and tests by name, numbers in their o
   CHECK_THROWS_WITH(find_data(folder / "", {".jsonl"}, true), contains("are both there; keep one of them"));
   CHECK_THROWS_WITH(find_data(folder / "none", {".jsonl"}, true), contains("gzipped or not, is expected"));
   CHECK(find_data(folder / "test.jsonl", {".jsonl"}, false).tests.at(0).first == "test");
+}
+
+TEST_CASE("two tests of one name are refused") {
+  triad::test::scratch_folder const folder;
+  for (auto const* name : {"test.jsonl", "test_test.jsonl"}) std::ofstream(folder / name) << "{}\n";
+  CHECK_THROWS_WITH(find_data(folder / "", {".jsonl"}, false), contains("are both there; keep one of them"));
+}
+
+TEST_CASE("a member that is no whole number in range is refused, not cut") {
+  for (auto const* line :
+       {R"({"n": 2.7})", R"({"n": 4294967296})", R"({"n": true})", R"({"n": 1e300})", R"({"n": "2"})"})
+    CHECK_THROWS_WITH(member<int>(read_json_line(line), "n", "a count"), contains("expected \"n\" to be a count"));
+  CHECK(member<int>(read_json_line(R"({"n": -2})"), "n", "a count") == -2);
+}
+
+TEST_CASE("a number of 64 bits in a config file is read, with a comment behind it too, and a line of any length") {
+  triad::test::scratch_folder const folder;
+  auto const file = folder / "config.toml";
+  std::ofstream(file) << "seed = 18446744073709551615  # the largest\nout = \"" << std::string(300'000, 'a')
+                      << "\"\nwidth = 64\n";
+  auto const found = read_config(file);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].text() == "18446744073709551615");
+  CHECK(found[2].text() == "64");
+}
+
+TEST_CASE("a graph that is made edge by edge has the labels of a pair as one word, and no node that it has not") {
+  graphs::written_graph g{.nodes = 2, .node_labels = {}, .pairs = {}, .query = {0, 1}, .target = "x"};
+  g.edge(0, "b", 1).edge(0, "a", 1);
+  auto const data = graphs::data_of({g}, {}, {});
+  CHECK(data.words.edge_labels.all() == "a + b");
+  REQUIRE(data.train.size() == 1);
+  CHECK(data.train[0].edges.size() == 1);
+  auto beyond = g;
+  beyond.edge(0, "a", 2);
+  CHECK_THROWS_WITH(graphs::data_of({beyond}, {}, {}),
+                    contains("an edge names node 2, expected a whole number from 0 to 1"));
+  beyond = g;
+  beyond.query = {0, -1};
+  CHECK_THROWS_WITH(graphs::data_of({beyond}, {}, {}), contains("the query names node -1"));
+  g.edge(1, "", 0);
+  CHECK_THROWS_WITH(graphs::data_of({g}, {}, {}), contains("the label \"\" is empty"));
 }
 
 TEST_CASE("a line that is no object is told with file, line and column") {
