@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <utility>
 
 #include "../apps/json_lines.hpp"
 #include "score.hpp"
@@ -17,7 +18,7 @@ struct options : seq2seq::options {
   options() { presets = {"small", "paper", "smoke"}; }
   void each(triad::apps::option_list& f) override {
     f("program", &program, "").one_of({"pairs"}).hidden().free();
-    f("data", &data, "Folder with train.jsonl, maybe dev.jsonl, and test.jsonl or several test_NAME.jsonl; or .tsv")
+    f("data", &data, "Folder with train, maybe dev, and test or several test_NAME, .jsonl or .tsv, gzipped or not")
         .also({"evaluate", "explain"})
         .path();
     seq2seq::options::each(f);
@@ -36,7 +37,8 @@ inline std::vector<seq2seq::text_pair> read(std::string const& path) {
       if (words.empty()) throw triad::data_error(std::string("the ") + name + " has no words");
       return words;
     };
-    all.push_back({text("source"), text("target"), line.value("kind", "")});
+    auto kind = line.contains("kind") ? triad::apps::member<std::string>(line, "kind", "a text") : std::string();
+    all.push_back({text("source"), text("target"), std::move(kind)});
   });
   return all;
 }
@@ -44,7 +46,7 @@ inline std::vector<seq2seq::text_pair> read(std::string const& path) {
 inline seq2seq::program program_of(options const& o, bool needs_train) {
   if (o.data.empty())
     throw triad::data_error(
-        "there is nothing to read: give a folder with train.jsonl and test.jsonl with --data; docs/data.md has the "
+        "there is nothing to read: give a folder with train and test .jsonl or .tsv with --data; docs/data.md has the "
         "format");
   auto const files = triad::apps::find_data(o.data, {".jsonl", ".tsv"}, needs_train);
   seq2seq::program p;

@@ -145,6 +145,8 @@ int train(options& o, program p) {
   triad::apps::run_folder const folder(o.out);
   auto const first = o.seed;
   bool const loss = o.validate == "loss";
+  auto const measured =
+      std::string(p.data.dev.empty() ? "training" : "dev") + (loss ? " loss" : " exact match, parts of one,");
   auto const runs = triad::apps::train_seeds(
       o, o.out,
       [&](std::string const& out) {
@@ -153,8 +155,8 @@ int train(options& o, program p) {
         return one;
       },
       [&](scored_run const& r) {
-        fmt::print("seed {}: {} {:.4f}  ({:.0f} s){}\n", r.seed, loss ? "dev loss" : "dev exact match, parts of one,",
-                   r.validation, r.seconds, failure_of(r, "  failed: below 0.5"));
+        fmt::print("seed {}: {} {:.4f}  ({:.0f} s){}\n", r.seed, measured, r.validation, r.seconds,
+                   failure_of(r, "  failed: below 0.5"));
         for (auto const& part : r.parts) fmt::print("{}\n", told(part));
       });
   if (!runs) return triad::apps::interrupted_status();

@@ -94,6 +94,19 @@ int evaluate(options const& o, program const& p) {
   return 0;
 }
 
+/// The question, a line of JSON, with its best translation, or with several and their scores; its other members stay.
+std::string json_answer(std::string const& line, std::vector<hypothesis> const& found, language const& target,
+                        bool several) {
+  auto answer = nlohmann::ordered_json::parse(line);
+  if (several) {
+    auto& targets = answer["targets"] = nlohmann::ordered_json::array();
+    for (auto const& h : found) targets.push_back({{"target", target.decode(h.tokens)}, {"score", h.score}});
+  } else {
+    answer["target"] = found.empty() ? std::string() : target.decode(found.front().tokens);
+  }
+  return triad::apps::json_text_of(answer);
+}
+
 int predict(options const& o) {
   index_t most = 0;  // tokens of a sentence
   if (o.n_best > o.beam) throw triad::data_error(fmt::format("--n-best {} needs a --beam of as many", o.n_best));
@@ -109,13 +122,18 @@ int predict(options const& o) {
     auto const source =
         is_json ? triad::apps::member<std::string>(triad::apps::read_json_line(line), "source", "a text") : line;
     auto const numbers = model.words.source.encode(source);
-    auto const print = [&](std::string const& text) {
-      if (!is_json) return fmt::print("{}\n", text);
-      auto found = nlohmann::ordered_json::parse(line);
-      found["target"] = text;
-      fmt::print("{}\n", triad::apps::json_text_of(found));
+    auto const print = [&](std::vector<hypothesis> const& found) {
+      if (is_json) return fmt::print("{}\n", json_answer(line, found, model.words.target, o.n_best > 1));
+      if (found.empty()) fmt::print("\n");
+      for (auto const& h : found) {
+        auto const text = model.words.target.decode(h.tokens);
+        if (o.n_best > 1)
+          fmt::print("{:.4f}\t{}\n", h.score, text);
+        else
+          fmt::print("{}\n", text);
+      }
     };
-    if (numbers.empty()) return print("");  // as many lines as there are sentences
+    if (numbers.empty()) return print({});  // as many lines as there are sentences
     if (auto const missing = model.words.source.unknown(source); !o.unknown && !missing.empty())
       throw triad::data_error(
           fmt::format("\"{}\" is none of the {} words that the model knows; --unknown translates "
@@ -123,16 +141,7 @@ int predict(options const& o) {
                       missing.front(), model.words.source.ordinary()));
     if (static_cast<index_t>(numbers.size()) > most)
       throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read", numbers.size(), most));
-    translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) {
-      if (found.empty()) print("");
-      for (auto const& h : found) {
-        auto const text = model.words.target.decode(h.tokens);
-        if (o.n_best > 1)
-          fmt::print("{:.4f}\t{}\n", h.score, text);
-        else
-          print(text);
-      }
-    });
+    translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) { print(found); });
     std::fflush(stdout);
   };
   if (!o.sentence.empty())

@@ -14,13 +14,32 @@ namespace {
 
 bool is_conllu(std::string const& path) { return path.ends_with(".conllu") || path.ends_with(".conllu.gz"); }
 
+/// A text that stands in a column of CoNLL-U, where a tab or the end of a line would end it.
+std::string const& checked(std::string const& text, std::string const& what) {
+  if (text.empty()) throw triad::data_error(what + " is empty; expected a text");
+  if (text.find_first_of("\t\n\r") != std::string::npos)
+    throw triad::data_error(what + " is " + triad::quoted(nlohmann::json(text)) +
+                            "; expected a text without tabs and line ends");
+  return text;
+}
+
+std::vector<std::string> texts_of(nlohmann::json const& line, char const* name, char const* expected,
+                                  std::string const& one) {
+  auto texts = triad::apps::member<std::vector<std::string>>(line, name, expected);
+  for (std::size_t i = 0; i < texts.size(); ++i) checked(texts[i], fmt::format("{} {}", one, i + 1));
+  return texts;
+}
+
+/// The endings of its files, as messages name them.
+char const* endings(options const& o) { return o.task.empty() ? ".conllu or .jsonl" : ".conllu"; }
+
 sentences read_json_sentences(std::string const& path) {
   sentences all;
   triad::apps::read_json_lines(path, [&](nlohmann::json const& line) {
-    using triad::apps::member;
-    auto const tokens = member<std::vector<std::string>>(line, "tokens", "a list of words");
-    auto const heads = member<std::vector<int>>(line, "heads", "a list of whole numbers, 0 for the root");
-    auto const labels = member<std::vector<std::string>>(line, "labels", "a list of texts");
+    auto const tokens = tokens_of(line);
+    auto const heads = triad::json_integers<int>(
+        triad::apps::member(line, "heads", "a list of whole numbers, 0 for the root"), "heads");
+    auto const labels = texts_of(line, "labels", "a list of texts", "the label of token");
     auto const n = tokens.size();
     if (n == 0 || heads.size() != n || labels.size() != n)
       throw triad::data_error(
@@ -52,6 +71,10 @@ sentences read_json_sentences(std::string const& path) {
 
 }  // namespace
 
+std::vector<std::string> tokens_of(nlohmann::json const& line) {
+  return texts_of(line, "tokens", "a list of words", "token");
+}
+
 int inspect(std::string const& path) {
   auto const all = is_conllu(path) ? triad::text::read_conllu(path) : read_json_sentences(path);
   std::map<std::string, int> words, relations;
@@ -70,8 +93,9 @@ int inspect(std::string const& path) {
 data_set read_data(options const& o, bool needs_train) {
   if (o.data.empty())
     throw triad::data_error(
-        (o.task.empty() ? "a parser" : "--task " + o.task) +
-        " needs sentences: give a folder with train, dev and test .conllu with --data; docs/data.md has the format");
+        fmt::format("{} needs sentences: give a folder with train, dev and test {} with --data; docs/data.md has "
+                    "the format",
+                    o.task.empty() ? "a parser" : "--task " + o.task, endings(o)));
   auto const files = triad::apps::find_data(o.data, {".conllu", ".jsonl"}, needs_train);
   auto const read = [](std::string const& path) {
     return is_conllu(path) ? triad::text::read_conllu(path) : read_json_sentences(path);
@@ -86,8 +110,8 @@ data_set read_data(options const& o, bool needs_train) {
   for (auto const& [name, path] : files.tests) d.tests.push_back({name, read(path)});
   std::erase_if(d.tests, [](test_part const& part) { return part.all.empty(); });
   if (!needs_train && d.tests.empty())
-    throw triad::data_error(o.data +
-                            ": there is no sentence in dev.conllu or test.conllu; give another folder with --data");
+    throw triad::data_error(
+        fmt::format("{}: there is no sentence in dev and test {}; give others with --data", o.data, endings(o)));
   return d;
 }
 

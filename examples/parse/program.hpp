@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,9 @@ struct data_set {
 
 /// Files train, dev and test (or test_NAME), .conllu or .jsonl, of a folder, gzipped or not.
 data_set read_data(options const& o, bool needs_train);
+
+/// "tokens" of a line of JSON.  Throws data_error where they are no texts that a line of CoNLL-U can hold.
+std::vector<std::string> tokens_of(nlohmann::json const& line);
 
 /// A sentence by numbers, a root its own parent.  A word that the model does not know is <unk>, a relation is one that
 /// no answer can be.

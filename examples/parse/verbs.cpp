@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <utility>
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/json_lines.hpp"
@@ -45,15 +46,12 @@ conllu_sentence const& checked(conllu_sentence const& s, vocabulary const& v, op
   return s;
 }
 
-std::string to_json_line(conllu_sentence const& s) {
-  nlohmann::ordered_json line{
-      {"tokens", nlohmann::json::array()}, {"heads", nlohmann::json::array()}, {"labels", nlohmann::json::array()}};
-  for (auto const& word : s.words) {
-    line["tokens"].push_back(word.form);
-    line["heads"].push_back(word.head);
-    line["labels"].push_back(word.relation);
-  }
-  return triad::apps::json_text_of(line) + "\n";
+/// The question with the sentence's heads and labels; its other members stay.
+std::string to_json_line(nlohmann::ordered_json question, conllu_sentence const& s) {
+  auto heads = nlohmann::ordered_json::array(), labels = heads;
+  for (auto const& word : s.words) heads.push_back(word.head), labels.push_back(word.relation);
+  question["heads"] = std::move(heads), question["labels"] = std::move(labels);
+  return triad::apps::json_text_of(question) + "\n";
 }
 
 int predict(options const& o) {
@@ -65,21 +63,28 @@ int predict(options const& o) {
     throw triad::data_error("--sentence and --file are two ways to ask: give one");
   auto const given = conllu ? triad::text::read_conllu(file, triad::text::conllu_heads::ignored) : sentences();
   auto const model = trained_parser(o, conllu ? longest_of(given) : most);
-  auto const answer = [&](sentences const& all, bool as_json = false) {
+  auto const answer = [&](sentences const& all, auto const& text_of) {
     parse_all(*model.net, all, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
-      auto const found = with_tree(s, tree, model.words);
-      std::fputs((as_json ? to_json_line(found) : to_conllu(found)).c_str(), stdout);
+      std::fputs(text_of(with_tree(s, tree, model.words)).c_str(), stdout);
     });
   };
+  auto const as_conllu = [](conllu_sentence const& found) { return to_conllu(found); };
   auto const one = [&](std::string const& line) {
     bool const is_json = line.starts_with('{');
-    auto const s = triad::text::conllu_of(is_json ? triad::apps::member<std::vector<std::string>>(
-                                                        triad::apps::read_json_line(line), "tokens", "a list of words")
-                                                  : triad::text::words(line));
+    auto const s =
+        triad::text::conllu_of(is_json ? tokens_of(triad::apps::read_json_line(line)) : triad::text::words(line));
+    auto const as_json = [&](conllu_sentence const& found) {
+      return to_json_line(nlohmann::ordered_json::parse(line), found);
+    };
+    if (s.words.empty() && is_json) std::fputs(as_json(s).c_str(), stdout);  // as many lines as there are questions
     if (s.words.empty()) return;
     if (s.words.size() > most)
       throw triad::data_error(fmt::format("the sentence has {} words; at most {} are read", s.words.size(), most));
-    answer({checked(s, model.words, o)}, is_json);
+    sentences const asked{checked(s, model.words, o)};
+    if (is_json)
+      answer(asked, as_json);
+    else
+      answer(asked, as_conllu);
   };
   if (conllu) {
     for (std::size_t i = 0; i < given.size(); ++i) try {
@@ -87,7 +92,7 @@ int predict(options const& o) {
       } catch (triad::data_error const& e) {
         throw triad::data_error(fmt::format("{}: sentence {}: {}", file, i + 1, e.what()));
       }
-    answer(given);
+    answer(given, as_conllu);
   } else if (!o.sentence.empty()) {
     one(o.sentence);
   } else {
