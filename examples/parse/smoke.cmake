@@ -1,4 +1,4 @@
-# Every verb of the program once, on JSON lines.
+# Every verb of the program once, on JSON lines; and bad lines.
 file(REMOVE_RECURSE ${FOLDER})
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
@@ -17,6 +17,12 @@ expect_run(run "0|3" metrics.csv config.toml model.safetensors scores.csv plots/
 expect_scores_of_run("(dev|one|two)  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+" ${FOLDER}/run)
 run(0 predict ${FOLDER}/run "{\"tokens\": [\"M3\", \"met\", \"M0\"]}")
 expect("^{\"tokens\":\\[\"M3\",\"met\",\"M0\"\\],\"heads\":\\[[0-9],[0-9],[0-9]\\],\"labels\":\\[\"[a-z]+\",\"[a-z]+\",\"[a-z]+\"\\]}\n$")
+run(0 predict ${FOLDER}/run "{\"id\": 7, \"tokens\": [\"M3\", \"met\", \"M0\"], \"note\": [\"kept\"]}" "{\"id\": 8, \"tokens\": []}")
+expect("^{\"id\":7,\"tokens\":\\[\"M3\",\"met\",\"M0\"\\],\"note\":\\[\"kept\"\\],\"heads\":\\[[0-9],[0-9],[0-9]\\],\"labels\":\\[[a-z,\"]+\\]}\n{\"id\":8,\"tokens\":\\[\\],\"heads\":\\[\\],\"labels\":\\[\\]}\n$")
+run(1 predict ${FOLDER}/run "{\"tokens\": [\"M3\", \"\"]}")
+expect("question 1: token 2 is empty; expected a text")
+run(1 predict ${FOLDER}/run --unknown "{\"tokens\": [\"M3\\tmet\"]}")
+expect("question 1: token 1 is \"M3.tmet\"; expected a text without tabs and line ends")
 run(0 predict ${FOLDER}/run "M3 met M0")
 expect("1\tM3\t")
 run(1 predict ${FOLDER}/run "M3 met Ada")
@@ -25,3 +31,41 @@ run(0 explain ${FOLDER}/run --sentence "M3 met M0" --out ${FOLDER}/tree)
 expect("tree/tree.svg")
 run(1 evaluate ${FOLDER}/run --data ${FOLDER}/nowhere)
 expect("is expected")
+
+# What is wrong is told with file and line, and what to do.
+set(good "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}")
+foreach(case "{\"tokens\": [\"a\"|[0-9]+: expected JSON, found none"
+    "[\"a\", \"b\"]| expected an object in braces, found "
+    "{\"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| expected \"tokens\", a list of words, found none"
+    "{\"tokens\": [\"a\", 3], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| expected \"tokens\" to be a list of words, found "
+    "{\"tokens\": [\"a\", \"\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| token 2 is empty; expected a text"
+    "{\"tokens\": [\"a\\tc\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| token 1 is \"a.tc\"; expected a text without tabs and line ends"
+    "{\"tokens\": [\"a\", \"b\\r\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| token 2 is \"b.r\"; expected a text without tabs and line ends"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"\"]}| the label of token 2 is empty; expected a text"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\\n\", \"obj\"]}| the label of token 1 is \"root.n\"; expected a text without tabs and line ends"
+    "{\"tokens\": [\"a\", \"b\"], \"labels\": [\"root\", \"obj\"]}| expected \"heads\", a list of whole numbers, 0 for the root, found none"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": 1, \"labels\": [\"root\", \"obj\"]}| heads: expected a list of integers, found 1"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1.7], \"labels\": [\"root\", \"obj\"]}| heads: expected an integer from [-0-9]+ to 2147483647, found 1.7"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [4294967296, 1], \"labels\": [\"root\", \"obj\"]}| heads: expected an integer from .*, found 4294967296"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, true], \"labels\": [\"root\", \"obj\"]}| heads: expected an integer from .*, found true"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1e300], \"labels\": [\"root\", \"obj\"]}| heads: expected an integer from .*, found 1e.300"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0], \"labels\": [\"root\", \"obj\"]}| 2 tokens, 1 heads and 2 labels; expected as many of each"
+    "{\"tokens\": [], \"heads\": [], \"labels\": []}| 0 tokens, 0 heads and 0 labels; expected as many of each, and one at least"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 3], \"labels\": [\"root\", \"obj\"]}| the head of token 2 is 3; expected another of the 2 tokens"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 2], \"labels\": [\"root\", \"obj\"]}| the head of token 2 is 2; expected another of the 2 tokens"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 0], \"labels\": [\"root\", \"obj\"]}| 2 heads are 0; expected one, the root's"
+    "{\"tokens\": [\"a\", \"b\", \"c\"], \"heads\": [0, 3, 2], \"labels\": [\"root\", \"obj\", \"obj\"]}| the heads from token 2 upward come back to it: no tree")
+  string(REGEX MATCH "^(.*)\\|([^|]*)$" whole "${case}")
+  set(said "${CMAKE_MATCH_2}")
+  file(WRITE ${FOLDER}/bad.jsonl "${good}\n${CMAKE_MATCH_1}\n")
+  run(1 inspect ${FOLDER}/bad.jsonl)
+  expect("bad.jsonl:2:${said}")
+endforeach()
+file(WRITE ${FOLDER}/good.jsonl "${good}\n")
+run(0 inspect ${FOLDER}/good.jsonl)
+expect("good.jsonl: 1 sentences of up to 2 words\n2 words\n2 relations: obj 1, root 1\n")
+run(1 train)
+expect("a parser needs sentences: give a folder with train, dev and test .conllu or .jsonl with --data")
+file(WRITE ${FOLDER}/hollow/test.conllu "")
+run(1 evaluate ${FOLDER}/run --data ${FOLDER}/hollow)
+expect("hollow: there is no sentence in dev and test .conllu or .jsonl; give others with --data")
