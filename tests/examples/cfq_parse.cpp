@@ -129,7 +129,7 @@ TEST_CASE("a folder's parts are read, and what is missing is said") {
   auto text = question();
   save(folder / "d/dev.conllu", to_conllu(text));
   o.data = folder / "d";
-  CHECK_THROWS_WITH(read_data(o, true), contains("there is no train.conllu, gzipped or not"));
+  CHECK_THROWS_WITH(read_data(o, true), contains("there is no train.conllu or .jsonl, gzipped or not"));
   auto const d = read_data(o, false);
   REQUIRE(d.tests.size() == 1);
   CHECK(d.tests[0].name == "dev");
