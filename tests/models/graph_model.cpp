@@ -186,6 +186,7 @@ TEST_CASE("a label that the embedding does not have is told with its edge and it
   q.label[10 + 3] = labels;  // edge (0, 3) of the graph of four
   cpu::backend ex(1);
   runner run(ex, graph_model(embedded(), stacked(1), linear<double>{extents<dyn, dyn>(width, targets)}), q.shape.dims);
+  initialize(run.parameters().mutable_values(), 1);
   CHECK_THROWS_WITH(run(q.input()), contains("edge (0, 3) of graph 2 has label 7, and the model knows 0 to 6"));
 }
 

@@ -91,6 +91,7 @@ TEST_CASE("a pass that was made before allocates nothing, nor does a smaller one
 
   test::small_run<cpu::backend> r(keep::nothing);
   runner model(ex, r.learner.model(), room_for(r.data, 9));  // measured at once
+  initialize(model.parameters().mutable_values(), 1);
   for (auto const& g : r.data) test::add_small_graph(r.loader, g);
   auto const in = r.loader.upload();
   r.learner.infer(in);  // threads start, BLAS takes its buffers
