@@ -123,7 +123,8 @@ TEST_CASE("a run trains on every sentence once an epoch, in batches of no more w
 TEST_CASE("a folder's parts are read, and what is missing is said") {
   triad::test::scratch_folder const folder;
   options o;
-  CHECK_THROWS_WITH(read_data(o, true), contains("give a folder with train, dev and test .conllu or .jsonl with --data"));
+  CHECK_THROWS_WITH(read_data(o, true),
+                    contains("give a folder with train, dev and test .conllu or .jsonl with --data"));
   o.data = folder / "none";
   CHECK_THROWS_WITH(read_data(o, true), contains("is expected"));
   auto text = question();
