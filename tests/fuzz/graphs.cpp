@@ -1,5 +1,6 @@
 // Fuzzes the reader of labelled graphs, JSON lines: what it reads has words for its pairs, and numbers in its own
-// words. SPDX-License-Identifier: Apache-2.0
+// words.
+// SPDX-License-Identifier: Apache-2.0
 #include "graphs/read.cpp"  // not its object, so that libFuzzer sees its branches
 #include "reader.hpp"
 
@@ -8,7 +9,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   static fuzz::input_file file("graphs.jsonl");
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
-    auto const all = graphs::read_graphs(file.path());
+    auto const all = graphs::read_graphs(file.path(), true);
     graphs::vocabulary words;
     for (auto const& g : all) {
       for (auto const& [pair, word] : g.pairs) {

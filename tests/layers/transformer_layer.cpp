@@ -105,7 +105,7 @@ TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, a
   TestType ex;
   sentences one, other;
   for (index_t f = 0; f < width; ++f)
-    other.x[static_cast<std::size_t>(8 * width + f)] += 1;  // the last but one of the third sequence
+    other.x[static_cast<std::size_t>(8 * width + f)] += 1 + static_cast<double>(f);  // the last but one of the third
   for (auto norms : {norm_position::after, norm_position::before})
     for (bool causal : {false, true}) {
       bool const masked = !causal;

@@ -224,7 +224,9 @@ TEMPLATE_TEST_CASE("layers that share relations add to their gradient", "", TRIA
                  test::WithinAbs(2 * once.d_relations[at],
                                  test::is_device<TestType> ? 1e-14 : 0));  // which may add and multiply in one
     }
-  CHECK(added.d_projected == once.d_projected);
+  // Another instance of the kernel may join products and sums in other places.
+  for (std::size_t i = 0; i < once.d_projected.size(); ++i)
+    CHECK_THAT(added.d_projected[i], test::WithinAbs(once.d_projected[i], 1e-13));
 }
 
 TEMPLATE_TEST_CASE("relabelling nodes commutes with relation-aware attention", "", TRIAD_TEST_BACKENDS) {
