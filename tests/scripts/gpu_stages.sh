@@ -157,7 +157,9 @@ stub build/gpu/bin/triad-test-cuda <<< 'echo "All tests passed ($*)"'
 gpu 0 sanitize
 expect '^ *racecheck-tiled +passed .*larger graphs'
 while IFS= read -r name; do
-  "$programs/triad-test-cuda-on-host" --list-test-names-only "$name" | grep -q . || failed "no device test is called $name"
+  # Catch2 version 2 gives their number as the status.
+  found=$("$programs/triad-test-cuda-on-host" --list-test-names-only "$name" || true)
+  [[ -n $found ]] || failed "no device test is called $name"
 done < <(sed -n 's/^ *sanitized .* "\(.*\)" &.*/\1/p' "$root/scripts/gpu.d/sanitize.sh")
 # A step that does not end in time is ended, and says so.
 stub build/gpu/bin/triad-test-cuda <<< 'if [[ $1 == --list* ]]; then echo a case; else sleep 60; fi'
