@@ -13,9 +13,6 @@ endif()
 set(TRIAD_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 if(TRIAD_WERROR)
   list(APPEND TRIAD_WARNINGS -Werror)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    list(APPEND TRIAD_WARNINGS -Wno-error=maybe-uninitialized)  # g++ 12 says it of its own AVX-512 intrinsics
-  endif()
 endif()
 
 # Outside release builds, views and standard containers check every index.

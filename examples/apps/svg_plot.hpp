@@ -187,7 +187,8 @@ inline std::string to_svg(plot const& p) {
         continue;
       }
       double const x = px(s.x[i]), y = py(s.y[i]);
-      path += (drawing ? "L" : "M") + number(x) + ' ' + number(y);
+      path += drawing ? 'L' : 'M';
+      path += number(x) + ' ' + number(y);
       drawing = true;
       if (i < s.error.size() && std::isfinite(s.error[i]) && s.error[i] > 0) {
         double const low = py(s.y[i] - s.error[i]), high = py(s.y[i] + s.error[i]);
