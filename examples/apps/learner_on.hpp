@@ -17,6 +17,11 @@
 
 namespace triad::apps {
 
+/// What a trainer keeps of a forward pass: one that only answers nothing, one that runs layers again their inputs.
+constexpr keep kept_of_pass(bool learns, bool recompute) {
+  return !learns ? keep::nothing : recompute ? keep::inputs : keep::everything;
+}
+
 /// Interface: learner, or what a program made of it.  Self adds the batch: upload() returns input and answers,
 /// first_values(path) the initialiser of a parameter.
 template <class Self, class Interface, class Model, class Ex>

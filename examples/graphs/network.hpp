@@ -9,6 +9,7 @@
 #include "../apps/network.hpp"
 #include "graph.hpp"
 #include "triad/batches/batch_upload.hpp"
+#include "triad/train/attention_table.hpp"
 
 namespace graphs {
 
@@ -51,8 +52,8 @@ class network : public triad::apps::learner {
 
   /// The most likely target of each graph of the batch.
   virtual std::vector<triad::index_t> const& infer() = 0;
-  /// After infer(): weights[head][l] of edge (i, j) of graph 0 at one layer.  Empty where the model has no triangles.
-  virtual std::vector<std::vector<float>> attention(int layer, int i, int j) = 0;
+  /// After infer(): where an edge looked.  Without rows where the model has no triangles.
+  virtual triad::attention_table<float> attention(triad::attention_place const& at) = 0;
 
   /// The model that the options describe, on a backend, which moves into it; for the backends' units.
   template <class Ex>

@@ -29,9 +29,7 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
   static triad::trainer_options settings(options const& o, network_room const& z) {
     return {.max_norm = o.clip,
             .key = o.seed,
-            .memory = !z.learns     ? triad::keep::nothing
-                      : o.recompute ? triad::keep::inputs
-                                    : triad::keep::everything,
+            .memory = triad::apps::kept_of_pass(z.learns, o.recompute),
             .capacity = z.capacity()};
   }
   /// As the released program: its readout keeps the framework's default, everything else is xavier uniform.
@@ -61,25 +59,15 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
     return best_;
   }
 
-  std::vector<std::vector<float>> attention([[maybe_unused]] int layer, [[maybe_unused]] int i,
-                                            [[maybe_unused]] int j) override {
-    std::vector<std::vector<float>> rows;
-    if constexpr (requires { &Model::template attention_weights<Ex>; }) {
+  triad::attention_table<float> attention([[maybe_unused]] triad::attention_place const& at) override {
+    if constexpr (triad::detail::shows_attention<Model, Ex>) {
       auto const in = loader_.upload();
-      auto const n = loader_.dims().max_nodes, heads = trainer_.model().layers.layer.attention.heads();
-      auto const terms = trainer_.model().layers.layer.attention.variant == triad::triangle_form::flat ? 2 * n : n;
-      triad::buffer<typename Ex::memory> memory(static_cast<std::size_t>(heads * terms) * sizeof(float),
-                                                triad::memory_of(ex_));
-      triad::tensor<float, triad::dyn, triad::dyn> const weights(static_cast<float*>(memory.data()), heads, terms);
       triad::arena none;
-      trainer_.model().attention_weights(ex_, trainer_.inspection_call(none), in, trainer_.saved(in.graphs.dims), layer,
-                                         0, i, j, triad::as_matrix(weights));
-      for (triad::index_t h = 0; h < heads; ++h) {
-        rows.emplace_back(static_cast<std::size_t>(terms));
-        memory.memory().to_host(rows.back().data(), &weights(h, 0), rows.back().size() * sizeof(float));
-      }
+      return triad::detail::attention_at<float>(ex_, trainer_.model(), trainer_.inspection_call(none), in,
+                                                trainer_.saved(in.graphs.dims), at);
+    } else {
+      return {0, 0};
     }
-    return rows;
   }
 
  private:

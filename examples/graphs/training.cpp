@@ -295,12 +295,12 @@ void explain(options const& o, labelled_graph const& graph, std::vector<std::str
     auto& weights = proof.layers.emplace_back();
     for (int i = 0; i < graph.nodes; ++i)
       for (int j = 0; j < graph.nodes; ++j) {
-        auto const heads = model.net->attention(layer, i, j);
+        auto const heads = model.net->attention({.layer = layer, .graph = 0, .edge = {i, j}});
         auto& mean = weights[{i, j}];
         mean.assign(static_cast<std::size_t>(graph.nodes), 0.0);
-        for (auto const& head : heads)
-          for (std::size_t l = 0; l < mean.size(); ++l)
-            mean[l] += static_cast<double>(head[l]) / static_cast<double>(heads.size());
+        for (triad::index_t h = 0; h < heads.heads(); ++h)
+          for (triad::index_t l = 0; l < heads.terms(); ++l)
+            mean[static_cast<std::size_t>(l)] += static_cast<double>(heads(h, l)) / static_cast<double>(heads.heads());
       }
   }
   auto const steps = find_proof(proof);

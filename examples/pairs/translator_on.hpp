@@ -32,9 +32,7 @@ class translator_on final : public triad::apps::learner_on<translator_on<Model, 
     s.adam = {.beta2 = parts::beta2, .weight_decay = o.decay, .decoupled = true};
     s.max_norm = o.clip;
     s.key = o.seed;
-    s.memory = z.what == use::translating               ? triad::keep::nothing
-               : o.recompute && z.what == use::learning ? triad::keep::inputs
-                                                        : triad::keep::everything;
+    s.memory = triad::apps::kept_of_pass(z.what != use::translating, o.recompute && z.what == use::learning);
     s.capacity = parts::capacity(z);
     return s;
   }

@@ -47,9 +47,7 @@ class parser_on final : public triad::apps::learner_on<parser_on<Model, Ex>, par
     return {.adam = {.weight_decay = o.decay, .decoupled = true},
             .max_norm = o.clip,
             .key = o.seed,
-            .memory = !z.learns     ? triad::keep::nothing
-                      : o.recompute ? triad::keep::inputs
-                                    : triad::keep::everything,
+            .memory = triad::apps::kept_of_pass(z.learns, o.recompute),
             .capacity = z.capacity()};
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(path); }

@@ -44,9 +44,7 @@ class machine_on final : public triad::apps::learner_on<machine_on<Model, Ex, Ro
     return {.adam = {.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.decay, .decoupled = true},
             .max_norm = o.clip,
             .key = o.seed,
-            .memory = !z.learns     ? triad::keep::nothing
-                      : o.recompute ? triad::keep::inputs
-                                    : triad::keep::everything,
+            .memory = triad::apps::kept_of_pass(z.learns, o.recompute),
             .capacity = {z.batch}};
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(options_, path); }

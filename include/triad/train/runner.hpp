@@ -25,15 +25,6 @@
 namespace triad {
 
 namespace detail {
-template <class Input>
-concept says_dims = requires(Input const& in) {
-  in.dims();
-};
-template <class Input>
-concept has_graphs = requires(Input const& in) {
-  in.graphs.dims;
-};
-
 /// The sizes of so many rows, for a layer over rows: it reads nothing else of a graph_dims.
 template <class Dims>
 constexpr Dims dims_of_rows(index_t rows) {
@@ -47,10 +38,8 @@ constexpr Dims dims_of_rows(index_t rows) {
 template <class Layer>
 layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
   using dims = layer_dims<Layer>;
-  if constexpr (says_dims<typename Layer::input>) {
-    return in.dims();
-  } else if constexpr (has_graphs<typename Layer::input>) {
-    return in.graphs.dims;
+  if constexpr (says_dims<typename Layer::input> || has_graphs<typename Layer::input>) {
+    return dims_of_batch(in);
   } else {
     static_assert(std::is_same_v<dims, row_dims> || std::is_same_v<dims, graph_dims>,
                   "runner: this layer's input does not say its sizes; give them: run(in, dims)");

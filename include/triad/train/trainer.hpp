@@ -200,12 +200,7 @@ class trainer {
 
   /// What the model says of a batch, without dropout, until the next call.
   output infer(typename Model::input const& in) {
-    return within_capacity(in, [&] {
-      auto const place = prepare(detail::dims_of_batch(in));
-      auto scratch = scratch_.place();
-      model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.scores);
-      return place.scores;
-    });
+    return answer(in, [](arena&, placed const&) {});
   }
 
   /// What the model says of a batch, as infer() gives it, and its loss.
@@ -215,12 +210,8 @@ class trainer {
   };
   /// infer() and loss_of() in one pass.
   judgement judge(typename Model::input const& in, answers const& right) {
-    auto const said = within_capacity(in, [&] {
-      auto const place = prepare(detail::dims_of_batch(in));
-      auto scratch = scratch_.place();
-      model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.scores);
+    auto const said = answer(in, [&](arena& scratch, placed const& place) {
       model_.loss(ex_, scratch, in, place.scores, right, part_loss_, place.d_scores);
-      return place.scores;
     });
     return {said, read(part_loss_)};
   }
@@ -313,6 +304,18 @@ class trainer {
         "there; "
         "call initialize(learner.parameters().mutable_values(), seed) or load a checkpoint before the first update()");
     begun_ = true;
+  }
+
+  /// A pass without dropout; then, in the same scratch memory, then(scratch, where all lies).
+  template <class Then>
+  output answer(typename Model::input const& in, Then&& then) {
+    return within_capacity(in, [&] {
+      auto const place = prepare(detail::dims_of_batch(in));
+      auto scratch = scratch_.place();
+      model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.scores);
+      then(scratch, place);
+      return place.scores;
+    });
   }
 
   /// Adds to the gradients; between loss and backward, weigh(d_scores).
