@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <span>
@@ -52,13 +53,51 @@ inline void merge_all(std::vector<std::string>& parts, bpe_merge const& merge) {
   parts.resize(kept);
 }
 
+// The two parts of a line with one space between them; none where it is no such line.
+inline std::optional<bpe_merge> merge_of(std::string const& line) {
+  auto const space = line.find(' ');
+  if (space == 0 || space == std::string::npos || space + 1 == line.size() ||
+      line.find(' ', space + 1) != std::string::npos)
+    return {};
+  return bpe_merge(line.substr(0, space), line.substr(space + 1));
+}
+
+// Merges in the order they are made in; of two equal ones the earlier counts.
+class ranked_merges {
+ public:
+  void add(bpe_merge merge) {
+    ranks_.emplace(key(merge.first, merge.second), all_.size());
+    all_.push_back(std::move(merge));
+  }
+  std::vector<bpe_merge> const& all() const { return all_; }
+
+  /// Makes the earliest merge that fits wherever it fits, until none does.
+  void join(std::vector<std::string>& parts) const {
+    for (;;) {
+      auto best = all_.size();
+      for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+        auto const rank = ranks_.find(key(parts[i], parts[i + 1]));
+        if (rank != ranks_.end() && rank->second < best) best = rank->second;
+      }
+      if (best == all_.size()) return;
+      merge_all(parts, all_[best]);
+    }
+  }
+
+ private:
+  static std::string key(std::string_view left, std::string_view right) { return (std::string(left) += ' ') += right; }
+
+  std::vector<bpe_merge> all_;
+  std::unordered_map<std::string, std::size_t> ranks_;
+};
+
 }  // namespace detail
 
 /// Applies merges to text. Remembers the words it has seen.
 class bpe {
  public:
-  explicit bpe(std::vector<bpe_merge> merges) : merges_(std::move(merges)) {
-    for (std::size_t i = 0; i < merges_.size(); ++i) ranks_.emplace(key(merges_[i].first, merges_[i].second), i);
+  explicit bpe(std::vector<bpe_merge> merges) {
+    for (auto& merge : merges) merges_.add(std::move(merge));
   }
 
   /// Reads merges; throws data_error, with file and line, where a line is none.
@@ -72,12 +111,11 @@ class bpe {
     std::vector<bpe_merge> merges;
     while (lines.next(line)) {
       if (line.empty()) continue;
-      auto const space = line.find(' ');
-      if (space == 0 || space == std::string::npos || space + 1 == line.size() ||
-          line.find(' ', space + 1) != std::string::npos)
+      auto merge = detail::merge_of(line);
+      if (!merge)
         throw data_error(path + ":" + std::to_string(lines.number()) +
                          ": two parts of a word with a space between them are expected");
-      merges.emplace_back(line.substr(0, space), line.substr(space + 1));
+      merges.push_back(*std::move(merge));
     }
     return bpe(std::move(merges));
   }
@@ -85,25 +123,17 @@ class bpe {
   /// Writes the file that read() reads.
   void write(std::ostream& out) const {
     out << "#version: 0.2\n";
-    for (auto const& [left, right] : merges_) out << left << ' ' << right << '\n';
+    for (auto const& [left, right] : merges()) out << left << ' ' << right << '\n';
   }
 
-  [[nodiscard]] std::span<bpe_merge const> merges() const { return merges_; }
+  [[nodiscard]] std::span<bpe_merge const> merges() const { return merges_.all(); }
 
   /// The parts of a word, without marks.
   std::vector<std::string> const& parts(std::string const& word) {
     auto const known = parts_.find(word);
     if (known != parts_.end()) return known->second;
     auto parts = detail::characters_of_word(word);
-    for (;;) {
-      auto best = merges_.size();
-      for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-        auto const rank = ranks_.find(key(parts[i], parts[i + 1]));
-        if (rank != ranks_.end() && rank->second < best) best = rank->second;
-      }
-      if (best == merges_.size()) break;
-      detail::merge_all(parts, merges_[best]);
-    }
+    merges_.join(parts);
     if (!parts.empty()) parts.back().resize(parts.back().size() - detail::word_end.size());
     return parts_.emplace(word, std::move(parts)).first->second;
   }
@@ -131,10 +161,7 @@ class bpe {
   }
 
  private:
-  static std::string key(std::string_view left, std::string_view right) { return (std::string(left) += ' ') += right; }
-
-  std::vector<bpe_merge> merges_;
-  std::unordered_map<std::string, std::size_t> ranks_;  // the earlier of two equal merges
+  detail::ranked_merges merges_;
   std::unordered_map<std::string, std::vector<std::string>> parts_;
 };
 

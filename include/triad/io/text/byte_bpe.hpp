@@ -102,7 +102,7 @@ class byte_bpe {
       if (!tokens[n].empty() && !result.enter(tokens[n], static_cast<index_t>(n)))
         throw data_error(file + ": the token '" + tokens[n] + "' has two numbers");
     result.find_specials(file);
-    for (auto const& merge : merges) result.enter(merge);
+    for (auto const& merge : merges) result.merges_.add(merge);
     return result;
   }
 
@@ -116,7 +116,7 @@ class byte_bpe {
   [[nodiscard]] bool contains(std::string const& token) const { return numbers_.contains(token); }
   /// By their numbers; "": none has it.
   [[nodiscard]] std::vector<std::string> const& tokens() const { return tokens_; }
-  [[nodiscard]] std::vector<bpe_merge> const& merges() const { return merges_; }
+  [[nodiscard]] std::vector<bpe_merge> const& merges() const { return merges_.all(); }
 
   /// The parts of a text, as the vocabulary spells them.
   [[nodiscard]] std::vector<std::string> parts(std::string_view text) const {
@@ -176,8 +176,6 @@ class byte_bpe {
     for (std::size_t b = 0; b < 256; ++b) bytes_.emplace(letters_[b], static_cast<char>(b));
   }
 
-  static std::string key(std::string_view left, std::string_view right) { return (std::string(left) += ' ') += right; }
-
   void read_vocabulary(std::string const& path) {
     constexpr index_t most = index_t{1} << 24;
     auto const json = read_json_file(path);
@@ -204,10 +202,6 @@ class byte_bpe {
     tokens_[static_cast<std::size_t>(number)] = token;
     return numbers_.emplace(token, number).second;
   }
-  void enter(bpe_merge const& merge) {
-    ranks_.emplace(key(merge.first, merge.second), merges_.size());
-    merges_.push_back(merge);
-  }
 
   void find_specials(std::string const& file) {
     auto const special = [&](char const* token) {
@@ -223,35 +217,26 @@ class byte_bpe {
     gz_lines lines(path);
     for (std::string line; lines.next(line);) {
       if (line.empty() || (lines.number() == 1 && line.starts_with("#version"))) continue;
-      auto const space = line.find(' ');
-      if (space == 0 || space == std::string::npos || space + 1 == line.size() ||
-          line.find(' ', space + 1) != std::string::npos)
+      auto merge = detail::merge_of(line);
+      if (!merge)
         throw data_error(path + ":" + std::to_string(lines.number()) +
                          ": two parts with a space between them are expected");
-      enter(bpe_merge(line.substr(0, space), line.substr(space + 1)));
+      merges_.add(*std::move(merge));
     }
   }
 
   [[nodiscard]] std::vector<std::string> parts_of_piece(std::string_view piece) const {
     std::vector<std::string> parts;
     for (char const c : piece) parts.push_back(letters_[static_cast<unsigned char>(c)]);
-    for (;;) {
-      auto best = merges_.size();
-      for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-        auto const rank = ranks_.find(key(parts[i], parts[i + 1]));
-        if (rank != ranks_.end() && rank->second < best) best = rank->second;
-      }
-      if (best == merges_.size()) return parts;
-      detail::merge_all(parts, merges_[best]);
-    }
+    merges_.join(parts);
+    return parts;
   }
 
   std::array<std::string, 256> letters_ = detail::characters_of_bytes();
   std::unordered_map<std::string, char> bytes_;  // the other way
   std::vector<std::string> tokens_;              // by number; empty: none has it
   std::unordered_map<std::string, index_t> numbers_;
-  std::vector<bpe_merge> merges_;
-  std::unordered_map<std::string, std::size_t> ranks_;  // the earlier of two equal merges
+  detail::ranked_merges merges_;
   std::unordered_map<std::string, std::vector<index_t>> seen_;
   index_t begin_ = 0, end_ = 0, padding_ = 0, unknown_ = 0;
 };
