@@ -14,8 +14,7 @@ namespace triad::apps {
 /// order becomes one of 0 .. order.size() - 1, the same for a seed and stream on every machine.
 inline void permute(std::vector<std::size_t>& order, std::uint64_t seed, std::uint64_t stream) {
   std::iota(order.begin(), order.end(), std::size_t{0});
-  random_stream random(seed, stream);
-  for (auto i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(static_cast<std::uint32_t>(i))]);
+  random_stream(seed, stream).shuffle(order);
 }
 
 }  // namespace triad::apps

@@ -153,7 +153,7 @@ TEMPLATE_TEST_CASE("giving the nodes other names gives the edges other names and
       std::vector<index_t> name(static_cast<std::size_t>(n));
       std::iota(name.begin(), name.end(), index_t{0});
       random_stream random(5, 6);
-      for (auto i = name.size(); i > 1; --i) std::swap(name[i - 1], name[random.below(static_cast<std::uint32_t>(i))]);
+      random.shuffle(name);
       use<T> u({n}, 2, 4, form), other({n}, 2, 4, form);
       auto const named = [&](index_t row) {
         return name[static_cast<std::size_t>(row / n)] * n + name[static_cast<std::size_t>(row % n)];

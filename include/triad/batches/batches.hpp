@@ -97,9 +97,7 @@ class batch_range {
                   "batches: no more than 2^32 - 1 samples are shuffled");
     order_.resize(count_);
     for (std::size_t i = 0; i < count_; ++i) order_[i] = static_cast<std::uint32_t>(i);
-    random_stream random(*o.shuffle, o.epoch);
-    for (std::size_t i = count_; i > 1; --i)
-      std::swap(order_[i - 1], order_[random.below(static_cast<std::uint32_t>(i))]);
+    random_stream(*o.shuffle, o.epoch).shuffle(order_);
   }
   batch_range(batch_range const&) = delete;
   batch_range& operator=(batch_range const&) = delete;

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <cuda/std/array>
+#include <utility>
+#include <vector>
 
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
@@ -104,6 +106,11 @@ class random_stream {
     std::uint64_t product = std::uint64_t{bits()} * count;
     while (static_cast<std::uint32_t>(product) < (0u - count) % count) product = std::uint64_t{bits()} * count;
     return static_cast<std::uint32_t>(product >> 32);
+  }
+  /// Another order of up to 2^32 - 1 values, each with the same probability.
+  template <class T>
+  void shuffle(std::vector<T>& values) {
+    for (auto i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(static_cast<std::uint32_t>(i))]);
   }
 
  private:

@@ -38,7 +38,7 @@ struct rotation {
 /// One round: every column in one pair, but for one where their number is odd.  Square roots only, so every machine
 /// draws the same.
 inline void draw_round(random_stream& stream, std::vector<index_t>& order, std::vector<rotation>& round) {
-  for (auto i = order.size(); i > 1; --i) std::swap(order[i - 1], order[stream.below(static_cast<std::uint32_t>(i))]);
+  stream.shuffle(order);
   round.clear();
   for (std::size_t i = 0; i + 1 < order.size(); i += 2) {
     double x = 0, y = 0, square = 0;

@@ -221,11 +221,9 @@ inline compound_split split_by_compounds(item_table const& atoms, item_table con
     random_stream from;
     int below(int bound) { return static_cast<int>(from.below(static_cast<std::uint32_t>(bound))); }
   };
-  stream shuffling{{s.seed, 0}};
   std::vector<int> order(atoms.of.size());
   std::iota(order.begin(), order.end(), 0);
-  for (auto i = order.size(); i > 1; --i)
-    std::swap(order[i - 1], order[static_cast<std::size_t>(shuffling.below(static_cast<int>(i)))]);
+  random_stream(s.seed, 0).shuffle(order);
   return split_search(atoms, compounds, words, s, std::move(order), stream{{s.seed, 1}}).run();
 }
 
