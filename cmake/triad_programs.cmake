@@ -45,7 +45,6 @@ if(TARGET triad::cblas)
 endif()
 
 find_package(CLI11 QUIET GLOBAL)
-find_package(ZLIB QUIET GLOBAL)
 include(${CMAKE_CURRENT_LIST_DIR}/triad_app.cmake)
 
 # What most units of programs include is parsed once; not the command line, which only main.cpp reads, and which costs whoever

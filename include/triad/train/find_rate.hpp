@@ -58,10 +58,11 @@ rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& 
       mean = old * mean + (1 - old) * loss;
       double const smooth = mean / (1 - weight);
       over = !std::isfinite(smooth) || smooth > hopeless * least;
-      if (over) break;
-      least = std::min(least, smooth);
-      found.points.push_back({rate_at(k), smooth});
-      over = found.points.size() == o.updates;
+      if (!over) {
+        least = std::min(least, smooth);
+        found.points.push_back({rate_at(k), smooth});
+        over = found.points.size() == o.updates;
+      }
       if (over) break;
     }
     if (!any)

@@ -136,8 +136,10 @@ fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
       if (best) learner.restore(*best);
       throw;
     }
-    result.best_epoch = options.each_epoch ? result.best_epoch : epoch;
-    if (!options.each_epoch) continue;
+    if (!options.each_epoch) {
+      result.best_epoch = epoch;
+      continue;
+    }
     double const now = options.each_epoch(result.epochs.back());
     if (std::isfinite(now) && !(best && now >= result.best)) {
       result.best = now;

@@ -200,7 +200,7 @@ class trainer {
 
   /// What the model says of a batch, without dropout, until the next call.
   output infer(typename Model::input const& in) {
-    return answer(in, [](arena&, placed const&) {});
+    return pass(in, false, [](call const&, placed const&) {});
   }
 
   /// What the model says of a batch, as infer() gives it, and its loss.
@@ -210,8 +210,8 @@ class trainer {
   };
   /// infer() and loss_of() in one pass.
   judgement judge(typename Model::input const& in, answers const& right) {
-    auto const said = answer(in, [&](arena& scratch, placed const& place) {
-      model_.loss(ex_, scratch, in, place.scores, right, part_loss_, place.d_scores);
+    auto const said = pass(in, false, [&](call const& c, placed const& place) {
+      model_.loss(ex_, *c.scratch, in, place.scores, right, part_loss_, place.d_scores);
     });
     return {said, read(part_loss_)};
   }
@@ -306,27 +306,23 @@ class trainer {
     begun_ = true;
   }
 
-  /// A pass without dropout; then, in the same scratch memory, then(scratch, where all lies).
+  /// Forward, with dropout where it trains; then(call, where all lies) in the same scratch memory.
   template <class Then>
-  output answer(typename Model::input const& in, Then&& then) {
+  output pass(typename Model::input const& in, bool train, Then&& then) {
     return within_capacity(in, [&] {
       auto const place = prepare(detail::dims_of_batch(in));
       auto scratch = scratch_.place();
-      model_.forward(ex_, use(scratch, false), parameters_.values(), in, place.saved, place.scores);
-      then(scratch, place);
+      auto const c = use(scratch, train);
+      model_.forward(ex_, c, parameters_.values(), in, place.saved, place.scores);
+      then(c, place);
       return place.scores;
     });
   }
-
   /// Adds to the gradients; between loss and backward, weigh(d_scores).
   template <class Weigh>
   void add_gradient(typename Model::input const& in, answers const& right, vec<T> loss, Weigh&& weigh) {
-    within_capacity(in, [&] {
-      auto const place = prepare(detail::dims_of_batch(in));
-      auto scratch = scratch_.place();
-      auto const c = use(scratch, true);
-      model_.forward(ex_, c, parameters_.values(), in, place.saved, place.scores);
-      model_.loss(ex_, scratch, in, place.scores, right, loss, place.d_scores);
+    (void)pass(in, true, [&](call const& c, placed const& place) {
+      model_.loss(ex_, *c.scratch, in, place.scores, right, loss, place.d_scores);
       weigh(place.d_scores);
       model_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
     });
