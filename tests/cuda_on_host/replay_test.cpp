@@ -86,17 +86,6 @@ struct training {
     }
     train.finish(0.01 / static_cast<double>(drawn));
   }
-  /// Values and both moments, behind each other.
-  std::vector<float> state() {
-    std::vector<float> all;
-    for (auto const v : {train.parameters().flat_values(), train.parameters().flat_first_moments(),
-                         train.parameters().flat_second_moments()}) {
-      std::vector<float> some(static_cast<std::size_t>(v.extent(0)));
-      memory_of(ex).to_host(some.data(), v.data_handle(), some.size() * sizeof(float));
-      all.insert(all.end(), some.begin(), some.end());
-    }
-    return all;
-  }
 };
 
 // Twenty batches of five shapes: each comes again, one late.
@@ -132,7 +121,7 @@ TEST_CASE("replayed training makes the bits of training that is not recorded, fr
     }
     CHECK(expected == 15);
     CHECK(plain.ex.recordings().replayed() == 0);
-    CHECK(replayed.state() == plain.state());
+    CHECK(replayed.train.snapshot() == plain.train.snapshot());
   }
 }
 
@@ -155,7 +144,7 @@ TEST_CASE(
   // Of 17 parts, 6 finishes and 6 whole batches: what is met for the first time are a, b and c as a first part, three
   // as a later one, one finish and one whole batch.
   CHECK(replayed.ex.recordings().replayed() == 29 - 8);
-  CHECK(replayed.state() == plain.state());
+  CHECK(replayed.train.snapshot() == plain.train.snapshot());
 }
 
 TEST_CASE("batches of the same size whose graphs come in another order are never taken for each other") {
@@ -169,7 +158,7 @@ TEST_CASE("batches of the same size whose graphs come in another order are never
     CHECK(replayed.train.loss() == plain.train.loss());
   }
   CHECK(replayed.ex.recordings().replayed() > 0);
-  CHECK(replayed.state() == plain.state());
+  CHECK(replayed.train.snapshot() == plain.train.snapshot());
 }
 
 #if defined(TRIAD_CUDA_DOUBLE)  // what follows asks the stand-in what it counted
@@ -309,8 +298,7 @@ TEST_CASE("on a device epochs, evaluations, snapshots, attention and inference a
   // The graphs are still loaded.
   runner run(there.ex, there.learner.model(), room_for(there.data, 9));
   auto const where = memory_of(there.ex);
-  where.from_host(run.parameters().flat_values().data_handle(), after.values.data(),
-                  after.values.size() * sizeof(float));
+  put_snapshot(after, run.parameters());
   auto const in = there.loader.upload();
   auto const host = [&](tensor<float, dyn, dyn> logits) {
     std::vector<float> numbers(logits.size());

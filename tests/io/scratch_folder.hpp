@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,20 @@ class scratch_folder {
  private:
   std::filesystem::path path_;
 };
+
+/// A file of the folder with this text: its path.
+inline std::string saved(scratch_folder const& folder, std::string const& text, std::string const& name = "file") {
+  std::ofstream(folder / name, std::ios::binary) << text;
+  return folder / name;
+}
+
+/// What write(stream) of something says.
+template <class Written>
+std::string written(Written const& what) {
+  std::ostringstream out;
+  what.write(out);
+  return out.str();
+}
 
 inline std::vector<std::byte> content(std::string const& path) {
   std::ifstream in(path, std::ios::binary);

@@ -29,7 +29,7 @@ TEMPLATE_TEST_CASE("a Transformer layer has the gradient of its value, its norms
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
   sentences const s;
-  gradient_check_options const few{.directions = 2, .elements = test::is_device<TestType> ? 2 : 20};
+  gradient_check_options const few{.directions = 2, .elements = 20};
   for (auto norms : {norm_position::after, norm_position::before})
     for (double rate : {0.0, 0.3})
       for (bool causal : {false, true}) {
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("a Transformer layer with relative positions has the gradient
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
   sentences const s;
-  gradient_check_options const few{.directions = 2, .elements = test::is_device<TestType> ? 2 : 20};
+  gradient_check_options const few{.directions = 2, .elements = 20};
   for (index_t reach : test::is_device<TestType> ? std::vector<index_t>{3} : std::vector<index_t>{1, 3, 5})
     for (bool causal : {false, true}) {
       CAPTURE(reach, causal);
@@ -70,7 +70,7 @@ TEMPLATE_TEST_CASE("repeated Transformer layers have the gradient of their value
     for (bool tied : {false, true}) {
       CAPTURE(norms == norm_position::before, tied);
       repeat<double, layer> const three{layer({width, heads, hidden, 0.2, norms}), extents<dyn>(3), tied};
-      gradient_check_options few{.directions = 2, .elements = test::is_device<TestType> ? 1 : 4};
+      gradient_check_options few{.directions = 2, .elements = 4};
       few.kept = tied ? keep::inputs : keep::everything;
       CHECK_GRADIENT(gradient_check(ex, three, row_dims(s.rows), s.input(), {s.rows, width}, few));
     }

@@ -103,9 +103,7 @@ repeat<double, layer_of<double>> stacked(index_t layers) {
 template <class Ex, class Model>
 void check_gradient(Ex& ex, Model const& model) {
   questions const q;
-  gradient_check_options options;
-  if (test::is_device<Ex>) options.directions = 1, options.elements = 2;
-  CHECK_GRADIENT(gradient_check(ex, model, q.shape.dims, q.input(), {3, targets}, options));
+  CHECK_GRADIENT(gradient_check(ex, model, q.shape.dims, q.input(), {3, targets}));
 }
 
 TEMPLATE_TEST_CASE("gradients are right with a readout of one's own, over repeats, chains and single layers", "",

@@ -28,8 +28,7 @@ TEMPLATE_TEST_CASE("a runner of a model says what a trainer says, and holds no m
                    TRIAD_TEST_BACKENDS) {
   test::small_run<TestType> r(keep::everything, 0.3), answering(keep::nothing);
   runner run(r.ex, r.learner.model(), room_for(r.data, 9));
-  auto const from = r.learner.parameters().flat_values();
-  std::copy_n(from.data_handle(), from.extent(0), run.parameters().flat_values().data_handle());
+  put_snapshot(r.learner.snapshot(), run.parameters());
   for (index_t const most : {9, 2}) {
     for (auto const& [in, right] : batches(r.loader, r.data, test::add_small_graph, {.most = most}))
       CHECK(numbers(run(in)) == numbers(r.learner.infer(in)));

@@ -163,13 +163,7 @@ TEST_CASE("training that goes on from parameters, moments and step makes the bit
   run<cpu::backend> first(2, sizes(0.2));
   auto begun = first.trace(0, 3);
   run<cpu::backend> second(1, sizes(0.2));
-  auto const copy = [](vec<float> from, vec<float> to) {
-    std::copy_n(from.data_handle(), from.extent(0), to.data_handle());
-  };
-  copy(first.train.parameters().flat_values(), second.train.parameters().flat_values());
-  copy(first.train.parameters().flat_first_moments(), second.train.parameters().flat_first_moments());
-  copy(first.train.parameters().flat_second_moments(), second.train.parameters().flat_second_moments());
-  second.train.set_step(first.train.step());
+  second.train.restore(first.train.snapshot());
   // What a program does between a load and its first update changes nothing.
   second.load(1);
   second.gradient();

@@ -4,8 +4,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,18 +17,9 @@ namespace {
 
 using namespace triad::text;
 using triad::test::contains;
+using triad::test::saved;
+using triad::test::written;
 using list = std::vector<std::string>;
-
-std::string written(bpe const& w) {
-  std::ostringstream out;
-  w.write(out);
-  return out.str();
-}
-
-std::string saved(triad::test::scratch_folder const& folder, std::string const& content) {
-  std::ofstream(folder / "file", std::ios::binary) << content;
-  return folder / "file";
-}
 
 TEST_CASE("merges are learned, the most frequent pair first") {
   std::vector<std::pair<std::string, long long>> const words{{"low", 5}, {"lower", 2}, {"newest", 6}, {"widest", 3}};

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/conllu.hpp"
 
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@ namespace {
 
 using namespace triad::text;
 using triad::test::contains;
+using triad::test::saved;
 using triad::test::WithinAbs;
 
 // A row of ten columns.
@@ -27,14 +27,9 @@ std::string const question = "# sent_id = 1\n# text = Don't M0 marry\n" + row("1
                              row("2.1", "ghost", "_", "_", "4:x") + row("3", "M0", "4", "nsubj:own", "4:nsubj") +
                              row("4", "marry", "0", "root");
 
-std::string saved(triad::test::scratch_folder const& folder, char const* name, std::string const& content) {
-  std::ofstream(folder / name, std::ios::binary) << content;
-  return folder / name;
-}
-
 TEST_CASE("words of CoNLL-U are read without comments, ranges and empty nodes") {
   triad::test::scratch_folder const folder;
-  auto const all = read_conllu(saved(folder, "a", "\n" + question + "\n\n" + row("1", "Go", "0", "root")));
+  auto const all = read_conllu(saved(folder, "\n" + question + "\n\n" + row("1", "Go", "0", "root"), "a"));
   REQUIRE(all.size() == 2);
   CHECK(all[0].words ==
         std::vector<conllu_word>{{"Do", 4, "aux"}, {"n't", 4, "advmod"}, {"M0", 4, "nsubj:own"}, {"marry", 0, "root"}});
@@ -51,32 +46,32 @@ TEST_CASE(
   CHECK(to_conllu(all[0]) == question + "\n");
   std::string two;
   for (char const c : question) two += c == '\n' ? "\r\n" : std::string(1, c);
-  CHECK(to_conllu(read_conllu(saved(folder, "two", two + "\r\n"))[0]) == question + "\n");
+  CHECK(to_conllu(read_conllu(saved(folder, two + "\r\n", "two"))[0]) == question + "\n");
 
   all[0].words[2] = {"M0", 1, "obj"};
   auto const again = to_conllu(all[0]);
   CHECK_THAT(again, contains("3\tM0\t_\tX\t_\tA=b\t1\tobj\t4:nsubj\tSpaceAfter=No\n"));
-  CHECK(read_conllu(saved(folder, "b", again))[0].words[2] == conllu_word{"M0", 1, "obj"});
+  CHECK(read_conllu(saved(folder, again, "b"))[0].words[2] == conllu_word{"M0", 1, "obj"});
 }
 
 TEST_CASE("what is to be parsed needs no heads, and words alone become rows") {
   triad::test::scratch_folder const folder;
   auto const rows = row("1", "Did", "_", "_") + row("2", "M0", "9", "_");
-  CHECK_THROWS_WITH(read_conllu(saved(folder, "a", rows)), contains(":1: HEAD is '_'"));
+  CHECK_THROWS_WITH(read_conllu(saved(folder, rows, "a")), contains(":1: HEAD is '_'"));
   auto const s = read_conllu(folder / "a", conllu_heads::ignored).at(0);
   CHECK(s.words == std::vector<conllu_word>{{"Did", -1, ""}, {"M0", -1, ""}});
   CHECK_THAT(to_conllu(s), contains("2\tM0\t_\tX\t_\tA=b\t_\t_\t_\t"));
   auto made = conllu_of({"Did", "M0"});
   made.words[0].head = 0, made.words[0].relation = "root", made.words[1].head = 1, made.words[1].relation = "obj";
   CHECK(to_conllu(made) == "1\tDid\t_\t_\t_\t_\t0\troot\t_\t_\n2\tM0\t_\t_\t_\t_\t1\tobj\t_\t_\n\n");
-  CHECK(read_conllu(saved(folder, "b", to_conllu(made))).at(0).words == made.words);
+  CHECK(read_conllu(saved(folder, to_conllu(made), "b")).at(0).words == made.words);
 }
 
 TEST_CASE("what is no CoNLL-U is refused with its line") {
   triad::test::scratch_folder const folder;
   auto const refused = [&](std::string const& content, char const* reason) {
     CAPTURE(content);
-    CHECK_THROWS_WITH(read_conllu(saved(folder, "file", content)), contains(reason));
+    CHECK_THROWS_WITH(read_conllu(saved(folder, content)), contains(reason));
   };
   auto const good = row("1", "Go", "0", "root");
   refused(good + "2\tM0\t_\n", "file:2: 3 columns where CoNLL-U has 10");
@@ -97,7 +92,7 @@ TEST_CASE("what is no tree with one root is refused with the line of the word at
   triad::test::scratch_folder const folder;
   auto const refused = [&](std::string const& content, char const* reason) {
     CAPTURE(content);
-    CHECK_THROWS_WITH(read_conllu(saved(folder, "file", "# one\n" + content)), contains(reason));
+    CHECK_THROWS_WITH(read_conllu(saved(folder, "# one\n" + content)), contains(reason));
   };
   refused(row("1", "a", "0", "root") + row("2", "b", "3", "x"), "file:3: HEAD is 3 in a sentence of 2 words");
   refused(row("1", "a", "0", "root") + row("2", "b", "0", "x"),

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/dictionary.hpp"
 
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,22 +13,13 @@ namespace {
 using namespace triad::text;
 using triad::index_t;
 using triad::test::contains;
+using triad::test::saved;
+using triad::test::written;
 
 token_counts counted(char const* text) {
   token_counts result;
   result.add_line(text);
   return result;
-}
-
-std::string written(dictionary const& w) {
-  std::ostringstream out;
-  w.write(out);
-  return out.str();
-}
-
-std::string saved(triad::test::scratch_folder const& folder, std::string const& content) {
-  std::ofstream(folder / "file", std::ios::binary) << content;
-  return folder / "file";
 }
 
 TEST_CASE("a dictionary numbers its tokens from the most frequent, behind the four special ones") {

@@ -28,7 +28,7 @@ TEMPLATE_TEST_CASE("learned first states have the gradient of their value, dropo
   for (double rate : {0.0, 0.4})
     for (index_t first : {0, 2}) {
       CAPTURE(rate, first);
-      gradient_check_options const all{.directions = 3, .elements = test::is_device<TestType> ? 4 : 30};
+      gradient_check_options const all{.directions = 3, .elements = 30};
       learned_tokens<double> const open{tokens, positions, extents<dyn>(width), rate, 1e-5, first};
       learned_tokens<double, width> const fixed{tokens, positions, {}, rate, 0.1, first};
       CHECK_GRADIENT(gradient_check(ex, open, row_dims(6), both(), {6, width}, all));

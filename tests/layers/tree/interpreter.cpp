@@ -97,7 +97,7 @@ void check_gradient(Ex& ex, Layer const& layer) {
   auto const x = test::random_values(layer.numbers(), 1);
   auto const report =
       gradient_check(ex, layer, row_dims(1), tensor<double const, dyn, dyn>(x.data(), 1, layer.numbers()),
-                     {batch * layer.positions, fillers}, {.directions = 2, .elements = test::is_device<Ex> ? 4 : 30});
+                     {batch * layer.positions, fillers}, {.directions = 2, .elements = 30});
   CHECK_GRADIENT(report);
 }
 
