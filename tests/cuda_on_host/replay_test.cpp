@@ -297,17 +297,12 @@ TEST_CASE("on a device epochs, evaluations, snapshots, attention and inference a
 
   // The graphs are still loaded.
   runner run(there.ex, there.learner.model(), room_for(there.data, 9));
-  auto const where = memory_of(there.ex);
   put_snapshot(after, run.parameters());
   auto const in = there.loader.upload();
-  auto const host = [&](tensor<float, dyn, dyn> logits) {
-    std::vector<float> numbers(logits.size());
-    where.to_host(numbers.data(), logits.data_handle(), numbers.size() * sizeof(float));
-    return numbers;
-  };
-  auto const said = host(run(in));
+  auto const where = memory_of(there.ex);
+  auto const said = host_copy(where, run(in));
   CHECK(said.size() == 27);
-  CHECK(said == host(there.learner.infer(in)));
+  CHECK(said == host_copy(where, there.learner.infer(in)));
 }
 
 TEST_CASE("a device is chosen by its text") {

@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -97,5 +99,14 @@ class buffer {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+/// The values of a contiguous view, on the host.
+template <class Memory, class View>
+auto host_copy(Memory const& from, View const& view) {
+  using value = std::remove_const_t<typename View::element_type>;
+  std::vector<value> values(static_cast<std::size_t>(view.size()));
+  from.to_host(values.data(), view.data_handle(), values.size() * sizeof(value));
+  return values;
+}
 
 }  // namespace triad

@@ -65,12 +65,9 @@ std::vector<index_t> shape_of(View view) {
 template <class Memory, class Fields>
 void store_fields(safetensors_writer& file, Fields fields, std::string const& prefix, Memory const& where) {
   walk(fields, [&](std::string const& path, auto view) {
-    using T = element_t<decltype(view)>;
     static_assert(std::is_same_v<typename decltype(view)::layout_type, ::cuda::std::layout_right>,
                   "checkpoint: parameters are contiguous");
-    std::vector<T> host(static_cast<std::size_t>(view.size()));
-    where.to_host(host.data(), view.data_handle(), host.size() * sizeof(T));
-    file.add(prefix + path, shape_of(view), host);
+    file.add(prefix + path, shape_of(view), host_copy(where, view));
   });
 }
 

@@ -22,15 +22,6 @@
 
 namespace triad {
 
-namespace detail {
-template <class Memory, class View>
-auto copied(Memory const& from, View view) {
-  std::vector<std::remove_const_t<typename View::element_type>> values(static_cast<std::size_t>(view.size()));
-  from.to_host(values.data(), view.data_handle(), values.size() * sizeof(values[0]));
-  return values;
-}
-}  // namespace detail
-
 /// One trace for each sample of the batch, without the trees.  s: what forward saved for `in`, which lies in memory
 /// `where` (memory_of(backend)); in training as in inference.  The root of a step is the label, <empty> excepted, whose
 /// filler is most like what the agent said.
@@ -42,12 +33,11 @@ std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typen
   auto const batch = static_cast<std::size_t>(s.batch), steps = static_cast<std::size_t>(model.steps),
              symbols = static_cast<std::size_t>(model.symbols), width = static_cast<std::size_t>(model.fillers());
   std::vector<tree_trace> found(batch, tree_trace(steps));
-  auto const arguments = detail::copied(where, s.arguments);
-  auto const fillers =
-      model.unit_fillers ? std::vector<typename Model::value_type>() : detail::copied(where, in.fillers);
+  auto const arguments = host_copy(where, s.arguments);
+  auto const fillers = model.unit_fillers ? std::vector<typename Model::value_type>() : host_copy(where, in.fillers);
   for (std::size_t k = 0; k < steps; ++k) {
-    auto const operation = detail::copied(where, s.operation(static_cast<index_t>(k))),
-               root = detail::copied(where, s.root(static_cast<index_t>(k)));
+    auto const operation = host_copy(where, s.operation(static_cast<index_t>(k))),
+               root = host_copy(where, s.root(static_cast<index_t>(k)));
     for (std::size_t b = 0; b < batch; ++b) {
       auto& step = found[b][k];
       for (std::size_t j = 0; j < 3; ++j) step.operations[j] = static_cast<double>(operation[b * 3 + j]);
@@ -101,7 +91,7 @@ std::vector<tree_trace> traces_of(Ex& ex, Model const& model,
     call c;
     c.scratch = &place;
     decode(ex, c);
-    auto const labels = detail::copied(where, symbols);
+    auto const labels = host_copy(where, symbols);
     for (std::size_t b = 0; b < found.size(); ++b)
       found[b][static_cast<std::size_t>(k)].tree = tree_of_labels(
           positions,
