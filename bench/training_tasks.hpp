@@ -86,20 +86,20 @@ struct graph_task : graph_sizes {
     return std::pair(in, loader.uploaded_answers());
   }
 
-  /// A training step without what the floor leaves out; the last layer is read at one edge a graph.  Recomputation
-  /// counts forward twice in every layer but the last.
-  work_model count_work() const {
+  /// A training step, or an answer, without what the floor leaves out; the last layer is read at one edge a graph.
+  /// Recomputation counts forward twice in every layer but the last.
+  work_model count_work(bool train = true) const {
     auto const& z = sizes;
     auto const all = dims();
     index_t const d = z.layer.width, reads = z.prune ? all.graphs : all.rows;
     auto const full = static_cast<double>(z.layers - 1);
     work_model work;
-    count_layers(work, z.layer, true, full);
-    if (memory == triad::keep::inputs) count_layers(work, z.layer, false, full);
-    work.projections(z.layer.variant, all.rows, d, true, 1, reads);
-    work.feed_forward(reads, d, z.layer.hidden, d, true);
-    count_triangles(work, z.layer, true, 1);
-    work.feed_forward(all.graphs, d, d, z.targets, true);
+    count_layers(work, z.layer, train, full);
+    if (train && memory == triad::keep::inputs) count_layers(work, z.layer, false, full);
+    work.projections(z.layer.variant, all.rows, d, train, 1, reads);
+    work.feed_forward(reads, d, z.layer.hidden, d, train);
+    count_triangles(work, z.layer, train, 1);
+    work.feed_forward(all.graphs, d, d, z.targets, train);
     return work;
   }
 };
