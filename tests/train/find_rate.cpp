@@ -29,8 +29,10 @@ TEST_CASE("the rate that is found lowers the loss more than one far below and on
   CHECK(at < loss_after(found.rate * 100));
 }
 
-TEST_CASE("where the loss falls at no rate, and where there are no batches, it is said and the trainer is as it was") {
-  test::small_run<cpu::backend> r;
+TEMPLATE_TEST_CASE(
+    "where the loss falls at no rate, and where there are no batches, it is said and the trainer is as it was", "",
+    TRIAD_TEST_BACKENDS) {
+  test::small_run<TestType> r;
   auto const before = r.learner.snapshot();
   auto const train = [&](std::uint64_t epoch) { return r.pass(epoch, 9); };
   CHECK_THROWS_WITH(find_rate(r.learner, train, {.lowest = 5, .highest = 50, .updates = 12}),
@@ -41,6 +43,12 @@ TEST_CASE("where the loss falls at no rate, and where there are no batches, it i
   CHECK_THROWS_WITH(find_rate(r.learner, nothing), test::contains("epoch 0 has no batches"));
   CHECK(r.learner.snapshot() == before);
   CHECK_THROWS_AS(find_rate(r.learner, train, {.lowest = 0}), contract_violation);
+  auto const refused = [&](std::uint64_t epoch) {
+    if (epoch > 1) throw std::runtime_error("no more data");
+    return r.pass(epoch, 9);
+  };
+  CHECK_THROWS_WITH(find_rate(r.learner, refused), test::contains("no more data"));
+  CHECK(r.learner.snapshot() == before);
 }
 
 }  // namespace

@@ -56,8 +56,9 @@ TEST_CASE("it learns, and more updates than a trainer remembers are all counted"
   CHECK(evaluate(r.learner, r.loader, test::small_graphs(), test::add_small_graph).accuracy == 1);
 }
 
-TEST_CASE("the epoch that the criterion is lowest for is restored, with its moments and its step") {
-  run r;
+TEMPLATE_TEST_CASE("the epoch that the criterion is lowest for is restored, with its moments and its step", "",
+                   TRIAD_TEST_BACKENDS) {
+  test::small_run<TestType> r;
   std::vector<trainer_snapshot<float>> after;
   std::vector<double> const said{5, 2, std::nan(""), 2, 3, 4, 1};
   auto const criterion = [&](epoch_record const& e) {
@@ -71,7 +72,7 @@ TEST_CASE("the epoch that the criterion is lowest for is restored, with its mome
   CHECK(r.learner.snapshot() == after[1]);
   CHECK(r.learner.step() == 6);
 
-  run whole;
+  test::small_run<TestType> whole;
   after.clear();
   auto const all =
       fit(whole.learner, [&](std::uint64_t epoch) { return whole.pass(epoch); },
@@ -102,6 +103,9 @@ TEST_CASE("an epoch without batches, a criterion without numbers and no patience
   CHECK_THROWS_WITH(fit(r.learner, nothing, {}), contains("epoch 0 has no batches"));
   CHECK_THROWS_WITH(fit(r.learner, train, {.epochs = 2, .each_epoch = [](auto const&) { return std::nan(""); }}),
                     contains("each_epoch has given no finite number in 2 epochs"));
+  CHECK_THROWS_WITH(
+      fit(r.learner, train, {.epochs = 5, .each_epoch = [](auto const&) { return std::nan(""); }, .patience = 1}),
+      contains("each_epoch has given no finite number in 1 epochs"));
   CHECK_THROWS_AS(fit(r.learner, train, {.patience = 0}), contract_violation);
 }
 
