@@ -8,6 +8,10 @@
 
 #include "triad/train/trainer.hpp"
 
+namespace triad {
+class checkpoint;
+}
+
 namespace triad::apps {
 
 /// What a checkpoint holds beside parameters and moments; JSON texts where nothing else is said.
@@ -39,7 +43,7 @@ class learner {
   virtual void initialize(std::uint64_t seed) = 0;
   virtual void save(std::string const& path, run_record const& record) = 0;
   /// Returns the record's notes.
-  virtual std::string load(std::string const& path, run_record const& record) = 0;
+  virtual std::string load(checkpoint const& file, run_record const& record) = 0;
 
   virtual std::uint64_t step() const = 0;
   virtual trainer_bytes bytes() const = 0;

@@ -65,8 +65,8 @@ class learner_on : public Interface {
                      .extra = {{"run", record.notes}, {"settings", record.settings}}},
                     trainer_.parameters());
   }
-  std::string load(std::string const& path, run_record const& record) override {
-    auto const file = open_checkpoint(path);
+  std::string load(checkpoint const& file, run_record const& record) override {
+    auto const& path = file.tensors().file();
     file.expect(nlohmann::json::parse(record.configuration), nlohmann::json::parse(record.vocabulary));
     if (record.resumes) expect_same_settings(path, extra(file, "settings"), record.settings);
     file.load(trainer_.parameters());

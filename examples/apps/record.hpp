@@ -21,6 +21,9 @@ nlohmann::json configuration_of(run_options const& o);
 /// Throws data_error that names the file, the setting and its value.
 void restore(run_options& o, checkpoint const& file);
 
+/// The checkpoint of a run, which is named by its folder or by the file itself.  Throws data_error.
+inline checkpoint open_run(std::string const& run) { return open_checkpoint(checkpoint_of(run)); }
+
 /// words: to_json(words) is found by its type.
 template <class Words>
 run_record record_of(run_options const& o, Words const& words) {
@@ -36,13 +39,14 @@ struct trained {
 
   /// Reads o.run, a folder or a checkpoint.  room(words, options): the room that the model needs.  Throws data_error.
   template <class Room>
-  trained(typename Net::options const& o, Room const& room) : options(o) {
-    auto const path = checkpoint_of(o.run);
-    auto const file = open_checkpoint(path);
-    words = Net::vocabulary::from(file.vocabulary(), path);
+  trained(typename Net::options const& o, Room const& room) : trained(o, open_run(o.run), room) {}
+  /// The same of the run's checkpoint where that is open.
+  template <class Room>
+  trained(typename Net::options const& o, checkpoint const& file, Room const& room)
+      : words(Net::vocabulary::from(file.vocabulary(), file.tensors().file())), options(o) {
     restore(options, file);
     net = make<Net>(options, room(words, options));
-    net->load(path, record_of(options, words));
+    net->load(file, record_of(options, words));
   }
 };
 

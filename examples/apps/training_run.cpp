@@ -16,6 +16,7 @@
 #include "interrupts.hpp"
 #include "metrics_file.hpp"
 #include "progress.hpp"
+#include "renames.hpp"
 #include "run_lock.hpp"
 #include "triad/core/errors.hpp"
 
@@ -72,7 +73,7 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
   bool const there = !checkpoint.empty() && std::filesystem::exists(checkpoint);
   if (there && plan.resume) {
     record.resumes = true;
-    auto const left = unfinished_epoch::from(net.load(checkpoint, record));
+    auto const left = unfinished_epoch::from(net.load(open_checkpoint(checkpoint), record));
     if (static_cast<std::int64_t>(net.step()) > plan.updates)
       throw data_error(
           fmt::format("{} has {} updates, more than the {} of this run: leave --resume out, or let the "

@@ -144,11 +144,6 @@ inline graphs::data_set training_data(options const& o) {
   return d;
 }
 
-inline vocabulary words_of(options const& o) {
-  auto const path = triad::apps::checkpoint_of(o.run);
-  return vocabulary::from(triad::apps::open_checkpoint(path).vocabulary(), path);
-}
-
 inline int train(options& o) {
   if (o.preset.starts_with("paper") && o.data.empty())
     throw triad::data_error(
@@ -164,7 +159,8 @@ inline int train(options& o) {
 }
 
 inline int evaluate(options const& o) {
-  auto const words = words_of(o);
+  auto const file = triad::apps::open_run(o.run);
+  auto const words = graphs::words_of(file);
   std::vector<graphs::test_part> test;
   if (o.data.empty()) {
     test = generated_tests(o.test_size);
@@ -177,13 +173,14 @@ inline int evaluate(options const& o) {
                               "evaluate it on with --data");
     test = parts_of(read_test(o.data, words));
   }
-  graphs::print_accuracy(*graphs::trained_model(o, graphs::most_nodes(test)).net, test);
+  graphs::print_accuracy(*graphs::trained_model(o, file, graphs::most_nodes(test)).net, test);
   return 0;
 }
 
 inline int predict(options const& o) {
-  auto const words = words_of(o);
-  graphs::answerer ask(o);
+  auto const file = triad::apps::open_run(o.run);
+  auto const words = graphs::words_of(file);
+  graphs::answerer ask(o, file);
   auto const answer = [&](std::string const& facts, std::string const& asked) {
     auto const s = parse_facts(facts, asked, words);
     auto const person = [&](int i) { return s.people[static_cast<std::size_t>(i)]; };
@@ -201,7 +198,7 @@ inline int predict(options const& o) {
     });
   } else {
     auto const all = read_graphs(o.rows, words);
-    auto const model = graphs::trained_model(o, graphs::most_nodes(all));
+    auto const model = graphs::trained_model(o, file, graphs::most_nodes(all));
     fmt::print("row,k,predicted,target\n");
     graphs::answer_all(*model.net, all, [&, row = 0](kinship_graph const& g, int found) mutable {
       fmt::print("{},{},{},{}\n", row++, g.k, words.target_name(found), words.target_name(g.target));
@@ -230,8 +227,9 @@ inline story asked_story(options const& o, vocabulary const& words) {
 }
 
 inline int explain(options const& o) {
-  auto const s = asked_story(o, words_of(o));
-  graphs::explain(o, s.graph, s.people);
+  auto const file = triad::apps::open_run(o.run);
+  auto const s = asked_story(o, graphs::words_of(file));
+  graphs::explain(o, file, s.graph, s.people);
   return 0;
 }
 

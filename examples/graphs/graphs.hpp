@@ -41,15 +41,11 @@ inline void apply_preset(own_options& o) {
   if (o.preset == "smoke") o.layers = 2, o.width = 16, o.heads = 2, o.dropout = 0, o.warmup = 0, o.epochs = 2;
 }
 
-inline vocabulary words_of(options const& o) {
-  auto const path = triad::apps::checkpoint_of(o.run);
-  return vocabulary::from(triad::apps::open_checkpoint(path).vocabulary(), path);
-}
-
 /// Each line comes back with its answer as "target".
 inline int predict(own_options const& o) {
-  auto const words = words_of(o);
-  answerer ask(o);
+  auto const file = triad::apps::open_run(o.run);
+  auto const words = words_of(file);
+  answerer ask(o, file);
   o.questions.answer([&](std::string const& line) {
     if (triad::apps::is_blank(line)) return;
     auto given = triad::apps::read_json_line(line);
@@ -77,7 +73,8 @@ inline int explain(own_options const& o) {
   for (int i = 0; i < g.nodes; ++i)
     names.push_back(g.node_labels.empty() ? std::to_string(i)
                                           : fmt::format("{} ({})", i, g.node_labels[static_cast<std::size_t>(i)]));
-  explain(o, numbered(g, words_of(o)), names);
+  auto const file = triad::apps::open_run(o.run);
+  explain(o, file, numbered(g, words_of(file)), names);
   return 0;
 }
 
@@ -88,8 +85,10 @@ inline std::vector<triad::apps::verb> verbs_of(own_options& o, std::function<dat
                  {.no_tests = "give a folder with test.jsonl, more lines, or a larger --validation"});
   };
   auto const evaluate = [&o, made] {
-    auto const parts = o.data.empty() ? made().tests : read_tests(o.data, words_of(o));
-    print_accuracy(*trained_model(o, most_nodes(parts)).net, parts);
+    auto parts = o.data.empty() ? made().tests : std::vector<test_part>();
+    auto const file = triad::apps::open_run(o.run);
+    if (!o.data.empty()) parts = read_tests(o.data, words_of(file));
+    print_accuracy(*trained_model(o, file, most_nodes(parts)).net, parts);
     return 0;
   };
   return {

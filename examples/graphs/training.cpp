@@ -62,7 +62,7 @@ int answerer::operator()(labelled_graph const& graph) {
   if (graph.nodes > most_) {
     most_ = std::max(graph.nodes, 2 * most_);
     model_.reset();  // before the other takes memory
-    model_.emplace(trained_model(options_, most_));
+    model_.emplace(trained_model(options_, file_, most_));
   }
   model_->net->clear();
   model_->net->add(graph);
@@ -263,8 +263,13 @@ int train(options& o, data_set const& data, run_texts const& say) {
   return triad::apps::status_of(*all);
 }
 
-triad::apps::trained<network> trained_model(options const& o, int most, bool explaining) {
-  return {o, [&](vocabulary const& words, options const&) {
+vocabulary words_of(triad::checkpoint const& file) {
+  return vocabulary::from(file.vocabulary(), file.tensors().file());
+}
+
+triad::apps::trained<network> trained_model(options const& o, triad::checkpoint const& file, int most,
+                                            bool explaining) {
+  return {o, file, [&](vocabulary const& words, options const&) {
             return network_room{
                 words.embedding_rows(), words.targets.end(), explaining ? 1 : 64, std::min(most, 24), most, explaining};
           }};
@@ -278,8 +283,9 @@ void print_accuracy(network& net, std::vector<test_part> const& parts) {
                part.graphs.size());
 }
 
-void explain(options const& o, labelled_graph const& graph, std::vector<std::string> const& names) {
-  auto const model = trained_model(o, graph.nodes, true);
+void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,
+             std::vector<std::string> const& names) {
+  auto const model = trained_model(o, file, graph.nodes, true);
   if (model.options.model != "edge-transformer" || model.options.attention == triad::triangle_form::flat)
     throw triad::data_error("explain reads triangular attention, which " + model.options.model + " (" +
                             triad::apps::attention_name(model.options.attention) + ") does not have");

@@ -49,19 +49,25 @@ struct run_texts {
 /// train: one run for each seed, and of o.compare; then accuracy by part.  The exit status.
 int train(options& o, data_set const& data, run_texts const& say);
 
-/// Room for the largest of some graphs; explaining: for one, of which everything is kept.
-triad::apps::trained<network> trained_model(options const& o, int most, bool explaining = false);
+/// The words of a trained model, out of its checkpoint.  Throws data_error.
+vocabulary words_of(triad::checkpoint const& file);
 
-/// Answers one question after another; the model is read again where one is larger than all before.
+/// The model of a checkpoint, with room for the largest of some graphs; explaining: for one, of which everything is
+/// kept.
+triad::apps::trained<network> trained_model(options const& o, triad::checkpoint const& file, int most,
+                                            bool explaining = false);
+
+/// Answers one question after another; the model is made again where one is larger than all before.
 class answerer {
  public:
-  explicit answerer(options const& o) : options_(o) {}
+  answerer(options const& o, triad::checkpoint const& file) : options_(o), file_(file) {}
 
   /// The number of the likeliest target.
   int operator()(labelled_graph const& graph);
 
  private:
   options const& options_;
+  triad::checkpoint const& file_;
   int most_ = 0;
   std::optional<triad::apps::trained<network>> model_;
 };
@@ -76,6 +82,7 @@ double accuracy(network& net, graph_list const& graphs);
 void print_accuracy(network& net, std::vector<test_part> const& parts);
 
 /// Prints the proof path of the answer about a graph whose nodes have these names, and draws it to o.out.
-void explain(options const& o, labelled_graph const& graph, std::vector<std::string> const& names);
+void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,
+             std::vector<std::string> const& names);
 
 }  // namespace graphs

@@ -79,8 +79,8 @@ struct trained {
   /// Reads o.run, a folder or a checkpoint.  longest(words, shape): of what it is to be given.  Throws data_error.
   template <class Longest>
   trained(options const& o, use what, Longest&& longest) : shape(o) {
-    auto const path = triad::apps::checkpoint_of(o.run);
-    auto const file = triad::apps::open_checkpoint(path);
+    auto const file = triad::apps::open_run(o.run);
+    auto const& path = file.tensors().file();
     seed = file.key();
     words = vocabulary_from(file.vocabulary(), path);
     triad::apps::restore(shape, file);
@@ -95,7 +95,7 @@ struct trained {
       throw triad::data_error(
           path + ": there is not enough memory to translate with it; give a smaller --beam or --max-length");
     }
-    net->load(path, {triad::apps::configuration_of(shape).dump(), to_json(words).dump(), {}});
+    net->load(file, {triad::apps::configuration_of(shape).dump(), to_json(words).dump(), {}});
   }
 };
 

@@ -34,8 +34,8 @@ struct trained {
 
   /// Reads o.run, a folder or a checkpoint, with room for `batch` trees.  Throws data_error.
   trained(options const& o, index_t batch) : shape(o) {
-    auto const path = triad::apps::checkpoint_of(o.run);
-    auto const file = triad::apps::open_checkpoint(path);
+    auto const file = triad::apps::open_run(o.run);
+    auto const& path = file.tensors().file();
     triad::apps::restore(shape, file);
     try {
       labels = triad::vocabulary(file.vocabulary().get<std::vector<std::string>>());
@@ -45,7 +45,7 @@ struct trained {
       throw triad::data_error(path + ": " + e.what());
     }
     net = triad::apps::make<machine>(shape, {labels.size(), shape.depth, batch, false});
-    net->load(path, record_of(shape, shape.depth, labels));
+    net->load(file, record_of(shape, shape.depth, labels));
   }
 
   /// A tree as the machine takes it.  Throws data_error that names the node that does not fit.
