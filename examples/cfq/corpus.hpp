@@ -36,7 +36,7 @@ inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& 
                             triad::quoted(from));
   if (depth > deepest_derivation)
     throw triad::data_error("rules: the derivation is deeper than " + std::to_string(deepest_derivation));
-  int const node = tree.add(names.number((list ? from[0] : from).get<std::string>()), below, which);
+  int const node = tree.add(names.add((list ? from[0] : from).get<std::string>()), below, which);
   if (list)
     for (std::size_t i = 1; i < from.size(); ++i)
       add_rules(from[i], names, tree, node, static_cast<int>(i) - 1, depth + 1);

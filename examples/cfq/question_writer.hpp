@@ -23,7 +23,7 @@ class question_writer {
   class applied {
    public:
     applied(question_writer& w, std::string const& rule) : w_(&w), before_(w.node_), slot_(w.slot_) {
-      w.node_ = w.rules_.add(w.names_->number(rule), before_, slot_);
+      w.node_ = w.rules_.add(w.names_->add(rule), before_, slot_);
       w.slot_ = 0;
     }
     ~applied() { w_->node_ = before_, w_->slot_ = slot_ + 1; }

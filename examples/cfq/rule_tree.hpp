@@ -2,31 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "../apps/numbering.hpp"
 #include "triad/io/text/derivation.hpp"
 
 namespace cfq {
 
-/// Names of rules, numbered in the order of their first appearance.
-class rule_names {
- public:
-  int number(std::string const& name) {
-    auto const [at, fresh] = numbers_.try_emplace(name, static_cast<int>(names_.size()));
-    if (fresh) names_.push_back(name);
-    return at->second;
-  }
-  std::string const& name(int number) const { return names_[static_cast<std::size_t>(number)]; }
-  int size() const { return static_cast<int>(names_.size()); }
-
- private:
-  std::map<std::string, int> numbers_;
-  std::vector<std::string> names_;
-};
-
+using rule_names = triad::apps::numbering;  // in the order of their first appearance
 using rule_tree = triad::text::derivation;
 
 /// A question with what is known of it.

@@ -53,7 +53,7 @@ TEST_CASE("a split keeps its bounds, and its compounds are much further apart th
   // The figures again, by the definition and nothing else.
   std::vector<rule_tree> trees;
   for (auto const& q : c.questions) trees.push_back(q.rules);
-  auto const compounds = compounds_of(trees, 4), atoms = atoms_of(trees, c.names.size());
+  auto const compounds = compounds_of(trees, 4), atoms = atoms_of(trees, c.names.end());
   auto held_out = d.dev;
   held_out.insert(held_out.end(), d.test.begin(), d.test.end());
   auto const by_definition = [&](item_table const& table, double alpha) {
