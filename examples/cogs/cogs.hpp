@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "../apps/atomic_file.hpp"
@@ -72,8 +71,8 @@ using tallies = std::map<std::string, tally>;  // by kind of sentence
 
 class parser_training final : public triad::apps::sentence_training<parser, triad::labelled_token> {
  public:
-  parser_training(options const& o, data_set d, tallies& found)
-      : sentence_training(o, "sentences"), data_(std::move(d)), found_(found) {
+  parser_training(options const& o, data_set const& data, tallies& found)
+      : sentence_training(o, "sentences"), data_(data), found_(found) {
     // The released program numbers the words of all files.
     for (auto const* part : {&data_.train, &data_.test, &data_.dev, &data_.gen})
       for (auto const& s : *part) words_.add(s);
@@ -107,7 +106,7 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
   }
 
  private:
-  data_set data_;
+  data_set const& data_;
   tallies& found_;  // of all runs
   std::optional<triad::apps::epoch_batches> epochs_;
 };
@@ -126,11 +125,12 @@ inline int train(options& o) {
     return std::nullopt;
   };
   auto const shown = [](std::optional<double> part) { return part ? percent(*part) : "-"; };
+  auto data = o.data.empty() ? data_set() : read_data(o, true);
   auto const runs = triad::apps::train_seeds(
       o, o.out,
       [&](std::string const&) {
-        auto data = o.data.empty() ? generate_data(o, o.sentences) : read_data(o, true);
-        return std::make_unique<parser_training>(o, std::move(data), gen);
+        if (o.data.empty()) data = generate_data(o, o.sentences);  // of the seed
+        return std::make_unique<parser_training>(o, data, gen);
       },
       [&](scored_run const& r) {
         fmt::print("seed {}: dev {}  test {}  generalisation {}  as trees {}  ({:.0f} s){}\n", r.seed,

@@ -1,5 +1,4 @@
-// Where a run's rows come from, a folder or the generator, and what they are by numbers; a batch is a function of its
-// number.
+// Where a run's rows come from, a folder or the generator, and what they are by numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,11 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "../apps/digest.hpp"
-#include "../apps/permute.hpp"
+#include "../apps/epoch_batches.hpp"
 #include "generate.hpp"
 #include "options.hpp"
 #include "placed.hpp"
@@ -103,17 +101,9 @@ class task {
   std::int64_t epoch_updates() const { return (training_rows() + options_.batch - 1) / options_.batch; }
   std::int64_t epochs() const { return (updates() + epoch_updates() - 1) / epoch_updates(); }
 
-  /// f(placed_row) for each example of an update: another order in every epoch.
-  template <class F>
-  void each_example(std::int64_t update, F&& f) {
-    auto const epoch = update / epoch_updates(), first = update % epoch_updates() * options_.batch;
-    if (order_epoch_ != epoch) {
-      order_.resize(static_cast<std::size_t>(training_rows()));
-      triad::apps::permute(order_, options_.seed, static_cast<std::uint64_t>(epoch) + 1);
-      order_epoch_ = epoch;
-    }
-    for (auto i = first; i < std::min<std::int64_t>(first + options_.batch, training_rows()); ++i)
-      f(placed(split::train)[static_cast<index_t>(order_[static_cast<std::size_t>(i)])]);
+  /// The training rows of every update of a seed's run, by their places: another order in every epoch.
+  triad::apps::epoch_batches batches(std::uint64_t seed) const {
+    return {static_cast<std::size_t>(training_rows()), options_.batch, true, seed};
   }
 
  private:
@@ -124,8 +114,6 @@ class task {
   triad::vocabulary labels_;
   std::array<placed_rows, splits.size()> placed_;
   index_t depth_ = 0;
-  std::vector<std::size_t> order_;
-  std::int64_t order_epoch_ = -1;
 };
 
 }  // namespace tree_transforms

@@ -17,10 +17,13 @@ namespace {
 /// One seed's run.
 class machine_training final : public triad::apps::training {
  public:
-  machine_training(options const& o, split_tallies& found)
-      : options_(o), work_(o), found_(found), depth_(std::max<index_t>(work_.depth(), o.role_depth)) {}
+  machine_training(options const& o, task const& work, split_tallies& found)
+      : options_(o),
+        work_(work),
+        batches_(work.batches(o.seed)),
+        found_(found),
+        depth_(std::max<index_t>(work.depth(), o.role_depth)) {}
 
-  task const& work() const { return work_; }
   triad::apps::learner& net() override {
     if (!net_)
       net_ = triad::apps::make<machine>(options_, {work_.labels().size(), depth_, options_.batch, true},
@@ -39,7 +42,7 @@ class machine_training final : public triad::apps::training {
   }
   void fill(std::int64_t update, std::function<void(triad::apps::batch_part const&)> const& use) override {
     net_->clear();
-    work_.each_example(update, [&](placed_row const& row) { net_->add(row); });
+    for (auto const i : batches_.batch(update)) net_->add(work_.placed(split::train)[static_cast<index_t>(i)]);
     use({});
   }
   double rate(std::int64_t update) override {
@@ -62,7 +65,8 @@ class machine_training final : public triad::apps::training {
 
  private:
   options const& options_;
-  task work_;
+  task const& work_;
+  triad::apps::epoch_batches batches_;
   split_tallies& found_;
   index_t depth_;
   std::unique_ptr<machine> net_;
@@ -75,7 +79,10 @@ int train(options& o) {
   if (o.width % o.heads != 0)
     throw triad::data_error(fmt::format("--width {} is no multiple of --heads {}", o.width, o.heads));
   triad::apps::run_folder const folder(o.out);
-  auto const first = o.seed;
+  task const work(o);
+  fmt::print("{}: {} training rows, {} labels, trees of depth {}{}\n", o.task, work.placed(split::train).size(),
+             work.labels().size() - 1, work.depth(),
+             work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
   bool const several = o.seeds > 1;
   split_tallies now{};
   std::vector<seed_tallies> found;
@@ -83,13 +90,7 @@ int train(options& o) {
       o, o.out,
       [&](std::string const&) {
         now = {};
-        auto one = std::make_unique<machine_training>(o, now);
-        auto const& work = one->work();
-        if (o.seed == first)
-          fmt::print("{}: {} training rows, {} labels, trees of depth {}{}\n", o.task, work.placed(split::train).size(),
-                     work.labels().size() - 1, work.depth(),
-                     work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
-        return one;
+        return std::make_unique<machine_training>(o, work, now);
       },
       [&](triad::apps::scored_run const& r) {
         found.push_back({now, r.diverged, r.failed});

@@ -172,30 +172,29 @@ TEST_CASE("an epoch has every row once, each epoch in another order, and a batch
   o.one_way = true;
   o.rows = 23, o.test_size = 1, o.batch = 5, o.updates = 12;
   settle(o);
-  task work(o), again(o);
+  task const work(o);
+  auto batches = work.batches(o.seed), again = work.batches(o.seed);
   CHECK(work.epoch_updates() == 5);
   CHECK(work.epochs() == 3);
-  auto const batch = [](task& of, std::int64_t update) {
-    std::vector<std::ptrdiff_t> where;  // the rows, by where they lie
-    of.each_example(update, [&](placed_row const& r) {
-      where.push_back(r.source.data() - of.placed(split::train)[0].source.data());
-    });
-    return where;
+  auto const batch = [](triad::apps::epoch_batches& of, std::int64_t update) {
+    auto const rows = of.batch(update);
+    return std::vector<std::size_t>(rows.begin(), rows.end());
   };
-  std::vector<std::vector<std::ptrdiff_t>> epochs(2);
+  std::vector<std::vector<std::size_t>> epochs(2);
   for (std::int64_t update = 0; update < 10; ++update) {
-    auto const b = batch(work, update);
+    auto const b = batch(batches, update);
     CHECK(b.size() == (update % 5 == 4 ? 3 : 5));
     auto& epoch = epochs[static_cast<std::size_t>(update / 5)];
     epoch.insert(epoch.end(), b.begin(), b.end());
   }
   CHECK_FALSE(epochs[0] == epochs[1]);
-  for (auto const& epoch : epochs) CHECK(std::set<std::ptrdiff_t>(epoch.begin(), epoch.end()).size() == 23);
-  for (std::int64_t const update : {7, 2, 9, 0}) CHECK(batch(again, update) == batch(work, update));
+  for (auto const& epoch : epochs) CHECK(std::set<std::size_t>(epoch.begin(), epoch.end()).size() == 23);
+  for (std::int64_t const update : {7, 2, 9, 0}) CHECK(batch(again, update) == batch(batches, update));
   o.seed = 2;
-  task other(o);
+  task const other(o);
+  auto others = other.batches(o.seed);
   CHECK(other.data()[split::train].rows == work.data()[split::train].rows);  // another model on the same data
-  CHECK_FALSE(batch(other, 0) == batch(work, 0));
+  CHECK_FALSE(batch(others, 0) == batch(batches, 0));
 }
 
 TEST_CASE("with --one-way, rows that go back are left out of a folder") {
