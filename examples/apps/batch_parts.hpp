@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 
@@ -38,23 +37,11 @@ void cut_batch(Examples const& examples, Clear const& clear, Add const& add, Ask
   use(cut ? batch_part{all > 0 ? here / all : 0, false} : batch_part{});
 }
 
-/// use(part) for the parts of an update.  Fill: fill(update) fills the learner's batch with all of it; fill(update,
-/// use) does what cut_batch does.
-template <class Fill, class Use>
-void each_part(Fill const& fill, std::int64_t update, Use const& use) {
-  if constexpr (std::invocable<Fill const&, std::int64_t>) {
-    fill(update);
-    use(batch_part{});
-  } else {
-    fill(update, use);
-  }
-}
-
-/// The update of this number.
+/// The update of this number.  fill(update, use) fills the learner's batch and uses it, in parts as cut_batch does.
 template <class Fill>
 void make_update(learner& net, Fill const& fill, std::int64_t update, double rate) {
   bool in_parts = false;
-  each_part(fill, update, [&](batch_part const& part) {
+  fill(update, [&](batch_part const& part) {
     if (part.whole) return net.update(rate);
     net.accumulate(part.fraction);
     in_parts = true;
@@ -68,7 +55,7 @@ int most_parts(Fill const& fill, std::int64_t first, std::int64_t last) {
   int most = 0;
   for (auto update = first; update < last; ++update) {
     int parts = 0;
-    each_part(fill, update, [&](batch_part const&) { ++parts; });
+    fill(update, [&](batch_part const&) { ++parts; });
     most = parts > most ? parts : most;
   }
   return most;

@@ -61,6 +61,7 @@ void reset(option const& one) {
 void run_options::restored(checkpoint const&) {}
 
 void width_options::restored(checkpoint const& file) {
+  dropout = 0;
   if (width % heads != 0)
     throw data_error(
         fmt::format("{}: setting width is {}, expected a multiple of setting heads, which is {}; the "
@@ -91,8 +92,6 @@ void restore(run_options& o, checkpoint const& file) {
   // The model first: it may decide which options there are.
   take([](option const& one) { return one.name == "model"; });
   take([](option const& one) { return one.name != "model"; });
-  for (auto const& one : options_of(o).all())
-    if (one.name == "dropout") reset(one);
   o.restored(file);
 }
 

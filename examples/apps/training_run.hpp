@@ -56,12 +56,4 @@ struct training_steps {
 /// Trains; nothing is written where there is no folder.
 run_log train(learner& net, run_plan const& plan, training_steps const& steps);
 
-/// The same, where fill(update) may fill the batch whole.
-template <class Fill, class Rate, class Validate>
-run_log train(learner& net, run_plan const& plan, Fill const& fill, Rate const& rate, Validate const& validate) {
-  return train(
-      net, plan,
-      training_steps{[&](std::int64_t update, auto const& use) { each_part(fill, update, use); }, rate, validate});
-}
-
 }  // namespace triad::apps

@@ -118,9 +118,12 @@ TEST_CASE("a batch is cut where the next example has no room, and its parts coun
                         "finish at 0.5", "part 10 of 0.50", "part 10 of 0.50", "finish at 0.5", "update at 0.5"});
   CHECK(most_parts(fill, 0, 4) == 3);
   CHECK(most_parts(fill, 0, 1) == 1);
-  // A fill that knows no parts.
+  // A fill of one part.
   net.did.clear();
-  auto const plain = [&](std::int64_t) { net.held = {7}; };
+  auto const plain = [&](std::int64_t, auto const& use) {
+    net.held = {7};
+    use({});
+  };
   make_update(net, plain, 0, 0.5);
   CHECK(net.did == list{"update 7 at 0.5"});
   CHECK(most_parts(plain, 0, 3) == 1);
