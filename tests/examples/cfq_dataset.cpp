@@ -19,7 +19,7 @@ namespace {
 using namespace cfq;
 using triad::test::contains;
 
-std::string saved(triad::test::scratch_folder const& folder, std::string const& name, std::string const& content) {
+std::string stored(triad::test::scratch_folder const& folder, std::string const& name, std::string const& content) {
   std::filesystem::create_directories(std::filesystem::path(folder / name).parent_path());
   triad::apps::write_atomically(folder / name, content);
   return folder / name;
@@ -42,9 +42,9 @@ TEST_CASE("questions and queries become what the authors' preprocessing makes of
 TEST_CASE("dataset.json gives the questions that a split names, in its order") {
   triad::test::scratch_folder const folder;
   for (std::string const ending : {"", ".gz"}) {
-    auto const data = saved(folder, "dataset.json" + ending, three);
+    auto const data = stored(folder, "dataset.json" + ending, three);
     auto const split =
-        saved(folder, "splits/mine.json" + ending, R"({"trainIdxs": [2, 0], "devIdxs": [], "testIdxs": [1]})");
+        stored(folder, "splits/mine.json" + ending, R"({"trainIdxs": [2, 0], "devIdxs": [], "testIdxs": [1]})");
     auto const d = read_dataset(data, split);
     REQUIRE(d.train.size() == 2);
     CHECK(d.train[0].source == "Was M0 M1");
@@ -70,7 +70,7 @@ TEST_CASE("what is no dataset.json, and a split of another one, are refused with
   triad::test::scratch_folder const folder;
   auto const refused = [&](std::string const& data, std::string const& split, char const* reason) {
     CAPTURE(data, split);
-    CHECK_THROWS_WITH(read_dataset(saved(folder, "data", data), saved(folder, "split", split)), contains(reason));
+    CHECK_THROWS_WITH(read_dataset(stored(folder, "data", data), stored(folder, "split", split)), contains(reason));
   };
   std::string const good = R"({"trainIdxs": [0], "devIdxs": [1], "testIdxs": [2]})";
   refused("", good, "expected JSON, found none from byte");
@@ -101,17 +101,17 @@ TEST_CASE("what is no dataset.json, and a split of another one, are refused with
   refused("[{\"x\": " + closed + "}]", good,
           "expected at most 100000 levels of lists and objects, found more from object 0 on");
   refused("[{\"x\": 1e999}]", good, "expected JSON, found none from byte");
-  auto const cut = saved(folder, "cut.json.gz", three);
+  auto const cut = stored(folder, "cut.json.gz", three);
   std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 2);
-  CHECK_THROWS_WITH(read_dataset(cut, saved(folder, "split", good)), contains("damaged"));
+  CHECK_THROWS_WITH(read_dataset(cut, stored(folder, "split", good)), contains("damaged"));
   CHECK_THROWS_WITH(read_dataset(folder / "none.json", folder / "split"), contains("cannot be opened"));
 
   options o;
-  o.data = saved(folder, "dataset.json", three);
+  o.data = stored(folder, "dataset.json", three);
   CHECK_THROWS_WITH(data_of(o, true), contains("give its split beside it"));
   o.split = "mcd7";
   CHECK_THROWS_WITH(data_of(o, true), contains("there is no splits/mcd7.json"));
-  o.data = saved(folder, "columns/train.tsv", "a\tb\n");
+  o.data = stored(folder, "columns/train.tsv", "a\tb\n");
   o.data = folder / "columns";
   CHECK_THROWS_WITH(data_of(o, true), contains("--split is about CFQ's dataset.json"));
 }
@@ -121,12 +121,12 @@ TEST_CASE("a folder of columns may have a part of the training set alone, as MCW
   options o;
   o.data = folder / "";
   CHECK_THROWS_WITH(data_of(o, true), contains("there is no train.tsv") && contains("dataset.json"));
-  saved(folder, "train_partial.tsv.gz", "Did M0 found M1\tASK WHERE { M0 wdt:P112 M1 }\n");
-  saved(folder, "dev.tsv", "Who was M0\tSELECT ?x0 WHERE { ?x0 wdt:P31 M0 }\n");
+  stored(folder, "train_partial.tsv.gz", "Did M0 found M1\tASK WHERE { M0 wdt:P112 M1 }\n");
+  stored(folder, "dev.tsv", "Who was M0\tSELECT ?x0 WHERE { ?x0 wdt:P31 M0 }\n");
   auto d = data_of(o, true);
   CHECK(d.train.size() == 1);
   CHECK(d.tests.size() == 1);
-  saved(folder, "train.tsv", "a\tb\nc\td\n");
+  stored(folder, "train.tsv", "a\tb\nc\td\n");
   d = data_of(o, true);
   CHECK(d.train.size() == 2);
 }

@@ -17,21 +17,17 @@ namespace {
 
 using namespace triad::apps;
 using triad::test::contains;
-
-std::string saved(triad::test::scratch_folder const& folder, char const* name, std::string const& content) {
-  std::ofstream(folder / name, std::ios::binary) << content;
-  return folder / name;
-}
+using triad::test::saved;
 
 TEST_CASE("pairs are read from lines of SCAN, from columns and from two files") {
   triad::test::scratch_folder const folder;
-  CHECK(read_pairs(saved(folder, "scan", "IN: jump twice OUT: I_JUMP I_JUMP\n\nIN: walk OUT: I_WALK\n")) ==
+  CHECK(read_pairs(saved(folder, "IN: jump twice OUT: I_JUMP I_JUMP\n\nIN: walk OUT: I_WALK\n", "scan")) ==
         std::vector<text_pair>{{"jump twice", "I_JUMP I_JUMP", ""}, {"walk", "I_WALK", ""}});
-  CHECK(read_pairs(saved(folder, "cfq", "Was M0  M1\tSELECT count ( * )\n")) ==
+  CHECK(read_pairs(saved(folder, "Was M0  M1\tSELECT count ( * )\n", "cfq")) ==
         std::vector<text_pair>{{"Was M0 M1", "SELECT count ( * )", ""}});
-  CHECK(read_pairs(saved(folder, "cogs", "Ada slept .\tsleep . agent ( x _ 1 , Ada )\tin_distribution\n")) ==
+  CHECK(read_pairs(saved(folder, "Ada slept .\tsleep . agent ( x _ 1 , Ada )\tin_distribution\n", "cogs")) ==
         std::vector<text_pair>{{"Ada slept .", "sleep . agent ( x _ 1 , Ada )", "in_distribution"}});
-  CHECK(read_parallel(saved(folder, "en", "the dog .\nhe ran .\n"), saved(folder, "zh", "狗 。\n他 跑 。")) ==
+  CHECK(read_parallel(saved(folder, "the dog .\nhe ran .\n", "en"), saved(folder, "狗 。\n他 跑 。", "zh")) ==
         std::vector<text_pair>{{"the dog .", "狗 。", ""}, {"he ran .", "他 跑 。", ""}});
 }
 
@@ -39,7 +35,7 @@ TEST_CASE("what is no pair is refused with file and line") {
   triad::test::scratch_folder const folder;
   auto const refused = [&](char const* content, char const* reason) {
     CAPTURE(content);
-    CHECK_THROWS_WITH(read_pairs(saved(folder, "file", content)), contains(reason));
+    CHECK_THROWS_WITH(read_pairs(saved(folder, content, "file")), contains(reason));
   };
   refused("", "there is no pair");
   refused("a b\n", "file:1: source and target");
@@ -53,13 +49,13 @@ TEST_CASE("what is no pair is refused with file and line") {
   refused("IN: a OUT:\n", "file:1: the target has no words");
   CHECK_THROWS_WITH(read_pairs(folder / "none"), contains("cannot be opened"));
 
-  auto const two = saved(folder, "two", "a\nb\n"), three = saved(folder, "three", "a\nb\nc\n"),
-             gap = saved(folder, "gap", "a\n\n");
+  auto const two = saved(folder, "a\nb\n", "two"), three = saved(folder, "a\nb\nc\n", "three"),
+             gap = saved(folder, "a\n\n", "gap");
   CHECK_THROWS_WITH(read_parallel(two, three), contains("three:3: ") && contains("two ends before this line"));
   CHECK_THROWS_WITH(read_parallel(three, two), contains("three:3: ") && contains("two ends before this line"));
   CHECK_THROWS_WITH(read_parallel(two, gap), contains("gap:2: the line has no words"));
   CHECK_THROWS_WITH(read_parallel(gap, two), contains("gap:2: the line has no words"));
-  CHECK_THROWS_WITH(read_parallel(saved(folder, "empty", ""), saved(folder, "empty2", "")),
+  CHECK_THROWS_WITH(read_parallel(saved(folder, "", "empty"), saved(folder, "", "empty2")),
                     contains("there is no line"));
 }
 
