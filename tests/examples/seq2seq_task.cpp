@@ -297,7 +297,7 @@ class backwards final : public translator {
   int patience() const override { return 1; }
   void initialize(std::uint64_t) override {}
   void save(std::string const&, triad::apps::run_record const&) override {}
-  std::string load(std::string const&, triad::apps::run_record const&) override { return {}; }
+  std::string load(triad::checkpoint const&, triad::apps::run_record const&) override { return {}; }
   std::uint64_t step() const override { return 0; }
   triad::trainer_bytes bytes() const override { return {}; }
   index_t parameters() const override { return 0; }
