@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "edge_layer.hpp"
@@ -225,7 +226,7 @@ struct et_cfq {
                   padding = file.size("pad_token_id"), v = model.vocabulary();
     std::vector<std::vector<index_t>> said(static_cast<std::size_t>(b), {file.size("decoder_start_token_id")});
     std::vector<bool> ended(said.size(), false);
-    double margin = std::numeric_limits<double>::infinity();
+    double margin = std::numeric_limits<double>::infinity(), largest_logit = 0;
     for (index_t n = 1; n < longest && std::count(ended.begin(), ended.end(), false) > 0; ++n) {
       std::vector<index_t> all;
       for (auto const& s : said) all.insert(all.end(), s.begin(), s.end());
@@ -244,6 +245,7 @@ struct et_cfq {
           row.emplace_back(found[(g + 1) * static_cast<std::size_t>(n * v) - static_cast<std::size_t>(v - c)], -c);
         std::sort(row.rbegin(), row.rend());
         margin = std::min(margin, row[0].first - row[1].first);
+        for (auto const& [logit, unused] : row) largest_logit = std::max(largest_logit, std::abs(logit));
         said[g].push_back(-row[0].second);
         ended[g] = said[g].back() == end;
       }
@@ -251,7 +253,7 @@ struct et_cfq {
     std::vector<index_t> ids;
     for (auto const& s : said) ids.insert(ids.end(), s.begin(), s.end());
     r.integers("greedy_ids", ids, how.label);
-    r.output("greedy_min_margin", {margin}, how.label);
+    r.difference("greedy_min_margin", margin, largest_logit, how.label);
   }
 };
 

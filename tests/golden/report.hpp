@@ -50,6 +50,10 @@ class report {
     auto const expected = file_.values("out/" + name);
     compare("out/" + name, name == "loss" ? "loss" : "outputs", label, found, expected, largest(expected), tolerance());
   }
+  /// out/<name> is a difference of two values as large as `scale`, which is what it can be right to.
+  void difference(std::string const& name, double found, double scale, std::string const& label = {}) {
+    compare("out/" + name, "outputs", label, {found}, file_.values("out/" + name), scale, tolerance());
+  }
   void integers(std::string const& name, std::vector<index_t> const& found, std::string const& label = {}) {
     auto const expected = file_.integers("out/" + name);
     compare("out/" + name, "outputs", label, {found.begin(), found.end()}, {expected.begin(), expected.end()}, 1, 0);

@@ -1,11 +1,10 @@
-// Shift matrices: the definition term by term, block copies for canonical roles, and set-up that does not take long.
-// SPDX-License-Identifier: Apache-2.0
+// Shift matrices: the definition term by term, block copies for canonical roles, and those of many roles at places that
+// are drawn. SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/shift.hpp"
-
-#include <chrono>
 
 #include "tests/catch.hpp"
 #include "tests/tree/forms.hpp"
+#include "triad/core/random.hpp"
 
 namespace {
 
@@ -79,14 +78,21 @@ TEST_CASE("shifts both ways are those of every child, then of each its transpose
       }
 }
 
-TEST_CASE("set-up at depth 10 is a sum of products, not more") {
-  // 2 N r^2 flops for both children of 1023 roles of width 1024: under a second also here, where views are checked.
-  auto const start = std::chrono::steady_clock::now();
-  test::dense_form<float, 1, true> const form(2, 10, 1);
-  std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
-  CAPTURE(seconds.count());
-  CHECK(seconds.count() < 10);  // machines are shared
-  CHECK(std::abs(form.maps.roles(0, 0)) < 0.5F);
+TEST_CASE("shift matrices of 255 roles, which are made in tiles, are their definition at places that are drawn") {
+  test::dense_form<double, 2, true> const form(2, 8, 1);
+  auto const& roles = form.maps.roles;
+  role_paths const paths(2);
+  auto const width = static_cast<std::uint32_t>(roles.extent(1));
+  random_stream stream(3, 0);
+  for (int drawn = 0; drawn < 200; ++drawn) {
+    auto const c = static_cast<index_t>(stream.below(2)), i = static_cast<index_t>(stream.below(width)),
+               j = static_cast<index_t>(stream.below(width));
+    double sum = 0;
+    for (index_t x = 0; x < form.positions.level_begin(7); ++x)
+      sum += roles(x, i) * roles(paths.position(paths.under(c, paths.at_position(x))), j);
+    CAPTURE(c, i, j);
+    REQUIRE_THAT(form.maps.shifts(c, i, j), WithinAbs(sum, 1e-13));
+  }
 }
 
 TEST_CASE("roles of one's own that are not orthonormal are refused") {
