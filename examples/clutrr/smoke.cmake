@@ -63,6 +63,8 @@ if(output MATCHES "k=[0-9]+ +[0-9n]")
   message(FATAL_ERROR "runs that diverged are scored:\n${output}")
 endif()
 
+expect_seeds_of_jobs(3 train --preset smoke --data ${FOLDER}/data --dropout 0.2)
+
 # Seeds that would come round; another program's run.
 expect_bounded_seeds(train --preset smoke)
 run(2 generate --seed -1 --out ${FOLDER}/none)

@@ -40,6 +40,8 @@ expect("no dev part: checkpoints are measured on 2 of the training pairs\n.*\nse
 run("0|3" train --preset smoke --data ${FOLDER}/columns --validate loss)
 expect("\nseed 1: training loss [0-9.]+ ")
 
+expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 0.2)
+
 # What is wrong is told with file and line, and what to do.
 foreach(case "{\"source\": 3}| expected \"source\" to be a text, found 3"
     "{\"source\": \"a\"|[0-9]+: expected JSON, found none"
