@@ -1,4 +1,4 @@
-// Reads comma-separated values (RFC 4180), and says line and column of whatever is wrong.
+// Comma-separated values (RFC 4180): reads them, and says line and column of whatever is wrong; quotes what is written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,6 +14,14 @@
 #include "triad/io/text/gz_lines.hpp"
 
 namespace triad::apps {
+
+/// A value as a line of a file has it: in quotes where it has a comma, a quote or a line end in it.
+inline std::string csv_cell(std::string const& value) {
+  if (value.find_first_of(",\"\r\n") == std::string::npos) return value;
+  std::string quoted = "\"";
+  for (char const c : value) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + "\"";
+}
 
 /// Where a character is in a file. Both count from 1; the column counts bytes.
 struct file_position {

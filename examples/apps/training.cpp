@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "csv.hpp"
 #include "exit_status.hpp"
 #include "run_folder.hpp"
 #include "svg_plot.hpp"
@@ -100,18 +101,11 @@ std::string table_of(std::vector<scored_run> const& runs, value_text text) {
 }
 
 std::string scores_csv(std::vector<scored_run> const& runs, value_text text) {
-  // A comma, a quote or a line end within a cell: quoted as RFC 4180 has it.
-  auto const cell = [](std::string const& value) {
-    if (value.find_first_of(",\"\r\n") == std::string::npos) return value;
-    std::string quoted = "\"";
-    for (char const c : value) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-  };
   std::string all = "seed,part,figure,value\n";
   for (auto const& run : runs)
     for (auto const& part : run.parts) {
       auto const add = [&](std::string const& name, double value) {
-        all += fmt::format("{},{},{},{}\n", run.seed, cell(part.part), cell(name), text(value));
+        all += fmt::format("{},{},{},{}\n", run.seed, csv_cell(part.part), csv_cell(name), text(value));
       };
       for (auto const& f : part.figures) add(f.name, f.value);
       for (auto const& k : part.kinds) add("exact match of " + k.kind, k.percent);

@@ -173,7 +173,7 @@ inline int evaluate(options const& o) {
                               "evaluate it on with --data");
     test = parts_of(read_test(o.data, words));
   }
-  graphs::print_accuracy(*graphs::trained_model(o, file, graphs::most_nodes(test)).net, test);
+  graphs::evaluate(o, file, test);
   return 0;
 }
 

@@ -88,7 +88,7 @@ inline std::vector<triad::apps::verb> verbs_of(own_options& o, std::function<dat
     auto parts = o.data.empty() ? made().tests : std::vector<test_part>();
     auto const file = triad::apps::open_run(o.run);
     if (!o.data.empty()) parts = read_tests(o.data, words_of(file));
-    print_accuracy(*trained_model(o, file, most_nodes(parts)).net, parts);
+    graphs::evaluate(o, file, parts);
     return 0;
   };
   return {

@@ -23,6 +23,8 @@ struct options : triad::apps::stack_options {
   int batch = 400;
   std::string compare;  // another model, trained as long
 
+  bool confusion = false;  // evaluate: say which answers are taken for which
+
   options() {
     model = "edge-transformer";  // edge-transformer, rat, rrat
     layers = 8, width = 200, tied = true, dropout = 0.2, warmup = 100;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "../apps/atomic_file.hpp"
 #include "../apps/attention_names.hpp"
+#include "../apps/confusion.hpp"
 #include "../apps/digest.hpp"
 #include "../apps/epoch_batches.hpp"
 #include "../apps/run_folder.hpp"
@@ -31,6 +33,9 @@ void options::each(triad::apps::option_list& f) {
       .shapes_as("form", "released", "paper");
   f("epochs", &epochs, "Passes over the examples; of generated ones parts, each ending in a checkpoint").positive();
   f("batch", &batch, "Graphs in a batch").positive();
+
+  f("confusion", &confusion, "Say which answers are taken for which: the ten most frequent pairs").only({"evaluate"});
+  f("out", &out, "Folder for confusion.csv").only({"evaluate"});
 }
 
 int most_nodes(graph_list const& graphs) {
@@ -69,9 +74,12 @@ int answerer::operator()(labelled_graph const& graph) {
   return static_cast<int>(model_->net->infer().front());
 }
 
-double accuracy(network& net, graph_list const& graphs) {
+double accuracy(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f) {
   std::size_t right = 0;
-  answer_all(net, graphs, [&](labelled_graph const& g, int answer) { right += answer == g.target ? 1u : 0u; });
+  answer_all(net, graphs, [&](labelled_graph const& g, int answer) {
+    right += answer == g.target ? 1u : 0u;
+    if (f) f(g, answer);
+  });
   return graphs.empty() ? 0 : static_cast<double>(right) / static_cast<double>(graphs.size());
 }
 
@@ -275,12 +283,20 @@ triad::apps::trained<network> trained_model(options const& o, triad::checkpoint 
           }};
 }
 
-void print_accuracy(network& net, std::vector<test_part> const& parts) {
+void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_part> const& parts) {
+  auto const model = trained_model(o, file, most_nodes(parts));
+  if (!o.out.empty()) triad::apps::make_folder(o.out);
   std::vector<std::string> names;
   for (auto const& part : parts) names.push_back(part.name);
-  for (auto const& part : parts)
-    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", part.name, widest(names), accuracy(net, part.graphs),
-               part.graphs.size());
+  triad::apps::confusion answers;
+  for (auto const& part : parts) {
+    auto const right = accuracy(*model.net, part.graphs, [&](labelled_graph const& g, int answer) {
+      answers.add(part.name, model.words.target_name(g.target), model.words.target_name(answer));
+    });
+    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", part.name, widest(names), right, part.graphs.size());
+  }
+  if (o.confusion) fmt::print("{}", answers.table());
+  if (!o.out.empty()) triad::apps::write_atomically(o.out + "/confusion.csv", answers.csv());
 }
 
 void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,

@@ -39,6 +39,7 @@ struct options : triad::apps::stack_options {
   std::string sentence;              // predict, explain: words separated by spaces
   triad::apps::questions questions;  // predict
   bool unknown = false;              // predict, explain: unknown words become <unk>
+  bool confusion = false;            // evaluate: say which relations are taken for which
 
   options() {
     model = "edge-transformer";

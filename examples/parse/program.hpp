@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -55,9 +56,10 @@ void parse_all(parser& net, sentences const& all, vocabulary const& v, F const& 
   triad::apps::parse_in_batches(
       net, all, [&](conllu_sentence const& s) { return numbered(s, v); }, f);
 }
-/// text: where given, the parsed sentences are added to it.
+/// f, where given, gets each sentence and the same as it was parsed.
+using parsed_sentence = std::function<void(conllu_sentence const& right, conllu_sentence const& parsed)>;
 triad::text::attachment_scores score(parser& net, sentences const& all, vocabulary const& v,
-                                     std::string* text = nullptr);
+                                     parsed_sentence const& f = {});
 
 int train(options& o);
 

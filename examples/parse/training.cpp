@@ -41,7 +41,9 @@ void options::each(triad::apps::option_list& f) {
   f("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").not_negative().free();
   f("weight-decay", &decay, "Weight decay of AdamW").not_negative();
 
-  f("out", &out, "Folder for the parses, NAME.conllu of each part").only({"evaluate"});
+  f("confusion", &confusion, "Say which relations to a right head are taken for which: the ten most frequent pairs")
+      .only({"evaluate"});
+  f("out", &out, "Folder for the parses, NAME.conllu of each part, and confusion.csv").only({"evaluate"});
   f("sentence", &sentence, "Words separated by spaces: \"Did M0 marry M1\"").only({"predict", "explain"}).question();
   f("unknown", &unknown, "Parse words that the model does not know as <unk>, instead of refusing them")
       .only({"predict", "explain"});
@@ -70,12 +72,12 @@ int longest_of(data_set const& data) {
   return most;
 }
 
-attachment_scores score(parser& net, sentences const& all, vocabulary const& v, std::string* text) {
+attachment_scores score(parser& net, sentences const& all, vocabulary const& v, parsed_sentence const& f) {
   attachment_scores scores;
   parse_all(net, all, v, [&](conllu_sentence const& s, found_tree const& tree) {
     auto const parsed = with_tree(s, tree, v);
     scores.add(s.words, parsed.words);
-    if (text) *text += to_conllu(parsed);
+    if (f) f(s, parsed);
   });
   return scores;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../apps/atomic_file.hpp"
+#include "../apps/confusion.hpp"
 #include "../apps/json_lines.hpp"
 #include "../apps/svg_arcs.hpp"
 #include "../apps/table.hpp"
@@ -31,12 +32,20 @@ int evaluate(options const& o) {
   auto const data = read_data(o, false);
   auto const model = trained_parser(o, longest_of(data));
   if (!o.out.empty()) triad::apps::make_folder(o.out);
+  triad::apps::confusion relations;
   for (auto const& part : data.tests) {
     std::string text;
-    auto const found = score(*model.net, part.all, model.words, o.out.empty() ? nullptr : &text);
+    auto const found = score(*model.net, part.all, model.words, [&](auto const& s, auto const& parsed) {
+      for (std::size_t i = 0; i < s.words.size(); ++i)
+        if (s.words[i].head == parsed.words[i].head)
+          relations.add(part.name, s.words[i].relation, parsed.words[i].relation);
+      if (!o.out.empty()) text += to_conllu(parsed);
+    });
     fmt::print("{}{}\n", told(scores_of(part.name, found), found.words), unknown_in(part.all, model.words));
     if (!o.out.empty()) triad::apps::write_atomically(o.out + "/" + part.name + ".conllu", text);
   }
+  if (o.confusion) fmt::print("{}", relations.table());
+  if (!o.out.empty()) triad::apps::write_atomically(o.out + "/confusion.csv", relations.csv());
   return 0;
 }
 

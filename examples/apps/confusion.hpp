@@ -1,0 +1,28 @@
+// Which labels are taken for which: how often each right one was answered by each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace triad::apps {
+
+class confusion {
+ public:
+  void add(std::string const& part, std::string const& right, std::string const& answered);
+
+  /// The most frequent mistakes of all parts together, a line each: what is right, what was answered instead, how
+  /// often, and of how many; equally frequent ones in the order of bytes.  Ends with a line end.
+  std::string table(std::size_t most = 10) const;
+  /// part,right,answered,times: every pair that there was, right answers too, in the order of parts and bytes.
+  std::string csv() const;
+
+ private:
+  using counts = std::map<std::pair<std::string, std::string>, long long>;  // of (right, answered)
+
+  std::vector<std::pair<std::string, counts>> parts_;
+};
+
+}  // namespace triad::apps
