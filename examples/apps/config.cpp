@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,10 +10,27 @@
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "renames.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/text/characters.hpp"
+
+namespace triad::apps {
+namespace {
+
+/// A file that toml++ did not expect.
+struct unexpected_toml {};
+[[noreturn]] void refuse_toml() { throw unexpected_toml(); }
+
+}  // namespace
+}  // namespace triad::apps
+
+// What toml++ 3.3 asserts, or without assertions takes for granted, is not true of every file: [! is one.
+#undef NDEBUG
+#define TOML_ASSERT(expr) ((expr) ? void() : triad::apps::refuse_toml())
+#include <toml++/toml.h>
 
 namespace triad::apps {
 namespace {
@@ -53,6 +69,33 @@ std::string with_large_numbers_quoted(std::string const& text) {
   return result;
 }
 
+/// Where a character beyond ASCII is outside of texts and comments, or behind a backslash and what blanks it joins:
+/// TOML has none there, and what toml++ 3.3 does with one is not defined.  The end of the text where there is none.
+std::size_t stray_character(std::string_view text) {
+  auto const beyond = [&](std::size_t at) { return at < text.size() && static_cast<unsigned char>(text[at]) >= 0x80; };
+  std::string_view quotes;  // of the text that we are in
+  for (std::size_t at = text.starts_with("\xef\xbb\xbf") ? 3 : 0; at < text.size(); ++at) {
+    char const c = text[at];
+    if (quotes.empty()) {
+      if (beyond(at)) return at;
+      if (c == '#') at = std::min(text.find('\n', at), text.size());
+      if (c != '"' && c != '\'') continue;
+      auto const three = text.substr(at, 3);
+      quotes = three == std::string(3, c) ? three : three.substr(0, 1);
+      at += quotes.size() - 1;
+    } else if (c == '\\' && quotes.front() == '"') {
+      auto const next = text.find_first_not_of(" \t\r\n", at + 1);
+      if (beyond(next)) return next;
+      ++at;
+    } else if (text.substr(at).starts_with(quotes) || (c == '\n' && quotes.size() == 1)) {
+      at += quotes.size() - 1;
+      for (int more = 0; more < 2 && quotes.size() == 3 && text.substr(at + 1).starts_with(c); ++more) ++at;
+      quotes = {};
+    }
+  }
+  return text.size();
+}
+
 }  // namespace
 
 std::string config_item::text() const { return fmt::format("{}", fmt::join(values, ",")); }
@@ -61,6 +104,12 @@ std::vector<config_item> read_config(std::string const& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw data_error(file + ": cannot be opened");
   std::string text(std::istreambuf_iterator<char>(stream), {});
+  if (auto const at = stray_character(text); at < text.size()) {
+    auto const begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // of its line; npos + 1 is 0
+    throw data_error(fmt::format("{}:{}:{}: a character that is not ASCII, outside of a text; put it in quotes", file,
+                                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1,
+                                 at - begin + 1));
+  }
   text = with_large_numbers_quoted(text);
   toml::table table;
   try {
@@ -68,6 +117,8 @@ std::vector<config_item> read_config(std::string const& file) {
   } catch (toml::parse_error const& e) {
     throw data_error(fmt::format("{}: {}; expected lines as width = 64 and model = \"rat\"", place(file, e.source()),
                                  e.description()));
+  } catch (unexpected_toml const&) {
+    throw data_error(file + ": this is no TOML; expected lines as width = 64 and model = \"rat\"");
   }
   std::vector<std::pair<toml::source_position, config_item>> found;
   for (auto const& [key, node] : table) {
@@ -92,6 +143,13 @@ std::string config_value(std::string const& file, std::string const& name) {
 }
 
 std::string toml_text(std::string const& text) {
+  for (std::size_t at = 0; at < text.size();) {  // toml++ would leave such bytes out
+    auto const c = text::character_at(text, at);
+    if (c.code == 0xfffd && c.bytes == 1)
+      throw data_error(fmt::format("\"{}\" is no UTF-8 at byte {}, and a config file cannot keep it; give another name",
+                                   text, at + 1));
+    at += c.bytes;
+  }
   std::ostringstream out;
   out << toml::toml_formatter(toml::value<std::string>(text), toml::format_flags::none);
   return out.str();

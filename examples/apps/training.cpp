@@ -17,7 +17,7 @@ namespace triad::apps {
 
 scored_run train_one(run_options const& o, training& t, std::string const& out) {
   auto plan = t.plan();
-  plan.out = out, plan.config = to_toml(o), plan.seed = o.seed, plan.resume = o.resume;
+  plan.out = out, plan.config = out.empty() ? std::string() : to_toml(o), plan.seed = o.seed, plan.resume = o.resume;
   scored_run run;
   static_cast<run_log&>(run) =
       train(t.net(), plan,

@@ -46,6 +46,10 @@ sentences read_json_sentences(std::string const& path) {
           fmt::format("{} tokens, {} heads and {} labels; expected as many of each, and one at "
                       "least",
                       n, heads.size(), labels.size()));
+    if (auto const none = std::find(labels.begin(), labels.end(), "_"); none != labels.end())
+      throw triad::data_error(
+          fmt::format("the label of token {} is \"_\", which says in CoNLL-U that there is none; give it another name",
+                      none - labels.begin() + 1));
     auto s = triad::text::conllu_of(tokens);
     int roots = 0;
     for (std::size_t i = 0; i < n; ++i) {

@@ -130,6 +130,33 @@ TEST_CASE("a number of 64 bits in a config file is read, with a comment behind i
   CHECK(found[2].text() == "64");
 }
 
+TEST_CASE("a config file that toml++ does not expect is refused with its name") {
+  triad::test::scratch_folder const folder;
+  for (auto const* text : {"[!]\n", "[[[a]]]\n", "width = [\n", "= 1\n"}) {
+    auto const file = triad::test::saved(folder, text);
+    CHECK_THROWS_WITH(read_config(file), contains(file) && contains("expected lines as width = 64"));
+  }
+}
+
+TEST_CASE("characters beyond ASCII are in texts and comments, and elsewhere are refused with their place") {
+  triad::test::scratch_folder const folder;
+  auto const read = [&](std::string const& text) { return read_config(triad::test::saved(folder, text)); };
+  std::string const mark = "\xef\xbb\xbf";  // of byte order
+  for (auto const& text :
+       {mark + R"(a = "é"  # é)", std::string(R"(a = """"é"""""  # é)"), std::string(R"(a = 'é\' # 'é)"),
+        std::string("a = '''\né'\n'''  # é"), std::string(R"(a = "\"é" # ")")})
+    CHECK_THAT(read(text).at(0).text(), contains("é"));
+  for (auto const* text : {"b = 1\na = é\n", "# é\na = é\n", "b = ''\na = é\n"})
+    CHECK_THROWS_WITH(read(text), contains(":2:5: a character that is not ASCII, outside of a text"));
+  CHECK_THROWS_WITH(read(R"(a = "\é")"), contains(":1:7: a character that is not ASCII"));
+  CHECK(read("a = \"\"\"x\\\n  y\"\"\"\n").at(0).text() == "xy");
+}
+
+TEST_CASE("what config.toml cannot keep is refused when it is written, not lost") {
+  CHECK(toml_text("d\xc3\xa9\t\"") == R"("d\u00E9\t\"")");
+  CHECK_THROWS_WITH(toml_text("d\xe9"), contains("is no UTF-8 at byte 2, and a config file cannot keep it"));
+}
+
 TEST_CASE("a graph that is made edge by edge has the labels of a pair as one word, and no node that it has not") {
   graphs::written_graph g{.nodes = 2, .node_labels = {}, .pairs = {}, .query = {0, 1}, .target = "x"};
   g.edge(0, "b", 1).edge(0, "a", 1);

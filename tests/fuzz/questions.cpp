@@ -1,0 +1,78 @@
+// Fuzzes what predict is asked, a question a line of a file or of standard input: labelled graphs, facts of CLUTRR,
+// sentences and sequences.  Each is read, or refused with where it stands; a question that is JSON comes back as JSON.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/questions.cpp"  // not their objects, so that libFuzzer sees their branches
+
+#include <iostream>
+#include <sstream>
+
+#include "apps/json_lines.cpp"
+#include "clutrr/facts.hpp"
+#include "graphs/read.cpp"
+#include "parse/data.cpp"
+#include "reader.hpp"
+
+namespace {
+
+using namespace triad;
+
+/// As predict prints it: one line, which reads back with the answer.
+void answer_json(std::string const& line, char const* name) {
+  auto answer = nlohmann::ordered_json::parse(line);
+  answer[name] = "an answer";
+  auto const text = apps::json_text_of(answer);
+  fuzz::expect(text.find('\n') == std::string::npos, "an answer is one line");
+  fuzz::expect(apps::member<std::string>(apps::read_json_line(text), name, "") == "an answer", "an answer reads back");
+}
+
+void ask_graphs(std::string const& line) {
+  static graphs::vocabulary const words({"left", "above", "node: red"}, {"left", "above"});
+  if (apps::is_blank(line)) return;
+  auto given = apps::read_json_line(line);
+  given.erase("target");
+  auto const g = graphs::numbered(graphs::read_graph(given, false), words);
+  fuzz::expect(g.query.from < g.nodes && g.query.to < g.nodes && g.target == -1, "a question is about nodes");
+  answer_json(line, "target");
+}
+
+void ask_clutrr(std::string const& line) {
+  static graphs::vocabulary const words({"mother", "brother"}, {"uncle"});
+  auto const cut = line.find(' ');
+  auto const s = clutrr::parse_facts(line.substr(0, cut), cut == std::string::npos ? "" : line.substr(cut + 1), words);
+  fuzz::expect(s.graph.nodes == static_cast<int>(s.people.size()) && s.graph.query.to < s.graph.nodes,
+               "facts are about people");
+}
+
+void ask_parse(std::string const& line) {
+  bool const is_json = line.starts_with('{');
+  auto const tokens = is_json ? dependency::tokens_of(apps::read_json_line(line)) : text::words(line);
+  auto const s = text::conllu_of(tokens);
+  fuzz::expect(s.words.size() == tokens.size(), "a word for each token");
+  if (is_json) answer_json(line, "heads");
+}
+
+void ask_pairs(std::string const& line) {
+  if (!line.starts_with('{')) return;
+  (void)apps::member<std::string>(apps::read_json_line(line), "source", "a text");
+  answer_json(line, "target");
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  static fuzz::input_file file("questions.jsonl");
+  auto const text = fuzz::text_of(data, size);
+  file.write(text);
+  for (auto const& ask : {ask_graphs, ask_clutrr, ask_parse, ask_pairs}) {
+    apps::questions q;
+    q.file = file.path();
+    fuzz::read_or_refuse(file.path(), [&] { q.answer(ask); });
+    q.file.clear();
+    std::istringstream piped{std::string(text)};
+    auto* const before = std::cin.rdbuf(piped.rdbuf());
+    std::cin.clear();
+    fuzz::read_or_refuse(" of standard input: ", [&] { q.answer(ask); });
+    std::cin.rdbuf(before);
+  }
+  return 0;
+}
