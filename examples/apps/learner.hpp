@@ -23,6 +23,9 @@ struct run_record {
   bool resumes = false;
 };
 
+/// A resumed run must be the run that was begun: settings of the checkpoint at `path`, and of this run.
+void expect_same_settings(std::string const& path, std::string const& was, std::string const& is);
+
 class learner {
  public:
   virtual ~learner() = default;

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "learner.hpp"
-#include "renames.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/initialize.hpp"
 

@@ -7,9 +7,9 @@
 #include <new>
 #include <string>
 
-#include "backend_choice.hpp"
 #include "learner.hpp"
 #include "options.hpp"
+#include "triad/core/errors.hpp"
 
 namespace triad::apps {
 
@@ -24,9 +24,10 @@ std::unique_ptr<Net> make_on_cuda(typename Net::options const& o, typename Net::
 
 template <class Net>
 std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room const& z) {
-  return on_chosen_backend(
-      o, [&] { return make_on_reference<Net>(o, z); }, [&] { return make_on_cpu<Net>(o, z); },
-      [&] { return make_on_cuda<Net>(o, z); });
+  if (o.backend == "cuda") return make_on_cuda<Net>(o, z);
+  if (o.arithmetic != "float32")
+    throw data_error("--precision " + o.arithmetic + " is for --backend cuda; " + o.backend + " has float32 alone");
+  return o.backend == "reference" ? make_on_reference<Net>(o, z) : make_on_cpu<Net>(o, z);
 }
 
 /// The same for training: where there is no memory for it, that is said, with `advice`.
@@ -37,6 +38,21 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
   } catch (std::bad_alloc const&) {
     throw data_error("there is not enough memory for batches of " + advice);
   }
+}
+
+// What is said where a build has not got the backend.
+[[noreturn]] inline void built_without_cuda(std::string const& program) {
+  throw data_error(
+      "this " + program +
+      " was built without CUDA: with a CUDA toolkit, cmake --preset cuda && cmake --build --preset cuda --target " +
+      program + "  makes build/cuda/bin/" + program + ", which has --backend cuda");
+}
+
+[[noreturn]] inline void built_without_cpu(std::string const& program) {
+  throw data_error(
+      "this " + program +
+      " has no cpu backend, since no BLAS was found when it was built: give --backend cuda or --backend reference, or "
+      "install OpenBLAS and build it again");
 }
 
 }  // namespace triad::apps

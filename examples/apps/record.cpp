@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <sstream>
 
 #include "attention_names.hpp"
 #include "triad/io/json_read.hpp"
@@ -93,6 +95,25 @@ void restore(run_options& o, checkpoint const& file) {
   take([](option const& one) { return one.name == "model"; });
   take([](option const& one) { return one.name != "model"; });
   o.restored(file);
+}
+
+void expect_same_settings(std::string const& path, std::string const& was, std::string const& is) {
+  auto const by_name = [](std::string const& text) {
+    std::map<std::string, std::string> lines;
+    std::istringstream all(text);
+    for (std::string line; std::getline(all, line);) lines[toml_name(line)] = line;
+    return lines;
+  };
+  auto const before = by_name(was), now = by_name(is);
+  auto const refuse = [&](std::string const& old, std::string const& wanted) {
+    throw data_error(path + " was trained with " + old + ", this run has " + wanted +
+                     "; give the same options to go on from it");
+  };
+  for (auto const& [name, line] : now)
+    if (auto const old = before.find(name); old == before.end() || old->second != line)
+      refuse(before.empty() ? "no record of its settings" : old == before.end() ? "no " + name : old->second, line);
+  for (auto const& [name, line] : before)
+    if (!now.contains(name)) refuse(line, "no " + name);
 }
 
 }  // namespace triad::apps

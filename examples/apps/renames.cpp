@@ -2,11 +2,8 @@
 #include "renames.hpp"
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 #include <utility>
-
-#include "triad/core/errors.hpp"
 
 namespace triad::apps {
 namespace {
@@ -46,25 +43,6 @@ void rename_settings(checkpoint_state& state) {
   }
   if (auto const settings = state.extra.find("settings"); settings != state.extra.end())
     settings->second = renamed_lines(settings->second);
-}
-
-void expect_same_settings(std::string const& path, std::string const& was, std::string const& is) {
-  auto const by_name = [](std::string const& text) {
-    std::map<std::string, std::string> lines;
-    std::istringstream all(text);
-    for (std::string line; std::getline(all, line);) lines[toml_name(line)] = line;
-    return lines;
-  };
-  auto const before = by_name(was), now = by_name(is);
-  auto const refuse = [&](std::string const& old, std::string const& wanted) {
-    throw data_error(path + " was trained with " + old + ", this run has " + wanted +
-                     "; give the same options to go on from it");
-  };
-  for (auto const& [name, line] : now)
-    if (auto const old = before.find(name); old == before.end() || old->second != line)
-      refuse(before.empty() ? "no record of its settings" : old == before.end() ? "no " + name : old->second, line);
-  for (auto const& [name, line] : before)
-    if (!now.contains(name)) refuse(line, "no " + name);
 }
 
 }  // namespace triad::apps

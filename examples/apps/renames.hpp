@@ -50,9 +50,6 @@ inline std::string toml_name(std::string const& line) { return line.substr(0, li
 /// What a checkpoint of format 1 says of its run, as one of format 2 says it.
 void rename_settings(checkpoint_state& state);
 
-/// A resumed run must be the run that was begun: lines `name = value` of the checkpoint at `path`, and of this run.
-void expect_same_settings(std::string const& path, std::string const& was, std::string const& is);
-
 /// A program's checkpoint, of this version or of 0.1.
 inline checkpoint open_checkpoint(std::string const& path) { return checkpoint(path, rename_settings); }
 

@@ -10,7 +10,7 @@
 
 #include "../apps/learner_on.hpp"
 #include "../apps/memory_size.hpp"
-#include "parts.hpp"
+#include "models.hpp"
 
 namespace seq2seq {
 
@@ -106,9 +106,9 @@ class translator_on final : public triad::apps::learner_on<translator_on<Model, 
                                .n_best = how.n_best,
                                .longest = longest(*std::max_element(lengths_.begin(), lengths_.end())),
                                .shortest = 1,
-                               .begin = words::end,
-                               .end = words::end,
-                               .forbidden = {words::begin, words::padding}});
+                               .begin = dictionary::end,
+                               .end = dictionary::end,
+                               .forbidden = {dictionary::begin, dictionary::padding}});
     for (index_t s = 0; s < in.sizes.pairs; ++s) search.limit(s, longest(lengths_[static_cast<std::size_t>(s)]));
     decoder(how.beam).find(trainer_.parameters().values(), in, search);
     found_.clear();
