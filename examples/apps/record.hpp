@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -35,15 +36,17 @@ template <class Net>
 struct trained {
   typename Net::vocabulary words;
   typename Net::options options;  // of the model, and how it runs
+  std::uint64_t seed;             // of its run
   std::unique_ptr<Net> net;
 
-  /// Reads o.run, a folder or a checkpoint.  room(words, options): the room that the model needs.  Throws data_error.
+  /// Reads o.run, a folder or a checkpoint.  room(words, options): the room that the model needs; it may refuse both.
+  /// Throws data_error.
   template <class Room>
   trained(typename Net::options const& o, Room const& room) : trained(o, open_run(o.run), room) {}
   /// The same of the run's checkpoint where that is open.
   template <class Room>
   trained(typename Net::options const& o, checkpoint const& file, Room const& room)
-      : words(Net::vocabulary::from(file.vocabulary(), file.tensors().file())), options(o) {
+      : words(Net::vocabulary::from(file.vocabulary(), file.tensors().file())), options(o), seed(file.key()) {
     restore(options, file);
     net = make<Net>(options, room(words, options));
     net->load(file, record_of(options, words));

@@ -15,10 +15,8 @@ inline seq2seq::program program_of(options const& o, bool needs_train) {
     throw triad::data_error("--preset roberta needs --roberta FOLDER, the pre-trained encoder");
   seq2seq::program p{data_of(o, needs_train)};
   p.figures = [](seq2seq::test_part const& part, std::vector<std::string> const& found) {
-    seq2seq::share same;
-    for (std::size_t i = 0; i < found.size(); ++i)
-      same.right += same_conjuncts(found[i], part.pairs[i].target) ? 1 : 0, ++same.all;
-    return std::vector<seq2seq::figure>{{"up to the order of conjuncts", same.percent()}};
+    auto const same = seq2seq::right_ones(same_conjuncts, part.pairs, found);
+    return std::vector<seq2seq::figure>{{"up to the order of conjuncts", seq2seq::total(same).percent()}};
   };
   return p;
 }

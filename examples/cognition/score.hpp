@@ -90,9 +90,7 @@ inline seq2seq::program program_of(options const& o, bool needs_train) {
       return chinese_figures(list, part, found);
     };
   } else {
-    p.figures = [](seq2seq::test_part const& part, std::vector<std::string> const& found) {
-      return seq2seq::bleu_figures(found, seq2seq::references_of(part), {triad::text::bleu_tokens::none});
-    };
+    p.figures = seq2seq::plain_bleu;
   }
   return p;
 }

@@ -57,7 +57,7 @@ int explain(options const& o, program const& p) {
   for (auto const& part : p.data.tests) all.insert(all.end(), part.pairs.begin(), part.pairs.end());
   auto const chosen = sample(all, o.count);
   std::vector<coded_pair> pairs;
-  trained model(o, use::explaining, [&](vocabulary& words, options const& shape) {
+  auto model = trained_translator(o, use::explaining, [&](vocabulary& words, options const& shape) {
     expect_readable(shape, words, "the chosen pairs", chosen);
     pairs = coded(chosen, words);
     return longest_of(pairs);

@@ -54,9 +54,7 @@ inline seq2seq::program program_of(options const& o, bool needs_train) {
   if (!files.dev.empty()) p.data.dev = read(files.dev);
   if (!p.data.dev.empty()) p.data.tests.push_back({"dev", p.data.dev});
   for (auto const& [name, path] : files.tests) p.data.tests.push_back({name, read(path)});
-  p.figures = [](seq2seq::test_part const& part, std::vector<std::string> const& found) {
-    return seq2seq::bleu_figures(found, seq2seq::references_of(part), {triad::text::bleu_tokens::none});
-  };
+  p.figures = seq2seq::plain_bleu;
   return p;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ struct share {
   double percent() const { return all == 0 ? 0 : 100 * static_cast<double>(right) / static_cast<double>(all); }
 };
 
+inline std::vector<std::string> references_of(test_part const& part) {
+  std::vector<std::string> result;
+  for (auto const& pair : part.pairs) result.push_back(pair.target);
+  return result;
+}
+
 /// One or more tokenisations of BLEU over the lines as they are.
 inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypotheses,
                                         std::vector<std::string> const& references,
@@ -29,17 +36,27 @@ inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypothes
   return result;
 }
 
-inline std::vector<std::string> references_of(test_part const& part) {
-  std::vector<std::string> result;
-  for (auto const& pair : part.pairs) result.push_back(pair.target);
-  return result;
+/// The plain one, of a program's part.
+inline std::vector<figure> plain_bleu(test_part const& part, std::vector<std::string> const& hypotheses) {
+  return bleu_figures(hypotheses, references_of(part), {triad::text::bleu_tokens::none});
 }
 
-inline share right_ones(program const& p, std::vector<text_pair> const& pairs,
-                        std::vector<std::string> const& hypotheses) {
-  share s;
-  for (std::size_t i = 0; i < pairs.size(); ++i) s.right += p.right(hypotheses[i], pairs[i].target) ? 1 : 0, ++s.all;
-  return s;
+/// right(hypothesis, reference), by kind of sentence.
+template <class Right>
+std::map<std::string, share> right_ones(Right const& right, std::vector<text_pair> const& pairs,
+                                        std::vector<std::string> const& hypotheses) {
+  std::map<std::string, share> kinds;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    auto& kind = kinds[pairs[i].kind];
+    kind.right += right(hypotheses[i], pairs[i].target) ? 1 : 0, ++kind.all;
+  }
+  return kinds;
+}
+
+inline share total(std::map<std::string, share> const& kinds) {
+  share all;
+  for (auto const& [kind, s] : kinds) all.right += s.right, all.all += s.all;
+  return all;
 }
 
 /// The share of right translations, by kind where there are several, and the program's own figures.

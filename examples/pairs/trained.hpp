@@ -3,8 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -13,7 +11,6 @@
 #include "published.hpp"
 #include "task.hpp"
 #include "translator.hpp"
-#include "triad/io/checkpoint.hpp"
 
 namespace seq2seq {
 
@@ -69,34 +66,25 @@ inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
                          : 256;  // of edges there are as many as its square
 }
 
-/// A trained model out of a run's folder.
-struct trained {
-  options shape;
-  std::uint64_t seed;  // of its run
-  vocabulary words;
-  std::unique_ptr<translator> net;
-
-  /// Reads o.run, a folder or a checkpoint.  longest(words, shape): of what it is to be given.  Throws data_error.
-  template <class Longest>
-  trained(options const& o, use what, Longest&& longest) : shape(o) {
-    auto const file = triad::apps::open_run(o.run);
-    auto const& path = file.tensors().file();
-    seed = file.key();
-    words = vocabulary_from(file.vocabulary(), path);
-    triad::apps::restore(shape, file);
-    if (of_edges(shape) && to_json(words.source) != to_json(words.target))
-      throw triad::data_error(path + ": an Edge Transformer has one dictionary for both sides; this one has two");
-    if (of_edges(shape) && what == use::explaining)
-      throw triad::data_error(
-          path + ": no layer of this model has fuse-attention, which is what explain shows: train --model lrf has it");
-    try {
-      net = triad::apps::make<translator>(shape, sizes_for(shape, words, longest(words, shape), what));
-    } catch (std::bad_alloc const&) {
-      throw triad::data_error(
-          path + ": there is not enough memory to translate with it; give a smaller --beam or --max-length");
-    }
-    net->load(file, {triad::apps::configuration_of(shape).dump(), to_json(words).dump(), {}});
+/// A trained model out of o.run.  longest(words, shape): of what it is to be given.  Throws data_error.
+template <class Longest>
+triad::apps::trained<translator> trained_translator(options const& o, use what, Longest const& longest) {
+  auto const path = triad::apps::checkpoint_of(o.run);
+  try {
+    return {
+        o, [&](vocabulary& words, options const& shape) {
+          if (of_edges(shape) && to_json(words.source) != to_json(words.target))
+            throw triad::data_error(path + ": an Edge Transformer has one dictionary for both sides; this one has two");
+          if (of_edges(shape) && what == use::explaining)
+            throw triad::data_error(path +
+                                    ": no layer of this model has fuse-attention, which is what explain "
+                                    "shows: train --model lrf has it");
+          return sizes_for(shape, words, longest(words, shape), what);
+        }};
+  } catch (std::bad_alloc const&) {
+    throw triad::data_error(path +
+                            ": there is not enough memory to translate with it; give a smaller --beam or --max-length");
   }
-};
+}
 
 }  // namespace seq2seq

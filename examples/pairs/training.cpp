@@ -103,7 +103,8 @@ class translator_training final : public triad::apps::training {
     if (options_.validate == "loss") return mean_loss(*net_, dev_);
     auto greedy = search_of(options_, work_.words());
     greedy.beam = 1;
-    return right_ones(program_, references_, translations(*net_, work_.dev(), work_.words(), greedy)).percent() / 100;
+    auto const found = translations(*net_, work_.dev(), work_.words(), greedy);
+    return total(right_ones(program_.right, references_, found)).percent() / 100;
   }
   bool learned(double validation) override { return options_.validate != "exact" || validation >= 0.5; }
 

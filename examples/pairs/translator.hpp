@@ -73,9 +73,12 @@ struct translator_options {
   }
 };
 
+struct vocabulary;
+
 class translator : public triad::apps::learner {
  public:
   using options = seq2seq::options;
+  using vocabulary = seq2seq::vocabulary;
   using room = translator_options;
 
   // A batch: pairs, or sources alone, are added, then used.  Numbers of tokens, without begin and end.

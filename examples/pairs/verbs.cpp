@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <map>
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/json_lines.hpp"
@@ -18,14 +17,8 @@ using triad::apps::part_scores;
 using triad::apps::scored_run;
 
 part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses) {
-  part_scores r{part.name,
-                {{"exact match", right_ones(p, part.pairs, hypotheses).percent()}},
-                static_cast<long long>(part.pairs.size())};
-  std::map<std::string, share> kinds;
-  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    auto& kind = kinds[part.pairs[i].kind];
-    kind.right += p.right(hypotheses[i], part.pairs[i].target) ? 1 : 0, ++kind.all;
-  }
+  auto const kinds = right_ones(p.right, part.pairs, hypotheses);
+  part_scores r{part.name, {{"exact match", total(kinds).percent()}}, static_cast<long long>(part.pairs.size())};
   if (kinds.size() > 1)
     for (auto const& [kind, s] : kinds) r.kinds.push_back({kind, s.percent(), static_cast<long long>(s.all)});
   if (p.figures)
@@ -74,7 +67,7 @@ namespace {
 
 int evaluate(options const& o, program const& p) {
   expect_tests(p);
-  trained model(o, use::translating, [&](vocabulary& words, options const& shape) {
+  auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const& shape) {
     for (auto const& part : p.data.tests) expect_readable(shape, words, part.name, part.pairs);
     return longest_source(p.data, words);
   });
@@ -110,7 +103,7 @@ std::string json_answer(std::string const& line, std::vector<hypothesis> const& 
 int predict(options const& o) {
   index_t most = 0;  // tokens of a sentence
   if (o.n_best > o.beam) throw triad::data_error(fmt::format("--n-best {} needs a --beam of as many", o.n_best));
-  trained model(o, use::translating, [&](vocabulary& words, options const& shape) {
+  auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const& shape) {
     most = most_of_unknown(shape, words);
     if (!o.sentence.empty())
       most = std::min(most, std::max<index_t>(1, static_cast<index_t>(words.source.encode(o.sentence).size())));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "../apps/dictionary_json.hpp"
 #include "../apps/tokeniser.hpp"
 #include "data.hpp"
 #include "options.hpp"
@@ -128,6 +129,8 @@ struct vocabulary {
   language source, target;
   index_t longest_source = 1, longest_target = 1;  // tokens of a sentence of the training set
 
+  /// Out of a checkpoint.  Throws data_error.
+  static vocabulary from(nlohmann::json const& json, std::string const& file);
   static vocabulary of(std::vector<text_pair> const& train, options const& o) {
     auto const plain = [&](char const* side) { return o.tokenise == "both" || o.tokenise == side; };
     std::vector<std::string> sources, targets;
@@ -148,7 +151,7 @@ struct vocabulary {
 };
 
 inline nlohmann::json to_json(language const& l) {
-  nlohmann::json tokens = nlohmann::json::array(), counts = tokens, merges = tokens;
+  auto merges = nlohmann::json::array();
   auto const put_merges = [&](std::span<triad::text::bpe_merge const> all) {
     for (auto const& [left, right] : all) merges.push_back(left + " " + right);
   };
@@ -156,11 +159,7 @@ inline nlohmann::json to_json(language const& l) {
     put_merges(p->merges());
     return {{"published", p->tokens()}, {"merges", merges}};
   }
-  for (auto n = dictionary::specials; n < l.words().size(); ++n) {
-    tokens.push_back(l.words().token(n));
-    counts.push_back(l.words().count(n));
-  }
-  nlohmann::json json{{"tokens", tokens}, {"counts", counts}};
+  auto json = triad::apps::dictionary_json(l.words());
   if (l.plain()) json["plain"] = true;
   if (!l.merges()) return json;
   put_merges(l.merges()->merges());
@@ -192,19 +191,15 @@ inline language language_from(nlohmann::json const& json) {
     return {byte_bpe::of(json.at("published").get<std::vector<std::string>>(), merges_from(json.at("merges")),
                          "a checkpoint"),
             "a checkpoint"};
-  auto const tokens = json.at("tokens").get<std::vector<std::string>>();
-  auto const counts = triad::json_integers<long long>(json.at("counts"), "counts");
-  if (tokens.size() != counts.size()) throw triad::data_error("tokens and counts of a dictionary differ in number");
-  std::vector<std::pair<std::string, long long>> entries;
-  for (std::size_t i = 0; i < tokens.size(); ++i) entries.emplace_back(tokens[i], counts[i]);
+  auto words = triad::apps::dictionary_from(json);
   std::optional<bpe> parts;
   if (json.contains("merges")) parts = bpe(merges_from(json.at("merges")));
-  return {dictionary::of(entries), std::move(parts), json.value("plain", false)};
+  return {std::move(words), std::move(parts), json.value("plain", false)};
 }
 
 }  // namespace detail
 
-inline vocabulary vocabulary_from(nlohmann::json const& json, std::string const& file) {
+inline vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file) {
   std::string reason;
   try {
     constexpr index_t least = 1, most = 1 << 20;  // tokens: no sentence is longer

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "../apps/dictionary_json.hpp"
 #include "../apps/json_lines.hpp"
 #include "program.hpp"
 #include "triad/io/json_read.hpp"
@@ -62,12 +63,9 @@ sentences read_json_sentences(std::string const& path) {
       s.words[i] = {tokens[i], heads[i], labels[i]};
     }
     if (roots != 1) throw triad::data_error(fmt::format("{} heads are 0; expected one, the root's", roots));
-    for (std::size_t i = 0; i < n; ++i) {
-      std::size_t steps = 0;
-      for (int at = static_cast<int>(i) + 1; at != 0; at = heads[static_cast<std::size_t>(at - 1)])
-        if (++steps > n)
-          throw triad::data_error(fmt::format("the heads from token {} upward come back to it: no tree", i + 1));
-    }
+    auto const head = [&](int i) { return heads[static_cast<std::size_t>(i - 1)]; };
+    if (int const at = triad::text::word_on_cycle(static_cast<int>(n), head); at != 0)
+      throw triad::data_error(fmt::format("the heads from token {} upward come back to it: no tree", at));
     all.push_back(std::move(s));
   });
   return all;
@@ -130,23 +128,16 @@ vocabulary vocabulary::of(sentences const& train, int least_count) {
 }
 
 nlohmann::json to_json(vocabulary const& v) {
-  nlohmann::json tokens = nlohmann::json::array(), counts = tokens;
-  for (auto n = dictionary::specials; n < v.words().size(); ++n) {
-    tokens.push_back(v.words().token(n));
-    counts.push_back(v.words().count(n));
-  }
-  return {{"tokens", tokens}, {"counts", counts}, {"relations", v.relations()}};
+  auto json = triad::apps::dictionary_json(v.words());
+  json["relations"] = v.relations();
+  return json;
 }
 
 vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file) {
   std::string reason;
   try {
-    auto const tokens = json.at("tokens").get<std::vector<std::string>>();
-    auto const counts = triad::json_integers<long long>(json.at("counts"), "counts");
     auto relations = json.at("relations").get<std::vector<std::string>>();
-    std::vector<std::pair<std::string, long long>> entries;
-    for (std::size_t i = 0; i < std::min(tokens.size(), counts.size()); ++i) entries.emplace_back(tokens[i], counts[i]);
-    if (tokens.size() == counts.size() && !relations.empty()) return {dictionary::of(entries), std::move(relations)};
+    if (!relations.empty()) return {triad::apps::dictionary_from(json), std::move(relations)};
   } catch (nlohmann::json::exception const&) {
   } catch (triad::data_error const& e) {
     reason = std::string(": ") + e.what();

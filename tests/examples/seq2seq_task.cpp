@@ -37,7 +37,7 @@ options few_tokens() {
 
 /// What a checkpoint gives back, which is the same.
 vocabulary reread(nlohmann::json const& json) {
-  auto back = vocabulary_from(json, "file");
+  auto back = vocabulary::from(json, "file");
   CHECK(to_json(back) == json);
   return back;
 }
@@ -107,13 +107,13 @@ TEST_CASE("files give dictionaries and merges; unknown words of a given dictiona
   CHECK(back.source.encode("cab ab") == words.source.encode("cab ab"));
   auto broken = json;
   broken["source"]["counts"].erase(0);
-  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("file: its vocabulary"));
+  CHECK_THROWS_WITH(vocabulary::from(broken, "file"), contains("file: its vocabulary"));
   broken = json;
   broken["target"]["tokens"][1] = "X";
-  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("'X' is twice"));
+  CHECK_THROWS_WITH(vocabulary::from(broken, "file"), contains("'X' is twice"));
   broken = json;
   broken.erase("longest_target");
-  CHECK_THROWS_WITH(vocabulary_from(broken, "file"), contains("file: its vocabulary"));
+  CHECK_THROWS_WITH(vocabulary::from(broken, "file"), contains("file: its vocabulary"));
 }
 
 TEST_CASE("plain text is cut into words and marks, on the sides that are said to be plain") {
@@ -161,15 +161,15 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   CHECK(back.source.encode("ab aab") == words.source.encode("ab aab"));
   auto broken = json;
   broken["source"]["merges"][0] = "ab";
-  CHECK_THROWS_WITH(vocabulary_from(broken, "file"),
+  CHECK_THROWS_WITH(vocabulary::from(broken, "file"),
                     contains("file: its vocabulary is not one of this program's: a merge without a space"));
   broken = json;
   broken["longest_source"] = 4.5;
-  CHECK_THROWS_WITH(vocabulary_from(broken, "file"),
+  CHECK_THROWS_WITH(vocabulary::from(broken, "file"),
                     contains("its longest sentences have 4.5 and 2 tokens, expected whole numbers from 1 to 1048576"));
   broken = json;
   broken["target"]["counts"][0] = 1e300;
-  CHECK_THROWS_WITH(vocabulary_from(broken, "file"),
+  CHECK_THROWS_WITH(vocabulary::from(broken, "file"),
                     contains("counts: expected an integer") && contains("found 1e+300"));
   auto shape =
       to_json(triad::roberta_config{.width = 8, .layers = 1, .heads = 1, .hidden = 8, .tokens = 8, .positions = 8});

@@ -68,6 +68,18 @@ inline int plain_number(std::string_view text) {
 
 }  // namespace detail
 
+/// A word whose heads lead back to it; 0: there is none.  head(i): that of word i, of 1 .. n, or 0.
+template <class Head>
+int word_on_cycle(int n, Head const& head) {
+  std::vector<int> seen(static_cast<std::size_t>(n) + 1, 0);  // the word from which each was reached first
+  for (int i = 1; i <= n; ++i) {
+    int at = i;
+    while (at != 0 && seen[static_cast<std::size_t>(at)] == 0) seen[static_cast<std::size_t>(at)] = i, at = head(at);
+    if (at != 0 && seen[static_cast<std::size_t>(at)] == i) return at;
+  }
+  return 0;
+}
+
 /// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error with file and line for what is no CoNLL-U
 /// and, where heads are checked, for what is no tree with one root.
 class conllu_reader {
@@ -157,13 +169,8 @@ class conllu_reader {
              "a second root: the head of word " + std::to_string(root) + " is 0 already; a sentence has one root");
       root = i;
     }
-    std::vector<int> seen(static_cast<std::size_t>(n) + 1, 0);  // the word from which each was reached first
-    for (int i = 1; i <= n; ++i) {
-      int at = i;
-      while (at != 0 && seen[static_cast<std::size_t>(at)] == 0) seen[static_cast<std::size_t>(at)] = i, at = head(at);
-      if (at != 0 && seen[static_cast<std::size_t>(at)] == i)
-        fail(line(at), "the heads from word " + std::to_string(at) + " upward come back to it: no tree");
-    }
+    if (int const at = word_on_cycle(n, head); at != 0)
+      fail(line(at), "the heads from word " + std::to_string(at) + " upward come back to it: no tree");
   }
 
   [[noreturn]] void fail(long line, std::string const& reason) const {
