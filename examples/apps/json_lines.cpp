@@ -6,9 +6,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "each_line.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/json_read.hpp"
-#include "triad/io/text/gz_lines.hpp"
 
 namespace triad::apps {
 
@@ -74,21 +74,16 @@ nlohmann::json read_json_line(std::string const& line) {
 }
 
 void read_json_lines(std::string const& path, std::function<void(nlohmann::json const&)> const& read) {
-  text::gz_lines lines(path);
   bool any = false;
-  for (std::string line; lines.next(line);) {
-    if (is_blank(line)) continue;
+  each_line(path, [&](std::string const& line) {
+    if (is_blank(line)) return;
     any = true;
     try {
       read(read_json_line(line));
-    } catch (data_error const& e) {
-      std::string const what = e.what();
-      auto const place = path + ":" + std::to_string(lines.number());
-      throw data_error(what.starts_with("column ") ? place + ":" + what.substr(7) : place + ": " + what);
     } catch (nlohmann::json::exception const& e) {  // a value of another type than the reader took it for
-      throw data_error(path + ":" + std::to_string(lines.number()) + ": " + e.what());
+      throw data_error(e.what());
     }
-  }
+  });
   if (!any) throw data_error(path + ": expected a line or more, found none");
 }
 

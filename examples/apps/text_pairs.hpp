@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "each_line.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/text/characters.hpp"
 #include "triad/io/text/gz_lines.hpp"
@@ -60,18 +61,12 @@ inline void expect_words(text_pair const& pair) {
 /// where a line has not the form.
 inline std::vector<text_pair> read_pairs(std::string const& path) {
   std::vector<text_pair> pairs;
-  text::gz_lines lines(path);
   bool scan = false;
-  for (std::string line; lines.next(line);) {
-    if (line.empty()) continue;
+  each_line(path, [&](std::string const& line) {
     if (pairs.empty()) scan = line.starts_with("IN:");
-    try {
-      pairs.push_back(scan ? from_scan(line) : from_columns(line));
-      detail::expect_words(pairs.back());
-    } catch (data_error const& e) {
-      throw data_error(path + ":" + std::to_string(lines.number()) + ": " + e.what());
-    }
-  }
+    pairs.push_back(scan ? from_scan(line) : from_columns(line));
+    detail::expect_words(pairs.back());
+  });
   if (pairs.empty()) throw data_error(path + ": there is no pair in it");
   return pairs;
 }

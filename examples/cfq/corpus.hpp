@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "../apps/each_line.hpp"
 #include "rule_tree.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/json_read.hpp"
 #include "triad/io/text/characters.hpp"
-#include "triad/io/text/gz_lines.hpp"
 
 namespace cfq {
 
@@ -91,20 +91,16 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
   corpus c;
   std::unordered_set<std::string> seen;
   repeated = 0;
-  triad::text::gz_lines lines(path);
-  for (std::string line; lines.next(line);) {
-    if (line.empty()) continue;
-    try {
-      auto q = question_from(line, c.names);
-      if (seen.insert(q.question).second)
-        c.questions.push_back(std::move(q));
-      else
-        ++repeated;
-    } catch (triad::data_error const& e) {
-      throw triad::data_error(path + ":" + std::to_string(lines.number()) + ": " + e.what() +
-                              "; docs/data.md describes the format");
-    }
-  }
+  triad::apps::each_line(
+      path,
+      [&](std::string const& line) {
+        auto q = question_from(line, c.names);
+        if (seen.insert(q.question).second)
+          c.questions.push_back(std::move(q));
+        else
+          ++repeated;
+      },
+      "; docs/data.md describes the format");
   if (c.questions.empty()) throw triad::data_error(path + ": there is no question in it");
   return c;
 }

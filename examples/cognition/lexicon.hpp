@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "../apps/each_line.hpp"
 #include "triad/core/errors.hpp"
-#include "triad/io/text/gz_lines.hpp"
 
 namespace cognition {
 
@@ -57,16 +57,13 @@ class lexicon {
   /// Reads a lexicon; throws data_error, with file and line, where a line is none.
   static lexicon read(std::string const& path) {
     lexicon result;
-    triad::text::gz_lines lines(path);
-    for (std::string line; lines.next(line);) {
-      if (line.empty()) continue;
+    triad::apps::each_line(path, [&](std::string const& line) {
       auto const tab = line.find('\t');
       if (tab == 0 || tab == std::string::npos || tab + 1 == line.size() ||
           line.find('\t', tab + 1) != std::string::npos)
-        throw triad::data_error(path + ":" + std::to_string(lines.number()) +
-                                ": an atom, a tab and its translations with / between them are expected");
+        throw triad::data_error("an atom, a tab and its translations with / between them are expected");
       result.set(line.substr(0, tab), std::string_view(line).substr(tab + 1));
-    }
+    });
     if (result.translations_.empty())
       throw triad::data_error(path + ": there is no atom in it; is it the lexicon of CoGnition's evaluation?");
     return result;

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "../apps/each_line.hpp"
 #include "logical_form.hpp"
 #include "triad/io/json_read.hpp"
-#include "triad/io/text/gz_lines.hpp"
 
 namespace cogs {
 
@@ -73,16 +73,9 @@ inline std::vector<tagged_sentence> read_sentences(std::string const& path) {
   bool const tagged = name.ends_with(".jsonl");
   if (!tagged && !name.ends_with(".tsv"))
     throw triad::data_error(path + ": a .jsonl or a .tsv file is expected, gzipped or not");
-  triad::text::gz_lines lines(path);
   std::vector<tagged_sentence> sentences;
-  for (std::string line; lines.next(line);) {
-    if (line.empty()) continue;
-    try {
-      sentences.push_back(tagged ? from_json(line) : from_tsv(line));
-    } catch (triad::data_error const& e) {
-      throw triad::data_error(path + ":" + std::to_string(lines.number()) + ": " + e.what());
-    }
-  }
+  triad::apps::each_line(
+      path, [&](std::string const& line) { sentences.push_back(tagged ? from_json(line) : from_tsv(line)); });
   if (sentences.empty()) throw triad::data_error(path + ": there is no sentence in it");
   return sentences;
 }
