@@ -119,34 +119,45 @@ class row_reader {
   std::optional<std::size_t> task_;
 };
 
+/// use(reader, row) for each row of a file. Throws data_error, also where there is none.
+template <class Use>
+void each_row(std::string const& path, Use const& use) {
+  row_reader reader(path);
+  bool any = false;
+  for (row_reader::row r; reader.next(r); any = true) use(reader, r);
+  if (!any) throw triad::data_error(path + ":2: the file has a header and no rows; expected one row per graph");
+}
+
+/// The graph of a row, which is moved, by the numbers of its words; of an unknown one, 0 of a label and -1 of a target.
+inline kinship_graph numbered(row_reader::row& r, vocabulary const& words) {
+  for (std::size_t e = 0; e < r.labels.size(); ++e) r.graph.edges[e].label = words.edge_label(r.labels[e].text);
+  r.graph.target = words.target(r.target);
+  return std::move(r.graph);
+}
+
 /// Reads one file, with the words of a vocabulary. Throws data_error.
 inline std::vector<kinship_graph> read_graphs(std::string const& path, vocabulary const& words) {
   std::vector<kinship_graph> graphs;
-  row_reader reader(path);
-  for (row_reader::row r; reader.next(r);) {
-    for (std::size_t e = 0; e < r.labels.size(); ++e) {
-      r.graph.edges[e].label = words.edge_label(r.labels[e].text);
-      if (r.graph.edges[e].label == 0) reader.unknown_label(r.labels[e]);
-    }
-    r.graph.target = words.target(r.target);
-    if (r.graph.target < 0) reader.unknown_target(r.target);
-    graphs.push_back(std::move(r.graph));
-  }
-  if (graphs.empty())
-    throw triad::data_error(path + ":2: the file has a header and no rows; expected one row per graph");
+  each_row(path, [&](row_reader const& reader, row_reader::row& r) {
+    graphs.push_back(numbered(r, words));
+    for (std::size_t e = 0; e < r.labels.size(); ++e)
+      if (graphs.back().edges[e].label == 0) reader.unknown_label(r.labels[e]);
+    if (graphs.back().target < 0) reader.unknown_target(r.target);
+  });
   return graphs;
 }
 
-/// The words of a training file, in alphabetical order. Throws data_error.
-inline vocabulary read_vocabulary(std::string const& path) {
-  std::set<std::string> labels;
-  std::set<std::string> targets;
-  row_reader reader(path);
-  for (row_reader::row r; reader.next(r);) {
+/// Reads a training file into data, with its words, in alphabetical order. Throws data_error.
+inline void read_train(std::string const& path, data_set& data) {
+  std::vector<row_reader::row> rows;
+  std::set<std::string> labels, targets;
+  each_row(path, [&](row_reader const&, row_reader::row& r) {
     for (auto const& label : r.labels) labels.insert(label.text);
     targets.insert(r.target);
-  }
-  return {{labels.begin(), labels.end()}, {targets.begin(), targets.end()}};
+    rows.push_back(std::move(r));
+  });
+  data.words = {{labels.begin(), labels.end()}, {targets.begin(), targets.end()}};
+  for (auto& r : rows) data.train.push_back(numbered(r, data.words));
 }
 
 inline bool is_folder(std::string const& path) {
@@ -192,8 +203,7 @@ inline data_set read_data(std::string const& path) {
     throw triad::data_error(path + ": more than one training file: " + files[0] + ", " + files[1] +
                             "; keep one in the folder");
   data_set data;
-  data.words = read_vocabulary(files[0]);
-  data.train = read_graphs(files[0], data.words);
+  read_train(files[0], data);
   if (folder && !files_of(path, "_test").empty()) data.test = read_test(path, data.words);
   return data;
 }

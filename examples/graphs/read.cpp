@@ -34,9 +34,18 @@ node_pair pair_of(nlohmann::json const& from, nlohmann::json const& to, int node
   return {node(from), node(to)};
 }
 
+/// All labels of each pair.
 using label_sets = std::map<std::pair<int, int>, std::set<std::string>>;
 
-/// All labels of a pair as one word, in the order of bytes.
+void add(label_sets& labels, node_pair const& p, std::string label) { labels[{p.from, p.to}].insert(std::move(label)); }
+
+/// Those of nodes stand on the diagonal.
+void add_node_labels(label_sets& labels, written_graph const& g) {
+  for (int i = 0; i < static_cast<int>(g.node_labels.size()); ++i)
+    add(labels, {i, i}, node_mark + checked(g.node_labels[static_cast<std::size_t>(i)]));
+}
+
+/// As one word for each pair, in the order of bytes.
 std::vector<std::pair<node_pair, std::string>> words_of_pairs(label_sets const& labels) {
   std::vector<std::pair<node_pair, std::string>> pairs;
   for (auto const& [p, set] : labels)
@@ -46,19 +55,10 @@ std::vector<std::pair<node_pair, std::string>> words_of_pairs(label_sets const& 
 
 /// A graph that was made edge by edge, as one that was read: the labels of a pair are one word.
 written_graph gathered(written_graph g) {
-  auto const expect = [&](int node, char const* what) {
-    if (node < 0 || node >= g.nodes)
-      throw triad::data_error(
-          fmt::format("{} names node {}, expected a whole number from 0 to {}", what, node, g.nodes - 1));
-  };
   label_sets labels;
-  for (auto const& [p, label] : g.pairs) {
-    expect(p.from, "an edge"), expect(p.to, "an edge");
-    labels[{p.from, p.to}].insert(checked(label));
-  }
-  for (std::size_t i = 0; i < g.node_labels.size(); ++i)
-    labels[{static_cast<int>(i), static_cast<int>(i)}].insert(node_mark + checked(g.node_labels[i]));
-  expect(g.query.from, "the query"), expect(g.query.to, "the query");
+  for (auto const& [p, label] : g.pairs) add(labels, pair_of(p.from, p.to, g.nodes, "an edge"), checked(label));
+  add_node_labels(labels, g);
+  g.query = pair_of(g.query.from, g.query.to, g.nodes, "the query");
   g.pairs = words_of_pairs(labels);
   return g;
 }
@@ -85,28 +85,27 @@ std::string counted(std::map<std::string, int> const& counts) {
 written_graph read_graph(nlohmann::json const& line, bool answered) {
   using triad::apps::member;
   written_graph g;
-  auto const& nodes = member(line, "nodes", "a number of nodes or a list of their labels");
-  if (nodes.is_array()) {
-    g.node_labels = member<std::vector<std::string>>(line, "nodes", "a number of nodes or a list of their labels");
-    for (auto& label : g.node_labels) label = checked(label);
+  label_sets labels;
+  constexpr auto nodes_are = "a number of nodes or a list of their labels",
+                 edges_are = "a list of [node, \"label\", node]";
+  if (member(line, "nodes", nodes_are).is_array()) {
+    g.node_labels = member<std::vector<std::string>>(line, "nodes", nodes_are);
+    add_node_labels(labels, g);
     g.nodes = static_cast<int>(g.node_labels.size());
   } else {
-    g.nodes = member<int>(line, "nodes", "a number of nodes or a list of their labels");
+    g.nodes = member<int>(line, "nodes", nodes_are);
   }
   constexpr int most = 4096;
   if (g.nodes < 1 || g.nodes > most)
     throw triad::data_error(fmt::format("a graph of {} nodes, expected 1 to {}", g.nodes, most));
-  auto const& edges = member(line, "edges", "a list of [node, \"label\", node]");
-  if (!edges.is_array()) triad::apps::refuse_member("edges", "a list of [node, \"label\", node]", edges);
-  label_sets labels;
+  auto const& edges = member(line, "edges", edges_are);
+  if (!edges.is_array()) triad::apps::refuse_member("edges", edges_are, edges);
   for (auto const& e : edges) {
     if (!e.is_array() || e.size() != 3 || !e[1].is_string())
       throw triad::data_error("an edge is " + e.dump() + ", expected [node, \"label\", node]");
     auto const p = pair_of(e[0], e[2], g.nodes, "an edge");
-    labels[{p.from, p.to}].insert(checked(e[1].get<std::string>()));
+    add(labels, p, checked(e[1].get<std::string>()));
   }
-  for (std::size_t i = 0; i < g.node_labels.size(); ++i)
-    labels[{static_cast<int>(i), static_cast<int>(i)}].insert(node_mark + g.node_labels[i]);
   g.pairs = words_of_pairs(labels);
   auto const& query = member(line, "query", "a pair of nodes");
   if (!query.is_array() || query.size() != 2) triad::apps::refuse_member("query", "a pair of nodes", query);
