@@ -131,12 +131,12 @@ std::string toml_text(std::string const& text) {
   return out.str();
 }
 
-std::string owner_of(std::string const& file) {
+std::string owner_of(std::vector<config_item> const& items) {
   static std::map<std::string, std::string> const owners{{"train-lengths", "clutrr"},
                                                          {"from-parent", "cogs"},
                                                          {"role-seed", "tree-transforms"},
                                                          {"train-on", "cognition"}};
-  for (auto const& item : read_config(file)) {
+  for (auto const& item : items) {
     if (item.name == "program") return item.text();
     if (auto const owner = owners.find(item.name); owner != owners.end()) return owner->second;
     if (item.name == "task" && (item.text() == "semantic" || item.text() == "parse")) return "cfq";

@@ -73,10 +73,11 @@ std::set<std::string> option_names(arguments const& all) {
 /// The options of a config file as arguments, but for those that the command line gives itself.
 arguments configured(CLI::App const& train, std::string const& file) {
   arguments found;
-  for (auto const& item : read_config(file)) {
+  auto const items = read_config(file);
+  for (auto const& item : items) {
     auto const* const option = train.get_option_no_throw("--" + item.name);
     if (option == nullptr) {
-      auto const owner = owner_of(file);
+      auto const owner = owner_of(items);
       throw data_error(file + ": no option of this program's train is called " + item.name +
                        (owner.empty() ? "" : "; it is of a run of " + owner));
     }
@@ -113,12 +114,13 @@ class data_of_run {
     if (found.wanted_ && data->count() > 0) found.given_ = data->results().front();
     auto const file = config_of(o.run);
     if (!std::filesystem::is_regular_file(file)) return found;
-    if (auto const owner = owner_of(file); !owner.empty() && owner != o.program)
+    auto const items = read_config(file);
+    if (auto const owner = owner_of(items); !owner.empty() && owner != o.program)
       throw data_error(o.run + " is a run of " + owner + ", and this is " + o.program + ": give it to " + owner + " " +
                        verb.get_name());
     found.known_ = true;
     static std::set<std::string> const of_the_machine{"backend", "precision", "threads"};
-    for (auto const& item : read_config(file)) {
+    for (auto const& item : items) {
       if (item.name == "data") found.trained_on_ = item.text();
       auto* const option = of_the_run(item.name);
       if (option == nullptr || option->count() > 0 || of_the_machine.contains(item.name)) continue;

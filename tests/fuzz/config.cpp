@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
     auto const items = apps::read_config(file.path());
-    (void)apps::owner_of(file.path());
+    (void)apps::owner_of(items);
     std::string text;
     for (auto const& item : items) {
       if (item.name.find('=') != std::string::npos) return;  // no option is called so
