@@ -4,12 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "options.hpp"
 
 namespace triad::apps {
 
@@ -17,20 +18,6 @@ namespace triad::apps {
 inline constexpr std::ptrdiff_t help_lines = 48;
 
 namespace detail {
-
-/// Left out of --help where all options together are more than a screen.
-inline constexpr std::array seldom_given{
-    // how it is computed, and how it is learned
-    "precision", "recompute", "accumulate", "warmup", "clip-norm", "weight-decay", "beta1", "beta2", "schedule",
-    "temperature", "cooling", "label-smoothing", "evaluate-every", "validate", "shuffle",
-    // the model
-    "hidden-factor", "encoder-layers", "decoder-layers", "norm", "tied", "only-top", "fuse", "tie-output", "paper-form",
-    "from-begin", "from-parent", "relative", "positional", "learn-all", "role-seed", "role-depth", "interpreter",
-    "operation-choice", "argument-choice",
-    // the data
-    "joined-dictionary", "source-dictionary", "target-dictionary", "source-bpe", "target-bpe", "tokenise", "min-count",
-    "max-length-factor", "max-train-length", "data-seed", "test-size", "dev-size", "skip-deeper", "one-way",
-    "train-sample", "train-size", "sort-conjuncts"};
 
 class help_format : public CLI::Formatter {
  public:
@@ -71,9 +58,10 @@ inline std::ptrdiff_t lines_of(std::string const& text) { return std::count(text
 
 }  // namespace detail
 
-/// Of an app whose verbs have all their options.  arguments: of the command line, where --help-all may be one.  page:
-/// of the program.
-inline void fit_help(CLI::App& app, std::vector<std::string> const& arguments, std::string const& page) {
+/// Of an app whose verbs have all their options, which are these.  arguments: of the command line, where --help-all may
+/// be one.  page: of the program.
+inline void fit_help(CLI::App& app, option_list const& options, std::vector<std::string> const& arguments,
+                     std::string const& page) {
   auto const given = [&](char const* flag) {
     return std::find(arguments.begin(), arguments.end(), flag) != arguments.end();
   };
@@ -91,9 +79,8 @@ inline void fit_help(CLI::App& app, std::vector<std::string> const& arguments, s
     verb->footer(footer);
     if (!is_short || detail::lines_of(verb->help()) <= help_lines) continue;
     int hidden = 0;
-    for (auto const* const name : detail::seldom_given)
-      if (auto* const option = verb->get_option_no_throw("--" + std::string(name)); option != nullptr)
-        option->group(""), ++hidden;
+    for (auto const& one : options.all())
+      if (one.is_seldom && one.verbs.contains(verb->get_name())) verb->get_option("--" + one.name)->group(""), ++hidden;
     verb->footer(std::to_string(hidden) + " options that are seldom given: --help-all.  " + footer);
   }
 }

@@ -71,6 +71,7 @@ void run_options::each(option_list& f) {
       .free();
   f("precision", &arithmetic,
     "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits")
+      .seldom()
       .also(asked)
       .one_of({"float32", "tf32", "bf16"})
       .free();
@@ -88,9 +89,9 @@ void width_options::each(option_list& f) {
   });
   f("dropout", &dropout, "Rate, of attention weights, branches and feed-forward block").between(0.0, 0.95);
   f("learning-rate", &rate, "Learning rate after warm-up, from which it falls").positive();
-  f("warmup", &warmup, "Updates of warm-up").not_negative();
-  f("clip-norm", &clip, "Largest norm of a gradient; 0: any").not_negative();
-  f("recompute", &recompute, "Run layers again in backward instead of keeping what they computed").free();
+  f("warmup", &warmup, "Updates of warm-up").seldom().not_negative();
+  f("clip-norm", &clip, "Largest norm of a gradient; 0: any").seldom().not_negative();
+  f("recompute", &recompute, "Run layers again in backward instead of keeping what they computed").seldom().free();
 }
 
 void stack_options::each(option_list& f) {
@@ -99,10 +100,14 @@ void stack_options::each(option_list& f) {
     return most_layers;
   });
   f("hidden-factor", &hidden_factor, "Width of the feed-forward block over the hidden size")
+      .seldom()
       .positive()
       .shapes()
       .within(1, [this] { return static_cast<int>(largest_size / width); });
-  f("tied", &tied, "One layer's parameters for all, as the paper says; else each its own").opposite("untied").shapes();
+  f("tied", &tied, "One layer's parameters for all, as the paper says; else each its own")
+      .seldom()
+      .opposite("untied")
+      .shapes();
 }
 
 index_t stack_options::hidden() const {

@@ -39,7 +39,8 @@ struct option {
   std::string about;
 
   std::set<std::string> verbs{"train"};
-  bool is_required = false, is_hidden = false, is_positional = false, is_file = false, is_folder = false, asks = false;
+  bool is_required = false, is_hidden = false, is_seldom = false, is_positional = false, is_file = false,
+       is_folder = false, asks = false;
   std::string opposite_name{};         // of a flag: --untied
   std::string excluded{};              // an option of the verb that does not go together with it
   std::vector<std::string> choices{};  // of a text
@@ -56,6 +57,8 @@ struct option {
   option& only(std::set<std::string> those) { return verbs = std::move(those), *this; }
   option& required() { return is_required = true, *this; }
   option& hidden() { return is_hidden = true, *this; }
+  /// Left out of --help where all options together are more than a screen; --help-all has it.
+  option& seldom() { return is_seldom = true, *this; }
   option& positional() { return is_positional = true, *this; }
 
   // ---- what is accepted ----

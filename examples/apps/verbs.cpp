@@ -200,7 +200,7 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
   arguments const given(argv + 1, argv + argc);
   auto page = say.page.empty() ? "examples/" + say.name + "/README.md" : say.page;
   std::replace(page.begin(), page.end(), '-', '_');
-  fit_help(app, given, page);
+  fit_help(app, options, given, page);
   try {
     parse(app, *app.get_subcommand("train"), o, restart, given);
     auto const& chosen = *app.get_subcommands().front();

@@ -34,8 +34,8 @@ struct options : seq2seq::options {
         .one_of({"train", "valid+test"});
     f("test", &test, "Of pairs: a file to test on, where --data is a file").also(asked).existing_file().path();
     f("sentences", &sentences, "Generated commands to train on").also(asked).positive();
-    f("test-size", &test_size, "Generated commands of each part and kind").also(asked).positive().free();
-    f("data-seed", &data_seed, "Of generated commands").also(asked);
+    f("test-size", &test_size, "Generated commands of each part and kind").seldom().also(asked).positive().free();
+    f("data-seed", &data_seed, "Of generated commands").seldom().also(asked);
     seq2seq::options::each(f);
     f("out", &out, "Folder of the new data set").only({"generate"}).required();
     f("sentences", &sentences, "Training commands").only({"generate"}).positive();

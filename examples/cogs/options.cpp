@@ -14,7 +14,7 @@ void options::each(triad::apps::option_list& f) {
       .also({"evaluate"})
       .one_of({"2020", "2022"})
       .free();
-  f("test-size", &test_size, "Generated sentences of each kind").also({"evaluate"}).positive().free();
+  f("test-size", &test_size, "Generated sentences of each kind").seldom().also({"evaluate"}).positive().free();
   stack_options::each(f);
   f("sentences", &sentences, "Generated sentences to train on").positive();
   f("model", &model, "edge-transformer, or the released baselines: transformer, universal-transformer")
@@ -23,16 +23,21 @@ void options::each(triad::apps::option_list& f) {
   f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
       .shapes();
   f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
+      .seldom()
       .shapes_as("form", "released", "paper");
   f("positional", &positional, "First states from both ends' tokens and positions, instead of from relative positions")
+      .seldom()
       .shapes_as("encoding", "relational", "positional");
   f("from-parent", &from_parent,
     "Read parents from edges (parent, child), as the paper says; else from (child, parent), as released")
+      .seldom()
       .shapes_as("arcs", "from child", "from parent");
-  f("learn-all", &learn_all, "Learn the vector of word 1 too, which the released program takes for padding").shapes();
+  f("learn-all", &learn_all, "Learn the vector of word 1 too, which the released program takes for padding")
+      .seldom()
+      .shapes();
   f("epochs", &epochs, "Passes over the training sentences").positive();
   f("batch", &batch, "Sentences in a batch").positive();
-  f("weight-decay", &decay, "Weight decay of AdamW").not_negative();
+  f("weight-decay", &decay, "Weight decay of AdamW").seldom().not_negative();
 
   f("sentence", &sentence, "Words and signs separated by spaces: \"A rose was helped by a dog .\"")
       .only({"predict", "explain"})

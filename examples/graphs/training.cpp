@@ -23,6 +23,7 @@ void options::each(triad::apps::option_list& f) {
   stack_options::each(f);
   f("validation", &validation, "Part of the training examples that is held out").between(0.0, 0.9);
   f("shuffle", &shuffle, "Another order in every epoch; else one random order for all, as the released program")
+      .seldom()
       .opposite("no-shuffle");
   f("model", &model, "edge-transformer, or the baselines rat and rrat")
       .one_of({"edge-transformer", "rat", "rrat"})
@@ -30,6 +31,7 @@ void options::each(triad::apps::option_list& f) {
   f("compare", &compare, "Another model to train as long, for comparison").one_of({"", "rat", "rrat"}).free();
   f("attention", &attention, "full, value-ablation, attention-ablation, both-ablations, flat").shapes();
   f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
+      .seldom()
       .shapes_as("form", "released", "paper");
   f("epochs", &epochs, "Passes over the examples; of generated ones parts, each ending in a checkpoint").positive();
   f("batch", &batch, "Graphs in a batch").positive();

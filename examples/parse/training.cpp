@@ -28,7 +28,7 @@ void options::each(triad::apps::option_list& f) {
       .also({"evaluate"})
       .path();
   stack_options::each(f);
-  f("min-count", &least_count, "The dictionary has words that the training set has so often").positive();
+  f("min-count", &least_count, "The dictionary has words that the training set has so often").seldom().positive();
   f("model", &model, "edge-transformer; transformer or universal-transformer, with biaffine heads")
       .one_of({"edge-transformer", "transformer", "universal-transformer"})
       .shapes();
@@ -37,9 +37,9 @@ void options::each(triad::apps::option_list& f) {
       .shapes();
   f("tokens", &tokens, "Words of a batch, at most").positive();
   f("updates", &updates, "").positive();
-  f("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
-  f("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").not_negative().free();
-  f("weight-decay", &decay, "Weight decay of AdamW").not_negative();
+  f("evaluate-every", &evaluate_every, "Updates between two checkpoints").seldom().positive();
+  f("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").seldom().not_negative().free();
+  f("weight-decay", &decay, "Weight decay of AdamW").seldom().not_negative();
 
   f("confusion", &confusion, "Say which relations to a right head are taken for which: the ten most frequent pairs")
       .only({"evaluate"});
