@@ -18,21 +18,23 @@ void options::each(triad::apps::option_list& f) {
       .also(generate)
       .one_of({"car-cdr-seq", "active-logical", "passive-logical", "active-passive-logical"})
       .shapes();
-  f("one-way", &one_way, "To logical forms alone, also where the task goes both ways").also(generate).shapes();
+  f("one-way", &one_way, "To logical forms alone, also where the task goes both ways").seldom().also(generate).shapes();
   f("rows", &rows, "Generated: training rows").also(generate).positive().shapes().within(1, [] {
     return std::numeric_limits<int>::max();
   });
-  f("data-seed", &data_seed, "Generated: of the rows").also(generate).shapes();
+  f("data-seed", &data_seed, "Generated: of the rows").seldom().also(generate).shapes();
   f("data", &data,
     "Folder with train, validation, test, ood_new and ood_long as .jsonl, gzipped or not; without it, generated rows")
       .also(asked)
       .path();
   f("test-size", &test_size, "Generated: rows of each split but train")
+      .seldom()
       .also({"evaluate", "explain", "generate"})
       .positive()
       .free();
   f("skip-deeper", &skip_deeper,
     "Leave rows out whose trees are too deep, as the released program does, instead of refusing them")
+      .seldom()
       .also(asked);
   // A machine has no layers to tie.
   triad::apps::option_list common;
@@ -45,7 +47,9 @@ void options::each(triad::apps::option_list& f) {
   });
   f("depth", &depth, "Of trees at most, a root alone has 1; roles are as deep as the data's deepest tree")
       .between(1, 24);
-  f("role-depth", &role_depth, "Levels of roles, where that is more than the data's deepest tree").between(0, 24);
+  f("role-depth", &role_depth, "Levels of roles, where that is more than the data's deepest tree")
+      .seldom()
+      .between(0, 24);
   auto const both = choice_of_both(*this);
   f("choice", &choice,
     "softmax; gumbel: with noise and a falling temperature in training; gumbel-released: that over arguments, not "
@@ -53,28 +57,35 @@ void options::each(triad::apps::option_list& f) {
       .one_of(ways)
       .says(both);
   f("operation-choice", &operation_choice, "Of operations alone: softmax, gumbel; without it, as --choice says")
+      .seldom()
       .one_of({"softmax", "gumbel"})
       .says(both.empty() ? choice_of_operations(*this) : "");
   f("argument-choice", &argument_choice,
     "Of arguments alone: softmax, gumbel, gumbel-released; without it, as --choice says")
+      .seldom()
       .one_of(ways)
       .says(both.empty() ? choice_of_arguments(*this) : "");
   f("interpreter", &interpreter,
     "rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are learned")
+      .seldom()
       .one_of({"rows", "matrices", "learned"})
       .shapes();
-  f("role-seed", &role_seed, "Of the roles of --interpreter matrices and learned").shapes();
+  f("role-seed", &role_seed, "Of the roles of --interpreter matrices and learned").seldom().shapes();
   // Where nothing cools, it is the same run as one that did not know of it.
   f("temperature", &temperature, "Of softmax in training: scores are divided by it; it falls from this to 1")
+      .seldom()
       .between(1, 1000000)
       .free(cooling == 0);
-  f("cooling", &cooling, "Updates until the temperature is 1; 0: it always is").not_negative().free(cooling == 0);
+  f("cooling", &cooling, "Updates until the temperature is 1; 0: it always is")
+      .seldom()
+      .not_negative()
+      .free(cooling == 0);
   f("updates", &updates, "Batches to train on").positive();
   f("batch", &batch, "Rows of a batch; 0: the paper's for the task").not_negative();
-  f("weight-decay", &decay, "Weight decay of AdamW, of all parameters").not_negative();
-  f("beta1", &beta1, "Of AdamW").between(0.0, 0.9999);
-  f("beta2", &beta2, "Of AdamW").between(0.0, 0.99999);
-  f("train-sample", &train_sample, "Training rows that are scored at the end; 0: all").not_negative().free();
+  f("weight-decay", &decay, "Weight decay of AdamW, of all parameters").seldom().not_negative();
+  f("beta1", &beta1, "Of AdamW").seldom().between(0.0, 0.9999);
+  f("beta2", &beta2, "Of AdamW").seldom().between(0.0, 0.99999);
+  f("train-sample", &train_sample, "Training rows that are scored at the end; 0: all").seldom().not_negative().free();
 
   f("threshold", &threshold, "A program is extracted where each of its choices has this weight")
       .only(asked)
