@@ -1,3 +1,4 @@
+// Training: the options, one run for each seed, and accuracy by part.
 // SPDX-License-Identifier: Apache-2.0
 #include "training.hpp"
 
@@ -6,13 +7,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "../apps/atomic_file.hpp"
-#include "../apps/attention_names.hpp"
-#include "../apps/confusion.hpp"
 #include "../apps/digest.hpp"
 #include "../apps/epoch_batches.hpp"
 #include "../apps/run_folder.hpp"
-#include "proof.hpp"
 #include "triad/train/schedule.hpp"
 
 namespace graphs {
@@ -38,51 +35,6 @@ void options::each(triad::apps::option_list& f) {
 
   f("confusion", &confusion, "Say which answers are taken for which: the ten most frequent pairs").only({"evaluate"});
   f("out", &out, "Folder for confusion.csv").only({"evaluate"});
-}
-
-int most_nodes(graph_list const& graphs) {
-  int most = 1;
-  for (auto const& g : graphs) most = std::max(most, g.nodes);
-  return most;
-}
-
-int most_nodes(std::vector<test_part> const& parts) {
-  int most = 1;
-  for (auto const& part : parts) most = std::max(most, most_nodes(part.graphs));
-  return most;
-}
-
-void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f) {
-  for (std::size_t next = 0; next < graphs.size();) {
-    net.clear();
-    auto const first = next;
-    while (next < graphs.size() && net.add(graphs[next])) ++next;
-    if (next == first)
-      throw triad::data_error(
-          fmt::format("graph {} has {} nodes, more than the model has room for", first, graphs[first].nodes));
-    auto const& best = net.infer();
-    for (auto i = first; i < next; ++i) f(graphs[i], static_cast<int>(best[i - first]));
-  }
-}
-
-int answerer::operator()(labelled_graph const& graph) {
-  if (graph.nodes > most_) {
-    most_ = std::max(graph.nodes, 2 * most_);
-    model_.reset();  // before the other takes memory
-    model_.emplace(trained_model(options_, file_, most_));
-  }
-  model_->net->clear();
-  model_->net->add(graph);
-  return static_cast<int>(model_->net->infer().front());
-}
-
-double accuracy(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f) {
-  std::size_t right = 0;
-  answer_all(net, graphs, [&](labelled_graph const& g, int answer) {
-    right += answer == g.target ? 1u : 0u;
-    if (f) f(g, answer);
-  });
-  return graphs.empty() ? 0 : static_cast<double>(right) / static_cast<double>(graphs.size());
 }
 
 namespace {
@@ -194,13 +146,6 @@ triad::apps::series curve(std::string name, runs const& all, run_texts const& sa
   return s;
 }
 
-/// The width of the column of names.
-std::size_t widest(std::vector<std::string> const& names) {
-  std::size_t width = 4;
-  for (auto const& name : names) width = std::max(width, name.size());
-  return width;
-}
-
 void print_table(options const& o, runs const& all, runs const& others, bool held_out, run_texts const& say) {
   auto const* const one = triad::apps::first_scored(all);
   std::vector<std::string> names;
@@ -271,69 +216,6 @@ int train(options& o, data_set const& data, run_texts const& say) {
     fmt::print("metrics, checkpoint and plots are in {}\n", o.out);
   }
   return triad::apps::status_of(*all);
-}
-
-vocabulary words_of(triad::checkpoint const& file) {
-  return vocabulary::from(file.vocabulary(), file.tensors().file());
-}
-
-triad::apps::trained<network> trained_model(options const& o, triad::checkpoint const& file, int most,
-                                            bool explaining) {
-  return {o, file, [&](vocabulary const& words, options const&) {
-            return network_room{
-                words.embedding_rows(), words.targets.end(), explaining ? 1 : 64, std::min(most, 24), most, explaining};
-          }};
-}
-
-void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_part> const& parts) {
-  auto const model = trained_model(o, file, most_nodes(parts));
-  if (!o.out.empty()) triad::apps::make_folder(o.out);
-  std::vector<std::string> names;
-  for (auto const& part : parts) names.push_back(part.name);
-  triad::apps::confusion answers;
-  for (auto const& part : parts) {
-    auto const right = accuracy(*model.net, part.graphs, [&](labelled_graph const& g, int answer) {
-      answers.add(part.name, model.words.target_name(g.target), model.words.target_name(answer));
-    });
-    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", part.name, widest(names), right, part.graphs.size());
-  }
-  if (o.confusion) fmt::print("{}", answers.table());
-  if (!o.out.empty()) triad::apps::write_atomically(o.out + "/confusion.csv", answers.csv());
-}
-
-void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,
-             std::vector<std::string> const& names) {
-  auto const model = trained_model(o, file, graph.nodes, true);
-  if (model.options.model != "edge-transformer" || model.options.attention == triad::triangle_form::flat)
-    throw triad::data_error("explain reads triangular attention, which " + model.options.model + " (" +
-                            triad::apps::attention_name(model.options.attention) + ") does not have");
-  model.net->add(graph);
-  auto const answer = static_cast<int>(model.net->infer().front());
-
-  proof_input proof;
-  proof.people = names;
-  for (auto const& e : graph.edges) proof.facts.push_back({e.from, e.to, model.words.edge_name(e.label)});
-  proof.from = graph.query.from, proof.to = graph.query.to;
-  proof.answer = model.words.target_name(answer);
-  for (int layer = 0; layer < model.options.layers; ++layer) {
-    auto& weights = proof.layers.emplace_back();
-    for (int i = 0; i < graph.nodes; ++i)
-      for (int j = 0; j < graph.nodes; ++j) {
-        auto const heads = model.net->attention({.layer = layer, .graph = 0, .edge = {i, j}});
-        auto& mean = weights[{i, j}];
-        mean.assign(static_cast<std::size_t>(graph.nodes), 0.0);
-        for (triad::index_t h = 0; h < heads.heads(); ++h)
-          for (triad::index_t l = 0; l < heads.terms(); ++l)
-            mean[static_cast<std::size_t>(l)] += static_cast<double>(heads(h, l)) / static_cast<double>(heads.heads());
-      }
-  }
-  auto const steps = find_proof(proof);
-  std::fputs(proof_text(proof, steps).c_str(), stdout);
-  if (graph.target >= 0) fmt::print("the right answer: {}\n", model.words.target_name(graph.target));
-  if (o.out.empty()) return;
-  triad::apps::make_folder(o.out);
-  write_proof_svg(o.out + "/proof.svg", proof, steps);
-  fmt::print("drawn in {}/proof.svg\n", o.out);
 }
 
 }  // namespace graphs

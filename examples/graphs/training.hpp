@@ -72,6 +72,9 @@ class answerer {
   std::optional<triad::apps::trained<network>> model_;
 };
 
+/// The width of a column of these names.
+std::size_t widest(std::vector<std::string> const& names);
+
 /// f(graph, number of the likeliest target) for all of them, in batches that fit.
 void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f);
 
