@@ -1,7 +1,8 @@
-// Random orders of examples.
+// Orders of examples: random ones, and sorted ones.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -15,6 +16,15 @@ namespace triad::apps {
 inline void permute(std::vector<std::size_t>& order, std::uint64_t seed, std::uint64_t stream) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   random_stream(seed, stream).shuffle(order);
+}
+
+/// 0 .. count - 1, those first that are before(a, b) others; equal ones as they were.
+template <class Before>
+std::vector<std::size_t> sorted(std::size_t count, Before const& before) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), before);
+  return order;
 }
 
 }  // namespace triad::apps

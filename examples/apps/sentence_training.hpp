@@ -13,10 +13,10 @@
 
 #include "digest.hpp"
 #include "epoch_batches.hpp"
+#include "in_batches.hpp"
 #include "record.hpp"
 #include "run_folder.hpp"
 #include "training.hpp"
-#include "triad/train/schedule.hpp"
 
 namespace triad::apps {
 
@@ -46,10 +46,7 @@ class sentence_training : public training {
       if (!net_->add(examples_[i])) throw std::logic_error("a batch within its bounds has no room");
     use({});
   }
-  double rate(std::int64_t update) override {
-    linear_warmup const schedule{options_.rate, static_cast<double>(options_.warmup), static_cast<double>(updates())};
-    return schedule.rate(static_cast<std::uint64_t>(update));
-  }
+  double rate(std::int64_t update) override { return linear_rate(options_, updates(), update); }
 
   virtual std::int64_t updates() = 0;
   virtual std::int64_t epoch_updates() = 0;
@@ -87,16 +84,15 @@ class sentence_training : public training {
 /// f(sentence, what the model says of it) for all of them, in batches that fit; numbered(sentence): its tokens.
 template <class Net, class Sentence, class Numbered, class F>
 void parse_in_batches(Net& net, std::vector<Sentence> const& all, Numbered const& numbered, F const& f) {
-  for (std::size_t next = 0; next < all.size();) {
-    net.clear();
-    auto const first = next;
-    while (next < all.size() && net.add(numbered(all[next]))) ++next;
-    if (next == first)
-      throw data_error("a sentence of " + std::to_string(numbered(all[next]).size()) +
-                       " words is longer than there is room for");
-    auto const& found = net.infer();
-    for (auto i = first; i < next; ++i) f(all[i], found[i - first]);
-  }
+  in_batches(
+      net, all.size(), [&](std::size_t i) { return net.add(numbered(all[i])); },
+      [&](std::size_t i) {
+        return "a sentence of " + std::to_string(numbered(all[i]).size()) + " words is longer than there is room for";
+      },
+      [&](std::size_t first, std::size_t last) {
+        auto const& found = net.infer();
+        for (auto i = first; i < last; ++i) f(all[i], found[i - first]);
+      });
 }
 
 }  // namespace triad::apps

@@ -73,11 +73,9 @@ inline std::string to_svg(bar_chart const& chart) {
     x += 34 + 7 * static_cast<double>(chart.ways[w].size());
   }
   double const height = bottom + 54;
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
-         "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
-         "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
-         text_at(width / 2, 26, "text-anchor=\"middle\" font-size=\"16\"", chart.title) + grid + body + legend +
-         "</svg>\n";
+  return detail::picture(
+      width, height,
+      text_at(width / 2, 26, "text-anchor=\"middle\" font-size=\"16\"", chart.title) + grid + body + legend);
 }
 
 /// Writes the chart; throws data_error when that fails.

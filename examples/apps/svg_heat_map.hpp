@@ -64,10 +64,7 @@ inline std::string to_svg(heat_map const& map) {
                      map.columns[j]);
   cells += text_at((left + width - 24) / 2, bottom + 42, "text-anchor=\"middle\"", map.column_label);
   cells += text_at(left - 10, top - 10, "text-anchor=\"end\"", map.row_label);
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
-         "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
-         "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
-         text_at(left, 26, "font-size=\"16\"", map.title) + cells + "</svg>\n";
+  return detail::picture(width, height, text_at(left, 26, "font-size=\"16\"", map.title) + cells);
 }
 
 /// Writes the map; throws data_error when that fails.

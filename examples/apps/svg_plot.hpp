@@ -77,6 +77,14 @@ inline std::string text_at(double x, double y, std::string_view attributes, std:
          "</text>\n";
 }
 
+/// A picture of this size on white.
+inline std::string picture(double width, double height, std::string const& body) {
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
+         "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
+         "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
+         body + "</svg>\n";
+}
+
 /// An axis from `low` to `high` with ticks at multiples of 1, 2 or 5 times a power of ten, `most` of them or fewer.
 struct axis {
   double low;

@@ -12,17 +12,20 @@
 #include "run_folder.hpp"
 #include "svg_plot.hpp"
 #include "table.hpp"
+#include "triad/train/schedule.hpp"
 
 namespace triad::apps {
+
+double linear_rate(width_options const& o, std::int64_t updates, std::int64_t update) {
+  linear_warmup const schedule{o.rate, static_cast<double>(o.warmup), static_cast<double>(updates)};
+  return schedule.rate(static_cast<std::uint64_t>(update));
+}
 
 scored_run train_one(run_options const& o, training& t, std::string const& out) {
   auto plan = t.plan();
   plan.out = out, plan.config = out.empty() ? std::string() : to_toml(o), plan.seed = o.seed, plan.resume = o.resume;
   scored_run run;
-  static_cast<run_log&>(run) =
-      train(t.net(), plan,
-            {[&](std::int64_t update, auto const& use) { t.fill(update, use); },
-             [&](std::int64_t update) { return t.rate(update); }, [&] { return t.validate(); }});
+  static_cast<run_log&>(run) = train(t, plan);
   run.seed = o.seed;
   if (run.interrupted || run.diverged) return run;
   run.parts = t.score();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "batch_parts.hpp"
 #include "options.hpp"
 #include "seed_means.hpp"
 #include "training_run.hpp"
@@ -59,6 +60,9 @@ class training {
   /// Whether a model of this worth has learned its own task.
   virtual bool learned(double validation) { return validation >= 0.5; }
 };
+
+/// The learning rate of an update of so many: it rises to o.rate through o.warmup updates, then falls to 0 at the last.
+double linear_rate(width_options const& o, std::int64_t updates, std::int64_t update);
 
 /// A run with o.seed in folder `out`; nothing is written where that is empty.  A run whose loss was not finite is not
 /// scored.

@@ -18,6 +18,7 @@
 #include "progress.hpp"
 #include "renames.hpp"
 #include "run_lock.hpp"
+#include "training.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::apps {
@@ -89,8 +90,9 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
 }
 
 /// Says what the run will take, from the planned memory and one rehearsed update.
-void announce(learner& net, run_plan const& plan, training_steps const& steps) {
-  auto const rehearse = [&] { steps.fill(0, [&](batch_part const&) { net.rehearse(); }); };
+void announce(training& t, run_plan const& plan) {
+  auto& net = t.net();
+  auto const rehearse = [&] { t.fill(0, [&](batch_part const&) { net.rehearse(); }); };
   rehearse();
   auto const start = clock::now();
   rehearse();
@@ -104,7 +106,8 @@ void announce(learner& net, run_plan const& plan, training_steps const& steps) {
 
 }  // namespace
 
-run_log train(learner& net, run_plan const& plan, training_steps const& steps) {
+run_log train(training& t, run_plan const& plan) {
+  auto& net = t.net();
   std::optional<run_lock> lock;
   if (!plan.out.empty()) lock.emplace(plan.out);
   net.initialize(plan.seed);
@@ -119,7 +122,7 @@ run_log train(learner& net, run_plan const& plan, training_steps const& steps) {
     record.notes = epoch_so_far.text();
     if (!checkpoint.empty()) net.save(checkpoint, record);
   };
-  announce(net, plan, steps);
+  announce(t, plan);
   detail::interrupt_guard const guard;
   run_log log;
   progress shown(fmt::format("{} seed {}", plan.model, plan.seed), plan.updates * plan.batch, plan.example,
@@ -131,7 +134,8 @@ run_log train(learner& net, run_plan const& plan, training_steps const& steps) {
   update_record last{};
   bool validated = false;  // since the last update
   for (std::int64_t update = begin; update < plan.updates; ++update) {
-    make_update(net, steps.fill, update, steps.rate(update));
+    make_update(
+        net, [&](std::int64_t number, auto const& use) { t.fill(number, use); }, update, t.rate(update));
     validated = false;
     bool const epoch_ends = (update + 1) % plan.epoch_updates == 0 || update + 1 == plan.updates;
     if (!epoch_ends && !detail::interrupted && (update + 1) % net.patience() != 0) continue;
@@ -156,10 +160,10 @@ run_log train(learner& net, run_plan const& plan, training_steps const& steps) {
       auto const epoch = update / plan.epoch_updates + 1;
       double const seconds = seconds_since(epoch_start),
                    mean = epoch_so_far.loss_sum / static_cast<double>(epoch_so_far.updates);
-      log.validation = steps.validate();
+      log.validation = t.validate();
       validated = true;
       metrics.add(fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.2f},{:.0f}", epoch, update + 1, mean,
-                              steps.rate(update), last.norm, log.validation, before + seconds_since(start),
+                              t.rate(update), last.norm, log.validation, before + seconds_since(start),
                               static_cast<double>((update + 1 - epoch_begin) * plan.batch) / seconds));
       epoch_so_far = {};
       save();
@@ -180,7 +184,7 @@ run_log train(learner& net, run_plan const& plan, training_steps const& steps) {
   log.losses = metrics.losses();
   log.validations = metrics.validations();
   if (!log.interrupted && !log.diverged && !validated)
-    log.validation = steps.validate();  // of weights that are no numbers nothing is asked
+    log.validation = t.validate();  // of weights that are no numbers nothing is asked
   return log;
 }
 

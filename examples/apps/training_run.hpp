@@ -3,11 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "batch_parts.hpp"
 #include "learner.hpp"
 
 namespace triad::apps {
@@ -45,15 +43,9 @@ inline char const* failure_of(run_log const& r, char const* unlearned) {
   return r.diverged ? "  failed" : r.failed ? unlearned : "";
 }
 
-/// What an update does: fill(update, use) fills the learner's batch of that number, in parts (batch_parts.hpp),
-/// rate(update) is its learning rate; validate() is what a checkpoint is worth.
-struct training_steps {
-  std::function<void(std::int64_t update, std::function<void(batch_part const&)> const& use)> fill;
-  std::function<double(std::int64_t update)> rate;
-  std::function<double()> validate;
-};
+class training;
 
-/// Trains; nothing is written where there is no folder.
-run_log train(learner& net, run_plan const& plan, training_steps const& steps);
+/// Trains by this plan; nothing is written where there is no folder.
+run_log train(training& t, run_plan const& plan);
 
 }  // namespace triad::apps

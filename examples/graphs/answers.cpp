@@ -8,6 +8,7 @@
 #include "../apps/atomic_file.hpp"
 #include "../apps/attention_names.hpp"
 #include "../apps/confusion.hpp"
+#include "../apps/in_batches.hpp"
 #include "../apps/run_folder.hpp"
 #include "proof.hpp"
 #include "training.hpp"
@@ -27,16 +28,15 @@ int most_nodes(std::vector<test_part> const& parts) {
 }
 
 void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f) {
-  for (std::size_t next = 0; next < graphs.size();) {
-    net.clear();
-    auto const first = next;
-    while (next < graphs.size() && net.add(graphs[next])) ++next;
-    if (next == first)
-      throw triad::data_error(
-          fmt::format("graph {} has {} nodes, more than the model has room for", first, graphs[first].nodes));
-    auto const& best = net.infer();
-    for (auto i = first; i < next; ++i) f(graphs[i], static_cast<int>(best[i - first]));
-  }
+  triad::apps::in_batches(
+      net, graphs.size(), [&](std::size_t i) { return net.add(graphs[i]); },
+      [&](std::size_t i) {
+        return fmt::format("graph {} has {} nodes, more than the model has room for", i, graphs[i].nodes);
+      },
+      [&](std::size_t first, std::size_t last) {
+        auto const& best = net.infer();
+        for (auto i = first; i < last; ++i) f(graphs[i], static_cast<int>(best[i - first]));
+      });
 }
 
 int answerer::operator()(labelled_graph const& graph) {

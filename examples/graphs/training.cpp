@@ -10,7 +10,6 @@
 #include "../apps/digest.hpp"
 #include "../apps/epoch_batches.hpp"
 #include "../apps/run_folder.hpp"
-#include "triad/train/schedule.hpp"
 
 namespace graphs {
 
@@ -77,9 +76,7 @@ class graph_training : public triad::apps::training {
     use({});
   }
   double rate(std::int64_t update) override {
-    triad::linear_warmup const schedule{options_.rate, static_cast<double>(options_.warmup),
-                                        static_cast<double>(epoch_updates() * options_.epochs)};
-    return schedule.rate(static_cast<std::uint64_t>(update));
+    return triad::apps::linear_rate(options_, epoch_updates() * options_.epochs, update);
   }
   double validate() override { return accuracy(*net_, dev_); }
   std::vector<triad::apps::part_scores> score() override {

@@ -93,10 +93,9 @@ class translator_training final : public triad::apps::training {
 
   double rate(std::int64_t update) override {
     auto const& o = options_;
-    auto const u = static_cast<std::uint64_t>(update);
+    if (o.schedule == "linear") return triad::apps::linear_rate(o, work_.updates(), update);
     triad::inverse_sqrt const root{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
-    triad::linear_warmup const line{o.rate, static_cast<double>(o.warmup), static_cast<double>(work_.updates())};
-    return o.schedule == "linear" ? line.rate(u) : root.rate(u);
+    return root.rate(static_cast<std::uint64_t>(update));
   }
 
   double validate() override {

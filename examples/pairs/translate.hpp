@@ -2,46 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <string>
 #include <vector>
 
+#include "../apps/in_batches.hpp"
+#include "../apps/permute.hpp"
 #include "task.hpp"
 #include "translator.hpp"
 
 namespace seq2seq {
 
-namespace detail {
-
-/// use(first, last, order) for batches that the net has got by add(i): as many as it has room for, in the given order.
-template <class Add, class Use>
-void in_batches(translator& net, std::vector<std::size_t> const& order, Add&& add, Use&& use) {
-  for (std::size_t first = 0; first < order.size();) {
-    net.clear();
-    auto last = first;
-    while (last < order.size() && add(order[last])) ++last;
-    if (last == first)
-      throw triad::data_error(
-          "sentence " + std::to_string(order[first] + 1) +
-          " has more tokens than the model was given room for; cut it, or give a larger --max-length");
-    use(first, last);
-    first = last;
-  }
+/// What is said of a sentence, by its number from 0, that has no room.
+inline std::string too_long(std::size_t sentence) {
+  return "sentence " + std::to_string(sentence + 1) +
+         " has more tokens than the model was given room for; cut it, or give a larger --max-length";
 }
-
-}  // namespace detail
 
 /// f(number of the source, its translations, best first), in no particular order.
 template <class F>
 void translate_all(translator& net, std::vector<std::vector<index_t>> const& sources, search const& how, F&& f) {
-  std::vector<std::size_t> order(sources.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return sources[a].size() > sources[b].size(); });
-  detail::in_batches(
-      net, order, [&](std::size_t i) { return net.add(sources[i]); },
+  auto const order = triad::apps::sorted(
+      sources.size(), [&](std::size_t a, std::size_t b) { return sources[a].size() > sources[b].size(); });
+  triad::apps::in_batches(
+      net, order.size(), [&](std::size_t i) { return net.add(sources[order[i]]); },
+      [&](std::size_t i) { return too_long(order[i]); },
       [&](std::size_t first, std::size_t last) {
         auto const& found = net.translate(how);
         for (auto i = first; i < last; ++i) f(order[i], found[i - first]);
@@ -63,17 +48,13 @@ inline std::vector<std::string> translations(translator& net, std::vector<text_p
 /// f(length) after each batch of the pairs: tokens of its sources and of its targets, ends included.
 template <class F>
 void for_batches(translator& net, std::vector<coded_pair> const& pairs, F&& f) {
-  std::vector<std::size_t> order(pairs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  detail::in_batches(
-      net, order, [&](std::size_t i) { return net.add(pairs[i].source, pairs[i].target); },
+  triad::apps::in_batches(
+      net, pairs.size(), [&](std::size_t i) { return net.add(pairs[i].source, pairs[i].target); }, too_long,
       [&](std::size_t first, std::size_t last) {
         pair_length sum{0, 0};
-        for (auto i = first; i < last; ++i) {
-          auto const& pair = pairs[order[i]];
-          sum.source += static_cast<index_t>(pair.source.size()) + 1,
-              sum.target += static_cast<index_t>(pair.target.size()) + 1;
-        }
+        for (auto i = first; i < last; ++i)
+          sum.source += static_cast<index_t>(pairs[i].source.size()) + 1,
+              sum.target += static_cast<index_t>(pairs[i].target.size()) + 1;
         f(sum);
       });
 }

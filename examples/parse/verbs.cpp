@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 #include <utility>
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/confusion.hpp"
 #include "../apps/json_lines.hpp"
+#include "../apps/permute.hpp"
 #include "../apps/svg_arcs.hpp"
 #include "../apps/table.hpp"
 #include "program.hpp"
@@ -134,11 +134,8 @@ int explain(options const& o) {
         };
         triad::apps::text_table table({"word", "head", "relation", "", "likeliest heads"});
         for (std::size_t i = 0; i < n; ++i) {
-          std::vector<std::size_t> order(n);
-          std::iota(order.begin(), order.end(), std::size_t{0});
-          std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return tree.parents[i * n + a] > tree.parents[i * n + b];
-          });
+          auto const order = triad::apps::sorted(
+              n, [&](std::size_t a, std::size_t b) { return tree.parents[i * n + a] > tree.parents[i * n + b]; });
           std::string likeliest;
           for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
             likeliest += fmt::format("{}{} {:.3f}", k > 0 ? "  " : "", name(i, order[k]),
