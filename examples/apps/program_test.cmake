@@ -1,4 +1,7 @@
-# What the tests of programs share.  PROGRAM is the program, FOLDER a folder of the test's own.
+# What the tests of programs share.  PROGRAM is the program, FOLDER a folder of the test's own, which this empties.
+file(REMOVE_RECURSE ${FOLDER})
+file(MAKE_DIRECTORY ${FOLDER})
+
 function(run expected)
   execute_process(COMMAND ${PROGRAM} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status MATCHES "^(${expected})$")

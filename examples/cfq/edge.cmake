@@ -1,6 +1,4 @@
 # The Edge Transformer from question to query: batches in one part or in several, its forms, and what it is asked and refuses.
-file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER}/data)
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 set(train "")

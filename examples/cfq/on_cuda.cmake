@@ -1,7 +1,6 @@
 # The program on a GPU, or on its stand-in: a model learns something and is asked; what is common to both programs is tested in cognition.
-file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER}/data ${FOLDER}/published)
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
+file(MAKE_DIRECTORY ${FOLDER}/data ${FOLDER}/published)
 
 file(WRITE ${FOLDER}/data/train.tsv "Did M0 marry M1\tSELECT count ( * ) WHERE { M0 spouse M1 }\nWas M0 M2\tSELECT count ( * ) WHERE { M0 is M2 }\n")
 set(arguments train --preset smoke --width 8 --data ${FOLDER}/data --updates 8 --evaluate-every 4 --max-length 12)

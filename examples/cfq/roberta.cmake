@@ -1,7 +1,6 @@
 # A pre-trained encoder: a small one of random values, fine-tuned, asked, and refused where it does not fit.
-file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER}/data ${FOLDER}/published ${FOLDER}/other ${FOLDER}/empty)
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
+file(MAKE_DIRECTORY ${FOLDER}/data ${FOLDER}/published ${FOLDER}/other ${FOLDER}/empty)
 make_roberta(published 100)
 make_roberta(other 200)
 

@@ -1,6 +1,4 @@
 # Every verb of the program once, on a few questions of our own.
-file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER}/data)
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 set(train "")

@@ -1,10 +1,7 @@
 # The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout included; a run begun there goes on
 # on the reference; every verb answers.
-file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER})
-set(arguments train --preset smoke --dropout 0.1 --epochs 40 --chains 1280 --test-size 2)  # an update an epoch
-
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
+set(arguments train --preset smoke --dropout 0.1 --epochs 40 --chains 1280 --test-size 2)  # an update an epoch
 
 run("0|3" ${arguments} --backend reference --out ${FOLDER}/plain)
 run("0|3" ${arguments} --backend cuda --out ${FOLDER}/device)

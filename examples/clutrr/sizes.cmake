@@ -1,5 +1,4 @@
 # Checkpoints that describe no model.
-file(REMOVE_RECURSE ${FOLDER})
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/sizes_test.cmake)
 

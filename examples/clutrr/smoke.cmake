@@ -1,5 +1,4 @@
 # Every verb of the program once, on small things: train, interrupt-free resume, evaluate, predict, explain, generate.
-file(REMOVE_RECURSE ${FOLDER})
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 run(3 train --preset smoke --width 24 --heads 3 --attention attention-ablation --train-lengths 2,4 --out ${FOLDER}/run)  # too short to learn: the program says that the run failed

@@ -1,6 +1,4 @@
 # The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout included, and the same translations.
-file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER})
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 set(arguments train --preset smoke --dropout 0.1 --width 8 --test-size 2 --updates 20 --evaluate-every 4 --max-length 12)

@@ -1,5 +1,4 @@
 # Every verb of the program once, on small things: train, resume, evaluate, predict, explain, generate.
-file(REMOVE_RECURSE ${FOLDER})
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 set(files metrics.csv config.toml model.safetensors scores.csv test.hypotheses.txt gen.hypotheses.txt plots/loss.svg plots/validation.svg)

@@ -1,5 +1,4 @@
 # Every verb of the program once, on grid relations: train, resume, evaluate, predict, explain, inspect; and bad lines.
-file(REMOVE_RECURSE ${FOLDER})
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 # Paths right and up: two nodes are apart to the right, above, or both.

@@ -1,5 +1,4 @@
 # Every verb of the program once, on JSON lines; the same data in columns; and bad lines.
-file(REMOVE_RECURSE ${FOLDER})
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 set(text "")

@@ -1,5 +1,4 @@
 # Every verb of `cfq --task parse` once, on a few questions of our own.
-file(REMOVE_RECURSE ${FOLDER})
 include(${CMAKE_CURRENT_LIST_DIR}/../../apps/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/questions.cmake)
 write_questions(${FOLDER}/data)
