@@ -73,13 +73,13 @@ nlohmann::json read_json_line(std::string const& line) {
   return value;
 }
 
-void read_json_lines(std::string const& path, std::function<void(nlohmann::json const&)> const& read) {
+void read_json_lines(std::string const& path, json_line_reader const& read) {
   bool any = false;
   each_line(path, [&](std::string const& line) {
     if (is_blank(line)) return;
     any = true;
     try {
-      read(read_json_line(line));
+      read(read_json_line(line), line);
     } catch (nlohmann::json::exception const& e) {  // a value of another type than the reader took it for
       throw data_error(e.what());
     }

@@ -26,8 +26,12 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
 /// Whether a line says nothing: such lines are passed over.
 inline bool is_blank(std::string const& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
-/// read(value) for each line of a file, or of one text.  Throws data_error with file and line.
-void read_json_lines(std::string const& path, std::function<void(nlohmann::json const&)> const& read);
+/// read(value), or read(value, line), for each line of a file, or of one text.  Throws data_error with file and line.
+using json_line_reader = std::function<void(nlohmann::json const& value, std::string const& line)>;
+void read_json_lines(std::string const& path, json_line_reader const& read);
+inline void read_json_lines(std::string const& path, std::function<void(nlohmann::json const&)> const& read) {
+  read_json_lines(path, [&](nlohmann::json const& value, std::string const&) { read(value); });
+}
 nlohmann::json read_json_line(std::string const& line);
 
 /// A member of an object, of this type; an integer is whole and in T's range.  Throws data_error that names it.

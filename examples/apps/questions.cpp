@@ -2,6 +2,7 @@
 #include "questions.hpp"
 
 #include <cstdio>
+#include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -16,25 +17,31 @@ void questions::each(option_list& f, std::string const& what) {
   f("file", &file, "A file of them, one a line, gzipped or not").only({"predict"}).existing_file();
 }
 
-void questions::answer(std::function<void(std::string const&)> const& answer) const {
+void questions::answer(std::function<void(std::string const&)> const& answer,
+                       std::function<void(refused_question const&)> const& refused) const {
   if (!given.empty() && !file.empty())
     throw data_error("questions on the command line and --file are two ways to ask: give one");
+  long number = 0;
   auto const ask = [&](std::string const& question, std::string const& place) {
+    auto const refuse = [&](std::exception const& e) {
+      auto const what = place + ": " + e.what();
+      if (!refused) throw data_error(what);
+      refused({number, question, what});
+    };
     try {
       answer(question);
     } catch (data_error const& e) {
-      throw data_error(place + ": " + e.what());
+      refuse(e);
     } catch (nlohmann::json::exception const& e) {  // a value of another type than was expected
-      throw data_error(place + ": " + e.what());
+      refuse(e);
     }
     std::fflush(stdout);  // a program may wait for it
   };
-  long number = 0;
   if (!given.empty()) {
     for (auto const& question : given) ask(question, "question " + std::to_string(++number));
   } else if (!file.empty()) {
     text::gz_lines lines(file);
-    for (std::string line; lines.next(line);) ask(line, file + ":" + std::to_string(lines.number()));
+    for (std::string line; lines.next(line);) ask(line, file + ":" + std::to_string(number = lines.number()));
   } else {
     for (std::string line; std::getline(std::cin, line);) {
       text::trim_line(line, ++number == 1);

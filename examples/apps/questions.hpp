@@ -10,6 +10,13 @@
 
 namespace triad::apps {
 
+/// One that could not be answered; what: with where it stands.
+struct refused_question {
+  long number;  // from 1
+  std::string const& text;
+  std::string what;
+};
+
 struct questions {
   std::vector<std::string> given;
   std::string file;
@@ -18,8 +25,9 @@ struct questions {
   void each(option_list& f, std::string const& what);
 
   /// answer(question) for the arguments; else for each line of the file; else of standard input.  What is wrong with
-  /// one is told with where it stands.
-  void answer(std::function<void(std::string const&)> const& answer) const;
+  /// one is told with where it stands: thrown, or, where there is `refused`, given to it, and the others are answered.
+  void answer(std::function<void(std::string const&)> const& answer,
+              std::function<void(refused_question const&)> const& refused = {}) const;
 };
 
 }  // namespace triad::apps

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "kinds.hpp"
-#include "rows.hpp"
 #include "sentences.hpp"
+#include "splits.hpp"
 #include "transform.hpp"
 #include "triad/core/random.hpp"
 
@@ -93,9 +93,9 @@ class generator {
 /// All splits of a task.
 inline data_set generate_data(generator_options const& settings, depth_limit const& limit = {}) {
   generator drawn(settings);
-  data_set data;
+  auto data = no_rows();
   for (auto const s : splits)
-    for (auto& r : drawn.rows(s)) limit.add(std::move(r), data[s]);
+    for (auto& r : drawn.rows(s)) limit.add(std::move(r), part_of(data, s));
   return data;
 }
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "rows.hpp"
+#include "splits.hpp"
 #include "triad/core/random.hpp"
 
 namespace tree_transforms {

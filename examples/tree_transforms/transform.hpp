@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "rows.hpp"
 #include "sentences.hpp"
 
 namespace tree_transforms {

@@ -19,7 +19,7 @@
 #include "../../examples/apps/run_folder.hpp"
 #include "../../examples/apps/run_lock.hpp"
 #include "../../examples/apps/seed_means.hpp"
-#include "../../examples/tree_transforms/report.hpp"
+#include "../../examples/trees/report.hpp"
 #include "tests/catch.hpp"
 
 namespace {
@@ -216,14 +216,14 @@ TEST_CASE("a mean is over the runs that came to an end, and says which did not a
 
 TEST_CASE(
     "the table of trees has a diverged run without figures, and beside the mean of all that of those that learned") {
-  using namespace tree_transforms;
+  using namespace trees;
   auto const run = [](std::int64_t right) {
     seed_tallies r;
-    for (auto& t : r.found) t.rows = 10, t.whole = right;
+    for (auto const* title : {"train", "test"}) r.found.push_back({title, {.rows = 10, .whole = right}});
     r.failed = has_failed(r.found);
     return r;
   };
-  seed_tallies lost;
+  seed_tallies lost{{{"train"}, {"test"}}};
   lost.diverged = lost.failed = true;
   auto const text = table_of({run(10), lost, run(2)}, 1);
   auto const line = [&](std::string const& begin) {

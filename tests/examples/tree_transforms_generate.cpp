@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tree_transforms/generate.hpp"
-#include "tree_transforms/read.hpp"
+#include "tree_transforms/data.hpp"
 
 namespace {
 
@@ -173,18 +172,20 @@ TEST_CASE(
     generator_options settings{facts.which, false, 200, 50, 3};
     auto const one = generate_data(settings), same = generate_data(settings);
     for (auto const s : splits) {
-      CHECK(one[s].rows == same[s].rows);
-      CHECK(static_cast<index_t>(one[s].rows.size()) == (s == split::train ? 200 : 50));
+      CHECK(part_of(one, s).rows == part_of(same, s).rows);
+      CHECK(static_cast<index_t>(part_of(one, s).rows.size()) == (s == split::train ? 200 : 50));
     }
     settings.test_rows = 10;
-    CHECK(generate_data(settings)[split::train].rows == one[split::train].rows);
+    CHECK(part_of(generate_data(settings), split::train).rows == part_of(one, split::train).rows);
     settings.seed = 4;
-    CHECK_FALSE(generate_data(settings)[split::train].rows == one[split::train].rows);
+    CHECK_FALSE(part_of(generate_data(settings), split::train).rows == part_of(one, split::train).rows);
   }
 }
 
 TEST_CASE("the first rows of seed 1 are what they were when results were written down") {
-  auto const first = [](kind k) { return to_json_line(generate_data({k, false, 1, 0, 1})[split::train].rows.at(0)); };
+  auto const first = [](kind k) {
+    return to_json_line(part_of(generate_data({k, false, 1, 0, 1}), split::train).rows.at(0));
+  };
   CHECK(
       first(kind::active_logical) ==
       R"_({"source":"( S ( NP ( DET a ) ( AP ( ADJ happy ) ( AP ( N goat ) ) ) ) ( VP ( V watched ) ( NP ( DET our ) ( AP ( ADJ hot ) ( AP ( N leopard ) ) ) ) ) )",)_"
@@ -210,7 +211,7 @@ TEST_CASE("generated data of the published sizes have the published distribution
   auto const data = generate_data({.task = e.task});
   std::set<std::string> all;
   for (auto const s : splits) {
-    auto const& rows = data[s].rows;
+    auto const& rows = part_of(data, s).rows;
     std::vector<sentence> sentences;
     double said_first = 0, active = 0;
     for (auto const& r : rows) {
@@ -235,11 +236,11 @@ TEST_CASE("generated data of the published sizes have the published distribution
     }
   }
   CHECK(all.size() == 15000);
-  CHECK(measured(data[split::train].rows) == size_of_split{e.tokens, e.depth});
-  CHECK(measured(data[split::dev].rows) == size_of_split{e.tokens, e.depth});
-  CHECK(measured(data[split::test].rows) == size_of_split{e.tokens, e.depth});
-  CHECK(measured(data[split::ood_new].rows) == size_of_split{e.new_tokens, e.depth});
-  CHECK(measured(data[split::ood_long].rows) == size_of_split{e.tokens, e.long_depth});
+  CHECK(measured(part_of(data, split::train).rows) == size_of_split{e.tokens, e.depth});
+  CHECK(measured(part_of(data, split::dev).rows) == size_of_split{e.tokens, e.depth});
+  CHECK(measured(part_of(data, split::test).rows) == size_of_split{e.tokens, e.depth});
+  CHECK(measured(part_of(data, split::ood_new).rows) == size_of_split{e.new_tokens, e.depth});
+  CHECK(measured(part_of(data, split::ood_long).rows) == size_of_split{e.tokens, e.long_depth});
 }
 
 TEST_CASE("a sentence that is drawn again is drawn anew") {
@@ -268,8 +269,8 @@ TEST_CASE("a sentence that is drawn again is drawn anew") {
 TEST_CASE("one way is from the sentence to the logical form") {
   for (auto const k : {kind::active_logical, kind::passive_logical}) {
     auto const data = generate_data({k, true, 100, 0, 1});
-    CHECK(data[split::train].rows.size() == 100);
-    for (auto const& r : data[split::train].rows) CHECK(r.target.label() == "LF");
+    CHECK(part_of(data, split::train).rows.size() == 100);
+    for (auto const& r : part_of(data, split::train).rows) CHECK(r.target.label() == "LF");
   }
 }
 
@@ -282,7 +283,7 @@ TEST_CASE(
     std::vector<sentence> sentences;
     std::map<std::size_t, double> steps;
     double active = 0;
-    for (auto const& r : data[s].rows) {
+    for (auto const& r : part_of(data, s).rows) {
       auto const& root = r.source.label();
       REQUIRE(std::find(functions.begin(), functions.end(), root) != functions.end());
       auto const tree =
@@ -310,9 +311,9 @@ TEST_CASE(
   CHECK(all.size() == 15000);
   CHECK(used.size() == 18);  // the others have no result on any such tree
   // The paper counts 22 tokens more, and the same depths.
-  CHECK(measured(data[split::train].rows) == size_of_split{120, 10});
-  CHECK(measured(data[split::ood_new].rows) == size_of_split{131, 10});
-  CHECK(measured(data[split::ood_long].rows) == size_of_split{120, 12});
+  CHECK(measured(part_of(data, split::train).rows) == size_of_split{120, 10});
+  CHECK(measured(part_of(data, split::ood_new).rows) == size_of_split{131, 10});
+  CHECK(measured(part_of(data, split::ood_long).rows) == size_of_split{120, 12});
 }
 
 TEST_CASE(
@@ -329,9 +330,9 @@ TEST_CASE(
   std::set<std::string> all;
   for (auto const s : splits) {
     CAPTURE(name_of(s));
-    auto const& rows = active[s].rows;
+    auto const& rows = part_of(active, s).rows;
     REQUIRE(rows.size() == (s == split::train ? 10000 : 1250));
-    if (derived) REQUIRE(passive[s].rows.size() == rows.size());
+    if (derived) REQUIRE(part_of(passive, s).rows.size() == rows.size());
     std::vector<sentence> sentences;
     double said_first = 0;
     std::size_t other = 0;
@@ -343,16 +344,18 @@ TEST_CASE(
       all.insert(text_of(*found));
       if (!derived) continue;
       auto const was = tree_of(*found, form::passive), logical = tree_of(*found, form::logical);
-      other += (rows[i].source.label() == "S" ? row{was, logical} : row{logical, was}) == passive[s].rows[i] ? 0 : 1;
+      other += (rows[i].source.label() == "S" ? row{was, logical} : row{logical, was}) == part_of(passive, s).rows[i]
+                   ? 0
+                   : 1;
     }
     CHECK(other == 0);
     check_distribution(sentences, s);
     check_share("to the logical form", said_first, static_cast<double>(rows.size()), 0.5);
   }
   CHECK(all.size() == 15000);
-  CHECK(measured(active[split::train].rows) == size_of_split{99, 8});
-  CHECK(measured(active[split::ood_new].rows) == size_of_split{110, 8});
-  CHECK(measured(active[split::ood_long].rows) == size_of_split{99, 10});
+  CHECK(measured(part_of(active, split::train).rows) == size_of_split{99, 8});
+  CHECK(measured(part_of(active, split::ood_new).rows) == size_of_split{110, 8});
+  CHECK(measured(part_of(active, split::ood_long).rows) == size_of_split{99, 10});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// tree-transforms explain: the program that a machine runs on one tree, or the programs of a whole split.
+// explain, of every tree-to-tree program: the program that a machine runs on one tree, or the programs of a whole part.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -7,41 +7,31 @@
 
 #include "../apps/atomic_file.hpp"
 #include "drawing.hpp"
+#include "program.hpp"
 #include "score.hpp"
 #include "trained.hpp"
-#include "verbs.hpp"
 
-namespace tree_transforms {
+namespace trees {
 namespace {
 
-split split_called(std::string const& name) {
-  return *std::find_if(splits.begin(), splits.end(),
-                       [&](split s) { return name == name_of(s); });  // the command line takes no other name
-}
-
 /// The row's source, and its target to compare with.
-row chosen_row(trained const& model, options const& o) {
+row chosen_row(program_options const& o, program_maker const& make) {
   if (!o.tree.empty()) return {triad::parse_tree(o.tree), {}};
-  auto const data = model.rows();
-  auto const& rows = data[split_called(o.split)].rows;
-  if (static_cast<std::size_t>(o.row) > rows.size())
-    throw triad::data_error("there is no row " + std::to_string(o.row) + " in " + o.split + ": it has " +
-                            std::to_string(rows.size()));
-  return rows[static_cast<std::size_t>(o.row) - 1];
+  auto const p = make(true);
+  auto const& part = part_called(p.data, o.split);
+  if (static_cast<std::size_t>(o.row) > part.rows.size())
+    throw triad::data_error("there is no row " + std::to_string(o.row) + " in " + part.name + ": it has " +
+                            std::to_string(part.rows.size()));
+  return part.rows[static_cast<std::size_t>(o.row) - 1];
 }
 
-void explain_one(trained& model, options const& o) {
-  auto const given = chosen_row(model, o);
-  auto const source = model.numbered(given.source);
-  placed_rows rows;
-  rows.add({given.source, given.source}, model.labels);
-  model.net->clear();
-  model.net->add(rows[0]);
+void explain_one(trained& model, program_options const& o, program_maker const& make) {
+  auto const given = chosen_row(o, make);
   auto const& positions = model.net->positions();
-  auto const symbols = model.net->infer();
+  auto const symbols = model.answer(given.source);
   std::vector<index_t> const answer(symbols.begin(), symbols.end());  // at every position, as evaluate counts
   auto const said = model.net->traced(true).front();
-  auto const e = explain_trace(source, said, model.labels, positions, answer);
+  auto const e = explain_trace(model.numbered(given.source), said, model.labels, positions, answer);
   fmt::print("{}", to_text(e));
   if (!given.target.empty())
     fmt::print("{}\n", answer == symbols_of(model.numbered(given.target), positions)
@@ -54,15 +44,16 @@ void explain_one(trained& model, options const& o) {
   }
 }
 
-void explain_split(trained& model, options const& o) {
+void explain_part(trained& model, program_options const& o, program_maker const& make) {
   constexpr std::size_t most_shown = 20;
-  auto const s = split_called(o.split);
-  auto const rows = model.placed(model.rows()[s], s);
-  if (rows.size() == 0) throw triad::data_error("there is no row in " + o.split);
+  auto const p = make(true);
+  auto const& part = part_called(p.data, o.split);
+  auto const rows = model.placed(part);
+  if (rows.size() == 0) throw triad::data_error("there is no row in " + part.name);
   tally own;
   auto const t = score_programs(*model.net, rows, model.labels, o.threshold, own);
   auto const of_rows = [&](std::int64_t some) { return std::to_string(some) + " of " + std::to_string(t.rows); };
-  fmt::print("{}: the machine is right about {} rows, the likeliest choices of its steps about {}\n", o.split,
+  fmt::print("{}: the machine is right about {} rows, the likeliest choices of its steps about {}\n", part.name,
              of_rows(own.whole), of_rows(t.discrete));
   fmt::print(
       "a program, each choice of weight {:.2f} or more: {} rows; agrees with the machine: {} of them; right: {}\n",
@@ -80,17 +71,17 @@ void explain_split(trained& model, options const& o) {
 
 }  // namespace
 
-int explain(options const& o) {
+int explain(program_options& o, program_maker const& make) {
   bool const one = !o.tree.empty() || o.row > 0;
   if (!one && !(o.json.empty() && o.dot.empty() && o.svg.empty()))
     throw triad::data_error(
         "--json, --dot and --svg are about one tree: give it with --tree, or choose one with --split and --row");
   trained model(o, one ? 1 : 16);
   if (one)
-    explain_one(model, o);
+    explain_one(model, o, make);
   else
-    explain_split(model, o);
+    explain_part(model, o, make);
   return 0;
 }
 
-}  // namespace tree_transforms
+}  // namespace trees

@@ -12,13 +12,11 @@
 
 #include "../apps/learner_on.hpp"
 #include "models.hpp"
-#include "noise.hpp"
-#include "temperature.hpp"
 #include "triad/batches/tree_loader.hpp"
 #include "triad/models/tree_trace.hpp"
 #include "triad/tree/bind.hpp"
 
-namespace tree_transforms {
+namespace trees {
 
 /// Roles: what the model's interpreter has views of, or nothing.
 template <class Model, class Ex, class Roles>
@@ -142,4 +140,4 @@ std::unique_ptr<machine> machine::make(Ex ex, options const& o, room const& z) {
   return std::make_unique<machine_on<model, Ex, roles>>(std::move(ex), m, std::move(all), positions, o, z);
 }
 
-}  // namespace tree_transforms
+}  // namespace trees

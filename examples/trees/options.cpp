@@ -1,48 +1,31 @@
-// The list of options.
+// The list of options, and which of them go together.
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include <limits>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "../apps/record.hpp"
+#include "program.hpp"
 #include "trained.hpp"
 #include "triad/io/json_read.hpp"
 
-namespace tree_transforms {
+namespace trees {
 
 void options::each(triad::apps::option_list& f) {
-  std::set<std::string> const generate{"generate"}, asked{"evaluate", "explain"};
   std::vector<std::string> const ways{"softmax", "gumbel", "gumbel-released"};
-  f("preset", &preset, "paper, small, smoke").one_of({"paper", "small", "smoke"}).free();
-  f("task", &task, "car-cdr-seq, active-logical, passive-logical, active-passive-logical")
-      .also(generate)
-      .one_of({"car-cdr-seq", "active-logical", "passive-logical", "active-passive-logical"})
-      .shapes();
-  f("one-way", &one_way, "To logical forms alone, also where the task goes both ways").seldom().also(generate).shapes();
-  f("rows", &rows, "Generated: training rows").also(generate).positive().shapes().within(1, [] {
-    return std::numeric_limits<int>::max();
-  });
-  f("data-seed", &data_seed, "Generated: of the rows").seldom().also(generate).shapes();
-  f("data", &data,
-    "Folder with train, validation, test, ood_new and ood_long as .jsonl, gzipped or not; without it, generated rows")
-      .also(asked)
-      .path();
-  f("test-size", &test_size, "Generated: rows of each split but train")
-      .seldom()
-      .also({"evaluate", "explain", "generate"})
-      .positive()
-      .free();
+  auto const zero = by_task.empty() ? std::string() : "; 0: " + by_task;
   f("skip-deeper", &skip_deeper,
     "Leave rows out whose trees are too deep, as the released program does, instead of refusing them")
       .seldom()
-      .also(asked);
+      .also({"evaluate", "explain"});
   // A machine has no layers to tie.
   triad::apps::option_list common;
   stack_options::each(common);
   for (auto const& one : common.all())
     if (one.name != "tied") f(one.name, one.value, one.about) = one;
   f("model", &model, "tree-machine").one_of({"tree-machine"}).shapes();
-  f("steps", &steps, "Steps of the machine; 0: the paper's for the task").between(0, 64).shapes().within(1, [] {
+  f("steps", &steps, "Steps of the machine" + zero).between(zero.empty() ? 1 : 0, 64).shapes().within(1, [] {
     return 64;
   });
   f("depth", &depth, "Of trees at most, a root alone has 1; roles are as deep as the data's deepest tree")
@@ -81,25 +64,29 @@ void options::each(triad::apps::option_list& f) {
       .not_negative()
       .free(cooling == 0);
   f("updates", &updates, "Batches to train on").positive();
-  f("batch", &batch, "Rows of a batch; 0: the paper's for the task").not_negative();
+  auto& rows = f("batch", &batch, "Rows of a batch" + zero);
+  zero.empty() ? rows.positive() : rows.not_negative();
   f("weight-decay", &decay, "Weight decay of AdamW, of all parameters").seldom().not_negative();
   f("beta1", &beta1, "Of AdamW").seldom().between(0.0, 0.9999);
   f("beta2", &beta2, "Of AdamW").seldom().between(0.0, 0.99999);
   f("train-sample", &train_sample, "Training rows that are scored at the end; 0: all").seldom().not_negative().free();
+}
 
+void program_options::each(triad::apps::option_list& f) {
+  options::each(f);
+  auto const parts = part_names.empty() ? "train, dev, test, or NAME of test_NAME; without it, the first test"
+                                        : fmt::format("{}", fmt::join(part_names, ", "));
   f("threshold", &threshold, "A program is extracted where each of its choices has this weight")
-      .only(asked)
+      .only({"evaluate", "explain"})
       .between(0.0, 1.0);
   f("discrete", &discrete, "Also run each step's likeliest choices on trees of symbols").only({"evaluate"});
   f("programs", &programs, "Also extract programs, run them, and count where they agree with the machine")
       .only({"evaluate"});
   f("tree", &tree, "( LABEL child child )").only({"predict"}).question();
   f("json", &as_json, "One JSON object a line").only({"predict"});
+  questions.each(f, "A tree, as --tree has it, or {\"source\": \"( ... )\"}");
   f("tree", &tree, "( LABEL child child ): what the machine does with it").only({"explain"}).question();
-  f("split", &split, "Of the data: train, validation, test, ood_new, ood_long")
-      .only({"explain"})
-      .one_of({"train", "validation", "test", "ood_new", "ood_long"})
-      .excludes("tree");
+  f("split", &split, "Of the data: " + parts).only({"explain"}).one_of(part_names).excludes("tree");
   f("row", &row, "What the machine does with this row of the split, from 1; without it, the programs of all")
       .only({"explain"})
       .positive()
@@ -107,7 +94,6 @@ void options::each(triad::apps::option_list& f) {
   f("json", &json, "File for every weight of every step").only({"explain"});
   f("dot", &dot, "File for Graphviz: steps and the trees they take").only({"explain"});
   f("svg", &svg, "File for a drawing of all trees").only({"explain"});
-  f("out", &out, "Folder of the new data set").only(generate).required();
 }
 
 std::map<std::string, std::string> options::more_shapes() const {
@@ -122,6 +108,24 @@ std::string choice_in(nlohmann::json const& choice, char const* what) {
   return named == "softmax" || named == "gumbel" || released ? named.get<std::string>() : std::string();
 }
 
+void options::settle() {
+  // --choice on the command line is about both: a config file's line about one of them gives way to it.
+  if (given.contains("choice")) {
+    if (configured.contains("operation-choice")) operation_choice.clear();
+    if (configured.contains("argument-choice")) argument_choice.clear();
+  }
+  if (cooling > 0 && choice_of_operations(*this) != "softmax" && choice_of_arguments(*this) != "softmax")
+    throw triad::data_error(
+        "--temperature and --cooling are about --choice softmax; that of gumbel falls as the released program's: "
+        "give --temperature 1 --cooling 0");
+  if (cooling > updates)
+    throw triad::data_error(
+        "--cooling " + std::to_string(cooling) + " is longer than the run of --updates " + std::to_string(updates) +
+        ", which would end with choices that are softer than those of an evaluation: give a smaller --cooling");
+  if ((temperature > 1) != (cooling > 0))
+    throw triad::data_error("--temperature above 1 and --cooling, the updates until it is 1, go together");
+}
+
 void options::restored(triad::checkpoint const& file) {
   stack_options::restored(file);
   depth = file.setting("depth", 1, 24);
@@ -131,7 +135,7 @@ void options::restored(triad::checkpoint const& file) {
   if (operation_choice.empty() || argument_choice.empty())
     throw triad::data_error(file.tensors().file() + ": setting 'choice' is " + triad::quoted(kept) +
                             ", which is no way to choose; it was written by another program");
-  settle(*this);
+  settle();
 }
 
-}  // namespace tree_transforms
+}  // namespace trees

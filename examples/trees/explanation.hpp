@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "rows.hpp"
+#include "data.hpp"
 #include "triad/tree/explanation.hpp"
 #include "triad/tree/s_expression.hpp"
 
-namespace tree_transforms {
+namespace trees {
 
 using triad::explained_step;
 using explanation = triad::tree_explanation;
@@ -101,4 +101,4 @@ inline std::string to_dot(explanation const& e) {
   return text + "}\n";
 }
 
-}  // namespace tree_transforms
+}  // namespace trees

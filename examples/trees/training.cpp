@@ -1,23 +1,24 @@
-// tree-transforms train: one run for each seed, then whole trees that are right, on all splits.
+// train, of every tree-to-tree program: one run for each seed, then whole trees that are right, in all parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "../apps/training.hpp"
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "../apps/atomic_file.hpp"
+#include "program.hpp"
 #include "report.hpp"
 #include "trained.hpp"
+#include "training_data.hpp"
 #include "triad/train/schedule.hpp"
-#include "verbs.hpp"
 
-namespace tree_transforms {
+namespace trees {
 namespace {
 
 /// One seed's run.
 class machine_training final : public triad::apps::training {
  public:
-  machine_training(options const& o, task const& work, split_tallies& found)
+  machine_training(options const& o, training_data const& work, part_tallies& found)
       : options_(o),
         work_(work),
         batches_(work.batches(o.seed)),
@@ -34,7 +35,7 @@ class machine_training final : public triad::apps::training {
   triad::apps::run_plan plan() override {
     return {.model = options_.model,
             .updates = work_.updates(),
-            .epoch_updates = work_.epoch_updates(),
+            .epoch_updates = options_.evaluate_every > 0 ? options_.evaluate_every : work_.epoch_updates(),
             .batch = options_.batch,
             .example = "trees",
             .record = record_of(options_, depth_, work_.labels()),
@@ -42,7 +43,7 @@ class machine_training final : public triad::apps::training {
   }
   void fill(std::int64_t update, std::function<void(triad::apps::batch_part const&)> const& use) override {
     net_->clear();
-    for (auto const i : batches_.batch(update)) net_->add(work_.placed(split::train)[static_cast<index_t>(i)]);
+    for (auto const i : batches_.batch(update)) net_->add(work_.train()[static_cast<index_t>(i)]);
     use({});
   }
   double rate(std::int64_t update) override {
@@ -51,13 +52,15 @@ class machine_training final : public triad::apps::training {
                                           static_cast<std::uint64_t>(work_.epochs())};
     return schedule.rate(static_cast<std::uint64_t>(update));
   }
-  double validate() override { return tree_transforms::score(*net_, work_.placed(split::dev)).accuracy(); }
+  double validate() override { return trees::score(*net_, work_.measured()).accuracy(); }
   std::vector<triad::apps::part_scores> score() override {
     std::vector<triad::apps::part_scores> scores;
-    for (auto const s : splits) {
-      auto& t = found_[static_cast<std::size_t>(s)];
-      t = tree_transforms::score(*net_, work_.placed(s), s == split::train ? options_.train_sample : 0);
-      if (t.rows > 0) scores.push_back({name_of(s), {{"whole trees", t.accuracy()}, {"partial", t.partial()}}, t.rows});
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      auto& t = found_[i].found;
+      t = trees::score(*net_, work_.placed(i), i == 0 ? options_.train_sample : 0);
+      if (t.rows > 0)
+        scores.push_back(
+            {work_.data().parts[i].name, {{"whole trees", t.accuracy()}, {"partial", t.partial()}}, t.rows});
     }
     return scores;
   }
@@ -65,31 +68,35 @@ class machine_training final : public triad::apps::training {
 
  private:
   options const& options_;
-  task const& work_;
+  training_data const& work_;
   triad::apps::epoch_batches batches_;
-  split_tallies& found_;
+  part_tallies& found_;
   index_t depth_;
   std::unique_ptr<machine> net_;
 };
 
 }  // namespace
 
-int train(options& o) {
-  settle(o);
+int train(program_options& o, program_maker const& make) {
+  o.settle();
   if (o.width % o.heads != 0)
     throw triad::data_error(fmt::format("--width {} is no multiple of --heads {}", o.width, o.heads));
   triad::apps::run_folder const folder(o.out);
-  task const work(o);
-  fmt::print("{}: {} training rows, {} labels, trees of depth {}{}\n", o.task, work.placed(split::train).size(),
+  auto p = make(false);
+  training_data const work(o, std::move(p.data));
+  fmt::print("{}: {} training rows, {} labels, trees of depth {}{}\n", p.name, work.train().size(),
              work.labels().size() - 1, work.depth(),
              work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
+  if (work.data().dev().rows.empty())
+    fmt::print("  no {} part: checkpoints are measured on {} of the training rows\n", work.data().dev().name,
+               work.measured().size());
   bool const several = o.seeds > 1;
-  split_tallies now{};
+  part_tallies now;
   std::vector<seed_tallies> found;
   auto const runs = triad::apps::train_seeds(
       o, o.out,
       [&](std::string const&) {
-        now = {};
+        now = tallies_of(work.data());
         return std::make_unique<machine_training>(o, work, now);
       },
       [&](triad::apps::scored_run const& r) {
@@ -114,4 +121,4 @@ int train(options& o) {
   return triad::apps::status_of(*runs);
 }
 
-}  // namespace tree_transforms
+}  // namespace trees

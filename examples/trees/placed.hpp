@@ -10,24 +10,13 @@
 #include <span>
 #include <vector>
 
-#include "rows.hpp"
+#include "data.hpp"
+#include "machine.hpp"
 #include "triad/tree/paths.hpp"
 #include "triad/tree/placement.hpp"
 #include "triad/tree/vocabulary.hpp"
 
-namespace tree_transforms {
-
-struct placed_node {
-  index_t position, filler;  // filler: of a vocabulary, never 0
-  bool operator==(placed_node const&) const = default;
-};
-
-/// In the order of positions.
-using placed_tree = std::span<placed_node const>;
-
-struct placed_row {
-  placed_tree source, target;
-};
+namespace trees {
 
 /// The trees of many rows, one behind the other.
 class placed_rows {
@@ -42,15 +31,6 @@ class placed_rows {
   void add(row const& r, triad::vocabulary const& labels) {
     place(r.source, labels);
     place(r.target, labels);
-  }
-  /// Nodes of the largest tree.
-  index_t most_nodes() const {
-    std::size_t most = 0, begin = 0;
-    for (auto const end : ends_) {
-      most = std::max(most, end - begin);
-      begin = end;
-    }
-    return static_cast<index_t>(most);
   }
 
  private:
@@ -69,4 +49,4 @@ class placed_rows {
   std::vector<std::size_t> ends_;  // source, target, source, target, ...
 };
 
-}  // namespace tree_transforms
+}  // namespace trees

@@ -13,7 +13,7 @@
 #include "../apps/svg_plot.hpp"
 #include "explanation.hpp"
 
-namespace tree_transforms {
+namespace trees {
 
 struct tree_layout {
   struct place {
@@ -113,4 +113,4 @@ inline std::string to_svg(explanation const& e) {
   return detail::svg_page(width, y + margin, content);
 }
 
-}  // namespace tree_transforms
+}  // namespace trees

@@ -1,17 +1,17 @@
-// Tree transforms: how operations and arguments are chosen, each in its own way, and how that is told and kept.
+// Trees: how operations and arguments are chosen, each in its own way, and how that is told and kept.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tree_transforms/noise.hpp"
-#include "tree_transforms/trained.hpp"
+#include "trees/models.hpp"
+#include "trees/trained.hpp"
 #include "triad/reference/reference.hpp"
 
 namespace {
 
-using namespace tree_transforms;
+using namespace trees;
 
 TEST_CASE("one choice is for operations and arguments, unless one has its own, and a run's settings say so") {
   options o;
@@ -71,14 +71,14 @@ TEST_CASE("the command line's choice for both is above a file's for one, and one
   options o;
   o.choice = "softmax", o.argument_choice = "gumbel";
   o.given = {"choice"}, o.configured = {"argument-choice"};
-  settle(o);
+  o.settle();
   CHECK(choice_of_arguments(o) == "softmax");
   o.argument_choice = "gumbel";
   o.given = {"choice", "argument-choice"}, o.configured = {};
-  settle(o);
+  o.settle();
   CHECK(choice_of_arguments(o) == "gumbel");
   o.given = {"argument-choice"}, o.configured = {"choice"};
-  settle(o);
+  o.settle();
   CHECK(choice_of_arguments(o) == "gumbel");
   CHECK(choice_of_operations(o) == "softmax");
 }

@@ -8,11 +8,24 @@
 
 #include "../apps/network.hpp"
 #include "options.hpp"
-#include "placed.hpp"
 #include "triad/tree/positions.hpp"
 #include "triad/tree/program_trace.hpp"
 
-namespace tree_transforms {
+namespace trees {
+
+using triad::index_t;
+
+struct placed_node {
+  index_t position, filler;  // breadth-first; of a vocabulary, never 0
+  bool operator==(placed_node const&) const = default;
+};
+
+/// In the order of positions.
+using placed_tree = std::span<placed_node const>;
+
+struct placed_row {
+  placed_tree source, target;
+};
 
 struct machine_options {
   index_t symbols;  // <empty> among them
@@ -23,7 +36,7 @@ struct machine_options {
 
 class machine : public triad::apps::learner {
  public:
-  using options = tree_transforms::options;
+  using options = trees::options;
   using room = machine_options;
 
   // A batch: rows are added, then used.
@@ -42,4 +55,4 @@ class machine : public triad::apps::learner {
   static std::unique_ptr<machine> make(Ex ex, options const& o, room const& z);
 };
 
-}  // namespace tree_transforms
+}  // namespace trees

@@ -1,4 +1,4 @@
-// Tree transforms: how a machine's steps are told and drawn, how trees are judged, and how choices cool down.
+// Trees: how a machine's steps are told and drawn, how trees are judged, and how choices cool down.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -8,14 +8,14 @@
 
 #include "tests/catch.hpp"
 #include "tests/tree/logical_form.hpp"
-#include "tree_transforms/drawing.hpp"
-#include "tree_transforms/score.hpp"
-#include "tree_transforms/temperature.hpp"
+#include "trees/drawing.hpp"
+#include "trees/options.hpp"
+#include "trees/score.hpp"
 #include "triad/tree/s_expression.hpp"
 
 namespace {
 
-using namespace tree_transforms;
+using namespace trees;
 
 using triad::test::chosen, triad::test::to_logical_form, triad::test::words;
 
@@ -29,19 +29,19 @@ TEST_CASE(
   for (auto const& [update, expected] : {std::pair(0, 16.0), {1, 8.0}, {3, 2.0}, {4, 1.0}, {99, 1.0}})
     CHECK_THAT(temperature_at(o, "softmax", static_cast<std::uint64_t>(update)),
                triad::test::WithinAbs(expected, 1e-12));
-  CHECK_NOTHROW(settle(o));
+  CHECK_NOTHROW(o.settle());
   CHECK(training_settings(o).find("cooling = 4") != std::string::npos);
   o.choice = "gumbel";
-  CHECK_THROWS_WITH(settle(o), triad::test::contains("are about --choice softmax"));
+  CHECK_THROWS_WITH(o.settle(), triad::test::contains("are about --choice softmax"));
   CHECK(temperature_at(o, "gumbel", 20) == 0.8);
   CHECK(temperature_at(o, "gumbel-released", 70) == 0.5);
   o.argument_choice = "softmax";  // which is what cools
-  CHECK_NOTHROW(settle(o));
+  CHECK_NOTHROW(o.settle());
   o.argument_choice.clear();
   o.choice = "softmax", o.cooling = 101;
-  CHECK_THROWS_WITH(settle(o), triad::test::contains("--cooling 101 is longer than the run of --updates 100"));
+  CHECK_THROWS_WITH(o.settle(), triad::test::contains("--cooling 101 is longer than the run of --updates 100"));
   o.cooling = 0;
-  CHECK_THROWS_WITH(settle(o), triad::test::contains("go together"));
+  CHECK_THROWS_WITH(o.settle(), triad::test::contains("go together"));
 }
 
 TEST_CASE("a tree is right where every position is, and partly right by its nodes") {

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "machine.hpp"
+#include "placed.hpp"
 #include "triad/tree/placement.hpp"
 #include "triad/tree/program_trace.hpp"
 
-namespace tree_transforms {
+namespace trees {
 
 struct tally {
   std::int64_t rows = 0, whole = 0, right_nodes = 0, judged_nodes = 0;
@@ -54,7 +54,7 @@ struct program_tally {
 };
 
 /// Symbols by position as a tree, and back.
-inline numbered_tree tree_of(std::span<index_t const> symbols, triad::tree_positions<> const& positions) {
+inline triad::numbered_tree tree_of(std::span<index_t const> symbols, triad::tree_positions<> const& positions) {
   return triad::tree_of_labels(positions, triad::vec<index_t const>(symbols.data(), positions.count()));
 }
 inline std::vector<index_t> symbols_of(placed_tree tree, triad::tree_positions<> const& positions) {
@@ -62,7 +62,7 @@ inline std::vector<index_t> symbols_of(placed_tree tree, triad::tree_positions<>
   for (auto const& node : tree) symbols[static_cast<std::size_t>(node.position)] = node.filler;
   return symbols;
 }
-inline std::vector<index_t> symbols_of(numbered_tree const& tree, triad::tree_positions<> const& positions) {
+inline std::vector<index_t> symbols_of(triad::numbered_tree const& tree, triad::tree_positions<> const& positions) {
   std::vector<index_t> symbols(static_cast<std::size_t>(positions.count()));
   triad::place_labels(positions, tree, triad::vec<index_t>(symbols.data(), positions.count()));
   return symbols;
@@ -123,4 +123,4 @@ inline program_tally score_programs(machine& net, placed_rows const& rows, triad
   return t;
 }
 
-}  // namespace tree_transforms
+}  // namespace trees

@@ -2,41 +2,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
-
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "../apps/record.hpp"
-#include "machine.hpp"
-#include "task.hpp"
+#include "placed.hpp"
 #include "triad/io/checkpoint.hpp"
 
-namespace tree_transforms {
+namespace trees {
 
 /// How "operations" or "arguments" are chosen in what a checkpoint says of it, one name for both or one for each; empty
 /// where that is none.
 std::string choice_in(nlohmann::json const& choice, char const* what);
 
 /// depth: that of the roles, which shapes the machine where the options have the most that trees may have.
-inline triad::apps::run_record record_of(options o, index_t depth, triad::vocabulary const& labels) {
-  auto const settings = training_settings(o);
-  o.depth = static_cast<int>(depth);
-  return {triad::apps::configuration_of(o).dump(), triad::json_text(labels.labels(), "the vocabulary"), settings};
+inline triad::apps::run_record record_of(options const& o, index_t depth, triad::vocabulary const& labels) {
+  auto configuration = triad::apps::configuration_of(o);
+  configuration["depth"] = depth;
+  return {configuration.dump(), triad::json_text(labels.labels(), "the vocabulary"), triad::apps::training_settings(o)};
 }
 
 /// A trained machine out of a run's folder.
 struct trained {
-  options shape;
   triad::vocabulary labels;
   std::unique_ptr<machine> net;
 
-  /// Reads o.run, a folder or a checkpoint, with room for `batch` trees.  Throws data_error.
-  trained(options const& o, index_t batch) : shape(o) {
+  /// Reads o.run, a folder or a checkpoint, with room for `batch` trees; o has the run's shape then.  Throws
+  /// data_error.
+  trained(options& o, index_t batch) {
     auto const file = triad::apps::open_run(o.run);
     auto const& path = file.tensors().file();
-    triad::apps::restore(shape, file);
+    triad::apps::restore(o, file);
     try {
       labels = triad::vocabulary(file.vocabulary().get<std::vector<std::string>>());
     } catch (nlohmann::json::exception const&) {
@@ -44,12 +42,12 @@ struct trained {
     } catch (triad::data_error const& e) {
       throw triad::data_error(path + ": " + e.what());
     }
-    net = triad::apps::make<machine>(shape, {labels.size(), shape.depth, batch, false});
-    net->load(file, record_of(shape, shape.depth, labels));
+    net = triad::apps::make<machine>(o, {labels.size(), o.depth, batch, false});
+    net->load(file, record_of(o, o.depth, labels));
   }
 
   /// A tree as the machine takes it.  Throws data_error that names the node that does not fit.
-  numbered_tree numbered(symbol_tree const& tree) const {
+  triad::numbered_tree numbered(symbol_tree const& tree) const {
     for (index_t at = 0; at < tree.size(); ++at)
       if (!labels.has(tree.label(at)) || tree.label(at) == triad::empty_label)
         throw triad::data_error("the node at " + triad::path_text(tree, at) + ": '" + tree.label(at) +
@@ -60,23 +58,28 @@ struct trained {
     return numbers;
   }
 
-  /// The rows of the command line, and says which where they are generated: a run may have been trained on others.
-  data_set rows() const {
-    if (shape.data.empty()) fmt::print("rows are generated; --data takes a folder\n");
-    return load_data(shape, true);
+  /// The symbols of what the machine makes of a tree, by position, until the next call.  Throws data_error as
+  /// numbered().
+  std::span<index_t const> answer(symbol_tree const& source) {
+    (void)numbered(source);
+    placed_rows rows;
+    rows.add({source, source}, labels);
+    net->clear();
+    net->add(rows[0]);
+    return net->infer();
   }
 
-  /// All rows by numbers.  Throws data_error that names the split and the row that does not fit.
-  placed_rows placed(split_rows const& part, split s) const {
+  /// All rows by numbers.  Throws data_error that names the part and the row that does not fit.
+  placed_rows placed(part const& rows) const {
     placed_rows all;
     index_t number = 0;
-    for (auto const& r : part.rows) {
+    for (auto const& r : rows.rows) {
       ++number;
       try {
         (void)numbered(r.source);
         (void)numbered(r.target);
       } catch (triad::data_error const& e) {
-        throw triad::data_error(std::string(name_of(s)) + ", row " + std::to_string(number) + ": " + e.what());
+        throw triad::data_error(rows.name + ", row " + std::to_string(number) + ": " + e.what());
       }
       all.add(r, labels);
     }
@@ -84,4 +87,4 @@ struct trained {
   }
 };
 
-}  // namespace tree_transforms
+}  // namespace trees

@@ -1,0 +1,60 @@
+// Where the rows of a run come from: the published folder, or the generator.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../trees/read.hpp"
+#include "generate.hpp"
+#include "options.hpp"
+
+namespace tree_transforms {
+
+/// Reads one split of a folder: NAME.jsonl, gzipped or not, or NAME.json, as one of the sources calls it.  Training
+/// rows and validation must be there.
+inline void read_split(std::string const& folder, split s, trees::part& to, depth_limit const& limit) {
+  std::string const name = name_of(s);
+  for (auto const* ending : {".jsonl.gz", ".jsonl", ".json.gz", ".json"})
+    if (auto const path = (std::filesystem::path(folder) / (name + ending)).string(); std::filesystem::exists(path)) {
+      to = trees::read_rows(path, limit, std::move(to));
+      return;
+    }
+  if (s == split::train || s == split::dev)
+    throw triad::data_error(folder + ": there is no " + name +
+                            ".jsonl, gzipped or not; docs/data.md says where it comes from");
+}
+
+/// All splits of a folder.
+inline data_set read_data(std::string const& folder, depth_limit const& limit = {}) {
+  if (!std::filesystem::is_directory(folder))
+    throw triad::data_error(folder + ": a folder with train, validation, test, ood_new and ood_long is expected");
+  auto data = no_rows();
+  for (auto const s : splits) read_split(folder, s, part_of(data, s), limit);
+  return data;
+}
+
+/// The data that a run is about.  `trained`: of a machine whose depth is what it is.
+inline data_set load_data(options const& o, bool trained = false) {
+  auto const& facts = facts_of(o.task);
+  auto const limit = trees::limit_of(o, trained);
+  if (o.data.empty()) {
+    auto data = generate_data({facts.which, o.one_way, o.rows, o.test_size, o.data_seed}, limit);
+    if (data.train().rows.empty())
+      throw triad::data_error("no row of " + o.task + " has a depth of " + std::to_string(o.depth) +
+                              " or less: take a larger --depth");
+    return data;
+  }
+  auto data = read_data(o.data, limit);
+  if (o.one_way && facts.both_ways) {
+    for (auto& part : data.parts)  // the rows that end in a logical form
+      std::erase_if(part.rows, [](row const& r) { return r.source.label() == root_of(form::logical); });
+    if (data.train().rows.empty())
+      throw triad::data_error(o.data + ": there is no row to a logical form, which --one-way asks for");
+  }
+  return data;
+}
+
+}  // namespace tree_transforms

@@ -1,0 +1,80 @@
+// Rows of a data set, a tree and what becomes of it, in the parts that they come in.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+#include "triad/tree/symbol_tree.hpp"
+
+namespace trees {
+
+using triad::index_t;
+using triad::symbol_tree;
+
+struct row {
+  symbol_tree source, target;
+  index_t depth() const { return std::max(source.depth(), target.depth()); }
+  bool operator==(row const&) const = default;
+};
+
+/// A file of a data set.
+struct part {
+  std::string name, title;  // as options and messages call it; as tables do
+  std::vector<row> rows{};  // none: there is no such file
+  index_t skipped = 0;      // rows that were left out, deeper than was asked for
+
+  part() = default;
+  explicit part(std::string called) : part(called, called) {}
+  part(std::string called, std::string titled) : name(std::move(called)), title(std::move(titled)) {}
+};
+
+/// The parts in the order in which their labels are numbered: training rows, dev, and tests.  The first two are there
+/// even where they have no row.
+struct data_set {
+  std::vector<part> parts;
+
+  part const& train() const { return parts[0]; }
+  part const& dev() const { return parts[1]; }
+};
+
+/// The part of this name; without one the first test that has rows, or else dev.  Throws data_error.
+inline part const& part_called(data_set const& data, std::string const& name) {
+  std::string names;
+  for (auto const& p : data.parts) {
+    if (p.name == name || (name.empty() && &p != &data.train() && &p != &data.dev() && !p.rows.empty())) return p;
+    if (!p.rows.empty()) names += (names.empty() ? "" : ", ") + p.name;
+  }
+  if (name.empty()) return data.dev();
+  throw triad::data_error("there is no part " + name + ": the data have " + names);
+}
+
+/// Deeper trees have positions without a number.
+inline constexpr index_t deepest_numbered = 63;
+
+/// How deep the trees of a row may be (a root alone has depth 1), and whether deeper rows are left out, as the released
+/// program does, or refused.
+struct depth_limit {
+  index_t most = deepest_numbered;
+  bool skip = false;
+  char const* advice = "take a larger --depth, or --skip-deeper to leave such rows out";
+
+  /// False: the row is to be left out.  Throws data_error where that was not asked for.
+  bool admits(row const& r) const {
+    auto const depth = r.depth();
+    if (depth <= most || skip) return depth <= most;
+    throw triad::data_error("a tree of depth " + std::to_string(depth) + ", where the model's trees have " +
+                            std::to_string(most) + ": " + advice);
+  }
+  void add(row r, part& to) const {
+    if (admits(r))
+      to.rows.push_back(std::move(r));
+    else
+      ++to.skipped;
+  }
+};
+
+}  // namespace trees

@@ -1,0 +1,80 @@
+// What a run of a tree-to-tree program is told, whatever its data: machine and training.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "../apps/options.hpp"
+
+namespace trees {
+
+/// The defaults are the paper's, but for steps and batch.
+struct options : triad::apps::stack_options {
+  bool skip_deeper = false;  // leave rows deeper than `depth` out, as the released program does
+
+  // model: layers are Transformer layers of a step
+  int steps = 8;                   // of the machine
+  int depth = 12;                  // at most; where the data's trees are less deep, theirs
+  int role_depth = 0;              // levels of roles, where that is more
+  std::string choice = "softmax";  // or gumbel: noise and a falling temperature in training; gumbel-released: the
+                                   // released program's of it
+  std::string operation_choice;    // of operations alone: softmax or gumbel; empty: as choice says
+  std::string argument_choice;     // of arguments alone: softmax, gumbel or gumbel-released; empty: as choice says
+  double temperature = 1;          // of softmax in training, at first; it falls to 1
+  int cooling = 0;                 // updates until it is there
+  std::string interpreter =
+      "rows";                   // or matrices: over random orthonormal roles; learned: by matrices that are parameters
+  std::uint64_t role_seed = 1;  // of those roles
+
+  // training: after the warm-up, the cosine of the released program's loop
+  std::int64_t updates = 20000;
+  int batch = 16;
+  double decay = 0.1;
+  double beta1 = 0.9, beta2 = 0.95;
+  int train_sample = 1000;          // training rows that are scored at the end; 0: all
+  std::int64_t evaluate_every = 0;  // updates between two checkpoints; 0: an epoch's
+
+  std::string by_task;  // what --help says of 0 steps and a batch of 0; empty: neither can be 0
+
+  options() {
+    model = "tree-machine";
+    layers = 1, width = 64, heads = 4, dropout = 0.1, rate = 1e-4, warmup = 10000;
+  }
+  void each(triad::apps::option_list& f) override;
+  void restored(triad::checkpoint const& file) override;
+  std::map<std::string, std::string> more_shapes() const override;
+  /// Once the command line is read: refuses what does not go together.  A program fills in first what 0 leaves to it.
+  virtual void settle();
+};
+
+/// How operations are chosen: softmax or gumbel.  They have one axis, so the released program's gumbel is gumbel.
+inline std::string choice_of_operations(options const& o) {
+  auto const& named = o.operation_choice.empty() ? o.choice : o.operation_choice;
+  return named == "gumbel-released" ? "gumbel" : named;
+}
+/// How arguments are chosen: softmax, gumbel or gumbel-released.
+inline std::string choice_of_arguments(options const& o) {
+  return o.argument_choice.empty() ? o.choice : o.argument_choice;
+}
+/// What --choice calls both; empty where it has no name for them.
+inline std::string choice_of_both(options const& o) {
+  auto const operations = choice_of_operations(o), arguments = choice_of_arguments(o);
+  if (operations == arguments) return arguments;
+  return operations == "gumbel" && arguments == "gumbel-released" ? arguments : std::string();
+}
+
+/// What the scores of an update are divided by where `choice` is how they are chosen from.  Softmax: from o.temperature
+/// down to 1, by the same factor every update.  Without it machines of few steps often settle early on choices that
+/// leave other steps without a use and without a gradient; hot choices give every step its part of the answer, and the
+/// cooling makes them choose.  Gumbel: from 1 down to 0.5, as in the released program.
+inline double temperature_at(options const& o, std::string const& choice, std::uint64_t update) {
+  auto const k = static_cast<double>(update);
+  if (choice != "softmax") return std::max(0.5, 1 - k / static_cast<double>(o.updates));
+  return update < static_cast<std::uint64_t>(o.cooling) ? std::pow(o.temperature, 1 - k / o.cooling) : 1;
+}
+
+}  // namespace trees

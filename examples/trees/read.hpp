@@ -1,0 +1,61 @@
+// Reads rows of trees, one JSON object a line, and writes them.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   {"source": "( S ( NP ... ) ( VP ... ) )", "target": "( LF ( V ... ) ( ARGS ... ) )"}        gzipped or not
+//
+// Other members are not read.  What is wrong is told with file and line, and with the column of a tree that is none.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "../apps/json_lines.hpp"
+#include "data.hpp"
+#include "triad/tree/s_expression.hpp"
+#include "triad/tree/vocabulary.hpp"
+
+namespace trees {
+
+/// One of the two trees of a line, which is this object.  Throws data_error.
+inline symbol_tree tree_in(nlohmann::json const& object, std::string const& line, char const* name) {
+  auto const text = triad::apps::member<std::string>(object, name, "a tree as text");
+  // Where the text stands in the line, so that a column is that of an editor; text with escapes is not there as it is.
+  auto const key = line.find('"' + std::string(name) + '"');
+  auto const quote = key == std::string::npos ? key : line.find('"' + text + '"', key + std::string(name).size() + 2);
+  bool const there = quote != std::string::npos;
+  triad::text_position where;
+  if (there) where.column = static_cast<index_t>(quote) + 2;
+  try {
+    auto tree = triad::parse_tree(text, where);
+    for (auto const& node : tree.nodes())
+      if (node.label == triad::empty_label)
+        throw triad::data_error("'<empty>' is a place without a node, no label of one");
+    return tree;
+  } catch (triad::data_error const& e) {
+    throw triad::data_error(name + std::string(there ? ", " : " without its escapes, ") + e.what());
+  }
+}
+
+inline row row_of(nlohmann::json const& object, std::string const& line) {
+  return {tree_in(object, line, "source"), tree_in(object, line, "target")};
+}
+
+/// The same row as one line.
+inline std::string to_json_line(row const& r) {
+  nlohmann::ordered_json json;
+  json["source"] = triad::to_text(r.source);
+  json["target"] = triad::to_text(r.target);
+  return json.dump();
+}
+
+/// All rows of a file, added to those of a part.
+inline part read_rows(std::string const& path, depth_limit const& limit = {}, part to = {}) {
+  triad::apps::read_json_lines(
+      path, [&](nlohmann::json const& object, std::string const& line) { limit.add(row_of(object, line), to); });
+  if (!to.rows.empty()) return to;
+  throw triad::data_error(path + ": each of its " + std::to_string(to.skipped) + " rows has a tree deeper than " +
+                          std::to_string(limit.most) + ": take a larger --depth");
+}
+
+}  // namespace trees

@@ -1,0 +1,99 @@
+// evaluate and predict, of every tree-to-tree program: what a trained machine says.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "../apps/printed.hpp"
+#include "explanation.hpp"
+#include "program.hpp"
+#include "read.hpp"
+#include "report.hpp"
+#include "trained.hpp"
+
+namespace trees {
+namespace {
+
+constexpr index_t batch_rows = 16;
+
+void add_programs(triad::apps::text_table& table, std::string const& title, program_tally const& t) {
+  table.row({title, percent(tally::part(t.discrete, t.rows)), std::to_string(t.extracted),
+             t.extracted > 0 ? fmt::format("{:.3f}", t.least) : "-", std::to_string(t.agreeing),
+             std::to_string(t.right), std::to_string(t.programs.size()), std::to_string(t.rows)});
+}
+
+int evaluate(program_options& o, program_maker const& make) {
+  trained model(o, batch_rows);
+  auto const data = make(true).data;
+  auto found = tallies_of(data);
+  bool const programs = o.programs || o.discrete;
+  triad::apps::text_table of_programs(
+      {"", "likeliest choices", "programs", "least weight", "agree", "right", "distinct", "rows"});
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    auto const& part = data.parts[i];
+    if ((i == 0 && programs) || part.rows.empty()) continue;
+    auto const rows = model.placed(part);
+    auto& own = found[i].found;
+    if (programs)
+      add_programs(of_programs, part.title, score_programs(*model.net, rows, model.labels, o.threshold, own));
+    else
+      own = score(*model.net, rows, i == 0 ? o.train_sample : 0);
+  }
+  fmt::print("{}", table_of(found));
+  if (programs)
+    fmt::print(
+        "\nlikeliest choices: whole trees where each step's are run on trees of symbols; programs: rows where each of "
+        "those that count has a weight of "
+        "{:.2f} or more;\nagree: of these, rows where the program's tree is the machine's; right: where it is the "
+        "right "
+        "one\n\n{}",
+        o.threshold, of_programs.text());
+  return 0;
+}
+
+/// The answer to a line, which is a tree or an object with one; of an object, other members stay.
+void answer(trained& model, std::string const& line, bool as_json) {
+  bool const is_object = line.starts_with('{');
+  auto const source = is_object ? tree_in(triad::apps::read_json_line(line), line, "source") : triad::parse_tree(line);
+  auto const target = model.labels.label(tree_of(model.answer(source), model.net->positions()));
+  if (is_object) {
+    auto object = nlohmann::ordered_json::parse(line);
+    object["target"] = triad::to_text(target);
+    fmt::print("{}\n", triad::apps::json_text_of(object));
+  } else if (as_json) {
+    fmt::print("{}\n", to_json_line({source, target}));
+  } else {
+    fmt::print("{}\n", shown(target));
+  }
+}
+
+int predict(program_options& o) {
+  trained model(o, 1);
+  if (!o.tree.empty()) {
+    answer(model, o.tree, o.as_json);
+    return 0;
+  }
+  // Whoever sends a thousand lines gets a thousand back: a line that is no tree, or not one for this machine, costs the
+  // others nothing.
+  bool failed = false;
+  o.questions.answer([&](std::string const& line) { answer(model, line, o.as_json); },
+                     [&](triad::apps::refused_question const& q) {
+                       fmt::print(stderr, "{}: {}\n", o.program, triad::apps::printable(q.what));
+                       bool const as_json = o.as_json || q.text.starts_with('{');
+                       fmt::print("{}\n", as_json ? triad::apps::json_text_of({{"error", q.what}, {"line", q.number}})
+                                                  : std::string());
+                       failed = true;
+                     });
+  return failed ? 1 : 0;
+}
+
+}  // namespace
+
+std::vector<triad::apps::verb> verbs_of(program_options& o, program_maker const& make) {
+  return {{"train", "Train, and score all parts of the data", [&o, make] { return train(o, make); }},
+          {"evaluate", "Score a trained machine, and the programs behind its answers",
+           [&o, make] { return evaluate(o, make); }},
+          {"predict", "Transform a tree, or each line of a file or of standard input", [&o] { return predict(o); }},
+          {"explain", "The program that a trained machine runs on a tree, or all programs of a split",
+           [&o, make] { return explain(o, make); }}};
+}
+
+}  // namespace trees
