@@ -1,4 +1,4 @@
-// Trees: reading rows and every way in which a file can be wrong, rows by numbers, batches.
+// Trees: reading rows and every way in which a file can be wrong, rows by numbers, batches, and one's own data.
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/examples/tree_files.hpp"
 #include "trees/training_data.hpp"
+#include "trees/trees.hpp"
 
 namespace {
 
@@ -145,6 +147,61 @@ TEST_CASE("without dev, checkpoints are measured on training rows, evenly spread
     auto const a = work.measured()[i].source, b = work.train()[2 * i].source;
     CHECK(std::equal(a.begin(), a.end(), b.begin(), b.end()));
   }
+}
+
+TEST_CASE("own data are train, maybe dev, and tests by their names; labels are those of all of them, in this order") {
+  folder_of const files{{"train.jsonl", line_of("( A b )", "b")},
+                        {"test_long.jsonl", line_of("( D ( A e ) )", "e") + line_of("A", "b")},
+                        {"test_10.jsonl", line_of("( C b )", "b")}};
+  own_options o;
+  o.data = files.path();
+  auto const p = program_of(o, false);
+  auto const names = [](data_set const& data) {
+    std::vector<std::string> all;
+    for (auto const& part : data.parts) all.push_back(part.name);
+    return all;
+  };
+  CHECK(names(p.data) == std::vector<std::string>{"train", "dev", "long", "10"});
+  CHECK(p.data.dev().rows.empty());
+  CHECK(part_called(p.data, "long").rows.size() == 2);
+  CHECK(part_called(p.data, "").name == "long");
+  CHECK_THROWS_WITH(part_called(p.data, "test"), contains("there is no part test: the data have train, long, 10"));
+  CHECK(training_data(o, p.data).labels().labels() == std::vector<std::string>{"<empty>", "A", "b", "D", "e", "C"});
+  o.depth = 2;
+  CHECK_THROWS_WITH(program_of(o, false), contains("test_long.jsonl:1: a tree of depth 3, where the model's trees "
+                                                   "have 2: take a larger --depth, or --skip-deeper"));
+  CHECK_THROWS_WITH(program_of(o, true), contains("have 2: --skip-deeper leaves such rows out"));
+  o.skip_deeper = true;
+  CHECK(part_called(program_of(o, false).data, "long").skipped == 1);
+  // A trained machine asks one file, or a folder without training rows.
+  o.depth = 12, o.data += "/test_long.jsonl";
+  auto const one = program_of(o, true);
+  CHECK(names(one.data) == std::vector<std::string>{"train", "dev", "test"});
+  CHECK(part_called(one.data, "").rows.size() == 2);
+  CHECK_THROWS_WITH(program_of(o, false), contains("a folder with train, dev and test .jsonl"));
+  o.data.clear();
+  CHECK_THROWS_WITH(program_of(o, false), contains("give a folder with train.jsonl and test.jsonl with --data"));
+}
+
+TEST_CASE("choices of one's own run cool down in three fifths of its updates, unless it is said how") {
+  auto const settled = [](auto const& change) {
+    own_options o;
+    change(o);
+    apply_preset(o);
+    o.settle();
+    return std::pair(o.temperature, o.cooling);
+  };
+  using pair = std::pair<double, int>;
+  CHECK(settled([](own_options&) {}) == pair(10, 1200));
+  CHECK(settled([](own_options& o) { o.updates = 104; }) == pair(10, 60));
+  CHECK(settled([](own_options& o) { o.updates = 4; }) == pair(1, 0));
+  CHECK(settled([](own_options& o) { o.choice = "gumbel"; }) == pair(1, 0));
+  CHECK(settled([](own_options& o) { o.choice = "gumbel", o.argument_choice = "softmax"; }) == pair(10, 1200));
+  CHECK(settled([](own_options& o) { o.given = {"cooling"}; }) == pair(1, 0));
+  CHECK(settled([](own_options& o) { o.configured = {"temperature"}, o.temperature = 4, o.cooling = 9; }) ==
+        pair(4, 9));
+  CHECK(settled([](own_options& o) { o.preset = "paper"; }) == pair(1, 0));
+  CHECK(settled([](own_options& o) { o.preset = "smoke"; }) == pair(1, 0));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ root=$1 build=$3
 failed() { echo "help: $1" >&2 && exit 1; }
 options() { grep -oE '^  --[a-z0-9-]+' | sort; }
 most=50 verbs=0
-for program in clutrr cogs tree-transforms cognition cfq graphs parse pairs; do
+for program in clutrr cogs tree-transforms cognition cfq graphs parse pairs trees; do
   call=$build/bin/$program
   text=$("$call" --help)
   page=examples/${program//-/_}/README.md

@@ -1,0 +1,105 @@
+// trees: from tree to tree, of one's own data.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "program.hpp"
+#include "read.hpp"
+
+namespace trees {
+
+struct own_options : program_options {
+  bool cools = true;  // choices, unless it is said how
+  std::string file;   // inspect
+
+  own_options() { rate = 1e-3, warmup = 100, updates = 2000, evaluate_every = 500; }
+  void each(triad::apps::option_list& f) override {
+    f("program", &program, "").one_of({"trees"}).hidden().free();
+    f("preset", &preset, "small, paper, smoke").one_of({"small", "paper", "smoke"}).free();
+    f("data", &data, "Folder with train.jsonl, maybe dev.jsonl, and test.jsonl or several test_NAME.jsonl")
+        .also({"evaluate", "explain"})
+        .path();
+    program_options::each(f);
+    f("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
+    f("file", &file, "A file of trees").only({"inspect"}).positional().required().existing_file();
+  }
+  void settle() override {
+    auto const said = [&](char const* name) { return given.contains(name) || configured.contains(name); };
+    bool const soft = choice_of_operations(*this) == "softmax" || choice_of_arguments(*this) == "softmax";
+    if (cools && soft && updates >= 5 && !said("temperature") && !said("cooling"))
+      temperature = 10, cooling = static_cast<int>(std::min<std::int64_t>(updates / 5 * 3, 1'000'000'000));
+    program_options::settle();
+  }
+};
+
+/// The defaults, small, are ours: choices cool down from 10 to 1 in the first three fifths of a run.
+///   paper   what tree-transforms says of its own, with the fewest steps of the paper's tasks
+inline void apply_preset(own_options& o) {
+  o.cools = o.preset != "paper" && o.preset != "smoke";
+  if (o.preset == "paper") o.rate = 1e-4, o.warmup = 10000, o.updates = 20000, o.steps = 12;
+  if (o.preset == "smoke")
+    o.steps = 3, o.width = 16, o.heads = 2, o.dropout = 0, o.warmup = 0, o.batch = 4, o.updates = 12,
+    o.evaluate_every = 6;
+}
+
+/// The parts of o.data, a folder, or, where nothing is trained, one file.
+inline program program_of(own_options const& o, bool trained) {
+  if (o.data.empty())
+    throw triad::data_error(
+        "there is nothing to read: give a folder with train.jsonl and test.jsonl with --data; docs/data.md has the "
+        "format");
+  auto const files = triad::apps::find_data(o.data, {".jsonl"}, !trained);
+  auto const limit = limit_of(o, trained);
+  program p{o.data, {{part("train"), part("dev")}}};
+  auto const read = [&](std::string const& path, part& to) {
+    if (!path.empty()) to = read_rows(path, limit, std::move(to));
+  };
+  read(files.train, p.data.parts[0]), read(files.dev, p.data.parts[1]);
+  for (auto const& [name, path] : files.tests) read(path, p.data.parts.emplace_back(name));
+  return p;
+}
+
+inline int inspect(std::string const& path) {
+  auto const rows = read_rows(path).rows;
+  std::set<std::string> sources, targets;
+  index_t depth = 0, largest = 0;
+  std::size_t its_row = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    auto const& [source, target] = rows[i];
+    for (auto const& node : source.nodes()) sources.insert(node.label);
+    for (auto const& node : target.nodes()) targets.insert(node.label);
+    depth = std::max(depth, rows[i].depth());
+    if (auto const nodes = std::max(source.size(), target.size()); nodes > largest) largest = nodes, its_row = i + 1;
+  }
+  auto all = sources;
+  all.insert(targets.begin(), targets.end());
+  fmt::print("{}: {} rows, {} labels ({} in sources, {} in targets)\n", path, rows.size(), all.size(), sources.size(),
+             targets.size());
+  fmt::print("trees of depth {} at most; the largest has {} nodes, in row {}\n", depth, largest, its_row);
+  return 0;
+}
+
+struct task {
+  static int main(int argc, char** argv) {
+    return triad::apps::run_program<own_options>(
+        "trees",
+        "From tree to tree.  A Differentiable Tree Machine learns programs of car, cdr and cons from JSON lines, and "
+        "shows them.",
+        [](own_options& o) {
+          auto verbs = verbs_of(o, [&o](bool trained) { return program_of(o, trained); });
+          verbs.push_back({"inspect", "Say what a file of trees holds", [&o] { return inspect(o.file); }});
+          return verbs;
+        },
+        argc, argv);
+  }
+};
+
+}  // namespace trees
