@@ -43,6 +43,8 @@ file(WRITE ${FOLDER}/alone/train.jsonl "${text}")
 run("0|3" train --preset smoke --data ${FOLDER}/alone --train-sample 4)
 expect("no dev part: checkpoints are measured on 4 of the training rows\n")
 
+expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 0.2)
+
 # A tree comes back transformed: from the command line, from a file, and from standard input; of a line of JSON, other
 # members stay.
 set(tree "( R two ( left x ) )")
