@@ -1,5 +1,4 @@
 # Every verb of the program once, on JSON lines: train, resume, evaluate, predict, explain, inspect; and bad lines.
-file(REMOVE_RECURSE ${FOLDER})
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 # The two children of a root change places.

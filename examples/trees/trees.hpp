@@ -28,7 +28,7 @@ struct own_options : program_options {
         .also({"evaluate", "explain"})
         .path();
     program_options::each(f);
-    f("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
+    f("evaluate-every", &evaluate_every, "Updates between two checkpoints").seldom().positive();
     f("file", &file, "A file of trees").only({"inspect"}).positional().required().existing_file();
   }
   void settle() override {
