@@ -12,7 +12,7 @@ using namespace triad;
 using test::WithinAbs;
 
 TEST_CASE("the functions of one or two numbers are what their names say") {
-  CHECK(same{}(3.5) == 3.5);
+  CHECK(unchanged{}(3.5) == 3.5);
   CHECK(plus{}(2.0, 3.0) == 5);
   CHECK(times{}(2.0f, 3.0f) == 6);
   CHECK(scale_by<double>{0.5}(3.0f) == 1.5f);

@@ -147,7 +147,7 @@ struct looping_copy {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)
   index_t d;
-  bool guarded_forward, guarded_backward;
+  bool guarded_forward, guarded_backward, in_place = false;
 
   template <class S>
   struct fields {
@@ -179,7 +179,9 @@ struct looping_copy {
       for (index_t r = 0; r < x.extent(0); ++r)
         for (index_t e = 0; e < d; ++e) t(r, e) = w.scale(0) * x(r, e);
     });
-    transform(ex, same{}, t, y);
+    transform(ex, unchanged{}, t, y);
+    if (in_place)
+      for (index_t r = 0; r < x.extent(0); ++r) y(r, 0) += 1;
   }
   template <backend Ex>
   void backward(Ex& ex, call const&, fields<double const> w, input x, saved const&, const_view<output> dy, output dx,
@@ -197,12 +199,13 @@ struct looping_copy {
 TEST_CASE("gradient_check says where a loop over elements stands outside of on_host") {
   reference::backend ex;
   values const x(4 * 3);
-  auto const report = [&](bool forward, bool backward) {
-    return gradient_check(ex, looping_copy{3, forward, backward}, row_dims(4), x.rows<dyn>(3), {4, 3});
+  auto const report = [&](bool forward, bool backward, bool in_place) {
+    return gradient_check(ex, looping_copy{3, forward, backward, in_place}, row_dims(4), x.rows<dyn>(3), {4, 3});
   };
-  CHECK_GRADIENT(report(true, true));
-  for (bool forward : {false, true}) {
-    auto const wrong = report(forward, !forward);
+  CHECK_GRADIENT(report(true, true, false));
+  for (int loop : {0, 1, 2}) {
+    auto const wrong = report(loop != 0, loop != 1, loop == 2);
+    CAPTURE(loop);
     CHECK_FALSE(static_cast<bool>(wrong));
     CHECK_THAT(wrong.text(),
                test::contains("looping_copy, or a layer in it, writes elements") && test::contains("on_host"));

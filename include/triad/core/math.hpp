@@ -10,7 +10,7 @@ namespace triad {
 
 // Element by element: value and, where it has one, the gradient by `name_grad` from the stored output, or from what is
 // said.
-struct same {
+struct unchanged {
   template <class T>
   TRIAD_HOST_DEVICE constexpr T operator()(T a) const {
     return a;

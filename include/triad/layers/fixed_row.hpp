@@ -15,9 +15,9 @@ void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) 
   auto const frame = scratch.open();
   auto const row = make_vec(table.data_handle() + fixed * table.extent(1), table.extent(1));
   auto const before = scratch.template make<vec<element_t<Table>>>(table.extent(1));
-  transform(ex, same{}, row, before);
+  transform(ex, unchanged{}, row, before);
   add();
-  transform(ex, same{}, before, row);
+  transform(ex, unchanged{}, before, row);
 }
 
 }  // namespace triad

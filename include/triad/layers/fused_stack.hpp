@@ -233,7 +233,7 @@ struct fused_stack {
     } else if (normed()) {
       norm().backward(ex, c, w.norm(0), s.x(count), s.norm(0), dy, slice(d, count), gradient.norm(0));
     } else {
-      transform(ex, same{}, dy, slice(d, count));
+      transform(ex, unchanged{}, dy, slice(d, count));
     }
     for (index_t k = count - 1; k >= 0; --k) {
       if (link == layer_link::weighted) mix(ex, w, s, k + 1, s.input);
@@ -250,7 +250,7 @@ struct fused_stack {
         transform(ex, plus{}, slice(d, k), d_input, slice(d, k));
       }
     }
-    transform(ex, same{}, slice(d, 0), dx0);
+    transform(ex, unchanged{}, slice(d, 0), dx0);
   }
 
   /// The input of layer k + 1.
@@ -293,7 +293,7 @@ struct fused_stack {
   void enter(Ex& ex, fields<T const> w, saved const& s, index_t k) const {
     if (link == layer_link::sum) {
       if (k == 0)
-        transform(ex, same{}, s.x(0), slice(s.mixed, 0));
+        transform(ex, unchanged{}, s.x(0), slice(s.mixed, 0));
       else
         transform(ex, plus{}, slice(s.mixed, k - 1), s.x(k), slice(s.mixed, k));
     } else if (link == layer_link::weighted) {

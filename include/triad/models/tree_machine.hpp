@@ -166,7 +166,7 @@ struct tree_machine {
     }
     auto const found = interpreter.unbind(ex, w.interpreter, scratch, pass, steps);
     if (unit_fillers)
-      transform(ex, same{}, contiguous(found), scores);
+      transform(ex, unchanged{}, contiguous(found), scores);
     else
       matmul(ex, found, transposed(in.fillers), scores);
   }

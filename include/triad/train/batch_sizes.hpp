@@ -38,7 +38,9 @@ std::string dims_text(Dims const& d) {
   if constexpr (requires { d.pairs; }) say(d.pairs, "pairs");
   if constexpr (requires { d.batch; }) say(d.batch, "trees");
   if constexpr (requires { d.graphs + index_t{}; }) say(d.graphs, "graphs");
-  if constexpr (requires { d.rows; }) say(d.rows, "edges");
+  if constexpr (requires { d.rows; })
+    say(
+        d.rows, requires { d.nodes; } ? "edges" : "rows");
   if constexpr (requires { d.nodes; }) say(d.nodes, "nodes");
   if constexpr (requires { d.triangles; }) say(d.triangles, "triangles");
   if constexpr (requires { d.max_nodes; }) say(d.max_nodes, "nodes in the largest");

@@ -7,6 +7,9 @@
 // How values and gradients are compared is in train/finite_differences.hpp.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -199,8 +202,10 @@ requires(expect_layer<Layer>()) class layer_under_check {
     auto const pass = [&](auto& planner, call const& c) { run(planner, c, true); };
     if constexpr (std::is_same_v<memory, host_memory>) {
       buffer<memory> room(std::size_t{1} << 20, where_);
-      buffer<memory>* const all[] = {&y_, &dx_, &saved_, &room};
-      for (auto* b : all) spoil(*b);
+      // What it writes, and what it may read: numbers that all differ, so that adding to one shows, and so does
+      // copying.
+      buffer<memory>* const all[] = {&y_, &dx_, &saved_, &room, &x_, &dy_};
+      for (auto* b : all) fill(*b, marks(b->bytes()));
       auto place = room.place();
       auto c = use();
       c.scratch = &place;
@@ -210,14 +215,13 @@ requires(expect_layer<Layer>()) class layer_under_check {
       } catch (contract_violation const&) {
         return detail::measured_for<Layer>([&] { return planned_scratch(ex_, use(), pass); });
       }
-      auto const written = [](void const* data, std::size_t bytes, std::byte before) {
-        auto const* const first = static_cast<std::byte const*>(data);
-        return std::any_of(first, first + bytes, [=](std::byte now) { return now != before; });
+      auto const written = [](void const* data, std::vector<std::byte> const& before) {
+        return !std::equal(before.begin(), before.end(), static_cast<std::byte const*>(data));
       };
       auto const gradient = parameters_.flat_gradients();
-      bool found =
-          written(gradient.data_handle(), static_cast<std::size_t>(gradient.extent(0)) * sizeof(double), std::byte{0});
-      for (auto* b : all) found = found || written(b->data(), b == &room ? place.peak() : b->bytes(), std::byte{0xff});
+      std::vector<std::byte> const zeros(static_cast<std::size_t>(gradient.extent(0)) * sizeof(double));
+      bool found = written(gradient.data_handle(), zeros);
+      for (auto* b : all) found = found || written(b->data(), marks(b == &room ? place.peak() : b->bytes()));
       if (found)
         fault_ = name_of_type<Layer>() +
                  ", or a layer in it, writes elements in the pass that measures scratch memory, where the views "
@@ -229,9 +233,17 @@ requires(expect_layer<Layer>()) class layer_under_check {
   }
 
   /// What must be overwritten before it is read begins as NaN.
-  static void spoil(buffer<memory>& b) {
-    std::vector<std::byte> const ones(b.bytes(), std::byte{0xff});
-    b.memory().from_host(b.data(), ones.data(), ones.size());
+  static void spoil(buffer<memory>& b) { fill(b, std::vector<std::byte>(b.bytes(), std::byte{0xff})); }
+  static void fill(buffer<memory>& b, std::vector<std::byte> const& bytes) {
+    b.memory().from_host(b.data(), bytes.data(), bytes.size());
+  }
+  /// Numbers from 0.5 on, each larger than the last.
+  static std::vector<std::byte> marks(std::size_t bytes) {
+    std::vector<double> numbers((bytes + sizeof(double) - 1) / sizeof(double));
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 0.5 + 0x1p-32 * static_cast<double>(i);
+    std::vector<std::byte> all(bytes);
+    if (bytes > 0) std::memcpy(all.data(), numbers.data(), bytes);
+    return all;
   }
 
   Ex& ex_;

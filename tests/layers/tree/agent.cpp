@@ -74,7 +74,7 @@ struct spoken {
                output const& said) const {
     auto const to = parts_of(said.data_handle());
     agent.forward(ex, c, w, in, tokens, s.agent, s.y, to.operation, to.root, to.arguments);
-    transform(ex, same{}, read_only(s.y), to.y);
+    transform(ex, unchanged{}, read_only(s.y), to.y);
   }
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<double const> w, input const& in, saved const& s,
@@ -82,7 +82,7 @@ struct spoken {
     auto const frame = c.scratch->open();
     auto const d = parts_of(d_said.data_handle());
     auto const dy = c.scratch->template make<states>(rows(), agent.width());
-    transform(ex, same{}, d.y, dy);
+    transform(ex, unchanged{}, d.y, dy);
     agent.backward(ex, c, w, in, tokens, s.agent, s.y, dy, d.operation, d.root, d.arguments, dx, gradient);
   }
 };

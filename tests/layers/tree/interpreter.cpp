@@ -59,11 +59,11 @@ struct program {
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<double const> w, input x, saved const& s, output y) const {
     auto const frame = c.scratch->open();
-    transform(ex, same{}, part(x, 0, first_trees()), as_vec(tree_slot(s.memory, 0)));
-    transform(ex, same{}, part(x, first_trees(), weights()), as_vec(s.weights));
+    transform(ex, unchanged{}, part(x, 0, first_trees()), as_vec(tree_slot(s.memory, 0)));
+    transform(ex, unchanged{}, part(x, first_trees(), weights()), as_vec(s.weights));
     for (index_t k = 0; k < steps; ++k) interpreter.forward(ex, c, w, s, k, root(x, k));
     auto const found = interpreter.unbind(ex, w, *c.scratch, s, steps);
-    transform(ex, same{}, make_vec(found.data_handle(), batch * positions * fillers), as_vec(y));
+    transform(ex, unchanged{}, make_vec(found.data_handle(), batch * positions * fillers), as_vec(y));
   }
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<double const> w, input, saved const& s, const_view<output> dy,
@@ -79,7 +79,7 @@ struct program {
       interpreter.backward(ex, c, w, s, k, d_memory, dw, root(dx, k), gradient);
       interpreter.complete(ex, s, k, d_memory);
     }
-    transform(ex, same{}, read_only(as_vec(tree_slot(d_memory, 0))), part(dx, 0, first_trees()));
+    transform(ex, unchanged{}, read_only(as_vec(tree_slot(d_memory, 0))), part(dx, 0, first_trees()));
   }
 };
 using by_rows = program<tree_interpreter<double>>;
@@ -163,7 +163,7 @@ TEMPLATE_TEST_CASE("symbols that are bound to positions come back where they wer
       layer.interpreter.bind(backend, w, tensor<double const, dyn, dyn>(table.data(), 5, fillers),
                              make_vec(symbols.data(), batch * where.count()), *c.scratch, pass);
       auto const back = layer.interpreter.unbind(backend, w, *c.scratch, pass, 0);
-      transform(backend, same{}, make_vec(back.data_handle(), batch * where.count() * fillers),
+      transform(backend, unchanged{}, make_vec(back.data_handle(), batch * where.count() * fillers),
                 make_vec(found.data(), batch * where.count() * fillers));
     });
     for (std::size_t i = 0; i < found.size(); ++i) {

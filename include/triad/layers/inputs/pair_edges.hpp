@@ -100,7 +100,7 @@ struct pair_edges {
   template <backend Ex>
   void place_vectors(Ex& ex, fields<T const> w, output table) const {
     auto const to_self = relative.within(0, 0);
-    transform(ex, same{}, w.relations, rows_of(table, 0, relative.relations()));
+    transform(ex, unchanged{}, w.relations, rows_of(table, 0, relative.relations()));
     transform(ex, plus{}, rows_of(w.relations, to_self, 1), w.begin, rows_of(table, relative.begin(), 1));
   }
 
@@ -125,7 +125,7 @@ struct pair_edges {
                no_matrix<T const>(), as_matrix(sums));
     }
     if (direct) return;
-    if (known > 0) transform(ex, same{}, in.known, rows_of(table, first, known));
+    if (known > 0) transform(ex, unchanged{}, in.known, rows_of(table, first, known));
     gather_rows(ex, table, known > 0 ? in.origin : in.nodes.relation, x);
     if (!relational()) return;
     auto const e = state(in.nodes.token.extent(0));
@@ -159,7 +159,7 @@ struct pair_edges {
     auto d_sums = dx;
     if (known > 0) {  // a row of nothing for what is known
       auto const all = state(rows + 1), rest = state(rows);
-      transform(ex, same{}, dx, rows_of(all, 0, rows));
+      transform(ex, unchanged{}, dx, rows_of(all, 0, rows));
       fill(ex, T(0), rows_of(all, rows, 1));
       gather_rows(ex, all, in.nodes.relation, rest);
       d_sums = rest;

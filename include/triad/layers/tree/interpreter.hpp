@@ -67,7 +67,7 @@ struct tree_interpreter {
   /// The gradient of unbind: overwrites the slot.
   template <backend Ex>
   static void unbind_grad(Ex& ex, fields<T const>, matrix<T const> d, tree_batch_view<T> d_slot) {
-    transform(ex, same{}, tensor<T const, dyn, dyn>(d.data_handle(), d.extent(0), d.extent(1)),
+    transform(ex, unchanged{}, tensor<T const, dyn, dyn>(d.data_handle(), d.extent(0), d.extent(1)),
               tensor<T, dyn, dyn>(d_slot.data_handle(), d.extent(0), d.extent(1)));
   }
 
