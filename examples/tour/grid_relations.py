@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
-"""Paths over a grid, for `graphs train --data DIR`: `[0, "left", 1]` says that node 1 is left of node 0, and the question is
-where the last node is, seen from the first.  Training has paths of 1 to 5 steps, the test files longer ones, all without
-detours: `left, right, left` would ask for counting, which labels of directions do not teach.
-  python3 grid_relations.py DIR
-SPDX-License-Identifier: Apache-2.0"""
+# SPDX-License-Identifier: Apache-2.0
+"""Stories of rooms on a grid, as JSON lines for `graphs train --data DIR`:   python3 grid_relations.py DIR
+
+The edge [0, "left", 1] says: room 1 is left of room 0.  The question is where the last room is, seen from the first.
+A story may turn, but never goes back: after `left, right` one would have to count steps, and words do not say how many.
+Training has stories of 2 to 4 steps.  Each test file has longer ones, of one length, 5 to 10."""
 import json
 import pathlib
 import random
 import sys
 
 
-def path(steps, rng):
-    sides = rng.choice(["left", "right"]), rng.choice(["above", "below"])  # the corner that it goes to
-    taken = rng.choices(sides, k=steps)
-    edges = [[i, side, i + 1] for i, side in enumerate(taken)]
-    target = "-".join(side for side in sides if side in taken)
-    return {"nodes": steps + 1, "edges": edges, "query": [0, steps], "target": target}
+def story(steps, rng):
+    sides = rng.choice(["left", "right"]), rng.choice(["above", "below"])  # the two ways that this story may go
+    taken = [rng.choice(sides) for _ in range(steps)]
+    edges = [[room, side, room + 1] for room, side in enumerate(taken)]
+    target = "-".join(side for side in sides if side in taken)  # one of eight: "left", ..., "right-below"
+    return json.dumps({"nodes": steps + 1, "edges": edges, "query": [0, steps], "target": target}) + "\n"
 
 
 folder, rng = pathlib.Path(sys.argv[1]), random.Random(1)
 folder.mkdir(parents=True, exist_ok=True)
-for name, rows, lengths in [("train", 8000, (1, 2, 3, 4, 5))] + [(f"test_{k}", 500, (k,)) for k in range(6, 11)]:
-    lines = [json.dumps(path(lengths[i % len(lengths)], rng)) + "\n" for i in range(rows)]
-    (folder / f"{name}.jsonl").write_text("".join(lines))
+(folder / "train.jsonl").write_text("".join(story(2 + row % 3, rng) for row in range(3000)))
+for steps in range(5, 11):
+    (folder / f"test_{steps}.jsonl").write_text("".join(story(steps, rng) for _ in range(500)))
