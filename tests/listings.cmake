@@ -1,5 +1,6 @@
 # The listings of include/triad and of tests/ agree: each header has a test of its name, and each test is a header's.
-# Both ways: a header without its test fails, and so does a test whose name is no header's.  ROOT: the repository.
+# Both ways: a header without its test fails, and so does a test whose name is no header's.  And each source has one line
+# that says its licence.  ROOT: the repository.
 cmake_minimum_required(VERSION 3.25)
 
 # tests/FOLDER/NAME.cpp, or more of them as tests/FOLDER/NAME_ASPECT.cpp, for include/triad/FOLDER/NAME.hpp.
@@ -127,6 +128,17 @@ foreach(folder IN LISTS folders)
       fault("tests/${test}: is named after no header; name it after the one it is of, or say in tests/listings.cmake why not")
     endif()
   endforeach()
+endforeach()
+
+# The licence has a line of its own in each source, where tools look for it.
+file(GLOB_RECURSE sources "${ROOT}/include/*" "${ROOT}/examples/*.[hc]pp" "${ROOT}/examples/*.cu*" "${ROOT}/tests/*.[hc]pp" "${ROOT}/tests/*.cu*"
+  "${ROOT}/bench/*.[hc]pp" "${ROOT}/bench/*.cu*")
+foreach(source IN LISTS sources)
+  file(STRINGS "${source}" licence REGEX "^// SPDX-License-Identifier: Apache-2.0$")
+  list(LENGTH licence lines)
+  if(NOT lines EQUAL 1)
+    fault("${source}: expected one line \"// SPDX-License-Identifier: Apache-2.0\", found ${lines}")
+  endif()
 endforeach()
 
 if(faults)

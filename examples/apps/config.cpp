@@ -94,7 +94,7 @@ std::vector<config_item> read_config(std::string const& file) {
     throw data_error(fmt::format("{}: {}; expected lines as width = 64 and model = \"rat\"", place(file, e.source()),
                                  e.description()));
   } catch (unexpected_toml const&) {
-    throw data_error(file + ": this is no TOML; expected lines as width = 64 and model = \"rat\"");
+    throw data_error(file + ": somewhere in it is what is no TOML; expected lines as width = 64 and model = \"rat\"");
   }
   std::vector<std::pair<toml::source_position, config_item>> found;
   for (auto const& [key, node] : table) {

@@ -11,14 +11,14 @@
 
 namespace triad::apps {
 
-void confusion::add(std::string const& part, std::string const& right, std::string const& answered) {
+void confusion::add(std::string const& part, std::string const& target, std::string const& predicted) {
   if (parts_.empty() || parts_.back().first != part) parts_.emplace_back(part, counts());
-  ++parts_.back().second[{right, answered}];
+  ++parts_.back().second[{target, predicted}];
 }
 
 std::string confusion::table(std::size_t most) const {
   counts wrong;
-  std::map<std::string, long long> asked;  // how often it was right
+  std::map<std::string, long long> asked;  // how often it was the target
   for (auto const& [part, pairs] : parts_)
     for (auto const& [pair, times] : pairs) {
       asked[pair.first] += times;
@@ -27,7 +27,7 @@ std::string confusion::table(std::size_t most) const {
   if (wrong.empty()) return "no label was taken for another\n";
   std::vector<std::pair<std::pair<std::string, std::string>, long long>> sorted(wrong.begin(), wrong.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](auto const& a, auto const& b) { return a.second > b.second; });
-  text_table table({"right", "answered", "times", "of"});
+  text_table table({"target", "predicted", "count", "of"});
   long long left = 0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     auto const& [pair, times] = sorted[i];
@@ -42,7 +42,7 @@ std::string confusion::table(std::size_t most) const {
 }
 
 std::string confusion::csv() const {
-  std::string all = "part,right,answered,times\n";
+  std::string all = "part,target,predicted,count\n";
   for (auto const& [part, pairs] : parts_)
     for (auto const& [pair, times] : pairs)
       all += fmt::format("{},{},{},{}\n", csv_cell(part), csv_cell(pair.first), csv_cell(pair.second), times);

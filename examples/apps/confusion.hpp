@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,16 +12,16 @@ namespace triad::apps {
 
 class confusion {
  public:
-  void add(std::string const& part, std::string const& right, std::string const& answered);
+  void add(std::string const& part, std::string const& target, std::string const& predicted);
 
-  /// The most frequent mistakes of all parts together, a line each: what is right, what was answered instead, how
-  /// often, and of how many; equally frequent ones in the order of bytes.  Ends with a line end.
+  /// The most frequent mistakes of all parts together, a line each: the target, what was predicted instead, how often,
+  /// and of how many; equally frequent ones in the order of bytes.  Ends with a line end.
   std::string table(std::size_t most = 10) const;
-  /// part,right,answered,times: every pair that there was, right answers too, in the order of parts and bytes.
+  /// part,target,predicted,count: every pair that there was, right answers too, in the order of parts and bytes.
   std::string csv() const;
 
  private:
-  using counts = std::map<std::pair<std::string, std::string>, long long>;  // of (right, answered)
+  using counts = std::map<std::pair<std::string, std::string>, long long>;  // of (target, predicted)
 
   std::vector<std::pair<std::string, counts>> parts_;
 };

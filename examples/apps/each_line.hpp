@@ -13,6 +13,7 @@ namespace triad::apps {
 /// that begins with "column 3:" has its column behind them; `advice` stands at its end.
 template <class F>
 void each_line(std::string const& path, F const& f, std::string const& advice = {}) {
+  std::string const column = "column ";
   text::gz_lines lines(path);
   for (std::string line; lines.next(line);) {
     if (line.empty()) continue;
@@ -21,7 +22,10 @@ void each_line(std::string const& path, F const& f, std::string const& advice = 
     } catch (data_error const& e) {
       std::string const what = e.what();
       auto const place = path + ":" + std::to_string(lines.number());
-      throw data_error(place + (what.starts_with("column ") ? ":" + what.substr(7) : ": " + what) + advice);
+      auto const digits = what.find_first_not_of("0123456789", column.size());
+      bool const has_column =
+          what.starts_with(column) && digits != std::string::npos && digits > column.size() && what[digits] == ':';
+      throw data_error(place + (has_column ? ":" + what.substr(column.size()) : ": " + what) + advice);
     }
   }
 }

@@ -37,6 +37,7 @@ class numbering {
   /// The same, or "" of a number below the first.
   std::string name_or_none(int number) const { return number < first_ ? std::string() : name(number); }
   std::vector<std::string> const& names() const { return names_; }
+  int size() const { return static_cast<int>(names_.size()); }
   /// One above the largest number.
   int end() const { return first_ + static_cast<int>(names_.size()); }
   /// "left, right and above", for people; at most 20 of them.

@@ -1,4 +1,4 @@
-// Orders of examples: random ones, and sorted ones.
+// Orders of examples: random ones, and by what comes before what.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@ inline void permute(std::vector<std::size_t>& order, std::uint64_t seed, std::ui
 
 /// 0 .. count - 1, those first that are before(a, b) others; equal ones as they were.
 template <class Before>
-std::vector<std::size_t> sorted(std::size_t count, Before const& before) {
+std::vector<std::size_t> order_by(std::size_t count, Before const& before) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), before);

@@ -36,7 +36,7 @@ struct divided {
 inline divided make_split(corpus const& c, split_options const& s, int largest_compound) {
   std::vector<rule_tree> trees;
   for (auto const& q : c.questions) trees.push_back(q.rules);
-  auto const atoms = atoms_of(trees, c.names.end()), compounds = compounds_of(trees, largest_compound);
+  auto const atoms = atoms_of(trees, c.names.size()), compounds = compounds_of(trees, largest_compound);
   auto const words = words_of(c.questions);
   auto const found = found_split(atoms, compounds, words, s), chance = random_split(trees.size(), s);
   divided d;

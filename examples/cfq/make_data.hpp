@@ -65,7 +65,7 @@ inline int split(making const& m) {
   if (m.held_out > 0) s.held_out = m.held_out;
   s.atom_limit = m.atom_limit, s.candidates = m.candidates, s.passes = m.passes;
   auto const d = make_split(c, s, m.compound_size);
-  fmt::print("{} questions, {} rules, {} compounds of 2 to {} rules\n\n", c.questions.size(), c.names.end(),
+  fmt::print("{} questions, {} rules, {} compounds of 2 to {} rules\n\n", c.questions.size(), c.names.size(),
              d.compounds, m.compound_size);
   fmt::print("{:<10}  {:>7}  {:>6}  {:>6}  {:>19}  {:>23}\n", "", "train", "dev", "test", "divergence of atoms",
              "divergence of compounds");

@@ -1,5 +1,5 @@
-// Sentences by numbers, and how many of them a model gets right: the whole graph, as published, and the logical form
-// made of it. SPDX-License-Identifier: Apache-2.0
+// Sentences by numbers, and how many a model gets right: the whole graph, as published, and the logical form of it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <fmt/format.h>

@@ -88,8 +88,8 @@ inline int explain(options const& o) {
     auto const graph = in_words(s, p, model.words, !o.argmax);
     auto const n = s.tokens.size();
     for (std::size_t i = 0; i < n; ++i) {
-      auto const order =
-          triad::apps::sorted(n, [&](std::size_t a, std::size_t b) { return p.score[i * n + a] > p.score[i * n + b]; });
+      auto const order = triad::apps::order_by(
+          n, [&](std::size_t a, std::size_t b) { return p.score[i * n + a] > p.score[i * n + b]; });
       fmt::print("{:<12}", s.tokens[i]);
       for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
         fmt::print("  {} {:.3f}", order[k] == i ? "(root)" : s.tokens[order[k]], probability(p, n, i, order[k]));

@@ -85,7 +85,7 @@ void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_
   triad::apps::confusion answers;
   for (auto const& part : parts) {
     auto const right = accuracy(*model.net, part.graphs, [&](labelled_graph const& g, int answer) {
-      answers.add(part.name, model.words.target_name(g.target), model.words.target_name(answer));
+      answers.add(part.name, model.words.targets.name_or_none(g.target), model.words.target_name(answer));
     });
     fmt::print("{:<{}}  {:.3f}  ({} questions)\n", part.name, widest(names), right, part.graphs.size());
   }

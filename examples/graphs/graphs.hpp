@@ -85,10 +85,14 @@ inline std::vector<triad::apps::verb> verbs_of(own_options& o, std::function<dat
                  {.no_tests = "give a folder with test.jsonl, more lines, or a larger --validation"});
   };
   auto const evaluate = [&o, made] {
-    auto parts = o.data.empty() ? made().tests : std::vector<test_part>();
+    auto const own = o.data.empty() ? made() : data_set();
     auto const file = triad::apps::open_run(o.run);
-    if (!o.data.empty()) parts = read_tests(o.data, words_of(file));
-    graphs::evaluate(o, file, parts);
+    auto const words = words_of(file);
+    if (o.data.empty() && own.words != words)
+      throw triad::data_error(o.run +
+                              ": it was trained on other labels than those of this program's own data; give the "
+                              "data to ask with --data");
+    graphs::evaluate(o, file, o.data.empty() ? own.tests : read_tests(o.data, words));
     return 0;
   };
   return {

@@ -1,7 +1,7 @@
 // Labelled graphs as JSON lines, in words and by numbers.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   {"nodes": 4, "edges": [[0, "left", 1], [1, "above", 2]], "query": [0, 2], "target": "left-above"}
+//   {"nodes": 3, "edges": [[0, "left", 1], [1, "above", 2]], "query": [0, 2], "target": "left-above"}
 //
 // nodes may be a list of the nodes' labels.  A pair may have several edges, and a node edges to itself: the labels of a
 // pair, with those of the node on the diagonal, together are one word for the model.

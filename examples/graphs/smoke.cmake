@@ -35,7 +35,7 @@ expect("test  [0-9.]+  \\(4 questions\\)")
 # Which answers are taken for which: as often as predict, asked the same, gives them.
 run(0 evaluate ${FOLDER}/run --confusion --out ${FOLDER}/asked)
 set(told "${output}")
-set(expected "part,right,answered,times\n")
+set(expected "part,target,predicted,count\n")
 foreach(part long short)
   file(STRINGS ${FOLDER}/data/test_${part}.jsonl lines)
   set(pairs "")
@@ -65,7 +65,7 @@ file(READ ${FOLDER}/asked/confusion.csv found)
 if(NOT found STREQUAL expected)
   message(FATAL_ERROR "confusion.csv is\n${found}and predict answers\n${expected}")
 endif()
-if(NOT told MATCHES "\nright +answered +times +of\n")  # so short a training cannot know all three answers
+if(NOT told MATCHES "\ntarget +predicted +count +of\n")  # so short a training cannot know all three answers
   message(FATAL_ERROR "--confusion tells of no mistake:\n${told}")
 endif()
 

@@ -1,5 +1,5 @@
-// The models of these programs, made of their options; their first values; and the loader, the decoder and the room
-// that a kind of model needs. SPDX-License-Identifier: Apache-2.0
+// The models of these programs, their first values, and the loader, the decoder and the room of each kind of model.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cmath>

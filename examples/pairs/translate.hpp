@@ -22,7 +22,7 @@ inline std::string too_long(std::size_t sentence) {
 /// f(number of the source, its translations, best first), in no particular order.
 template <class F>
 void translate_all(translator& net, std::vector<std::vector<index_t>> const& sources, search const& how, F&& f) {
-  auto const order = triad::apps::sorted(
+  auto const order = triad::apps::order_by(
       sources.size(), [&](std::size_t a, std::size_t b) { return sources[a].size() > sources[b].size(); });
   triad::apps::in_batches(
       net, order.size(), [&](std::size_t i) { return net.add(sources[order[i]]); },

@@ -134,7 +134,7 @@ int explain(options const& o) {
         };
         triad::apps::text_table table({"word", "head", "relation", "", "likeliest heads"});
         for (std::size_t i = 0; i < n; ++i) {
-          auto const order = triad::apps::sorted(
+          auto const order = triad::apps::order_by(
               n, [&](std::size_t a, std::size_t b) { return tree.parents[i * n + a] > tree.parents[i * n + b]; });
           std::string likeliest;
           for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)

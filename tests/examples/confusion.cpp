@@ -14,8 +14,8 @@ using triad::apps::confusion;
 
 confusion counted() {
   confusion c;
-  auto const add = [&](std::string const& part, std::string const& right, std::string const& answered, int times) {
-    for (int i = 0; i < times; ++i) c.add(part, right, answered);
+  auto const add = [&](std::string const& part, std::string const& target, std::string const& predicted, int times) {
+    for (int i = 0; i < times; ++i) c.add(part, target, predicted);
   };
   add("k=2", "aunt", "aunt", 5);
   add("k=2", "aunt", "uncle", 2);
@@ -27,15 +27,15 @@ confusion counted() {
 
 TEST_CASE("the most frequent mistakes of all parts come first, with how often and of how many") {
   CHECK(counted().table() ==
-        "right  answered  times  of\n"
-        "--------------------------\n"
-        "uncle      aunt      4   4\n"
-        "aunt      uncle      2   7\n"
-        "niece    a, \"b\"      2   2\n");
+        "target  predicted  count  of\n"
+        "----------------------------\n"
+        "uncle        aunt      4   4\n"
+        "aunt        uncle      2   7\n"
+        "niece      a, \"b\"      2   2\n");
   CHECK(counted().table(1) ==
-        "right  answered  times  of\n"
-        "--------------------------\n"
-        "uncle      aunt      4   4\n"
+        "target  predicted  count  of\n"
+        "----------------------------\n"
+        "uncle        aunt      4   4\n"
         "and 2 other pairs, 4 times in all\n");
 }
 
@@ -50,13 +50,13 @@ TEST_CASE("where nothing is wrong, that is said; and no label commands a termina
 TEST_CASE("confusion.csv has every pair of every part, right answers too, and reads back") {
   auto const text = counted().csv();
   CHECK(text ==
-        "part,right,answered,times\nk=2,aunt,aunt,5\nk=2,aunt,uncle,2\nk=2,uncle,aunt,1\nk=3,niece,\"a, "
+        "part,target,predicted,count\nk=2,aunt,aunt,5\nk=2,aunt,uncle,2\nk=2,uncle,aunt,1\nk=3,niece,\"a, "
         "\"\"b\"\"\",2\nk=3,uncle,aunt,3\n");
   triad::test::scratch_folder const folder;
   triad::apps::csv_file file(triad::test::saved(folder, text));
   int rows = 0;
   for (; file.next(); ++rows)
-    if (rows == 3) CHECK(file[file.column("answered")] == "a, \"b\"");
+    if (rows == 3) CHECK(file[file.column("predicted")] == "a, \"b\"");
   CHECK(rows == 5);
 }
 

@@ -1,5 +1,5 @@
-// Shift matrices: the definition term by term, block copies for canonical roles, and those of many roles at places that
-// are drawn. SPDX-License-Identifier: Apache-2.0
+// Shift matrices: the definition term by term, block copies for canonical roles, and places drawn of many roles.
+// SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/shift.hpp"
 
 #include "tests/catch.hpp"
