@@ -5,9 +5,8 @@
 //   - the other tasks draw their sentences in the same way, each its own;
 //   - active-passive-logical: either form, as likely;
 //   - car-cdr-seq: an active or a passive tree, as likely; 1 to 4 steps, as likely; then one of the sequences of so
-//     many steps whose
-//     result is not empty, as likely.  The published task has labels more than this one and is not to be had: this is a
-//       stand-in.
+//     many steps whose result is not empty, as likely.  The published task has more labels than this one, and its rows
+//     were not at hand (docs/data.md has the address): this is a stand-in.
 #pragma once
 
 #include <cstdint>

@@ -63,7 +63,8 @@ struct options : trees::program_options {
 
 /// The defaults that o.preset stands for.  Without one they are the paper's for the task: preset paper.
 ///   paper   appendix D.1 of the paper has updates, warm-up, cosine, layers, heads, batch, beta 1, clip and 4 d, and of
-///           decay, width, beta 2 and dropout two values each, of which these are the released program's.  The rate,
+///           decay, width, beta 2 and dropout two values each, the best of them in bold.  The text that this was
+///           written from has lost the bold type: these are the values of the released program's command.  The rate,
 ///           AdamW in Adam's place and a cosine that falls by epochs are the released program's alone.
 ///   small   ours
 inline void apply_preset(options& o) {

@@ -12,7 +12,7 @@
 
 namespace trees {
 
-/// The defaults are the paper's, but for steps and batch.
+/// The defaults are those of the released program's command, but for steps, and for roles no deeper than the data.
 struct options : triad::apps::stack_options {
   bool skip_deeper = false;  // leave rows deeper than `depth` out, as the released program does
 

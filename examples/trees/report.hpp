@@ -78,7 +78,7 @@ inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t
   std::erase_if(those, [](seed_tallies const& r) { return r.failed || r.diverged; });
   if (learned > 0 &&
       std::any_of(runs.begin(), runs.end(), [](seed_tallies const& r) { return r.failed && !r.diverged; }))
-    mean_row("mean of those that learned", those, "as the paper's");
+    mean_row("mean of those that learned", those, "left out, as in the paper");
   return table.text() + triad::apps::whose_mean(runs, first_seed) + "\n";
 }
 

@@ -41,7 +41,8 @@ struct own_options : program_options {
 };
 
 /// The defaults, small, are ours: choices cool down from 10 to 1 in the first three fifths of a run.
-///   paper   what tree-transforms says of its own, with the fewest steps of the paper's tasks
+///   paper   the released program's command, with 12 steps, the fewest of the paper's tasks, and roles as deep as the
+///           data (tree-transforms has its tasks)
 inline void apply_preset(own_options& o) {
   o.cools = o.preset != "paper" && o.preset != "smoke";
   if (o.preset == "paper") o.rate = 1e-4, o.warmup = 10000, o.updates = 20000, o.steps = 12;

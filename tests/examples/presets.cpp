@@ -76,7 +76,7 @@ TEST_CASE(
     CHECK(o.attention == triad::triangle_form::full);
     CHECK_NOTHROW(check(o));
   }
-  CHECK_FALSE(preset<cfq::parse_options>("small-dependency").tied);  // ours: a tied one parsed worse
+  CHECK_FALSE(preset<cfq::parse_options>("small-dependency").tied);  // ours: as in its first runs
 }
 
 TEST_CASE("presets have the Edge Transformer paper's Table 1: queries of CFQ") {

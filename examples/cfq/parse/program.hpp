@@ -20,7 +20,7 @@ struct parse_options : dependency::options {
 ///   paper-dependency   layers, width, heads, words, rate and updates: the Edge Transformer paper's Table 1; its layers
 ///                      are tied and their feed-forward block has 4 d (section 3).  Dropout, warm-up, the linear fall,
 ///                      the clip and the other models' feed-forward width are ours: the paper does not say.
-///   small-dependency   ours.  Its Edge Transformer is not tied: a tied one parsed worse at this size
+///   small-dependency   ours.  Its Edge Transformer is untied, as in its first runs; nothing was chosen on test scores
 ///                      (docs/results.md).
 inline void apply_preset(parse_options& o) {
   bool const universal = o.model == "universal-transformer";
