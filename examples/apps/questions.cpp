@@ -17,6 +17,12 @@ void questions::each(option_list& f, std::string const& what) {
   f("file", &file, "A file of them, one a line, gzipped or not").only({"predict"}).existing_file();
 }
 
+void questions::expect_no_other(std::string const& asked, char const* option) const {
+  if ((asked.empty() ? 0 : 1) + (given.empty() ? 0 : 1) + (file.empty() ? 0 : 1) > 1)
+    throw data_error(std::string(option) +
+                     ", questions on the command line and --file are three ways to ask: give one");
+}
+
 void questions::answer(std::function<void(std::string const&)> const& answer,
                        std::function<void(refused_question const&)> const& refused) const {
   if (!given.empty() && !file.empty())

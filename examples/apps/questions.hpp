@@ -24,6 +24,9 @@ struct questions {
   /// Options of predict; what: of one question, for --help.
   void each(option_list& f, std::string const& what);
 
+  /// Throws data_error where more than one way to ask was taken.  asked: by an option of the program's own, --NAME.
+  void expect_no_other(std::string const& asked, char const* option) const;
+
   /// answer(question) for the arguments; else for each line of the file; else of standard input.  What is wrong with
   /// one is told with where it stands: thrown, or, where there is `refused`, given to it, and the others are answered.
   void answer(std::function<void(std::string const&)> const& answer,

@@ -44,7 +44,7 @@ inline data_set load_data(options const& o, bool trained = false) {
     auto data = generate_data({facts.which, o.one_way, o.rows, o.test_size, o.data_seed}, limit);
     if (data.train().rows.empty())
       throw triad::data_error("no row of " + o.task + " has a depth of " + std::to_string(o.depth) +
-                              " or less: take a larger --depth");
+                              " or less: " + limit.advice_without_rows());
     return data;
   }
   auto data = read_data(o.data, limit);

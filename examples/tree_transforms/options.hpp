@@ -21,7 +21,7 @@ struct options : trees::program_options {
   std::uint64_t data_seed = 1;          // generated: of the rows, which are the same for all seeds of a model
 
   options() {
-    steps = 0, batch = 0, by_task = "the paper's for the task";
+    steps = 0, batch = 0, zero_is_by_task = true;
     part_names = {split_names.begin(), split_names.end()}, split = "test";
   }
   void each(triad::apps::option_list& f) override {

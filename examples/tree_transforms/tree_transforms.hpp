@@ -11,7 +11,7 @@
 namespace tree_transforms {
 
 /// The rows of the command line; it is said where they are generated: a run may have been trained on others.
-inline trees::program program_of(options const& o, bool trained) {
+inline trees::named_data data_of(options const& o, bool trained) {
   if (trained && o.data.empty()) fmt::print("rows are generated; --data takes a folder\n");
   return {o.task, load_data(o, trained)};
 }
@@ -39,8 +39,9 @@ struct task {
         "Basic Sentence Transforms: from one tree to another.  A Differentiable Tree Machine learns programs of car, "
         "cdr and cons, and shows them.",
         [](options& o) {
-          auto all = trees::verbs_of(o, [&o](bool trained) { return program_of(o, trained); });
-          all.front().about = "Train on a data set or on generated rows, and score all splits";
+          auto all = trees::verbs_of(
+              o, [&o](bool trained) { return data_of(o, trained); },
+              "Train on a data set or on generated rows, and score all splits");
           all.push_back({"generate", "Write generated rows of all splits", [&o] { return generate(o); }});
           return all;
         },

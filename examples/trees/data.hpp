@@ -54,20 +54,22 @@ inline part const& part_called(data_set const& data, std::string const& name) {
 
 /// Deeper trees have positions without a number.
 inline constexpr index_t deepest_numbered = 63;
+/// No machine's trees are deeper.
+inline constexpr int deepest_model = 24;
 
 /// How deep the trees of a row may be (a root alone has depth 1), and whether deeper rows are left out, as the released
 /// program does, or refused.
 struct depth_limit {
   index_t most = deepest_numbered;
   bool skip = false;
-  char const* advice = "take a larger --depth, or --skip-deeper to leave such rows out";
+  bool trained = false;  // for a machine whose depth is what it is
 
   /// False: the row is to be left out.  Throws data_error where that was not asked for.
   bool admits(row const& r) const {
     auto const depth = r.depth();
     if (depth <= most || skip) return depth <= most;
     throw triad::data_error("a tree of depth " + std::to_string(depth) + ", where the model's trees have " +
-                            std::to_string(most) + ": " + advice);
+                            std::to_string(most) + ": " + advice(depth));
   }
   void add(row r, part& to) const {
     if (admits(r))
@@ -75,6 +77,21 @@ struct depth_limit {
     else
       ++to.skipped;
   }
+
+  /// What to do about a tree of this depth.
+  std::string advice(index_t depth) const {
+    if (trained) return "--skip-deeper leaves such rows out";
+    if (depth > deepest_model) return at_most() + "; --skip-deeper leaves such rows out";
+    return "take a larger --depth, or --skip-deeper to leave such rows out";
+  }
+  /// What to do where no row is left.
+  std::string advice_without_rows() const {
+    if (trained) return "give rows that are less deep, or train a machine on these";
+    return most >= deepest_model ? at_most() : "take a larger --depth";
+  }
+
+ private:
+  static std::string at_most() { return "a model's trees have at most " + std::to_string(deepest_model); }
 };
 
 }  // namespace trees

@@ -15,18 +15,18 @@ namespace trees {
 namespace {
 
 /// The row's source, and its target to compare with.
-row chosen_row(program_options const& o, program_maker const& make) {
+row chosen_row(program_options const& o, data_reader const& read) {
   if (!o.tree.empty()) return {triad::parse_tree(o.tree), {}};
-  auto const p = make(true);
-  auto const& part = part_called(p.data, o.split);
+  auto const data = read(true).data;
+  auto const& part = part_called(data, o.split);
   if (static_cast<std::size_t>(o.row) > part.rows.size())
     throw triad::data_error("there is no row " + std::to_string(o.row) + " in " + part.name + ": it has " +
                             std::to_string(part.rows.size()));
   return part.rows[static_cast<std::size_t>(o.row) - 1];
 }
 
-void explain_one(trained& model, program_options const& o, program_maker const& make) {
-  auto const given = chosen_row(o, make);
+void explain_one(trained& model, program_options const& o, data_reader const& read) {
+  auto const given = chosen_row(o, read);
   auto const& positions = model.net->positions();
   auto const symbols = model.answer(given.source);
   std::vector<index_t> const answer(symbols.begin(), symbols.end());  // at every position, as evaluate counts
@@ -44,10 +44,10 @@ void explain_one(trained& model, program_options const& o, program_maker const& 
   }
 }
 
-void explain_part(trained& model, program_options const& o, program_maker const& make) {
+void explain_part(trained& model, program_options const& o, data_reader const& read) {
   constexpr std::size_t most_shown = 20;
-  auto const p = make(true);
-  auto const& part = part_called(p.data, o.split);
+  auto const data = read(true).data;
+  auto const& part = part_called(data, o.split);
   auto const rows = model.placed(part);
   if (rows.size() == 0) throw triad::data_error("there is no row in " + part.name);
   tally own;
@@ -71,16 +71,16 @@ void explain_part(trained& model, program_options const& o, program_maker const&
 
 }  // namespace
 
-int explain(program_options& o, program_maker const& make) {
+int explain(program_options& o, data_reader const& read) {
   bool const one = !o.tree.empty() || o.row > 0;
   if (!one && !(o.json.empty() && o.dot.empty() && o.svg.empty()))
     throw triad::data_error(
         "--json, --dot and --svg are about one tree: give it with --tree, or choose one with --split and --row");
   trained model(o, one ? 1 : 16);
   if (one)
-    explain_one(model, o, make);
+    explain_one(model, o, read);
   else
-    explain_part(model, o, make);
+    explain_part(model, o, read);
   return 0;
 }
 

@@ -14,7 +14,7 @@ namespace trees {
 
 void options::each(triad::apps::option_list& f) {
   std::vector<std::string> const ways{"softmax", "gumbel", "gumbel-released"};
-  auto const zero = by_task.empty() ? std::string() : "; 0: " + by_task;
+  std::string const zero = zero_is_by_task ? "; 0: the paper's for the task" : "";
   f("skip-deeper", &skip_deeper,
     "Leave rows out whose trees are too deep, as the released program does, instead of refusing them")
       .seldom()
@@ -25,14 +25,14 @@ void options::each(triad::apps::option_list& f) {
   for (auto const& one : common.all())
     if (one.name != "tied") f(one.name, one.value, one.about) = one;
   f("model", &model, "tree-machine").one_of({"tree-machine"}).shapes();
-  f("steps", &steps, "Steps of the machine" + zero).between(zero.empty() ? 1 : 0, 64).shapes().within(1, [] {
+  f("steps", &steps, "Steps of the machine" + zero).between(zero_is_by_task ? 0 : 1, 64).shapes().within(1, [] {
     return 64;
   });
   f("depth", &depth, "Of trees at most, a root alone has 1; roles are as deep as the data's deepest tree")
-      .between(1, 24);
+      .between(1, deepest_model);
   f("role-depth", &role_depth, "Levels of roles, where that is more than the data's deepest tree")
       .seldom()
-      .between(0, 24);
+      .between(0, deepest_model);
   auto const both = choice_of_both(*this);
   f("choice", &choice,
     "softmax; gumbel: with noise and a falling temperature in training; gumbel-released: that over arguments, not "
@@ -65,11 +65,16 @@ void options::each(triad::apps::option_list& f) {
       .free(cooling == 0);
   f("updates", &updates, "Batches to train on").positive();
   auto& rows = f("batch", &batch, "Rows of a batch" + zero);
-  zero.empty() ? rows.positive() : rows.not_negative();
+  zero_is_by_task ? rows.not_negative() : rows.positive();
   f("weight-decay", &decay, "Weight decay of AdamW, of all parameters").seldom().not_negative();
   f("beta1", &beta1, "Of AdamW").seldom().between(0.0, 0.9999);
   f("beta2", &beta2, "Of AdamW").seldom().between(0.0, 0.99999);
-  f("train-sample", &train_sample, "Training rows that are scored at the end; 0: all").seldom().not_negative().free();
+  f("train-sample", &train_sample,
+    "Training rows that are scored at the end, the first ones; without a dev part checkpoints are measured on as many, "
+    "evenly spread; 0: all")
+      .seldom()
+      .not_negative()
+      .free();
 }
 
 void program_options::each(triad::apps::option_list& f) {
@@ -128,14 +133,13 @@ void options::settle() {
 
 void options::restored(triad::checkpoint const& file) {
   stack_options::restored(file);
-  depth = file.setting("depth", 1, 24);
+  depth = file.setting("depth", 1, deepest_model);
   auto const kept = file.setting<nlohmann::json>("choice");
   operation_choice = choice_in(kept, "operations");
   argument_choice = choice_in(kept, "arguments");
   if (operation_choice.empty() || argument_choice.empty())
     throw triad::data_error(file.tensors().file() + ": setting 'choice' is " + triad::quoted(kept) +
                             ", which is no way to choose; it was written by another program");
-  settle();
 }
 
 }  // namespace trees

@@ -35,10 +35,10 @@ struct options : triad::apps::stack_options {
   int batch = 16;
   double decay = 0.1;
   double beta1 = 0.9, beta2 = 0.95;
-  int train_sample = 1000;          // training rows that are scored at the end; 0: all
+  int train_sample = 1000;          // training rows that are scored at the end, the first; 0: all
   std::int64_t evaluate_every = 0;  // updates between two checkpoints; 0: an epoch's
 
-  std::string by_task;  // what --help says of 0 steps and a batch of 0; empty: neither can be 0
+  bool zero_is_by_task = false;  // steps and batch may be 0: a program fills in what its task has
 
   options() {
     model = "tree-machine";

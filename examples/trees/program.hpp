@@ -31,25 +31,23 @@ struct program_options : options {
   void each(triad::apps::option_list& f) override;
 };
 
-/// What a program adds to the verbs.
-struct program {
-  std::string name;  // of its data, for people
+struct named_data {
+  std::string name;  // for people
   data_set data;
 };
 
-/// Makes a program of the options; trained: for a machine whose depth is what it is, not for training.
-using program_maker = std::function<program(bool trained)>;
-/// train, evaluate, predict and explain.
-std::vector<triad::apps::verb> verbs_of(program_options& o, program_maker const& make);
+/// Reads the data that the options name; trained: for a machine whose depth is what it is, not for training.
+using data_reader = std::function<named_data(bool trained)>;
+/// train, evaluate, predict and explain; of_train: what --help says of train.
+std::vector<triad::apps::verb> verbs_of(program_options& o, data_reader const& read,
+                                        char const* of_train = "Train, and score all parts of the data");
 
-int explain(program_options& o, program_maker const& make);
-int train(program_options& o, program_maker const& make);
+int explain(program_options& o, data_reader const& read);
+int train(program_options& o, data_reader const& read);
 
 /// How deep the rows may be that are read.
 inline depth_limit limit_of(options const& o, bool trained) {
-  depth_limit limit{std::min<index_t>(o.depth, deepest_numbered), o.skip_deeper};
-  if (trained) limit.advice = "--skip-deeper leaves such rows out";
-  return limit;
+  return {std::min<index_t>(o.depth, deepest_numbered), o.skip_deeper, trained};
 }
 
 }  // namespace trees

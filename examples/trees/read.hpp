@@ -41,6 +41,11 @@ inline row row_of(nlohmann::json const& object, std::string const& line) {
   return {tree_in(object, line, "source"), tree_in(object, line, "target")};
 }
 
+/// The tree of a question: of a line as data have it, whose target may be missing, or of one that is the tree.
+inline symbol_tree source_of(std::string const& line) {
+  return line.starts_with('{') ? tree_in(triad::apps::read_json_line(line), line, "source") : triad::parse_tree(line);
+}
+
 /// The same row as one line.
 inline std::string to_json_line(row const& r) {
   nlohmann::ordered_json json;
@@ -55,7 +60,7 @@ inline part read_rows(std::string const& path, depth_limit const& limit = {}, pa
       path, [&](nlohmann::json const& object, std::string const& line) { limit.add(row_of(object, line), to); });
   if (!to.rows.empty()) return to;
   throw triad::data_error(path + ": each of its " + std::to_string(to.skipped) + " rows has a tree deeper than " +
-                          std::to_string(limit.most) + ": take a larger --depth");
+                          std::to_string(limit.most) + ": " + limit.advice_without_rows());
 }
 
 }  // namespace trees

@@ -77,19 +77,22 @@ class machine_training final : public triad::apps::training {
 
 }  // namespace
 
-int train(program_options& o, program_maker const& make) {
+int train(program_options& o, data_reader const& read) {
   o.settle();
   if (o.width % o.heads != 0)
     throw triad::data_error(fmt::format("--width {} is no multiple of --heads {}", o.width, o.heads));
   triad::apps::run_folder const folder(o.out);
-  auto p = make(false);
-  training_data const work(o, std::move(p.data));
-  fmt::print("{}: {} training rows, {} labels, trees of depth {}{}\n", p.name, work.train().size(),
+  auto named = read(false);
+  training_data const work(o, std::move(named.data));
+  fmt::print("{}: {} training rows, {} labels, trees of depth {}{}\n", named.name, work.train().size(),
              work.labels().size() - 1, work.depth(),
              work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
-  if (work.data().dev().rows.empty())
-    fmt::print("  no {} part: checkpoints are measured on {} of the training rows\n", work.data().dev().name,
-               work.measured().size());
+  if (auto const sampled = work.measured().size(), all = work.train().size(); work.data().dev().rows.empty())
+    fmt::print("  no {} part: checkpoints are measured on {}\n", work.data().dev().name,
+               sampled == all ? fmt::format("all {} training rows", all)
+                              : fmt::format("{0} of the {1} training rows, evenly spread; the scores of train at the "
+                                            "end are of the first {0}",
+                                            sampled, all));
   bool const several = o.seeds > 1;
   part_tallies now;
   std::vector<seed_tallies> found;

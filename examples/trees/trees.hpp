@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,31 +46,32 @@ struct own_options : program_options {
 ///           data (tree-transforms has its tasks)
 inline void apply_preset(own_options& o) {
   o.cools = o.preset != "paper" && o.preset != "smoke";
-  if (o.preset == "paper") o.rate = 1e-4, o.warmup = 10000, o.updates = 20000, o.steps = 12;
+  options const paper;
+  if (o.preset == "paper") o.rate = paper.rate, o.warmup = paper.warmup, o.updates = paper.updates, o.steps = 12;
   if (o.preset == "smoke")
     o.steps = 3, o.width = 16, o.heads = 2, o.dropout = 0, o.warmup = 0, o.batch = 4, o.updates = 12,
     o.evaluate_every = 6;
 }
 
 /// The parts of o.data, a folder, or, where nothing is trained, one file.
-inline program program_of(own_options const& o, bool trained) {
+inline named_data data_of(own_options const& o, bool trained) {
   if (o.data.empty())
     throw triad::data_error(
         "there is nothing to read: give a folder with train.jsonl and test.jsonl with --data; docs/data.md has the "
         "format");
   auto const files = triad::apps::find_data(o.data, {".jsonl"}, !trained);
   auto const limit = limit_of(o, trained);
-  program p{o.data, {{part("train"), part("dev")}}};
+  named_data all{o.data, {{part("train"), part("dev")}}};
   auto const read = [&](std::string const& path, part& to) {
     if (!path.empty()) to = read_rows(path, limit, std::move(to));
   };
-  read(files.train, p.data.parts[0]), read(files.dev, p.data.parts[1]);
-  for (auto const& [name, path] : files.tests) read(path, p.data.parts.emplace_back(name));
-  return p;
+  read(files.train, all.data.parts[0]), read(files.dev, all.data.parts[1]);
+  for (auto const& [name, path] : files.tests) read(path, all.data.parts.emplace_back(name));
+  return all;
 }
 
 inline int inspect(std::string const& path) {
-  auto const rows = read_rows(path).rows;
+  auto const rows = read_rows(path, {.most = std::numeric_limits<index_t>::max()}).rows;
   std::set<std::string> sources, targets;
   index_t depth = 0, largest = 0;
   std::size_t its_row = 0;
@@ -95,7 +97,7 @@ struct task {
         "From tree to tree.  A Differentiable Tree Machine learns programs of car, cdr and cons from JSON lines, and "
         "shows them.",
         [](own_options& o) {
-          auto verbs = verbs_of(o, [&o](bool trained) { return program_of(o, trained); });
+          auto verbs = verbs_of(o, [&o](bool trained) { return data_of(o, trained); });
           verbs.push_back({"inspect", "Say what a file of trees holds", [&o] { return inspect(o.file); }});
           return verbs;
         },

@@ -20,9 +20,9 @@ void add_programs(triad::apps::text_table& table, std::string const& title, prog
              std::to_string(t.right), std::to_string(t.programs.size()), std::to_string(t.rows)});
 }
 
-int evaluate(program_options& o, program_maker const& make) {
+int evaluate(program_options& o, data_reader const& read) {
   trained model(o, batch_rows);
-  auto const data = make(true).data;
+  auto const data = read(true).data;
   auto found = tallies_of(data);
   bool const programs = o.programs || o.discrete;
   triad::apps::text_table of_programs(
@@ -40,19 +40,19 @@ int evaluate(program_options& o, program_maker const& make) {
   fmt::print("{}", table_of(found));
   if (programs)
     fmt::print(
-        "\nlikeliest choices: whole trees where each step's are run on trees of symbols; programs: rows where each of "
-        "those that count has a weight of "
-        "{:.2f} or more;\nagree: of these, rows where the program's tree is the machine's; right: where it is the "
-        "right "
-        "one\n\n{}",
+        "\nlikeliest choices: whole trees where each step's are run on trees of symbols; "
+        "programs: rows where each of those that count has a weight of {:.2f} or more;\n"
+        "agree: of these, rows where the program's tree is the machine's; right: where it is the right one\n\n{}",
         o.threshold, of_programs.text());
   return 0;
 }
 
-/// The answer to a line, which is a tree or an object with one; of an object, other members stay.
+/// The answer to a line, which is a tree or an object with one; of an object, other members stay.  A blank line has a
+/// blank one.
 void answer(trained& model, std::string const& line, bool as_json) {
+  if (triad::apps::is_blank(line)) return fmt::print("\n");
   bool const is_object = line.starts_with('{');
-  auto const source = is_object ? tree_in(triad::apps::read_json_line(line), line, "source") : triad::parse_tree(line);
+  auto const source = source_of(line);
   auto const target = model.labels.label(tree_of(model.answer(source), model.net->positions()));
   if (is_object) {
     auto object = nlohmann::ordered_json::parse(line);
@@ -66,6 +66,7 @@ void answer(trained& model, std::string const& line, bool as_json) {
 }
 
 int predict(program_options& o) {
+  o.questions.expect_no_other(o.tree, "--tree");
   trained model(o, 1);
   if (!o.tree.empty()) {
     answer(model, o.tree, o.as_json);
@@ -87,13 +88,13 @@ int predict(program_options& o) {
 
 }  // namespace
 
-std::vector<triad::apps::verb> verbs_of(program_options& o, program_maker const& make) {
-  return {{"train", "Train, and score all parts of the data", [&o, make] { return train(o, make); }},
+std::vector<triad::apps::verb> verbs_of(program_options& o, data_reader const& read, char const* of_train) {
+  return {{"train", of_train, [&o, read] { return train(o, read); }},
           {"evaluate", "Score a trained machine, and the programs behind its answers",
-           [&o, make] { return evaluate(o, make); }},
+           [&o, read] { return evaluate(o, read); }},
           {"predict", "Transform a tree, or each line of a file or of standard input", [&o] { return predict(o); }},
           {"explain", "The program that a trained machine runs on a tree, or all programs of a split",
-           [&o, make] { return explain(o, make); }}};
+           [&o, read] { return explain(o, read); }}};
 }
 
 }  // namespace trees

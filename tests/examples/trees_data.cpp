@@ -155,7 +155,7 @@ TEST_CASE("own data are train, maybe dev, and tests by their names; labels are t
                         {"test_10.jsonl", line_of("( C b )", "b")}};
   own_options o;
   o.data = files.path();
-  auto const p = program_of(o, false);
+  auto const p = data_of(o, false);
   auto const names = [](data_set const& data) {
     std::vector<std::string> all;
     for (auto const& part : data.parts) all.push_back(part.name);
@@ -168,19 +168,19 @@ TEST_CASE("own data are train, maybe dev, and tests by their names; labels are t
   CHECK_THROWS_WITH(part_called(p.data, "test"), contains("there is no part test: the data have train, long, 10"));
   CHECK(training_data(o, p.data).labels().labels() == std::vector<std::string>{"<empty>", "A", "b", "D", "e", "C"});
   o.depth = 2;
-  CHECK_THROWS_WITH(program_of(o, false), contains("test_long.jsonl:1: a tree of depth 3, where the model's trees "
-                                                   "have 2: take a larger --depth, or --skip-deeper"));
-  CHECK_THROWS_WITH(program_of(o, true), contains("have 2: --skip-deeper leaves such rows out"));
+  CHECK_THROWS_WITH(data_of(o, false), contains("test_long.jsonl:1: a tree of depth 3, where the model's trees "
+                                                "have 2: take a larger --depth, or --skip-deeper"));
+  CHECK_THROWS_WITH(data_of(o, true), contains("have 2: --skip-deeper leaves such rows out"));
   o.skip_deeper = true;
-  CHECK(part_called(program_of(o, false).data, "long").skipped == 1);
+  CHECK(part_called(data_of(o, false).data, "long").skipped == 1);
   // A trained machine asks one file, or a folder without training rows.
   o.depth = 12, o.data += "/test_long.jsonl";
-  auto const one = program_of(o, true);
+  auto const one = data_of(o, true);
   CHECK(names(one.data) == std::vector<std::string>{"train", "dev", "test"});
   CHECK(part_called(one.data, "").rows.size() == 2);
-  CHECK_THROWS_WITH(program_of(o, false), contains("a folder with train, dev and test .jsonl"));
+  CHECK_THROWS_WITH(data_of(o, false), contains("a folder with train, dev and test .jsonl"));
   o.data.clear();
-  CHECK_THROWS_WITH(program_of(o, false), contains("give a folder with train.jsonl and test.jsonl with --data"));
+  CHECK_THROWS_WITH(data_of(o, false), contains("give a folder with train.jsonl and test.jsonl with --data"));
 }
 
 TEST_CASE("choices of one's own run cool down in three fifths of its updates, unless it is said how") {

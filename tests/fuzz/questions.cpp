@@ -1,8 +1,11 @@
 // Fuzzes what predict is asked, a question a line of a file or of standard input: labelled graphs, facts of CLUTRR,
-// sentences and sequences.  Each is read, or refused with where it stands; a question that is JSON comes back as JSON.
+// sentences, sequences and trees.  Each is read, or refused with where it stands, and none is lost; a question that is
+// JSON comes back as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/questions.cpp"  // not their objects, so that libFuzzer sees their branches
 
+#include <algorithm>
+#include <functional>
 #include <iostream>
 #include <sstream>
 
@@ -11,6 +14,7 @@
 #include "graphs/read.cpp"
 #include "parse/data.cpp"
 #include "reader.hpp"
+#include "trees/read.hpp"
 
 namespace {
 
@@ -57,22 +61,65 @@ void ask_pairs(std::string const& line) {
   answer_json(line, "target");
 }
 
+void ask_trees(std::string const& line) {
+  if (apps::is_blank(line)) return;
+  auto const tree = trees::source_of(line);
+  fuzz::expect(parse_tree(to_text(tree)) == tree, "a tree reads back from its text");
+  if (line.starts_with('{')) answer_json(line, "target");
+}
+
+using asking = void (*)(std::string const& line);
+
+/// Where there is one to tell of refused questions, each of the lines is answered, or refused with its place, which is
+/// its number between these two.
+void ask_on(apps::questions const& q, asking ask, long lines, std::string const& before, std::string const& after) {
+  long answered = 0, refused = 0;
+  q.answer(
+      [&](std::string const& line) {
+        ask(line);
+        ++answered;
+      },
+      [&](apps::refused_question const& r) {
+        ++refused;
+        fuzz::expect(r.number == answered + refused, "a refused question has its line's number");
+        fuzz::expect(r.what.starts_with(before + std::to_string(r.number) + after), "a refusal begins with its place");
+      });
+  fuzz::expect(answered + refused == lines, "each line is answered or refused");
+}
+
+long lines_of(std::string_view text) {
+  return std::count(text.begin(), text.end(), '\n') + (text.empty() || text.ends_with('\n') ? 0 : 1);
+}
+
+/// Of the file, gzipped or not.
+long lines_of_file(std::string const& path) {
+  text::gz_lines lines(path);
+  for (std::string line; lines.next(line);) continue;
+  return lines.number();
+}
+
+void pipe_in(std::string_view text, std::function<void()> const& ask) {
+  std::istringstream piped{std::string(text)};
+  auto* const before = std::cin.rdbuf(piped.rdbuf());
+  std::cin.clear();
+  ask();
+  std::cin.rdbuf(before);
+}
+
 }  // namespace
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   static fuzz::input_file file("questions.jsonl");
   auto const text = fuzz::text_of(data, size);
   file.write(text);
-  for (auto const& ask : {ask_graphs, ask_clutrr, ask_parse, ask_pairs}) {
+  for (auto const& ask : {ask_graphs, ask_clutrr, ask_parse, ask_pairs, ask_trees}) {
     apps::questions q;
     q.file = file.path();
     fuzz::read_or_refuse(file.path(), [&] { q.answer(ask); });
+    fuzz::read_or_refuse(file.path(), [&] { ask_on(q, ask, lines_of_file(file.path()), file.path() + ":", ": "); });
     q.file.clear();
-    std::istringstream piped{std::string(text)};
-    auto* const before = std::cin.rdbuf(piped.rdbuf());
-    std::cin.clear();
-    fuzz::read_or_refuse(" of standard input: ", [&] { q.answer(ask); });
-    std::cin.rdbuf(before);
+    pipe_in(text, [&] { fuzz::read_or_refuse(" of standard input: ", [&] { q.answer(ask); }); });
+    pipe_in(text, [&] { ask_on(q, ask, lines_of(text), "line ", " of standard input: "); });
   }
   return 0;
 }
