@@ -19,6 +19,8 @@ def story(steps, rng):
     return json.dumps({"nodes": steps + 1, "edges": edges, "query": [0, steps], "target": target}) + "\n"
 
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
 folder, rng = pathlib.Path(sys.argv[1]), random.Random(1)
 folder.mkdir(parents=True, exist_ok=True)
 (folder / "train.jsonl").write_text("".join(story(2 + row % 3, rng) for row in range(3000)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random trees of depth 4 and 5, in test_deeper of 6, and what is made of them, for `trees train --data DIR`.
-  python3 make_tasks.py swap|take|rotate DIR
-SPDX-License-Identifier: Apache-2.0"""
+  python3 make_tasks.py swap|take|rotate DIR"""
 import json
 import pathlib
 import random
@@ -21,6 +21,8 @@ def text(t):
     return t[0] if len(t) == 1 else f"( {t[0]} {text(t[1])} {text(t[2])} )"
 
 
+if len(sys.argv) != 3 or sys.argv[1] not in TASKS:
+    sys.exit(__doc__)
 name, folder, rng = sys.argv[1], pathlib.Path(sys.argv[2]), random.Random(1)
 folder.mkdir(parents=True, exist_ok=True)
 parts = [("train", 1000, (4, 5)), ("test", 200, (4, 5)), ("test_deeper", 200, (6,))]
