@@ -27,7 +27,7 @@ TEST_CASE("sizes are told by what they count") {
         "3 graphs, 27 edges, 9 nodes, 81 triangles, 4 nodes in the largest");
   CHECK(detail::dims_text(pair_dims{2, 5, 6, 3, 4}) == "2 pairs, 5 tokens of sources, 6 tokens of targets");
   CHECK(detail::dims_text(tree_dims{7}) == "7 trees");
-  CHECK(detail::dims_text(row_dims(7)) == "7 edges");
+  CHECK(detail::dims_text(row_dims(7)) == "7 rows");
 }
 
 TEST_CASE("what does not fit is told with both sizes, and what was measured is untouched by other faults") {

@@ -103,7 +103,7 @@ TEST_CASE("an input larger than the largest is refused with both sizes") {
   cpu::backend ex(1);
   runner run(ex, three_layers(), row_dims(4));
   CHECK_THROWS_WITH(run(sentence(40).in()),
-                    contains("runner: a batch of 40 edges does not fit") && contains("is 4 edges"));
+                    contains("runner: a batch of 40 rows does not fit") && contains("is 4 rows"));
 }
 
 TEST_CASE("layers over rows and over graphs run, and a last layer that computes wanted rows alone gives those") {
