@@ -22,6 +22,50 @@ function(expect what)
   endif()
 endfunction()
 
+# Each case, "LINE|SAID": `inspect` of a file of the lines `good`, which are `count`, and LINE refuses it, and says so of that
+# line behind its number.
+function(expect_bad_lines good count)  # CASES...
+  math(EXPR number "${count} + 1")
+  math(EXPR last "${ARGC} - 1")
+  foreach(at RANGE 2 ${last})  # one by one: a list of texts with brackets that do not close is no list
+    string(REGEX MATCH "^(.*)\\|([^|]*)$" whole "${ARGV${at}}")
+    set(said "${CMAKE_MATCH_2}")
+    file(WRITE ${FOLDER}/bad.jsonl "${good}${CMAKE_MATCH_1}\n")
+    run(1 inspect ${FOLDER}/bad.jsonl)
+    expect("bad.jsonl:${number}:${said}")
+  endforeach()
+endfunction()
+
+# A question, a line of JSON, has the same answer from the command line, from a file, asked.jsonl, and from standard input; it is
+# left in `output`.
+function(expect_answer_of what question)
+  run(0 predict ${FOLDER}/run "${question}")
+  expect("${what}")
+  set(answer "${output}")
+  file(WRITE ${FOLDER}/asked.jsonl "${question}\n")
+  run(0 predict ${FOLDER}/run --file ${FOLDER}/asked.jsonl)
+  execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run INPUT_FILE ${FOLDER}/asked.jsonl OUTPUT_VARIABLE piped)
+  if(NOT output STREQUAL answer OR NOT piped STREQUAL answer)
+    message(FATAL_ERROR "the answer depends on where the question is read:\n${answer}${output}${piped}")
+  endif()
+  set(output "${answer}" PARENT_SCOPE)
+endfunction()
+
+# The lines that confusion.csv must have of a part: how often each "target,predicted" is among `pairs`, added to `lines`.
+function(count_pairs part pairs lines)
+  list(SORT pairs)
+  set(kinds ${pairs})
+  list(REMOVE_DUPLICATES kinds)
+  set(text "${${lines}}")
+  foreach(kind IN LISTS kinds)
+    set(same ${pairs})
+    list(FILTER same INCLUDE REGEX "^${kind}$")
+    list(LENGTH same count)
+    string(APPEND text "${part},${kind},${count}\n")
+  endforeach()
+  set(${lines} "${text}" PARENT_SCOPE)
+endfunction()
+
 # What the program says that it needs where --memory is too little: "need SIZE", in `result`.
 function(needed_memory result)  # ARGUMENTS...
   run(1 ${ARGN} --memory 1KiB)

@@ -44,19 +44,14 @@ expect("\nseed 1: training loss [0-9.]+ ")
 expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 0.2)
 
 # What is wrong is told with file and line, and what to do.
-foreach(case "{\"source\": 3}| expected \"source\" to be a text, found 3"
+expect_bad_lines("${text}" 6
+    "{\"source\": 3}| expected \"source\" to be a text, found 3"
     "{\"source\": \"a\"|[0-9]+: expected JSON, found none"
     "[\"a\", \"b\"]| expected an object in braces, found "
     "{\"source\": \"a\"}| expected \"target\", a text, found none"
     "{\"source\": \"a\", \"target\": \" \"}| the target has no words"
     "{\"source\": \"a\", \"target\": \"b\", \"kind\": 3}| expected \"kind\" to be a text, found 3"
     "{\"source\": \"a\", \"target\": \"b\", \"kind\": null}| expected \"kind\" to be a text, found null")
-  string(REGEX MATCH "^(.*)\\|([^|]*)$" whole "${case}")
-  set(said "${CMAKE_MATCH_2}")
-  file(WRITE ${FOLDER}/bad.jsonl "${text}${CMAKE_MATCH_1}\n")
-  run(1 inspect ${FOLDER}/bad.jsonl)
-  expect("bad.jsonl:7:${said}")
-endforeach()
 file(WRITE ${FOLDER}/bad.tsv "a\tb\nalone\n")
 run(1 inspect ${FOLDER}/bad.tsv)
 expect("bad.tsv:2: source and target, or source, target and kind, are expected with tabs between them")

@@ -37,15 +37,7 @@ foreach(part one two)
       list(APPEND pairs "${right},${CMAKE_MATCH_3}")
     endif()
   endforeach()
-  list(SORT pairs)
-  set(kinds ${pairs})
-  list(REMOVE_DUPLICATES kinds)
-  foreach(kind IN LISTS kinds)
-    set(same ${pairs})
-    list(FILTER same INCLUDE REGEX "^${kind}$")
-    list(LENGTH same times)
-    string(APPEND expected "${part},${kind},${times}\n")
-  endforeach()
+  count_pairs(${part} "${pairs}" expected)
 endforeach()
 file(READ ${FOLDER}/parses/confusion.csv found)
 if(NOT found STREQUAL expected)
@@ -79,7 +71,8 @@ expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 
 
 # What is wrong is told with file and line, and what to do.
 set(good "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}")
-foreach(case "{\"tokens\": [\"a\"|[0-9]+: expected JSON, found none"
+expect_bad_lines("${good}\n" 1
+    "{\"tokens\": [\"a\"|[0-9]+: expected JSON, found none"
     "[\"a\", \"b\"]| expected an object in braces, found "
     "{\"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| expected \"tokens\", a list of words, found none"
     "{\"tokens\": [\"a\", 3], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| expected \"tokens\" to be a list of words, found "
@@ -101,12 +94,6 @@ foreach(case "{\"tokens\": [\"a\"|[0-9]+: expected JSON, found none"
     "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 2], \"labels\": [\"root\", \"obj\"]}| the head of token 2 is 2; expected another of the 2 tokens"
     "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 0], \"labels\": [\"root\", \"obj\"]}| 2 heads are 0; expected one, the root's"
     "{\"tokens\": [\"a\", \"b\", \"c\"], \"heads\": [0, 3, 2], \"labels\": [\"root\", \"obj\", \"obj\"]}| the heads from token 2 upward come back to it: no tree")
-  string(REGEX MATCH "^(.*)\\|([^|]*)$" whole "${case}")
-  set(said "${CMAKE_MATCH_2}")
-  file(WRITE ${FOLDER}/bad.jsonl "${good}\n${CMAKE_MATCH_1}\n")
-  run(1 inspect ${FOLDER}/bad.jsonl)
-  expect("bad.jsonl:2:${said}")
-endforeach()
 file(WRITE ${FOLDER}/good.jsonl "${good}\n")
 run(0 inspect ${FOLDER}/good.jsonl)
 expect("good.jsonl: 1 sentences of up to 2 words\n2 words\n2 relations: obj 1, root 1\n")

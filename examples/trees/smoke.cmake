@@ -68,15 +68,8 @@ endif()
 run(0 predict ${FOLDER}/run --json "${tree}")
 expect("^{\"source\":\"\\( R two \\( left x \\) \\)\",\"target\":\"")
 set(question "{\"id\": 7, \"source\": \"${tree}\", \"target\": null}")
-run(0 predict ${FOLDER}/run "${question}")
-expect("^{\"id\":7,\"source\":\"\\( R two \\( left x \\) \\)\",\"target\":\"[^\"]*\"}\n$")
+expect_answer_of("^{\"id\":7,\"source\":\"\\( R two \\( left x \\) \\)\",\"target\":\"[^\"]*\"}\n$" "${question}")
 set(answer "${output}")
-file(WRITE ${FOLDER}/asked.jsonl "${question}\n")
-run(0 predict ${FOLDER}/run --file ${FOLDER}/asked.jsonl)
-execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run INPUT_FILE ${FOLDER}/asked.jsonl OUTPUT_VARIABLE piped)
-if(NOT output STREQUAL answer OR NOT piped STREQUAL answer)
-  message(FATAL_ERROR "the answer depends on where the question is read:\n${answer}${output}${piped}")
-endif()
 run(1 predict ${FOLDER}/run --tree "${tree}" "${question}")
 expect("--tree, questions on the command line and --file are three ways to ask: give one")
 run(1 predict ${FOLDER}/run --tree "${tree}" --file ${FOLDER}/asked.jsonl)
@@ -104,19 +97,14 @@ if(NOT status EQUAL 1 OR NOT shown STREQUAL "${answer}error of line 2\nerror of 
 endif()
 
 # What is wrong with data is told with file, line and column, and what to do.
-foreach(case "{\"source\": 3}| expected \"source\" to be a tree as text, found 3"
+expect_bad_lines("${text}" 6
+    "{\"source\": 3}| expected \"source\" to be a tree as text, found 3"
     "{\"source\": \"a\"|[0-9]+: expected JSON, found none"
     "[\"a\", \"b\"]| expected an object in braces, found "
     "{\"source\": \"a\"}| expected \"target\", a tree as text, found none"
     "{\"source\": \"a\", \"target\": \"\"}| target, column 28: expected a tree, found nothing"
     "{\"source\": \"( a b c d )\", \"target\": \"b\"}| source, column 21: expected '\\)' after 2 children of 'a', found another child"
     "{\"source\": \"a\", \"target\": \"( b\"}| target, column 31: expected '\\)' after the children of 'b', found the end")
-  string(REGEX MATCH "^(.*)\\|([^|]*)$" whole "${case}")
-  set(said "${CMAKE_MATCH_2}")
-  file(WRITE ${FOLDER}/bad.jsonl "${text}${CMAKE_MATCH_1}\n")
-  run(1 inspect ${FOLDER}/bad.jsonl)
-  expect("bad.jsonl:7:${said}")
-endforeach()
 file(WRITE ${FOLDER}/new.jsonl "{\"source\": \"( R fox )\", \"target\": \"fox\"}\n")
 run(1 evaluate ${FOLDER}/run --data ${FOLDER}/new.jsonl)
 expect("test, row 1: the node at root.0: 'fox' is not one of the 8 labels that this machine was trained with")
