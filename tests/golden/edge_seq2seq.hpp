@@ -8,10 +8,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "edge_layer.hpp"
+#include "greedy.hpp"
 #include "triad/models/edge_transformer_seq2seq.hpp"
 
 namespace triad::golden {
@@ -226,7 +225,7 @@ struct et_cfq {
                   padding = file.size("pad_token_id"), v = model.vocabulary();
     std::vector<std::vector<index_t>> said(static_cast<std::size_t>(b), {file.size("decoder_start_token_id")});
     std::vector<bool> ended(said.size(), false);
-    double margin = std::numeric_limits<double>::infinity(), largest_logit = 0;
+    greedy_choices choices;
     for (index_t n = 1; n < longest && std::count(ended.begin(), ended.end(), false) > 0; ++n) {
       std::vector<index_t> all;
       for (auto const& s : said) all.insert(all.end(), s.begin(), s.end());
@@ -240,20 +239,15 @@ struct et_cfq {
           said[g].push_back(padding);
           continue;
         }
-        std::vector<std::pair<double, index_t>> row;
-        for (index_t c = 0; c < v; ++c)
-          row.emplace_back(found[(g + 1) * static_cast<std::size_t>(n * v) - static_cast<std::size_t>(v - c)], -c);
-        std::sort(row.rbegin(), row.rend());
-        margin = std::min(margin, row[0].first - row[1].first);
-        for (auto const& [logit, unused] : row) largest_logit = std::max(largest_logit, std::abs(logit));
-        said[g].push_back(-row[0].second);
+        said[g].push_back(
+            choices.choose(found, (g + 1) * static_cast<std::size_t>(n * v) - static_cast<std::size_t>(v), v));
         ended[g] = said[g].back() == end;
       }
     }
     std::vector<index_t> ids;
     for (auto const& s : said) ids.insert(ids.end(), s.begin(), s.end());
     r.integers("greedy_ids", ids, how.label);
-    r.difference("greedy_min_margin", margin, largest_logit, how.label);
+    choices.compare_margin(r, how.label);
   }
 };
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
 #include "fused_layer.hpp"
+#include "greedy.hpp"
 #include "triad/models/fused_transformer.hpp"
 
 namespace triad::golden {
@@ -150,7 +150,7 @@ struct lrf_model {
     index_t const longest = file.shape("out/greedy_ids", 2)[1], end = file.size("eos"), padding = file.size("pad"),
                   v = model.vocabulary();
     std::vector<std::vector<index_t>> said(static_cast<std::size_t>(batch), {end});
-    double margin = std::numeric_limits<double>::infinity(), largest_logit = 0;
+    greedy_choices choices;
     for (index_t n = 1; n < longest; ++n) {
       std::vector<index_t> all;
       for (auto const& s : said) all.insert(all.end(), s.begin(), s.end());
@@ -165,19 +165,13 @@ struct lrf_model {
           s.push_back(padding);
           continue;
         }
-        std::vector<std::pair<double, index_t>> row;
-        for (index_t c = 0; c < v; ++c)
-          if (c != padding) row.emplace_back(found[static_cast<std::size_t>((b * n + n - 1) * v + c)], -c);
-        std::sort(row.rbegin(), row.rend());
-        margin = std::min(margin, row[0].first - row[1].first);
-        for (auto const& [logit, unused] : row) largest_logit = std::max(largest_logit, std::abs(logit));
-        s.push_back(-row[0].second);
+        s.push_back(choices.choose(found, static_cast<std::size_t>((b * n + n - 1) * v), v, padding));
       }
     }
     std::vector<index_t> ids;
     for (auto const& s : said) ids.insert(ids.end(), s.begin(), s.end());
     r.integers("greedy_ids", ids, label);
-    r.difference("greedy_min_margin", margin, largest_logit, label);
+    choices.compare_margin(r, label);
   }
 };
 

@@ -1,0 +1,39 @@
+// A greedy search's choice of a token at each step, and how near the next best came.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report.hpp"
+
+namespace triad::golden {
+
+class greedy_choices {
+ public:
+  /// The likeliest token of `count` logits from `first` on, the smaller of two that are alike; `never`: one that is not
+  /// to be chosen, or none.
+  index_t choose(std::vector<double> const& logits, std::size_t first, index_t count, index_t never = -1) {
+    std::vector<std::pair<double, index_t>> row;
+    for (index_t c = 0; c < count; ++c)
+      if (c != never) row.emplace_back(logits[first + static_cast<std::size_t>(c)], -c);
+    std::sort(row.rbegin(), row.rend());
+    margin_ = std::min(margin_, row[0].first - row[1].first);
+    for (auto const& [logit, token] : row) largest_ = std::max(largest_, std::abs(logit));
+    return -row[0].second;
+  }
+  /// The least gap between the best two: a difference, as right as the logits are large.
+  void compare_margin(report& r, std::string const& label) const {
+    r.difference("greedy_min_margin", margin_, largest_, label);
+  }
+
+ private:
+  double margin_ = std::numeric_limits<double>::infinity(), largest_ = 0;
+};
+
+}  // namespace triad::golden
