@@ -7,7 +7,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace batches_batch_upload_tests {
 
 using namespace triad;
 using test::contains;
@@ -111,4 +111,4 @@ TEST_CASE("a table is copied once, as the type it is kept as") {
   CHECK(constant_table<float, host_memory>(std::vector<double>{}, 0, {}).view().extent(0) == 0);
 }
 
-}  // namespace
+}  // namespace batches_batch_upload_tests

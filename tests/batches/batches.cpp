@@ -13,7 +13,7 @@
 #include "triad/batches/tree_loader.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace batches_batches_tests {
 
 using namespace triad;
 using test::contains;
@@ -128,4 +128,4 @@ concept can_be_passed_over = requires(graph_loader<reference::backend>& loader, 
 static_assert(can_be_passed_over<std::vector<sample> const&>);
 static_assert(!can_be_passed_over<std::vector<sample>>);
 
-}  // namespace
+}  // namespace batches_batches_tests

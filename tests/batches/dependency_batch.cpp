@@ -10,7 +10,7 @@
 #include "tests/replay_number.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace batches_dependency_batch_tests {
 
 using namespace triad;
 using test::WithinAbs;
@@ -63,4 +63,4 @@ TEST_CASE("recorded work is for one list of pairs") {
   CHECK(test::replay_number(dependency_batch<double>::measured({2, 13, 5, 35, 3}, 6)) == test::replay_number(in));
 }
 
-}  // namespace
+}  // namespace batches_dependency_batch_tests

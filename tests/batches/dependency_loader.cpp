@@ -8,7 +8,7 @@
 #include "tests/replay_number.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace batches_dependency_loader_tests {
 
 using namespace triad;
 using list = std::vector<index_t>;
@@ -46,4 +46,4 @@ TEST_CASE("a sentence with a parent that is none of its tokens, or without room,
   CHECK(test::replay_number(first.first) == test::replay_number(second.first));  // other values alone
 }
 
-}  // namespace
+}  // namespace batches_dependency_loader_tests

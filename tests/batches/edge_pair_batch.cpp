@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay_number.hpp"
 
-namespace {
+namespace batches_edge_pair_batch_tests {
 
 using namespace triad;
 
@@ -49,4 +49,4 @@ TEST_CASE("recorded work is for one batch of pairs as graphs: its sizes, rows an
   CHECK(test::replay_number(other) != number);
 }
 
-}  // namespace
+}  // namespace batches_edge_pair_batch_tests

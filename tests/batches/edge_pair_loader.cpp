@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay_number.hpp"
 
-namespace {
+namespace batches_edge_pair_loader_tests {
 
 using namespace triad;
 using test::contains;
@@ -159,4 +159,4 @@ TEST_CASE("a pair that is too long, and one pair too many, find no room among gr
                     contains("tokens of the begin and of the end"));
 }
 
-}  // namespace
+}  // namespace batches_edge_pair_loader_tests

@@ -8,7 +8,7 @@
 #include "tests/replay_number.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace {
+namespace batches_graph_loader_tests {
 
 using namespace triad;
 using test::contains;
@@ -104,4 +104,4 @@ TEST_CASE("an edge of no node, a label of no edge and two labels of one edge are
   CHECK_NOTHROW(loader.add({.nodes = 3, .edges = own, .node_labels = list{1, 2, 3}}));
 }
 
-}  // namespace
+}  // namespace batches_graph_loader_tests

@@ -10,7 +10,7 @@
 #include "tests/replay_number.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace batches_graph_queries_tests {
 
 using namespace triad;
 using test::replay_number;
@@ -71,4 +71,4 @@ TEST_CASE("the loss is the mean over the questions that are asked, and the other
   CHECK(model.measured_input(dims).label.extent(0) == 13);
 }
 
-}  // namespace
+}  // namespace batches_graph_queries_tests

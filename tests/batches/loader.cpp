@@ -13,7 +13,7 @@
 #include "triad/batches/tree_loader.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace batches_loader_tests {
 
 using namespace triad;
 using reference::backend;
@@ -43,4 +43,4 @@ TEST_CASE("what has no sizes, or uploads nothing, is no loader") {
   CHECK_FALSE(loader<std::vector<int>>);
 }
 
-}  // namespace
+}  // namespace batches_loader_tests

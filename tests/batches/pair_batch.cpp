@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay_number.hpp"
 
-namespace {
+namespace batches_pair_batch_tests {
 
 using namespace triad;
 using test::replay_number;
@@ -83,4 +83,4 @@ TEST_CASE("half waves are sines, then cosines, from an angle of two on") {
   CHECK(half_waves(2, 0).empty());
 }
 
-}  // namespace
+}  // namespace batches_pair_batch_tests

@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay_number.hpp"
 
-namespace {
+namespace batches_pair_loader_tests {
 
 using namespace triad;
 using test::contains;
@@ -115,4 +115,4 @@ TEST_CASE("a pair that is too long, one token too many and one pair too many fin
                     contains("tokens of the begin and of the end"));
 }
 
-}  // namespace
+}  // namespace batches_pair_loader_tests

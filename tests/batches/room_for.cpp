@@ -10,7 +10,7 @@
 #include "triad/batches/pair_batch.hpp"
 #include "triad/core/random.hpp"
 
-namespace {
+namespace batches_room_for_tests {
 
 using namespace triad;
 
@@ -66,4 +66,4 @@ TEST_CASE("no samples, or room for none, are refused") {
   CHECK_THROWS_WITH(room_for(one, 0), test::contains("room for 0 of 1 samples"));
 }
 
-}  // namespace
+}  // namespace batches_room_for_tests

@@ -10,7 +10,7 @@
 #include "tests/replay_number.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace batches_sentence_batch_tests {
 
 using namespace triad;
 using test::WithinAbs;
@@ -83,4 +83,4 @@ TEST_CASE("recorded work is for one batch of sentences: its tokens and masks tel
   CHECK(test::replay_number(filled) != number);
 }
 
-}  // namespace
+}  // namespace batches_sentence_batch_tests

@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace {
+namespace batches_sentence_columns_tests {
 
 using namespace triad;
 using list = std::vector<index_t>;
@@ -47,4 +47,4 @@ TEST_CASE("waves of no width are refused") {
                     test::contains("a loader of sentences: width is 0"));
 }
 
-}  // namespace
+}  // namespace batches_sentence_columns_tests

@@ -8,7 +8,7 @@
 #include "tests/replay_number.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace batches_sentence_loader_tests {
 
 using namespace triad;
 using list = std::vector<index_t>;
@@ -53,4 +53,4 @@ TEST_CASE("a sentence whose parent is no token of it, or that has no room, is re
   CHECK(test::replay_number(first.second) == test::replay_number(second.second));
 }
 
-}  // namespace
+}  // namespace batches_sentence_loader_tests

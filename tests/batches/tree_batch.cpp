@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay_number.hpp"
 
-namespace {
+namespace batches_tree_batch_tests {
 
 using namespace triad;
 
@@ -92,4 +92,4 @@ TEST_CASE("recorded work is for one way to choose: noise, temperatures and the a
   differs([](auto& b) { b.over = choice_over::trees; });
 }
 
-}  // namespace
+}  // namespace batches_tree_batch_tests

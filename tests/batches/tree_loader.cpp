@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/models/machine_use.hpp"
 
-namespace {
+namespace batches_tree_loader_tests {
 
 using namespace triad;
 using test::tree_nodes;
@@ -133,4 +133,4 @@ TEST_CASE("what steps can reach is a bound, and a tight one where all weights ar
   }
 }
 
-}  // namespace
+}  // namespace batches_tree_loader_tests

@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/buffer.hpp"
 
-namespace {
+namespace core_arena_tests {
 
 using namespace triad;
 using test::contains;
@@ -138,4 +138,4 @@ TEST_CASE("pieces that are cut out are an arena of their own, without slack betw
   CHECK(static_cast<void*>(place.make<vec<float>>(1).data_handle()) == static_cast<std::byte*>(memory.data()) + 128);
 }
 
-}  // namespace
+}  // namespace core_arena_tests

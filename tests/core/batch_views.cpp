@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay_number.hpp"
 
-namespace {
+namespace core_batch_views_tests {
 
 using namespace triad;
 using test::replay_number;
@@ -92,4 +92,4 @@ TEST_CASE("a recorded step is known again, and not where any one view, size or n
   CHECK(replay_number(first.answer) != replay_number(first.label));
 }
 
-}  // namespace
+}  // namespace core_batch_views_tests

@@ -9,7 +9,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace core_buffer_tests {
 
 using namespace triad;
 using test::contains;
@@ -71,4 +71,4 @@ TEST_CASE("memory that the machine has not is refused with the bytes") {
   CHECK_THROWS_AS(buffer<>(std::size_t{1} << 60), std::bad_alloc);
 }
 
-}  // namespace
+}  // namespace core_buffer_tests

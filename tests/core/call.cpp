@@ -8,7 +8,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace core_call_tests {
 
 using namespace triad;
 using test::contains;
@@ -65,4 +65,4 @@ TEST_CASE("a layer that needs scratch memory and was given none says so") {
   CHECK(measure.used() == 128);  // 64 bytes and the slack
 }
 
-}  // namespace
+}  // namespace core_call_tests

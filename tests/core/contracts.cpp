@@ -4,7 +4,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace core_contracts_tests {
 
 TEST_CASE("a broken promise throws its sentence, the file and the line") {
   int const line = __LINE__ + 1;
@@ -31,4 +31,4 @@ constexpr int half_of_even(int n) {
 }
 static_assert(half_of_even(6) == 3);  // promises are checked where compilers compute, too
 
-}  // namespace
+}  // namespace core_contracts_tests

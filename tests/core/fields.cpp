@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/buffer.hpp"
 
-namespace {
+namespace core_fields_tests {
 
 using namespace triad;
 
@@ -79,4 +79,4 @@ TEST_CASE("a part that is not wanted has its shapes and takes no memory") {
   CHECK(place.used() == 128);
 }
 
-}  // namespace
+}  // namespace core_fields_tests

@@ -7,7 +7,7 @@
 #include "tests/replay_number.hpp"
 #include "triad/core/batch_views.hpp"
 
-namespace {
+namespace core_graphs_tests {
 
 using namespace triad;
 using test::replay_number;
@@ -52,4 +52,4 @@ TEST_CASE("a mask of no triangle shuts none, and one that shuts them otherwise i
   CHECK(replay_number(mask) != number);
 }
 
-}  // namespace
+}  // namespace core_graphs_tests

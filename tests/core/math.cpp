@@ -6,7 +6,7 @@
 
 #include "tests/check_gradient.hpp"
 
-namespace {
+namespace core_math_tests {
 
 using namespace triad;
 using test::WithinAbs;
@@ -43,4 +43,4 @@ TEST_CASE("the gradients are the derivatives of the values") {
   CHECK(gelu_grad{}(0.0, 1.0) == 0.5);
 }
 
-}  // namespace
+}  // namespace core_math_tests

@@ -8,7 +8,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace core_mdspan_tests {
 
 using namespace triad;
 
@@ -42,4 +42,4 @@ TEST_CASE("a loop over a view without memory is told what to write around it") {
 }
 #endif
 
-}  // namespace
+}  // namespace core_mdspan_tests

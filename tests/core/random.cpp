@@ -10,7 +10,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace core_random_tests {
 
 using namespace triad;
 using triad::test::WithinAbs;
@@ -145,4 +145,4 @@ TEST_CASE("below 2^34 elements a mask is what it was with counters of 32 bits") 
   }
 }
 
-}  // namespace
+}  // namespace core_random_tests

@@ -7,7 +7,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace core_replay_key_tests {
 
 using namespace triad;
 
@@ -59,4 +59,4 @@ TEST_CASE("a view counts by where it lies and how long it is, not by what is in 
   CHECK(both.value() != turned.value());
 }
 
-}  // namespace
+}  // namespace core_replay_key_tests

@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace core_scratch_tests {
 
 using namespace triad;
 
@@ -28,4 +28,4 @@ TEST_CASE("scratch is what the work takes at once, and the work only plans") {
   CHECK(untouched == 7);
 }
 
-}  // namespace
+}  // namespace core_scratch_tests

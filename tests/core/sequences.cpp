@@ -7,7 +7,7 @@
 #include "tests/replay_number.hpp"
 #include "triad/core/batch_views.hpp"
 
-namespace {
+namespace core_sequences_tests {
 
 using namespace triad;
 using test::replay_number;
@@ -42,4 +42,4 @@ TEST_CASE("a batch of sequences is measured with its sizes, and is another step 
   }
 }
 
-}  // namespace
+}  // namespace core_sequences_tests

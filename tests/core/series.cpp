@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/buffer.hpp"
 
-namespace {
+namespace core_series_tests {
 
 using namespace triad;
 
@@ -47,4 +47,4 @@ TEST_CASE("two slots serve many pieces in turn, and no slot serves none") {
   CHECK_THROWS_AS(turns.at(-1), contract_violation);
 }
 
-}  // namespace
+}  // namespace core_series_tests

@@ -7,7 +7,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace core_sizes_tests {
 
 using namespace triad;
 using test::contains;
@@ -62,4 +62,4 @@ TEST_CASE("a product that is too large for an index is refused with both factors
                     "layer: rows and columns are 1099511627776 times 1073741824, more than can be numbered");
 }
 
-}  // namespace
+}  // namespace core_sizes_tests

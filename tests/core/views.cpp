@@ -14,7 +14,7 @@
 #include "triad/core/arena.hpp"
 #include "triad/core/random.hpp"
 
-namespace {
+namespace core_views_tests {
 
 using namespace triad;
 using test::contains;
@@ -131,4 +131,4 @@ TEST_CASE("elements beyond 2^31 and 2^32 are where they belong") {
   CHECK(measure.used() == static_cast<std::size_t>(rows * d) * 4 + arena_slack);
 }
 
-}  // namespace
+}  // namespace core_views_tests

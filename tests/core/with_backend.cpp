@@ -9,7 +9,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace core_with_backend_tests {
 
 using namespace triad;
 using test::contains;
@@ -60,4 +60,4 @@ TEST_CASE("what a backend's constructor and the function throw comes through, an
   CHECK(kept == 7);
 }
 
-}  // namespace
+}  // namespace core_with_backend_tests

@@ -10,7 +10,7 @@
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace cpu_adam_tests {
 
 using namespace triad;
 
@@ -63,4 +63,4 @@ TEST_CASE(
     }
 }
 
-}  // namespace
+}  // namespace cpu_adam_tests

@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace cpu_backend_tests {
 
 using namespace triad;
 
@@ -28,4 +28,4 @@ TEST_CASE("numbers of threads that nobody can have are refused, and the most is 
                                      std::to_string(cpu::backend::most_threads)));
 }
 
-}  // namespace
+}  // namespace cpu_backend_tests

@@ -16,7 +16,7 @@
 #include "tests/ragged.hpp"
 #include "triad/ops/triangle.hpp"
 
-namespace {
+namespace cpu_triangle_tests {
 
 using namespace triad;
 
@@ -299,4 +299,4 @@ TEST_CASE("dropout of everything leaves no output and no gradient") {
     for (index_t c = 0; c < ours.d; ++c) REQUIRE(ours.output()(r, c) == 0.0f);
 }
 
-}  // namespace
+}  // namespace cpu_triangle_tests

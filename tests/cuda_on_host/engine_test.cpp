@@ -14,7 +14,7 @@
 #include "tests/catch.hpp"
 #include "triad/cuda/device/block.cuh"
 
-namespace {
+namespace cuda_on_host_engine_tests {
 
 using namespace triad;
 using triad::cuda::block;
@@ -274,4 +274,4 @@ TEST_CASE("an exception in a kernel says where, unwinds its thread, and leaves t
   }
 }
 
-}  // namespace
+}  // namespace cuda_on_host_engine_tests

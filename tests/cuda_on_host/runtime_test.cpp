@@ -12,7 +12,7 @@
 #include "tests/catch.hpp"
 #include "triad/cuda/device/launch.cuh"
 
-namespace {
+namespace cuda_on_host_runtime_tests {
 
 using namespace triad;
 using triad::cuda::block;
@@ -404,4 +404,4 @@ TEST_CASE("a backend records work the second time and replays it") {
   m.deallocate(x);
 }
 
-}  // namespace
+}  // namespace cuda_on_host_runtime_tests

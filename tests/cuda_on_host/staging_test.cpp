@@ -10,7 +10,7 @@
 #include "triad/cuda/backend.cuh"
 #include "triad/cuda/elementwise.cuh"
 
-namespace {
+namespace cuda_on_host_staging_tests {
 
 using namespace triad;
 using test::contains;
@@ -72,4 +72,4 @@ TEST_CASE("work that cannot be recorded says why, and nobody else is blamed for 
   CHECK(here == 2);
 }
 
-}  // namespace
+}  // namespace cuda_on_host_staging_tests

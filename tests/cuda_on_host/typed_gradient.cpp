@@ -11,7 +11,7 @@
 #include "triad/core/backend.hpp"
 #include "triad/layers/layer.hpp"
 
-namespace {
+namespace cuda_on_host_typed_gradient_tests {
 
 using namespace triad;
 
@@ -86,4 +86,4 @@ TEMPLATE_TEST_CASE("a value or a gradient that is wrong on a device alone, by a 
   CHECK_THAT(report(mistake::behind).text(), test::contains("behind the gradient of scale"));
 }
 
-}  // namespace
+}  // namespace cuda_on_host_typed_gradient_tests

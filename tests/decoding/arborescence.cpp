@@ -9,7 +9,7 @@
 #include "tests/ragged.hpp"
 #include "triad/core/views.hpp"
 
-namespace {
+namespace decoding_arborescence_tests {
 
 using namespace triad;
 
@@ -93,4 +93,4 @@ TEST_CASE("nothing has an arborescence of nothing, and a score that is no number
                     test::contains("is not finite"));
 }
 
-}  // namespace
+}  // namespace decoding_arborescence_tests

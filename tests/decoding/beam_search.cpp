@@ -11,7 +11,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/random.hpp"
 
-namespace {
+namespace decoding_beam_search_tests {
 
 using namespace triad;
 using test::contains;
@@ -286,4 +286,4 @@ TEST_CASE("searches that cannot be are refused with a sentence") {
   CHECK((search.done() && search.rows() == 0));
 }
 
-}  // namespace
+}  // namespace decoding_beam_search_tests

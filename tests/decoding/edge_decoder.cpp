@@ -17,7 +17,7 @@
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace decoding_edge_decoder_tests {
 
 using namespace triad;
 
@@ -221,4 +221,4 @@ TEST_CASE("an edge decoder refuses what it has no room for") {
   CHECK_THROWS_WITH(small.step(w, six, strange), contains("of the same source"));
 }
 
-}  // namespace
+}  // namespace decoding_edge_decoder_tests

@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace decoding_edge_decoding_tests {
 
 using namespace triad;
 
@@ -84,4 +84,4 @@ TEST_CASE("scratch memory of a decoder grows with its room, and a larger beam's 
   CHECK(bytes(3, 6) - bytes(2, 6) > static_cast<std::size_t>(edges) * 32 * 8 * 2);
 }
 
-}  // namespace
+}  // namespace decoding_edge_decoding_tests

@@ -12,7 +12,7 @@
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace decoding_fused_decoder_tests {
 
 using namespace triad;
 
@@ -128,4 +128,4 @@ TEST_CASE("a decoder refuses what it has no room for") {
                     test::contains("for every slot"));  // steps.cpp has the rest
 }
 
-}  // namespace
+}  // namespace decoding_fused_decoder_tests

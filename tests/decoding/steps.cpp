@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/buffer.hpp"
 
-namespace {
+namespace decoding_steps_tests {
 
 using namespace triad;
 using test::contains;
@@ -68,4 +68,4 @@ TEST_CASE("a search is given each step's logits, and asks with the tokens and pa
       contains("decoder: the search has another beam, or another number of sentences, than the room and the batch"));
 }
 
-}  // namespace
+}  // namespace decoding_steps_tests

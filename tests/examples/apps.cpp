@@ -15,7 +15,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace examples_apps_tests {
 
 using namespace triad::apps;
 using triad::test::contains;
@@ -190,4 +190,4 @@ TEST_CASE("a line that is no object is told with file, line and column") {
   CHECK_THROWS_WITH(read(""), contains("expected a line or more, found none"));
 }
 
-}  // namespace
+}  // namespace examples_apps_tests

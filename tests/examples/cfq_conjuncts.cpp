@@ -5,7 +5,7 @@
 #include "cfq/conjuncts.hpp"
 #include "tests/catch.hpp"
 
-namespace {
+namespace examples_cfq_conjuncts_tests {
 
 using cfq::same_conjuncts;
 
@@ -33,4 +33,4 @@ TEST_CASE("what is no query is right only where it is the same text") {
   CHECK_FALSE(same_conjuncts("S WHERE { a . }", "S WHERE { a }"));
 }
 
-}  // namespace
+}  // namespace examples_cfq_conjuncts_tests

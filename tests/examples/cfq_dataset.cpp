@@ -14,7 +14,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace examples_cfq_dataset_tests {
 
 using namespace cfq;
 using triad::test::contains;
@@ -196,4 +196,4 @@ TEST_CASE("the real lists of splits and MCWQ are read") {
   CHECK(d.tests.size() == 2);
 }
 
-}  // namespace
+}  // namespace examples_cfq_dataset_tests

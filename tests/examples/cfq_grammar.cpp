@@ -13,7 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace examples_cfq_grammar_tests {
 
 using namespace cfq;
 using triad::test::contains;
@@ -171,4 +171,4 @@ TEST_CASE("a corpus is read as it was written, and what is none is refused with 
   CHECK_THROWS_WITH(read_corpus(path, repeated), contains("there is no question"));
 }
 
-}  // namespace
+}  // namespace examples_cfq_grammar_tests

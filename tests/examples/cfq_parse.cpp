@@ -14,7 +14,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace examples_cfq_parse_tests {
 
 using namespace dependency;
 using triad::test::contains;
@@ -192,4 +192,4 @@ TEST_CASE("a picture has every word, an arc for each parent, and a line for a ro
   CHECK(paths == 2);
 }
 
-}  // namespace
+}  // namespace examples_cfq_parse_tests

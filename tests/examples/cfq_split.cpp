@@ -10,7 +10,7 @@
 #include "cfq/data.hpp"
 #include "tests/catch.hpp"
 
-namespace {
+namespace examples_cfq_split_tests {
 
 using namespace cfq;
 using triad::test::contains;
@@ -113,4 +113,4 @@ TEST_CASE("all questions may be used, and held-out words are given to training")
   CHECK_THROWS_WITH(make_split(c, {.train = 10, .held_out = 0}, 3), contains("two others"));
 }
 
-}  // namespace
+}  // namespace examples_cfq_split_tests

@@ -13,7 +13,7 @@
 #include "tests/io/scratch_folder.hpp"
 #include "triad/io/text/bpe.hpp"
 
-namespace {
+namespace examples_cognition_data_tests {
 
 using namespace cognition;
 using triad::test::contains;
@@ -250,4 +250,4 @@ TEST_CASE("the published references, cut into words, score as they should") {
   CHECK_THAT(value("CTER aggregate"), WithinAbs(9.815, 0.2));
 }
 
-}  // namespace
+}  // namespace examples_cognition_data_tests

@@ -15,7 +15,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace examples_cogs_sentences_tests {
 
 using namespace cogs;
 using triad::test::contains;
@@ -227,4 +227,4 @@ TEST_CASE("the published files with logical forms are the published files with g
   }
 }
 
-}  // namespace
+}  // namespace examples_cogs_sentences_tests

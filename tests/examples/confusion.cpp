@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace examples_confusion_tests {
 
 using triad::apps::confusion;
 
@@ -60,4 +60,4 @@ TEST_CASE("confusion.csv has every pair of every part, right answers too, and re
   CHECK(rows == 5);
 }
 
-}  // namespace
+}  // namespace examples_confusion_tests

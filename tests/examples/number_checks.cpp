@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace examples_number_checks_tests {
 
 using namespace triad::apps;
 
@@ -40,4 +40,4 @@ TEST_CASE("whole numbers of 64 bits end where their type does, and do not come r
         "9223372036854775808 is not a whole number from -9223372036854775808 to 9223372036854775807");
 }
 
-}  // namespace
+}  // namespace examples_number_checks_tests

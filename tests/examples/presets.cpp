@@ -18,7 +18,7 @@
 #include "triad/reference/backend.hpp"
 #include "triad/train/parameters.hpp"
 
-namespace {
+namespace examples_presets_tests {
 
 using triad::test::contains;
 
@@ -233,4 +233,4 @@ TEST_CASE("a parser's form of attention is in its settings and its checkpoint wh
                     contains("--attention is about the states of edges, which --model transformer does not have"));
 }
 
-}  // namespace
+}  // namespace examples_presets_tests

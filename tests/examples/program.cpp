@@ -51,7 +51,7 @@ int explain(options const& o) {
 
 }  // namespace idle
 
-namespace {
+namespace examples_program_tests {
 
 /// A file that is removed, for what is printed.
 struct captured {
@@ -226,4 +226,4 @@ TEST_CASE("a config file that is no TOML is told with line and column, and an op
   CHECK((items[1].name == "tokens" && items[1].text() == "1,2"));
 }
 
-}  // namespace
+}  // namespace examples_program_tests

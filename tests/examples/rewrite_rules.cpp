@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/random.hpp"
 
-namespace {
+namespace examples_rewrite_rules_tests {
 
 using rewrite::index_t;
 using rewrite::symbol_tree;
@@ -95,4 +95,4 @@ TEST_CASE("a name that stands twice matches the same expression only") {
   CHECK_FALSE(r.once(r.encode(rewrite::parse("x - x * y"))));
 }
 
-}  // namespace
+}  // namespace examples_rewrite_rules_tests

@@ -11,7 +11,7 @@
 #include "apps/token_batches.hpp"
 #include "tests/catch.hpp"
 
-namespace {
+namespace examples_seq2seq_batches_tests {
 
 using namespace triad::apps;
 using triad::index_t;
@@ -118,4 +118,4 @@ TEST_CASE("a pair that is longer than a batch is refused, and so is nothing") {
   CHECK(token_batches({{64, 64}}, 64, 1).batch(0).size() == 1);
 }
 
-}  // namespace
+}  // namespace examples_seq2seq_batches_tests

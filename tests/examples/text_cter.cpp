@@ -12,7 +12,7 @@
 #include "tests/io/scratch_folder.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
-namespace {
+namespace examples_text_cter_tests {
 
 using namespace cognition;
 using triad::test::contains;
@@ -141,4 +141,4 @@ TEST_CASE("CoGnition's references have the error rate that its scorer gives them
   CHECK(score(lines_of((folder / "bpe/cg-test.zh.gz").string()), compounds, known).instance() < 0.03);
 }
 
-}  // namespace
+}  // namespace examples_text_cter_tests

@@ -13,7 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace examples_text_pairs_tests {
 
 using namespace triad::apps;
 using triad::test::contains;
@@ -87,4 +87,4 @@ TEST_CASE("the published files have the pairs they are known to have") {
               .size() == 10000);
 }
 
-}  // namespace
+}  // namespace examples_text_pairs_tests

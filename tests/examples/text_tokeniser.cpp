@@ -5,7 +5,7 @@
 #include "apps/tokeniser.hpp"
 #include "tests/catch.hpp"
 
-namespace {
+namespace examples_text_tokeniser_tests {
 
 using triad::apps::tokens_of;
 using triad::text::joined;
@@ -43,4 +43,4 @@ TEST_CASE("a full stop ends a sentence, or belongs to its word") {
   CHECK(cut(". .") == ". .");
 }
 
-}  // namespace
+}  // namespace examples_text_tokeniser_tests

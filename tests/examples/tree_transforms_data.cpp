@@ -9,7 +9,7 @@
 #include "tree_transforms/data.hpp"
 #include "trees/training_data.hpp"
 
-namespace {
+namespace examples_tree_transforms_data_tests {
 
 using namespace tree_transforms;
 using triad::test::contains, triad::test::folder_of, triad::test::line_of;
@@ -141,4 +141,4 @@ TEST_CASE("a preset for tests makes a task in no time, with every split") {
   CHECK_THROWS_WITH(work_of(o), contains("no row of active-logical has a depth of 4 or less"));
 }
 
-}  // namespace
+}  // namespace examples_tree_transforms_data_tests

@@ -16,7 +16,7 @@
 #include "tests/catch.hpp"
 #include "tree_transforms/data.hpp"
 
-namespace {
+namespace examples_tree_transforms_generate_tests {
 
 using namespace tree_transforms;
 
@@ -358,4 +358,4 @@ TEST_CASE(
   CHECK(measured(part_of(active, split::ood_long).rows) == size_of_split{99, 10});
 }
 
-}  // namespace
+}  // namespace examples_tree_transforms_generate_tests

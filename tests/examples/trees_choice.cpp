@@ -9,7 +9,7 @@
 #include "trees/trained.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace examples_trees_choice_tests {
 
 using namespace trees;
 
@@ -104,4 +104,4 @@ TEST_CASE("noise is the same for operations whether arguments have some or not, 
   CHECK(drawn("softmax", "gumbel-released") == std::pair(std::vector<float>(), both.second));
 }
 
-}  // namespace
+}  // namespace examples_trees_choice_tests

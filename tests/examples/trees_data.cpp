@@ -14,7 +14,7 @@
 #include "trees/training_data.hpp"
 #include "trees/trees.hpp"
 
-namespace {
+namespace examples_trees_data_tests {
 
 using namespace trees;
 using triad::test::contains, triad::test::folder_of, triad::test::line_of;
@@ -204,4 +204,4 @@ TEST_CASE("choices of one's own run cool down in three fifths of its updates, un
   CHECK(settled([](own_options& o) { o.preset = "smoke"; }) == pair(1, 0));
 }
 
-}  // namespace
+}  // namespace examples_trees_data_tests

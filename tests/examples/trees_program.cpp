@@ -13,7 +13,7 @@
 #include "trees/score.hpp"
 #include "triad/tree/s_expression.hpp"
 
-namespace {
+namespace examples_trees_program_tests {
 
 using namespace trees;
 
@@ -134,4 +134,4 @@ TEST_CASE("an explanation as SVG has every tree's labels, escaped, and greys wha
   CHECK(svg.find("fill=\"#223\">T7  CONS") != std::string::npos);
 }
 
-}  // namespace
+}  // namespace examples_trees_program_tests

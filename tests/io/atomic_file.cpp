@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace io_atomic_file_tests {
 
 using namespace triad;
 using triad::test::content;
@@ -79,4 +79,4 @@ TEST_CASE("a writer killed at any moment leaves one whole content") {
   }
 }
 
-}  // namespace
+}  // namespace io_atomic_file_tests

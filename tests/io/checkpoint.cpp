@@ -13,7 +13,7 @@
 #include "triad/train/initialize.hpp"
 #include "triad/train/optimizer.hpp"
 
-namespace {
+namespace io_checkpoint_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -251,4 +251,4 @@ TEST_CASE("the layers of an untied repeat are saved by their depth") {
   CHECK(file.read_as<float>("0.weight") != file.read_as<float>("1.weight"));
 }
 
-}  // namespace
+}  // namespace io_checkpoint_tests

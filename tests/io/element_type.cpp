@@ -11,7 +11,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace io_element_type_tests {
 
 using namespace triad;
 
@@ -75,4 +75,4 @@ TEST_CASE("numbers of the types that C++ has come back as they are, wherever the
   detail::with_number("F8_E4M3", two.data(), [](auto) { FAIL("eight bits are no C++ number"); });
 }
 
-}  // namespace
+}  // namespace io_element_type_tests

@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace io_json_file_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -51,4 +51,4 @@ TEST_CASE("a path without a file of JSON is one clear message") {
                       path + ": expected a file of JSON, found none that can be read; give the path of one");
 }
 
-}  // namespace
+}  // namespace io_json_file_tests

@@ -10,7 +10,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace io_json_read_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -60,4 +60,4 @@ TEST_CASE("a message quotes no control characters and no more than it was told")
   CHECK(quoted(nlohmann::json("\u00e9\u00e9"), 4) == "\"\u00e9...");  // not half of a character
 }
 
-}  // namespace
+}  // namespace io_json_read_tests

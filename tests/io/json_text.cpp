@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace io_json_text_tests {
 
 using namespace triad;
 
@@ -27,4 +27,4 @@ TEST_CASE("text that is no UTF-8 is refused by what it is, also as a key or deep
   }
 }
 
-}  // namespace
+}  // namespace io_json_text_tests

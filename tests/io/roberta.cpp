@@ -21,7 +21,7 @@
 #include "triad/train/initialize.hpp"
 #include "triad/train/parameters.hpp"
 
-namespace {
+namespace io_roberta_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -345,4 +345,4 @@ TEST_CASE("a config that is damaged, or of another kind of encoder, is refused w
   CHECK_THROWS_WITH(read_roberta_config(folder / "nowhere"), contains("expected a file of JSON"));
 }
 
-}  // namespace
+}  // namespace io_roberta_tests

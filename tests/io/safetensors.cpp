@@ -12,7 +12,7 @@
 #include "tests/io/scratch_folder.hpp"
 #include "triad/core/random.hpp"
 
-namespace {
+namespace io_safetensors_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -222,4 +222,4 @@ TEST_CASE("misuse of the writer is a contract violation") {
   CHECK_THROWS_AS(w.bytes(), contract_violation);
 }
 
-}  // namespace
+}  // namespace io_safetensors_tests

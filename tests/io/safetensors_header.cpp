@@ -7,7 +7,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace io_safetensors_header_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -81,4 +81,4 @@ TEST_CASE("a shape of too many extents, or a name twice, is refused where it sta
   CHECK_THROWS_WITH(read("[]"), contains("byte 9: expected no list here"));
 }
 
-}  // namespace
+}  // namespace io_safetensors_header_tests

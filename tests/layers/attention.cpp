@@ -14,7 +14,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/layers/residual.hpp"
 
-namespace {
+namespace layers_attention_tests {
 
 using namespace triad;
 
@@ -171,4 +171,4 @@ TEST_CASE("a causal layer says of the newest token with a cache what it says of 
   }
 }
 
-}  // namespace
+}  // namespace layers_attention_tests

@@ -21,7 +21,7 @@
 #include "triad/train/gradient_check.hpp"
 #include "triad/train/initialize.hpp"
 
-namespace {
+namespace layers_chain_tests {
 
 using namespace triad;
 using test::contains;
@@ -142,4 +142,4 @@ TEST_CASE("layers whose widths do not meet are refused with a sentence when they
   CHECK_NOTHROW(residual(chain(chain(wide, narrow), linear<double>{extents<dyn, dyn>(4, 5)})));
 }
 
-}  // namespace
+}  // namespace layers_chain_tests

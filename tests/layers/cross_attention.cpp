@@ -12,7 +12,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_cross_attention_tests {
 
 using namespace triad;
 using layer_type = cross_attention<double>;
@@ -114,4 +114,4 @@ TEST_CASE("cross-attention lists its parameters by name, keys and values as wide
   CHECK(count_values(layer.plan_params(measure)) == 2 * (d * d + d) + 2 * (d * e + d));
 }
 
-}  // namespace
+}  // namespace layers_cross_attention_tests

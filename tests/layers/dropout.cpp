@@ -10,7 +10,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_dropout_tests {
 
 using namespace triad;
 
@@ -56,4 +56,4 @@ TEST_CASE("dropout has the gradient of its value and no parameters, and no rows 
                     test::contains("dropout is 1.000000, expected at least 0 and below 1"));
 }
 
-}  // namespace
+}  // namespace layers_dropout_tests

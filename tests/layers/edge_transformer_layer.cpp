@@ -13,7 +13,7 @@
 #include "tests/layers/outcome.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace layers_edge_transformer_layer_tests {
 
 using namespace triad;
 
@@ -98,4 +98,4 @@ TEST_CASE("an Edge Transformer layer lists its parameters by name") {
                                           "feed_forward.outer.weight", "feed_forward.outer.bias"});
 }
 
-}  // namespace
+}  // namespace layers_edge_transformer_layer_tests

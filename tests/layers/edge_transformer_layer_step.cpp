@@ -9,7 +9,7 @@
 #include "tests/ragged.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 
-namespace {
+namespace layers_edge_transformer_layer_step_tests {
 
 using namespace triad;
 
@@ -145,4 +145,4 @@ TEMPLATE_TEST_CASE("a layer makes of new edges what it makes of them in the whol
   }
 }
 
-}  // namespace
+}  // namespace layers_edge_transformer_layer_step_tests

@@ -8,7 +8,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_embedding_tests {
 
 using namespace triad;
 
@@ -42,4 +42,4 @@ TEST_CASE("an embedding of static and of dynamic shape computes the same bits, a
   CHECK(test::outcome_of(free, row_dims(0), make_vec<index_t const>(nullptr, 0), {0, 3}).value == 0);
 }
 
-}  // namespace
+}  // namespace layers_embedding_tests

@@ -11,7 +11,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
 
-namespace {
+namespace layers_feed_forward_tests {
 
 using namespace triad;
 
@@ -45,4 +45,4 @@ TEST_CASE("a block with relu keeps one matrix, and one with gelu two") {
   CHECK(bytes(activation::gelu) == 2 * bytes(activation::relu));
 }
 
-}  // namespace
+}  // namespace layers_feed_forward_tests

@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace layers_fixed_row_tests {
 
 using namespace triad;
 
@@ -27,4 +27,4 @@ TEST_CASE("what is added to the fixed row is taken back, and to all others stays
   }
 }
 
-}  // namespace
+}  // namespace layers_fixed_row_tests

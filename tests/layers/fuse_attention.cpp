@@ -12,7 +12,7 @@
 #include "triad/core/fields.hpp"
 #include "triad/train/initialize.hpp"
 
-namespace {
+namespace layers_fuse_attention_tests {
 
 using namespace triad;
 
@@ -101,4 +101,4 @@ TEMPLATE_TEST_CASE("over one state without dropout the query does not matter", "
   for (std::size_t i = 0; i < first.size(); ++i) CHECK_THAT(p.y[i], test::WithinAbs(first[i], 1e-13));
 }
 
-}  // namespace
+}  // namespace layers_fuse_attention_tests

@@ -11,7 +11,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_fused_layer_tests {
 
 using namespace triad;
 using layer_type = fused_layer<double>;
@@ -83,4 +83,4 @@ TEST_CASE("a fused layer has the parameters of those sublayers that it has") {
                     test::contains("fused_layer: width 5 must be a multiple of the heads, which are 2"));
 }
 
-}  // namespace
+}  // namespace layers_fused_layer_tests

@@ -4,7 +4,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace layers_fused_stack_tests {
 
 using namespace triad;
 
@@ -22,4 +22,4 @@ TEST_CASE("what a stack remembers is memory and sizes alone: another stack in it
   CHECK(s.y().extent(1) == 6);
 }
 
-}  // namespace
+}  // namespace layers_fused_stack_tests

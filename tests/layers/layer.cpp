@@ -8,7 +8,7 @@
 #include "tests/ragged.hpp"
 #include "triad/layers/linear.hpp"
 
-namespace {
+namespace layers_layer_tests {
 
 using namespace triad;
 
@@ -54,4 +54,4 @@ TEST_CASE("an input with another state keeps its graphs and masks, and a view is
   CHECK(with_state(state(x.data(), 5, 3), state(other.data(), 5, 3)).data_handle() == other.data());
 }
 
-}  // namespace
+}  // namespace layers_layer_tests

@@ -9,7 +9,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_layer_norm_tests {
 
 using namespace triad;
 
@@ -40,4 +40,4 @@ TEST_CASE("a norm of static and of dynamic shape computes the same bits, and has
   CHECK(test::paths_of(free) == std::vector<std::string>{"gain", "bias"});
 }
 
-}  // namespace
+}  // namespace layers_layer_norm_tests

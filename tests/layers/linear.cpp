@@ -8,7 +8,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_linear_tests {
 
 using namespace triad;
 
@@ -67,4 +67,4 @@ TEST_CASE("an affine map of no rows and of one column is one") {
   CHECK_GRADIENT(gradient_check(ex, linear<double>{extents<dyn, dyn>(1, 1)}, narrow.dims(), narrow.view(), {4, 1}));
 }
 
-}  // namespace
+}  // namespace layers_linear_tests

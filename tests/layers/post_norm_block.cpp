@@ -10,7 +10,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_post_norm_block_tests {
 
 using namespace triad;
 
@@ -66,4 +66,4 @@ TEST_CASE("the block of static and of dynamic shape computes the same bits, and 
   CHECK_THROWS_WITH(post_norm_block<double>(0, hidden), test::contains("post_norm_block: width is 0"));
 }
 
-}  // namespace
+}  // namespace layers_post_norm_block_tests

@@ -11,7 +11,7 @@
 #include "tests/layers/outcome.hpp"
 #include "tests/layers/relation_bench.hpp"
 
-namespace {
+namespace layers_relation_layer_tests {
 
 using namespace triad;
 using test::relations::bench, test::relations::width;
@@ -62,4 +62,4 @@ TEST_CASE("a relation-aware layer whose width is no multiple of the heads is ref
   CHECK_THROWS_WITH(relation_layer<double>({6, 4, 10, 0}), test::contains("multiple of the heads"));
 }
 
-}  // namespace
+}  // namespace layers_relation_layer_tests

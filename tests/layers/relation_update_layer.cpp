@@ -12,7 +12,7 @@
 #include "tests/layers/outcome.hpp"
 #include "tests/layers/relation_bench.hpp"
 
-namespace {
+namespace layers_relation_update_layer_tests {
 
 using namespace triad;
 using test::relations::bench, test::relations::width;
@@ -59,4 +59,4 @@ TEST_CASE("a layer that updates relations lists those of a relation-aware layer 
     CHECK(std::find(updated.begin(), updated.end(), name) != updated.end());
 }
 
-}  // namespace
+}  // namespace layers_relation_update_layer_tests

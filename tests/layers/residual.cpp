@@ -8,7 +8,7 @@
 #include "triad/layers/layer_norm.hpp"
 #include "triad/layers/linear.hpp"
 
-namespace {
+namespace layers_residual_tests {
 
 using namespace triad;
 
@@ -44,4 +44,4 @@ TEST_CASE("a layer whose result is wider than its input has nothing to add to") 
                     test::contains("residual: the layer's output and its input differ in columns"));
 }
 
-}  // namespace
+}  // namespace layers_residual_tests

@@ -10,7 +10,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_stacked_linear_tests {
 
 using namespace triad;
 
@@ -52,4 +52,4 @@ TEST_CASE("stacked maps of static and of dynamic shape compute the same bits, an
   CHECK(test::outcome_of(free, none.dims(), none.view(), {0, 12}).value == 0);
 }
 
-}  // namespace
+}  // namespace layers_stacked_linear_tests

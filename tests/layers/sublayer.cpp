@@ -11,7 +11,7 @@
 #include "tests/layers/outcome.hpp"
 #include "triad/layers/linear.hpp"
 
-namespace {
+namespace layers_sublayer_tests {
 
 using namespace triad;
 
@@ -61,4 +61,4 @@ TEST_CASE("a sublayer has the gradient of its value, its norm behind or before, 
         std::vector<std::string>{"weight", "bias", "norm.gain", "norm.bias"});
 }
 
-}  // namespace
+}  // namespace layers_sublayer_tests

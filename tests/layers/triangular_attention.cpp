@@ -13,7 +13,7 @@
 #include "tests/layers/outcome.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace layers_triangular_attention_tests {
 
 using namespace triad;
 
@@ -90,4 +90,4 @@ TEST_CASE("an edge's weights over the middle nodes of its graph sum to one in ea
   CHECK(any);
 }
 
-}  // namespace
+}  // namespace layers_triangular_attention_tests

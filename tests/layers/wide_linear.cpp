@@ -14,7 +14,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
 
-namespace {
+namespace layers_wide_linear_tests {
 
 using namespace triad;
 
@@ -134,4 +134,4 @@ TEST_CASE("columns that wide rows do not have are refused with a sentence") {
                     test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
 }
 
-}  // namespace
+}  // namespace layers_wide_linear_tests

@@ -11,7 +11,7 @@
 #include "triad/models/transformer_parser.hpp"
 #include "triad/models/tree_machine.hpp"
 
-namespace {
+namespace misuse_models_tests {
 
 using namespace triad;
 using test::expect_rate_checked;
@@ -237,4 +237,4 @@ TEST_CASE("what does not go together is refused in a sentence") {
   }
 }
 
-}  // namespace
+}  // namespace misuse_models_tests

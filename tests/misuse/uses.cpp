@@ -29,7 +29,7 @@
 #include "triad/train/schedule.hpp"
 #include "triad/tree/symbol_tree.hpp"
 
-namespace {
+namespace misuse_uses_tests {
 
 using namespace triad;
 using test::expect_sentence;
@@ -486,4 +486,4 @@ TEST_CASE("layers are joined and run as they fit, or it is said") {
   });
 }
 
-}  // namespace
+}  // namespace misuse_uses_tests

@@ -15,7 +15,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace models_dependency_parser_tests {
 
 using namespace triad;
 using test::WithinAbs;
@@ -239,4 +239,4 @@ TEST_CASE("dependency parsers learn eight tokens, to the same bits with one thre
   CHECK(trained_by(nodes, 1) == trained_by(nodes, 3));
 }
 
-}  // namespace
+}  // namespace models_dependency_parser_tests

@@ -12,7 +12,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
 
-namespace {
+namespace models_edge_transformer_parser_tests {
 
 using namespace triad;
 
@@ -67,4 +67,4 @@ TEST_CASE("a word that is not learned has no gradient, and the others theirs") {
   CHECK(moved > 0);
 }
 
-}  // namespace
+}  // namespace models_edge_transformer_parser_tests

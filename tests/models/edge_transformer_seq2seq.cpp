@@ -14,7 +14,7 @@
 #include "triad/batches/edge_pair_loader.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace models_edge_transformer_seq2seq_tests {
 
 using namespace triad;
 
@@ -411,4 +411,4 @@ TEMPLATE_TEST_CASE("an encoder and decoder of edges learn three pairs by heart",
   CHECK(work.loss() < (test::is_device<TestType> ? first : 0.02f));
 }
 
-}  // namespace
+}  // namespace models_edge_transformer_seq2seq_tests

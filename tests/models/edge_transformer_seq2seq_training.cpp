@@ -14,7 +14,7 @@
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace models_edge_transformer_seq2seq_training_tests {
 
 using namespace triad;
 using test::allocations;
@@ -122,4 +122,4 @@ TEST_CASE(
     }
 }
 
-}  // namespace
+}  // namespace models_edge_transformer_seq2seq_training_tests

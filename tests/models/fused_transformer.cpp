@@ -13,7 +13,7 @@
 #include "triad/batches/pair_loader.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace models_fused_transformer_tests {
 
 using namespace triad;
 
@@ -304,4 +304,4 @@ TEMPLATE_TEST_CASE("an encoder-decoder learns three pairs by heart", "", TRIAD_T
   CHECK(work.loss() < (test::is_device<TestType> ? first : 0.01f));
 }
 
-}  // namespace
+}  // namespace models_fused_transformer_tests

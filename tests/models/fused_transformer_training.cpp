@@ -13,7 +13,7 @@
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace models_fused_transformer_training_tests {
 
 using namespace triad;
 using test::allocations;
@@ -95,4 +95,4 @@ TEST_CASE("an encoder-decoder's plan is what it holds, and a larger batch is ref
                     test::contains("more was asked for than was measured"));
 }
 
-}  // namespace
+}  // namespace models_fused_transformer_training_tests

@@ -20,7 +20,7 @@
 #include "triad/train/runner.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace models_graph_model_tests {
 
 using namespace triad;
 using test::contains;
@@ -188,4 +188,4 @@ TEST_CASE("a label that the embedding does not have is told with its edge and it
   CHECK_THROWS_WITH(run(q.input()), contains("edge (0, 3) of graph 2 has label 7, and the model knows 0 to 6"));
 }
 
-}  // namespace
+}  // namespace models_graph_model_tests

@@ -10,7 +10,7 @@
 #include "triad/models/edge_transformer.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace models_planned_memory_tests {
 
 using namespace triad;
 using test::WithinRel;
@@ -103,4 +103,4 @@ TEST_CASE(
   CHECK(nothing.scratch < everything.scratch);
 }
 
-}  // namespace
+}  // namespace models_planned_memory_tests

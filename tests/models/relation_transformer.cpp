@@ -20,7 +20,7 @@
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace models_relation_transformer_tests {
 
 using namespace triad;
 
@@ -350,4 +350,4 @@ TEST_CASE(
   CHECK_THROWS_WITH(b.run(ex, params), test::contains("has nothing for backward"));
 }
 
-}  // namespace
+}  // namespace models_relation_transformer_tests

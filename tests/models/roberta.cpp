@@ -11,7 +11,7 @@
 #include "triad/batches/pair_loader.hpp"
 #include "triad/decoding/fused_decoder.hpp"
 
-namespace {
+namespace models_roberta_tests {
 
 using namespace triad;
 
@@ -150,4 +150,4 @@ TEMPLATE_TEST_CASE("a decoder under a wide encoder says by steps what passes ove
   }
 }
 
-}  // namespace
+}  // namespace models_roberta_tests

@@ -11,7 +11,7 @@
 #include "tests/layers/outcome.hpp"
 #include "triad/batches/sentence_loader.hpp"
 
-namespace {
+namespace models_sentence_trunks_tests {
 
 using namespace triad;
 using test::contains;
@@ -160,4 +160,4 @@ TEST_CASE("trunks of sizes that are none are refused by name") {
   CHECK_THROWS_WITH(nodes(worse), contains("token_trunk: layers is 0"));
 }
 
-}  // namespace
+}  // namespace models_sentence_trunks_tests

@@ -13,7 +13,7 @@
 #include "triad/train/gradient_check.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace models_transformer_parser_tests {
 
 using namespace triad;
 
@@ -85,4 +85,4 @@ TEST_CASE("a Transformer parser remembers as much again for a sentence of twice 
   CHECK(bytes(256) < 2 * bytes(128));
 }
 
-}  // namespace
+}  // namespace models_transformer_parser_tests

@@ -12,7 +12,7 @@
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace models_tree_machine_training_tests {
 
 using namespace triad;
 using test::allocations;
@@ -174,4 +174,4 @@ TEST_CASE("a tree machine for inference holds values alone and says the same") {
   CHECK(std::equal(a.data_handle(), a.data_handle() + a.size(), b.data_handle()));
 }
 
-}  // namespace
+}  // namespace models_tree_machine_training_tests

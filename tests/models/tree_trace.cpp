@@ -12,7 +12,7 @@
 #include "tests/role_matrices.hpp"
 #include "tests/tree/logical_form.hpp"
 
-namespace {
+namespace models_tree_trace_tests {
 
 using namespace triad;
 using test::contains, test::machine_use, test::some_maps, test::some_trees, test::WithinAbs;
@@ -180,4 +180,4 @@ TEST_CASE("trees that branch in three, and positions of another machine, are ref
                     contains("not those of the machine's trees"));
 }
 
-}  // namespace
+}  // namespace models_tree_trace_tests

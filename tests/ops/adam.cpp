@@ -11,7 +11,7 @@
 #include "tests/ops/rows.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace ops_adam_tests {
 
 using namespace triad;
 using test::contains;
@@ -62,4 +62,4 @@ TEST_CASE("Adam and clipping of what does not fit are refused with a sentence") 
   CHECK_THROWS_WITH(clip(ex, 1, n(0), n(3)), contains("the norm is one number"));
 }
 
-}  // namespace
+}  // namespace ops_adam_tests

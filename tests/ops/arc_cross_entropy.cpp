@@ -13,7 +13,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
 
-namespace {
+namespace ops_arc_cross_entropy_tests {
 
 using namespace triad;
 using test::ragged;
@@ -117,4 +117,4 @@ TEMPLATE_TEST_CASE("no parents asked: no loss and no gradient", "", TRIAD_TEST_B
   CHECK(d == std::vector<double>(score.size(), 0.0));
 }
 
-}  // namespace
+}  // namespace ops_arc_cross_entropy_tests

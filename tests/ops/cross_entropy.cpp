@@ -14,7 +14,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
 
-namespace {
+namespace ops_cross_entropy_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -209,4 +209,4 @@ TEST_CASE("losses of what does not fit are refused with a sentence") {
   CHECK_THROWS_WITH(argmax_rows(ex, m(2, 3), make_vec(index.data(), 3)), contains("one result a row"));
 }
 
-}  // namespace
+}  // namespace ops_cross_entropy_tests

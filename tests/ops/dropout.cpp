@@ -10,7 +10,7 @@
 #include "tests/ops/rows.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace ops_dropout_tests {
 
 using namespace triad;
 using test::contains;
@@ -60,4 +60,4 @@ TEST_CASE("dropout of what does not fit, or of no rate, is refused with a senten
     CHECK_THROWS_WITH(dropout(ex, {bad}, m(2, 3), m(2, 3)), contains("dropout: the rate is"));
 }
 
-}  // namespace
+}  // namespace ops_dropout_tests

@@ -11,7 +11,7 @@
 #include "tests/ops/rows.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace ops_elementwise_tests {
 
 using namespace triad;
 using test::contains;
@@ -72,4 +72,4 @@ TEST_CASE("functions of views that do not fit are refused with a sentence") {
   CHECK_THROWS_WITH(transform(ex, relu(), m(2, 3), m(3, 2)), contains("transform: x and y have different shapes"));
 }
 
-}  // namespace
+}  // namespace ops_elementwise_tests

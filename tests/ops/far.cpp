@@ -14,7 +14,7 @@
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/softmax.hpp"
 
-namespace {
+namespace ops_far_tests {
 
 using namespace triad;
 using test::ragged;
@@ -152,4 +152,4 @@ TEMPLATE_TEST_CASE("triangles are found beyond 2^31 elements", "", TRIAD_TEST_TY
   }
 }
 
-}  // namespace
+}  // namespace ops_far_tests

@@ -12,7 +12,7 @@
 #include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 
-namespace {
+namespace ops_fuse_attention_tests {
 
 using namespace triad;
 
@@ -156,4 +156,4 @@ TEST_CASE("fuse-attention over more layers than there are is refused with a sent
       test::contains("states of so many layers"));
 }
 
-}  // namespace
+}  // namespace ops_fuse_attention_tests

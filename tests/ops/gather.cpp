@@ -10,7 +10,7 @@
 #include "tests/ops/rows.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace ops_gather_tests {
 
 using namespace triad;
 using test::contains;
@@ -85,4 +85,4 @@ TEST_CASE("rows and indices that do not fit are refused with a sentence") {
   CHECK_THROWS_WITH(scatter_add_rows(ex, m(3, 2), i(4), m(5, 2)), contains("one index for each row"));
 }
 
-}  // namespace
+}  // namespace ops_gather_tests

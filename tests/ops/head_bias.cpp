@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 
-namespace {
+namespace ops_head_bias_tests {
 
 using namespace triad;
 
@@ -47,4 +47,4 @@ TEMPLATE_TEST_CASE("a head's bias counts as much as each row says, and so do its
     }
 }
 
-}  // namespace
+}  // namespace ops_head_bias_tests

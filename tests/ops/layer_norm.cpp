@@ -14,7 +14,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/finite_differences.hpp"
 
-namespace {
+namespace ops_layer_norm_tests {
 
 using namespace triad;
 using test::contains;
@@ -136,4 +136,4 @@ TEST_CASE("a layer norm of what does not fit is refused with a sentence") {
                     contains("add has another shape"));
 }
 
-}  // namespace
+}  // namespace ops_layer_norm_tests

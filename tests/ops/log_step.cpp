@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/views.hpp"
 
-namespace {
+namespace ops_log_step_tests {
 
 using namespace triad;
 
@@ -31,4 +31,4 @@ TEMPLATE_TEST_CASE("a step writes its row of the history and no other", "", TRIA
                   contract_violation);
 }
 
-}  // namespace
+}  // namespace ops_log_step_tests

@@ -14,7 +14,7 @@
 #include "triad/cpu/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
-namespace {
+namespace ops_matmul_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -234,4 +234,4 @@ TEST_CASE("products of matrices that do not fit are refused with a sentence") {
   CHECK_THROWS_WITH(matmul(ex, m(2, 3), m(3, 5), m(2, 5), e), contains("the gate has another shape"));
 }
 
-}  // namespace
+}  // namespace ops_matmul_tests

@@ -10,7 +10,7 @@
 #include "tests/ragged.hpp"
 #include "triad/cpu/pair_product.hpp"
 
-namespace {
+namespace ops_pair_product_tests {
 
 using namespace triad;
 
@@ -86,4 +86,4 @@ TEST_CASE("products of ends refuse shapes that do not fit, with a sentence") {
                     test::contains("one row a node"));
 }
 
-}  // namespace
+}  // namespace ops_pair_product_tests

@@ -11,7 +11,7 @@
 #include "tests/ragged.hpp"
 #include "triad/cpu/pair_sum.hpp"
 
-namespace {
+namespace ops_pair_sum_tests {
 
 using namespace triad;
 
@@ -103,4 +103,4 @@ TEST_CASE("a pair sum of another shape is refused with a sentence") {
                     test::contains("one row an edge"));
 }
 
-}  // namespace
+}  // namespace ops_pair_sum_tests

@@ -11,7 +11,7 @@
 #include "tests/ops/rows.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace ops_reduce_tests {
 
 using namespace triad;
 using test::contains;
@@ -88,4 +88,4 @@ TEST_CASE("sums of what does not fit are refused with a sentence") {
   CHECK_THROWS_WITH(norm(ex, scratch, n(3), n(2)), contains("the length is one number"));
 }
 
-}  // namespace
+}  // namespace ops_reduce_tests

@@ -15,7 +15,7 @@
 #include "triad/cpu/relation_attention.hpp"
 #include "triad/train/gradient_check.hpp"
 
-namespace {
+namespace ops_relation_attention_tests {
 
 using namespace triad;
 
@@ -266,4 +266,4 @@ TEST_CASE("relation-aware attention refuses shapes that do not fit, with a sente
   CHECK_THROWS_WITH(p.forward(ex), test::contains("one byte an edge"));
 }
 
-}  // namespace
+}  // namespace ops_relation_attention_tests

@@ -10,7 +10,7 @@
 #include "tests/ops/rows.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace ops_softmax_tests {
 
 using namespace triad;
 using test::contains;
@@ -64,4 +64,4 @@ TEST_CASE("a softmax of what does not fit is refused with a sentence") {
   CHECK_THROWS_WITH(softmax_grad(ex, m(2, 3), m(2, 3), m(3, 2)), contains("softmax_grad: y, dy and dx"));
 }
 
-}  // namespace
+}  // namespace ops_softmax_tests

@@ -13,7 +13,7 @@
 #include "tests/ragged.hpp"
 #include "triad/tree/gather.hpp"
 
-namespace {
+namespace ops_tree_shift_tests {
 
 using namespace triad;
 
@@ -218,4 +218,4 @@ TEST_CASE("a soft step without room for its tree is refused with a sentence") {
                     test::contains("one filler a position"));
 }
 
-}  // namespace
+}  // namespace ops_tree_shift_tests

@@ -15,7 +15,7 @@
 #include "triad/cpu/triangle.hpp"
 #include "triad/reference/triangle.hpp"
 
-namespace {
+namespace ops_triangle_tests {
 
 using namespace triad;
 using test::contains;
@@ -325,4 +325,4 @@ TEST_CASE("a triangle that does not fit is refused with a sentence") {
   CHECK_THROWS_WITH(weights(0, 0, 2), contains("one column a term"));
 }
 
-}  // namespace
+}  // namespace ops_triangle_tests

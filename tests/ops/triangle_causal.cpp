@@ -13,7 +13,7 @@
 #include "triad/ops/triangle.hpp"
 #include "triad/train/gradient_check.hpp"
 
-namespace {
+namespace ops_triangle_causal_tests {
 
 using namespace triad;
 using test::contains;
@@ -400,4 +400,4 @@ TEST_CASE("sources that do not fit are refused with a sentence") {
   CHECK_NOTHROW(right.run(ex));
 }
 
-}  // namespace
+}  // namespace ops_triangle_causal_tests

@@ -16,7 +16,7 @@
 #include "triad/reference/triangle.hpp"
 #include "triad/reference/triangle_step.hpp"
 
-namespace {
+namespace ops_triangle_step_tests {
 
 using namespace triad;
 
@@ -232,4 +232,4 @@ TEST_CASE("a step refuses what does not fit, with a sentence") {
   CHECK_THROWS_WITH(run(at.first_row(1), 4), contains("column for each step"));
 }
 
-}  // namespace
+}  // namespace ops_triangle_step_tests

@@ -13,7 +13,7 @@
 #include "tests/ragged.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace ops_wide_matmul_tests {
 
 using namespace triad;
 
@@ -113,4 +113,4 @@ TEST_CASE("more columns than a wide matrix was laid out for are refused with a s
                     test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
 }
 
-}  // namespace
+}  // namespace ops_wide_matmul_tests

@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/train/small_graphs.hpp"
 
-namespace {
+namespace train_attention_table_tests {
 
 using namespace triad;
 using test::contains;
@@ -78,4 +78,4 @@ TEST_CASE("what lies outside of the table is refused") {
   CHECK_THROWS_WITH(table(0, 3), contains("of 2 heads and 3 terms"));
 }
 
-}  // namespace
+}  // namespace train_attention_table_tests

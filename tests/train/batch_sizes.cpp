@@ -9,7 +9,7 @@
 #include "triad/batches/graph_queries.hpp"
 #include "triad/batches/tree_batch.hpp"
 
-namespace {
+namespace train_batch_sizes_tests {
 
 using namespace triad;
 
@@ -41,4 +41,4 @@ TEST_CASE("what does not fit is told with both sizes, and what was measured is u
   CHECK_THROWS_WITH(within([]() -> int { throw contract_violation("another"); }), test::contains("another"));
 }
 
-}  // namespace
+}  // namespace train_batch_sizes_tests

@@ -10,7 +10,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace train_clip_tests {
 
 using namespace triad;
 using triad::test::WithinRel;
@@ -46,4 +46,4 @@ TEMPLATE_TEST_CASE("a gradient above the norm is scaled to it, one below is left
   CHECK_THROWS_AS(clipped(ex, -1, g), contract_violation);
 }
 
-}  // namespace
+}  // namespace train_clip_tests

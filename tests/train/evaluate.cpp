@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/train/small_graphs.hpp"
 
-namespace {
+namespace train_evaluate_tests {
 
 using namespace triad;
 using test::add_small_graph;
@@ -79,4 +79,4 @@ TEST_CASE("groups of a loader that asks several questions a sample are refused")
                     test::contains("a batch of 4 samples has 8"));
 }
 
-}  // namespace
+}  // namespace train_evaluate_tests

@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/train/small_graphs.hpp"
 
-namespace {
+namespace train_find_rate_tests {
 
 using namespace triad;
 
@@ -51,4 +51,4 @@ TEMPLATE_TEST_CASE(
   CHECK(r.learner.snapshot() == before);
 }
 
-}  // namespace
+}  // namespace train_find_rate_tests

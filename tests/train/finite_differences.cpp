@@ -11,7 +11,7 @@
 #include "triad/ops/softmax.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace train_finite_differences_tests {
 
 using namespace triad;
 
@@ -98,4 +98,4 @@ TEST_CASE("nothing to check is no pass, and a gradient of another size is a faul
   CHECK(other.text() == "gradient_check: x: the gradient has 3 values for 2");
 }
 
-}  // namespace
+}  // namespace train_finite_differences_tests

@@ -12,7 +12,7 @@
 #include "tests/train/small_graphs.hpp"
 #include "triad/train/evaluate.hpp"
 
-namespace {
+namespace train_fit_tests {
 
 using namespace triad;
 using test::contains;
@@ -122,4 +122,4 @@ TEST_CASE("an epoch's updates allocate nothing") {
   CHECK(test::allocations.load() == before);
 }
 
-}  // namespace
+}  // namespace train_fit_tests

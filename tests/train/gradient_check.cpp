@@ -8,7 +8,7 @@
 #include "tests/check_gradient.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace train_gradient_check_tests {
 
 using namespace triad;
 
@@ -242,4 +242,4 @@ TEST_CASE(
   CHECK_THAT(report({3, false, true}).text(), test::contains("behind the gradient of shift"));
 }
 
-}  // namespace
+}  // namespace train_gradient_check_tests

@@ -13,7 +13,7 @@
 #include "triad/reference/reference.hpp"
 #include "triad/train/parameters.hpp"
 
-namespace {
+namespace train_initialize_tests {
 
 using namespace triad;
 
@@ -114,4 +114,4 @@ TEST_CASE("the hash of a path is FNV-1a") {
   CHECK(path_hash("a") == 0xaf63dc4c8601ec8cu);
 }
 
-}  // namespace
+}  // namespace train_initialize_tests

@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/views.hpp"
 
-namespace {
+namespace train_metrics_tests {
 
 using namespace triad;
 using triad::test::WithinRel;
@@ -33,4 +33,4 @@ TEST_CASE("the mean of several runs has the standard error of the mean") {
   CHECK(std::isnan(mean_of({}).mean));
 }
 
-}  // namespace
+}  // namespace train_metrics_tests

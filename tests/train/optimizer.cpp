@@ -12,7 +12,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace train_optimizer_tests {
 
 using namespace triad;
 using triad::test::WithinAbs;
@@ -128,4 +128,4 @@ TEST_CASE("everything skipped is no update, and an epsilon of zero is refused") 
                   contract_violation);
 }
 
-}  // namespace
+}  // namespace train_optimizer_tests

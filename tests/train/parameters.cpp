@@ -10,7 +10,7 @@
 #include "tests/train/two_layers.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace {
+namespace train_parameters_tests {
 
 using namespace triad;
 using model_type = test::two_layers<float>;
@@ -99,4 +99,4 @@ TEST_CASE("a tensor that each() leaves out is found, wherever it lies") {
   CHECK_THROWS_AS(make(1, 0), contract_violation);
 }
 
-}  // namespace
+}  // namespace train_parameters_tests

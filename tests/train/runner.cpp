@@ -14,7 +14,7 @@
 #include "triad/layers/feed_forward.hpp"
 #include "triad/layers/transformer_layer.hpp"
 
-namespace {
+namespace train_runner_tests {
 
 using namespace triad;
 using test::contains;
@@ -167,4 +167,4 @@ TEST_CASE("an input that does not say its sizes is given with them") {
   CHECK(numbers(y) == std::vector<float>{2, 4, 6, 8});
 }
 
-}  // namespace
+}  // namespace train_runner_tests

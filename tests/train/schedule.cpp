@@ -9,7 +9,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace train_schedule_tests {
 
 using namespace triad;
 using triad::test::WithinRel;
@@ -76,4 +76,4 @@ TEST_CASE("the tree machine's cosine and exponential follow the loop of its prog
 
 TEST_CASE("a constant rate is constant") { CHECK(constant_rate{0.5}.rate(0) == constant_rate{0.5}.rate(1000)); }
 
-}  // namespace
+}  // namespace train_schedule_tests

@@ -9,7 +9,7 @@
 #include "triad/reference/reference.hpp"
 #include "triad/train/initialize.hpp"
 
-namespace {
+namespace train_snapshot_tests {
 
 using namespace triad;
 using model = test::two_layers<float>;
@@ -62,4 +62,4 @@ TEST_CASE("parameters that were put back have values, also where these are zero"
   CHECK(p.begun());
 }
 
-}  // namespace
+}  // namespace train_snapshot_tests

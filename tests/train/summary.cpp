@@ -7,7 +7,7 @@
 #include "triad/reference/reference.hpp"
 #include "triad/train/parameters.hpp"
 
-namespace {
+namespace train_summary_tests {
 
 using namespace triad;
 
@@ -36,4 +36,4 @@ TEST_CASE("a summary of what holds a model is that of the model") {
   CHECK(summary(held).bytes == 8 * static_cast<std::size_t>(count_values(held.values())));
 }
 
-}  // namespace
+}  // namespace train_summary_tests

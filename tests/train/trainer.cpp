@@ -14,7 +14,7 @@
 #include "triad/models/edge_transformer.hpp"
 #include "triad/train/initialize.hpp"
 
-namespace {
+namespace train_trainer_tests {
 
 using namespace triad;
 using test::allocations;
@@ -487,4 +487,4 @@ TEST_CASE("a trainer for inference holds values alone") {
   CHECK_THROWS_AS(r.gradient(), contract_violation);
 }
 
-}  // namespace
+}  // namespace train_trainer_tests

@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/tree/forms.hpp"
 
-namespace {
+namespace tree_algebra_tests {
 
 using namespace triad;
 using namespace triad::test;
@@ -312,4 +312,4 @@ TEST_CASE("misuse says what was expected") {
                     contains("more children than the branching"));
 }
 
-}  // namespace
+}  // namespace tree_algebra_tests

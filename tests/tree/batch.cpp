@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/tree/forms.hpp"
 
-namespace {
+namespace tree_batch_tests {
 
 using namespace triad;
 using namespace triad::test;
@@ -116,4 +116,4 @@ TEST_CASE("roots, plants, bindings and their gradients take a batch") {
   CHECK_THROWS_WITH(car(a, trees(numbers), one), contains("batches of different sizes"));
 }
 
-}  // namespace
+}  // namespace tree_batch_tests

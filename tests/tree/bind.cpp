@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/tree/forms.hpp"
 
-namespace {
+namespace tree_bind_tests {
 
 using namespace triad;
 using namespace triad::test;
@@ -193,4 +193,4 @@ TEST_CASE("fillers that nobody made are told by encode and decode") {
   CHECK(decoded().nodes().front().label == 3);
 }
 
-}  // namespace
+}  // namespace tree_bind_tests

@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/tree/forms.hpp"
 
-namespace {
+namespace tree_dense_tests {
 
 using namespace triad;
 using test::contains;
@@ -71,4 +71,4 @@ TEST_CASE("maps, trees, fillers, children and roles of another shape are refused
     CHECK_THROWS_WITH(a.add_unbound(1, role, x, s), contains("dense_algebra: a role lies below the last level"));
 }
 
-}  // namespace
+}  // namespace tree_dense_tests

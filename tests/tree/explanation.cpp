@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/tree/logical_form.hpp"
 
-namespace {
+namespace tree_explanation_tests {
 
 using namespace triad;
 using test::chosen, test::to_logical_form, test::words;
@@ -63,4 +63,4 @@ TEST_CASE("an explanation whose program gives another tree than the machine says
   CHECK_THROWS_WITH(explain_trace(source, said, w.labels, positions, {}), test::contains("one symbol a position"));
 }
 
-}  // namespace
+}  // namespace tree_explanation_tests

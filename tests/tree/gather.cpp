@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/tree/forms.hpp"
 
-namespace {
+namespace tree_gather_tests {
 
 using namespace triad;
 using namespace triad::test;
@@ -50,4 +50,4 @@ TEST_CASE("a static shape gives the same numbers as a dynamic one") {
   STATIC_REQUIRE(tree_algebra<gather_algebra<float, 2, 5>>);
 }
 
-}  // namespace
+}  // namespace tree_gather_tests

@@ -7,7 +7,7 @@
 #include "triad/tree/positions.hpp"
 #include "triad/tree/s_expression.hpp"
 
-namespace {
+namespace tree_paths_tests {
 
 using namespace triad;
 
@@ -87,4 +87,4 @@ TEST_CASE("a path reads from the root down") {
   CHECK(path_text(t, 5) == "root.1.0");
 }
 
-}  // namespace
+}  // namespace tree_paths_tests

@@ -4,7 +4,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace tree_placement_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -43,4 +43,4 @@ TEST_CASE("a tree that is too deep, too wide or has no label is an error with th
   CHECK_NOTHROW(place_labels(tree_positions<>(3, 2), wide, vec<index_t>(labels.data(), 4)));
 }
 
-}  // namespace
+}  // namespace tree_placement_tests

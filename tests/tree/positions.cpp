@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace tree_positions_tests {
 
 using namespace triad;
 
@@ -86,4 +86,4 @@ TEST_CASE("a shape that is none, or that cannot be numbered, is refused") {
   CHECK_NOTHROW(tree_positions<>(2, 40));
 }
 
-}  // namespace
+}  // namespace tree_positions_tests

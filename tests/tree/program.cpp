@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/tree/logical_form.hpp"
 
-namespace {
+namespace tree_program_tests {
 
 using namespace triad;
 using test::to_logical_form, test::words;
@@ -77,4 +77,4 @@ TEST_CASE("an operation has its own arguments, and a step that names a tree of l
   CHECK_THROWS_AS(to_text(tree_program{{tree_operation::cons, 0, -1, 1}}, w.labels), contract_violation);
 }
 
-}  // namespace
+}  // namespace tree_program_tests

@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/tree/logical_form.hpp"
 
-namespace {
+namespace tree_program_trace_tests {
 
 using namespace triad;
 using test::chosen, test::to_logical_form, test::words;
@@ -46,4 +46,4 @@ TEST_CASE(
   CHECK_THROWS_WITH(certainty(shared, twice, memory), test::contains("belong together"));
 }
 
-}  // namespace
+}  // namespace tree_program_trace_tests

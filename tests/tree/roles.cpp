@@ -5,7 +5,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace tree_roles_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -83,4 +83,4 @@ TEST_CASE("fillers leave row 0 empty; one-hot fillers are unit vectors") {
                     contains("7 labels can be orthonormal in as many dimensions, not in 6"));
 }
 
-}  // namespace
+}  // namespace tree_roles_tests

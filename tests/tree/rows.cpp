@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace tree_rows_tests {
 
 using namespace triad;
 
@@ -37,4 +37,4 @@ TEST_CASE("a row is added with its weight, or filled, and what lies behind stays
   CHECK(y == std::vector<float>{5, 16, 30});
 }
 
-}  // namespace
+}  // namespace tree_rows_tests

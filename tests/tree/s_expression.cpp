@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/random.hpp"
 
-namespace {
+namespace tree_s_expression_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -101,4 +101,4 @@ TEST_CASE("text nested without end takes no deep stack") {
   CHECK(parse_tree(to_text(t)) == t);
 }
 
-}  // namespace
+}  // namespace tree_s_expression_tests

@@ -6,7 +6,7 @@
 #include "tests/tree/forms.hpp"
 #include "triad/core/random.hpp"
 
-namespace {
+namespace tree_shift_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -103,4 +103,4 @@ TEST_CASE("roles of one's own that are not orthonormal are refused") {
   CHECK_THROWS_WITH(make_given(p, maps), contains("rows 0 and 0 have inner product 0.75; expected 1"));
 }
 
-}  // namespace
+}  // namespace tree_shift_tests

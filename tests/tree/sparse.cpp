@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/tree/forms.hpp"
 
-namespace {
+namespace tree_sparse_tests {
 
 using namespace triad;
 using namespace triad::test;
@@ -109,4 +109,4 @@ TEST_CASE("pruning keeps the heaviest and says how many went and how heavy they 
   CHECK(a.prune(y.view(), 0).count == 3);
 }
 
-}  // namespace
+}  // namespace tree_sparse_tests

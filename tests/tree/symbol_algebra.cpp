@@ -7,7 +7,7 @@
 #include "triad/tree/s_expression.hpp"
 #include "triad/tree/sparse.hpp"
 
-namespace {
+namespace tree_symbol_algebra_tests {
 
 using namespace triad;
 
@@ -48,4 +48,4 @@ TEST_CASE("fillers are unit vectors, or drawn by a seed") {
 
 static_assert(!std::is_copy_constructible_v<symbol_algebra<gather_algebra<double>>>);  // its trees point to it
 
-}  // namespace
+}  // namespace tree_symbol_algebra_tests

@@ -4,7 +4,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace tree_symbol_tree_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -97,4 +97,4 @@ TEST_CASE("mapping labels keeps the shape") {
   CHECK(lengths == numbered_tree(1, {numbered_tree(), numbered_tree(3)}));
 }
 
-}  // namespace
+}  // namespace tree_symbol_tree_tests

@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/tree/forms.hpp"
 
-namespace {
+namespace tree_tensor_tree_tests {
 
 using namespace triad;
 
@@ -92,4 +92,4 @@ TEST_CASE("a copy of a tree has numbers of its own") {
 
 static_assert(!std::is_convertible_v<gather_algebra<double>&, tensor_tree<gather_algebra<double>>>);  // only by name
 
-}  // namespace
+}  // namespace tree_tensor_tree_tests

@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "triad/tree/s_expression.hpp"
 
-namespace {
+namespace tree_vocabulary_tests {
 
 using namespace triad;
 using triad::test::contains;
@@ -47,4 +47,4 @@ TEST_CASE("a list that was saved makes the same vocabulary, and a wrong one is r
   CHECK_THROWS_WITH(vocabulary({"<empty>", "A", "A"}), contains("found 'A' twice"));
 }
 
-}  // namespace
+}  // namespace tree_vocabulary_tests

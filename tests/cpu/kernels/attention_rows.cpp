@@ -7,7 +7,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace cpu_attention_rows_tests {
 
 using namespace triad;
 
@@ -39,4 +39,4 @@ TEMPLATE_TEST_CASE("what is joined across a register is all of its lanes", "", f
   CHECK(cpu::attending::padded<TestType>(rows::count) == rows::count);
 }
 
-}  // namespace
+}  // namespace cpu_attention_rows_tests

@@ -4,7 +4,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace cpu_constant_tests {
 
 using namespace triad;
 
@@ -25,4 +25,4 @@ TEST_CASE("a count is its constant, called once; what is more than the most is t
   CHECK(constant_of<1>(5) == 1);
 }
 
-}  // namespace
+}  // namespace cpu_constant_tests

@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "triad/cpu/cpu.hpp"
 
-namespace {
+namespace cpu_denormals_tests {
 
 using namespace triad;
 
@@ -72,4 +72,4 @@ TEST_CASE("Adam's moments of a parameter that gets no gradient any more end at z
   CHECK(p[0] == 1.0f);
 }
 
-}  // namespace
+}  // namespace cpu_denormals_tests

@@ -9,7 +9,7 @@
 #include "tests/ragged.hpp"
 #include "triad/cpu/elementwise.hpp"
 
-namespace {
+namespace cpu_gelu_tests {
 
 using namespace triad;
 
@@ -44,4 +44,4 @@ TEST_CASE("gelu has the same bits whatever the threads, and whatever stands besi
   }
 }
 
-}  // namespace
+}  // namespace cpu_gelu_tests

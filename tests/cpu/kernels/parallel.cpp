@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/cpu/kernels/tasks.hpp"
 
-namespace {
+namespace cpu_parallel_tests {
 
 using namespace triad;
 using test::each_once, test::on_a_new_thread, test::soon;
@@ -95,4 +95,4 @@ TEST_CASE("a call of a few microseconds stays on its thread, once that is known"
   CHECK(alone > 900);  // all but the first few, and those after the system stopped this thread
 }
 
-}  // namespace
+}  // namespace cpu_parallel_tests

@@ -4,7 +4,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace cpu_payoff_tests {
 
 using namespace triad;
 
@@ -73,4 +73,4 @@ TEST_CASE("help is worth the processor time that it saves; being set aside, and 
   }
 }
 
-}  // namespace
+}  // namespace cpu_payoff_tests

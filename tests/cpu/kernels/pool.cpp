@@ -14,7 +14,7 @@
 #include "tests/catch.hpp"
 #include "tests/cpu/kernels/tasks.hpp"
 
-namespace {
+namespace cpu_pool_tests {
 
 using namespace triad;
 using test::each_once, test::on_a_new_thread, test::soon;
@@ -81,4 +81,4 @@ TEST_CASE("a forked child has threads of its own, and ends") {
 }
 #endif
 
-}  // namespace
+}  // namespace cpu_pool_tests

@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 
-namespace {
+namespace cpu_random_tests {
 
 using namespace triad;
 
@@ -42,4 +42,4 @@ TEMPLATE_TEST_CASE("a row keeps the elements that its mask keeps, scaled, and no
   }
 }
 
-}  // namespace
+}  // namespace cpu_random_tests

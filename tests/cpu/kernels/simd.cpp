@@ -8,7 +8,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace cpu_simd_tests {
 
 using namespace triad;
 using simd::lanes;
@@ -75,4 +75,4 @@ TEST_CASE("sums of vectors stand in the order of the vectors, maxima and roots i
   for (int i = 0; i < lanes; ++i) CHECK(fours[i] == static_cast<float>(8 * (i / 4 * 4) + 1 + i % 4 + 1));
 }
 
-}  // namespace
+}  // namespace cpu_simd_tests

@@ -12,7 +12,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace io_bleu_tests {
 
 using namespace triad::text;
 using triad::test::contains;
@@ -109,4 +109,4 @@ TEST_CASE("BLEU wants a reference for each hypothesis") {
   CHECK_THROWS_WITH(b.add("a", std::span<std::string_view const>()), contains("without a reference"));
 }
 
-}  // namespace
+}  // namespace io_bleu_tests

@@ -7,7 +7,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace io_bleu_tokens_tests {
 
 using namespace triad::text;
 using list = std::vector<std::string>;
@@ -40,4 +40,4 @@ TEST_CASE("the tokens of BLEU are those of sacreBLEU") {
   }
 }
 
-}  // namespace
+}  // namespace io_bleu_tokens_tests

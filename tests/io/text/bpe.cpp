@@ -13,7 +13,7 @@
 #include "triad/io/text/dictionary.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
-namespace {
+namespace io_bpe_tests {
 
 using namespace triad::text;
 using triad::test::contains;
@@ -87,4 +87,4 @@ TEST_CASE("CoGnition's published word parts are its words with its merges, and i
   CHECK(unknown < 100);
 }
 
-}  // namespace
+}  // namespace io_bpe_tests

@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace io_byte_bpe_tests {
 
 using namespace triad::text;
 using triad::index_t;
@@ -164,4 +164,4 @@ TEST_CASE("files that are no vocabulary or no merges are refused with file and l
   CHECK_THROWS_WITH(byte_bpe::read(none / ""), contains("merges.txt: cannot be opened"));
 }
 
-}  // namespace
+}  // namespace io_byte_bpe_tests

@@ -7,7 +7,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace io_characters_tests {
 
 using namespace triad::text;
 using list = std::vector<std::string>;
@@ -30,4 +30,4 @@ TEST_CASE("characters and words are those of the text, whatever its bytes") {
   CHECK(trimmed(" \t").empty());
 }
 
-}  // namespace
+}  // namespace io_characters_tests

@@ -12,7 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/text/derived.hpp"
 
-namespace {
+namespace io_compound_split_tests {
 
 using namespace triad::text;
 using triad::test::contains, triad::test::derived;
@@ -98,4 +98,4 @@ TEST_CASE("a split that there is not is refused") {
   CHECK_THROWS_WITH(split(1, 200), contains("there must be more"));
 }
 
-}  // namespace
+}  // namespace io_compound_split_tests

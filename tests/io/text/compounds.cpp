@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/text/derived.hpp"
 
-namespace {
+namespace io_compounds_tests {
 
 using namespace triad::text;
 using triad::test::contains, triad::test::derived;
@@ -69,4 +69,4 @@ TEST_CASE("atoms are rules, counted") {
   CHECK(table.of[0] == std::vector<item>{{0, 2}, {1, 2}, {2, 1}});
 }
 
-}  // namespace
+}  // namespace io_compounds_tests

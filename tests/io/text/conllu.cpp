@@ -9,7 +9,7 @@
 #include "tests/io/scratch_folder.hpp"
 #include "tests/io/text/gzipped.hpp"
 
-namespace {
+namespace io_conllu_tests {
 
 using namespace triad::text;
 using triad::test::contains;
@@ -123,4 +123,4 @@ TEST_CASE("scores count heads, heads with relations, and whole trees") {
   CHECK_THROWS_WITH(s.add(gold, short_one), contains("different words"));
 }
 
-}  // namespace
+}  // namespace io_conllu_tests

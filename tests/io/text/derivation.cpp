@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace io_derivation_tests {
 
 using triad::text::derivation;
 
@@ -33,4 +33,4 @@ TEST_CASE("a node stands below one that is there, and only the first below none"
   CHECK(d.size() == 1);
 }
 
-}  // namespace
+}  // namespace io_derivation_tests

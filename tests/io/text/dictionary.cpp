@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace io_dictionary_tests {
 
 using namespace triad::text;
 using triad::index_t;
@@ -60,4 +60,4 @@ TEST_CASE("a dictionary that is written is read again, and a line that is none i
   CHECK_THROWS_WITH(dictionary::read(saved(folder, "</s> 1\n")), contains("'</s>' is in the dictionary already"));
 }
 
-}  // namespace
+}  // namespace io_dictionary_tests

@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace io_divergence_tests {
 
 using namespace triad::text;
 
@@ -37,4 +37,4 @@ TEST_CASE("divergences by hand") {
   CHECK(d.value() == 1);
 }
 
-}  // namespace
+}  // namespace io_divergence_tests

@@ -10,7 +10,7 @@
 #include "tests/io/scratch_folder.hpp"
 #include "tests/io/text/gzipped.hpp"
 
-namespace {
+namespace io_gz_lines_tests {
 
 using triad::test::contains;
 using triad::text::gz_lines;
@@ -71,4 +71,4 @@ TEST_CASE("what cannot be read is told with file and line") {
                     contains(":1: the line is longer than 16 MiB; is this a text file?"));
 }
 
-}  // namespace
+}  // namespace io_gz_lines_tests

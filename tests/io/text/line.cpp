@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-namespace {
+namespace io_line_tests {
 
 std::string trimmed(std::string line, bool first) {
   triad::text::trim_line(line, first);
@@ -28,4 +28,4 @@ TEST_CASE("what is left of a line's end goes, and of the first line the byte ord
   CHECK(trimmed("", true).empty());
 }
 
-}  // namespace
+}  // namespace io_line_tests

@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "triad/io/text/characters.hpp"
 
-namespace {
+namespace io_unicode_tests {
 
 using namespace triad::text;
 
@@ -56,4 +56,4 @@ TEST_CASE("what is no code point is neither letter nor number") {
     CHECK_FALSE((is_letter(c) || is_number(c)));
 }
 
-}  // namespace
+}  // namespace io_unicode_tests

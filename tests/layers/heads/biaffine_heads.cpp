@@ -9,7 +9,7 @@
 #include "tests/layers/heads/token_sentences.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_biaffine_heads_tests {
 
 using namespace triad;
 using layer_type = biaffine_heads<double>;
@@ -105,4 +105,4 @@ TEST_CASE("sizes of biaffine heads that are none are refused by name") {
   CHECK_THROWS_WITH(layer_type(d, {relations, inner, 1}), test::contains("biaffine_heads: dropout is 1"));
 }
 
-}  // namespace
+}  // namespace layers_biaffine_heads_tests

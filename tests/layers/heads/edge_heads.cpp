@@ -9,7 +9,7 @@
 #include "tests/layers/heads/token_sentences.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_edge_heads_tests {
 
 using namespace triad;
 using matrix_of = tensor<double, dyn, dyn>;
@@ -62,4 +62,4 @@ TEST_CASE("edge heads have the gradient of their scores and logits, a pair that 
   CHECK_THROWS_WITH(edge_heads<double>(d, {0}), test::contains("edge_heads: relations is 0"));
 }
 
-}  // namespace
+}  // namespace layers_edge_heads_tests

@@ -8,7 +8,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_label_heads_tests {
 
 using namespace triad;
 using matrix_of = tensor<double, dyn, dyn>;
@@ -90,4 +90,4 @@ TEST_CASE("label heads have the gradient of their logits") {
       }));
 }
 
-}  // namespace
+}  // namespace layers_label_heads_tests

@@ -11,7 +11,7 @@
 #include "tests/ragged.hpp"
 #include "triad/train/gradient_check.hpp"
 
-namespace {
+namespace layers_learned_tokens_tests {
 
 using namespace triad;
 
@@ -76,4 +76,4 @@ TEST_CASE("a token beyond the learned positions is refused") {
   CHECK_THROWS_WITH(gradient_check(ex, short_one, row_dims(6), both(), {6, width}), test::contains("gather_rows"));
 }
 
-}  // namespace
+}  // namespace layers_learned_tokens_tests

@@ -13,7 +13,7 @@
 #include "triad/batches/edge_pair_loader.hpp"
 #include "triad/train/parameters.hpp"
 
-namespace {
+namespace layers_pair_edges_tests {
 
 using namespace triad;
 
@@ -175,4 +175,4 @@ TEMPLATE_TEST_CASE(
     }
 }
 
-}  // namespace
+}  // namespace layers_pair_edges_tests

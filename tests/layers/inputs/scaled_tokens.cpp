@@ -10,7 +10,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 
-namespace {
+namespace layers_scaled_tokens_tests {
 
 using namespace triad;
 
@@ -81,4 +81,4 @@ TEMPLATE_TEST_CASE(
   }
 }
 
-}  // namespace
+}  // namespace layers_scaled_tokens_tests

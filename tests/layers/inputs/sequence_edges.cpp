@@ -9,7 +9,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_sequence_edges_tests {
 
 using namespace triad;
 using layer_type = sequence_edges<double>;
@@ -120,4 +120,4 @@ TEST_CASE("relational edges have no maps, positional ones no table of relations"
   CHECK(count_values(positional) == tokens * d + 2 * (d * d + d));
 }
 
-}  // namespace
+}  // namespace layers_sequence_edges_tests

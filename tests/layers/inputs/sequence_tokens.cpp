@@ -11,7 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 
-namespace {
+namespace layers_sequence_tokens_tests {
 
 using namespace triad;
 
@@ -49,4 +49,4 @@ TEST_CASE("waves are sines and cosines side by side, as they were published") {
   CHECK(position_waves(0, 4).empty());
 }
 
-}  // namespace
+}  // namespace layers_sequence_tokens_tests

@@ -15,7 +15,7 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
 
-namespace {
+namespace layers_interpreter_tests {
 
 using namespace triad;
 using test::some_maps;
@@ -203,4 +203,4 @@ TEST_CASE("learned matrices are parameters with the names of their operations, c
   }
 }
 
-}  // namespace
+}  // namespace layers_interpreter_tests
