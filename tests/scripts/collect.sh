@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# scripts/reproduce --collect: folders of two machines, whole and damaged, made by a stub:  collect.sh ROOT FOLDER
+set -euo pipefail
+root=$1 folder=$2
+rm -rf "$folder"
+mkdir -p "$folder/tools"
+source "$root/tests/scripts/array_stub.sh"
+make_stub "$folder/bin"
+echo 1a2b3c4 > "$folder/bin/clutrr.commit"
+# Two machines: what they are called, and what is in them.
+# shellcheck disable=SC2016  # for the stub
+printf '#!/bin/sh\n[ "$1" = -n ] && echo "$HOST_NAME" || echo x86_64\n' > "$folder/tools/uname"
+printf '#!/bin/sh\necho 4\n' > "$folder/tools/nproc"
+chmod +x "$folder"/tools/*
+export TRIAD_PROGRAMS=$folder/bin TRIAD_DATA=$folder/data CALLS=$folder/calls
+unset SLURM_ARRAY_TASK_ID PARALLEL_SEQ TRIAD_BACKEND
+failed() { echo "collect: $1" >&2 && exit 1; }
+on() {  # MACHINE SEED
+  HOST_NAME=$1 TRIAD_RUNS="$folder/of $1" PATH=$folder/tools:$PATH \
+    "$root/scripts/reproduce" clutrr 'clutrr-k234-s*' --array "$2" > "$folder/log" 2>&1
+}
+collects() {  # STATUS TEXT ARGUMENTS...: its tables in `output`, or what it says
+  local expected=$1 text=$2 status=0
+  shift 2
+  output=$(cd "$folder" && "$root/scripts/reproduce" clutrr 'clutrr-k234-s*' --collect "$@" 2>&1) || status=$?
+  ((status == expected)) || failed "$*: status $status, expected $expected: $output"
+  grep -qF -e "$text" <<< "$output" || failed "$*: no \"$text\" in: $output"
+}
+one="of one" two="of two"
+for seed in 1 2 3; do on one $seed; done
+for seed in 3 4; do on two $seed; done
+STUB_STATUS=3 on two 5
+STUB_DIVERGES=1 on two 6
+for epoch in 1 2; do if STUB_KILL=$epoch on one 7; then failed "was not killed"; fi; done
+if STUB_KILL=1 on one 4; then failed "was not killed"; fi  # begun on one machine, and ended on the other
+cp -r "$folder/$one" "$folder/whole one"
+cp -r "$folder/$two" "$folder/whole two"
+
+# ---- the table ------------------------------------------------------------------------------------------------------
+# A run of both is one, the ended one counts, the failed one is in the mean, and the one that diverged is not.
+processor=$(sed -n '/^model name/{s/[^:]*: *//p;q}' /proc/cpuinfo | tr -s '\t ' ' ')
+cat > "$folder/expected" <<TABLE
+Of 10 runs 6 are finished here, 2 of them failed; 1 were begun, 0 are not run yet, and docs/results.md has 3 more.
+
+## clutrr-k234
+
+The command is \`clutrr train --preset paper-k234 --data DIR/clutrr/data_db9b8f04 --seed S\`.
+
+| run | k=6 | k=10 | failed | time | machine | commit |
+| --- | --- | --- | --- | --- | --- | --- |
+| seed 1 (\`clutrr-k234-s1\`) | 81.6 | 81.0 | no | 1 min 01 s | one | 1a2b3c4 |
+| seed 2 (\`clutrr-k234-s2\`) | 72.6 | 72.0 | no | 1 min 01 s | one | 1a2b3c4 |
+| seed 3 (\`clutrr-k234-s3\`) | 63.6 | 63.0 | no | 1 min 01 s | one | 1a2b3c4 |
+| seed 4 (\`clutrr-k234-s4\`) | 54.6 | 54.0 | no | 1 min 01 s | two | 1a2b3c4 |
+| seed 5 (\`clutrr-k234-s5\`) | 95.6 | 95.0 | **yes** | 1 min 01 s | two | 1a2b3c4 |
+| seed 6 (\`clutrr-k234-s6\`) | - | - | **diverged** | 20.5 s | two | 1a2b3c4 |
+| mean ± standard error, 5 of 6 seeds, 6 diverged | 73.6 ± 7.1 | 73.0 ± 7.1 | 2 of 6 | | | |
+| clutrr-k234-s7, not finished: 2 epochs, ended with status 137 | | | | 40.5 s | one (2 sittings) | 1a2b3c4 |
+| clutrr-k234-s8 to 10: in docs/results.md, not in these folders | | | | | | |
+
+The machines:
+
+- one: ${processor:-x86_64}, threads: 4
+- two: ${processor:-x86_64}, threads: 4
+TABLE
+collects 0 "" "$one" "$two"
+diff "$folder/expected" - <<< "$output" || failed "another table"
+# The order of the folders, one named twice, and their full names change nothing; nor does a copy without weights.
+collects 0 "" "$folder/$two" "$folder/./$two" "$one"
+diff <(sed '/^| seed 3/s/one/two/' "$folder/expected") - <<< "$output" || failed "another table in another order"
+rm "$folder/$one"/*/model.safetensors
+collects 0 "" "$one" "$two" --out "the table.md"
+diff "$folder/expected" "$folder/the table.md" || failed "another table in a file"
+# Without folders, the one of TRIAD_RUNS; runs that no group has are named and left out.
+mkdir "$folder/$one/own" && echo 'seed = 1' > "$folder/$one/own/config.toml"
+TRIAD_RUNS="$folder/$one" collects 0 "Of 10 runs 3 are finished here, 0 of them failed; 2 were begun"
+grep -qF "$folder/$one/own is of no run of scripts/reproduce, and left out" <<< "$output" || failed "$output"
+grep -qF "clutrr-k234-s5, 6, 8 to 10: in docs/results.md" <<< "$output" || failed "what is missing: $output"
+# Of all groups: settings of which there is no run are named at the end.
+output=$(cd "$folder" && "$root/scripts/reproduce" --collect "$one" "$two" 2> /dev/null)
+for absent in 'clutrr-k23-s4 to 10' 'cogs-s1 to 3'; do
+  grep -qx -e "- $absent" <<< "$output" || failed "all, without $absent: $output"
+done
+# A folder of before there were sittings: what is not written is not known, and who failed is seen by the rule.
+rm "$folder/$two"/*.sittings
+sed -i 's/^3,30\(.*\),0\.9500,/3,30\1,0.4900,/' "$folder/$two/clutrr-k234-s5/metrics.csv"
+collects 0 "| seed 4 (\`clutrr-k234-s4\`) | 54.6 | 54.0 | no | 1 min 01 s | not known | not known |" "$one" "$two"
+grep -qF "| seed 5 (\`clutrr-k234-s5\`) | 95.6 | 95.0 | **yes** |" <<< "$output" || failed "$output"
+grep -qF "**diverged**" <<< "$output" || failed "$output"
+
+# ---- what is no table -----------------------------------------------------------------------------------------------
+damage() {  # NAME TEXT COMMAND...: in a fresh copy of both, and what is said; no table is made
+  local name=$1 text=$2
+  shift 2
+  rm -rf "${folder:?}/$one" "${folder:?}/$two" "$folder/table.md"
+  cp -r "$folder/whole one" "$folder/$one"
+  cp -r "$folder/whole two" "$folder/$two"
+  (cd "$folder" && "$@")
+  collects 1 "$text" "$one" "$two" --out table.md
+  [[ ! -e $folder/table.md && ! -e $folder/table.md.part ]] || failed "$name: a table all the same"
+  grep -qF "$name" <<< "$output" || failed "$name is not named: $output"
+}
+run=clutrr-k234-s3
+# The same run with other figures: both are named.
+damage "$folder/$one/$run" "loss of epoch 2 is 0.67 and 0.68" sed -i 's/^2,20,0.67/2,20,0.68/' "$two/$run/metrics.csv"
+grep -qF "$folder/$two/$run" <<< "$output" || failed "the second folder is not named: $output"
+damage "$folder/$two/$run" "k=10 is 63 and 62" sed -i 's/^k=10 .*/k=10  0.620/' "$two/$run.log"
+damage clutrr-k234-s4 "loss of epoch 1 is" sed -i 's/^1,10,0.76/1,10,0.75/' "$one/clutrr-k234-s4/metrics.csv"
+# Files that were cut.
+cut_end() { truncate -s -9 "$1"; }
+damage "$folder/$one/$run/metrics.csv:4" "the last line has no end" cut_end "$one/$run/metrics.csv"
+damage "$folder/$one/$run/metrics.csv" "ends at update 20, and the checkpoint beside it has 30" \
+  sed -i '$d' "$one/$run/metrics.csv"
+damage "$folder/$one/$run/metrics.csv:3" "7 cells, expected 8" sed -i '3s/,100$//' "$one/$run/metrics.csv"
+damage "$folder/$one/$run/metrics.csv:2" "a number is expected, found 'x'" sed -i '2s/,100$/,x/' "$one/$run/metrics.csv"
+damage "$folder/$one/$run/metrics.csv" "no epoch" rm "$one/$run/metrics.csv"
+damage "$folder/$one/$run.log" "is missing" rm "$one/$run.log"
+damage "$folder/$one/$run" "marked as finished, and has no figures" sed -i 's/^k=/length /' "$one/$run.log"
+damage "$folder/$two/clutrr-k234-s5" "marked as finished, and has no figures" sed -i 's/^k=/length /' "$two/clutrr-k234-s5.log"
+damage "$folder/$one/$run.log" "the file is empty" truncate -s 0 "$one/$run.log"
+damage "$folder/$one/$run/config.toml" "is missing" rm -r "$one/$run"
+damage "$folder/$one/$run/model.safetensors" "is no checkpoint" truncate -s 20 "$one/$run/model.safetensors"
+damage "$folder/$one/$run.sittings:1" "expected began" sed -i '1s/\t/ /' "$one/$run.sittings"
+# Another run in its place.
+damage "$folder/$one/$run/config.toml" "seed is 4, and the run is called $run" \
+  sed -i 's/^seed = 3/seed = 4/' "$one/$run/config.toml"
+damage "$folder/$one/$run/config.toml" "preset is smoke" sed -i 's/paper-k234/smoke/' "$one/$run/config.toml"
+damage "clutrr-k234-s1 and $run are not runs of one setting" "epochs is 4, and 3 in" \
+  sed -i 's/^epochs = 3/epochs = 4/' "$one/$run/config.toml"
+# What cannot be read or written.
+collects 2 "no folder $folder/nowhere" "$one" nowhere
+collects 1 "nowhere/table.md: cannot be written" "$folder/whole one" --out nowhere/table.md
+collects 2 "call it without --array" "$one" --array 1
+# Of a run that is under way half a line is no damage: it is left out, as --resume does.
+cut_end "$folder/whole one/clutrr-k234-s7/metrics.csv"
+collects 0 "| clutrr-k234-s7, not finished: 1 epoch, ended with status 137 |" "whole one" "whole two"
