@@ -1,5 +1,5 @@
 // triad-bench-cuda: the benchmarks on a GPU, under the names that triad-bench has.  --filter=REGEX,
-// --precision=float32|tf32|bf16, --list
+// --precision=float32|tf32x3|tf32|bf16, --list
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every result is checked before it is timed: whole, against the reference in double, at a size that takes it seconds;
@@ -12,7 +12,9 @@
 //   products   cuBLAS alone, on arrays of exactly those shapes, in the same arithmetic
 //   triangle   its multiply-adds, at the rate of multiply-adds that touch no memory, measured at the start
 //
-// Not in it: exponentials, memory traffic, norms, dropout, loss, Adam.
+// Not in it: exponentials, memory traffic, norms, dropout, loss, Adam.  Of what only moves data (scatter_add_rows,
+// transform, adam) the floor is its bytes at the rate of a copy on the device, measured when it is first asked for, and
+// the last column is GB/s.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -23,6 +25,7 @@
 #include "layer_check.hpp"
 #include "on_cuda.cuh"
 #include "seq2seq_task.hpp"
+#include "streams_on_cuda.cuh"
 #include "training_problem.hpp"
 #include "training_tasks.hpp"
 #include "tree_task.hpp"
@@ -44,7 +47,8 @@ struct benchmark {
 struct piece {
   work_model model{};
   std::size_t planned = 0, total = 0;  // bytes
-  double examples = 0;                 // of one run, where they count
+  double examples = 0;                 // of one step, where they count
+  double steps = 1;                    // of one run
 };
 
 bool report(std::string const& name, verdict const& wrong) {
@@ -53,7 +57,7 @@ bool report(std::string const& name, verdict const& wrong) {
 }
 
 void time_work(session& s, std::string const& name, piece const& p, std::function<void()> const& work) {
-  double const seconds = s.median_seconds(work), products = s.seconds_of_products(p.model),
+  double const seconds = s.median_seconds(work) / p.steps, products = s.seconds_of_products(p.model),
                triangle = p.model.slots / s.multiply_adds();
   std::printf("%-62s %10.4f %10.4f %10.4f %10.4f %7.2f %9.1f %10.1f %10.1f", name.c_str(), seconds * 1e3,
               (products + triangle) * 1e3, products * 1e3, triangle * 1e3, seconds / (products + triangle),
@@ -62,6 +66,19 @@ void time_work(session& s, std::string const& name, piece const& p, std::functio
   if (p.examples > 0) std::printf(" %10.0f", p.examples / seconds);
   std::printf("\n");
   std::fflush(stdout);
+}
+
+/// Of work that only moves data: so many bytes.
+template <class Problem>
+bool run_stream(session& s, std::string const& name, Problem p, double bytes) {
+  if (!report(name, p.check())) return false;
+  double const seconds = s.median_seconds([&] { triad::replay(s.ex, 1, [&] { p.run(); }); }),
+               floor = bytes / s.copied_bytes();
+  triad::forget_replays(s.ex);
+  std::printf("%-62s %10.4f %10.4f %10s %10s %7.2f %9s %10s %10s %10.1f\n", name.c_str(), seconds * 1e3, floor * 1e3,
+              "-", "-", seconds / floor, "-", "-", "-", bytes / seconds * 1e-9);
+  std::fflush(stdout);
+  return true;
 }
 
 /// Small graphs: a few of them; large ones: one that still takes the large graphs' kernels.
@@ -129,6 +146,32 @@ bool run_training(session& s, std::string const& name, Task const& task, Task co
   return true;
 }
 
+/// A step of an epoch of other batches each, which are laid out, padded and uploaded as training does it: nearly all of
+/// them are replayed, since the shapes were met while the device was warmed up.
+bool run_shuffled(session& s, std::string const& name, parser_task const& task, parser_task const& checked) {
+  using problem = training_problem<float, parser_task, triad::cuda::backend>;
+  triad::reference::backend judge;
+  if (!report(name, check_training(s.ex, judge, checked))) return false;
+  struct sentences {
+    std::vector<std::vector<triad::labelled_token>> all{};
+    void add(std::vector<triad::labelled_token> const& one) { all.push_back(one); }
+  };
+  std::vector<sentences> batches(task.epoch.size());
+  for (std::size_t b = 0; b < batches.size(); ++b) task.fill(batches[b], task.epoch[b]);
+  auto const parts = problem::bytes(s.ex, task);
+  problem p(s.ex, task);
+  time_work(s, name,
+            {task.count_work(), parts.saved + parts.scratch, parts.total(), static_cast<double>(task.examples()),
+             static_cast<double>(batches.size())},
+            [&] {
+              for (auto const& batch : batches)
+                p.step_on([&](auto& loader) {
+                  for (auto const& sentence : batch.all) loader.add(sentence);
+                });
+            });
+  return true;
+}
+
 std::vector<benchmark> all() {
   std::vector<benchmark> list;
   auto const add = [&](std::string name, auto run) {
@@ -137,7 +180,7 @@ std::vector<benchmark> all() {
   add("clutrr_step/b:400/l:8/d:200/h:4",
       [](session& s, std::string const& name) { return run_training(s, name, clutrr(400), clutrr(6)); });
   add("cogs_step/b:100/l:3/d:64/h:4",
-      [](session& s, std::string const& name) { return run_training(s, name, cogs(), cogs(20)); });
+      [](session& s, std::string const& name) { return run_shuffled(s, name, shuffled_cogs(), cogs(20)); });
   for (auto const& [depth, steps] : {std::pair<index_t, index_t>{8, 8}, {10, 16}, {12, 16}}) {
     tree_task t;
     t.depth = depth, t.steps = steps;
@@ -179,11 +222,28 @@ std::vector<benchmark> all() {
   }
   add("edge_transformer/train/l:8/b:1/n:512/d:128/h:4",
       [](session& s, std::string const& name) { return run_training(s, name, large(512), large(20)); });
+  auto const add_scatter = [&](scatter_way way, std::string const& what, scatter_task const& task) {
+    add("scatter_add_rows" + what + "/" + task.name(), [=](session& s, std::string const& name) {
+      return run_stream(s, name, scatter_on_cuda{s.ex, task, way}, task.bytes());
+    });
+  };
+  for (auto const& task : scatter_tasks()) add_scatter(scatter_way::chosen, "", task);
+  for (index_t const rows : {1000, 2000, 4000, 8000}) {  // about where the backend begins to sort
+    add_scatter(scatter_way::compared, "/compared", {rows, 50000, 64});
+    add_scatter(scatter_way::sorted, "/sorted", {rows, 50000, 64});
+  }
+  for (index_t const from : {0, 1})
+    add(std::string("transform/relu/") + (from == 0 ? "16" : "4") + "_bytes", [=](session& s, std::string const& name) {
+      return run_stream(s, name, relu_on_cuda{s.ex, from}, relu_on_cuda::bytes());
+    });
+  add("adam/moments:alive", [](session& s, std::string const& name) {
+    return run_stream(s, name, adam_on_cuda{s.ex}, adam_on_cuda::bytes());
+  });
   return list;
 }
 
 int usage() {
-  std::fputs("usage: triad-bench-cuda [--filter=REGEX] [--precision=float32|tf32|bf16] [--list]\n", stderr);
+  std::fputs("usage: triad-bench-cuda [--filter=REGEX] [--precision=float32|tf32x3|tf32|bf16] [--list]\n", stderr);
   return 2;
 }
 
@@ -193,7 +253,9 @@ int run(int argc, char** argv) {
   bool names_only = false;
   for (int i = 1; i < argc; ++i) {
     std::string const option = argv[i];
-    if (option == "--precision=tf32")
+    if (option == "--precision=tf32x3")
+      how = triad::cuda::arithmetic::tf32x3;  // the column `products` is float32's then
+    else if (option == "--precision=tf32")
       how = triad::cuda::arithmetic::tf32, tolerance = 1e-2;  // a dozen products in line, 5e-4 each
     else if (option == "--precision=bf16")
       how = triad::cuda::arithmetic::bf16, tolerance = 1e-1;  // 4e-3 each

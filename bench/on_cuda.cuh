@@ -67,6 +67,21 @@ class session {
   /// A second, of the whole device.
   double multiply_adds() const { return multiply_adds_; }
 
+  /// Bytes that a copy within the device's memory reads and writes a second.
+  double copied_bytes() {
+    if (copied_bytes_ == 0) {
+      constexpr std::size_t bytes = std::size_t{256} << 20;
+      triad::buffer<triad::cuda::device_memory> const from(bytes, ex.where()), to(bytes, ex.where());
+      from.memory().zero(from.data(), bytes);
+      copied_bytes_ =
+          2.0 * static_cast<double>(bytes) / median_seconds([&] {
+            triad::cuda::check(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, ex.stream()),
+                               "copying within the device");
+          });
+    }
+    return copied_bytes_;
+  }
+
   /// Of one run of work(), from the stream's point of view.
   template <class Work>
   double seconds(Work&& work) {
@@ -137,7 +152,7 @@ class session {
 
   cudaDeviceProp device_{};
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
-  double multiply_adds_ = 0;
+  double multiply_adds_ = 0, copied_bytes_ = 0;
   std::vector<std::pair<product, double>> timed_;  // models share shapes
 };
 

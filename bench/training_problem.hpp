@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A task says what is trained:  model<T>(), dims(), memory, loader<T>(ex), fill(loader), upload(loader) -> (input,
-// answers), count_work().
+// answers), count_work(); and capacity(), where it has larger batches or pads them.
 #pragma once
 
 #include "compare.hpp"
 #include "problem.hpp"
 #include "triad/batches/loader.hpp"
+#include "triad/batches/padding.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/train/trainer.hpp"
 
@@ -41,6 +42,13 @@ class training_problem {
     auto const batch = Task::upload(loader_);
     trainer_.update(batch.first, batch.second, 1e-3);
   }
+  /// The same on another batch: fill(loader).
+  template <class Fill>
+  void step_on(Fill const& fill) {
+    loader_.clear();
+    fill(loader_);
+    step();
+  }
   /// Its gradient alone.
   void differentiate() {
     auto const batch = Task::upload(loader_);
@@ -56,7 +64,13 @@ class training_problem {
 
  private:
   static typename trainer::options options(Task const& task) {
-    return {.max_norm = 1, .key = 3, .memory = task.memory, .capacity = task.dims()};
+    return {.max_norm = 1, .key = 3, .memory = task.memory, .capacity = capacity(task)};
+  }
+  static auto capacity(Task const& task) {
+    if constexpr (requires { task.capacity(); })
+      return triad::padded_room_for<Ex>(task.capacity());
+    else
+      return task.dims();
   }
 
   trainer trainer_;

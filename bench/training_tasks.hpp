@@ -108,6 +108,14 @@ struct graph_task : graph_sizes {
 struct parser_task : graph_sizes {
   triad::edge_transformer_parser_options sizes;
   triad::keep memory = triad::keep::everything;
+  std::vector<graph_sizes> epoch{};  // shuffled batches that are trained on in turn, of the same sizes in all
+
+  /// The largest batch.
+  triad::graph_dims capacity() const {
+    auto all = dims();
+    for (auto const& batch : epoch) all = larger(all, batch.dims());
+    return all;
+  }
 
   template <class T>
   auto model() const {
@@ -115,12 +123,17 @@ struct parser_task : graph_sizes {
   }
   template <class T, class Ex>
   auto loader(Ex& ex) const {
-    return triad::sentence_loader<Ex, T>(dims(), sizes.relations / 2, sizes.layer.width, triad::memory_of(ex));
+    return triad::sentence_loader<Ex, T>(capacity(), sizes.relations / 2, sizes.layer.width, triad::memory_of(ex));
   }
 
   template <class Loader>
   void fill(Loader& loader) const {
-    fill_sentences(loader, [&](index_t n, auto const& below) {
+    fill(loader, *this);
+  }
+  /// Another batch.
+  template <class Loader>
+  void fill(Loader& loader, graph_sizes const& batch) const {
+    batch.fill_sentences(loader, [&](index_t n, auto const& below) {
       auto const token = below(sizes.tokens), parent = below(n), role = below(sizes.labels.role),
                  category = below(sizes.labels.category);
       auto const noun_type = below(sizes.labels.noun_type);
@@ -129,7 +142,7 @@ struct parser_task : graph_sizes {
   }
   template <class Loader>
   static auto upload(Loader& loader) {
-    return loader.upload();
+    return loader.upload_padded();
   }
 
   /// A training step; every edge of the last layer is read.
@@ -178,6 +191,18 @@ inline parser_task cogs(index_t batch = 100) {
   for (index_t n = 0; n < std::ssize(sentences_of); ++n)
     t.nodes.insert(t.nodes.end(), static_cast<std::size_t>(sentences_of[n]), n);
   t.nodes.resize(static_cast<std::size_t>(std::min(batch, std::ssize(t.nodes))));
+  return t;
+}
+
+/// An epoch of COGS: as many sentences of each length as 240 times that hundred has, shuffled.
+inline parser_task shuffled_cogs() {
+  constexpr std::size_t batches = 240;
+  auto t = cogs();
+  std::vector<index_t> all;
+  for (std::size_t b = 0; b < batches; ++b) all.insert(all.end(), t.nodes.begin(), t.nodes.end());
+  triad::random_stream(5, 1).shuffle(all);
+  auto const each = static_cast<std::ptrdiff_t>(t.nodes.size());
+  for (auto at = all.begin(); at != all.end(); at += each) t.epoch.push_back({{at, at + each}});
   return t;
 }
 

@@ -57,6 +57,7 @@ TRIAD_CUDA_KERNEL(do_fill);
 TRIAD_CUDA_KERNEL(do_fuse_attention);
 TRIAD_CUDA_KERNEL(do_fuse_attention_grad);
 TRIAD_CUDA_KERNEL(do_gather_rows);
+TRIAD_CUDA_KERNEL(do_scatter_add_rows_workspace);
 TRIAD_CUDA_KERNEL(do_scatter_add_rows);
 TRIAD_CUDA_KERNEL(do_head_bias_add);
 TRIAD_CUDA_KERNEL(do_head_bias_grad);

@@ -5,9 +5,10 @@
 // Bodies of typed tests hand out the addresses of their vectors and local variables.  Here operator new gives them
 // memory of one piece that the CUDA runtime has locked and mapped, under the same address for host and device; a thread
 // whose stack lies there too runs the tests.  CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so that
-// results may be read at once.  The sources of tests are compiled by nvcc with TRIAD_TEST_ON_CUDA for it
-// (tests/backends.hpp).
+// results may be read at once; a memset, which that variable leaves alone, waits below.  The sources of tests are
+// compiled by nvcc with TRIAD_TEST_ON_CUDA for it (tests/backends.hpp).
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <bit>
@@ -109,6 +110,20 @@ void operator delete(void* p) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::size_t) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::align_val_t) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { pool.give_back(p); }
+
+/// In front of the shared runtime's function of this name: the same, and the memset has ended when it returns, but in a
+/// stream that is captured, where nothing runs.
+extern "C" cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t stream) {
+  using function = cudaError_t(void*, int, std::size_t, cudaStream_t);
+  static auto* const of_the_runtime = reinterpret_cast<function*>(dlsym(RTLD_NEXT, "cudaMemsetAsync"));
+  if (of_the_runtime == nullptr) return cudaErrorUnknown;  // linked statically: these tests would read too soon
+  auto const status = of_the_runtime(p, value, bytes, stream);
+  cudaStreamCaptureStatus captured = cudaStreamCaptureStatusNone;
+  if (status != cudaSuccess || cudaStreamIsCapturing(stream, &captured) != cudaSuccess ||
+      captured != cudaStreamCaptureStatusNone)
+    return status;
+  return cudaStreamSynchronize(stream);
+}
 
 int main(int count, char** words) {
   setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // read at the first call of the runtime, which comes now

@@ -21,6 +21,8 @@
 
 #define TRIAD_DEVICE inline
 #define TRIAD_UNROLL
+#define TRIAD_UNROLL_TWICE
+#define TRIAD_NO_UNROLL
 
 namespace triad::cuda {
 
@@ -61,6 +63,8 @@ class block {
   unsigned ballot(bool yes, int line = __builtin_LINE(), char const* file = __builtin_FILE()) const {
     return cuda_on_host::ballot(yes, {file, line});
   }
+
+  int again(int number) const { return number; }
 
   // A copy is made when it is waited for, so that who reads too early reads what is poison from the start.
   template <int Bytes>

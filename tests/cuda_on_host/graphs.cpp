@@ -15,6 +15,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t s, cudaStreamCaptureMode mode) {
   s->capture = std::make_unique<CUgraph_st>();
   s->spoilt = false;
   s->mode = mode;
+  s->captured_by = std::this_thread::get_id();
   return cudaSuccess;
 }
 

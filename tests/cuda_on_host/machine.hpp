@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/cuda_on_host/runtime.hpp"
@@ -54,6 +55,7 @@ struct CUstream_st {
   std::unique_ptr<CUgraph_st> capture = {};
   bool spoilt = false;  // the capture
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id captured_by = {};
 };
 
 namespace triad::cuda_on_host {

@@ -1,9 +1,10 @@
 // Operations on rows and on flat memory: the CUDA backend against the reference.
-// Tests cuda/device/rows.cuh.
+// Tests cuda/device/rows.cuh and cuda/device/primitives.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "session.hpp"
@@ -16,7 +17,7 @@
 #include "triad/cuda/reduce.cuh"
 #include "triad/cuda/softmax.cuh"
 
-namespace {
+namespace cuda_on_host_ops_tests {
 
 using namespace triad;
 using namespace triad::test;
@@ -32,21 +33,47 @@ std::vector<T> values(size s, std::uint64_t stream, double range = 1) {
   return random_values<T>(s.rows * s.columns, stream, range);
 }
 
+/// Of so many sizes that each order of a sum has other bits.
+template <class T>
+std::vector<T> uneven(index_t count, std::uint64_t stream) {
+  auto v = random_values<T>(count, stream);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] *= std::exp2(static_cast<T>(i % 23));
+  return v;
+}
 TEMPLATE_TEST_CASE("elementwise functions on a device are those of the host", "", float, double) {
-  for (index_t n : {0, 1, 255, 1024, 1025, 3000}) {
-    CAPTURE(n);
-    expect_reference<TestType>([n](auto& s, auto zero) {
-      using T = decltype(zero);
-      auto const a = s.put(random_values<T>(n, 1)), b = s.put(random_values<T>(n, 2)), y = s.template spoiled<T>(n),
-                 z = s.template spoiled<T>(n);
-      transform(s.ex, relu(), a, y);
-      transform(s.ex, relu_grad(), y, b, y);
-      transform(s.ex, plus(), a, b, b);
-      transform(s.ex, scale_by<double>{3}, a, a);
-      fill(s.ex, T(2), z);
-      for (auto const& v : {a, b, y, z}) s.collect(v);
-    });
-  }
+  // Where views begin decides whether 16 bytes are moved at once: all of them aligned, none, or one that is not.
+  struct beginnings {
+    index_t a, b, y;
+  };
+  for (index_t n : {0, 1, 3, 255, 1023, 1024, 1025, 3002})
+    for (auto const from : {beginnings{0, 0, 0}, {1, 1, 1}, {0, 4, 1}, {4, 3, 8}, {2, 0, 0}}) {
+      CAPTURE(n, from.a, from.b, from.y);
+      expect_reference<TestType>([=](auto& s, auto zero) {
+        using T = decltype(zero);
+        auto const part = [&](vec<T> v, index_t first) { return make_vec(v.data_handle() + first, n); };
+        auto const all_a = s.put(random_values<T>(n + 9, 1)), all_b = s.put(random_values<T>(n + 9, 2)),
+                   all_y = s.put(random_values<T>(n + 9, 3)), all_z = s.put(random_values<T>(n + 9, 4));
+        auto const a = part(all_a, from.a), b = part(all_b, from.b), y = part(all_y, from.y), z = part(all_z, from.y);
+        transform(s.ex, relu(), a, y);
+        transform(s.ex, relu_grad(), y, b, y);
+        transform(s.ex, plus(), a, b, b);
+        transform(s.ex, scale_by<double>{3}, a, a);
+        fill(s.ex, T(2), z);
+        for (auto const& v : {all_a, all_b, all_y, all_z}) s.collect(v);  // nothing beside them is written
+      });
+    }
+}
+
+TEMPLATE_TEST_CASE("zeros are written by the runtime, and -0 stays what it is", "", float, double) {
+  session<triad::cuda::backend> s(device());
+  auto const all = s.put(std::vector<TestType>(9, TestType(NAN)));
+  fill(s.ex, TestType(0), make_vec(all.data_handle() + 1, 3));
+  fill(s.ex, TestType(-0.0), make_vec(all.data_handle() + 5, 3));
+  fill(s.ex, TestType(0), make_vec(all.data_handle() + 8, 0));
+  auto const v = s.get(all.data_handle(), 9);
+  for (std::size_t i : {0, 4, 8}) CHECK(std::isnan(v[i]));
+  for (std::size_t i : {1, 2, 3}) CHECK((v[i] == 0 && !std::signbit(v[i])));
+  for (std::size_t i : {5, 6, 7}) CHECK((v[i] == 0 && std::signbit(v[i])));
 }
 
 TEMPLATE_TEST_CASE("sums on a device, in two passes, are those of the host", "", float, double) {
@@ -67,15 +94,32 @@ TEMPLATE_TEST_CASE("sums on a device, in two passes, are those of the host", "",
         s.collect(length);
       });
     }
+  // One chunk is summed by one kernel, two by two: zeros behind the first chunk change no bit.
+  session<triad::cuda::backend> s(device());
+  auto values_and_zeros = uneven<TestType>(4096, 1);
+  values_and_zeros.resize(4100);
+  auto const all = s.put(values_and_zeros), one = make_vec(all.data_handle(), 4096);
+  for (auto const& x : {one, all})
+    s.with_scratch([&](auto& ex, call const& c) {
+      auto const total = s.template spoiled<TestType>(1), length = s.template spoiled<TestType>(1);
+      sum(ex, *c.scratch, x, total);
+      norm(ex, *c.scratch, x, length);
+      if constexpr (executes<std::decay_t<decltype(ex)>>) {
+        s.collect(total);
+        s.collect(length);
+      }
+    });
+  REQUIRE(s.results.size() == 4);
+  CHECK((s.results[0] == s.results[2] && s.results[1] == s.results[3]));
   for (auto const z : sizes)
     for (auto how : all_ways) {
       CAPTURE(z.rows, z.columns, static_cast<int>(how));
-      expect_reference<TestType>([=](auto& s, auto zero) {
+      expect_reference<TestType>([=](auto& here, auto zero) {
         using T = decltype(zero);
-        auto const x = s.put(values<T>(z, 1), z.rows, z.columns, how);
-        auto const total = s.put(random_values<T>(z.columns, 2));
-        s.with_scratch([&](auto& ex, call const& c) { column_sums_add(ex, *c.scratch, x, total); });
-        s.collect(total);
+        auto const x = here.put(values<T>(z, 1), z.rows, z.columns, how);
+        auto const total = here.put(random_values<T>(z.columns, 2));
+        here.with_scratch([&](auto& ex, call const& c) { column_sums_add(ex, *c.scratch, x, total); });
+        here.collect(total);
       });
     }
 }
@@ -183,6 +227,127 @@ TEMPLATE_TEST_CASE("rows are gathered and added on a device as on the host", "",
   CHECK(distance({2, NAN, NAN, 1, 2, 4}, s.results) == 0);
 }
 
+struct scattering {
+  index_t table, indices, columns;
+};
+
+/// Some lie outside of the table where `wild`.
+std::vector<index_t> indices_of(scattering z, bool wild) {
+  random_stream random(5, 11);
+  std::vector<index_t> index(static_cast<std::size_t>(z.indices));
+  for (auto& i : index) {
+    i = random.below(static_cast<std::uint32_t>(z.table));
+    if (wild && random.below(8) == 0) i = i % 2 == 0 ? -1 - i : z.table + i;
+  }
+  return index;
+}
+template <class T>
+workspace memory_for_sort(session<triad::cuda::backend>& s, index_t rows, matrix<T> table) {
+  std::size_t const bytes = triad::cuda::detail::scatter_by_sort_bytes(s.ex, rows, table);
+  auto const memory = s.put(std::vector<unsigned char>(bytes, 0xff));
+  return {reinterpret_cast<std::byte*>(memory.data_handle()), bytes};
+}
+
+TEMPLATE_TEST_CASE("rows that are sorted first are added in the same order: the same bits", "", float, double) {
+  for (auto const z : {scattering{3, 2500, 2},
+                       {5, 70, 33},
+                       {300, 7, 40},
+                       {90, 89, 1},
+                       {1, 1, 1},
+                       {4, 4, 300},
+                       {70, 1, 5},
+                       {600, 500, 3},
+                       {500, 600, 3}})
+    for (auto how : all_ways)
+      for (bool wild : {false, true}) {
+        if (z.indices > 300 && (how != lying::padded || wild == (z.indices > 2000))) continue;
+        CAPTURE(z.table, z.indices, z.columns, static_cast<int>(how), wild);
+        auto const sum = [&](bool sorted) {
+          session<triad::cuda::backend> s(device());
+          vec<index_t const> const index = s.put(indices_of(z, wild));
+          auto const table = s.put(uneven<TestType>(z.table * z.columns, 1), z.table, z.columns, how);
+          matrix<TestType const> const dy =
+              s.put(uneven<TestType>(z.indices * z.columns, 2), z.indices, z.columns, how);
+          if (sorted)
+            triad::cuda::detail::scatter_by_sort(s.ex, dy, index, table, memory_for_sort(s, z.indices, table));
+          else
+            triad::cuda::detail::scatter_by_scan(s.ex, dy, index, table);
+          s.collect(table);
+          return s.results;
+        };
+        auto const scanned = sum(false);
+        CHECK(distance(scanned, sum(true)) == 0);
+#if defined(TRIAD_CUDA_DOUBLE)
+        cuda_on_host::with_settings const other({.shuffled = true, .seed = scanned.size()});
+        CHECK(distance(scanned, sum(true)) == 0);
+#endif
+      }
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which is slow, and has met the same kernels above
+TEMPLATE_TEST_CASE("many rows are sorted in the scratch memory that was planned for most of them", "", float, double) {
+  constexpr scattering large{3000, 2950, 1}, small{3000, 2900, 1}, labels{20, 30000, 200};
+  static_assert(triad::cuda::sorts_rows(large.indices, large.table, large.columns));
+  static_assert(triad::cuda::sorts_rows(small.indices, small.table, small.columns));
+  static_assert(!triad::cuda::sorts_rows(labels.indices, labels.table, labels.columns));
+  expect_reference<TestType>([=](auto& s, auto zero) {
+    using T = decltype(zero);
+    auto const table = s.put(random_values<T>(large.table, 1), large.table, large.columns);
+    auto const dy = s.put(random_values<T>(large.indices, 2), large.indices, large.columns);
+    vec<index_t const> const index = s.put(indices_of(large, false));
+    s.with_scratch([&](auto& ex, call const& c) {
+      scatter_add_rows(ex, c.scratch, dy, index, table);
+      if constexpr (std::is_same_v<std::decay_t<decltype(ex)>, triad::cuda::backend>)
+        CHECK(c.scratch->peak() > 4 * sizeof(std::uint32_t) * static_cast<std::size_t>(large.indices));
+      scatter_add_rows(ex, c.scratch, make_matrix(dy.data_handle(), small.indices, 1, 1),
+                       make_vec(index.data_handle(), small.indices), table);
+    });
+    s.collect(table);
+  });
+  session<triad::cuda::backend> s(device());
+  auto const table = s.template spoiled<TestType>(large.table, 1), dy = s.template spoiled<TestType>(large.indices, 1);
+  vec<index_t const> const index = s.put(indices_of(large, false));
+  CHECK_THROWS_WITH(scatter_add_rows(s.ex, nullptr, dy, index, table), contains("there is no scratch memory"));
+}
+#endif
+
+// What follows the sort, given what a sort must not give: the comparison above would tell.
+TEST_CASE("rows that were sorted wrongly have a wrong owner, or another order, and are found") {
+  enum class planted { nothing, owner, order, late, lost };
+  for (auto const z : {scattering{50, 400, 3}, {500, 400, 3}})
+    for (auto fault : {planted::nothing, planted::owner, planted::order, planted::late, planted::lost}) {
+      CAPTURE(z.table, static_cast<int>(fault));
+      session<triad::cuda::backend> s(device()), exact(device());
+      auto const at = indices_of(z, false);
+      std::vector<std::uint32_t> row(at.size()), key;
+      std::iota(row.begin(), row.end(), 0u);
+      std::stable_sort(row.begin(), row.end(), [&](auto a, auto b) { return at[a] < at[b]; });
+      for (auto r : row) key.push_back(static_cast<std::uint32_t>(at[r]));
+      std::size_t k = 100;  // where a run of three, or more, begins behind another
+      while (key[k] != key[k + 2] || key[k - 1] == key[k]) ++k;
+      if (fault == planted::owner) key[k] = key[k - 1];            // the run before it takes its first row
+      if (fault == planted::order) std::swap(row[k], row[k + 2]);  // as an unstable sort may leave them
+      if (fault == planted::late) std::rotate(&row[k], &row[k + 1], &row[k + 3]);  // rows under other keys
+      if (fault == planted::lost) key.back() = key.front();                        // a run in two pieces: two owners
+      auto const dy = uneven<float>(z.indices * z.columns, 2), table = uneven<float>(z.table * z.columns, 1);
+      auto const run = [&](auto& in, auto&& add) {
+        matrix<float const> const from = in.put(dy, z.indices, z.columns);
+        auto const to = in.put(table, z.table, z.columns);
+        add(from, to);
+        in.collect(to);
+      };
+      run(exact, [&](auto from, auto to) {
+        vec<index_t const> const index = exact.put(at);
+        triad::cuda::detail::scatter_by_scan(exact.ex, from, index, to);
+      });
+      run(s, [&](auto from, auto to) {
+        triad::cuda::keyed_rows const sorted{s.put(key).data_handle(), s.put(row).data_handle()};
+        triad::cuda::detail::scatter_sorted(s.ex, sorted, from, to);
+      });
+      CHECK((distance(exact.results, s.results) == 0) == (fault == planted::nothing));
+    }
+}
+
 TEMPLATE_TEST_CASE("cross entropy and argmax on a device are those of the host", "", float, double) {
   enum targets { some, none, all };
   for (auto const z : {size{0, 3}, {1, 1}, {9, 7}, {70, 33}, {3, 300}, {1100, 2}})
@@ -228,26 +393,32 @@ TEMPLATE_TEST_CASE("cross entropy and argmax on a device are those of the host",
 }
 
 TEMPLATE_TEST_CASE("Adam and clipping on a device are those of the host", "", float, double) {
-  for (index_t n : {0, 1, 2500})
+  struct stretch {
+    index_t first, count;  // of parameters: it need not begin on 16 bytes
+  };
+  for (auto const z : {stretch{0, 0}, {0, 1}, {0, 2500}, {1, 2499}})
     for (bool decoupled : {false, true}) {
-      CAPTURE(n, decoupled);
+      CAPTURE(z.first, z.count, decoupled);
       expect_reference<TestType>([=](auto& s, auto zero) {
         using T = decltype(zero);
+        index_t const n = z.first + z.count;
         auto squares = random_values<T>(n, 4);
         for (auto& e : squares) e = std::abs(e);
-        auto const p = s.put(random_values<T>(n, 1)), g = s.put(random_values<T>(n, 2)),
-                   m = s.put(random_values<T>(n, 3)), v = s.put(squares);
+        auto const all_p = s.put(random_values<T>(n, 1)), all_g = s.put(random_values<T>(n, 2)),
+                   all_m = s.put(random_values<T>(n, 3)), all_v = s.put(squares);
+        auto const part = [&](vec<T> v) { return make_vec(v.data_handle() + z.first, z.count); };
+        auto const p = part(all_p), g = part(all_g), m = part(all_m), v = part(all_v);
         vec<double const> const rate = s.put(std::vector<double>{0.01});
         auto const step = s.put(std::vector<std::uint64_t>{4});
         adam(s.ex, {0.9, 0.98, 1e-8, 0.1, decoupled}, rate, step.data_handle(), p, g, m, v);
         for (double length : {0.5, 2.0, static_cast<double>(NAN)}) {
           auto const norm_of = s.put(std::vector<T>{T(length)});
           clip(s.ex, 1, norm_of, g);
-          s.collect(g);
+          s.collect(all_g);
         }
-        for (auto const& r : {p, m, v}) s.collect(r);
+        for (auto const& r : {all_p, all_m, all_v}) s.collect(r);
       });
     }
 }
 
-}  // namespace
+}  // namespace cuda_on_host_ops_tests

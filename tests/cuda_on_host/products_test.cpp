@@ -1,6 +1,6 @@
 // Products, pair sums and relation-aware attention: the CUDA backend against the reference, in memory of a device and
 // with cuBLAS.  What needs neither is in ops/, on every backend.
-// Tests cuda/device/blas.cuh and cuda/device/blas_lt.cuh.
+// Tests cuda/device/blas.cuh, cuda/device/blas_lt.cuh and cuda/device/growing_memory.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <vector>
@@ -10,7 +10,7 @@
 #include "triad/cuda/pair_sum.cuh"
 #include "triad/cuda/relation_attention.cuh"
 
-namespace {
+namespace cuda_on_host_products_tests {
 
 using namespace triad;
 using namespace triad::test;
@@ -59,6 +59,99 @@ TEST_CASE("factors are rounded as the backend was told, and as cuBLAS does it") 
   }
 }
 
+TEST_CASE("products in three parts of tf32 have the error of float32, whatever lies how") {
+  using enum triad::cuda::arithmetic;
+  triad::cuda::backend split(0, tf32x3), float_only(0, float32);
+  reference::backend plain;
+  for (auto const [m, k, n] : {size{400, 30, 402}, {402, 7, 400}})
+    for (auto la : {lying::rows, lying::padded, lying::columns})
+      for (auto lb : {lying::rows, lying::padded, lying::columns})
+        for (auto lc : {lying::rows, lying::columns}) {
+          CAPTURE(m, k, n, static_cast<int>(la), static_cast<int>(lb), static_cast<int>(lc));
+          session<reference::backend> exact(plain);
+          session<triad::cuda::backend> s(split), whole(float_only);
+          auto const multiply = [&, m = m, k = k, n = n](auto& on, auto zero) {
+            using T = decltype(zero);
+            auto const c = on.put(values<T>(m, n, 3), m, n, lc);
+            matrix<T const> const a = on.put(values<T>(m, k, 1), m, k, la), b = on.put(values<T>(k, n, 2), k, n, lb);
+            matmul(on.ex, a, b, c, {.bias = on.put(random_values<T>(n, 6)), .relu = true});
+            on.collect(c);
+            matmul(on.ex, a, b, c, {.residual = on.put(values<T>(m, n, 4), m, n, lc)});
+            on.collect(c);
+            matmul_add(on.ex, a, b, c);
+            on.collect(c);
+          };
+          multiply(exact, double());
+          multiply(s, float());
+          multiply(whole, float());
+          CHECK(distance(exact.results, s.results) <= 1e-6);
+          CHECK(s.results != whole.results);  // or it was not done
+        }
+}
+
+TEST_CASE("products that splitting would not make faster, or that have no room, are those of float32") {
+  using enum triad::cuda::arithmetic;
+  using triad::cuda::detail::pays_to_split;
+  CHECK(pays_to_split(400, 400, 30));
+  CHECK_FALSE(pays_to_split(100000, 200, 200));
+  CHECK(pays_to_split(50000, 800, 200));
+  CHECK_FALSE(pays_to_split(1 << 20, 800, 200));  // 2.5 GB
+  triad::cuda::backend split(0, tf32x3), float_only(0, float32);
+  session<triad::cuda::backend> s(split), whole(float_only);
+  auto const multiply = [&](auto& on) {
+    auto const c = on.template spoiled<float>(399, 400, lying::rows);
+    matmul(on.ex, on.put(values<float>(399, 5, 1), 399, 5), on.put(values<float>(5, 400, 2), 5, 400), c);
+    on.collect(c);
+  };
+  multiply(s);
+  multiply(whole);
+  CHECK(s.results == whole.results);
+  CHECK(split.split_factors().bytes() == 0);
+}
+
+TEST_CASE("memory that grows becomes twice as large, and not larger than its limit while nobody asks for more") {
+  triad::cuda::growing_memory memory(1000);
+  auto const grown = [&](std::size_t bytes) {
+    CHECK(memory.at_least(bytes) != nullptr);
+    return memory.bytes();
+  };
+  CHECK(grown(300) == 300);
+  CHECK(grown(200) == 300);
+  CHECK(grown(301) == 600);
+  CHECK(grown(601) == 1000);
+  CHECK(grown(1000) == 1000);
+  CHECK(memory.bytes_in_all() == 1900);
+  CHECK(grown(1200) == 1200);
+  CHECK(memory.bytes_in_all() == 3100);
+  triad::cuda::backend split(0, triad::cuda::arithmetic::tf32x3);
+  CHECK(split.split_factors().at_least(8) != nullptr);
+  CHECK(split.split_factors().bytes_in_all() == 8);
+}
+
+TEST_CASE("room for the parts of factors may grow beside what was recorded in less") {
+  triad::cuda::backend recorded(0, triad::cuda::arithmetic::tf32x3), told(0, triad::cuda::arithmetic::tf32x3);
+  told.record(false);
+  auto const results = [](triad::cuda::backend& ex) {
+    session<triad::cuda::backend> s(ex);
+    struct {
+      matrix<float const> a, b;
+      matrix<float> c;
+    } all[2];
+    for (index_t i = 0; i < 2; ++i) {
+      index_t const k = i == 0 ? 3 : 40;
+      all[i] = {s.put(values<float>(400, k, 1), 400, k), s.put(values<float>(k, 400, 2), k, 400),
+                s.put(std::vector<float>(400 * 400), 400, 400)};
+    }
+    for (std::size_t i : {0, 0, 0, 1, 1, 1, 0, 1})
+      replay(ex, 7 + i, [&] { matmul_add(ex, all[i].a, all[i].b, all[i].c); });
+    for (auto const& product : all) s.collect(product.c);
+    forget_replays(ex);
+    return s.results;
+  };
+  CHECK(results(recorded) == results(told));
+  CHECK(recorded.recordings().replayed() == 6);
+}
+
 // ops/matmul.cpp has every combination elsewhere; here what follows is added to what was there, in place.
 TEMPLATE_TEST_CASE("what follows a product in place follows it on a device in the same order", "", float, double) {
   for (auto const [m, k, n] : {size{3, 5, 7}, {9, 4, 130}, {1, 2, 65}, {2, 0, 3}})
@@ -95,6 +188,8 @@ TEST_CASE(
                        {true, true, false, true, 8, true},
                        {false, true, true, false, 8, true},
                        {true, false, true, false, 8, true},
+                       {false, false, true, false, 8, true},
+                       {false, false, true, false, 7, false},
                        {false, false, true, true, 8, false},
                        {true, false, false, false, 7, false}}) {
     CAPTURE(u.bias, u.relu, u.residual, u.drops, u.n);
@@ -234,4 +329,4 @@ TEST_CASE("a NaN among scores or values shows in the result of relation-aware at
   }
 }
 
-}  // namespace
+}  // namespace cuda_on_host_products_tests

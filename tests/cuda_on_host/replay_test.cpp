@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/ragged_data.hpp"
 #include "tests/train/small_graphs.hpp"
 #include "triad/batches/graph_loader.hpp"
+#include "triad/batches/room_for.hpp"
+#include "triad/batches/sentence_loader.hpp"
 #include "triad/core/with_backend.hpp"
 #include "triad/cuda.cuh"
 #include "triad/models/edge_transformer.hpp"
@@ -19,7 +23,7 @@
 #include "triad/train/runner.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace {
+namespace cuda_on_host_replay_tests {
 
 using namespace triad;
 #if defined(TRIAD_CUDA_DOUBLE)
@@ -35,6 +39,7 @@ using nodes = std::vector<index_t>;  // of each graph of a batch
 // A small model in training on a device, with dropout.
 struct training {
   static constexpr index_t labels = 5, targets = 4;
+  static constexpr graph_dims capacity{4, 80, 20, 400, 6};
 
   triad::cuda::backend ex;
   trainer<model, triad::cuda::backend> train;
@@ -53,10 +58,10 @@ struct training {
     trainer_options o;
     o.max_norm = 1;
     o.key = 5;
-    o.capacity = {4, 80, 20, 400, 6};
+    o.capacity = padded_room_for<triad::cuda::backend>(capacity);
     return o;
   }
-  explicit training(bool recorded) : train(ex, model(sizes()), options()), loader(options().capacity, memory_of(ex)) {
+  explicit training(bool recorded) : train(ex, model(sizes()), options()), loader(capacity, memory_of(ex)) {
     ex.record(recorded);
     initialize(train.parameters().mutable_values(), 3, {}, memory_of(ex));
   }
@@ -73,6 +78,11 @@ struct training {
   }
   void update() {
     auto const in = loader.upload();
+    train.update(in, loader.uploaded_answers(), 0.01 / static_cast<double>(drawn));
+  }
+  /// The same, filled up to a shape that other batches have.
+  void update_padded() {
+    auto const in = loader.upload_padded();
     train.update(in, loader.uploaded_answers(), 0.01 / static_cast<double>(drawn));
   }
   /// An update of the whole batch in parts of these shapes.
@@ -159,6 +169,125 @@ TEST_CASE("batches of the same size whose graphs come in another order are never
   }
   CHECK(replayed.ex.recordings().replayed() > 0);
   CHECK(replayed.train.snapshot() == plain.train.snapshot());
+}
+
+// ---- ragged batches -------------------------------------------------------------------------------------------------
+
+TEST_CASE("padded batches of many sizes are replayed, and train as they do without padding and without recordings") {
+  training plain(false), padded(true);
+  random_stream random(3, 0);
+  std::vector<nodes> met;
+  for (int update = 0; update < 30; ++update) {
+    nodes batch;
+    for (int g = 0; g < 4; ++g) batch.push_back(1 + static_cast<index_t>(random.below(4)));
+    std::sort(batch.begin(), batch.end());
+    if (std::find(met.begin(), met.end(), batch) == met.end()) met.push_back(batch);
+    plain.load(batch);
+    plain.update();
+    padded.load(batch);
+    padded.update_padded();
+    CAPTURE(update, batch);
+    auto const loss = padded.train.loss();
+    REQUIRE(std::isfinite(loss));
+    CHECK_THAT(static_cast<double>(loss), test::WithinAbs(static_cast<double>(plain.train.loss()), 1e-4));
+    CHECK_THAT(static_cast<double>(padded.train.norm()),
+               test::WithinAbs(static_cast<double>(plain.train.norm()), 1e-3));
+  }
+  CHECK(met.size() > 15);
+  CHECK(padded.ex.recordings().replayed() >= 20);
+}
+
+TEST_CASE("a row of padding that counts changes the loss") {
+  training plain(false), padded(false);
+  for (auto* t : {&plain, &padded}) t->load({3, 2, 4});
+  plain.update();
+  auto const in = padded.loader.upload_padded();
+  auto const right = padded.loader.uploaded_answers();
+  REQUIRE(right.extent(0) > 3);
+  index_t const asked = 1;
+  padded.ex.where().from_host(const_cast<index_t*>(&right(3)), &asked, sizeof asked);
+  padded.train.update(in, right, 0.01);
+  CHECK(std::abs(padded.train.loss() - plain.train.loss()) > 1e-3f);
+  CHECK(std::abs(padded.train.norm() - plain.train.norm()) > 1e-3f);
+}
+
+/// Updates of an epoch that are replayed, and the edges and nodes that are added to it, in parts of 1.
+struct replayed_epoch {
+  double replayed, added_rows, added_nodes;
+};
+
+/// load(sizes): the next batch, uploaded; what work on it is known by goes to the key, as a trainer's update has it.
+/// The work itself is little: what is counted are shapes.
+template <class Load>
+std::vector<replayed_epoch> replayed_epochs(triad::cuda::backend& ex, test::ragged_data const& data, Load const& load) {
+  buffer<triad::cuda::device_memory> const memory(sizeof(float), ex.where());
+  auto const x = make_vec(static_cast<float*>(memory.data()), 1);
+  std::vector<replayed_epoch> epochs;
+  std::set<std::uint64_t> shapes;
+  for (std::uint64_t epoch = 1; epoch <= 10; ++epoch) {
+    auto const before = ex.recordings().replayed();
+    double updates = 0;
+    graph_dims without, with;
+    test::each_batch(data, epoch, [&](nodes const& batch) {
+      replay_key key;
+      with = with + load(batch, key);
+      for (auto const n : batch) without = without + dims_of(n);
+      replay(ex, key.value(), [&] { fill(ex, 1.0f, x); });
+      shapes.insert(key.value());
+      updates += 1;
+    });
+    auto const added = [](index_t own, index_t all) {
+      return static_cast<double>(all - own) / static_cast<double>(own);
+    };
+    epochs.push_back({static_cast<double>(ex.recordings().replayed() - before) / updates,
+                      added(without.rows, with.rows), added(without.nodes, with.nodes)});
+  }
+  CHECK(shapes.size() < triad::cuda::recordings::most);
+  ex.recordings().clear();  // before their memory is given back
+  return epochs;
+}
+
+void expect_most_replayed(std::vector<replayed_epoch> const& epochs) {
+  for (auto const& e : epochs) {
+    CAPTURE(&e - epochs.data());
+    CHECK((e.added_rows > 0 && e.added_nodes > 0));
+    CHECK(e.added_rows < 0.1);
+    CHECK(e.added_nodes < 0.1);
+    bool const first = &e == epochs.data();  // when shapes are met for the first time
+    CHECK(e.replayed >= (first ? 0.9 : 0.95));
+  }
+}
+
+TEST_CASE("of a shuffled epoch of graphs like CLUTRR's at least 95 % of the updates are replayed") {
+  triad::cuda::backend ex;
+  auto const data = test::like_clutrr();
+  graph_loader<triad::cuda::backend> loader(room_for(data.nodes, data.batch, [](index_t n) { return n; }),
+                                            memory_of(ex));
+  auto const load = [&](nodes const& batch, replay_key& key) {
+    loader.clear();
+    for (auto const n : batch) loader.add(n, 0, n - 1, 1);
+    auto const in = loader.upload_padded();
+    add_to_key(key, in);
+    add_to_key(key, loader.uploaded_answers());
+    return in.graphs.dims;
+  };
+  expect_most_replayed(replayed_epochs(ex, data, load));
+}
+
+TEST_CASE("of a shuffled epoch of sentences like COGS' at least 95 % of the updates are replayed") {
+  triad::cuda::backend ex;
+  auto const data = test::like_cogs();
+  sentence_loader<triad::cuda::backend, float> loader(room_for(data.nodes, data.batch, [](index_t n) { return n; }), 16,
+                                                      8, memory_of(ex));
+  auto const load = [&](nodes const& batch, replay_key& key) {
+    loader.clear();
+    for (auto const n : batch) loader.add(std::vector<labelled_token>(static_cast<std::size_t>(n)));
+    auto const [in, right] = loader.upload_padded();
+    add_to_key(key, in);
+    add_to_key(key, right);
+    return in.graphs.dims;
+  };
+  expect_most_replayed(replayed_epochs(ex, data, load));
 }
 
 #if defined(TRIAD_CUDA_DOUBLE)  // what follows asks the stand-in what it counted
@@ -315,4 +444,4 @@ TEST_CASE("a device is chosen by its text") {
   CHECK(device == 0);
 }
 
-}  // namespace
+}  // namespace cuda_on_host_replay_tests

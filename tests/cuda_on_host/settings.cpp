@@ -17,11 +17,12 @@ settings from_environment() {
   s.shuffled = std::strstr(words, "shuffled") != nullptr;
   s.deferred = std::strstr(words, "immediate") == nullptr;
   s.strict = std::strstr(words, "lenient") == nullptr;
+  s.unified = std::strstr(words, "unified") != nullptr;
   if (char const* const seed = std::strstr(words, "seed=")) s.seed = std::strtoull(seed + 5, nullptr, 10);
-  std::fprintf(stderr,
-               "cuda on host: threads %s, seed %llu, streams %s, %s about threads that return before a barrier\n",
-               s.shuffled ? "shuffled" : "in order", static_cast<unsigned long long>(s.seed),
-               s.deferred ? "deferred" : "immediate", s.strict ? "strict" : "lenient");
+  std::fprintf(
+      stderr, "cuda on host: threads %s, seed %llu, streams %s, %s about threads that return before a barrier%s\n",
+      s.shuffled ? "shuffled" : "in order", static_cast<unsigned long long>(s.seed),
+      s.deferred ? "deferred" : "immediate", s.strict ? "strict" : "lenient", s.unified ? ", memory unified" : "");
   return s;
 }
 

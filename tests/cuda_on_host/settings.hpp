@@ -6,14 +6,15 @@
 
 namespace triad::cuda_on_host {
 
-/// The first settings are read from TRIAD_CUDA_ON_HOST: words out of `shuffled`, `seed=7`, `immediate`, `lenient`.
+/// The first settings are read from TRIAD_CUDA_ON_HOST: words out of `shuffled`, `seed=7`, `immediate`, `lenient`,
+/// `unified`.
 struct settings {
   bool shuffled = false;   // threads, warps and blocks take turns as the seed says; else in order
   std::uint64_t seed = 1;  // of that, and of which stream goes on when several could
   bool deferred =
       true;  // work waits in its stream until a synchronisation asks for it; else it is done when it is queued
   bool strict = true;    // no thread may have returned when others come to a barrier
-  bool unified = false;  // products take the host's memory too, as where a device reaches all of it; kernels always can
+  bool unified = false;  // products and memsets reach the host's memory too; kernels always can
 };
 
 settings const& settings_in_use();

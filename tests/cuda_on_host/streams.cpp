@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "tests/cuda_on_host/engine.hpp"
@@ -105,10 +106,11 @@ cudaError_t copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind k
 
 cudaError_t fill(void* p, int value, std::size_t bytes, cudaStream_t stream) {
   if (bytes == 0) return cudaSuccess;
-  if (!on_device(p, bytes))
+  bool const of_the_host = settings_in_use().unified && side_of(p) != side::device;
+  if (!of_the_host && !on_device(p, bytes))
     return answer(cudaErrorInvalidValue, "filling what is not device memory, or beyond its end");
   return submit(stream, {[=] {
-                  if (!on_device(p, bytes)) throw fault("filling memory that has been freed");
+                  if (!of_the_host && !on_device(p, bytes)) throw fault("filling memory that has been freed");
                   std::memset(p, value, bytes);
                 }});
 }
@@ -145,8 +147,11 @@ cudaError_t enqueue(cudaStream_t stream, std::function<void()> work) { return su
 
 cudaError_t unless_captured(char const* call) {
   bool captured = false;
-  for (auto* s : the_machine().streams)
-    if (s->capture != nullptr && s->mode != cudaStreamCaptureModeRelaxed) captured = s->spoilt = true;
+  for (auto* s : the_machine().streams) {
+    bool const forbids = s->mode == cudaStreamCaptureModeGlobal ||
+                         (s->mode == cudaStreamCaptureModeThreadLocal && s->captured_by == std::this_thread::get_id());
+    if (s->capture != nullptr && forbids) captured = s->spoilt = true;
+  }
   return captured ? answer(cudaErrorStreamCaptureUnsupported, std::string(call) + " while a stream is captured")
                   : cudaSuccess;
 }

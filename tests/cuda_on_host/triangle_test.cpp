@@ -9,7 +9,7 @@
 
 #include "session.hpp"
 
-namespace {
+namespace cuda_on_host_triangle_tests {
 
 using namespace triad;
 using namespace triad::test;
@@ -251,9 +251,22 @@ TEST_CASE("scores of rounded factors have the error of their factors", "") {
     }
 }
 
+TEST_CASE("scores in three parts of tf32 have the error of float32") {
+  using enum triad::cuda::arithmetic;
+  for (auto form : {triangle_form::full, triangle_form::value_ablation})
+    for (index_t width : {9, 16, 30, 50}) {
+      shape const z{{18, 5, 33}, width, 1, form, 0.2, -9, 0.2};
+      CAPTURE(z);
+      compared const both(z, tf32x3), whole(z, float32);
+      for (index_t part = 0; part < (form == triangle_form::full ? 5 : 4); ++part)
+        CHECK(both.of(part) <= tolerance<float>);
+      CHECK(both.found != whole.found);  // or it was not done
+    }
+}
+
 // Output and gradients with the products of scores made on this path.
-template <int Width, bool RightValue, triad::cuda::product_path Path>
-std::vector<double> made_on(shape const& z, triad::cuda::arithmetic how) {
+template <int Width, bool RightValue, triad::cuda::product_path Path, triad::cuda::arithmetic Factors>
+std::vector<double> made_on(shape const& z) {
   using namespace triad::cuda;
   namespace tri = triad::cuda::triangles;
   session<triad::cuda::backend> s(device());
@@ -264,19 +277,19 @@ std::vector<double> made_on(shape const& z, triad::cuda::arithmetic how) {
   auto const maximum = s.spoiled<float>(u.all.dims.rows, z.heads),
              inverse_sum = s.spoiled<float>(u.all.dims.rows, z.heads),
              delta = s.spoiled<float>(u.all.dims.rows, z.heads);
-  auto const p = tri::make_problem(u.t, in, u.g, how);
+  auto const p = tri::make_problem(u.t, in, u.g);
   auto const read = [&](matrix<float const> m) { return tri::make_columns(m, p.width); };
   auto const to = u.split(dx);
   auto const heads = u.all.dims.graphs * z.heads, n = u.all.dims.max_nodes;
 
-  using forward = tri::forward_kernel<float, Width, false, RightValue, Path>;
-  index_t const rows = blocks_for(n, forward::rows), columns = blocks_for(n, forward::tile_columns);
+  using forward = tri::forward_kernel<float, Width, false, RightValue, Path, Factors>;
+  index_t const rows = blocks_for(n, forward::tile_i), columns = blocks_for(n, forward::tile_j);
   launch(s.ex, forward(), heads * rows * columns, p, rows, columns, maximum, inverse_sum,
          tri::make_columns(o, p.width));
   launch(s.ex, tri::delta_kernel<float>(), blocks_for(u.all.dims.rows, tri::delta_kernel<float>::threads / warp),
          read(o), read(d_o), u.all.dims.rows, z.heads, p.width, delta);
-  using backward = tri::backward_kernel<float, Width, false, RightValue, Path>;
-  index_t const blocks = blocks_for(n, backward::middle_nodes);
+  using backward = tri::backward_kernel<float, Width, false, RightValue, Path, Factors>;
+  index_t const blocks = blocks_for(n, backward::tile_l);
   tri::gradients<float> const gradients{tri::make_columns(to.query, p.width), tri::make_columns(to.key, p.width),
                                         tri::make_columns(to.left_value, p.width),
                                         tri::make_columns(to.right_value, p.width)};
@@ -290,16 +303,23 @@ std::vector<double> made_on(shape const& z, triad::cuda::arithmetic how) {
 template <int Width, bool RightValue>
 void expect_twins(index_t width, std::vector<index_t> sources = {}) {
   using triad::cuda::product_path;
+  using enum triad::cuda::arithmetic;
   shape z{{37, 20}, width, 2, RightValue ? triangle_form::full : triangle_form::value_ablation, 0.2, -9, 0.2};
   z.sources = std::move(sources);
   CAPTURE(Width, RightValue, width);
-  for (auto how : {triad::cuda::arithmetic::tf32, triad::cuda::arithmetic::bf16}) {
-    auto const plain = made_on<Width, RightValue, product_path::plain>(z, how);
-    double const error =
-        how == triad::cuda::arithmetic::tf32 ? 1e-4 : 1e-3;  // ds may round the other way where s differs
-    CHECK(distance(plain, made_on<Width, RightValue, product_path::tensor_cores>(z, how)) <= error);
-    CHECK(distance(plain, made_on<Width, RightValue, product_path::exact>(z, how)) > tolerance<float>);
-  }
+  auto const exact = made_on<Width, RightValue, product_path::exact, float32>(z);
+  auto const expect = [&]<triad::cuda::arithmetic Factors>(std::integral_constant<triad::cuda::arithmetic, Factors>,
+                                                           double error) {
+    auto const plain = made_on<Width, RightValue, product_path::plain, Factors>(z);
+    CHECK(distance(plain, made_on<Width, RightValue, product_path::tensor_cores, Factors>(z)) <= error);
+    if (Factors == tf32x3)
+      CHECK(distance(plain, exact) <= tolerance<float>);
+    else
+      CHECK(distance(plain, exact) > tolerance<float>);
+  };
+  expect(std::integral_constant<triad::cuda::arithmetic, tf32x3>(), tolerance<float>);
+  expect(std::integral_constant<triad::cuda::arithmetic, tf32>(), 1e-4);  // ds may round the other way where s differs
+  expect(std::integral_constant<triad::cuda::arithmetic, bf16>(), 1e-3);
 }
 
 TEST_CASE("products on tensor cores are those of their plain twin", "") {
@@ -364,4 +384,4 @@ TEST_CASE("the bits of a graph do not depend on the graphs beside it", "") {
   CHECK(distance(results_of(triangle_form::full, {7}), results_of(triangle_form::full, {7, 3, 18})) == 0);
 }
 
-}  // namespace
+}  // namespace cuda_on_host_triangle_tests

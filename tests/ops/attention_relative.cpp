@@ -15,7 +15,7 @@
 #include "triad/ops/attention.hpp"
 #include "triad/train/gradient_check.hpp"
 
-namespace {
+namespace ops_attention_relative_tests {
 
 using namespace triad;
 using test::distance;
@@ -186,6 +186,7 @@ std::vector<shape> shapes(bool few) {
   all.push_back({{37}, {37}, 33, 2, 5, 0.1, true});
   all.push_back({{33, 2}, {40, 65}, 16, 1, 20, 0.1, false, true});  // more offsets than lanes of a warp
   all.push_back({{1, 1}, {70, 3}, 8, 2, 16});                       // one query after many keys
+  all.push_back({{18}, {34}, 130, 1, 3, 0.1, true});                // a head wider than 128
   all.push_back({{}, {}, 4, 2, 3});
   if (few) return all;
   for (index_t reach : {1, 7, 8, 15, 16, 64, 99, 100, 101})
@@ -357,4 +358,4 @@ TEST_CASE("attention refuses relative positions that do not fit, with a sentence
                     test::contains("a reach needs tables"));
 }
 
-}  // namespace
+}  // namespace ops_attention_relative_tests

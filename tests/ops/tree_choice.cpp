@@ -12,7 +12,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/ragged.hpp"
 
-namespace {
+namespace ops_tree_choice_tests {
 
 using namespace triad;
 
@@ -22,6 +22,7 @@ struct problem {
                                            row = (step + 3) * arguments;  // logits of two more tokens
   choice_over over;
   bool noisy_operation, noisy_argument;
+  double evenness = 0;
   std::vector<double> operation, argument, root, operation_noise, argument_noise;
   std::vector<double> chosen_operation, chosen, weights, weighted_root, d_weights, d_root;
   std::vector<double> dx_operation, dx_argument, dx_root;
@@ -52,6 +53,7 @@ struct problem {
   tree_choice_options<double> options() const {
     tree_choice_options<double> t;
     t.over = over;
+    t.evenness = evenness;
     if (noisy_operation) {
       t.operation_temperature = 0.7;
       t.operation_noise = make_matrix(operation_noise.data(), batch, branching + 1, branching + 1);
@@ -89,6 +91,24 @@ struct problem {
         sum += weights[at] * d_weights[at];
       }
     for (std::size_t i = 0; i < root.size(); ++i) sum += weighted_root[i] * d_root[i];
+    return evenness > 0 ? sum + evenness * from_even() : sum;
+  }
+  /// What evenness counts: KL(u | p), summed over all choices of the step.
+  double from_even() const {
+    double sum = 0;
+    auto const add = [&](index_t count, auto&& p) {
+      for (index_t i = 0; i < count; ++i)
+        sum -= (std::log(p(i)) + std::log(static_cast<double>(count))) / static_cast<double>(count);
+    };
+    auto const p = all(chosen.data());
+    for (index_t b = 0; b < batch; ++b) {
+      add(branching + 1,
+          [&](index_t j) { return chosen_operation[static_cast<std::size_t>(b * (branching + 1) + j)]; });
+      for (index_t c = 0; c < arguments && over == choice_over::trees; ++c)
+        add(step + 1, [&](index_t l) { return p(step, b, l, c); });
+      for (index_t l = 0; l <= step && over == choice_over::arguments; ++l)
+        add(arguments, [&](index_t c) { return p(step, b, l, c); });
+    }
     return sum;
   }
   template <class Ex>
@@ -127,6 +147,7 @@ TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "",
       for (index_t branching : {2, 3}) {
         CAPTURE(over == choice_over::trees, operations, arguments, branching);
         problem p(2, branching, 3, over, operations, arguments);
+        p.evenness = branching == 3 ? 0.7 : 0;
         (void)p.value(ex);
         p.gradient(ex);
         auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) {
@@ -136,6 +157,20 @@ TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "",
         check(p.argument, p.dx_argument);  // 0 in the logits of the other tokens
         check(p.root, p.dx_root);
       }
+}
+
+TEMPLATE_TEST_CASE("evenness brings a choice back that is sure, where all else has no slope", "", TRIAD_TEST_BACKENDS) {
+  std::remove_cvref_t<TestType> ex;
+  problem p(1, 2, 3, choice_over::trees, false, false);
+  p.operation = {60, 0, 0};
+  p.d_root.assign(p.d_root.size(), 0);
+  (void)p.value(ex);
+  p.gradient(ex);
+  CHECK_THAT(p.dx_operation[0], test::WithinAbs(0, 1e-20));
+  p.evenness = 0.5;
+  p.gradient(ex);
+  CHECK_THAT(p.dx_operation[0], test::WithinAbs(0.5 * 2 / 3, 1e-12));
+  CHECK_THAT(p.dx_operation[1], test::WithinAbs(-0.5 / 3, 1e-12));
 }
 
 TEMPLATE_TEST_CASE("noise and temperature of operations leave arguments alone, and those of arguments operations", "",
@@ -175,4 +210,4 @@ TEST_CASE("choices of a wrong shape are refused with a sentence") {
   }
 }
 
-}  // namespace
+}  // namespace ops_tree_choice_tests

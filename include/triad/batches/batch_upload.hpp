@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "triad/batches/padding.hpp"
 #include "triad/core/backend.hpp"
 #include "triad/core/graphs.hpp"
 #include "triad/core/sizes.hpp"
@@ -48,6 +50,18 @@ constexpr graph_dims room_for(index_t batch, index_t usual, index_t most) {
 constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
   return d.graphs <= capacity.graphs && d.rows <= capacity.rows && d.nodes <= capacity.nodes &&
          d.triangles <= capacity.triangles && d.max_nodes <= capacity.max_nodes;
+}
+
+/// pad(), which adds to a batch what nobody asks about; upload(), whose batch is returned; then take_back(), which
+/// takes away what was added, also where one of both throws.
+template <class Pad, class Upload, class TakeBack>
+auto upload_with(Pad&& pad, Upload&& upload, TakeBack&& take_back) {
+  struct in_scope {
+    TakeBack& then;
+    ~in_scope() { then(); }
+  } const scope{take_back};
+  pad();
+  return upload();
 }
 
 /// Memory of a backend, and beside it the same on the host, where a batch is laid out.
@@ -122,7 +136,17 @@ class graph_offsets {
                      {"nodes", capacity.nodes},
                      {"triangles", capacity.triangles},
                      {"max_nodes", capacity.max_nodes}});
-    for (auto* v : {&nodes_, &node_, &edge_, &triangle_}) v->resize(static_cast<std::size_t>(capacity.graphs));
+    room_for_graphs(capacity.graphs);
+  }
+  /// With room for what pads a batch, where the backend replays.  graphs: for so many in all, at least.
+  template <backend Ex>
+  static graph_offsets padded_for(graph_dims const& capacity, index_t graphs = 0) {
+    graph_offsets all(capacity);
+    if constexpr (replays<Ex>) {
+      all.padding_.emplace(capacity);
+      all.room_for_graphs(std::max(graphs, padded_room(capacity).graphs));
+    }
+    return all;
   }
 
   void clear() { dims_ = {}; }
@@ -134,15 +158,22 @@ class graph_offsets {
   /// One more graph of n nodes; returns the dims before it, which say where its first node, edge and triangle are.
   graph_dims add(index_t n) {
     TRIAD_EXPECTS(has_room(n), "a loader's batch is full: ask has_room() first");
-    auto const before = dims_;
-    auto const g = static_cast<std::size_t>(before.graphs);
-    nodes_[g] = n;
-    node_[g] = before.nodes;
-    edge_[g] = before.rows;
-    triangle_[g] = before.triangles;
-    dims_ = before + dims_of(n);
-    return before;
+    return append(n);
   }
+
+  /// Fills the batch up to a shape that others have, until take_back(): add(n, dims before it) for each graph of n
+  /// nodes behind the others, of which the first has some and the last may have none.  Where the backend does not
+  /// replay, or no shape is near, nothing is added.
+  /// Returns whether it was filled up.
+  template <class Add>
+  bool pad(Add const& add) {
+    if (!padding_ || !padding_->find(dims_)) return false;
+    for (auto const n : padding_->nodes()) add(n, append(n));
+    dims_ = padding_->dims();
+    return true;
+  }
+  /// One more graph of n nodes, or of none, beside another batch's padding; returns the dims before it.
+  graph_dims add_padding(index_t n) { return append(n); }
 
   /// What was added since the dims were these.
   void take_back(graph_dims const& before) { dims_ = before; }
@@ -154,8 +185,23 @@ class graph_offsets {
   }
 
  private:
+  void room_for_graphs(index_t count) {
+    for (auto* v : {&nodes_, &node_, &edge_, &triangle_}) v->resize(static_cast<std::size_t>(count));
+  }
+  graph_dims append(index_t n) {
+    auto const before = dims_;
+    auto const g = static_cast<std::size_t>(before.graphs);
+    nodes_[g] = n;
+    node_[g] = before.nodes;
+    edge_[g] = before.rows;
+    triangle_[g] = before.triangles;
+    dims_ = before + dims_of(n);
+    return before;
+  }
+
   graph_dims capacity_, dims_;
   std::vector<index_t> nodes_, node_, edge_, triangle_;
+  std::optional<graph_padding> padding_;
 };
 
 }  // namespace triad

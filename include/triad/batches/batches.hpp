@@ -31,6 +31,9 @@ struct batches_options {
   std::optional<philox_key> shuffle{};                 // the seed of the order; none: as the data lie
   std::uint64_t epoch = 0;                             // with one seed each epoch has another order
   index_t most = std::numeric_limits<index_t>::max();  // samples a batch
+  // To train on: where the backend replays, batches are filled up to few shapes (batches/padding.hpp), of a loader that
+  // can; the trainer's capacity is then padded_room_for<Ex>(the loader's).
+  bool pad = false;
 };
 
 /// A batch and what is right, in the backend's memory until the loader's next upload.
@@ -40,15 +43,24 @@ struct batch_and_answers {
   Answers right;
 };
 
-/// upload() of any loader, with what is right beside it.
+/// upload() of any loader, with what is right beside it.  padded: upload_padded(), of a loader that has it.
 template <loader Loader>
-auto upload_both(Loader& batch) {
+auto upload_both(Loader& batch, bool padded = false) {
+  auto const upload = [&] {
+    if constexpr (requires { batch.upload_padded(); })
+      return padded ? batch.upload_padded() : batch.upload();
+    else
+      return batch.upload();
+  };
+  TRIAD_EXPECTS(
+      !padded || requires { batch.upload_padded(); },
+      "batches: this loader has no upload_padded(), so it pads no batch; leave `pad` away");
   if constexpr (requires { batch.uploaded_answers(); }) {
-    auto const in = batch.upload();
+    auto const in = upload();
     auto const right = batch.uploaded_answers();
     return batch_and_answers<std::remove_const_t<decltype(in)>, std::remove_const_t<decltype(right)>>{in, right};
   } else {
-    auto const both = batch.upload();
+    auto const both = upload();
     static_assert(
         requires { both.first, both.second; },
         "batches: a loader's upload() gives the batch and what is right as a pair, or the loader has "
@@ -142,7 +154,7 @@ class batch_range {
       }
       ++next_;
     }
-    if (next_ > first_) batch_.emplace(upload_both(loader_));
+    if (next_ > first_) batch_.emplace(upload_both(loader_, options_.pad));
   }
 
   Loader& loader_;

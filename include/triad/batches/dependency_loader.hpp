@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,10 +28,11 @@ class dependency_loader {
   /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
   dependency_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
       : sentences_(capacity, reach, width, where),
-        upload_(upload_bytes(dependency_batch<T>::measured(capacity, 0), dependency_answers::measured(capacity)),
+        upload_(upload_bytes(dependency_batch<T>::measured(padded_room_for<Ex>(capacity), 0),
+                             dependency_answers::measured(padded_room_for<Ex>(capacity))),
                 where) {
     for (auto* v : {&parent_, &relation_, &edge_, &child_, &parent_row_})
-      v->resize(static_cast<std::size_t>(capacity.nodes));
+      v->resize(static_cast<std::size_t>(padded_room_for<Ex>(capacity).nodes));
   }
 
   void clear() { sentences_.clear(); }
@@ -66,6 +68,26 @@ class dependency_loader {
       return std::pair(dependency_batch<T>{{sentences}, {edge, child, parent_row}},
                        dependency_answers{parent, put(relation_, nodes)});
     });
+  }
+
+  /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp): to train
+  /// on, with a trainer that has padded_room_for<Ex>(capacity).  Tokens that are added are asked nothing; their pair is
+  /// the first of them with itself.
+  std::pair<dependency_batch<T>, dependency_answers> upload_padded() {
+    auto const before = dims();
+    auto const pad = [&] {
+      sentences_.pad();
+      auto const added = [&](std::vector<index_t>& all, index_t value) {
+        std::fill(all.begin() + before.nodes, all.begin() + dims().nodes, value);
+      };
+      added(parent_, -1);
+      added(relation_, -1);
+      added(edge_, before.rows);
+      added(child_, before.nodes);
+      added(parent_row_, before.nodes);
+    };
+    return upload_with(
+        pad, [&] { return upload(); }, [&] { sentences_.take_back(before); });
   }
 
  private:

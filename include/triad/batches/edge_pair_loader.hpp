@@ -12,6 +12,33 @@
 
 namespace triad {
 
+namespace detail {
+/// The capacity of whole graphs that the sources are among which pad a batch's sources.
+constexpr graph_dims whole_with_sources(edge_pair_dims const& capacity) {
+  auto const source = padded_room(capacity.source);
+  auto whole = capacity.whole;
+  whole.graphs = std::max(whole.graphs, source.graphs);
+  whole.rows += source.rows - capacity.source.rows;
+  whole.nodes += source.nodes - capacity.source.nodes;
+  whole.triangles = std::max(whole.triangles, padded_room(whole).triangles);
+  return whole;
+}
+}  // namespace detail
+
+/// Room for padded batches of which each has at most `capacity` before it is padded: the edges and nodes of the next
+/// buckets, of sources and of whole graphs, and an eighth of the nodes more as tokens of targets.
+constexpr edge_pair_dims padded_room(edge_pair_dims const& capacity) {
+  auto source = padded_room(capacity.source);
+  auto const whole = padded_room(detail::whole_with_sources(capacity));
+  source.graphs = whole.graphs;
+  return {whole.graphs, source, whole, capacity.targets + whole.nodes / 8};
+}
+/// The same where the backend replays; elsewhere nothing is padded, and it is the capacity.
+template <backend Ex>
+constexpr edge_pair_dims padded_room_for(edge_pair_dims const& capacity) {
+  return replays<Ex> ? padded_room(capacity) : capacity;
+}
+
 /// Used as a pair_loader: sequences are given without their ends.  Of a source s and a target t the model reads `s end`
 /// and `begin t`, and is asked for `t end`.
 template <backend Ex, class T>
@@ -28,21 +55,23 @@ class edge_pair_loader {
         layout_(layout),
         begin_(begin_token),
         end_(end_token),
-        source_(capacity.source),
-        whole_(capacity.whole),
-        upload_(bytes(capacity), where),
+        room_(padded_room_for<Ex>(capacity)),
+        source_(graph_offsets::padded_for<Ex>(capacity.source, room_.pairs)),
+        whole_(graph_offsets::padded_for<Ex>(replays<Ex> ? detail::whole_with_sources(capacity) : capacity.whole,
+                                             room_.pairs)),
+        upload_(bytes(room_), where),
         waves_(position_waves(std::max(capacity.whole.max_nodes, positions),
                               checked_size("edge_pair_loader", {"width", width})),
                width, where) {
     TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "edge_pair_loader: the tokens of the begin and of the end are " +
                                                           std::to_string(begin_token) + " and " +
                                                           std::to_string(end_token) + ", expected 0 or more");
-    sources_.resize(size(capacity.pairs));
-    for (auto* v : {&source_token_, &source_position_, &source_self_}) v->resize(size(capacity.source.nodes));
-    for (auto* v : {&source_relation_, &source_row_}) v->resize(size(capacity.source.rows));
-    for (auto* v : {&token_, &position_}) v->resize(size(capacity.whole.nodes));
-    for (auto* v : {&place_, &known_, &relation_, &origin_}) v->resize(size(capacity.whole.rows));
-    for (auto* v : {&target_token_, &target_self_, &wanted_, &next_}) v->resize(size(capacity.targets));
+    sources_.resize(size(room_.pairs));
+    for (auto* v : {&source_token_, &source_position_, &source_self_}) v->resize(size(room_.source.nodes));
+    for (auto* v : {&source_relation_, &source_row_}) v->resize(size(room_.source.rows));
+    for (auto* v : {&token_, &position_}) v->resize(size(room_.whole.nodes));
+    for (auto* v : {&place_, &known_, &relation_, &origin_}) v->resize(size(room_.whole.rows));
+    for (auto* v : {&target_token_, &target_self_, &wanted_, &next_}) v->resize(size(room_.targets));
   }
 
   void clear() {
@@ -118,6 +147,24 @@ class edge_pair_loader {
     });
   }
 
+  /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp), of sources
+  /// and of whole graphs: to train on, with a trainer that has padded_room_for<Ex>(capacity).  What is added are pairs
+  /// of a source without a target, of a target without a source, and of neither; they are asked nothing.
+  std::pair<edge_pair_batch<T>, pair_answers> upload_padded() {
+    auto const source = source_.dims(), whole = whole_.dims();
+    auto const targets = targets_;
+    auto const take_back = [&] {
+      source_.take_back(source);
+      whole_.take_back(whole);
+      targets_ = targets;
+    };
+    auto const pad = [&] {
+      if (replays<Ex> && !fill_up()) take_back();
+    };
+    return upload_with(
+        pad, [&] { return upload(); }, take_back);
+  }
+
  private:
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static index_t count(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
@@ -132,12 +179,17 @@ class edge_pair_loader {
 
   /// Both graphs of a pair with so many tokens of the target, and all of them but the target's tokens.
   void add_graphs(std::span<index_t const> source, index_t t) {
-    index_t const s = count(source) + 1, n = s + t;
-    auto const of_source = source_.add(s), all = whole_.add(n);
-    sources_[size(of_source.graphs)] = s;
+    index_t const s = count(source) + 1;
+    auto const of_source = source_.add(s), all = whole_.add(s + t);
+    lay(of_source, all, s, t, [&](index_t i) { return i + 1 < s ? source[size(i)] : end_; });
+  }
+  /// The same of graphs that begin there; token(i): of a source of s tokens.
+  template <class Token>
+  void lay(graph_dims const& of_source, graph_dims const& all, index_t s, index_t t, Token const& token) {
+    index_t const n = s + t;
+    sources_[size(all.graphs)] = s;
     for (index_t i = 0; i < s; ++i) {
-      index_t const token = i + 1 < s ? source[size(i)] : end_;
-      source_token_[size(of_source.nodes + i)] = token_[size(all.nodes + i)] = token;
+      source_token_[size(of_source.nodes + i)] = token_[size(all.nodes + i)] = token(i);
       source_position_[size(of_source.nodes + i)] = i;
       source_self_[size(of_source.nodes + i)] = of_source.rows + i * s + i;
       for (index_t j = 0; j < s; ++j) {
@@ -159,6 +211,26 @@ class edge_pair_loader {
       wanted_[size(targets_)] = all.rows + (layout_.readout == edge_readout::diagonal ? i : s) * n + i;
     }
   }
+
+  /// Sources alone up to a shape that other batches' sources have, then targets alone up to a shape of whole graphs.
+  /// False where either has none: some may have been added.
+  bool fill_up() {
+    auto const no_token = [](index_t) { return index_t{0}; };
+    auto const sources_too = [&](index_t s, graph_dims const& first) {
+      lay(first, whole_.add_padding(s), s, 0, no_token);
+    };
+    if (!source_.pad(sources_too)) return false;
+    bool fit = true;
+    auto const targets_too = [&](index_t t, graph_dims const& first) {
+      fit = fit && targets_ + t <= room_.targets;
+      if (!fit) return;
+      std::fill_n(token_.begin() + first.nodes, t, index_t{0});
+      std::fill_n(target_token_.begin() + targets_, t, index_t{0});
+      std::fill_n(next_.begin() + targets_, t, index_t{-1});
+      lay(source_.add_padding(0), first, 0, t, no_token);
+    };
+    return whole_.pad(targets_too) && fit;
+  }
   /// Of nodes i and j of a whole graph with s nodes of the source.
   index_t place_of(index_t i, index_t j, index_t s) const {
     auto const& p = layout_.relative;
@@ -169,6 +241,7 @@ class edge_pair_loader {
   edge_pair_dims capacity_;
   edge_pair_layout layout_;
   index_t begin_, end_, targets_ = 0;
+  edge_pair_dims room_;  // with what pads a batch, where the backend replays
   graph_offsets source_, whole_;
   std::vector<index_t> sources_;
   std::vector<index_t> source_token_, source_position_, source_self_, source_relation_, source_row_;

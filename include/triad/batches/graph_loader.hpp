@@ -41,8 +41,11 @@ class graph_loader {
 
   /// Room for batches up to these dims.  where: memory_of(ex) of a device's backend; hosts need none.
   explicit graph_loader(graph_dims capacity, memory where = {})
-      : graphs_(capacity), label_(size(capacity.rows)), upload_(bytes(capacity), where) {
-    for (auto* v : {&query_edge_, &query_source_, &query_target_, &target_}) v->resize(size(capacity.graphs));
+      : graphs_(graph_offsets::padded_for<Ex>(capacity)),
+        label_(size(padded_room_for<Ex>(capacity).rows)),
+        upload_(bytes(padded_room_for<Ex>(capacity)), where) {
+    for (auto* v : {&query_edge_, &query_source_, &query_target_, &target_})
+      v->resize(size(padded_room_for<Ex>(capacity).graphs));
   }
 
   void clear() { graphs_.clear(); }
@@ -125,6 +128,23 @@ class graph_loader {
       answer_ = put(target_, b);
       return graph_queries{graphs, label, query, source, target};
     });
+  }
+  /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp): to train
+  /// on, with a trainer that has padded_room_for<Ex>(capacity).  Graphs that are added are asked nothing.
+  graph_queries upload_padded() {
+    auto const before = dims();
+    auto const pad = [&] {
+      graphs_.pad([&](index_t n, graph_dims const& first) {
+        auto const g = size(first.graphs);
+        // Graphs without nodes look at the first that was added.
+        query_edge_[g] = before.rows;
+        query_source_[g] = query_target_[g] = before.nodes;
+        target_[g] = -1;
+        std::fill_n(label_.data() + first.rows, n * n, index_t{0});
+      });
+    };
+    return upload_with(
+        pad, [&] { return upload(); }, [&] { graphs_.take_back(before); });
   }
   /// The answers of the uploaded batch.
   vec<index_t const> uploaded_answers() const {

@@ -9,6 +9,7 @@
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_batch.hpp"
+#include "triad/batches/pair_padding.hpp"
 
 namespace triad {
 
@@ -25,10 +26,11 @@ class pair_loader {
       : capacity_(checked(capacity)),
         begin_(begin_token),
         end_(end_token),
-        source_(capacity.pairs, capacity.source_rows),
-        target_(capacity.pairs, capacity.target_rows),
-        next_(size(capacity.target_rows)),
-        upload_(bytes(capacity), where),
+        room_(padded_room_for<Ex>(capacity)),
+        source_(room_.pairs, room_.source_rows),
+        target_(room_.pairs, room_.target_rows),
+        next_(size(room_.target_rows)),
+        upload_(bytes(room_), where),
         waves_(half_waves(std::max(capacity.longest_source, capacity.longest_target),
                           checked_size("pair_loader", {"width", width})),
                width, where) {
@@ -87,6 +89,27 @@ class pair_loader {
     });
   }
 
+  /// The same, where the backend replays filled up to a shape that other batches have (batches/pair_padding.hpp): to
+  /// train on, with a trainer that has padded_room_for<Ex>(capacity).  Pairs that are added are asked nothing.
+  std::pair<pair_batch<T>, pair_answers> upload_padded() {
+    auto const before = dims_;
+    auto const pad = [&] {
+      if constexpr (replays<Ex>) {
+        auto const padding = pair_padding::of(dims_, room_);
+        for (index_t p = 0; p < padding.pairs; ++p) {
+          index_t const s = padding.source_tokens(p), t = padding.target_tokens(p);
+          source_.add_blanks(dims_.pairs, dims_.source_rows, s);
+          target_.add_blanks(dims_.pairs, dims_.target_rows, t);
+          std::fill_n(next_.begin() + dims_.target_rows, t, index_t{-1});
+          dims_ = dims_ + dims_of(s, t);
+        }
+        dims_ = padding.dims;
+      }
+    };
+    return upload_with(
+        pad, [&] { return upload(); }, [&] { dims_ = before; });
+  }
+
  private:
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static index_t count(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
@@ -119,12 +142,21 @@ class pair_loader {
       for (index_t i = 0; i < n; ++i) position[static_cast<std::size_t>(r + i)] = i;
     }
 
+    /// Sequence p from row r on: n tokens 0.
+    void add_blanks(index_t p, index_t r, index_t n) {
+      size[static_cast<std::size_t>(p)] = n;
+      first[static_cast<std::size_t>(p)] = r;
+      std::fill_n(token.begin() + r, n, index_t{0});
+      for (index_t i = 0; i < n; ++i) position[static_cast<std::size_t>(r + i)] = i;
+    }
+
     std::vector<index_t> size, first;      // (pairs)
     std::vector<index_t> token, position;  // (rows)
   };
 
-  pair_dims capacity_, dims_{};
+  pair_dims capacity_;
   index_t begin_, end_;
+  pair_dims room_, dims_{};  // room_: with what pads a batch, where the backend replays
   side source_, target_;
   std::vector<index_t> next_;
   batch_upload<Ex> upload_;

@@ -17,11 +17,12 @@ class sentence_columns {
   /// Relative positions are clipped at `reach`; `width` of the position waves: the model's.
   sentence_columns(graph_dims const& capacity, index_t reach, index_t width, memory where)
       : reach_(reach),
-        graphs_(capacity),
+        graphs_(graph_offsets::padded_for<Ex>(capacity)),
         waves_(position_waves(capacity.max_nodes, checked_size("a loader of sentences", {"width", width})), width,
                where) {
-    for (auto* v : {&token_, &position_, &self_}) v->resize(static_cast<std::size_t>(capacity.nodes));
-    relation_.resize(static_cast<std::size_t>(capacity.rows));
+    auto const room = padded_room_for<Ex>(capacity);
+    for (auto* v : {&token_, &position_, &self_}) v->resize(static_cast<std::size_t>(room.nodes));
+    relation_.resize(static_cast<std::size_t>(room.rows));
   }
 
   void clear() { graphs_.clear(); }
@@ -32,16 +33,15 @@ class sentence_columns {
   template <class Token>
   graph_dims add(index_t n, Token const& token) {
     auto const first = graphs_.add(n);
-    for (index_t i = 0; i < n; ++i) {
-      auto const at = static_cast<std::size_t>(first.nodes + i);
-      token_[at] = token(i);
-      position_[at] = i;
-      self_[at] = first.rows + i * n + i;
-      for (index_t j = 0; j < n; ++j)
-        relation_[static_cast<std::size_t>(first.rows + i * n + j)] = relative_position(i, j, reach_);
-    }
+    lay(n, first, token);
     return first;
   }
+
+  /// Fills the batch up to a shape that others have, with sentences of token 0, until take_back(dims before).
+  void pad() {
+    graphs_.pad([&](index_t n, graph_dims const& first) { lay(n, first, [](index_t) { return index_t{0}; }); });
+  }
+  void take_back(graph_dims const& before) { graphs_.take_back(before); }
 
   /// put: as batch_upload hands it out.
   template <class Put>
@@ -54,6 +54,18 @@ class sentence_columns {
   }
 
  private:
+  template <class Token>
+  void lay(index_t n, graph_dims const& first, Token const& token) {
+    for (index_t i = 0; i < n; ++i) {
+      auto const at = static_cast<std::size_t>(first.nodes + i);
+      token_[at] = token(i);
+      position_[at] = i;
+      self_[at] = first.rows + i * n + i;
+      for (index_t j = 0; j < n; ++j)
+        relation_[static_cast<std::size_t>(first.rows + i * n + j)] = relative_position(i, j, reach_);
+    }
+  }
+
   index_t reach_;
   graph_offsets graphs_;
   std::vector<index_t> token_, relation_, position_, self_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -27,9 +28,11 @@ class sentence_loader {
   /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
   sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
       : sentences_(capacity, reach, width, where),
-        upload_(upload_bytes(sentence_batch<T>::measured(capacity, 0), parse_answers::measured(capacity)), where) {
+        upload_(upload_bytes(sentence_batch<T>::measured(padded_room_for<Ex>(capacity), 0),
+                             parse_answers::measured(padded_room_for<Ex>(capacity))),
+                where) {
     for (auto* v : {&parent_, &role_, &category_, &noun_type_, &verb_})
-      v->resize(static_cast<std::size_t>(capacity.nodes));
+      v->resize(static_cast<std::size_t>(padded_room_for<Ex>(capacity).nodes));
   }
 
   void clear() { sentences_.clear(); }
@@ -61,6 +64,19 @@ class sentence_loader {
       return std::pair(sentence_batch<T>{sentences},
                        parse_answers{parent, role, category, noun_type, put(verb_, nodes)});
     });
+  }
+
+  /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp): to train
+  /// on, with a trainer that has padded_room_for<Ex>(capacity).  Tokens that are added are asked nothing.
+  std::pair<sentence_batch<T>, parse_answers> upload_padded() {
+    auto const before = dims();
+    auto const pad = [&] {
+      sentences_.pad();
+      for (auto* v : {&parent_, &role_, &category_, &noun_type_, &verb_})
+        std::fill(v->begin() + before.nodes, v->begin() + dims().nodes, index_t{-1});
+    };
+    return upload_with(
+        pad, [&] { return upload(); }, [&] { sentences_.take_back(before); });
   }
 
  private:

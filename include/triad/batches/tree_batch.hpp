@@ -5,6 +5,7 @@
 #include "triad/core/batch_views.hpp"
 #include "triad/core/sequences.hpp"
 #include "triad/ops/tree_choice.hpp"
+#include "triad/ops/tree_loss.hpp"
 
 namespace triad {
 
@@ -30,9 +31,12 @@ struct tree_batch {
   // Gumbel-softmax, of operations, of arguments or of both: noise that is added to the logits, or none, and the
   // temperature that they are then divided by.
   double operation_temperature = 1, argument_temperature = 1;
+  double evenness = 0;                               // of choices, in the loss: counted in positions of a tree
   choice_over over = choice_over::trees;             // what the softmax of the arguments is over
   tensor<T const, dyn, dyn, dyn> operation_noise{};  // (steps, batch, b + 1)
   tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, steps 2 b); step k reads the first (k + 1) 2 b
+
+  tree_loss_options loss{};  // what a machine is trained with on this batch
 
   tree_dims const& dims() const { return sizes; }
   /// Positions of slot k that may hold anything are the first of this many.
@@ -48,6 +52,7 @@ struct tree_batch {
   /// How step k chooses.  Noise that there is has k + 1 steps or more.
   tree_choice_options<T> choice(index_t k) const {
     tree_choice_options<T> t{over, operation_temperature, argument_temperature};
+    if (evenness > 0) t.evenness = evenness / (static_cast<double>(sizes.batch) * static_cast<double>(positions));
     auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {
       TRIAD_EXPECTS(
           k < v.extent(0),
@@ -65,7 +70,8 @@ struct tree_batch {
   /// What core/batch_views.hpp asks for.
   template <class F>
   void each(F&& f) {
-    f.value(sizes.batch, operation_temperature, argument_temperature, static_cast<index_t>(over));
+    f.value(sizes.batch, operation_temperature, argument_temperature, static_cast<index_t>(over), evenness,
+            static_cast<index_t>(loss.distance), loss.floor, loss.empty_weight);
     f.table(fillers);
     f.maybe(support.first);
     f.maybe(support.since);

@@ -17,7 +17,7 @@ void do_gather_rows(backend& ex, matrix<T const> table, vec<index_t const> index
 }
 
 template <class T>
-void do_scatter_add_rows(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable) {
+void do_scatter_add_rows(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable, workspace) {
   reference::expect_indices(index, dtable.extent(0));
   parallel_rows(ex, dy.extent(1), 32, [=](index_t first, index_t count, int) {
     for (index_t r = 0; r < dy.extent(0); ++r)

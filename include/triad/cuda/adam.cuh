@@ -18,17 +18,18 @@ struct adam_update {
   struct shared {
     T step_size, root, shrink;
   };
+  bool aligned;
 
   TRIAD_DEVICE void operator()(block const& b, adam_options s, vec<double const> rate, std::uint64_t const* step,
                                vec<T> p, vec<T const> g, vec<T> m, vec<T> v) const {
     auto& now = b.shared<shared>();
     T at[elementwise_each] = {}, gradient[elementwise_each] = {}, first[elementwise_each] = {},
       second[elementwise_each] = {};
-    each_element(b, p.extent(0), [&](int k, index_t i) {
-      at[k] = p(i);
-      gradient[k] = g(i);
-      first[k] = m(i);
-      second[k] = v(i);
+    by_block(b, aligned, p.extent(0), [&](auto share) {
+      share.read(b, vec<T const>(p), at);
+      share.read(b, g, gradient);
+      share.read(b, vec<T const>(m), first);
+      share.read(b, vec<T const>(v), second);
     });
     if (b.thread() == 0) {  // in double, once a block: powers of numbers next to one
       auto const t = static_cast<double>(*step + 1);
@@ -39,11 +40,16 @@ struct adam_update {
     b.sync();
     T const b1 = T(s.beta1), b2 = T(s.beta2), one_b1 = T(1 - s.beta1), one_b2 = T(1 - s.beta2), epsilon = T(s.epsilon);
     T const l2 = T(s.decoupled ? 0.0 : s.weight_decay);
-    each_element(b, p.extent(0), [&](int k, index_t i) {
-      T const d = gradient[k] + l2 * at[k], m1 = b1 * first[k] + one_b1 * d, v1 = b2 * second[k] + one_b2 * d * d;
-      m(i) = m1;
-      v(i) = v1;
-      p(i) = now.shrink * at[k] - now.step_size * m1 / (::cuda::std::sqrt(v1) / now.root + epsilon);
+    by_block(b, aligned, p.extent(0), [&](auto share) {
+      share.each(b, p.extent(0), [&](int k) {
+        T const d = gradient[k] + l2 * at[k], m1 = b1 * first[k] + one_b1 * d, v1 = b2 * second[k] + one_b2 * d * d;
+        first[k] = m1;
+        second[k] = v1;
+        at[k] = now.shrink * at[k] - now.step_size * m1 / (::cuda::std::sqrt(v1) / now.root + epsilon);
+      });
+      share.write(b, first, m);
+      share.write(b, second, v);
+      share.write(b, at, p);
     });
   }
 };
@@ -52,10 +58,17 @@ template <class T>
 struct clip_values {
   static constexpr char const* name = "clip";
   static constexpr int threads = elementwise_threads;
+  bool aligned;
 
   TRIAD_DEVICE void operator()(block const& b, T max_norm, vec<T const> norm, vec<T> g) const {
     T const factor = max_norm / (norm(0) + T(1e-6));
-    if (factor < T(1)) each_element(b, g.extent(0), [&](int, index_t i) { g(i) *= factor; });
+    if (!(factor < T(1))) return;
+    by_block(b, aligned, g.extent(0), [&](auto share) {
+      T e[elementwise_each] = {};
+      share.read(b, vec<T const>(g), e);
+      share.each(b, g.extent(0), [&](int k) { e[k] *= factor; });
+      share.write(b, e, g);
+    });
   }
 };
 
@@ -64,12 +77,15 @@ struct clip_values {
 template <class T>
 void do_adam(backend& ex, adam_options const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
              vec<T const> g, vec<T> m, vec<T> v) {
-  launch(ex, detail::adam_update<T>{}, blocks_for(p.extent(0), detail::elementwise_block), s, rate, step, p, g, m, v);
+  bool const aligned = detail::begin_on_16_bytes(p, g, m, v);
+  launch(ex, detail::adam_update<T>{aligned}, blocks_for(p.extent(0), detail::elementwise_block), s, rate, step, p, g,
+         m, v);
 }
 
 template <class T>
 void do_clip(backend& ex, T max_norm, vec<T const> norm, vec<T> g) {
-  launch(ex, detail::clip_values<T>{}, blocks_for(g.extent(0), detail::elementwise_block), max_norm, norm, g);
+  launch(ex, detail::clip_values<T>{detail::begin_on_16_bytes(g)}, blocks_for(g.extent(0), detail::elementwise_block),
+         max_norm, norm, g);
 }
 
 }  // namespace triad::cuda

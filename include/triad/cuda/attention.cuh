@@ -18,10 +18,10 @@ namespace detail {
 template <class T, bool Relative>
 struct attention_forward {
   static constexpr char const* name = Relative ? "attention with relative positions" : "attention";
-  static constexpr int threads = attention_warps * warp;
+  static constexpr int threads = attention_warps * warp, resident = Relative ? 2 : 4;
   struct shared {
-    own_tile<T> query, weight;
-    other_tile<T> other;  // keys, then values
+    alignas(16) kept_tile<T> query, weight;
+    alignas(16) passing_tile<T> other;  // keys, then values
   };
 
   TRIAD_DEVICE void operator()(block const& b, attention_rule<T> rule, attention_operands<T const> in,
@@ -30,65 +30,66 @@ struct attention_forward {
     attention_place<T> const at(b, rule, rule.sequences.queries.longest);
     if (at.first >= at.queries) return;  // the whole block
     auto& s = b.shared<shared>();
-    index_t const count = at.queries - at.first, last = at.first + (count < attention_own ? count : attention_own) - 1,
-                  keys = at.seen(last);
-    index_t const own = at.first + b.row() * attention_each;  // the warp's first query
-    T maximum[attention_each], total[attention_each] = {}, shrink[attention_each];
+    int const count = at.queries - at.first,
+              last = at.first + (count < attention_tile_rows ? count : attention_tile_rows) - 1, keys = at.seen(last);
+    int const first_row = at.first + b.row() * attention_warp_rows;  // the warp's first query
+    T maximum[attention_warp_rows], total[attention_warp_rows] = {}, shrink[attention_warp_rows];
+    attention_sums<T> mixed = {};  // of values, not divided yet
     TRIAD_UNROLL
-    for (int r = 0; r < attention_each; ++r) maximum[r] = none;
-    for (index_t begin = 0; begin < keys; begin += warp) {
-      T score[attention_each] = {};
-      for (index_t e = 0; e < rule.width; e += warp) {
+    for (int r = 0; r < attention_warp_rows; ++r) maximum[r] = none;
+    TRIAD_NO_UNROLL
+    for (int begin = 0; begin < keys; begin += warp) {
+      T score[attention_warp_rows] = {};
+      TRIAD_NO_UNROLL
+      for (int e = 0; e < rule.width; e += warp) {
         b.sync();
         at.stage(b, s.query, in.query, at.first_query + at.first, count, e);
         at.stage(b, s.other, in.key, at.first_key + begin, at.keys - begin, e);
-        b.sync();
+        at.finish_staging(b);
         add_dots<T>(b, s.query, s.other, score);
       }
-      index_t const j = begin + b.lane();
+      int const j = begin + b.lane();
       TRIAD_UNROLL
-      for (int r = 0; r < attention_each; ++r) {
-        bool const sees = at.sees(own + r, j);
+      for (int r = 0; r < attention_warp_rows; ++r) {
+        bool const sees = at.sees(first_row + r, j);
         if constexpr (Relative)
-          if (sees) score[r] += at.by_offset(relative.bias, own + r, j);
+          if (sees) score[r] += at.by_offset(relative.bias, first_row + r, j);
         T const x = sees ? score[r] * rule.scale : none, larger = warp_maximum(b, x > maximum[r] ? x : maximum[r]);
         T const base = larger > none ? larger : T(0);
         T const p = sees ? ::cuda::std::exp(x - base) : T(0);
         shrink[r] = maximum[r] > none ? ::cuda::std::exp(maximum[r] - base) : T(0);
         total[r] = total[r] * shrink[r] + warp_sum(b, p);
         maximum[r] = larger;
-        s.weight[b.row() * attention_each + r][b.lane()] = sees ? p * at.kept(own + r, j) : T(0);
+        s.weight[b.row() * attention_warp_rows + r][b.lane()] = sees ? p * at.kept(first_row + r, j) : T(0);
       }
-      for (index_t e = 0; e < rule.width; e += warp) {
+      at.each_piece([&](int piece, int e) {
         b.sync();
         at.stage(b, s.other, in.value, at.first_key + begin, at.keys - begin, e);
-        b.sync();
+        at.finish_staging(b);
+        T sum[attention_warp_rows];
+        weigh<T>(b, s.weight, s.other, sum);
         TRIAD_UNROLL
-        for (int r = 0; r < attention_each; ++r) {
-          T const sum = weighted<T>(b, s.weight, s.other, r);
-          if (own + r >= at.queries || e + b.lane() >= rule.width) continue;
-          T& to = context(at.first_query + own + r, at.head * rule.width + e + b.lane());
-          to = begin == 0 ? sum : to * shrink[r] + sum;
-        }
-      }
-      if constexpr (Relative)
-        for (int r = 0; r < attention_each; ++r)
-          at.sum_by_offset(b, s.weight, r, own + r, begin, shrink[r], relative.offset_weights);
-    }
-    TRIAD_UNROLL
-    for (int r = 0; r < attention_each; ++r) {
-      if (own + r >= at.queries) continue;
-      bool const blind = total[r] == T(0);
-      at.each_own_column(b, [&](index_t f) {
-        T& to = context(at.first_query + own + r, f);
-        to = blind ? T(0) : to / total[r];
+        for (int r = 0; r < attention_warp_rows; ++r)
+          mixed[r][piece] = begin == 0 ? sum[r] : mixed[r][piece] * shrink[r] + sum[r];
       });
       if constexpr (Relative)
+        for (int r = 0; r < attention_warp_rows && at.writes_rest(); ++r)
+          at.sum_by_offset(b, s.weight, r, first_row + r, begin, shrink[r], relative.offset_weights);
+    }
+    TRIAD_UNROLL
+    for (int r = 0; r < attention_warp_rows; ++r) {
+      if (first_row + r >= at.queries) continue;
+      bool const blind = total[r] == T(0);
+      at.each_own_column(b, [&](int piece, index_t f) {
+        context(at.first_query + first_row + r, f) = blind ? T(0) : mixed[r][piece] / total[r];
+      });
+      if (!at.writes_rest()) continue;
+      if constexpr (Relative)
         at.each_own_offset(b, [&](index_t u) {
-          T& weight = at.offset(relative.offset_weights, own + r, u);
+          T& weight = at.offset(relative.offset_weights, first_row + r, u);
           weight = blind ? T(0) : weight / total[r];
         });
-      if (b.lane() == 0) lse(at.statistic(own + r)) = blind ? none : maximum[r] + ::cuda::std::log(total[r]);
+      if (b.lane() == 0) lse(at.statistic(first_row + r)) = blind ? none : maximum[r] + ::cuda::std::log(total[r]);
     }
   }
 };
@@ -104,8 +105,8 @@ struct attention_slopes {
   vec<T> delta;  // (h q rows) written by the owners of queries, read by the owners of keys
 
   /// p~ and ds of query i and key j.
-  TRIAD_DEVICE void at(attention_place<T> const& place, index_t i, index_t j, T score, T slope, T offset, T delta_i,
-                       T& dropped, T& ds) const {
+  TRIAD_DEVICE void at(attention_place<T> const& place, int i, int j, T score, T slope, T offset, T delta_i, T& dropped,
+                       T& ds) const {
     bool const sees = place.sees(i, j);
     if constexpr (Relative)
       if (sees) {
@@ -123,10 +124,10 @@ template <class T, bool Relative>
 struct attention_backward_to {
   static constexpr char const* name =
       Relative ? "attention_grad of queries, with relative positions" : "attention_grad of queries";
-  static constexpr int threads = attention_warps * warp;
+  static constexpr int threads = attention_warps * warp, resident = Relative ? 2 : 3;
   struct shared {
-    own_tile<T> query, gradient, ds;
-    other_tile<T> key, value;
+    alignas(16) kept_tile<T> query, gradient, ds;
+    alignas(16) passing_tile<T> key, value;
   };
 
   TRIAD_DEVICE void operator()(block const& b, attention_slopes<T, Relative> t) const {
@@ -134,56 +135,62 @@ struct attention_backward_to {
     attention_place<T> const at(b, rule, rule.sequences.queries.longest);
     if (at.first >= at.queries) return;  // the whole block
     auto& s = b.shared<shared>();
-    index_t const count = at.queries - at.first, last = at.first + (count < attention_own ? count : attention_own) - 1,
-                  keys = at.seen(last);
-    index_t const own = at.first + b.row() * attention_each, row = at.first_query + own;
-    T delta[attention_each], offset[attention_each];
+    int const count = at.queries - at.first,
+              last = at.first + (count < attention_tile_rows ? count : attention_tile_rows) - 1, keys = at.seen(last);
+    int const first_row = at.first + b.row() * attention_warp_rows;
+    index_t const row = at.first_query + first_row;
+    T delta[attention_warp_rows], offset[attention_warp_rows];
+    attention_sums<T> d_query = {};
     TRIAD_UNROLL
-    for (int r = 0; r < attention_each; ++r) {
-      bool const live = own + r < at.queries;
+    for (int r = 0; r < attention_warp_rows; ++r) {
+      bool const live = first_row + r < at.queries;
       T part = 0;
-      if (live) at.each_own_column(b, [&](index_t f) { part += t.dc(row + r, f) * t.context(row + r, f); });
+      if (live) at.each_column(b, [&](index_t f) { part += t.dc(row + r, f) * t.context(row + r, f); });
       delta[r] = warp_sum(b, part);
-      offset[r] = live ? t.lse(at.statistic(own + r)) : T(0);
-      if (live && b.lane() == 0) t.delta(at.statistic(own + r)) = delta[r];
-      if (live && keys == 0) at.each_own_column(b, [&](index_t f) { t.dx.query(row + r, f) = T(0); });
+      offset[r] = live ? t.lse(at.statistic(first_row + r)) : T(0);
+      if (live && b.lane() == 0 && at.writes_rest()) t.delta(at.statistic(first_row + r)) = delta[r];
       if constexpr (Relative)
-        if (live && keys == 0)
-          at.each_own_offset(b, [&](index_t u) { at.offset(t.relative.d_bias, own + r, u) = T(0); });
+        if (live && keys == 0 && at.writes_rest())
+          at.each_own_offset(b, [&](index_t u) { at.offset(t.relative.d_bias, first_row + r, u) = T(0); });
     }
-    for (index_t begin = 0; begin < keys; begin += warp) {
-      T score[attention_each] = {}, slope[attention_each] = {};
-      for (index_t e = 0; e < rule.width; e += warp) {
+    TRIAD_NO_UNROLL
+    for (int begin = 0; begin < keys; begin += warp) {
+      T score[attention_warp_rows] = {}, slope[attention_warp_rows] = {};
+      TRIAD_NO_UNROLL
+      for (int e = 0; e < rule.width; e += warp) {
         b.sync();
         at.stage(b, s.query, t.in.query, at.first_query + at.first, count, e);
         at.stage(b, s.gradient, t.dc, at.first_query + at.first, count, e);
         at.stage(b, s.key, t.in.key, at.first_key + begin, at.keys - begin, e);
         at.stage(b, s.value, t.in.value, at.first_key + begin, at.keys - begin, e);
-        b.sync();
+        at.finish_staging(b);
         add_dots<T>(b, s.query, s.key, score);
         add_dots<T>(b, s.gradient, s.value, slope);
       }
       TRIAD_UNROLL
-      for (int r = 0; r < attention_each; ++r) {
+      for (int r = 0; r < attention_warp_rows; ++r) {
         T dropped, ds;
-        t.at(at, own + r, begin + b.lane(), score[r], slope[r], offset[r], delta[r], dropped, ds);
-        s.ds[b.row() * attention_each + r][b.lane()] = ds;
+        t.at(at, first_row + r, begin + b.lane(), score[r], slope[r], offset[r], delta[r], dropped, ds);
+        s.ds[b.row() * attention_warp_rows + r][b.lane()] = ds;
       }
-      for (index_t e = 0; e < rule.width; e += warp) {
+      at.each_piece([&](int piece, int e) {
         b.sync();
         at.stage(b, s.key, t.in.key, at.first_key + begin, at.keys - begin, e);
-        b.sync();
+        at.finish_staging(b);
+        T sum[attention_warp_rows];
+        weigh<T>(b, s.ds, s.key, sum);
         TRIAD_UNROLL
-        for (int r = 0; r < attention_each; ++r) {
-          T const sum = weighted<T>(b, s.ds, s.key, r);
-          if (own + r >= at.queries || e + b.lane() >= rule.width) continue;
-          T& to = t.dx.query(row + r, at.head * rule.width + e + b.lane());
-          to = begin == 0 ? sum : to + sum;
-        }
-      }
+        for (int r = 0; r < attention_warp_rows; ++r)
+          d_query[r][piece] = begin == 0 ? sum[r] : d_query[r][piece] + sum[r];
+      });
       if constexpr (Relative)
-        for (int r = 0; r < attention_each; ++r) at.sum_by_offset(b, s.ds, r, own + r, begin, T(1), t.relative.d_bias);
+        for (int r = 0; r < attention_warp_rows && at.writes_rest(); ++r)
+          at.sum_by_offset(b, s.ds, r, first_row + r, begin, T(1), t.relative.d_bias);
     }
+    TRIAD_UNROLL
+    for (int r = 0; r < attention_warp_rows; ++r)
+      if (first_row + r < at.queries)
+        at.each_own_column(b, [&](int piece, index_t f) { t.dx.query(row + r, f) = d_query[r][piece]; });
   }
 };
 
@@ -192,10 +199,10 @@ template <class T, bool Relative>
 struct attention_backward_from {
   static constexpr char const* name =
       Relative ? "attention_grad of keys and values, with relative positions" : "attention_grad of keys and values";
-  static constexpr int threads = attention_warps * warp;
+  static constexpr int threads = attention_warps * warp, resident = 3;
   struct shared {
-    own_tile<T> key, value, ds, dropped;
-    other_tile<T> query, gradient;
+    alignas(16) kept_tile<T> key, value, ds, dropped;
+    alignas(16) passing_tile<T> query, gradient;
   };
 
   TRIAD_DEVICE void operator()(block const& b, attention_slopes<T, Relative> t) const {
@@ -203,49 +210,57 @@ struct attention_backward_from {
     attention_place<T> const at(b, rule, rule.sequences.keys.longest);
     if (at.first >= at.keys) return;  // the whole block
     auto& s = b.shared<shared>();
-    index_t const count = at.keys - at.first, start = at.first_seeing(at.first);
-    index_t const own = at.first + b.row() * attention_each, row = at.first_key + own;
-    if (start >= at.queries)
-      for (int r = 0; r < attention_each; ++r)
-        if (own + r < at.keys)
-          at.each_own_column(b, [&](index_t f) { t.dx.key(row + r, f) = t.dx.value(row + r, f) = T(0); });
-    for (index_t begin = start; begin < at.queries; begin += warp) {
-      index_t const i = begin + b.lane(), first = at.first_query + begin;
-      T score[attention_each] = {}, slope[attention_each] = {};
-      for (index_t e = 0; e < rule.width; e += warp) {
+    int const count = at.keys - at.first, start = at.first_seeing(at.first);
+    int const first_row = at.first + b.row() * attention_warp_rows;
+    index_t const row = at.first_key + first_row;
+    attention_sums<T> d_key = {}, d_value = {};
+    TRIAD_NO_UNROLL
+    for (int begin = start; begin < at.queries; begin += warp) {
+      int const i = begin + b.lane();
+      index_t const first = at.first_query + begin;
+      T score[attention_warp_rows] = {}, slope[attention_warp_rows] = {};
+      TRIAD_NO_UNROLL
+      for (int e = 0; e < rule.width; e += warp) {
         b.sync();
         at.stage(b, s.key, t.in.key, at.first_key + at.first, count, e);
         at.stage(b, s.value, t.in.value, at.first_key + at.first, count, e);
         at.stage(b, s.query, t.in.query, first, at.queries - begin, e);
         at.stage(b, s.gradient, t.dc, first, at.queries - begin, e);
-        b.sync();
+        at.finish_staging(b);
         add_dots<T>(b, s.key, s.query, score);
         add_dots<T>(b, s.value, s.gradient, slope);
       }
       T const offset = i < at.queries ? t.lse(at.statistic(i)) : T(0),
               delta = i < at.queries ? t.delta(at.statistic(i)) : T(0);
       TRIAD_UNROLL
-      for (int r = 0; r < attention_each; ++r) {
+      for (int r = 0; r < attention_warp_rows; ++r) {
         T dropped, ds;
-        t.at(at, i, own + r, score[r], slope[r], offset, delta, dropped, ds);
-        s.ds[b.row() * attention_each + r][b.lane()] = ds;
-        s.dropped[b.row() * attention_each + r][b.lane()] = dropped;
+        t.at(at, i, first_row + r, score[r], slope[r], offset, delta, dropped, ds);
+        s.ds[b.row() * attention_warp_rows + r][b.lane()] = ds;
+        s.dropped[b.row() * attention_warp_rows + r][b.lane()] = dropped;
       }
-      for (index_t e = 0; e < rule.width; e += warp) {
+      at.each_piece([&](int piece, int e) {
         b.sync();
         at.stage(b, s.query, t.in.query, first, at.queries - begin, e);
         at.stage(b, s.gradient, t.dc, first, at.queries - begin, e);
-        b.sync();
+        at.finish_staging(b);
+        T to_key[attention_warp_rows], to_value[attention_warp_rows];
+        weigh<T>(b, s.ds, s.query, to_key);
+        weigh<T>(b, s.dropped, s.gradient, to_value);
         TRIAD_UNROLL
-        for (int r = 0; r < attention_each; ++r) {
-          T const to_key = weighted<T>(b, s.ds, s.query, r), to_value = weighted<T>(b, s.dropped, s.gradient, r);
-          if (own + r >= at.keys || e + b.lane() >= rule.width) continue;
-          index_t const f = at.head * rule.width + e + b.lane();
-          t.dx.key(row + r, f) = begin == start ? to_key : t.dx.key(row + r, f) + to_key;
-          t.dx.value(row + r, f) = begin == start ? to_value : t.dx.value(row + r, f) + to_value;
+        for (int r = 0; r < attention_warp_rows; ++r) {
+          d_key[r][piece] = begin == start ? to_key[r] : d_key[r][piece] + to_key[r];
+          d_value[r][piece] = begin == start ? to_value[r] : d_value[r][piece] + to_value[r];
         }
-      }
+      });
     }
+    TRIAD_UNROLL
+    for (int r = 0; r < attention_warp_rows; ++r)
+      if (first_row + r < at.keys)
+        at.each_own_column(b, [&](int piece, index_t f) {
+          t.dx.key(row + r, f) = d_key[r][piece];
+          t.dx.value(row + r, f) = d_value[r][piece];
+        });
   }
 };
 
@@ -267,9 +282,9 @@ template <class T>
 void do_attention(backend& ex, attention_options const& t, attention_sequences const& s,
                   attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse,
                   matrix<T> context, workspace) {
+  detail::attention_rule<T> const rule(t, s, x);
   auto const run = [&](auto const& kernel) {
-    launch(ex, kernel, detail::attention_blocks(s.queries, t.heads), detail::attention_rule<T>(t, s, x.query.extent(1)),
-           x, relative, lse, context);
+    launch(ex, kernel, rule.blocks(s.queries), rule, x, relative, lse, context);
   };
   if (t.reach > 0)
     run(detail::attention_forward<T, true>{});
@@ -279,10 +294,9 @@ void do_attention(backend& ex, attention_options const& t, attention_sequences c
 
 namespace detail {
 template <bool Relative, class T>
-void attention_grad_by(backend& ex, attention_options const& t, attention_sequences const& s,
-                       attention_slopes<T, Relative> const& all) {
-  launch(ex, attention_backward_to<T, Relative>{}, attention_blocks(s.queries, t.heads), all);
-  launch(ex, attention_backward_from<T, Relative>{}, attention_blocks(s.keys, t.heads), all);
+void attention_grad_by(backend& ex, attention_sequences const& s, attention_slopes<T, Relative> const& all) {
+  launch(ex, attention_backward_to<T, Relative>{}, all.rule.blocks(s.queries), all);
+  launch(ex, attention_backward_from<T, Relative>{}, all.rule.blocks(s.keys), all);
 }
 }  // namespace detail
 
@@ -291,11 +305,11 @@ void do_attention_grad(backend& ex, attention_options const& t, attention_sequen
                        attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
                        matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace ws) {
   vec<T> const delta(reinterpret_cast<T*>(ws.data), t.heads * s.queries.rows);
-  detail::attention_rule<T> const rule(t, s, x.query.extent(1));
+  detail::attention_rule<T> const rule(t, s, x, dc);
   if (t.reach > 0)
-    detail::attention_grad_by<true, T>(ex, t, s, {rule, x, relative, lse, context, dc, dx, delta});
+    detail::attention_grad_by<true, T>(ex, s, {rule, x, relative, lse, context, dc, dx, delta});
   else
-    detail::attention_grad_by<false, T>(ex, t, s, {rule, x, relative, lse, context, dc, dx, delta});
+    detail::attention_grad_by<false, T>(ex, s, {rule, x, relative, lse, context, dc, dx, delta});
 }
 
 }  // namespace triad::cuda

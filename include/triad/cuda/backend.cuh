@@ -9,6 +9,7 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/cuda/device/blas_lt.cuh"
+#include "triad/cuda/device/growing_memory.cuh"
 #include "triad/cuda/device/memory.cuh"
 #include "triad/cuda/device/replay.cuh"
 
@@ -17,6 +18,8 @@ namespace triad::cuda {
 /// What one block may have on sm_80, sm_90 and sm_100; the small chips of these generations (sm_86, sm_89, sm_120) have
 /// 99 KiB.
 inline constexpr std::size_t most_shared_bytes = 163 * 1024;
+/// Of the parts of the factors of one product in arithmetic::tf32x3.
+inline constexpr std::size_t most_split_bytes = std::size_t{256} << 20;
 
 /// Work is queued in a stream of its own and not waited for.  Moved, not copied; outlives the memory made for it.
 class backend {
@@ -50,6 +53,7 @@ class backend {
         stream_(std::exchange(other.stream_, nullptr)),
         blas_(std::move(other.blas_)),
         fused_(other.fused_),
+        split_(std::move(other.split_)),
         staging_(std::move(other.staging_)),
         recordings_(std::move(other.recordings_)),
         records_(other.records_) {}
@@ -69,6 +73,9 @@ class backend {
   blas_context const& blas() const { return blas_; }
   fused_blas& fused() { return fused_; }
   cuda::arithmetic arithmetic() const { return arithmetic_; }
+  /// Where products of arithmetic::tf32x3 keep the parts of their factors: a product's in 256 MiB at most, all of it
+  /// less than 768 MiB, which no plan counts.
+  growing_memory& split_factors() { return split_; }
   device_memory where() const { return {device_, stream_, *staging_}; }
 
   /// Whether repeated work is recorded and replayed; on at first.
@@ -85,6 +92,7 @@ class backend {
   cudaStream_t stream_ = nullptr;
   blas_context blas_;
   fused_blas fused_;
+  growing_memory split_{most_split_bytes};
   std::unique_ptr<staging> staging_;
   cuda::recordings recordings_;
   bool records_ = true;

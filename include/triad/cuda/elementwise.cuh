@@ -1,6 +1,14 @@
 // Elementwise functions: four elements a thread, all read before one is written.
 // SPDX-License-Identifier: Apache-2.0
+//
+//   elements that thread t of block b has, from b * 1024 on                loads of a view
+//   whole_groups, float     4 t .. 4 t + 3                                 1
+//   whole_groups, double    2 t, 2 t + 1 and 512 + 2 t, 512 + 2 t + 1      2
+//   single_elements         t, 256 + t, 512 + t, 768 + t                   4
 #pragma once
+
+#include <cstdint>
+#include <cstring>
 
 #include "triad/cuda/device/launch.cuh"
 #include "triad/ops/elementwise.hpp"
@@ -9,16 +17,89 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// Elements of one thread, `threads` apart, so that neighbours read neighbours.
 inline constexpr int elementwise_threads = 256, elementwise_each = 4,
                      elementwise_block = elementwise_threads * elementwise_each;
 
-/// f(slot, element) for the elements of a thread.
-template <class F>
-TRIAD_DEVICE void each_element(block const& b, index_t count, F&& f) {
-  TRIAD_UNROLL
-  for (int k = 0; k < elementwise_each; ++k)
-    if (index_t const i = b.index() * elementwise_block + k * elementwise_threads + b.thread(); i < count) f(k, i);
+/// What one instruction moves.
+template <class T>
+struct alignas(16) sixteen_bytes {
+  static constexpr int count = 16 / sizeof(T);
+  static_assert(elementwise_each % count == 0, "triad: a thread has whole groups of 16 bytes");
+  T at[count];
+};
+template <class... T>
+bool begin_on_16_bytes(vec<T>... views) {
+  return ((reinterpret_cast<std::uintptr_t>(views.data_handle()) % 16 == 0) && ...);
+}
+
+/// How the threads of a block share its elements where all of them are there and all views begin on 16 bytes.
+struct whole_groups {
+  template <class T>
+  TRIAD_DEVICE static void read(block const& b, vec<T const> x, T (&v)[elementwise_each]) {
+    each_group<T>(b, [&](int k, index_t i) {
+      auto const group = *reinterpret_cast<sixteen_bytes<T> const*>(x.data_handle() + i);
+      TRIAD_UNROLL
+      for (int e = 0; e < sixteen_bytes<T>::count; ++e) v[k + e] = group.at[e];
+    });
+  }
+  template <class T>
+  TRIAD_DEVICE static void write(block const& b, T const (&v)[elementwise_each], vec<T> y) {
+    each_group<T>(b, [&](int k, index_t i) {
+      sixteen_bytes<T> group;
+      TRIAD_UNROLL
+      for (int e = 0; e < sixteen_bytes<T>::count; ++e) group.at[e] = v[k + e];
+      *reinterpret_cast<sixteen_bytes<T>*>(y.data_handle() + i) = group;
+    });
+  }
+  /// f(slot) for the elements of a thread.
+  template <class F>
+  TRIAD_DEVICE static void each(block const&, index_t, F&& f) {
+    TRIAD_UNROLL
+    for (int k = 0; k < elementwise_each; ++k) f(k);
+  }
+
+ private:
+  template <class T, class F>
+  TRIAD_DEVICE static void each_group(block const& b, F&& f) {
+    constexpr int at_once = sixteen_bytes<T>::count;
+    TRIAD_UNROLL
+    for (int k = 0; k < elementwise_each; k += at_once)
+      f(k, b.index() * elementwise_block + (k / at_once * elementwise_threads + b.thread()) * at_once);
+  }
+};
+
+/// How they share them otherwise, neighbours reading neighbours.
+struct single_elements {
+  template <class T>
+  TRIAD_DEVICE static void read(block const& b, vec<T const> x, T (&v)[elementwise_each]) {
+    each_element(b, x.extent(0), [&](int k, index_t i) { v[k] = x(i); });
+  }
+  template <class T>
+  TRIAD_DEVICE static void write(block const& b, T const (&v)[elementwise_each], vec<T> y) {
+    each_element(b, y.extent(0), [&](int k, index_t i) { y(i) = v[k]; });
+  }
+  template <class F>
+  TRIAD_DEVICE static void each(block const& b, index_t count, F&& f) {
+    each_element(b, count, [&](int k, index_t) { f(k); });
+  }
+
+ private:
+  /// f(slot, element) for the elements of a thread.
+  template <class F>
+  TRIAD_DEVICE static void each_element(block const& b, index_t count, F&& f) {
+    TRIAD_UNROLL
+    for (int k = 0; k < elementwise_each; ++k)
+      if (index_t const i = b.index() * elementwise_block + k * elementwise_threads + b.thread(); i < count) f(k, i);
+  }
+};
+
+/// work(how the block shares its elements).  aligned: all views begin on 16 bytes.
+template <class Work>
+TRIAD_DEVICE void by_block(block const& b, bool aligned, index_t count, Work&& work) {
+  if (aligned && (b.index() + 1) * elementwise_block <= count)
+    work(whole_groups{});
+  else
+    work(single_elements{});
 }
 
 template <class F, class T>
@@ -26,11 +107,15 @@ struct transform_one {
   static constexpr char const* name = "transform of one";
   static constexpr int threads = elementwise_threads;
   F f;
+  bool aligned;
 
   TRIAD_DEVICE void operator()(block const& b, vec<T const> x, vec<T> y) const {
-    T v[elementwise_each] = {};
-    each_element(b, y.extent(0), [&](int k, index_t i) { v[k] = x(i); });
-    each_element(b, y.extent(0), [&](int k, index_t i) { y(i) = f(v[k]); });
+    by_block(b, aligned, y.extent(0), [&](auto share) {
+      T v[elementwise_each] = {};
+      share.read(b, x, v);
+      share.each(b, y.extent(0), [&](int k) { v[k] = f(v[k]); });
+      share.write(b, v, y);
+    });
   }
 };
 
@@ -39,14 +124,16 @@ struct transform_two {
   static constexpr char const* name = "transform of two";
   static constexpr int threads = elementwise_threads;
   F f;
+  bool aligned;
 
   TRIAD_DEVICE void operator()(block const& b, vec<T const> x, vec<T const> z, vec<T> y) const {
-    T v[elementwise_each] = {}, w[elementwise_each] = {};
-    each_element(b, y.extent(0), [&](int k, index_t i) {
-      v[k] = x(i);
-      w[k] = z(i);
+    by_block(b, aligned, y.extent(0), [&](auto share) {
+      T v[elementwise_each] = {}, w[elementwise_each] = {};
+      share.read(b, x, v);
+      share.read(b, z, w);
+      share.each(b, y.extent(0), [&](int k) { v[k] = f(v[k], w[k]); });
+      share.write(b, v, y);
     });
-    each_element(b, y.extent(0), [&](int k, index_t i) { y(i) = f(v[k], w[k]); });
   }
 };
 
@@ -55,9 +142,13 @@ struct fill_all {
   static constexpr char const* name = "fill";
   static constexpr int threads = elementwise_threads;
   T value;
+  bool aligned;
 
   TRIAD_DEVICE void operator()(block const& b, vec<T> y) const {
-    each_element(b, y.extent(0), [&](int, index_t i) { y(i) = value; });
+    T v[elementwise_each];
+    TRIAD_UNROLL
+    for (T& e : v) e = value;
+    by_block(b, aligned, y.extent(0), [&](auto share) { share.write(b, v, y); });
   }
 };
 
@@ -65,17 +156,26 @@ struct fill_all {
 
 template <class F, class T>
 void do_transform(backend& ex, F f, vec<T const> x, vec<T> y) {
-  launch(ex, detail::transform_one<F, T>{f}, blocks_for(y.extent(0), detail::elementwise_block), x, y);
+  bool const aligned = detail::begin_on_16_bytes(x, y);
+  launch(ex, detail::transform_one<F, T>{f, aligned}, blocks_for(y.extent(0), detail::elementwise_block), x, y);
 }
 
 template <class F, class T>
 void do_transform(backend& ex, F f, vec<T const> a, vec<T const> b, vec<T> y) {
-  launch(ex, detail::transform_two<F, T>{f}, blocks_for(y.extent(0), detail::elementwise_block), a, b, y);
+  bool const aligned = detail::begin_on_16_bytes(a, b, y);
+  launch(ex, detail::transform_two<F, T>{f, aligned}, blocks_for(y.extent(0), detail::elementwise_block), a, b, y);
 }
 
+/// Zeros are a memset of the runtime, which compiles to no kernel of ours; -0 is none.
 template <class T>
 void do_fill(backend& ex, T value, vec<T> y) {
-  launch(ex, detail::fill_all<T>{value}, blocks_for(y.extent(0), detail::elementwise_block), y);
+  constexpr T zero = 0;
+  if (y.extent(0) == 0) return;
+  if (std::memcmp(&value, &zero, sizeof(T)) == 0)
+    ex.where().zero(y.data_handle(), static_cast<std::size_t>(y.extent(0)) * sizeof(T));
+  else
+    launch(ex, detail::fill_all<T>{value, detail::begin_on_16_bytes(y)},
+           blocks_for(y.extent(0), detail::elementwise_block), y);
 }
 
 }  // namespace triad::cuda

@@ -1,10 +1,18 @@
 // Gather of rows, and scatter-add where every row of the table has one owner, which sees the rows in order.
 // SPDX-License-Identifier: Apache-2.0
+//
+// An owner finds its rows in one of two ways, which give the same bits:
+//
+//   by a scan   it compares every index with its own: no memory, owners * rows comparisons for every 32 columns
+//   by a sort   (index, row) is sorted by index, stably; the rows of an index then are a run, in ascending order
+//
+// In both each warp of the owner sums the rows of one part of [0, rows), and the parts are added in order.
 #pragma once
 
 #include <cuda/std/bit>
 #include <cuda/std/limits>
 
+#include "triad/cuda/device/primitives.cuh"
 #include "triad/cuda/device/rows.cuh"
 #include "triad/ops/gather.hpp"
 
@@ -27,6 +35,11 @@ struct gather {
   }
 };
 
+/// Rows of each part: as many as there are, shared out in whole warps.
+TRIAD_DEVICE index_t part_of_rows(index_t rows, int parts) {
+  return ((rows + parts - 1) / parts + warp - 1) / warp * warp;
+}
+
 /// dtable(to, 32 columns) += the rows of dy whose index is `to`.  Each warp of the owning block sums a part of the
 /// indices in ascending order; the parts are added in order.  ByIndex: block i owns row index(i), where no index before
 /// the i-th names that row.
@@ -45,7 +58,7 @@ struct scatter {
     index_t const rows = index.extent(0), across = (dtable.extent(1) + warp - 1) / warp;
     index_t const item = b.index() / across, c = b.index() % across * warp + b.lane(),
                   to = ByIndex ? index(item) : item;
-    index_t const length = ((rows + Warps - 1) / Warps + warp - 1) / warp * warp, first = b.row() * length;
+    index_t const length = part_of_rows(rows, Warps), first = b.row() * length;
     index_t const end = first + length < rows ? first + length : rows;
     bool const inside = c < dtable.extent(1);
     bool found = false, earlier = false;
@@ -85,6 +98,131 @@ struct scatter {
   }
 };
 
+/// The key of every row, its index, or table_rows where that lies outside of the table.
+struct key_by_index {
+  static constexpr char const* name = "keys of rows";
+  static constexpr int threads = 256;
+
+  TRIAD_DEVICE void operator()(block const& b, vec<index_t const> index, index_t table_rows, keyed_rows to) const {
+    index_t const i = b.index() * threads + b.thread();
+    if (i >= index.extent(0)) return;
+    index_t const at = index(i);
+    to.key[i] = static_cast<std::uint32_t>(at >= 0 && at < table_rows ? at : table_rows);
+    to.row[i] = static_cast<std::uint32_t>(i);
+  }
+};
+
+/// What scatter does, of rows sorted by key: dtable(to, 32 columns) += the rows of dy whose key is `to`.
+/// ByPlace: the block at the first place of a run owns it.  Otherwise block `to` looks for the run of `to`.
+template <class T, int Warps, bool ByPlace>
+struct add_runs {
+  static constexpr char const* name = "scatter_add_rows of sorted rows";
+  static constexpr int threads = Warps * warp;
+  static constexpr int at_once = 8;  // rows that a lane reads before it adds them
+  struct shared {
+    T part[Warps][warp];
+    int found[Warps];
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, keyed_rows sorted, matrix<T const> dy, matrix<T> dtable) const {
+    std::uint32_t const *const key = sorted.key, *const row = sorted.row;
+    index_t const rows = dy.extent(0), across = (dtable.extent(1) + warp - 1) / warp;
+    index_t const item = b.index() / across, c = b.index() % across * warp + b.lane();
+    if (ByPlace && item > 0 && key[item - 1] == key[item]) return;  // the whole block: the run began before it
+    index_t const to = ByPlace ? key[item] : item;
+    if (to >= dtable.extent(0)) return;  // outside of the table
+    auto& s = b.shared<shared>();
+    index_t const length = part_of_rows(rows, Warps), first = b.row() * length, end = first + length;
+    bool const inside = c < dtable.extent(1);
+
+    // Runs are short as a rule, so the places that follow are looked at before all others.
+    auto const ahead = [&](index_t at) { return key[at] < to || (key[at] == to && row[at] < first); };
+    index_t const begin = ByPlace ? item : 0, near = begin + warp < rows ? begin + warp : rows;
+    index_t at = first_not(b, begin, ByPlace ? near : rows, ahead);
+    if (ByPlace && at == near) at = first_not(b, near, rows, ahead);
+
+    T sum = 0;
+    bool found = false;
+    for (int hits = warp; hits == warp; at += warp) {
+      index_t const place = at + b.lane();
+      bool const own = place < rows && key[place] == to && row[place] < end;
+      std::uint32_t const r = own ? row[place] : 0;
+      hits = ::cuda::std::popcount(b.ballot(own));  // the first lanes, and the same in all of them
+      found = found || hits > 0;
+      for (int from = 0; from < hits; from += at_once) {
+        T v[at_once] = {};
+        TRIAD_UNROLL
+        for (int k = 0; k < at_once; ++k) {
+          if (from + k < hits) {
+            index_t const of = b.shuffle(r, from + k);
+            if (inside) v[k] = dy(of, c);
+          }
+        }
+        TRIAD_UNROLL
+        for (int k = 0; k < at_once; ++k) sum += v[k];
+      }
+    }
+    s.part[b.row()][b.lane()] = sum;
+    if (b.lane() == 0) s.found[b.row()] = found;
+    b.sync();
+    if (b.row() != 0 || !inside) return;
+    T total = 0;
+    found = false;
+    for (int w = 0; w < Warps; ++w) {
+      total += s.part[w][b.lane()];
+      found = found || s.found[w] != 0;
+    }
+    if (found) dtable(to, c) += total;
+  }
+};
+
+/// Fewer rows than the table has: an owner for each of them, with 8 parts; otherwise for each row of the table,
+/// with 32.
+constexpr bool owned_by_index(index_t rows, index_t table_rows) { return rows < table_rows; }
+
+template <class T>
+void scatter_by_scan(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable) {
+  index_t const rows = index.extent(0), tiles = blocks_for(dtable.extent(1), warp);
+  if (owned_by_index(rows, dtable.extent(0)))
+    launch(ex, scatter<T, 8, true>{}, rows * tiles, dy, index, dtable);
+  else
+    launch(ex, scatter<T, 32, false>{}, dtable.extent(0) * tiles, dy, index, dtable);
+}
+
+/// Of rows that are sorted already.
+template <class T>
+void scatter_sorted(backend& ex, keyed_rows sorted, matrix<T const> dy, matrix<T> dtable) {
+  index_t const rows = dy.extent(0), tiles = blocks_for(dtable.extent(1), warp);
+  if (owned_by_index(rows, dtable.extent(0)))
+    launch(ex, add_runs<T, 8, true>{}, rows * tiles, sorted, dy, dtable);
+  else
+    launch(ex, add_runs<T, 32, false>{}, dtable.extent(0) * tiles, sorted, dy, dtable);
+}
+
+/// Bits of keys in [0, table_rows].
+constexpr int key_bits(index_t table_rows) { return ::cuda::std::bit_width(static_cast<std::uint64_t>(table_rows)); }
+
+/// Bytes of one of the four arrays of a sort: keys and rows, and the same again.
+constexpr std::size_t sorted_bytes(index_t rows) {
+  return arena_stride(static_cast<std::size_t>(rows) * sizeof(std::uint32_t));
+}
+
+template <class T>
+std::size_t scatter_by_sort_bytes(backend& ex, index_t rows, matrix<T> dtable) {
+  return 4 * sorted_bytes(rows) + sort_rows_bytes(ex, rows, key_bits(dtable.extent(0)));
+}
+
+template <class T>
+void scatter_by_sort(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable, workspace ws) {
+  index_t const rows = index.extent(0), table_rows = dtable.extent(0);
+  std::size_t const each = sorted_bytes(rows);
+  auto const array = [&](std::size_t k) { return reinterpret_cast<std::uint32_t*>(ws.data + k * each); };
+  keyed_rows const pairs{array(0), array(1)}, other{array(2), array(3)};
+  launch(ex, key_by_index{}, blocks_for(rows, key_by_index::threads), index, table_rows, pairs);
+  scatter_sorted(ex, sort_rows(ex, pairs, other, rows, key_bits(table_rows), {ws.data + 4 * each, ws.bytes - 4 * each}),
+                 dy, dtable);
+}
+
 }  // namespace detail
 
 template <class T>
@@ -92,16 +230,33 @@ void do_gather_rows(backend& ex, matrix<T const> table, vec<index_t const> index
   launch(ex, detail::gather<T>{}, blocks_for(y.extent(0), row_warps), table, index, y);
 }
 
-/// Reads all indices once for each owner: right for a small table (labels) and for few indices (edges that are read
-/// out).  Where both are large, past about 10^5 of each, sorting the indices first would be better.
+/// Bytes of indices up to which every owner reads all of them.  A sort is about six launches more, some 15 us; in that
+/// time the L2 of an H100 is read for about as many bytes.  Counted, and not measured yet.
+inline constexpr double most_scanned_bytes = 64.0 * 1024 * 1024;
+
+/// Whether scatter_add_rows sorts its rows: never fewer rows, owners or columns than where it does not.
+constexpr bool sorts_rows(index_t rows, index_t table_rows, index_t columns) {
+  constexpr index_t most = 0x7ffffffe;  // keys and rows have 32 bits, and CUB counts by int
+  if (rows > most || table_rows > most) return false;
+  auto const owners = static_cast<double>(rows < table_rows ? rows : table_rows);
+  return owners * static_cast<double>(blocks_for(columns, warp)) * static_cast<double>(rows) * sizeof(index_t) >
+         most_scanned_bytes;
+}
+
 template <class T>
-void do_scatter_add_rows(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable) {
-  index_t const rows = index.extent(0), tiles = blocks_for(dtable.extent(1), warp);
-  if (rows == 0) return;
-  if (rows < dtable.extent(0))
-    launch(ex, detail::scatter<T, 8, true>{}, rows * tiles, dy, index, dtable);
+std::size_t do_scatter_add_rows_workspace(backend& ex, matrix<T const>, vec<index_t const> index, matrix<T> dtable) {
+  index_t const rows = index.extent(0);
+  return sorts_rows(rows, dtable.extent(0), dtable.extent(1)) ? detail::scatter_by_sort_bytes(ex, rows, dtable) : 0;
+}
+
+/// By a sort where there is memory for one: a small table (labels) and few indices (edges that are read out) need none.
+template <class T>
+void do_scatter_add_rows(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable, workspace ws) {
+  if (index.extent(0) == 0) return;
+  if (ws.bytes == 0)
+    detail::scatter_by_scan(ex, dy, index, dtable);
   else
-    launch(ex, detail::scatter<T, 32, false>{}, dtable.extent(0) * tiles, dy, index, dtable);
+    detail::scatter_by_sort(ex, dy, index, dtable, ws);
 }
 
 }  // namespace triad::cuda

@@ -39,7 +39,7 @@ struct layer_norm_rows {
 template <class T, int Held>
 struct layer_norm_grad_rows {
   static constexpr char const* name = "layer_norm_grad";
-  static constexpr int threads = row_threads, slots = Held > 0 ? Held : 1;
+  static constexpr int threads = row_threads, resident = 3, slots = Held > 0 ? Held : 1;
   struct shared {
     T gain[row_warps][slots * warp], bias[row_warps][slots * warp];
   };

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   1  c = a b, or c += a b        cuBLAS; row-major c = a b is column-major c' = b' a', a transpose is a flag
-//   2  and an epilogue             in float, what cublasLt can do with the product: bias and relu, or bias and
-//                                  residual; what is left, in one kernel over c
+//   2  and an epilogue             in float, what cublasLt can do with the product: bias, relu and a residual that
+//                                  follows at once; what is left, in one kernel over c
 //   3  strides, sizes or aliasing
 //      that cuBLAS does not take   plain_product: tiles in shared memory, the epilogue with them; slow, right for all
+//
+// tf32x3: the terms of the sums become three times as many, (low, high, high) of a against (high, low, high) of b, and
+// cuBLAS multiplies in tf32, which has each of these parts exactly.
 #pragma once
 
+#include "triad/cuda/device/tile_product.cuh"
 #include "triad/cuda/dropout.cuh"
 #include "triad/ops/matmul.hpp"
 
@@ -131,10 +135,75 @@ struct blas_layout {
   }
 };
 
+/// The two parts of a factor's elements, three copies `step` elements apart: low, high, high, or high, low, high.
+struct split_factor {
+  static constexpr char const* name = "splitting a factor";
+  static constexpr int threads = row_threads;
+
+  TRIAD_DEVICE void operator()(block const& b, matrix<float const> x, drop_rule<float> none, bool low_first,
+                               matrix<float> parts, index_t step) const {
+    row_span const span(b, x.extent(0), x.extent(1), none);
+    span.each([&](int, index_t c) {
+      float const v = x(span.row(), c), high = rounded(arithmetic::tf32, v), low = rounded(arithmetic::tf32, v - high);
+      float* const to = &parts(span.row(), c);
+      to[0] = low_first ? low : high;
+      to[step] = low_first ? high : low;
+      to[2 * step] = high;
+    });
+  }
+};
+
+/// The factors of a product as cuBLAS is given them.
+template <class T>
+struct blas_factors {
+  strided<T const> a, b;
+  index_t k;
+  arithmetic how;
+};
+
+// Splitting reads the factors once and writes them three times, which costs more than tensor cores save where a product
+// has few columns or rows for each that is moved: reckoned by the figures of an H100, not timed.  And there is a limit
+// to the room.
+inline constexpr index_t least_split = 200;
+constexpr bool pays_to_split(index_t m, index_t n, index_t k) {
+  return m * n >= least_split * (m + n) && 12 * (k + 4) * (m + n) <= static_cast<index_t>(most_split_bytes);
+}
+
+/// With tf32x3, a and b in parts in the backend's room; else, and where that does not pay, as they are.
+template <class T>
+blas_factors<T> factors_of(backend& ex, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b) {
+  if constexpr (std::is_same_v<T, float>) {
+    blas_layout<T const> const la(a, m, k), lb(b, k, n);
+    if (ex.arithmetic() == arithmetic::tf32x3 && k > 0 && la.fits && lb.fits && pays_to_split(m, n, k)) {
+      auto const padded = [](index_t columns) { return (columns + 3) / 4 * 4; };  // rows begin on 16 bytes
+      auto const room = [&](bool terms_are_rows, index_t others) {
+        return terms_are_rows ? 3 * k * padded(others) : others * padded(3 * k);
+      };
+      index_t const of_a = room(la.operand.turned, m), of_b = room(!lb.operand.turned, n);
+      auto* const parts =
+          static_cast<float*>(ex.split_factors().at_least(static_cast<std::size_t>(of_a + of_b) * sizeof(float)));
+      auto const split = [&](blas_operand<float const> x, bool terms_are_rows, index_t others, bool low_first,
+                             float* to) -> strided<float const> {
+        index_t const rows = terms_are_rows ? k : others, columns = terms_are_rows ? others : k,
+                      leading = terms_are_rows ? padded(others) : padded(3 * k);
+        launch(ex, split_factor{}, blocks_for(spans_of(rows, columns), row_warps),
+               make_matrix(x.data, rows, columns, x.leading), drop_rule<float>(dropout_mask{}), low_first,
+               make_matrix(to, rows, columns, leading), terms_are_rows ? k * leading : k);
+        return {to, 0, leading, 1};
+      };
+      auto x = split(la.operand, la.operand.turned, m, true, parts);
+      auto const y = split(lb.operand, !lb.operand.turned, n, false, parts + of_a);
+      auto const turn = [](strided<float const> s) { return strided<float const>{s.data, 0, s.right, s.down}; };
+      return {la.operand.turned ? turn(x) : x, lb.operand.turned ? turn(y) : y, 3 * k, arithmetic::tf32};
+    }
+  }
+  return {a, b, k, ex.arithmetic()};
+}
+
 /// c = a b + beta c for `count` matrices, where cuBLAS can; false: it cannot.
 template <class T>
-bool blas_product(backend& ex, index_t count, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b,
-                  T beta, strided<T> c) {
+bool blas_product(backend& ex, arithmetic how, index_t count, index_t m, index_t n, index_t k, strided<T const> a,
+                  strided<T const> b, T beta, strided<T> c) {
   blas_layout<T const> la(a, m, k), lb(b, k, n);
   blas_layout<T> const lc(c, m, n);
   if (k == 0 || count > 0x7fffffff || !la.fits || !lb.fits || !lc.fits) return false;
@@ -143,9 +212,9 @@ bool blas_product(backend& ex, index_t count, index_t m, index_t n, index_t k, s
   if (lc.operand.turned) {  // c itself goes by columns: c = a b
     la.operand.turned = !la.operand.turned;
     lb.operand.turned = !lb.operand.turned;
-    gemm(ex.blas(), ex.arithmetic(), {rows, columns, terms, products}, la.operand, lb.operand, beta, lc.operand);
+    gemm(ex.blas(), how, {rows, columns, terms, products}, la.operand, lb.operand, beta, lc.operand);
   } else {  // c' = b' a'
-    gemm(ex.blas(), ex.arithmetic(), {columns, rows, terms, products}, lb.operand, la.operand, beta, lc.operand);
+    gemm(ex.blas(), how, {columns, rows, terms, products}, lb.operand, la.operand, beta, lc.operand);
   }
   return true;
 }
@@ -153,13 +222,13 @@ bool blas_product(backend& ex, index_t count, index_t m, index_t n, index_t k, s
 /// The product with bias, relu and residual as far as cublasLt can take them, and takes them out of `rest`; false: it
 /// cannot.
 template <class T>
-bool fused_with(backend& ex, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b, bool accumulate,
-                epilogue<T>& rest, strided<T> c) {
+bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b,
+                bool accumulate, epilogue<T>& rest, strided<T> c) {
   if constexpr (std::is_same_v<T, float>) {
     blas_layout<T const> const la(a, m, k), lb(b, k, n);
     blas_layout<T> const lc(c, m, n);
-    bool const biased = rest.bias.extent(0) != 0;
-    if ((!biased && !rest.relu) || k == 0 || !la.fits || !lb.fits || !lc.fits || lc.operand.turned)
+    bool const biased = rest.bias.extent(0) != 0, shifted = rest.residual.extent(0) != 0;
+    if ((!biased && !rest.relu && !shifted) || k == 0 || !la.fits || !lb.fits || !lc.fits || lc.operand.turned)
       return false;  // turned: a bias for each column
     // c' = b' a': columns become rows.
     fused_product p{{static_cast<int>(n), static_cast<int>(m), static_cast<int>(k)},
@@ -176,15 +245,15 @@ bool fused_with(backend& ex, index_t m, index_t n, index_t k, strided<T const> a
     if (accumulate) {
       p.c = {c.data, false, lc.operand.leading};
       p.beta = 1;
-    } else if (rest.residual.extent(0) != 0 && last) {
+    } else if (shifted && last) {
       blas_layout<T const> const residual(make_strided(rest.residual), m, n);
       added = residual.fits && !residual.operand.turned;
       if (added) p.c = residual.operand;
       if (added) p.beta = 1;
     }
-    if (rest.residual.extent(0) != 0 && rest.residual.data_handle() == c.data && !added)
-      return false;  // it would be overwritten
-    if (!ex.fused().multiply(ex.blas(), ex.stream(), ex.arithmetic(), p)) return false;
+    if (shifted && rest.residual.data_handle() == c.data && !added) return false;  // it would be overwritten
+    if (!biased && !rest.relu && !added) return false;                             // nothing to do with the product
+    if (!ex.fused().multiply(ex.blas(), ex.stream(), how, p)) return false;
     rest.bias = vec<T const>(nullptr, 0);
     rest.relu = false;
     if (added) rest.residual = no_matrix<T const>();
@@ -216,10 +285,11 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
   bool const between = e.relu || e.gate.extent(0) != 0 || e.dropout.active();
   // cuBLAS would overwrite the residual before something is done to the product alone.
   if (onto_itself && (between || accumulate)) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
-  if (!detail::fused_with(ex, m, n, k, x, y, accumulate, rest, z)) {
+  auto const f = detail::factors_of<T>(ex, m, n, k, x, y);
+  if (!detail::fused_with(ex, f.how, m, n, f.k, f.a, f.b, accumulate, rest, z)) {
     if (onto_itself) rest.residual = no_matrix<T const>();
     T const beta = accumulate || onto_itself ? T(1) : T(0);
-    if (!detail::blas_product(ex, 1, m, n, k, x, y, beta, z))
+    if (!detail::blas_product(ex, f.how, 1, m, n, f.k, f.a, f.b, beta, z))
       return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
   }
   if (!rest.empty())
@@ -233,7 +303,7 @@ void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, ma
   check(cudaSetDevice(ex.device()), "choosing a device");
   auto const x = detail::make_strided(a), y = detail::make_strided(b);
   auto const z = detail::make_strided(c);
-  if (!detail::blas_product(ex, count, m, n, k, x, y, T(0), z))
+  if (!detail::blas_product(ex, ex.arithmetic(), count, m, n, k, x, y, T(0), z))
     detail::launch_plain(ex, count, m, n, k, x, y, z, false, epilogue<T>{});
 }
 

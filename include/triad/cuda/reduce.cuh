@@ -19,6 +19,24 @@ constexpr index_t most_column_chunks(index_t rows) { return rows <= 32 * 2048 ? 
 
 namespace detail {
 
+/// The sum of what the block's chunk has, or of its squares, the same in every thread.
+template <bool Squares, class T>
+TRIAD_DEVICE double chunk_sum(block const& b, vec<T const> x, double (&part)[row_warps]) {
+  index_t const first = b.index() * sum_chunk, end = first + sum_chunk < x.extent(0) ? first + sum_chunk : x.extent(0);
+  double s = 0;
+  for (index_t i = first + b.thread(); i < end; i += row_threads) {
+    auto const v = static_cast<double>(x(i));
+    s += Squares ? v * v : v;
+  }
+  return block_sum(b, part, s);
+}
+
+/// What the sum of all, or of all squares, is written as.
+template <class T, bool Root>
+TRIAD_DEVICE T total_of(double s) {
+  return static_cast<T>(Root ? ::cuda::std::sqrt(s) : s);
+}
+
 template <class T, bool Squares>
 struct partial_sums {
   static constexpr char const* name = "partial sums";
@@ -28,14 +46,7 @@ struct partial_sums {
   };
 
   TRIAD_DEVICE void operator()(block const& b, vec<T const> x, double* partial) const {
-    index_t const first = b.index() * sum_chunk,
-                  end = first + sum_chunk < x.extent(0) ? first + sum_chunk : x.extent(0);
-    double s = 0;
-    for (index_t i = first + b.thread(); i < end; i += threads) {
-      auto const v = static_cast<double>(x(i));
-      s += Squares ? v * v : v;
-    }
-    s = block_sum(b, b.shared<shared>().part, s);
+    double const s = chunk_sum<Squares>(b, x, b.shared<shared>().part);
     if (b.thread() == 0) partial[b.index()] = s;
   }
 };
@@ -53,14 +64,30 @@ struct join_sums {
     double s = 0;
     for (index_t i = b.thread(); i < count; i += threads) s += partial[i];
     s = block_sum(b, b.shared<shared>().part, s);
-    if (b.thread() == 0) total(0) = static_cast<T>(Root ? ::cuda::std::sqrt(s) : s);
+    if (b.thread() == 0) total(0) = total_of<T, Root>(s);
+  }
+};
+
+/// Both at once where there is one chunk or none: the same bits, and one launch.
+template <class T, bool Norm>
+struct sum_of_chunk {
+  static constexpr char const* name = "sum of one chunk";
+  static constexpr int threads = row_threads;
+  struct shared {
+    double part[row_warps];
+  };
+
+  TRIAD_DEVICE void operator()(block const& b, vec<T const> x, vec<T> total) const {
+    double const s = chunk_sum<Norm>(b, x, b.shared<shared>().part);
+    if (b.thread() == 0) total(0) = total_of<T, Norm>(s);
   }
 };
 
 template <bool Norm, class T>
 void chunked_sum(backend& ex, vec<T const> x, vec<T> total, workspace ws) {
-  auto* const partial = reinterpret_cast<double*>(ws.data);
   index_t const chunks = blocks_for(x.extent(0), sum_chunk);
+  if (chunks <= 1) return launch(ex, sum_of_chunk<T, Norm>{}, 1, x, total);
+  auto* const partial = reinterpret_cast<double*>(ws.data);
   launch(ex, partial_sums<T, Norm>{}, chunks, x, partial);
   launch(ex, join_sums<T, Norm>{}, 1, static_cast<double const*>(partial), chunks, total);
 }

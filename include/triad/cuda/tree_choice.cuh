@@ -20,12 +20,12 @@ TRIAD_DEVICE void small_softmax(index_t count, X&& x, Y&& y) {
   for (index_t i = 0; i < count; ++i) y(i) /= sum;
 }
 
-/// dx(i) = y(i) (dy(i) - y . dy) / t
+/// dx(i) = (y(i) (dy(i) - y . dy) + e (y(i) - 1 / count)) / t
 template <class T, class Y, class Dy, class Dx>
-TRIAD_DEVICE void small_softmax_grad(index_t count, T t, Y&& y, Dy&& dy, Dx&& dx) {
-  T dot = 0;
+TRIAD_DEVICE void small_softmax_grad(index_t count, T t, T e, Y&& y, Dy&& dy, Dx&& dx) {
+  T dot = 0, even = T(1) / static_cast<T>(count);
   for (index_t i = 0; i < count; ++i) dot += y(i) * dy(i);
-  for (index_t i = 0; i < count; ++i) dx(i) = y(i) * (dy(i) - dot) / t;
+  for (index_t i = 0; i < count; ++i) dx(i) = (y(i) * (dy(i) - dot) + e * (y(i) - even)) / t;
 }
 
 template <class T>
@@ -81,6 +81,7 @@ struct tree_choice_grad_samples {
     index_t const sample = b.index(), arguments = d_weights.extent(3), cons = arguments / 2, trees = step + 1;
     auto const of_operation = static_cast<T>(t.operation_temperature);
     auto const of_argument = static_cast<T>(t.argument_temperature);
+    auto const even = static_cast<T>(t.evenness);
     auto const& p = chosen.arguments;
     T of_root = 0;
     for (index_t f = b.thread(); f < root.extent(1); f += threads) {
@@ -96,7 +97,7 @@ struct tree_choice_grad_samples {
         return sum;
       };
       small_softmax_grad(
-          cons + 1, of_operation, [&](index_t j) { return chosen.operation(sample, j); }, d_chosen,
+          cons + 1, of_operation, even, [&](index_t j) { return chosen.operation(sample, j); }, d_chosen,
           [&](index_t j) -> T& { return dx.operation(sample, j); });
     }
     auto const probability = [&](index_t l, index_t c) { return p(step, sample, l, c); };
@@ -107,12 +108,12 @@ struct tree_choice_grad_samples {
     if (t.over == choice_over::trees) {
       for (index_t c = b.thread(); c < arguments; c += threads)
         small_softmax_grad(
-            trees, of_argument, [&](index_t l) { return probability(l, c); },
+            trees, of_argument, even, [&](index_t l) { return probability(l, c); },
             [&](index_t l) { return d_probability(l, c); }, [&](index_t l) -> T& { return to(l, c); });
     } else {
       for (index_t l = b.thread(); l < trees; l += threads)
         small_softmax_grad(
-            arguments, of_argument, [&](index_t c) { return probability(l, c); },
+            arguments, of_argument, even, [&](index_t c) { return probability(l, c); },
             [&](index_t c) { return d_probability(l, c); }, [&](index_t c) -> T& { return to(l, c); });
     }
   }

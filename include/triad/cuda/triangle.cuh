@@ -15,9 +15,9 @@
 // too are made in the kernels: as calls of cuBLAS they would need all of p in device memory, and one call an edge row
 // of every graph's own size.
 //
-// float32 is exact unless the backend says otherwise.  With tf32 or bf16, graphs of more than 16 nodes whose heads have
-// up to 64 columns and whose attention is not ablated have q . k, dq and dk made of q, k and ds rounded to such factors
-// (tile_product.cuh); all the rest stays exact.
+// float32 is exact unless the backend says otherwise.  With tf32x3, tf32 or bf16, graphs of more than 16 nodes whose
+// heads have up to 64 columns and whose attention is not ablated have q . k, dq and dk made of q, k and ds rounded to
+// such factors (tile_product.cuh); all the rest stays exact.
 #pragma once
 
 #include <type_traits>
@@ -49,12 +49,21 @@ void with_width(index_t width, F&& f) {
   if constexpr (widest<T> >= 128) return f(number<128>());
 }
 
-/// Calls f(path) with what makes the scores of graphs of more than 16 nodes.
+template <product_path Path, arithmetic Factors>
+struct scores_by {
+  static constexpr product_path path = Path;
+  static constexpr arithmetic factors = Factors;
+};
+/// Calls f(scores_by) with what makes the scores of graphs of more than 16 nodes.
 template <class T, int Width, bool OwnKey, class F>
 void with_path(arithmetic factors, F&& f) {
-  if constexpr (takes_tile_products<T, Width, OwnKey>)
-    if (factors != arithmetic::float32) return f(std::integral_constant<product_path, product_path::tensor_cores>());
-  f(std::integral_constant<product_path, product_path::exact>());
+  if constexpr (takes_tile_products<T, Width, OwnKey>) {
+    constexpr auto cores = product_path::tensor_cores;
+    if (factors == arithmetic::tf32x3) return f(scores_by<cores, arithmetic::tf32x3>());
+    if (factors == arithmetic::tf32) return f(scores_by<cores, arithmetic::tf32>());
+    if (factors == arithmetic::bf16) return f(scores_by<cores, arithmetic::bf16>());
+  }
+  f(scores_by<product_path::exact, arithmetic::float32>());
 }
 
 /// Which kernels a batch needs.
@@ -117,27 +126,27 @@ void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T 
   using namespace triangles;
   if (g.dims.rows == 0) return;
   auto const path = paths_of(t, x, g.dims);
-  auto const p = make_problem(t, x, g, ex.arithmetic());
+  auto const p = make_problem(t, x, g);
   auto const out = make_columns(o, p.width);
   auto const each = g.dims.graphs * t.heads;
-  with_triangle_form(
-      t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
-        with_small(path, [&]<int N>(number<N>) {
-          using kernel = small_forward<T, N, OwnKey, RightValue>;
-          launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, statistics.maximum,
-                 statistics.inverse_sum, out);
-        });
-        if (path.tiled)
-          with_width<T>(p.width, [&]<int Width>(number<Width>) {
-            with_path<T, Width, OwnKey>(p.factors, [&]<product_path Path>(std::integral_constant<product_path, Path>) {
-              using kernel = forward_kernel<T, Width, OwnKey, RightValue, Path>;
-              index_t const rows = blocks_for(g.dims.max_nodes, kernel::rows),
-                            columns = blocks_for(g.dims.max_nodes, kernel::tile_columns);
-              launch(ex, kernel(), each * rows * columns, p, rows, columns, statistics.maximum, statistics.inverse_sum,
-                     out);
-            });
-          });
-      });
+  with_triangle_form(t.form,
+                     [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
+                       with_small(path, [&]<int N>(number<N>) {
+                         using kernel = small_forward<T, N, OwnKey, RightValue>;
+                         launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, statistics.maximum,
+                                statistics.inverse_sum, out);
+                       });
+                       if (path.tiled)
+                         with_width<T>(p.width, [&]<int Width>(number<Width>) {
+                           with_path<T, Width, OwnKey>(ex.arithmetic(), [&]<class Scores>(Scores) {
+                             using kernel = forward_kernel<T, Width, OwnKey, RightValue, Scores::path, Scores::factors>;
+                             index_t const rows = blocks_for(g.dims.max_nodes, kernel::tile_i),
+                                           columns = blocks_for(g.dims.max_nodes, kernel::tile_j);
+                             launch(ex, kernel(), each * rows * columns, p, rows, columns, statistics.maximum,
+                                    statistics.inverse_sum, out);
+                           });
+                         });
+                     });
   if (path.general) {
     auto const blocks = general_blocks<T>(g.dims);
     launch(ex, general_forward<T>(), each * blocks, p, t.form, least_of(t.form), blocks, statistics.maximum,
@@ -152,7 +161,7 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
   using namespace triangles;
   if (g.dims.rows == 0) return;
   auto const path = paths_of(t, x, g.dims);
-  auto const p = make_problem(t, x, g, ex.arithmetic());
+  auto const p = make_problem(t, x, g);
   auto const d_out = make_columns(d_o, p.width);
   gradients<T> const to{make_columns(dx.query, p.width), make_columns(dx.key, p.width),
                         make_columns(dx.left_value, p.width), make_columns(dx.right_value, p.width)};
@@ -173,14 +182,14 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
         });
         if (path.tiled)
           with_width<T>(p.width, [&]<int Width>(number<Width>) {
-            with_path<T, Width, OwnKey>(p.factors, [&]<product_path Path>(std::integral_constant<product_path, Path>) {
-              using kernel = backward_kernel<T, Width, OwnKey, RightValue, Path>;
-              index_t const blocks = blocks_for(g.dims.max_nodes, kernel::middle_nodes);
+            with_path<T, Width, OwnKey>(ex.arithmetic(), [&]<class Scores>(Scores) {
+              using kernel = backward_kernel<T, Width, OwnKey, RightValue, Scores::path, Scores::factors>;
+              index_t const blocks = blocks_for(g.dims.max_nodes, kernel::tile_l);
               launch(ex, kernel(), each * blocks, p, blocks, d_out, saved, to);
             });
             if constexpr (OwnKey) {
               using of_keys = own_key_kernel<T, Width, RightValue>;
-              index_t const tiles = blocks_for(g.dims.max_nodes, of_keys::tile);
+              index_t const tiles = blocks_for(g.dims.max_nodes, of_keys::tile_i);
               launch(ex, of_keys(), each * tiles * tiles, p, tiles, d_out, saved, to.key);
             }
           });

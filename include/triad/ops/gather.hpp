@@ -5,10 +5,12 @@
 //   dtable(index(r), :) += dy(r, :)         in ascending r
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <type_traits>
 
 #include "triad/core/backend.hpp"
+#include "triad/core/call.hpp"
 #include "triad/core/views.hpp"
 #include "triad/ops/elementwise.hpp"
 
@@ -39,24 +41,49 @@ void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
   if constexpr (executes<Ex>) do_gather_rows(ex, from, index, to);
 }
 
-/// Adds to dtable.
+namespace detail {
+
+/// What scatter_add_rows adds, and to what, once their shapes have been compared.
+template <class T>
+struct scattered {
+  matrix<T const> from;
+  matrix<T> to;
+
+  template <class Dy, class DTable>
+  scattered(Dy dy, vec<index_t const> index, DTable dtable) : from(as_matrix(dy)), to(as_matrix(dtable)) {
+    static_assert(std::is_same_v<T, element_t<Dy>>,
+                  "scatter_add_rows: dy and dtable have different element types: make both float or both double");
+    TRIAD_EXPECTS(from.extent(0) == index.extent(0), "scatter_add_rows: one index for each row of dy is needed");
+    TRIAD_EXPECTS(to.extent(1) == from.extent(1), "scatter_add_rows: dy and dtable have different widths");
+  }
+};
+
+}  // namespace detail
+
+/// Adds to dtable.  Every index must lie in [0, v); hosts check, devices pass over others.  Without scratch memory a
+/// device compares every index with every row that it adds to: for few rows.
 template <backend Ex, class Dy, class DTable>
 void scatter_add_rows(Ex& ex, Dy dy, vec<index_t const> index, DTable dtable) {
-  using T = element_t<DTable>;
-  static_assert(std::is_same_v<T, element_t<Dy>>,
-                "scatter_add_rows: dy and dtable have different element types: make both float or both double");
-  matrix<T const> const from = as_matrix(dy);
-  matrix<T> const to = as_matrix(dtable);
-  TRIAD_EXPECTS(from.extent(0) == index.extent(0), "scatter_add_rows: one index for each row of dy is needed");
-  TRIAD_EXPECTS(to.extent(1) == from.extent(1), "scatter_add_rows: dy and dtable have different widths");
-  if constexpr (executes<Ex>) do_scatter_add_rows(ex, from, index, to);
+  detail::scattered<element_t<DTable>> const s(dy, index, dtable);
+  if constexpr (executes<Ex>) do_scatter_add_rows(ex, s.from, index, s.to, workspace{});
+}
+
+/// The same with scratch memory, which a device may ask for where there are many rows.
+template <backend Ex, class Dy, class DTable>
+void scatter_add_rows(Ex& ex, scratch_place scratch, Dy dy, vec<index_t const> index, DTable dtable) {
+  detail::scattered<element_t<DTable>> const s(dy, index, dtable);
+  std::size_t const bytes = do_scatter_add_rows_workspace(planning(ex), s.from, index, s.to);
+  if (bytes == 0) return scatter_add_rows(ex, dy, index, dtable);  // which asks for no scratch memory
+  auto const frame = scratch->open();
+  auto const ws = scratch->make_workspace(bytes);
+  if constexpr (executes<Ex>) do_scatter_add_rows(ex, s.from, index, s.to, ws);
 }
 
 /// Overwrites dtable with the gradient of gather_rows, and returns it.
 template <backend Ex, class Dy, class DTable>
-const_view<DTable> scatter_rows(Ex& ex, Dy dy, vec<index_t const> index, DTable dtable) {
+const_view<DTable> scatter_rows(Ex& ex, scratch_place scratch, Dy dy, vec<index_t const> index, DTable dtable) {
   fill(ex, element_t<DTable>(0), dtable);
-  scatter_add_rows(ex, dy, index, dtable);
+  scatter_add_rows(ex, scratch, dy, index, dtable);
   return dtable;
 }
 

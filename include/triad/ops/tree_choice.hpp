@@ -11,6 +11,10 @@
 //   do(j) = sum_{c: j(c) = j} sum_l p dw  (+ s . dr where j = b),  dp = o(j(c)) dw,  ds = o(b) dr
 //   and then back through both softmaxes
 //
+// Evenness e adds to the loss  e sum of KL(u | p) = -1/n sum_i log p_i - log n  over every choice p among n, where u is
+// even: to the gradient of the scores,  e (p - u) / t.  Unlike that of an entropy, this slope does not vanish where a
+// choice is sure, so it brings choices back that were sure too early.
+//
 // Gumbel-softmax adds noise and a temperature t: to operations, to arguments, or to both.  The released program then
 // takes the softmax of z over its columns, so that the weights of a column do not sum to one: choice_over::arguments
 // does the same.
@@ -29,6 +33,7 @@ template <class T>
 struct tree_choice_options {
   choice_over over = choice_over::trees;  // what the softmax of the arguments is over
   double operation_temperature = 1, argument_temperature = 1;
+  double evenness = 0;  // e, for each sample: read by the gradient alone, and in no value
   matrix<T const> operation_noise = make_matrix<T const>(nullptr, 0, 0, 0);  // (batch, b + 1) or none
   matrix<T const> argument_noise = make_matrix<T const>(nullptr, 0, 0, 0);   // (batch, (k + 1) 2 b) or none
 };
@@ -60,6 +65,7 @@ void expect_choice(tree_choice_options<T> const& t, index_t step, tree_logits<S>
   TRIAD_EXPECTS(x.root.extent(0) == batch, "tree_choice: the root's filler is (batch, f)");
   TRIAD_EXPECTS(t.operation_temperature > 0 && t.argument_temperature > 0,
                 "tree_choice: the temperature must be positive");
+  TRIAD_EXPECTS(t.evenness >= 0, "tree_choice: evenness is negative");
   TRIAD_EXPECTS(t.operation_noise.extent(0) == 0 || same_shape(t.operation_noise, x.operation),
                 "tree_choice: noise has the shape of the logits");
   TRIAD_EXPECTS(t.argument_noise.extent(0) == 0 || same_shape(t.argument_noise, x.arguments),

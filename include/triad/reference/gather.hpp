@@ -23,7 +23,12 @@ void do_gather_rows(backend&, matrix<T const> table, vec<index_t const> index, m
 }
 
 template <class T>
-void do_scatter_add_rows(backend&, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable) {
+std::size_t do_scatter_add_rows_workspace(backend&, matrix<T const>, vec<index_t const>, matrix<T>) {
+  return 0;
+}
+
+template <class T>
+void do_scatter_add_rows(backend&, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable, workspace) {
   expect_indices(index, dtable.extent(0));
   for (index_t r = 0; r < dy.extent(0); ++r)
     for (index_t c = 0; c < dy.extent(1); ++c) dtable(index(r), c) += dy(r, c);

@@ -51,6 +51,7 @@ TRIAD_KERNEL(do_fill);
 TRIAD_KERNEL(do_fuse_attention);
 TRIAD_KERNEL(do_fuse_attention_grad);
 TRIAD_KERNEL(do_gather_rows);
+TRIAD_KERNEL(do_scatter_add_rows_workspace);
 TRIAD_KERNEL(do_scatter_add_rows);
 TRIAD_KERNEL(do_head_bias_add);
 TRIAD_KERNEL(do_head_bias_grad);

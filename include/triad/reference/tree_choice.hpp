@@ -19,12 +19,12 @@ void softmax_of(index_t count, X&& x, Y&& y) {
   for (index_t i = 0; i < count; ++i) y(i) /= sum;
 }
 
-/// dx(i) = y(i) (dy(i) - y . dy) / t
+/// dx(i) = (y(i) (dy(i) - y . dy) + e (y(i) - 1 / count)) / t
 template <class T, class Y, class Dy, class Dx>
-void softmax_of_grad(index_t count, T t, Y&& y, Dy&& dy, Dx&& dx) {
-  T dot = 0;
+void softmax_of_grad(index_t count, T t, T e, Y&& y, Dy&& dy, Dx&& dx) {
+  T dot = 0, even = T(1) / T(count);
   for (index_t i = 0; i < count; ++i) dot += y(i) * dy(i);
-  for (index_t i = 0; i < count; ++i) dx(i) = y(i) * (dy(i) - dot) / t;
+  for (index_t i = 0; i < count; ++i) dx(i) = (y(i) * (dy(i) - dot) + e * (y(i) - even)) / t;
 }
 
 template <class T>
@@ -63,7 +63,7 @@ void do_tree_choice_grad(backend&, tree_choice_options<T> const& t, index_t step
                          tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
                          matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
   index_t const arguments = d_weights.extent(3), cons = arguments / 2, trees = step + 1;
-  auto const of_operation = T(t.operation_temperature), of_argument = T(t.argument_temperature);
+  auto const of_operation = T(t.operation_temperature), of_argument = T(t.argument_temperature), even = T(t.evenness);
   auto const p = chosen.arguments;
   for (index_t b = 0; b < d_weights.extent(1); ++b) {
     auto const operation = [&](index_t c) { return chosen.operation(b, c < cons ? c : cons); };
@@ -76,7 +76,7 @@ void do_tree_choice_grad(backend&, tree_choice_options<T> const& t, index_t step
       return sum;
     };
     softmax_of_grad(
-        cons + 1, of_operation, [&](index_t j) { return chosen.operation(b, j); }, d_chosen,
+        cons + 1, of_operation, even, [&](index_t j) { return chosen.operation(b, j); }, d_chosen,
         [&](index_t j) -> T& { return dx.operation(b, j); });
     auto const probability = [&](index_t l, index_t c) { return p(step, b, l, c); };
     auto const d_probability = [&](index_t l, index_t c) { return operation(c) * d_weights(step, b, l, c); };
@@ -84,12 +84,12 @@ void do_tree_choice_grad(backend&, tree_choice_options<T> const& t, index_t step
     if (t.over == choice_over::trees) {
       for (index_t c = 0; c < arguments; ++c)
         softmax_of_grad(
-            trees, of_argument, [&](index_t l) { return probability(l, c); },
+            trees, of_argument, even, [&](index_t l) { return probability(l, c); },
             [&](index_t l) { return d_probability(l, c); }, [&](index_t l) -> T& { return to(l, c); });
     } else {
       for (index_t l = 0; l < trees; ++l)
         softmax_of_grad(
-            arguments, of_argument, [&](index_t c) { return probability(l, c); },
+            arguments, of_argument, even, [&](index_t c) { return probability(l, c); },
             [&](index_t c) { return d_probability(l, c); }, [&](index_t c) -> T& { return to(l, c); });
     }
     for (index_t f = 0; f < root.extent(1); ++f) dx.root(b, f) = chosen.operation(b, cons) * d_weighted_root(b, f);

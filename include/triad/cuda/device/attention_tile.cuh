@@ -2,10 +2,32 @@
 // their products.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block owns sixteen rows of one side, four a warp.  The other side comes 32 rows at a time, a lane each, and heads
-// 32 columns at a time, so any number of rows and any width do.
+// A block owns sixteen rows of one side, four a warp, and 128 columns of a head: what it sums for them stays in
+// registers until the other side is through.  The other side comes 32 rows at a time, a lane each, and heads 32 columns
+// at a time, so any number of rows and any width do.  A head wider than 128 has a block for each 128 columns; all of
+// them make its scores.
+//
+//                       scores: lane t has passing row t     sums: lane t has columns t, 32 + t, 64 + t, 96 + t
+//   kept rows  0 ..  3      warp 0: 4 scores a lane            warp 0: 16 sums a lane
+//              4 ..  7      warp 1                             warp 1
+//              8 .. 11      warp 2                             warp 2
+//             12 .. 15      warp 3                             warp 3
+//
+// Banks: how many different words the threads that are served together (32 at 4 bytes each, 16 at 8, 8 at 16) ask of
+// the busiest bank of shared memory, at worst; 1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
+// Rows are 36 elements apart, so that of float eight lanes read 16 bytes of a row each from all 32 banks.
+//
+//   bytes of an element                                     4    8
+//   copies of 16 bytes                                      1    2
+//   copies of single elements                               1    1
+//   scores: the kept row                                    1    1
+//   scores: the passing rows                                1    2
+//   scores: stored                                          1    1
+//   values: the weight                                      1    1
+//   values: the passing row                                 1    1
 #pragma once
 
+#include <cstdint>
 #include <cuda/std/cmath>
 
 #include "triad/cuda/device/launch.cuh"
@@ -15,78 +37,117 @@ namespace triad::cuda {
 
 namespace detail {
 
-inline constexpr int attention_warps = 4, attention_each = 4,
-                     attention_own = attention_warps * attention_each;  // rows of a warp, of a block
+inline constexpr int attention_warps = 4, attention_warp_rows = 4,
+                     attention_tile_rows = attention_warps * attention_warp_rows,  // rows of a warp, of a block
+    attention_pieces = 4, attention_columns = attention_pieces * warp,             // columns of a block, 32 a piece
+    attention_stride = warp + 4;
 
 template <class T>
-using own_tile = T[attention_own][warp + 1];
+using kept_tile = T[attention_tile_rows][attention_stride];
 template <class T>
-using other_tile = T[warp][warp + 1];
+using passing_tile = T[warp][attention_stride];
+/// Of the warp's rows and the lane's column of every piece.
+template <class T>
+using attention_sums = T[attention_warp_rows][attention_pieces];
+
+/// Four neighbouring columns of a tile, which begin on 16 bytes.
+template <class T>
+struct alignas(16) four_columns {
+  T at[4];
+};
+template <class T>
+TRIAD_DEVICE four_columns<T> four_at(T const* x) {
+  return *reinterpret_cast<four_columns<T> const*>(x);
+}
 
 /// What the kernels need of the options, of which the host computes all it can.
 template <class T>
 struct attention_rule {
   attention_options options;
   attention_sequences sequences;
-  index_t width;
+  int width;   // of a head
+  int groups;  // of 128 columns of a head
+  bool fours;  // every operand can be copied four columns at a time
   T scale, kept;
-  bool drops;
+  std::uint64_t threshold;  // of dropout's words, made by the host, since a device is slow in double; 0: all are kept
 
-  attention_rule(attention_options const& t, attention_sequences const& s, index_t d)
+  attention_rule(attention_options const& t, attention_sequences const& s, attention_operands<T const> const& x,
+                 matrix<T const> dc = no_matrix<T const>())
       : options(t),
         sequences(s),
-        width(d / t.heads),
+        width(static_cast<int>(x.query.extent(1) / t.heads)),
+        groups(static_cast<int>(blocks_for(width, attention_columns))),
+        fours(in_fours(x.query) && in_fours(x.key) && in_fours(x.value) && in_fours(dc)),
         scale(T(1) / ::cuda::std::sqrt(T(width))),
         kept(t.dropout.active() ? T(t.dropout.scale()) : T(1)),
-        drops(t.dropout.active()) {}
+        threshold(t.dropout.active() ? t.dropout.threshold() : 0) {}
+
+  /// Blocks for the rows of every sequence, were they all as long as the longest.
+  index_t blocks(sequence_batch const& rows) const {
+    return rows.count * options.heads * groups * blocks_for(rows.longest, attention_tile_rows);
+  }
+
+ private:
+  bool in_fours(matrix<T const> m) const {
+    return m.extent(0) == 0 || (m.stride(1) == 1 && width % 4 == 0 && m.stride(0) % 4 == 0 &&
+                                reinterpret_cast<std::uintptr_t>(m.data_handle()) % 16 == 0);
+  }
 };
 
-/// The head of a sequence that a block works on.
+/// The head of a sequence that a block works on, and which 128 columns of it.
 template <class T>
 struct attention_place {
   attention_rule<T> const& rule;
-  index_t head, first;  // the block's first query or key in the sequence
-  index_t queries, keys, first_query, first_key;
+  index_t head, first_query, first_key;
+  int queries, keys;        // of the sequence
+  int first, first_column;  // the block's first query or key in the sequence, and column in the head
 
   TRIAD_DEVICE attention_place(block const& b, attention_rule<T> const& t, index_t longest) : rule(t) {
-    index_t const tiles = (longest + attention_own - 1) / attention_own, s = b.index() / tiles / t.options.heads;
-    first = b.index() % tiles * attention_own;
-    head = b.index() / tiles % t.options.heads;
-    queries = t.sequences.queries.size(s);
-    keys = t.sequences.keys.size(s);
+    index_t const tiles = (longest + attention_tile_rows - 1) / attention_tile_rows;
+    index_t rest = b.index();
+    first = static_cast<int>(rest % tiles) * attention_tile_rows;
+    rest /= tiles;
+    first_column = static_cast<int>(rest % t.groups) * attention_columns;
+    rest /= t.groups;
+    head = rest % t.options.heads;
+    index_t const s = rest / t.options.heads;
+    queries = static_cast<int>(t.sequences.queries.size(s));
+    keys = static_cast<int>(t.sequences.keys.size(s));
     first_query = t.sequences.queries.first(s);
     first_key = t.sequences.keys.first(s);
   }
 
-  TRIAD_DEVICE index_t seen(index_t i) const {
-    index_t const n = keys_before(rule.options.causal, queries, keys, i);
+  TRIAD_DEVICE int seen(int i) const {
+    auto const n = static_cast<int>(keys_before(rule.options.causal, queries, keys, i));
     return n < keys ? n : keys;
   }
   /// The first query that sees key j.
-  TRIAD_DEVICE index_t first_seeing(index_t j) const {
-    index_t const i = rule.options.causal ? j - keys + queries : 0;
+  TRIAD_DEVICE int first_seeing(int j) const {
+    int const i = rule.options.causal ? j - keys + queries : 0;
     return i > 0 ? i : 0;
   }
-  TRIAD_DEVICE bool sees(index_t i, index_t j) const {
+  TRIAD_DEVICE bool sees(int i, int j) const {
     return i < queries && j < seen(i) &&
            (rule.options.masked.extent(0) == 0 || rule.options.masked(first_key + j) == 0);
   }
-  TRIAD_DEVICE index_t statistic(index_t i) const { return head * rule.sequences.queries.rows + first_query + i; }
-  TRIAD_DEVICE T kept(index_t i, index_t j) const {
-    if (!rule.drops) return T(1);
-    return rule.options.dropout.keeps(
-               static_cast<std::uint64_t>(attention_weight(rule.sequences, head, first_query + i, j)))
-               ? rule.kept
-               : T(0);
+  /// Whether this block writes what its queries have beside their columns.
+  TRIAD_DEVICE bool writes_rest() const { return first_column == 0; }
+  TRIAD_DEVICE index_t statistic(int i) const { return head * rule.sequences.queries.rows + first_query + i; }
+  TRIAD_DEVICE T kept(int i, int j) const {
+    if (rule.threshold == 0) return T(1);
+    auto const e = static_cast<std::uint64_t>(attention_weight(rule.sequences, head, first_query + i, j));
+    auto const words = philox(rule.options.dropout.counter(e / 64 * 16 + e % 16), rule.options.dropout.key);
+    auto const w = e % 64 / 16;  // selected by value: words that are indexed would lie in memory
+    return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= rule.threshold ? rule.kept : T(0);
   }
 
   /// Where m (q rows, h (2R + 1)) has offset r of query i, and that of query i to key j.
   template <class S>
-  TRIAD_DEVICE S& offset(matrix<S> m, index_t i, index_t r) const {
+  TRIAD_DEVICE S& offset(matrix<S> m, int i, index_t r) const {
     return m(first_query + i, head * relative_offsets(rule.options.reach) + r);
   }
   template <class S>
-  TRIAD_DEVICE S& by_offset(matrix<S> m, index_t i, index_t j) const {
+  TRIAD_DEVICE S& by_offset(matrix<S> m, int i, int j) const {
     return offset(m, i, relative_offset(rule.options.reach, queries, keys, i, j));
   }
   /// f(offset) for the offsets of a lane.
@@ -95,10 +156,10 @@ struct attention_place {
     for (index_t r = b.lane(); r < relative_offsets(rule.options.reach); r += warp) f(r);
   }
   /// to(i, offset) = shrink to(i, offset) + the sum of x over the warp's 32 keys from `begin` on, which are the first
-  /// where begin = 0. i: the query of the warp's own row r, of which x is; a sync() ago x was written.
-  TRIAD_DEVICE void sum_by_offset(block const& b, own_tile<T> const& x, int r, index_t i, index_t begin, T shrink,
+  /// where begin = 0. i: the query of the warp's kept row r, of which x is; a sync() ago x was written.
+  TRIAD_DEVICE void sum_by_offset(block const& b, kept_tile<T> const& x, int r, int i, int begin, T shrink,
                                   matrix<T> to) const {
-    T const* const row = x[b.row() * attention_each + r];
+    T const* const row = x[b.row() * attention_warp_rows + r];
     index_t const reach = rule.options.reach, place = i + keys - queries, j = begin + b.lane();
     T const before = warp_sum(b, j <= place - reach ? row[b.lane()] : T(0)),
             after = warp_sum(b, j >= place + reach ? row[b.lane()] : T(0));
@@ -111,43 +172,95 @@ struct attention_place {
     });
   }
 
-  /// tile(r, lane) = m(first row + r, the head's column e + lane), zero beyond `rows` rows and the head.
+  /// Starts tile(r, c) = m(first row + r, the head's column e + c), c = 0 .. 32; zero beyond `rows` rows and the head.
   template <int Rows>
-  TRIAD_DEVICE void stage(block const& b, T (&tile)[Rows][warp + 1], matrix<T const> m, index_t first_row, index_t rows,
-                          index_t e) const {
-    index_t const column = head * rule.width + e + b.lane();
-    for (int r = b.row(); r < Rows; r += attention_warps)
-      tile[r][b.lane()] = r < rows && e + b.lane() < rule.width ? m(first_row + r, column) : T(0);
+  TRIAD_DEVICE void stage(block const& b, T (&tile)[Rows][attention_stride], matrix<T const> const& m,
+                          index_t first_row, int rows, int e) const {
+    T const* const from = m.data_handle() + first_row * m.stride(0) + (head * rule.width + e) * m.stride(1);
+    if (rule.fours) {
+      constexpr int together = 16 / sizeof(T), step = attention_warps * 4;
+      int const c = b.thread() % 8 * 4, down = b.thread() / 8;
+      bool const live = e + c < rule.width;
+      TRIAD_UNROLL
+      for (int k = 0; k < Rows; k += step) {
+        bool const inside = live && down + k < rows;
+        T const* const row = inside ? from + (down + k) * m.stride(0) + c : from;
+        TRIAD_UNROLL
+        for (int part = 0; part < 4; part += together) b.start_copy<16>(&tile[down + k][c + part], row + part, inside);
+      }
+    } else {
+      bool const live = e + b.lane() < rule.width;
+      TRIAD_NO_UNROLL
+      for (int r = b.row(); r < Rows; r += attention_warps) {
+        bool const inside = live && r < rows;
+        b.start_copy<sizeof(T)>(&tile[r][b.lane()], inside ? from + r * m.stride(0) + b.lane() * m.stride(1) : from,
+                                inside);
+      }
+    }
   }
-  /// f(column of the matrix) for the columns of a lane.
+  /// Every thread sees the tiles that were begun.
+  TRIAD_DEVICE void finish_staging(block const& b) const {
+    b.end_copies();
+    b.wait_for_copies<0>();
+    b.sync();
+  }
+
+  /// f(piece, its first column in the head) for the pieces of this block that the head has.
+  template <class F>
+  TRIAD_DEVICE void each_piece(F&& f) const {
+    TRIAD_UNROLL
+    for (int k = 0; k < attention_pieces; ++k)
+      if (int const e = first_column + k * warp; e < rule.width) f(k, e);
+  }
+  /// f(piece, column of the matrix) for the columns of a lane that this block has.
   template <class F>
   TRIAD_DEVICE void each_own_column(block const& b, F&& f) const {
-    for (index_t e = b.lane(); e < rule.width; e += warp) f(head * rule.width + e);
+    each_piece([&](int k, int e) {
+      if (e + b.lane() < rule.width) f(k, head * rule.width + e + b.lane());
+    });
+  }
+  /// f(column of the matrix) for those that it has in the head.
+  template <class F>
+  TRIAD_DEVICE void each_column(block const& b, F&& f) const {
+    TRIAD_NO_UNROLL
+    for (int e = b.lane(); e < rule.width; e += warp) f(head * rule.width + e);
   }
 };
 
-/// sum[r] += own row r of the warp . other row of the lane, over 32 columns.
+/// sum[r] += kept row r of the warp . passing row of the lane, over 32 columns.
 template <class T>
-TRIAD_DEVICE void add_dots(block const& b, own_tile<T> const& own, other_tile<T> const& other,
-                           T (&sum)[attention_each]) {
-  for (int k = 0; k < warp; ++k) {
-    T const y = other[b.lane()][k];
+TRIAD_DEVICE void add_dots(block const& b, kept_tile<T> const& kept, passing_tile<T> const& passing,
+                           T (&sum)[attention_warp_rows]) {
+  TRIAD_UNROLL_TWICE
+  for (int k = 0; k < warp; k += 4) {
+    auto const y = four_at(&passing[b.lane()][k]);
     TRIAD_UNROLL
-    for (int r = 0; r < attention_each; ++r) sum[r] += own[b.row() * attention_each + r][k] * y;
+    for (int r = 0; r < attention_warp_rows; ++r) {
+      auto const x = four_at(&kept[b.row() * attention_warp_rows + r][k]);
+      TRIAD_UNROLL
+      for (int e = 0; e < 4; ++e) sum[r] += x.at[e] * y.at[e];
+    }
   }
 }
 
-/// sum over the 32 other rows of weight(r, row) other(row, lane).
+/// sum[r] = the sum over the 32 passing rows of weight(kept row r of the warp, row) passing(row, lane).
 template <class T>
-TRIAD_DEVICE T weighted(block const& b, own_tile<T> const& weight, other_tile<T> const& other, int r) {
-  T sum = 0;
-  for (int k = 0; k < warp; ++k) sum += weight[b.row() * attention_each + r][k] * other[k][b.lane()];
-  return sum;
-}
-
-/// Blocks for the rows of every sequence, were they all as long as the longest.
-inline index_t attention_blocks(sequence_batch const& s, index_t heads) {
-  return s.count * heads * blocks_for(s.longest, attention_own);
+TRIAD_DEVICE void weigh(block const& b, kept_tile<T> const& weight, passing_tile<T> const& passing,
+                        T (&sum)[attention_warp_rows]) {
+  TRIAD_UNROLL
+  for (int r = 0; r < attention_warp_rows; ++r) sum[r] = 0;
+  TRIAD_UNROLL_TWICE
+  for (int k = 0; k < warp; k += 4) {
+    T y[4];
+    TRIAD_UNROLL
+    for (int e = 0; e < 4; ++e) y[e] = passing[k + e][b.lane()];
+    TRIAD_UNROLL
+    for (int r = 0; r < attention_warp_rows; ++r) {
+      auto const w = four_at(&weight[b.row() * attention_warp_rows + r][k]);
+      TRIAD_UNROLL
+      for (int e = 0; e < 4; ++e) sum[r] += w.at[e] * y[e];
+    }
+  }
 }
 
 }  // namespace detail

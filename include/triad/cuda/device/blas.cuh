@@ -21,6 +21,7 @@ inline void check(cublasStatus_t status, char const* doing, char const* file = _
 /// Of the factors of products and scores in float32; sums are float32 always.  double is computed in double.
 enum class arithmetic {
   float32,  // exact factors: relative error about 1e-7 of each product
+  tf32x3,   // 10 bits and the next 10, three products: about 3e-7
   tf32,     // 10 bits: about 5e-4
   bf16,     // 7 bits: about 4e-3
 };
@@ -95,6 +96,7 @@ cublasComputeType_t compute_type(arithmetic how) {
       return CUBLAS_COMPUTE_32F_FAST_TF32;
     case arithmetic::bf16:
       return CUBLAS_COMPUTE_32F_FAST_16BF;
+    case arithmetic::tf32x3:  // cuBLAS has no such way: cuda/matmul.cuh makes it of products in tf32
     case arithmetic::float32:
       break;
   }

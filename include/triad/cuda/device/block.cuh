@@ -41,6 +41,8 @@ inline constexpr int warp = 32;
 
 #define TRIAD_DEVICE __device__ __forceinline__
 #define TRIAD_UNROLL _Pragma("unroll")
+#define TRIAD_UNROLL_TWICE _Pragma("unroll 2")  // not more, where more would take registers from sums
+#define TRIAD_NO_UNROLL _Pragma("unroll 1")
 
 namespace triad::cuda {
 
@@ -74,6 +76,13 @@ class block {
     return __shfl_xor_sync(0xffffffffu, value, mask);
   }
   TRIAD_DEVICE unsigned ballot(bool yes) const { return __ballot_sync(0xffffffffu, yes); }
+
+  /// The same number, of which the compiler does not know that: what is made of it in a loop is made each time, where
+  /// keeping it would take registers from sums.
+  TRIAD_DEVICE int again(int number) const {
+    asm volatile("" : "+r"(number));
+    return number;
+  }
 
   /// Starts a copy of 4, 8 or 16 bytes, on which both begin, from device memory to shared memory.  Not inside: zeros,
   /// and nothing is read.

@@ -6,6 +6,7 @@
 
 #include "triad/cuda/backend.cuh"
 #include "triad/cuda/device/block.cuh"
+#include "triad/cuda/device/nvtx.cuh"
 
 namespace triad::cuda {
 
@@ -19,7 +20,9 @@ constexpr std::size_t shared_bytes() {
 }
 }  // namespace detail
 
-/// Runs kernel(block, arguments...) in every thread of `blocks` blocks; nothing for none.  Returns at once.
+/// Runs kernel(block, arguments...) in every thread of `blocks` blocks; nothing for none.  Returns at once.  A launch
+/// that fails throws a device_error with the kernel's name.  What goes wrong while the kernel runs shows in a later
+/// call, unless CUDA_LAUNCH_BLOCKING=1 is in the environment.  Profilers see the name as a range (nvtx.cuh).
 template <class Kernel, class... A>
 void launch(backend const& ex, Kernel const& kernel, index_t blocks, A const&... arguments) {
   static_assert(Kernel::threads > 0 && Kernel::threads <= 1024 && Kernel::threads % warp == 0,
@@ -29,6 +32,7 @@ void launch(backend const& ex, Kernel const& kernel, index_t blocks, A const&...
   TRIAD_EXPECTS(blocks >= 0 && blocks <= 0x7fffffff, "cuda::launch: a grid has at most 2^31 - 1 blocks");
   if (blocks == 0) return;
   check(cudaSetDevice(ex.device()), "choosing a device");
+  named_range const range(Kernel::name);
   auto const status =
       detail::start(ex.stream(), kernel, static_cast<unsigned>(blocks), detail::shared_bytes<Kernel>(), arguments...);
   if (status != cudaSuccess) check(status, (std::string("launching ") + Kernel::name).c_str());

@@ -19,7 +19,7 @@ namespace triad::cuda {
 
 /// The recordings of one stream.  Work is recorded when its key is seen the second time, since most of what runs once
 /// never runs again.  `most` keys are remembered; a further one takes the place of the one that was not used for the
-/// longest time.
+/// longest time.  Padded batches (batches/padding.hpp) of one training have some ten to forty shapes.
 class recordings {
  public:
   recordings() = default;

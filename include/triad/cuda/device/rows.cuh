@@ -134,4 +134,19 @@ TRIAD_DEVICE index_t last_begun(block const& b, vec<index_t const> first, index_
   return low;
 }
 
+/// The first place in [low, high) for which ahead(place) does not hold, or high; it holds for those before and for none
+/// behind.  By a whole warp, 32 places at a time.
+template <class Ahead>
+TRIAD_DEVICE index_t first_not(block const& b, index_t low, index_t high, Ahead const& ahead) {
+  while (low < high) {
+    index_t const step = (high - low + warp - 1) / warp, at = low + b.lane() * step;
+    int const places = ::cuda::std::popcount(b.ballot(at < high && ahead(at)));  // they are the first lanes
+    if (places == 0) return low;
+    index_t const next = low + places * step;
+    low = next - step + 1;
+    high = next < high ? next : high;
+  }
+  return low;
+}
+
 }  // namespace triad::cuda

@@ -4,8 +4,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace triad::cuda {
 
@@ -20,6 +22,24 @@ namespace detail {
   throw device_error(std::string(library) + ", while " + doing + ": " + answer + " (" + file + ":" +
                      std::to_string(line) + ")");
 }
+
+/// Whether it is a running kernel that does such a thing: any later call may answer it.
+inline bool is_of_a_kernel(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+      return true;
+    default:
+      return false;
+  }
+}
 }  // namespace detail
 
 /// `doing` completes "while ...": "copying to the device".  The place is the caller's; clang 14 has no
@@ -28,8 +48,12 @@ inline void check(cudaError_t status, char const* doing, char const* file = __bu
                   int line = __builtin_LINE()) {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();  // taken, or the next launch, which asks for it, would be blamed
-  detail::failed("CUDA", doing, std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")", file,
-                 line);
+  auto answer = std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
+  char const* const blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+  if (detail::is_of_a_kernel(status) && (blocking == nullptr || std::string_view(blocking) != "1"))
+    answer +=
+        "; a kernel that was launched earlier may have done it: with CUDA_LAUNCH_BLOCKING=1 set, its launch says so";
+  detail::failed("CUDA", doing, answer, file, line);
 }
 
 }  // namespace triad::cuda

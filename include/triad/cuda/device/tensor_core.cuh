@@ -4,7 +4,8 @@
 // Lane t has the sums of rows t / 4 (twice) and t / 4 + 8 (twice), columns 2 (t % 4) and the next; of the left factor
 // rows t / 4 (top) and t / 4 + 8 (bottom), of the right one column t / 4.  Four terms of each: t % 4 + 4 e of the
 // sixteen, e = 0 .. 3.  Any numbering of terms would do that is the same on both sides; in this one the lanes of a warp
-// read shared memory without meeting in a bank.
+// read a factor whose terms lie side by side, in rows 4 words longer than a multiple of 32, without meeting in a bank.
+// Where terms lie one below the other (dq and dk in triangle/backward.cuh), two lanes meet.
 #pragma once
 
 #include "triad/cuda/device/block.cuh"
@@ -21,6 +22,8 @@ TRIAD_DEVICE unsigned tf32(float x) {
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
   return bits;
 }
+/// What tf32() leaves of x, which float32 has exactly.
+TRIAD_DEVICE float rest_of(float x, unsigned bits) { return x - __uint_as_float(bits); }
 /// The nearest numbers of bf16's 7 bits, ties to even.
 TRIAD_DEVICE unsigned bf16(float low, float high) {
   unsigned bits;
@@ -28,19 +31,47 @@ TRIAD_DEVICE unsigned bf16(float low, float high) {
   return bits;
 }
 
-// A whole warp multiplies, so neither may be moved to where a lane needs its sums: volatile.
+// A whole warp multiplies, so none may be moved to where a lane needs its sums: volatile.
+
+/// sum += the products of eight terms, of the left factor {top, bottom, top, bottom} and of the right one.
+TRIAD_DEVICE void add_eight_products(float (&sum)[4], unsigned const (&left)[4], unsigned const (&right)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
+}
 
 /// sum += the products of sixteen terms, of factors rounded to tf32.
 TRIAD_DEVICE void add_tf32_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4],
                                     float const (&right)[4]) {
   TRIAD_UNROLL
   for (int e = 0; e < 4; e += 2)
-    asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
-        "%3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(tf32(top[e])), "r"(tf32(bottom[e])), "r"(tf32(top[e + 1])), "r"(tf32(bottom[e + 1])), "r"(tf32(right[e])),
-          "r"(tf32(right[e + 1])));
+    add_eight_products(sum, {tf32(top[e]), tf32(bottom[e]), tf32(top[e + 1]), tf32(bottom[e + 1])},
+                       {tf32(right[e]), tf32(right[e + 1])});
+}
+
+/// The same of factors in two parts, rounded to tf32 each: low high, high low, high high.
+TRIAD_DEVICE void add_split_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4],
+                                     float const (&right)[4]) {
+  TRIAD_UNROLL
+  for (int e = 0; e < 4; e += 2) {
+    float const x[4] = {top[e], bottom[e], top[e + 1], bottom[e + 1]}, y[2] = {right[e], right[e + 1]};
+    unsigned high_x[4], low_x[4], high_y[2], low_y[2];
+    TRIAD_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      high_x[k] = tf32(x[k]);
+      low_x[k] = tf32(rest_of(x[k], high_x[k]));
+    }
+    TRIAD_UNROLL
+    for (int k = 0; k < 2; ++k) {
+      high_y[k] = tf32(y[k]);
+      low_y[k] = tf32(rest_of(y[k], high_y[k]));
+    }
+    add_eight_products(sum, low_x, high_y);
+    add_eight_products(sum, high_x, low_y);
+    add_eight_products(sum, high_x, high_y);
+  }
 }
 
 /// The same, rounded to bf16.

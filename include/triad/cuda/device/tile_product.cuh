@@ -5,6 +5,15 @@
 //
 // Factors are rounded to what `arithmetic` says, so that their products are exact in float32, and the two ways differ
 // in the order of float32 sums alone.  A host compiler has the plain one only.
+//
+// tf32x3: x = high + low and a rest of 2^-22 of x, both of tf32's 10 bits; a b is low high + high low + high high, the
+// small ones first.  What an infinite factor makes is NaN: its low part is.
+//
+//   lane t has of each 16 by 8 tile of the sum      column 0, 1    2, 3    4, 5    6, 7
+//                                     row 0, 8       t = 0           1       2       3
+//                                         1, 9           4           5       6       7
+//                                         ...
+//                                         7, 15         28          29      30      31
 #pragma once
 
 #include <cstdint>
@@ -19,15 +28,32 @@
 
 namespace triad::cuda {
 
-/// To the nearest number with 10 bits (tf32; ties away from zero) or 7 bits (bf16; ties to even); a NaN stays one.
+/// To the nearest number with 10 bits (tf32; ties away from zero), 10 and the next 10 (tf32x3) or 7 bits (bf16; ties to
+/// even); a NaN stays one.
 TRIAD_HOST_DEVICE inline float rounded(arithmetic how, float x) {
   auto bits = ::cuda::std::bit_cast<std::uint32_t>(x);
   if (how == arithmetic::float32 || x != x) return x;
+  if (how == arithmetic::tf32x3) {
+    float const high = rounded(arithmetic::tf32, x);
+    return high + rounded(arithmetic::tf32, x - high);
+  }
   if (how == arithmetic::tf32)
     bits = (bits + 0x1000u) & 0xffffe000u;
   else
     bits = (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
   return ::cuda::std::bit_cast<float>(bits);
+}
+
+/// x y as the products of rounded factors that it is made of, without what comes of the two low parts of tf32x3.
+template <arithmetic Factors>
+TRIAD_HOST_DEVICE float add_rounded(float x, float y, float sum) {
+  if constexpr (Factors == arithmetic::tf32x3) {
+    float const high_x = rounded(arithmetic::tf32, x), low_x = rounded(arithmetic::tf32, x - high_x),
+                high_y = rounded(arithmetic::tf32, y), low_y = rounded(arithmetic::tf32, y - high_y);
+    return sum + low_x * high_y + high_x * low_y + high_x * high_y;
+  } else {
+    return sum + rounded(Factors, x) * rounded(Factors, y);
+  }
 }
 
 /// The number of terms of a product, with zeros to a whole number of steps.
@@ -46,9 +72,9 @@ struct tile_lane {
 
 /// sum[t] = {(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)} of columns 8 t .. 8 t + 8, by
 /// all lanes of a warp.  left(i, k) and right(k, j) read the factors.
-template <product_path Path, int Tiles, class A, class B>
-TRIAD_DEVICE void add_tile_product([[maybe_unused]] arithmetic how, tile_lane at, int depth, A const& left,
-                                   B const& right, float (&sum)[Tiles][4]) {
+template <product_path Path, arithmetic Factors, int Tiles, class A, class B>
+TRIAD_DEVICE void add_tile_product(tile_lane at, int depth, A const& left, B const& right, float (&sum)[Tiles][4]) {
+  static_assert(Factors != arithmetic::float32, "triad: a product of tiles is of rounded factors");
 #if defined(__CUDACC__)
   if constexpr (Path == product_path::tensor_cores) {
     int const g = at.lane / 4, t = at.lane % 4;
@@ -64,7 +90,9 @@ TRIAD_DEVICE void add_tile_product([[maybe_unused]] arithmetic how, tile_lane at
         float beside[4];
         TRIAD_UNROLL
         for (int e = 0; e < 4; ++e) beside[e] = right(k + 4 * e, 8 * tile + g);
-        if (how == arithmetic::tf32)
+        if constexpr (Factors == arithmetic::tf32x3)
+          add_split_products(sum[tile], top, bottom, beside);
+        else if constexpr (Factors == arithmetic::tf32)
           add_tf32_products(sum[tile], top, bottom, beside);
         else
           add_bf16_products(sum[tile], top, bottom, beside);
@@ -79,7 +107,7 @@ TRIAD_DEVICE void add_tile_product([[maybe_unused]] arithmetic how, tile_lane at
         int const j = 8 * tile + at.column();
         TRIAD_UNROLL
         for (int e = 0; e < 4; ++e)
-          sum[tile][e] += rounded(how, left(at.row() + e / 2 * 8, k)) * rounded(how, right(k, j + e % 2));
+          sum[tile][e] = add_rounded<Factors>(left(at.row() + e / 2 * 8, k), right(k, j + e % 2), sum[tile][e]);
       }
     }
   }

@@ -8,6 +8,8 @@
 //       the other half          dv2(l, j) += w do * v1(i, l),   dk(l, j) += ds q(i, l)
 //                               from this block's rows of dv2 and dk, and back
 //
+// With both ablations nothing is summed over rows: half of the threads has dv1, the other half dq.
+//
 // Everything that a block writes is complete from its own l, so nothing is added by two blocks and the order of every
 // sum is fixed.  The two halves form w do twice, 9 multiplications and additions an element instead of 8, which saves
 // the sums that one half would have to keep in shared memory.  A key of its own, k(i, j), is not owned by l:
@@ -18,34 +20,80 @@
 //
 // Where the policy is not exact float32, dq and dk are products of tiles of all warps: 16 (i) by 16 (j) by the
 // channels, for each l.
+//
+// Threads and elements, for float and 64 columns of a head: tile_i = tile_j = 16, tile_l = 4, 256 threads.
+//
+//   bit of threadIdx.x     7     6     5      4     3     2      1     0
+//   weights                i/4   i/2   j/4    j/2   l/2   i      j     l    and i + 8, j + 8: 2 by 2 of one l
+//   rows                   0     i/8   c/32   l/2   c/8   c/16   c/4   l    8 i and 4 c of one l, over all j
+//   columns                1     j/8   c/32   l/2   c/8   c/16   c/4   l    8 j and 4 c of one l, over all i
+//
+//   rows, the first warp: dv1 and dq of 8 i, 4 l and 32 c
+//
+//              c = 0 .. 3   4 .. 7   8 .. 11   12 .. 15   16 .. 19   20 .. 23   24 .. 27   28 .. 31
+//     l = 0         t = 0        2         8         10          4          6         12         14
+//         1             1        3         9         11          5          7         13         15
+//         2            16       18   ...
+//         3            17       19
+//
+// Banks: how many different words the threads that are served together (32 at 4 bytes each, 16 at 8, 8 at 16) ask of
+// the busiest bank of shared memory, at worst; 1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
+// Rows have 4 words more than their columns; a plane of rows is 8 or 16 words longer, so that neighbouring l, or i,
+// begin in other banks than neighbouring rows.
+//
+//   columns of a head                                      16   32   64  128   16   32   64   64   64   64
+//   weights: do(i, j)                                       1    1    1    1    2    2    2    1    1    1
+//   weights: q(i, l)                                        1    1    1    1    2    1    1    1    1    -
+//   weights: v1(i, l)                                       1    1    1    1    2    1    1    1    1    1
+//   weights: k(l, j)                                        1    1    1    1    2    1    1    1    -    -
+//   weights: v2(l, j)                                       1    1    1    1    2    1    1    -    1    1
+//   weights: w and ds, stored                               2    2    2    2    2    2    2    2    2    2
+//   weights: m, 1/z and delta (i, j)                        1    1    1    1    1    1    1    1    1    1
+//   rows: do(i, j)                                          1    1    1    1    1    2    2    1    1    1
+//   rows: w and ds (i, l, j)                                1    1    1    1    1    1    1    1    1    1
+//   rows: v2(l, j) and k(l, j)                              1    1    1    1    2    2    2    -    1    1
+//   columns: do(i, j)                                       1    1    1    1    1    2    2    1    1    1
+//   columns: w and ds (i, l, j)                             1    1    1    1    1    1    1    1    1    1
+//   columns: v1(i, l) and q(i, l)                           1    1    1    1    2    2    2    1    1    1
+//   weights: k(i, j)                                        -    -    -    -    -    -    -    -    1    -
+//   dq: ds (i, l, j)                                        -    -    -    -    -    -    -    -    -    1
+//   dq: k(l, j)                                             -    -    -    -    -    -    -    -    -    2
+//   dk: ds (i, l, j)                                        -    -    -    -    -    -    -    -    -    2
+//   dk: q(i, l)                                             -    -    -    -    -    -    -    -    -    2
+//
+//   The first four are float, the next three double, the last three float: without v2, with a key of its own for each
+//   edge, and with dq and dk that are products of tiles, which read ds and q, k by columns, where two threads meet.
 #pragma once
 
 #include "triad/cuda/triangle/tile.cuh"
 
 namespace triad::cuda::triangles {
 
-template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact>
-struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
-  using base = backward_tile<T, Width, OwnKey, RightValue, Path>;
+template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact,
+          arithmetic Factors = arithmetic::float32>
+struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Factors> {
+  using base = backward_tile<T, Width, OwnKey, RightValue, Path, Factors>;
   using shared = typename base::shared;
   static constexpr char const* name = "triangle backward";
-  static constexpr int threads = base::threads, tile = base::tile, middle_nodes = base::middle_nodes,
+  static constexpr int threads = base::threads, tile_i = base::tile_i, tile_j = base::tile_j, tile_l = base::tile_l,
                        stride = base::stride, quads = Width / 4;
   static constexpr int weight_stride = base::weight_stride;
   static constexpr bool of_tiles = base::of_tiles, sums_value = RightValue,
-                        sums_key = !OwnKey && !of_tiles;                 // the other half of the threads
-  static constexpr int own = tile * middle_nodes * quads * 2 / threads;  // rows i or columns j of a thread
-  static_assert(own % 4 == 0 && tile % own == 0 && middle_nodes * quads * (tile / own) == threads / 2,
+                        sums_key = !OwnKey && !of_tiles;      // the other half of the threads
+  static constexpr bool shares_rows = OwnKey && !RightValue;  // the other half has nothing of its own, and takes dq
+  static_assert(tile_i == tile_j, "triad: the triangle's backward kernel has as many columns in a tile as rows");
+  static constexpr int thread_ij = tile_i * tile_l * quads * 2 / threads;  // rows i or columns j of a thread
+  static_assert(thread_ij % 4 == 0 && tile_i % thread_ij == 0 && tile_l * quads * (tile_i / thread_ij) == threads / 2,
                 "triad: half of the threads of the triangle's backward kernel own the rows of a tile, 4 or 8 each");
-  static_assert(own <= 8, "triad: a thread of the triangle's backward kernel has at most 64 accumulators in registers");
+  static_assert(thread_ij <= 8,
+                "triad: a thread of the triangle's backward kernel has at most 64 accumulators in registers");
 
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t blocks_of_l, columns<T const> d_o,
                                statistics_views<T> statistics, gradients<T> dx) const {
     auto& s = b.shared<shared>();
-    index_t where = b.index();
-    int const l0 = digit(where, blocks_of_l) * middle_nodes;
-    index_t const head = digit(where, p.heads);
-    one_head<T> const at(p, where, head);
+    auto const [l_tile, head, graph] = coordinates(b.index(), blocks_of_l, p.heads);
+    int const l0 = static_cast<int>(l_tile) * tile_l;
+    one_head<T> const at(p, graph, static_cast<int>(head));
     int const n = at.n, width = p.width;
     if (n <= whole_graph || l0 >= n) return;  // the whole block
 
@@ -53,19 +101,20 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
     columns<T> const dq = at.part(dx.query), dk = at.part(dx.key), dv1 = at.part(dx.left), dv2 = at.part(dx.right);
     place const mine(b.thread() % (threads / 2));
     bool const of_rows = b.thread() < threads / 2, live = mine.c < width && l0 + mine.l < n;
-    quad<T> value[own], score[own];  // sums of w do * v and of ds k or ds q
-    for (int i0 = 0; i0 < n; i0 += tile) {
+    quad<T> value[thread_ij], score[thread_ij];  // sums of w do * v and of ds k or ds q
+    for (int i0 = 0; i0 < n; i0 += tile_i) {
       clear(value, score);
       [[maybe_unused]] tile_sums dq_sums{};  // ds k, where it is a product of tiles
       int const first_column = first_tile(at, l0, i0);
-      for (int j0 = first_column; j0 < n; j0 += tile) {
+      for (int j0 = first_column; j0 < n; j0 += tile_j) {
         bool const more = i0 > first_tile(at, l0, j0);  // rows before these had something for dk and dv2
         b.sync();
         if (j0 == first_column) base::copy_left(b, s, at, i0, l0);
         base::copy_right(b, s, at, l0, j0);
         base::copy_pairs(b, s, at, gradient, statistics, i0, j0);
         b.end_copies();
-        if (live && !of_rows) resume(at, l0 + mine.l, j0 + mine.first, mine.c, more, dv2, dk, value, score);
+        if constexpr (!shares_rows)
+          if (live && !of_rows) resume(at, l0 + mine.l, j0 + mine.first, mine.c, more, dv2, dk, value, score);
         b.wait_for_copies<0>();
         b.sync();
         if constexpr (of_tiles) {
@@ -76,11 +125,13 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
         b.sync();
         if constexpr (of_tiles) score_gradients(b, s, p, at, l0, j0, more, dk, dq_sums);
         if (live && of_rows) {
-          accumulate<true>(s, mine, n - j0 < tile ? n - j0 : tile, value, score);
+          accumulate<true, true, !shares_rows>(s, mine, n - j0 < tile_j ? n - j0 : tile_j, value, score);
+        } else if (live && shares_rows) {
+          accumulate<true, false, true>(s, mine, n - j0 < tile_j ? n - j0 : tile_j, score, value);
         } else if (live && (sums_value || sums_key)) {
-          accumulate<false>(s, mine, n - i0 < tile ? n - i0 : tile, value, score);
+          accumulate<false, sums_value, sums_key>(s, mine, n - i0 < tile_i ? n - i0 : tile_i, value, score);
           TRIAD_UNROLL
-          for (int r = 0; r < own; ++r) {
+          for (int r = 0; r < thread_ij; ++r) {
             int const row = at.edge(l0 + mine.l, j0 + mine.first + r);
             if (row < 0) continue;
             if constexpr (sums_value) dv2.store(row, mine.c, width, value[r]);
@@ -89,44 +140,42 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
         }
       }
       if constexpr (of_tiles) store_queries(b, at, i0, l0, width, dq, dq_sums);
-      if (!live || !of_rows) continue;
+      if (!live || !(of_rows || shares_rows)) continue;
       TRIAD_UNROLL
-      for (int r = 0; r < own; ++r) {
+      for (int r = 0; r < thread_ij; ++r) {
         int const row = at.edge(i0 + mine.first + r, l0 + mine.l);
         if (row < 0) continue;
-        dv1.store(row, mine.c, width, value[r]);
-        if constexpr (!of_tiles) dq.store(row, mine.c, width, score[r]);
+        (of_rows ? dv1 : dq).store(row, mine.c, width, value[r]);
+        if constexpr (!of_tiles && !shares_rows) dq.store(row, mine.c, width, score[r]);
       }
     }
   }
+
+  /// What a thread of either half owns: thread_ij rows i or columns j from `first`, one l, four channels.  Public,
+  /// since a test counts the banks that threads meet in.
+  struct place {
+    int c, l, first;
+    TRIAD_DEVICE explicit place(int thread) {  // neighbours read the same do, and the next but one the same weights
+      constexpr int near = quads < 8 ? 1 : 2, far = quads < 8 ? 1 : quads / 8;
+      auto const [l0, c0, c2, c1, l1, c3, group] = coordinates(thread, 2, 2, 2, near, tile_l / 2, far);
+      c = 4 * (c0 + 2 * c1 + 2 * near * c2 + 8 * c3);
+      l = l0 + 2 * l1;
+      first = thread_ij * group;
+    }
+  };
 
  private:
   /// Where the first tile begins that has an edge to which some l from l0 on is open, of those beside the tile from
   /// `begin` on.
   TRIAD_DEVICE static int first_tile(one_head<T> const& at, int l0, int begin) {
-    return at.begin(l0, begin + tile - 1) / tile * tile;
+    return at.begin(l0, begin + tile_i - 1) / tile_i * tile_i;
   }
-
-  /// What a thread of either half owns: `own` rows i or columns j from `first`, one l, four channels.
-  struct place {
-    int c, l, first;
-    TRIAD_DEVICE explicit place(int t) {  // neighbours read the same do, and the next but one the same weights
-      l = digit(t, 2);
-      c = digit(t, 2);
-      c += (quads < 8 ? 2 : 4) * digit(t, 2);
-      if (quads >= 8) c += 2 * digit(t, 2);
-      l += 2 * digit(t, middle_nodes / 2);
-      if (quads >= 8) c += 8 * digit(t, quads / 8);
-      c *= 4;
-      first = own * t;
-    }
-  };
 
   /// Of rows: the sums over columns j; else of columns: the sums over rows i.  `count` of them are inside the graph; up
   /// to three more are zeros.
-  template <bool OfRows>
-  TRIAD_DEVICE static void accumulate(shared const& s, place const& at, int count, quad<T> (&value)[own],
-                                      quad<T> (&score)[own]) {
+  template <bool OfRows, bool Values, bool Scores>
+  TRIAD_DEVICE static void accumulate(shared const& s, place const& at, int count, quad<T> (&value)[thread_ij],
+                                      quad<T> (&score)[thread_ij]) {
     auto const other_value = [&](int o) {
       if constexpr (!RightValue)
         return quad<T>{};
@@ -139,14 +188,14 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
       return OfRows ? quad_at(&x[at.first + r][o * stride + at.c]) : quad_at(&x[o][(at.first + r) * stride + at.c]);
     };
     for (int o = 0; o < count; o += 4) {
-      T w[own][4];
-      if constexpr (OfRows || RightValue) {
+      T w[thread_ij][4];
+      if constexpr (Values) {
         weights_of<OfRows>(s.w[at.l], at.first, o, w);
         TRIAD_UNROLL
         for (int e = 0; e < 4; ++e) {
           quad<T> const v = other_value(o + e);
           TRIAD_UNROLL
-          for (int r = 0; r < own; ++r) {
+          for (int r = 0; r < thread_ij; ++r) {
             if constexpr (RightValue)
               add(value[r], w[r][e], pair_at(s.d_o, r, o + e), v);
             else
@@ -154,28 +203,28 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
           }
         }
       }
-      if constexpr (!of_tiles && (OfRows || !OwnKey)) {
+      if constexpr (Scores && !of_tiles) {
         weights_of<OfRows>(s.ds[at.l], at.first, o, w);
         TRIAD_UNROLL
         for (int e = 0; e < 4; ++e) {
           if constexpr (OwnKey) {
             TRIAD_UNROLL
-            for (int r = 0; r < own; ++r) add(score[r], w[r][e], pair_at(s.own, r, o + e));
+            for (int r = 0; r < thread_ij; ++r) add(score[r], w[r][e], pair_at(s.own_key, r, o + e));
           } else {
             quad<T> const x =
                 quad_at(OfRows ? &s.key[at.l][(o + e) * stride + at.c] : &s.query[at.l][(o + e) * stride + at.c]);
             TRIAD_UNROLL
-            for (int r = 0; r < own; ++r) add(score[r], w[r][e], x);
+            for (int r = 0; r < thread_ij; ++r) add(score[r], w[r][e], x);
           }
         }
       }
     }
   }
-  /// w[r][e] of own r and other o + e.
+  /// w[r][e] of row or column first + r and the other o + e.
   template <bool OfRows>
-  TRIAD_DEVICE static void weights_of(T const* from, int first, int o, T (&w)[own][4]) {
+  TRIAD_DEVICE static void weights_of(T const* from, int first, int o, T (&w)[thread_ij][4]) {
     TRIAD_UNROLL
-    for (int r = 0; r < own; r += OfRows ? 1 : 4) {
+    for (int r = 0; r < thread_ij; r += OfRows ? 1 : 4) {
       if constexpr (OfRows) {
         quad<T> const x = quad_at(from + (first + r) * weight_stride + o);
         TRIAD_UNROLL
@@ -193,10 +242,10 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
 
   // Products of tiles: a warp has all 16 rows i, or columns j, of 8 channels of one l at a time, `tiles` times 8 of
   // them side by side.
-  static constexpr int warps = threads / warp, all_tiles = middle_nodes * Width / 8;
+  static constexpr int warps = threads / warp, all_tiles = tile_l * Width / 8;
   static constexpr int tiles = all_tiles / warps < Width / 8 ? all_tiles / warps : Width / 8,
                        groups = all_tiles / warps / tiles;
-  static_assert(!of_tiles || (tile == 16 && groups * tiles * warps == all_tiles));
+  static_assert(!of_tiles || (tile_i == 16 && groups * tiles * warps == all_tiles));
   struct tile_sums {
     T at[groups][tiles][4];
   };
@@ -215,12 +264,12 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
                                            int l0, int j0, bool more, columns<T> const& dk, tile_sums& of_queries) {
     tile_lane const lane(b);
     each_group(b, p.width, [&](int group, int l, int c) {
-      add_tile_product<Path, tiles>(
-          p.factors, lane, tile, [&](int i, int j) { return s.ds[l][i * weight_stride + j]; },
+      add_tile_product<Path, Factors, tiles>(
+          lane, tile_j, [&](int i, int j) { return s.ds[l][i * weight_stride + j]; },
           [&](int j, int e) { return s.key[l][j * stride + c + e]; }, of_queries.at[group]);
       T of_keys[tiles][4] = {};
-      add_tile_product<Path, tiles>(
-          p.factors, lane, tile, [&](int j, int i) { return s.ds[l][i * weight_stride + j]; },
+      add_tile_product<Path, Factors, tiles>(
+          lane, tile_i, [&](int j, int i) { return s.ds[l][i * weight_stride + j]; },
           [&](int i, int e) { return s.query[l][i * stride + c + e]; }, of_keys);
       store_tiles(lane, of_keys, c, p.width, dk, more,
                   [&](int j) { return l0 + l < at.n ? at.edge(l0 + l, j0 + j) : -1; });
@@ -248,16 +297,16 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
     }
   }
 
-  TRIAD_DEVICE static void clear(quad<T> (&value)[own], quad<T> (&score)[own]) {
+  TRIAD_DEVICE static void clear(quad<T> (&value)[thread_ij], quad<T> (&score)[thread_ij]) {
     TRIAD_UNROLL
-    for (int r = 0; r < own; ++r) value[r] = score[r] = quad<T>{};
+    for (int r = 0; r < thread_ij; ++r) value[r] = score[r] = quad<T>{};
   }
   /// What the tiles of rows before this one summed; it arrives while the weights are made.
   TRIAD_DEVICE static void resume(one_head<T> const& at, int l, int j, int c, bool more, columns<T> const& dv2,
-                                  columns<T> const& dk, quad<T> (&value)[own], quad<T> (&score)[own]) {
+                                  columns<T> const& dk, quad<T> (&value)[thread_ij], quad<T> (&score)[thread_ij]) {
     clear(value, score);
     TRIAD_UNROLL
-    for (int r = 0; r < own; ++r) {
+    for (int r = 0; r < thread_ij; ++r) {
       int const row = at.edge(l, j + r);
       if (row < 0 || !more) continue;
       if constexpr (sums_value) value[r] = dv2.load(row, c, at.width);
@@ -267,34 +316,47 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path> {
 };
 
 /// Attention ablation: dk(i, j) = sum_l ds q(i, l); one block owns a tile of (i, j) and passes over l.
+//
+//   float, 64 columns:  bit of threadIdx.x     7     6  5  4    3  2  1  0
+//                                              j/4      i          c/4       4 j and 4 c of one i, over all l
+//
+//   banks, columns of a head                               64
+//   own keys: q(i, l)                                       1
+//   own keys: ds (i, l, j)                                  1
 template <class T, int Width, bool RightValue>
 struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
   using base = backward_tile<T, Width, true, RightValue>;
   using shared = typename base::shared;
   static constexpr char const* name = "triangle backward of own keys";
-  static constexpr int threads = base::threads, tile = base::tile, middle_nodes = base::middle_nodes,
+  static constexpr int threads = base::threads, tile_i = base::tile_i, tile_j = base::tile_j, tile_l = base::tile_l,
                        stride = base::stride, quads = Width / 4;
-  static constexpr int own = tile * tile * quads / threads;  // columns j of a thread
-  static_assert(own >= 1 && own <= 16 && tile % own == 0 && own * threads == tile * tile * quads,
+  static constexpr int thread_j = tile_i * tile_j * quads / threads;  // columns j of a thread
+  static_assert(thread_j >= 1 && thread_j <= 16 && tile_j % thread_j == 0 &&
+                    thread_j * threads == tile_i * tile_j * quads,
                 "triad: a thread of the triangle's kernel for own keys has 1 to 16 columns in registers");
+
+  /// What a thread sums: four channels from c of row i, thread_j columns from j.
+  struct place {
+    int c, i, j;
+    TRIAD_DEVICE explicit place(int thread)
+        : c(4 * (thread % quads)), i(thread / quads % tile_i), j(thread_j * (thread / quads / tile_i)) {}
+  };
 
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t tiles, columns<T const> d_o,
                                statistics_views<T> statistics, columns<T> d_key) const {
     auto& s = b.shared<shared>();
-    index_t where = b.index();
-    int const j0 = digit(where, tiles) * tile, i0 = digit(where, tiles) * tile;
-    index_t const head = digit(where, p.heads);
-    one_head<T> const at(p, where, head);
+    auto const [column_tile, row_tile, head, graph] = coordinates(b.index(), tiles, tiles, p.heads);
+    int const j0 = static_cast<int>(column_tile) * tile_j, i0 = static_cast<int>(row_tile) * tile_i;
+    one_head<T> const at(p, graph, static_cast<int>(head));
     int const n = at.n, width = p.width;
     if (n <= whole_graph || i0 >= n || j0 >= n) return;  // the whole block
 
-    int rest = b.thread();
-    int const c = 4 * digit(rest, quads), i = digit(rest, tile), j = own * rest;
+    auto const [c, i, j] = place(b.thread());
     bool const live = c < width && i0 + i < n && j0 + j < n;
-    quad<T> sum[own] = {};
+    quad<T> sum[thread_j] = {};
     base::copy_pairs(b, s, at, at.part(d_o), statistics, i0, j0);
-    int const end = at.end(i0 + tile - 1, j0 + tile - 1);
-    for (int l0 = 0; l0 < end; l0 += middle_nodes) {
+    int const end = at.end(i0 + tile_i - 1, j0 + tile_j - 1);
+    for (int l0 = 0; l0 < end; l0 += tile_l) {
       base::copy_left(b, s, at, i0, l0);
       base::copy_right(b, s, at, l0, j0);
       b.end_copies();
@@ -303,17 +365,17 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
       base::make_weights(b, s, p, at, i0, l0, j0);
       b.sync();
       if (live)
-        for (int l = 0; l < middle_nodes && l0 + l < end; ++l) {
+        for (int l = 0; l < tile_l && l0 + l < end; ++l) {
           quad<T> const query = quad_at(&s.query[l][i * stride + c]);
           TRIAD_UNROLL
-          for (int r = 0; r < own; ++r) add(sum[r], s.ds[l][i * base::weight_stride + j + r], query);
+          for (int r = 0; r < thread_j; ++r) add(sum[r], s.ds[l][i * base::weight_stride + j + r], query);
         }
       b.sync();
     }
     if (!live) return;
     columns<T> const dk = at.part(d_key);
     TRIAD_UNROLL
-    for (int r = 0; r < own; ++r)
+    for (int r = 0; r < thread_j; ++r)
       if (j0 + j + r < n) dk.store(at.row(i0 + i, j0 + j + r), c, width, sum[r]);
   }
 };

@@ -12,75 +12,73 @@
 //
 // Shared memory serves 16 bytes a thread in 4 cycles of a processor, in which it could start 16 multiplications a
 // thread; half as long where threads whose numbers differ in the lowest or second bit read the same.  So threads have
-// blocks of outputs in registers, and digits of rows and columns alternate in their numbers.
+// blocks of outputs in registers, and the bits of rows and columns alternate in their numbers.
+//
+// Threads and elements, for float and 64 columns of a head: tile_i = tile_j = 16, tile_l = 8, 256 threads.
+//
+//   scores: a warp has one l, its threads rows i, i + 8 and columns j, j + 4, j + 8, j + 12 of p(i, l, j)
+//
+//            j = 0    1    2    3
+//     i = 0  t = 0    2    8   10      bit of threadIdx.x   7  6  5   4     3     2     1    0
+//         1      1    3    9   11                              l      i/4   j/2   i/2   j    i
+//         2      4    6   12   14
+//         3      5    7   13   15      i = 4 .. 7: t + 16
+//
+//   values: a thread has 4 i, 4 j and 4 channels c of o(i, j, c); a warp 8 i, 8 j and 32 c
+//
+//               j = 0 .. 3   4 .. 7
+//     i = 0 .. 3     t = 0        2    bit of threadIdx.x   7     6     5     4  3  2   1     0
+//         4 .. 7         1        3                         j/8   i/8   c/32    c/4     j/4   i/4
+//
+// Banks: how many different words the threads that are served together (32 at 4 bytes each, 16 at 8, 8 at 16) ask of
+// the busiest bank of shared memory, at worst; 1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
+// A row has 4 words more than its columns, so that eight rows of one quad, or eight quads of one row, are in different
+// banks.  In float nobody meets in the inner loops, but for q where keys are own: there neighbours read two l.
+//
+//   columns of a head                                      16   32   64  128   16   32   64   64   64   64
+//   copies of 16 bytes                                      2    1    1    1    2    2    2    1    1    1
+//   copies of 8 bytes                                       3    2    2    2    4    4    4    2    2    2
+//   scores: q(i, l)                                         1    1    1    1    1    1    1    1    2    -
+//   scores: k(l, j)                                         1    1    1    1    1    1    1    1    -    -
+//   scores: stored                                          1    2    1    2    1    1    1    1    2    -
+//   softmax: scores of one l                                1    1    2    2    1    1    1    2    2    2
+//   values: v1(i, l)                                        1    1    1    1    2    2    2    1    1    1
+//   values: v2(l, j)                                        1    1    1    1    2    2    2    -    1    1
+//   values: p(i, l, j)                                      1    1    1    1    2    2    2    1    1    1
+//   scores: k(i, j)                                         -    -    -    -    -    -    -    -    1    -
+//   scores: q(i, l), a product of tiles                     -    -    -    -    -    -    -    -    -    1
+//   scores: k(l, j), a product of tiles                     -    -    -    -    -    -    -    -    -    1
+//   scores: stored by a product of tiles                    -    -    -    -    -    -    -    -    -    2
+//
+//   The first four are float, the next three double, the last three float: without v2, with a key of its own for each
+//   edge, and with scores that are products of tiles.  Copies of 8 bytes are those of float rows that begin on 8 bytes
+//   (heads of 50 columns), and of double rows that begin on 8.
 //
 // The softmax is kept relative to a base that follows the maximum only when that has grown by more than e^8: p stays
 // below 3000, which rounds no worse than below 1, and what was summed is hardly ever scaled again.
 #pragma once
 
-#include "triad/cuda/device/launch.cuh"
-#include "triad/cuda/triangle/parts.cuh"
+#include "triad/cuda/triangle/forward_tile.cuh"
 
 namespace triad::cuda::triangles {
 
-struct forward_shape {
-  int rows, columns;  // of a tile
-  int chunk;          // middle nodes at a time
-  int threads;
-};
-
-/// By the room for columns of a head; a thread has 64 accumulators, so rows * columns * width = 64 * threads.
-template <class T, int Width, bool OwnKey>
-constexpr forward_shape forward_tiles() {
-  if constexpr (sizeof(T) == 4) {
-    if (Width == 16) return {32, 32, OwnKey ? 4 : 8, 256};
-    if (Width == 32) return {16, 32, OwnKey ? 4 : 8, 256};
-    if (Width == 64) return {16, 16, OwnKey ? 4 : 8, 256};
-    return {8, 16, 4, 256};
-  } else {
-    if (Width == 16) return {16, 32, 4, 128};
-    if (Width == 32) return {16, 16, 4, 128};
-    return {8, 16, 4, 128};
-  }
-}
-
-template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact>
-struct forward_kernel {
+template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact,
+          arithmetic Factors = arithmetic::float32>
+struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors> {
+  using base = forward_tile<T, Width, OwnKey, RightValue, Path, Factors>;
+  using shared = typename base::shared;
   static constexpr char const* name = "triangle forward";
-  static constexpr forward_shape shape = forward_tiles<T, Width, OwnKey>();
-  static constexpr int threads = shape.threads, rows = shape.rows, tile_columns = shape.columns, chunk = shape.chunk;
-  static constexpr int stride = Width + 4;  // neighbouring rows begin in other banks
-  static constexpr int pairs =
-      (rows * tile_columns + threads - 1) / threads;  // of (i, j), whose softmax a thread follows
-  static_assert(rows * tile_columns * Width == 64 * threads,
-                "triad: a thread of the triangle's forward kernel has 64 accumulators in registers");
-  static constexpr bool of_tiles = Path != product_path::exact;  // scores are products of tiles
-  static_assert(
-      !of_tiles || takes_tile_products<T, Width, OwnKey>,
-      "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
-
-  struct shared {
-    alignas(16) T query[chunk][rows][stride];                                                             // q(i, l)
-    alignas(16) T key[OwnKey ? 1 : chunk][OwnKey ? 1 : tile_columns][OwnKey ? 4 : stride];                // k(l, j)
-    alignas(16) T own[OwnKey ? rows : 1][OwnKey ? tile_columns : 1][OwnKey ? stride : 4];                 // k(i, j)
-    alignas(16) T left[chunk][rows][stride];                                                              // v1(i, l)
-    alignas(16) T right[RightValue ? chunk : 1][RightValue ? tile_columns : 1][RightValue ? stride : 4];  // v2(l, j)
-    alignas(16) T p[chunk][rows][tile_columns + 4];  // scores, then exp(s - base)
-    alignas(16) T factor[rows][tile_columns];        // of what was summed so far
-    int moved[threads / warp];                       // some factor of the warp is not 1
-  };
-  static_assert(
-      sizeof(shared) <= most_shared_bytes,
-      "triad: a tile of the triangle's forward kernel is larger than the 163 KiB of shared memory of a block");
+  static constexpr int threads = base::threads, tile_i = base::tile_i, tile_j = base::tile_j, tile_l = base::tile_l,
+                       stride = base::stride;
+  static constexpr int pairs = (tile_i * tile_j + threads - 1) / threads;  // of (i, j), whose softmax a thread follows
 
   /// Tiles: how many cover the largest graph.
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t row_tiles, index_t column_tiles,
                                matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
     auto& s = b.shared<shared>();
-    index_t where = b.index();
-    int const j0 = digit(where, column_tiles) * tile_columns, i0 = digit(where, row_tiles) * rows;
-    index_t const head = digit(where, p.heads);
-    one_head<T> const at(p, where, head);
+    auto const [column_tile, row_tile, head, graph] = coordinates(b.index(), column_tiles, row_tiles, p.heads);
+    int const j0 = static_cast<int>(column_tile) * tile_j, i0 = static_cast<int>(row_tile) * tile_i;
+    one_head<T> const at(p, graph, static_cast<int>(head));
     int const n = at.n, width = p.width;
     if (n <= whole_graph || i0 >= n || j0 >= n) return;  // the whole block
 
@@ -90,24 +88,18 @@ struct forward_kernel {
     bool const live = i0 + mine.i < n && j0 + mine.j < n && mine.c < width;
 
     if constexpr (OwnKey)
-      start_rows<threads, Width, rows * tile_columns>(
-          b, at.key, width, width, [&](int r) { return at.edge(i0 + r / tile_columns, j0 + r % tile_columns); },
-          [&](int r) { return s.own[r / tile_columns][r % tile_columns]; });
-    int const end = at.end(i0 + rows - 1, j0 + tile_columns - 1);
-    start_scored(b, s, at, i0, 0, j0, end);
-    for (int l0 = 0; l0 < end; l0 += chunk) {
-      int const count = end - l0 < chunk ? end - l0 : chunk;
-      start_values(b, s, at, i0, l0, j0);
+      start_rows<threads, Width, tile_i * tile_j, tile_j, stride, tile_j * stride>(
+          b, at.key, width, width, {at.row(i0, j0), 1, n, n - j0, n - i0}, &s.own_key[0][0][0]);
+    int const end = at.end(i0 + tile_i - 1, j0 + tile_j - 1);
+    base::start_scored(b, s, at, i0, 0, j0, end);
+    for (int l0 = 0; l0 < end; l0 += tile_l) {
+      int const count = end - l0 < tile_l ? end - l0 : tile_l;
+      base::start_values(b, s, at, i0, l0, j0);
       b.wait_for_copies<1>();  // values may be late
       b.sync();
-      if constexpr (OwnKey)
-        own_scores(b, s, width);
-      else if constexpr (of_tiles)
-        score_products(b, s, p, count);
-      else
-        score_tile(b, s, count, width);
+      base::make_scores(b, s, p, count);
       b.sync();
-      start_scored(b, s, at, i0, l0 + chunk, j0, end);
+      base::start_scored(b, s, at, i0, l0 + tile_l, j0, end);
       follow_softmax(b, s, p, at, i0, l0, j0, count, state);
       b.wait_for_copies<1>();  // queries and keys may be late
       b.sync();
@@ -119,47 +111,48 @@ struct forward_kernel {
     if (!live) return;
     columns<T> const out = at.part(o);
     TRIAD_UNROLL
-    for (int r = 0; r < own_rows; ++r) TRIAD_UNROLL
-    for (int t = 0; t < own_columns; ++t) {
+    for (int r = 0; r < thread_i; ++r) TRIAD_UNROLL
+    for (int t = 0; t < thread_j; ++t) {
       int const i = mine.row(r), j = mine.column(t);
       if (i0 + i >= n || j0 + j >= n) continue;
       TRIAD_UNROLL
-      for (int q = 0; q < own_quads; ++q)
+      for (int q = 0; q < thread_quads; ++q)
         if (mine.channel(q) < width)
           out.store(at.row(i0 + i, j0 + j), mine.channel(q), width, times(sum[r][t][q], s.factor[i][j]));
     }
   }
 
- private:
+  // ---- which thread has what: public, since a test counts the banks -------------------------------------------------
+
   // What a thread sums: rows i, columns j, quads of channels.  Without a right value the output of row i is a product
   // of two matrices, p(i, ., .)' v1(i, .), so a thread has one row and more of the rest: 4 loads of 16 bytes for 64
   // multiplications instead of 8.
-  static constexpr int own_rows = RightValue ? 4 : 1, own_columns = RightValue ? 4 : 8, own_quads = RightValue ? 1 : 2;
-  using sums = quad<T>[own_rows][own_columns][own_quads];
+  static constexpr int thread_i = RightValue ? 4 : 1, thread_j = RightValue ? 4 : 8, thread_quads = RightValue ? 1 : 2;
   /// Where these begin.  Neighbours read the same v2, or the same p; the next but one the same v1.
   struct place {
     int i, j, c;
-    TRIAD_DEVICE explicit place(int t) {
-      constexpr int quads = Width / 4 / own_quads, near = quads < 8 ? quads : 8;
-      static_assert(rows % (2 * own_rows) == 0 && tile_columns % (2 * own_columns) == 0 && quads % 2 == 0);
+    TRIAD_DEVICE explicit place(int thread) {
+      constexpr int quads = Width / 4 / thread_quads, near = quads < 8 ? quads : 8, far = quads / near;
+      static_assert(tile_i % (2 * thread_i) == 0 && tile_j % (2 * thread_j) == 0 && quads % 2 == 0);
       if constexpr (RightValue) {
-        i = digit(t, 2);
-        j = digit(t, 2);
-        c = digit(t, near);
+        auto const [i0, j0, c0, c1, i1, j1] = coordinates(thread, 2, 2, near, far, tile_i / thread_i / 2);
+        i = thread_i * (i0 + 2 * i1);
+        j = 4 * (j0 + 2 * j1);
+        c = 4 * (c0 + near * c1);
       } else {
-        c = digit(t, 2);
-        j = digit(t, 2);
-        c += 2 * digit(t, near / 2);
-        i = digit(t, 2);
+        auto const [c0, j0, c1, i0, c2, i1, j1] = coordinates(thread, 2, 2, near / 2, 2, far, tile_i / thread_i / 2);
+        i = thread_i * (i0 + 2 * i1);
+        j = 4 * (j0 + 2 * j1);
+        c = 4 * (c0 + 2 * c1 + near * c2);
       }
-      c = 4 * (c + near * digit(t, quads / near));
-      i = own_rows * (i + 2 * digit(t, rows / own_rows / 2));
-      j = 4 * (j + 2 * t);
     }
     TRIAD_DEVICE int row(int r) const { return i + r; }
-    TRIAD_DEVICE int column(int t) const { return j + t / 4 * (tile_columns / (own_columns / 4)) + t % 4; }
-    TRIAD_DEVICE int channel(int q) const { return c + q * (Width / own_quads); }
+    TRIAD_DEVICE int column(int t) const { return j + t / 4 * (tile_j / (thread_j / 4)) + t % 4; }
+    TRIAD_DEVICE int channel(int q) const { return c + q * (Width / thread_quads); }
   };
+
+ private:
+  using sums = quad<T>[thread_i][thread_j][thread_quads];
   struct softmax_state {
     T maximum[pairs], base[pairs], sum[pairs];
     TRIAD_DEVICE softmax_state() {
@@ -172,116 +165,18 @@ struct forward_kernel {
     }
   };
 
-  // One group of copies each, of nothing where the chunk is beyond the end.
-  TRIAD_DEVICE static void start_scored(block const& b, shared& s, one_head<T> const& at, int i0, int l0, int j0,
-                                        int end) {
-    if (l0 < end) {
-      int const filled = of_tiles ? terms_of(at.width) : at.width;
-      start_left(b, s.query, at.query, at, i0, l0, filled);
-      if constexpr (!OwnKey) start_right(b, s.key, at.key, at, l0, j0, filled);
-    }
-    b.end_copies();
-  }
-  TRIAD_DEVICE static void start_values(block const& b, shared& s, one_head<T> const& at, int i0, int l0, int j0) {
-    start_left(b, s.left, at.left, at, i0, l0, at.width);
-    if constexpr (RightValue) start_right(b, s.right, at.right, at, l0, j0, at.width);
-    b.end_copies();
-  }
-  TRIAD_DEVICE static void start_left(block const& b, T (&to)[chunk][rows][stride], columns<T const> const& x,
-                                      one_head<T> const& at, int i0, int l0, int filled) {
-    start_rows<threads, Width, chunk * rows>(
-        b, x, at.width, filled, [&](int r) { return at.edge(i0 + r % rows, l0 + r / rows); },
-        [&](int r) { return to[r / rows][r % rows]; });
-  }
-  TRIAD_DEVICE static void start_right(block const& b, T (&to)[chunk][tile_columns][stride], columns<T const> const& x,
-                                       one_head<T> const& at, int l0, int j0, int filled) {
-    start_rows<threads, Width, chunk * tile_columns>(
-        b, x, at.width, filled, [&](int r) { return at.edge(l0 + r / tile_columns, j0 + r % tile_columns); },
-        [&](int r) { return to[r / tile_columns][r % tile_columns]; });
-  }
-
-  /// p(i, l, j) = q(i, l) . k(l, j), not scaled yet: a warp has 16 rows of one l.
-  TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p, int count) {
-    constexpr int tiles = tile_columns / 8;
-    tile_lane const lane(b);
-    for (int t = b.row(); t < count * (rows / 16); t += threads / warp) {
-      int rest = t;
-      int const i = 16 * digit(rest, rows / 16), l = rest;
-      T sum[tiles][4] = {};
-      add_tile_product<Path, tiles>(
-          p.factors, lane, terms_of(p.width), [&](int r, int c) { return s.query[l][i + r][c]; },
-          [&](int c, int j) { return s.key[l][j][c]; }, sum);
-      TRIAD_UNROLL
-      for (int tile = 0; tile < tiles; ++tile) TRIAD_UNROLL
-      for (int e = 0; e < 4; ++e) s.p[l][i + lane.row() + e / 2 * 8][8 * tile + lane.column() + e % 2] = sum[tile][e];
-    }
-  }
-  /// The same, exactly: one product of two matrices for each l.
-  TRIAD_DEVICE static void score_tile(block const& b, shared& s, int count, int width) {
-    constexpr int each = chunk * rows * tile_columns / threads;  // scores of a thread
-    constexpr int rows_each = each >= 16 ? 4 : 2, columns_each = each >= 8 ? 4 : 2;
-    constexpr int down = rows / rows_each, across = tile_columns / columns_each;
-    static_assert(down % 4 == 0 && across % 4 == 0);
-    for (int t = b.thread(); t < count * down * across; t += threads) {
-      int rest = t, i = digit(rest, 2), j = digit(rest, 2);
-      i += 2 * digit(rest, 2);
-      j += 2 * digit(rest, 2);
-      i += 4 * digit(rest, down / 4);
-      j += 4 * digit(rest, across / 4);
-      int const l = rest;
-      T sum[rows_each][columns_each] = {};
-      for (int c = 0; c < width; c += 4) {
-        quad<T> k[columns_each];
-        TRIAD_UNROLL
-        for (int e = 0; e < columns_each; ++e) k[e] = quad_at(&s.key[l][j + e * across][c]);
-        TRIAD_UNROLL
-        for (int r = 0; r < rows_each; ++r) {
-          quad<T> const q = quad_at(&s.query[l][i + r * down][c]);
-          TRIAD_UNROLL
-          for (int e = 0; e < columns_each; ++e) sum[r][e] = dot(q, k[e], sum[r][e]);
-        }
-      }
-      TRIAD_UNROLL
-      for (int r = 0; r < rows_each; ++r) TRIAD_UNROLL
-      for (int e = 0; e < columns_each; ++e) s.p[l][i + r * down][j + e * across] = sum[r][e];
-    }
-  }
-  /// p(i, l, j) = q(i, l) . k(i, j), not scaled yet: one product of two matrices for each i.
-  TRIAD_DEVICE static void own_scores(block const& b, shared& s, int width) {
-    constexpr int down = chunk / 2, across = tile_columns / 2;
-    for (int t = b.thread(); t < rows * down * across; t += threads) {
-      int rest = t, l = digit(rest, 2), j = digit(rest, 2);
-      l += 2 * digit(rest, down / 2);
-      j += 2 * digit(rest, across / 2);
-      int const i = rest;
-      T sum[2][2] = {};
-      for (int c = 0; c < width; c += 4) {
-        quad<T> const k[2] = {quad_at(&s.own[i][j][c]), quad_at(&s.own[i][j + across][c])};
-        TRIAD_UNROLL
-        for (int r = 0; r < 2; ++r) {
-          quad<T> const q = quad_at(&s.query[l + r * down][i][c]);
-          TRIAD_UNROLL
-          for (int e = 0; e < 2; ++e) sum[r][e] = dot(q, k[e], sum[r][e]);
-        }
-      }
-      TRIAD_UNROLL
-      for (int r = 0; r < 2; ++r) TRIAD_UNROLL
-      for (int e = 0; e < 2; ++e) s.p[l + r * down][i][j + e * across] = sum[r][e];
-    }
-  }
-
   /// Scores of the chunk to exp(s - base), dropped ones to 0.
   TRIAD_DEVICE static void follow_softmax(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                           int l0, int j0, int count, softmax_state& state) {
     bool moved = false;
     TRIAD_UNROLL
     for (int r = 0; r < pairs; ++r) {
-      int const t = b.thread() + r * threads, i = t / tile_columns, j = t % tile_columns;
-      if (i >= rows) continue;
+      int const t = b.thread() + r * threads, i = t / tile_j, j = t % tile_j;
+      if (i >= tile_i) continue;
       bool const inside = i0 + i < at.n && j0 + j < at.n;
-      T score[chunk], top = -::cuda::std::numeric_limits<T>::infinity();
+      T score[tile_l], top = -::cuda::std::numeric_limits<T>::infinity();
       TRIAD_UNROLL
-      for (int l = 0; l < chunk; ++l) {
+      for (int l = 0; l < tile_l; ++l) {
         score[l] = l < count ? s.p[l][i][j] * p.scale : -::cuda::std::numeric_limits<T>::infinity();
         if (l < count && inside && at.masked(i0 + i, l0 + l, j0 + j)) score[l] = p.fill;
         if (!at.open(i0 + i, l0 + l, j0 + j)) score[l] = -::cuda::std::numeric_limits<T>::infinity();
@@ -297,7 +192,7 @@ struct forward_kernel {
       }
       s.factor[i][j] = factor;
       TRIAD_UNROLL
-      for (int l = 0; l < chunk; ++l) {
+      for (int l = 0; l < tile_l; ++l) {
         T const e = exponential(score[l] - state.base[r]);
         state.sum[r] += e;
         s.p[l][i][j] = inside ? e : T(0);
@@ -315,8 +210,8 @@ struct forward_kernel {
                                           matrix<T> inverse_sum) {
     TRIAD_UNROLL
     for (int r = 0; r < pairs; ++r) {
-      int const t = b.thread() + r * threads, i = t / tile_columns, j = t % tile_columns;
-      if (i >= rows) continue;
+      int const t = b.thread() + r * threads, i = t / tile_j, j = t % tile_j;
+      if (i >= tile_i) continue;
       s.factor[i][j] = p.kept / state.sum[r];
       if (i0 + i >= at.n || j0 + j >= at.n) continue;
       auto const row = at.row(i0 + i, j0 + j);
@@ -331,31 +226,31 @@ struct forward_kernel {
     for (int w = 0; w < threads / warp; ++w) moved |= s.moved[w];
     if (moved != 0) {
       TRIAD_UNROLL
-      for (int r = 0; r < own_rows; ++r) TRIAD_UNROLL
-      for (int t = 0; t < own_columns; t += 4) {
+      for (int r = 0; r < thread_i; ++r) TRIAD_UNROLL
+      for (int t = 0; t < thread_j; t += 4) {
         quad<T> const factor = quad_at(&s.factor[at.row(r)][at.column(t)]);
         TRIAD_UNROLL
         for (int e = 0; e < 4; ++e) TRIAD_UNROLL
-        for (int q = 0; q < own_quads; ++q) sum[r][t + e][q] = times(sum[r][t + e][q], factor.at[e]);
+        for (int q = 0; q < thread_quads; ++q) sum[r][t + e][q] = times(sum[r][t + e][q], factor.at[e]);
       }
     }
     for (int l = 0; l < count; ++l) {
-      quad<T> right[own_columns] = {};
+      quad<T> right[thread_j] = {};
       if constexpr (RightValue) {
         TRIAD_UNROLL
-        for (int t = 0; t < own_columns; ++t) right[t] = quad_at(&s.right[l][at.column(t)][at.channel(0)]);
+        for (int t = 0; t < thread_j; ++t) right[t] = quad_at(&s.right[l][at.column(t)][at.channel(0)]);
       }
       TRIAD_UNROLL
-      for (int r = 0; r < own_rows; ++r) {
-        quad<T> left[own_quads];
+      for (int r = 0; r < thread_i; ++r) {
+        quad<T> left[thread_quads];
         TRIAD_UNROLL
-        for (int q = 0; q < own_quads; ++q) left[q] = quad_at(&s.left[l][at.row(r)][at.channel(q)]);
+        for (int q = 0; q < thread_quads; ++q) left[q] = quad_at(&s.left[l][at.row(r)][at.channel(q)]);
         TRIAD_UNROLL
-        for (int t = 0; t < own_columns; t += 4) {
+        for (int t = 0; t < thread_j; t += 4) {
           quad<T> const p = quad_at(&s.p[l][at.row(r)][at.column(t)]);
           TRIAD_UNROLL
           for (int e = 0; e < 4; ++e) TRIAD_UNROLL
-          for (int q = 0; q < own_quads; ++q) {
+          for (int q = 0; q < thread_quads; ++q) {
             if constexpr (RightValue)
               add(sum[r][t + e][q], p.at[e], left[q], right[t + e]);
             else

@@ -5,6 +5,9 @@
 // A warp goes through the terms of its edge, makes the score of each as a sum over its lanes, and adds to columns that
 // it keeps in registers, `held` of a lane at a time.  Any form and width; backward makes score and dp again for every
 // gradient that it owns.
+//
+//   lane t has columns t, t + 32, t + 64, t + 96, then the next 128; a block has 4 warps, for 4 edges (i, j) side by
+//   side. No shared memory: a sum over the columns of a head is a sum over the lanes, by shuffles.
 #pragma once
 
 #include "triad/cuda/device/launch.cuh"

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cuda/std/array>
 #include <cuda/std/cmath>
 #include <cuda/std/limits>
 #include <type_traits>
@@ -81,12 +83,15 @@ TRIAD_DEVICE T exponential(T x) {
     return ::cuda::std::exp(x);
 }
 
-/// The lowest digit of a mixed-radix number, which is taken off.
-template <class N>
-TRIAD_DEVICE int digit(N& number, N radix) {
-  auto const d = static_cast<int>(number % radix);
-  number /= radix;
-  return d;
+/// Where a linear index lies in a box, the fastest coordinate first (CuTe's idx2crd), and what is left behind the last
+/// extent: coordinates(x, a, b) = {x % a, x / a % b, x / a / b}.
+template <class N, class... Extents>
+TRIAD_DEVICE ::cuda::std::array<N, sizeof...(Extents) + 1> coordinates(N index, Extents... extents) {
+  ::cuda::std::array<N, sizeof...(Extents) + 1> at{};
+  std::size_t axis = 0;
+  ((at[axis++] = index % N(extents), index /= N(extents)), ...);
+  at[axis] = index;
+  return at;
 }
 
 /// The columns of a head in rows of any stride.  `grain` neighbouring columns begin on their own size wherever a quad
@@ -169,15 +174,14 @@ columns<T> make_columns(matrix<T> m, index_t width) {
   return {m.data_handle(), static_cast<int>(m.stride(0)), static_cast<int>(m.stride(1)), fits(4) ? 4 : fits(2) ? 2 : 1};
 }
 
-/// Starts copies of columns c .. c + 4 of row r, zeros from `width` on; r < 0: zeros alone.
+/// Starts copies of four columns of a row, from column c of `width`, zeros beyond; not inside: zeros alone.
 template <int Grain, class T>
-TRIAD_DEVICE void start_quad(block const& b, T* to, columns<T const> const& x, int r, int c, int width) {
+TRIAD_DEVICE void start_quad(block const& b, T* to, T const* from, int column, int c, int width, bool inside) {
   constexpr int together = Grain * sizeof(T) > 16 ? 16 / sizeof(T) : Grain;
-  T const* const from = x.place(r < 0 ? 0 : r, c);
   TRIAD_UNROLL
   for (int e = 0; e < 4; e += together)
-    b.start_copy<together * sizeof(T)>(to + e, Grain == 1 ? from + index_t(e) * x.column : from + e,
-                                       r >= 0 && c + e < width);
+    b.start_copy<together * sizeof(T)>(to + e, Grain == 1 ? from + index_t(e) * column : from + e,
+                                       inside && c + e < width);
 }
 /// Calls f(grain) with the grain of the rows as a compile-time constant.
 template <class T, class F>
@@ -189,19 +193,36 @@ TRIAD_DEVICE void with_grain(columns<T const> const& x, F&& f) {
   else
     f(std::integral_constant<int, 1>());
 }
-/// Starts copies of rows of one head to shared memory, Width columns of room each.  from(r): the row, or -1 for zeros;
-/// to(r): where it goes; columns width .. filled are zeros.
-template <int Threads, int Width, int Rows, class T, class From, class To>
-TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int width, int filled, From from, To to) {
+/// Edges of a tile as rows of a head: (u, v) is row `first + u across + v down`, and is inside where u < us and v < vs.
+struct edge_grid {
+  int first, across, down, us, vs;
+};
+/// Starts copies of Rows edges of one head to shared memory, Width columns of room each: number u + Inner v goes to
+/// to[u Stride + v Plane], zeros for those outside; columns width .. filled are zeros.
+/// Addresses grow from row to row by sums alone: made from (u, v) for each row, they took more instructions than the
+/// copies.  Outside they point anywhere, where nothing is read.
+template <int Threads, int Width, int Rows, int Inner, int Stride, int Plane, class T>
+TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int width, int filled, edge_grid const& g,
+                             T* to) {
   constexpr int quads = Width / 4, step = Threads / quads;
-  static_assert(Threads % quads == 0);
-  int const c = b.thread() % quads * 4, first = b.thread() / quads;
+  static_assert(Threads % quads == 0 && (step % Inner == 0 || Inner % step == 0) && Rows % Inner == 0,
+                "triad: rows of a triangle's tile are copied by whole lines of it, or whole parts of a line");
+  int const thread = b.again(b.thread()), c = thread % quads * 4, first = thread / quads, u = first % Inner,
+            v = first / Inner;
   if (c >= filled) return;
+  int const row = b.again(x.row);
+  index_t const along = step < Inner ? index_t(g.across) * step * row : 0,
+                on = index_t(g.down) * (step < Inner ? 1 : step / Inner) * row -
+                     (step < Inner ? index_t(g.across) * (Inner - step) * row : 0);
   with_grain(x, [&]<int Grain>(std::integral_constant<int, Grain>) {
+    T const* from = x.data + index_t(g.first + u * g.across + v * g.down) * row + index_t(c) * x.column;
+    T* const target = to + u * Stride + v * Plane + c;
     TRIAD_UNROLL
     for (int e = 0; e < Rows; e += step) {
-      int const r = first + e;
-      if (Rows % step == 0 || r < Rows) start_quad<Grain>(b, to(r) + c, x, from(r), c, width);
+      bool const inside = u < g.us - e % Inner && v < g.vs - e / Inner;
+      if (Rows % step == 0 || first + e < Rows)
+        start_quad<Grain>(b, target + e % Inner * Stride + e / Inner * Plane, from, x.column, c, width, inside);
+      from += (e + step) % Inner == 0 ? on : along;
     }
   });
 }
@@ -221,13 +242,11 @@ struct problem {
   std::uint64_t threshold;  // of its words, made by the host, since a device is slow in double; 0 where all are kept
   T fill, scale, kept;      // score of masked triangles, 1 / sqrt(k), 1 / (1 - rate)
   index_t heads;
-  int width;           // k
-  arithmetic factors;  // of the scores and their gradients, where the kernel has them as products of tiles
+  int width;  // k
 };
 
 template <class T>
-problem<T> make_problem(triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
-                        arithmetic factors = arithmetic::float32) {
+problem<T> make_problem(triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g) {
   auto const width = x.query.extent(1) / t.heads;
   return {make_columns(x.query, width),
           make_columns(x.key, width),
@@ -244,8 +263,7 @@ problem<T> make_problem(triangle_options const& t, triangle_projections<T const>
           static_cast<T>(1 / std::sqrt(static_cast<double>(width))),
           t.dropout.active() ? static_cast<T>(t.dropout.scale()) : T(1),
           t.heads,
-          static_cast<int>(width),
-          factors};
+          static_cast<int>(width)};
 }
 
 /// Gradients of the projections.

@@ -14,8 +14,8 @@
 namespace triad::cuda::triangles {
 
 struct backward_shape {
-  int tile;          // rows i, and columns j
-  int middle_nodes;  // middle nodes l
+  int tile_ij;  // rows i, and as many columns j
+  int tile_l;   // middle nodes l
   int threads;
 };
 
@@ -34,26 +34,27 @@ constexpr backward_shape backward_tiles() {
   }
 }
 
-template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact>
+template <class T, int Width, bool OwnKey, bool RightValue, product_path Path = product_path::exact,
+          arithmetic Factors = arithmetic::float32>
 struct backward_tile {
   static constexpr backward_shape shape = backward_tiles<T, Width, OwnKey>();
-  static constexpr int threads = shape.threads, tile = shape.tile, middle_nodes = shape.middle_nodes;
-  static constexpr int stride = Width + 4;  // neighbouring rows begin in other banks, and so do neighbouring l and i:
-  static constexpr int plane = tile * stride + (Width == 16 ? 16 : 8), edge_plane = tile * stride + 16;
-  static constexpr int weight_stride = tile + 4, weights = tile * weight_stride + 4;
+  static constexpr int threads = shape.threads, tile_i = shape.tile_ij, tile_j = shape.tile_ij, tile_l = shape.tile_l;
+  static constexpr int stride = Width + 4;  // backward.cuh has the table of banks
+  static constexpr int plane = tile_i * stride + (Width == 16 ? 16 : 8), edge_plane = tile_j * stride + 16;
+  static constexpr int weight_stride = tile_j + 4, weights = tile_i * weight_stride + 4;
   static constexpr bool of_tiles = Path != product_path::exact;  // scores and their gradients are products of tiles
   static_assert(
       !of_tiles || takes_tile_products<T, Width, OwnKey>,
       "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
 
   struct shared {
-    alignas(16) T d_o[tile][edge_plane];                                  // do(i, j)
-    alignas(16) T own[OwnKey ? tile : 1][OwnKey ? edge_plane : 4];        // k(i, j)
-    alignas(16) T query[middle_nodes][plane], left[middle_nodes][plane];  // q(i, l), v1(i, l)
-    alignas(16) T key[OwnKey ? 1 : middle_nodes][plane];                  // k(l, j)
-    alignas(16) T right[RightValue ? middle_nodes : 1][plane];            // v2(l, j)
-    alignas(16) T w[middle_nodes][weights], ds[middle_nodes][weights];    // (i, l, j)
-    T maximum[tile][tile], inverse_sum[tile][tile], delta[tile][tile];
+    alignas(16) T d_o[tile_i][edge_plane];                                // do(i, j)
+    alignas(16) T own_key[OwnKey ? tile_i : 1][OwnKey ? edge_plane : 4];  // k(i, j)
+    alignas(16) T query[tile_l][plane], left[tile_l][plane];              // q(i, l), v1(i, l)
+    alignas(16) T key[OwnKey ? 1 : tile_l][plane];                        // k(l, j)
+    alignas(16) T right[RightValue ? tile_l : 1][plane];                  // v2(l, j)
+    alignas(16) T w[tile_l][weights], ds[tile_l][weights];                // (i, l, j)
+    T maximum[tile_i][tile_j], inverse_sum[tile_i][tile_j], delta[tile_i][tile_j];
   };
   static_assert(
       sizeof(shared) <= most_shared_bytes,
@@ -63,50 +64,48 @@ struct backward_tile {
   /// do(i, j), the statistics, and k(i, j) where keys are own.
   TRIAD_DEVICE static void copy_pairs(block const& b, shared& s, one_head<T> const& at, columns<T const> const& d_o,
                                       statistics_views<T> const& statistics, int i0, int j0) {
-    auto const row = [&](int r) { return at.edge(i0 + r / tile, j0 + r % tile); };
-    start_rows<threads, Width, tile * tile>(b, d_o, at.width, at.width, row,
-                                            [&](int r) { return &s.d_o[r / tile][r % tile * stride]; });
+    edge_grid const edges{at.row(i0, j0), 1, at.n, at.n - j0, at.n - i0};
+    start_rows<threads, Width, tile_i * tile_j, tile_j, stride, edge_plane>(b, d_o, at.width, at.width, edges,
+                                                                            s.d_o[0]);
     if constexpr (OwnKey)
-      start_rows<threads, Width, tile * tile>(b, at.key, at.width, at.width, row,
-                                              [&](int r) { return &s.own[r / tile][r % tile * stride]; });
-    for (int t = b.thread(); t < tile * tile; t += threads) {
-      int const from = row(t);
+      start_rows<threads, Width, tile_i * tile_j, tile_j, stride, edge_plane>(b, at.key, at.width, at.width, edges,
+                                                                              s.own_key[0]);
+    for (int t = b.thread(); t < tile_i * tile_j; t += threads) {
+      int const from = at.edge(i0 + t / tile_j, j0 + t % tile_j);
       if (from < 0) continue;
-      s.maximum[t / tile][t % tile] = at.number(statistics.maximum, from);
-      s.inverse_sum[t / tile][t % tile] = at.number(statistics.inverse_sum, from);
-      s.delta[t / tile][t % tile] = at.number(statistics.delta, from);
+      s.maximum[t / tile_j][t % tile_j] = at.number(statistics.maximum, from);
+      s.inverse_sum[t / tile_j][t % tile_j] = at.number(statistics.inverse_sum, from);
+      s.delta[t / tile_j][t % tile_j] = at.number(statistics.delta, from);
     }
   }
   /// q(i, l) and v1(i, l).
   TRIAD_DEVICE static void copy_left(block const& b, shared& s, one_head<T> const& at, int i0, int l0) {
-    auto const row = [&](int r) { return at.edge(i0 + r % tile, l0 + r / tile); };
-    start_middle_nodes(b, at.query, at.width, scored(at), row, s.query);
-    start_middle_nodes(b, at.left, at.width, at.width, row, s.left);
+    edge_grid const edges{at.row(i0, l0), at.n, 1, at.n - i0, at.n - l0};
+    start_middle_nodes(b, at.query, at.width, scored(at), edges, s.query);
+    start_middle_nodes(b, at.left, at.width, at.width, edges, s.left);
   }
   /// k(l, j), unless keys are own, and v2(l, j).
   TRIAD_DEVICE static void copy_right(block const& b, shared& s, one_head<T> const& at, int l0, int j0) {
-    auto const row = [&](int r) { return at.edge(l0 + r / tile, j0 + r % tile); };
-    if constexpr (!OwnKey) start_middle_nodes(b, at.key, at.width, scored(at), row, s.key);
-    if constexpr (RightValue) start_middle_nodes(b, at.right, at.width, at.width, row, s.right);
+    edge_grid const edges{at.row(l0, j0), 1, at.n, at.n - j0, at.n - l0};
+    if constexpr (!OwnKey) start_middle_nodes(b, at.key, at.width, scored(at), edges, s.key);
+    if constexpr (RightValue) start_middle_nodes(b, at.right, at.width, at.width, edges, s.right);
   }
   /// Columns of q and k, with zeros up to whole steps of a product of tiles.
   TRIAD_DEVICE static int scored(one_head<T> const& at) { return of_tiles ? terms_of(at.width) : at.width; }
-  template <class From>
   TRIAD_DEVICE static void start_middle_nodes(block const& b, columns<T const> const& x, int width, int filled,
-                                              From from, T (&to)[middle_nodes][plane]) {
-    start_rows<threads, Width, middle_nodes * tile>(b, x, width, filled, from,
-                                                    [&](int r) { return &to[r / tile][r % tile * stride]; });
+                                              edge_grid const& edges, T (&to)[tile_l][plane]) {
+    start_rows<threads, Width, tile_l * tile_i, tile_i, stride, plane>(b, x, width, filled, edges, to[0]);
   }
 
   /// ds(i, l, j) = q(i, l) . k(l, j) for make_weights: a warp has 16 rows and 8 columns of one l.
   TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p) {
     tile_lane const lane(b);
-    for (int t = b.row(); t < middle_nodes * (tile / 16) * (tile / 8); t += threads / warp) {
-      int rest = t;
-      int const j = 8 * digit(rest, tile / 8), i = 16 * digit(rest, tile / 16), l = rest;
+    constexpr int across = tile_j / 8, down = tile_i / 16;
+    for (int t = b.row(); t < tile_l * down * across; t += threads / warp) {
+      int const j = t % across * 8, i = t / across % down * 16, l = t / across / down;
       T sum[1][4] = {};
-      add_tile_product<Path, 1>(
-          p.factors, lane, terms_of(p.width), [&](int r, int c) { return s.query[l][(i + r) * stride + c]; },
+      add_tile_product<Path, Factors, 1>(
+          lane, terms_of(p.width), [&](int r, int c) { return s.query[l][(i + r) * stride + c]; },
           [&](int c, int e) { return s.key[l][(j + e) * stride + c]; }, sum);
       TRIAD_UNROLL
       for (int e = 0; e < 4; ++e)
@@ -114,41 +113,53 @@ struct backward_tile {
     }
   }
 
-  /// w and ds of the whole tile; zeros outside the graph and where l is closed to the edge.  Threads that differ in the
-  /// lowest bit alone read the same do, and those that differ in the second alone the same q and v1.
+  /// Whose w and ds a thread makes at a time: of one l, each_i rows, step_i apart, and each_j columns, step_j apart.
+  /// Threads that differ in the lowest bit alone read the same do, and those that differ in the second alone the same q
+  /// and v1.
+  struct weight_place {
+    static constexpr int each = tile_l * tile_i * tile_j / threads,
+                         each_i = each >= 8   ? 4
+                                  : each >= 4 ? 2
+                                              : 1,
+                         each_j = each >= 2 ? 2 : 1;
+    static constexpr int step_i = tile_i / each_i, step_j = tile_j / each_j, places = tile_l * step_i * step_j;
+    int i, j, l;
+    TRIAD_DEVICE explicit weight_place(int t) {
+      static_assert(tile_l % 4 == 0 && step_j % 4 == 0 && step_i % 2 == 0);
+      auto const [l0, j0, i0, l1, j1, i1, l2] = coordinates(t, 2, 2, 2, 2, step_j / 2, step_i / 2);
+      l = l0 + 2 * l1 + 4 * l2;
+      j = j0 + 2 * j1;
+      i = i0 + 2 * i1;
+    }
+  };
+  /// w and ds of the whole tile; zeros outside the graph and where l is closed to the edge.
   TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                         int l0, int j0) {
     keeper const keep(p);  // made for each tile: kept, it would take registers from the sums
-    constexpr int each = middle_nodes * tile * tile / threads;
-    constexpr int rows_each = each >= 8 ? 4 : each >= 4 ? 2 : 1, columns_each = each >= 2 ? 2 : 1;
-    constexpr int down = tile / rows_each, across = tile / columns_each;
-    static_assert(middle_nodes % 4 == 0 && across % 4 == 0 && down % 2 == 0);
-    for (int t = b.thread(); t < middle_nodes * down * across; t += threads) {
-      int rest = t, l = digit(rest, 2), j = digit(rest, 2), i = digit(rest, 2);
-      l += 2 * digit(rest, 2);
-      j += 2 * digit(rest, across / 2);
-      i += 2 * digit(rest, down / 2);
-      l += 4 * rest;
-      T score[rows_each][columns_each] = {}, dp[rows_each][columns_each] = {};
+    using place = weight_place;
+    constexpr int each_i = place::each_i, each_j = place::each_j;
+    for (int t = b.thread(); t < place::places; t += threads) {
+      place const my(t);
+      T score[each_i][each_j] = {}, dp[each_i][each_j] = {};
       for (int c = 0; c < p.width; c += 4) {
-        quad<T> key[columns_each] = {}, right[columns_each] = {};
+        quad<T> key[each_j] = {}, right[each_j] = {};
         TRIAD_UNROLL
-        for (int e = 0; e < columns_each; ++e) {
-          if constexpr (!OwnKey && !of_tiles) key[e] = quad_at(&s.key[l][(j + e * across) * stride + c]);
-          if constexpr (RightValue) right[e] = quad_at(&s.right[l][(j + e * across) * stride + c]);
+        for (int e = 0; e < each_j; ++e) {
+          if constexpr (!OwnKey && !of_tiles) key[e] = quad_at(&s.key[my.l][(my.j + e * place::step_j) * stride + c]);
+          if constexpr (RightValue) right[e] = quad_at(&s.right[my.l][(my.j + e * place::step_j) * stride + c]);
         }
         TRIAD_UNROLL
-        for (int r = 0; r < rows_each; ++r) {
-          int const row = i + r * down;
+        for (int r = 0; r < each_i; ++r) {
+          int const row = my.i + r * place::step_i;
           quad<T> query{};
-          if constexpr (!of_tiles) query = quad_at(&s.query[l][row * stride + c]);
-          quad<T> const left = quad_at(&s.left[l][row * stride + c]);
+          if constexpr (!of_tiles) query = quad_at(&s.query[my.l][row * stride + c]);
+          quad<T> const left = quad_at(&s.left[my.l][row * stride + c]);
           TRIAD_UNROLL
-          for (int e = 0; e < columns_each; ++e) {
-            int const column = (j + e * across) * stride + c;
+          for (int e = 0; e < each_j; ++e) {
+            int const column = (my.j + e * place::step_j) * stride + c;
             quad<T> const d_o = quad_at(&s.d_o[row][column]);
             if constexpr (OwnKey)
-              score[r][e] = dot(query, quad_at(&s.own[row][column]), score[r][e]);
+              score[r][e] = dot(query, quad_at(&s.own_key[row][column]), score[r][e]);
             else if constexpr (!of_tiles)
               score[r][e] = dot(query, key[e], score[r][e]);
             if constexpr (RightValue)
@@ -159,11 +170,12 @@ struct backward_tile {
         }
       }
       TRIAD_UNROLL
-      for (int r = 0; r < rows_each; ++r) TRIAD_UNROLL
-      for (int e = 0; e < columns_each; ++e) {
-        int const row = i + r * down, column = j + e * across, gi = i0 + row, gl = l0 + l, gj = j0 + column;
+      for (int r = 0; r < each_i; ++r) TRIAD_UNROLL
+      for (int e = 0; e < each_j; ++e) {
+        int const row = my.i + r * place::step_i, column = my.j + e * place::step_j, gi = i0 + row, gl = l0 + my.l,
+                  gj = j0 + column;
         T w = 0, ds = 0;
-        if constexpr (of_tiles) score[r][e] = s.ds[l][row * weight_stride + column];
+        if constexpr (of_tiles) score[r][e] = s.ds[my.l][row * weight_stride + column];
         if (gi < at.n && gl < at.n && gj < at.n && at.open(gi, gl, gj)) {
           bool const masked = at.masked(gi, gl, gj);
           T const probability = exponential((masked ? p.fill : score[r][e] * p.scale) - s.maximum[row][column]) *
@@ -172,8 +184,8 @@ struct backward_tile {
           w = probability * kept;
           if (!masked) ds = probability * (dp[r][e] * kept - s.delta[row][column]) * p.scale;
         }
-        s.w[l][row * weight_stride + column] = w;
-        s.ds[l][row * weight_stride + column] = ds;
+        s.w[my.l][row * weight_stride + column] = w;
+        s.ds[my.l][row * weight_stride + column] = ds;
       }
     }
   }
@@ -183,7 +195,7 @@ struct backward_tile {
 template <class T>
 struct delta_kernel {
   static constexpr char const* name = "triangle delta";
-  static constexpr int threads = 256;
+  static constexpr int threads = 256, resident = 4;
 
   TRIAD_DEVICE void operator()(block const& b, columns<T const> o, columns<T const> d_o, index_t rows, index_t heads,
                                int width, matrix<T> delta) const {

@@ -1,0 +1,125 @@
+// Benchmarks on a GPU of what moves data and computes next to nothing: added rows, elementwise functions, Adam.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "on_cuda.cuh"
+#include "scatter_task.hpp"
+#include "triad/cuda/gather.cuh"
+#include "triad/ops/adam.hpp"
+#include "triad/ops/elementwise.hpp"
+
+namespace bench {
+
+/// Values on the device.
+template <class T>
+class on_device {
+ public:
+  on_device(triad::cuda::backend& ex, std::vector<T> const& values)
+      : count_(static_cast<index_t>(values.size())), memory_(values.size() * sizeof(T), ex.where()) {
+    memory_.memory().from_host(memory_.data(), values.data(), memory_.bytes());
+  }
+  /// From the k-th on.
+  triad::vec<T> view(index_t k = 0) const { return triad::make_vec(static_cast<T*>(memory_.data()) + k, count_ - k); }
+  triad::matrix<T> rows(index_t columns) const {
+    return triad::make_matrix(static_cast<T*>(memory_.data()), count_ / columns, columns, columns);
+  }
+  std::vector<T> values() const {
+    std::vector<T> all(static_cast<std::size_t>(count_));
+    memory_.memory().to_host(all.data(), memory_.data(), memory_.bytes());
+    return all;
+  }
+
+ private:
+  index_t count_;
+  triad::buffer<triad::cuda::device_memory> memory_;
+};
+
+enum class scatter_way { chosen, compared, sorted };
+
+/// Rows that are added as the backend chooses, or in one of its two ways: where both take the same time, its limit,
+/// cuda::most_scanned_bytes, is right.
+struct scatter_on_cuda {
+  triad::cuda::backend& ex;
+  scatter_task task;
+  scatter_way way;
+  on_device<index_t> index{ex, task.indices()};
+  on_device<float> dy{ex, task.values()},
+      dtable{ex, std::vector<float>(static_cast<std::size_t>(task.table*task.columns))};
+  std::size_t bytes = needed();
+  triad::buffer<triad::cuda::device_memory> memory{bytes, ex.where()};
+
+  void run() {
+    triad::matrix<float const> const from = dy.rows(task.columns);
+    triad::vec<index_t const> const at = index.view();
+    auto const to = dtable.rows(task.columns);
+    triad::workspace const ws{static_cast<std::byte*>(memory.data()), bytes};
+    if (bytes == 0)
+      triad::cuda::detail::scatter_by_scan(ex, from, at, to);
+    else
+      triad::cuda::detail::scatter_by_sort(ex, from, at, to, ws);
+  }
+  verdict check() {
+    run();
+    return task.check(dtable.values());
+  }
+
+ private:
+  std::size_t needed() const {
+    bool const sorts = way == scatter_way::chosen ? triad::cuda::sorts_rows(task.rows, task.table, task.columns)
+                                                  : way == scatter_way::sorted;
+    return sorts ? triad::cuda::detail::scatter_by_sort_bytes(ex, task.rows, dtable.rows(task.columns)) : 0;
+  }
+};
+
+/// y = max(x, 0) of ten million values that begin on 16 bytes, or on 4: then one element is moved at a time.
+struct relu_on_cuda {
+  static constexpr index_t count = 10'000'000;
+  triad::cuda::backend& ex;
+  index_t from;  // 0 or 1
+  on_device<float> x{ex, scatter_task{count + 1, 1, 1}.values()},
+      y{ex, std::vector<float>(static_cast<std::size_t>(count + 1))};
+
+  void run() { triad::transform(ex, triad::relu(), triad::vec<float const>(x.view(from)), y.view(from)); }
+  static double bytes() { return 8.0 * count; }
+  verdict check() {
+    run();
+    auto const in = x.values(), out = y.values();
+    for (auto e = static_cast<std::size_t>(from); e < in.size(); ++e)
+      if (out[e] != (in[e] > 0 ? in[e] : 0)) return "element " + std::to_string(e) + " is not relu's";
+    return std::nullopt;
+  }
+};
+
+/// One update of ten million parameters, as the host's benchmark of that name.
+struct adam_on_cuda {
+  static constexpr index_t count = 10'000'000;
+  triad::cuda::backend& ex;
+  static std::vector<float> all(float v) { return std::vector<float>(static_cast<std::size_t>(count), v); }
+  on_device<float> p{ex, all(0.1f)}, g{ex, all(1e-3f)}, m{ex, all(1e-3f)}, v{ex, all(1e-6f)};
+  on_device<double> rate{ex, {1e-4}};
+  on_device<std::uint64_t> step{ex, {10'000}};
+
+  void run() {
+    triad::adam(ex, {.beta2 = 0.95, .weight_decay = 0.1, .decoupled = true}, triad::vec<double const>(rate.view()),
+                step.view().data_handle(), p.view(), g.view(), m.view(), v.view());
+  }
+  static double bytes() { return 28.0 * count; }  // four arrays are read, three written
+  verdict check() {
+    run();
+    // m' = 0.9 m + 0.1 g = 1e-3,  v' = 0.95 v + 0.05 g^2 = 1e-6, corrected by nearly nothing after 10000 steps.
+    double const expected = 0.1 * (1 - 1e-4 * 0.1) - 1e-4 * 1e-3 / 1e-3;
+    for (float const found : p.values())
+      if (!(std::abs(static_cast<double>(found) - expected) <= 1e-7))
+        return "a parameter is " + std::to_string(found) + ", expected " + std::to_string(expected);
+    return std::nullopt;
+  }
+};
+
+}  // namespace bench

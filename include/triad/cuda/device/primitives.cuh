@@ -1,0 +1,81 @@
+// What CUB does for the backend, and the plain twin that a host compiler takes, which cannot read CUB.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "triad/core/arena.hpp"
+#include "triad/cuda/device/launch.cuh"
+
+#if defined(__CUDACC__)
+#include <cub/device/device_radix_sort.cuh>
+#endif
+
+namespace triad::cuda {
+
+/// Keys, and the row that each of them stands in.
+struct keyed_rows {
+  std::uint32_t *key, *row;
+};
+
+// Templates, so that a unit for which other units have compiled the kernels compiles none of CUB's.
+#if defined(__CUDACC__)
+
+/// Bytes that sort_rows needs beside the pairs.
+template <class Count>
+std::size_t sort_rows_bytes(backend const& ex, Count count, int bits) {
+  check(cudaSetDevice(ex.device()), "choosing a device");
+  ::cub::DoubleBuffer<std::uint32_t> keys, rows;
+  std::size_t bytes = 0;
+  check(::cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, rows, static_cast<int>(count), 0, bits, ex.stream()),
+        "asking for the memory of a sort");
+  return bytes;
+}
+
+/// Sorts by the lowest bits of the keys; equal keys stay in their order.  Returns which of both has the result; the
+/// other is spoiled.
+template <class Count>
+keyed_rows sort_rows(backend const& ex, keyed_rows from, keyed_rows other, Count count, int bits, workspace ws) {
+  check(cudaSetDevice(ex.device()), "choosing a device");
+  ::cub::DoubleBuffer<std::uint32_t> keys(from.key, other.key), rows(from.row, other.row);
+  std::size_t bytes = ws.bytes;
+  check(::cub::DeviceRadixSort::SortPairs(ws.data, bytes, keys, rows, static_cast<int>(count), 0, bits, ex.stream()),
+        "sorting rows by their index");
+  return {keys.Current(), rows.Current()};
+}
+
+#else
+
+namespace detail {
+
+/// Every pair finds its place by counting those that come before it.
+struct rank_sort {
+  static constexpr char const* name = "sort by rank";
+  static constexpr int threads = 256;
+
+  TRIAD_DEVICE void operator()(block const& b, keyed_rows from, keyed_rows to, index_t count) const {
+    index_t const i = b.index() * threads + b.thread();
+    if (i >= count) return;
+    index_t rank = 0;
+    for (index_t k = 0; k < count; ++k) rank += from.key[k] < from.key[i] || (from.key[k] == from.key[i] && k < i);
+    to.key[rank] = from.key[i];
+    to.row[rank] = from.row[i];
+  }
+};
+
+}  // namespace detail
+
+template <class Count>
+std::size_t sort_rows_bytes(backend const&, Count, int) {
+  return 0;
+}
+
+template <class Count>
+keyed_rows sort_rows(backend const& ex, keyed_rows from, keyed_rows other, Count count, int, workspace) {
+  launch(ex, detail::rank_sort{}, blocks_for(count, detail::rank_sort::threads), from, other, index_t{count});
+  return other;
+}
+
+#endif
+
+}  // namespace triad::cuda

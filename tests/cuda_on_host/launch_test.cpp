@@ -1,0 +1,159 @@
+// Launches: the message of one that fails, and the range that a profiler sees, have the name of the kernel.
+// Tests cuda/device/launch.cuh, cuda/device/nvtx.cuh and cuda/device/status.cuh.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/cuda/device/launch.cuh"
+
+#include <nvtx3/nvToolsExt.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace cuda_on_host_launch_tests {
+
+using namespace triad;
+using triad::cuda::block;
+using triad::cuda::launch;
+using triad::cuda_on_host::with_settings;
+using triad::test::contains;
+
+using words = std::vector<std::string>;
+
+/// What NVTX is told while `f` runs.
+words heard;
+bool listening = false;
+
+template <class F>
+words told(F&& f) {
+  heard.clear();
+  listening = true;
+  try {
+    f();
+  } catch (...) {
+    listening = false;
+    throw;
+  }
+  listening = false;
+  return heard;
+}
+
+// A profiler's side of NVTX.  A domain is a pointer that only we read.
+struct domain {
+  std::string name;
+};
+
+nvtxDomainHandle_t NVTX_API create_domain(char const* name) {
+  static domain ours{name};
+  return reinterpret_cast<nvtxDomainHandle_t>(&ours);
+}
+int NVTX_API push(nvtxDomainHandle_t d, nvtxEventAttributes_t const* what) {
+  if (listening) heard.push_back(reinterpret_cast<domain*>(d)->name + ": " + what->message.ascii);
+  return 0;
+}
+int NVTX_API pop(nvtxDomainHandle_t) {
+  if (listening) heard.push_back("end");
+  return 0;
+}
+int NVTX_API attach(NvtxGetExportTableFunc_t table) {
+  auto const* const callbacks = static_cast<NvtxExportTableCallbacks const*>(table(NVTX_ETID_CALLBACKS));
+  NvtxFunctionTable functions = nullptr;
+  unsigned count = 0;
+  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &functions, &count) == 0) return 0;
+  *functions[NVTX_CBID_CORE2_DomainCreateA] = reinterpret_cast<NvtxFunctionPointer>(create_domain);
+  *functions[NVTX_CBID_CORE2_DomainRangePushEx] = reinterpret_cast<NvtxFunctionPointer>(push);
+  *functions[NVTX_CBID_CORE2_DomainRangePop] = reinterpret_cast<NvtxFunctionPointer>(pop);
+  return 1;
+}
+
+/// NVTX asks this pointer for a profiler when it is first called, which is after every static object is made.
+[[maybe_unused]] bool const attached = (InitializeInjectionNvtx2_fnptr = attach, true);
+
+struct nothing {
+  static constexpr char const* name = "nothing";
+  static constexpr int threads = 32;
+  TRIAD_DEVICE void operator()(block const&) const {}
+};
+
+/// Comes to no good end.
+struct faulty {
+  static constexpr char const* name = "faulty";
+  static constexpr int threads = 64;
+  TRIAD_DEVICE void operator()(block const& b) const {
+    if (b.thread() > 3) b.sync();
+  }
+};
+
+/// A backend whose stream may be at fault when it ends, which would be the next launch's to tell.
+struct doomed {
+  triad::cuda::backend ex;
+  ~doomed() {
+    { auto const ending = std::move(ex); }
+    (void)cudaGetLastError();
+  }
+};
+
+/// What `f` throws.
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (triad::cuda::device_error const& e) {
+    return e.what();
+  }
+  return "";
+}
+
+/// A variable of the environment, for a scope.
+struct with_variable {
+  char const* name;
+  with_variable(char const* n, char const* value) : name(n) { ::setenv(n, value, 1); }
+  with_variable(with_variable const&) = delete;
+  ~with_variable() { ::unsetenv(name); }
+};
+
+TEST_CASE("a launch that fails names its kernel") {
+  doomed on;
+  with_settings const scope({.deferred = false});  // a kernel runs when it is launched, as with CUDA_LAUNCH_BLOCKING=1
+  CHECK_THAT(error_of([&] { launch(on.ex, faulty{}, 2); }),
+             contains("CUDA, while launching faulty: ") && contains("kernel faulty, block 0 of 2"));
+}
+
+TEST_CASE("a kernel's fault that shows in a later launch is not said to be that launch's own") {
+  auto const later = [] {
+    doomed on;
+    launch(on.ex, faulty{}, 2);
+    (void)cudaStreamSynchronize(on.ex.stream());
+    (void)cudaGetLastError();
+    return error_of([&] { launch(on.ex, nothing{}, 1); });
+  };
+  CHECK_THAT(later(), contains("while launching nothing") && contains("launched earlier may have done it"));
+  with_variable const blocking("CUDA_LAUNCH_BLOCKING", "1");
+  CHECK_THAT(later(), contains("while launching nothing") && !contains("earlier"));
+}
+
+TEST_CASE("what no kernel does is not said to be a kernel's") {
+  CHECK_THAT(error_of([] { triad::cuda::check(cudaErrorInvalidValue, "copying"); }),
+             contains("while copying") && !contains("CUDA_LAUNCH_BLOCKING"));
+}
+
+TEST_CASE("a profiler sees each launch in a range with the kernel's name, and a replay without one") {
+  triad::cuda::backend ex;
+  words const one{"triad: nothing", "end"};
+  CHECK(told([&] { launch(ex, nothing{}, 3); }) == one);
+  CHECK(told([&] { launch(ex, nothing{}, 0); }).empty());
+  auto const replayed = [&] { do_replay(ex, 1, [&] { launch(ex, nothing{}, 1); }); };
+  CHECK(told(replayed) == one);
+  CHECK(told(replayed) == one);  // recorded
+  CHECK(told(replayed).empty());
+}
+
+TEST_CASE("a range ends where a launch throws") {
+  doomed on;
+  with_settings const scope({.deferred = false});
+  CHECK(told([&] { (void)error_of([&] { launch(on.ex, faulty{}, 1); }); }) == words{"triad: faulty", "end"});
+}
+
+}  // namespace cuda_on_host_launch_tests

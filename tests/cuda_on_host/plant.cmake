@@ -1,0 +1,43 @@
+# Writes copies of CUDA's headers in which faults are planted, behind a switch: cmake -D ROOT=. -D OUT=DIR -P plant.cmake
+# SPDX-License-Identifier: Apache-2.0
+#
+# Each fault takes the place of one expression, PLANTED(fault, wrong, right); planted_in_kernels.cpp has the macro.  An
+# expression that is not there exactly once is an error: the fault has to move with the code.
+function(plant header fault right wrong)
+  set(file "${OUT}/triad/${header}")
+  if(NOT EXISTS "${file}")
+    file(READ "${ROOT}/include/triad/${header}" text)
+  else()
+    file(READ "${file}" text)
+  endif()
+  string(FIND "${text}" "${right}" first)
+  string(FIND "${text}" "${right}" last REVERSE)
+  if(first EQUAL -1 OR NOT first EQUAL last)
+    message(FATAL_ERROR "plant.cmake: triad/${header} should have \"${right}\" once, for the fault `${fault}`")
+  endif()
+  string(REPLACE "${right}" "PLANTED(${fault}, (${wrong}), (${right}))" text "${text}")
+  file(WRITE "${file}" "${text}")
+endfunction()
+
+file(REMOVE_RECURSE "${OUT}/triad")
+# A row of the table gets the rows of the one before it.
+plant(cuda/gather.cuh owner "ByPlace ? key[item] : item" "ByPlace ? key[item > 0 ? item - 1 : item] : item")
+# Every row of a run owns it, not the first alone.
+plant(cuda/gather.cuh owners "ByPlace && item > 0 && key[item - 1] == key[item]" "false")
+# The sort is not stable: the rows of a run come the other way round.
+plant(cuda/device/primitives.cuh order "from.key[k] == from.key[i] && k < i" "from.key[k] == from.key[i] && k > i")
+# A graph that pads a batch is asked about.
+plant(batches/graph_loader.hpp answer "target_[g] = -1" "target_[g] = 0")
+# Attention: what the registers hold is not shrunk where a later score is larger; the gradient's forget earlier keys.
+plant(cuda/attention.cuh shrink "mixed[r][piece] * shrink[r] + sum[r]" "mixed[r][piece] + sum[r]")
+plant(cuda/attention.cuh forget "d_query[r][piece] + sum[r]" "sum[r]")
+# tf32x3: the low part of a factor is left out.
+plant(cuda/matmul.cuh low "low_first ? low : high" "low_first ? 0.0f : high")
+# Thrust: a view begins behind its vector's first value.
+plant(cuda/device/thrust_views.cuh first "tensor<T, dyn, dyn>(thrust::raw_pointer_cast(v.data()), rows, columns)"
+      "tensor<T, dyn, dyn>(thrust::raw_pointer_cast(v.data()) + 1, rows, columns)")
+# Small graphs: of an odd number of nodes the column before the last is taken for the last; dropout does not know that
+# there is something between the lines of triangles.
+plant(cuda/triangle/small.cuh column "last - 1 - first" "last - 2 - first")
+plant(cuda/triangle/small.cuh line "numbers[e + e / at.n * (at.line() - at.n)]" "numbers[e]")
+file(WRITE "${OUT}/stamp" "")
