@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "triad/io/atomic_file.hpp"
+#include "world.hpp"
 
 namespace triad::apps {
 
@@ -42,8 +43,9 @@ inline std::string gzipped(std::string_view text) {
 
 /// Writes `content` to `path`: into a temporary file beside it, to the disk, then renamed. Throws data_error when that
 /// fails, and leaves the old file as it was. A path that ends in .gz is compressed (without time stamp: same content,
-/// same bytes).
+/// same bytes). Of several processes only the first writes.
 inline void write_atomically(std::string const& path, std::string_view content) {
+  if (!world().is_first()) return;
   auto const text = path.ends_with(".gz") ? detail::gzipped(content) : std::string(content);
   atomic_file file(path);
   file.write(std::as_bytes(std::span(text)));

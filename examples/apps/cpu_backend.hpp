@@ -2,14 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "triad/cpu/cpu.hpp"
+#include "world.hpp"
 
 namespace triad::apps {
 
+/// threads 0: one for each processor; of several processes that may run on the same ones, each has its part.
 inline cpu::backend cpu_backend(int threads) {
-  if (!cpu::blas_is_serial())
+  if (threads == 0 && here().sharing > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
+    threads = std::max(1, cpu::hardware_threads() / here().sharing);
+  if (!cpu::blas_is_serial() && world().is_first())
     std::fprintf(stderr,
                  "this BLAS cannot be asked for one thread: set its variable to 1 (as OPENBLAS_NUM_THREADS), or "
                  "results may depend on the threads\n");

@@ -35,6 +35,9 @@ class learner {
   /// The same in parts: the batch that was filled as a part of the update's, with this fraction of all answers that are
   /// asked for; then the step.
   virtual void accumulate(double fraction) = 0;
+  /// Of a batch in shares, those that this process computes; each is begun, in its order, before its parts.
+  virtual share_range shares() const = 0;
+  virtual void begin_share(index_t share) = 0;
   virtual void finish(double rate) = 0;
   /// The work of an update without the update: for timing.
   virtual void rehearse() = 0;
@@ -48,6 +51,8 @@ class learner {
   /// Returns the record's notes.
   virtual std::string load(checkpoint const& file, run_record const& record) = 0;
 
+  /// Of parameters and moments: the same where their bits are.
+  virtual std::string digest() const = 0;
   virtual std::uint64_t step() const = 0;
   virtual trainer_bytes bytes() const = 0;
   virtual index_t parameters() const = 0;

@@ -10,9 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "digest.hpp"
 #include "learner.hpp"
+#include "processes_on.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/initialize.hpp"
+#include "world.hpp"
 
 namespace triad::apps {
 
@@ -27,7 +30,7 @@ template <class Self, class Interface, class Model, class Ex>
 class learner_on : public Interface {
  public:
   learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options const& o)
-      : ex_(std::move(ex)), trainer_(ex_, m, o) {}
+      : ex_(std::move(ex)), processes_(ex_, o.memory != keep::nothing), trainer_(ex_, m, o, processes_) {}
 
   void update(double rate) override {
     auto const [in, right] = self().upload();
@@ -37,6 +40,8 @@ class learner_on : public Interface {
     auto const [in, right] = self().upload();
     trainer_.accumulate(in, right, fraction);
   }
+  share_range shares() const override { return trainer_.shares(); }
+  void begin_share(index_t share) override { trainer_.begin_share(share); }
   void finish(double rate) override { trainer_.finish(rate); }
   void rehearse() override {
     auto const [in, right] = self().upload();
@@ -56,6 +61,7 @@ class learner_on : public Interface {
   }
 
   void save(std::string const& path, run_record const& record) override {
+    if (!world().is_first()) return;
     save_checkpoint(path,
                     {.step = trainer_.step(),
                      .key = trainer_.given().key,
@@ -74,13 +80,24 @@ class learner_on : public Interface {
     return extra(file, "run");
   }
 
+  std::string digest() const override {
+    auto const& parameters = trainer_.parameters();
+    auto hash = path_hash({});
+    for (auto const& values :
+         {parameters.flat_values(), parameters.flat_first_moments(), parameters.flat_second_moments()}) {
+      auto const host = host_copy(parameters.where(), values);
+      hash = path_hash({reinterpret_cast<char const*>(host.data()), host.size() * sizeof host[0]}, hash);
+    }
+    return detail::hexadecimal(hash);
+  }
   std::uint64_t step() const override { return trainer_.step(); }
   trainer_bytes bytes() const override { return trainer_.bytes(); }
   index_t parameters() const override { return count_values(trainer_.parameters().values()); }
 
  protected:
   Ex ex_;
-  trainer<Model, Ex> trainer_;
+  processes_on<Ex> processes_;
+  trainer<Model, Ex, processes_on<Ex>> trainer_;
 
  private:
   Self& self() { return static_cast<Self&>(*this); }

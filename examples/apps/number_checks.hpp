@@ -66,6 +66,12 @@ number_check whole() {
 inline number_check const any_seed = whole<std::uint64_t>();
 inline number_check const any_count = whole<std::int64_t>();
 
+/// Of what is cut in halves.
+inline number_check const power_of_two = numbers_that("POWER OF TWO", "a power of two: 1, 2, 4, 8, ...", [](double x) {
+  int exponent = 0;
+  return x >= 1 && x <= 65536 && std::frexp(x, &exponent) == 0.5;
+});
+
 /// For an option that asks something: blanks alone are refused.
 inline number_check const not_blank{{}, [](std::string const& text) {
                                       return text.find_first_not_of(" \t\r\n") == std::string::npos

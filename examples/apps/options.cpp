@@ -23,6 +23,8 @@ bool option::has_value() const {
 
 bool option::is_default() const {
   if (auto const* const text = std::get_if<std::string*>(&value)) return **text == none;
+  if (auto const* const number = std::get_if<int*>(&value); number != nullptr && !none.empty())
+    return std::to_string(**number) == none;
   return std::visit([](auto* v) { return *v == std::remove_cvref_t<decltype(*v)>{}; }, value);
 }
 
@@ -70,13 +72,19 @@ void run_options::each(option_list& f) {
       .one_of({"cpu", "cuda", "reference"})
       .free();
   f("precision", &arithmetic,
-    "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits")
+    "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits; tf32x3 has the error "
+    "of float32, by three products in tf32")
       .seldom()
       .also(asked)
-      .one_of({"float32", "tf32", "bf16"})
+      .one_of({"float32", "tf32x3", "tf32", "bf16"})
       .free();
   f("seed", &seed, "Of first values, order and dropout");
   f("seeds", &seeds, "Runs with seed, seed + 1, ...").positive().free();
+  f("shares", &shares,
+    "Parts of a batch that several processes compute, a power of two; results depend on it, and not on the processes")
+      .seldom()
+      .check(power_of_two)
+      .newer("1");
   f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/").written(false);
   f("resume", &resume, "Go on from the folder's checkpoint").written(false);
 }

@@ -85,8 +85,8 @@ struct option {
   option& written(bool yes) { return is_written = yes, *this; }
   /// Kept as this text instead of its own; not at all where that is empty.
   option& says(std::string text) { return said = std::move(text), *this; }
-  /// Where it is false, 0, full or this text, neither settings nor configuration name it: older runs did not know of
-  /// it.
+  /// Where it is false, 0, full, or this text or number, neither settings nor configuration name it: older runs did not
+  /// know of it.
   option& newer(std::string text = {}) { return is_new = true, none = std::move(text), *this; }
   /// The model has this shape: kept in the configuration of a checkpoint, and taken from there.
   option& shapes(std::string called = {}) {
@@ -105,7 +105,7 @@ struct option {
 
   // ---- what follows ----
   bool has_value() const;    // it is to be kept: a text that is empty is not
-  bool is_default() const;   // false, 0, full, or the text that says nothing
+  bool is_default() const;   // false, 0, full, or the text or number that says nothing
   std::string toml() const;  // its value as TOML has it
 };
 
@@ -134,8 +134,9 @@ struct run_options {
   std::uint64_t seed = 1;
   int seeds = 1;
   std::string backend = "cpu";
-  std::string arithmetic = "float32";  // of products on a GPU: float32, tf32, bf16
+  std::string arithmetic = "float32";  // of products on a GPU: float32, tf32x3, tf32, bf16
   int threads = 0;                     // 0: all
+  int shares = 1;                      // of a batch, over processes
   std::string out;
   bool resume = false;
 

@@ -14,6 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "world.hpp"
+
 namespace triad::apps {
 
 /// "3 h 12 min", "4 min 05 s" or "7.3 s".
@@ -57,7 +59,7 @@ class progress {
 
   /// `done` of `total` are done, with a few words on how it goes ("loss 0.312"). Cheap enough for every step.
   void update(std::int64_t done, std::string const& note = {}) {
-    if (finished_) return;
+    if (finished_ || !world().is_first()) return;
     std::int64_t const tenth = 10 * done / total_;
     auto const now = clock::now();
     bool const complete = done >= total_;

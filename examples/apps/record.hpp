@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "digest.hpp"
 #include "network.hpp"
 #include "options.hpp"
 #include "renames.hpp"
 #include "run_folder.hpp"
 #include "triad/io/checkpoint.hpp"
+#include "world.hpp"
 
 namespace triad::apps {
 
@@ -50,6 +52,7 @@ struct trained {
     restore(options, file);
     net = make<Net>(options, room(words, options));
     net->load(file, record_of(options, words));
+    if (world().size() > 1) expect_same("the trained model", digest_of(file.tensors().file()));
   }
 };
 

@@ -31,7 +31,7 @@ class run_folder {
     if (out.empty()) return;
     make_folder(out, "plots");
     lock_.emplace(out);
-    remove_leftovers(out + "/plots");
+    if (world().is_first()) remove_leftovers(out + "/plots");
   }
 
  private:

@@ -23,6 +23,7 @@
 
 #include "processes.hpp"
 #include "triad/core/errors.hpp"
+#include "world.hpp"
 
 namespace triad::apps {
 
@@ -37,7 +38,7 @@ inline long long writer_of(std::string const& name) {
   auto const number = name.substr(at + mark.size());
   if (number.empty() || number.size() > 10 || number.find_first_not_of("0123456789") != std::string::npos) return 0;
   auto const whole = name.substr(0, at);
-  for (auto const* ending : {".safetensors", ".csv", ".toml", ".txt", ".svg", ".conllu"})
+  for (auto const* ending : {".safetensors", ".csv", ".toml", ".txt", ".jsonl", ".svg", ".conllu"})
     if (whole.ends_with(ending)) return std::stoll(number);
   return 0;
 }
@@ -68,8 +69,10 @@ inline void remove_leftovers(std::string const& folder) {
 
 class run_lock {
  public:
-  /// The folder is there.  Throws data_error where another run has it; a second lock of one process is of no effect.
+  /// The folder is there.  Throws data_error where another run has it; a second lock of one process is of no effect,
+  /// and of several processes the first has it for all.
   explicit run_lock(std::string const& folder) : path_(folder + "/run.lock") {
+    if (!world().is_first()) return;
     std::error_code none;
     folder_ = std::filesystem::weakly_canonical(folder, none).string();
     if (!held().insert(folder_).second) {

@@ -40,11 +40,10 @@ class sentence_training : public training {
             .record = record_of(options_, words_),
             .data = data_setting()};
   }
-  void fill(std::int64_t update, std::function<void(batch_part const&)> const& use) override {
-    net_->clear();
-    for (auto const i : batch(update))
-      if (!net_->add(examples_[i])) throw std::logic_error("a batch within its bounds has no room");
-    use({});
+  void fill(std::int64_t update, batch_use const& use) override {
+    cut_batch(
+        batch(update), [&] { net_->clear(); }, [&](std::size_t i) { return net_->add(examples_[i]); },
+        [&](std::size_t i) { return asked(examples_[i]); }, use);
   }
   double rate(std::int64_t update) override { return linear_rate(options_, updates(), update); }
 
@@ -54,6 +53,8 @@ class sentence_training : public training {
   virtual std::span<std::size_t const> batch(std::int64_t update) = 0;
   /// What the sentences add to the settings that a resumed run must have.
   virtual std::string data_setting() = 0;
+  /// How many answers the loss of a sentence is a mean over.
+  virtual double asked(std::vector<Token> const& sentence) const { return static_cast<double>(sentence.size()); }
 
  protected:
   void add(std::vector<Token> sentence) {
@@ -89,8 +90,8 @@ void parse_in_batches(Net& net, std::vector<Sentence> const& all, Numbered const
       [&](std::size_t i) {
         return "a sentence of " + std::to_string(numbered(all[i]).size()) + " words is longer than there is room for";
       },
-      [&](std::size_t first, std::size_t last) {
-        auto const& found = net.infer();
+      [&]() -> auto const& { return net.infer(); },
+      [&](std::size_t first, std::size_t last, auto const& found) {
         for (auto i = first; i < last; ++i) f(all[i], found[i - first]);
       });
 }

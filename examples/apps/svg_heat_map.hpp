@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "svg_plot.hpp"
@@ -34,16 +35,24 @@ inline std::string shade(double value) {
   return colour + ")";
 }
 
+inline constexpr double map_left = 110, map_top = 56, map_cell_width = 76, map_cell_height = 34;
+
 }  // namespace detail
+
+/// Width and height of the map's picture.
+inline std::pair<double, double> size_of(heat_map const& map) {
+  return {detail::map_left + detail::map_cell_width * std::max(3.0, static_cast<double>(map.columns.size())) + 24,
+          detail::map_top + detail::map_cell_height * static_cast<double>(map.values.size()) + 58};
+}
 
 /// The map as the text of an SVG file.
 inline std::string to_svg(heat_map const& map) {
   using detail::number;
   using detail::text_at;
-  double const left = 110, top = 56, cell_width = 76, cell_height = 34;
-  auto const count = [](auto const& list) { return static_cast<double>(list.size()); };
-  double const width = left + cell_width * std::max(3.0, count(map.columns)) + 24,
-               bottom = top + cell_height * count(map.values), height = bottom + 58;
+  double const left = detail::map_left, top = detail::map_top, cell_width = detail::map_cell_width,
+               cell_height = detail::map_cell_height;
+  auto const [width, height] = size_of(map);
+  double const bottom = height - 58;
   std::string cells;
   for (std::size_t i = 0; i < map.values.size(); ++i) {
     double const y = top + cell_height * static_cast<double>(i);

@@ -50,8 +50,8 @@ class training {
   /// What is trained on, by number, and who asks: model, updates, epoch_updates, batch, example, record, data.  The
   /// rest of the plan is the options'.
   virtual run_plan plan() = 0;
-  /// Fills the learner's batch of this update, in parts; use(part) uses each.
-  virtual void fill(std::int64_t update, std::function<void(batch_part const&)> const& use) = 0;
+  /// Cuts the batch of this update, by cut_batch().
+  virtual void fill(std::int64_t update, batch_use const& use) = 0;
   virtual double rate(std::int64_t update) = 0;
   /// What a checkpoint is worth.
   virtual double validate() = 0;

@@ -20,12 +20,14 @@
 #include "run_lock.hpp"
 #include "training.hpp"
 #include "triad/core/errors.hpp"
+#include "world.hpp"
 
 namespace triad::apps {
 
 void detail::set_aside(std::string const& folder) {
   namespace fs = std::filesystem;
   static constexpr std::array<char const*, 3> files{"model.safetensors", "metrics.csv", "config.toml"};
+  if (!world().is_first()) return;
   auto const name = [&](char const* file, int number) {
     return fmt::format("{}/{}.old{}", folder, file, number > 1 ? std::to_string(number) : "");
   };
@@ -71,7 +73,7 @@ struct unfinished_epoch {
 
 /// Goes on from the checkpoint where that is asked for.
 unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, std::string const& checkpoint) {
-  bool const there = !checkpoint.empty() && std::filesystem::exists(checkpoint);
+  bool const there = any_process(world().is_first() && !checkpoint.empty() && std::filesystem::exists(checkpoint));
   if (there && plan.resume) {
     record.resumes = true;
     auto const left = unfinished_epoch::from(net.load(open_checkpoint(checkpoint), record));
@@ -92,7 +94,8 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
 /// Says what the run will take, from the planned memory and one rehearsed update.
 void announce(training& t, run_plan const& plan) {
   auto& net = t.net();
-  auto const rehearse = [&] { t.fill(0, [&](batch_part const&) { net.rehearse(); }); };
+  batch_use const alone{net.shares(), [](index_t) {}, [&](batch_part const&) { net.rehearse(); }};
+  auto const rehearse = [&] { t.fill(0, alone); };
   rehearse();
   auto const start = clock::now();
   rehearse();
@@ -102,6 +105,14 @@ void announce(training& t, run_plan const& plan) {
              duration(one * static_cast<double>(plan.updates)));
   if (plan.out.empty()) fmt::print("no --out: nothing of this run is kept\n");
   std::fflush(stdout);
+}
+
+/// Whether a signal ends this run here.  Several processes agree about that where they look at what they have done.
+bool interrupted_anywhere(bool looks) {
+  if (world().size() == 1) return detail::interrupted != 0;
+  if (!looks || !any_process(detail::interrupted != 0)) return false;
+  if (detail::interrupted == 0) detail::interrupted = SIGTERM;
+  return true;
 }
 
 }  // namespace
@@ -114,12 +125,18 @@ run_log train(training& t, run_plan const& plan) {
   auto const checkpoint = plan.out.empty() ? std::string() : plan.out + "/model.safetensors";
   run_record record = plan.record;
   record.settings += plan.data;
+  expect_same("the model", plan.record.configuration + plan.record.vocabulary);
+  expect_same("options or data", record.settings);
   auto epoch_so_far = resumed(net, plan, record, checkpoint);
+  if (world().size() > 1)
+    expect_same("the weights that it begins with", fmt::format("update {}, digest {}", net.step(), net.digest()));
   if (!plan.out.empty()) write_atomically(plan.out + "/config.toml", plan.config);
   auto const begin = static_cast<std::int64_t>(net.step());
   metrics_file metrics(plan.out.empty() ? std::string() : plan.out + "/metrics.csv", net.step());
   auto const save = [&] {
     record.notes = epoch_so_far.text();
+    // Processors of two kinds may compute other bits.
+    if (world().size() > 1) expect_same("the weights that it has come to", net.digest());
     if (!checkpoint.empty()) net.save(checkpoint, record);
   };
   announce(t, plan);
@@ -138,15 +155,18 @@ run_log train(training& t, run_plan const& plan) {
         net, [&](std::int64_t number, auto const& use) { t.fill(number, use); }, update, t.rate(update));
     validated = false;
     bool const epoch_ends = (update + 1) % plan.epoch_updates == 0 || update + 1 == plan.updates;
-    if (!epoch_ends && !detail::interrupted && (update + 1) % net.patience() != 0) continue;
+    bool const looks = epoch_ends || (update + 1) % net.patience() == 0;
+    bool const stops = interrupted_anywhere(looks);
+    if (!looks && !stops) continue;
     for (auto const& r : net.records()) {
       if (!std::isfinite(r.loss) || !std::isfinite(r.norm)) {
         auto const at = static_cast<std::int64_t>(r.step);
         shown.finish();
-        fmt::print(stderr,
-                   "the loss is {:g} at update {} (batch {} of epoch {}), the gradient's norm {:g}: stopped{}\n",
-                   r.loss, at, at % plan.epoch_updates, at / plan.epoch_updates + 1, r.norm,
-                   checkpoint.empty() ? "" : "; the last checkpoint is kept");
+        if (world().is_first())
+          fmt::print(stderr,
+                     "the loss is {:g} at update {} (batch {} of epoch {}), the gradient's norm {:g}: stopped{}\n",
+                     r.loss, at, at % plan.epoch_updates, at / plan.epoch_updates + 1, r.norm,
+                     checkpoint.empty() ? "" : "; the last checkpoint is kept");
         log.diverged = log.failed = true;
         break;
       }
@@ -170,7 +190,7 @@ run_log train(training& t, run_plan const& plan) {
       epoch_start = clock::now();
       epoch_begin = update + 1;
     }
-    if (detail::interrupted) {
+    if (stops) {
       if (!epoch_ends) {
         epoch_so_far.seconds = before + seconds_since(start);
         save();

@@ -25,6 +25,7 @@
 #include "triad/core/buffer.hpp"
 #include "triad/core/errors.hpp"
 #include "unused_gpu.hpp"
+#include "world.hpp"
 
 namespace triad::apps {
 namespace {
@@ -174,13 +175,22 @@ void parse(CLI::App& app, CLI::App const& train, run_options& o, std::function<v
   read();
 }
 
+/// What several processes must have been told alike: not the threads of each, nor where one that trains finds data,
+/// whose contents are compared.
+std::string told_options(run_options const& o, std::string const& verb) {
+  std::string text;
+  for (auto const& one : options_of(o).all())
+    if (one.verbs.contains(verb) && one.has_value() && one.name != "threads" && (verb != "train" || !one.is_path))
+      text += one.name + " = " + one.toml() + "\n";
+  return verb + "\n" + text;
+}
+
 /// Says so; the exit status.
 int no_memory(std::string const& program) {
-  fmt::print(stderr,
-             "{}: there is not enough memory for a model, or data, of these sizes: take smaller ones, or a machine "
-             "that has more\n",
-             program);
-  return refused;
+  return fail_world(program +
+                        ": there is not enough memory for a model, or data, of these sizes: take smaller ones, or a "
+                        "machine that has more",
+                    refused);
 }
 
 }  // namespace
@@ -197,6 +207,11 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
     if (options.find("run", v.name) != nullptr)
       sub->callback([&, sub] { about_data = data_of_run::take(*sub, o).text(); });
   }
+  try {
+    start_world(&argc, &argv);
+  } catch (std::exception const& e) {
+    return fail_world(say.name + ": " + printable(e.what()), refused);
+  }
   arguments const given(argv + 1, argv + argc);
   auto page = say.page.empty() ? "examples/" + say.name + "/README.md" : say.page;
   std::replace(page.begin(), page.end(), '-', '_');
@@ -206,31 +221,33 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
     auto const& chosen = *app.get_subcommands().front();
     auto const verb = std::find_if(say.verbs.begin(), say.verbs.end(),
                                    [&](apps::verb const& v) { return v.name == chosen.get_name(); });
+    if (world().size() > 1 && verb->name != "train" && verb->name != "evaluate")
+      throw data_error(verb->name +
+                       " is done by one process: start it without mpirun; train and evaluate take several");
     if (verb->name == "train") {
       expect_seeds(o);
-      std::fputs(unused_gpu(o.backend, chosen.get_option("--backend")->count() > 0).c_str(), stderr);
+      if (world().is_first())
+        std::fputs(unused_gpu(o.backend, chosen.get_option("--backend")->count() > 0).c_str(), stderr);
     }
     std::fputs(printable(about_data).c_str(), stdout);
+    expect_same("the options", told_options(o, verb->name));
     int const status = verb->run();
     expect_all_printed();
-    return status;
+    return world().is_first() ? status : all_well;  // one that fails has mpirun end those that still print
   } catch (CLI::ParseError const& e) {
     std::ostringstream wrong;
     int const status = app.exit(e, std::cout, wrong);
     if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr) wrong << renamed_options(app, given);
-    std::fputs(printable(wrong.str()).c_str(), stderr);
-    if (status != 0) return misused;  // CLI11 has a number of its own, 100 and more, for each mistake
-    return std::fflush(stdout) != 0 ? refused : all_well;  // --help
-  } catch (triad::memory_refused const& e) {               // which says how much
-    fmt::print(stderr, "{}: {}\n", say.name, e.what());
-    return refused;
+    if (status != 0) return fail_world(printable(wrong.str()), misused);  // CLI11 has a number for each mistake
+    return std::fflush(stdout) != 0 ? refused : all_well;                 // --help
+  } catch (triad::memory_refused const& e) {                              // which says how much
+    return fail_world(say.name + ": " + e.what(), refused);
   } catch (std::bad_alloc const&) {
     return no_memory(say.name);
   } catch (std::length_error const&) {  // of a container that no memory could hold
     return no_memory(say.name);
   } catch (std::exception const& e) {
-    fmt::print(stderr, "{}: {}\n", say.name, printable(e.what()));
-    return refused;
+    return fail_world(say.name + ": " + printable(e.what()), refused);
   }
 }
 

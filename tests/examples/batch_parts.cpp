@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "triad/cpu/backend.hpp"
 
-namespace {
+namespace examples_batch_parts_tests {
 
 using namespace triad::apps;
 using triad::index_t;
@@ -70,6 +70,7 @@ TEST_CASE("backends with threads plan for the same number of them") {
 
 // A learner that says what it was asked to do, with room for examples of 10 in all.
 struct told_learner final : learner {
+  triad::share_range own{};
   std::vector<int> held;
   std::vector<std::string> did;
 
@@ -89,6 +90,8 @@ struct told_learner final : learner {
   void accumulate(double fraction) override {
     did.push_back("part" + batch() + " of " + std::to_string(fraction).substr(0, 4));
   }
+  triad::share_range shares() const override { return own; }
+  void begin_share(index_t share) override { did.push_back("share " + std::to_string(share)); }
   void finish(double rate) override { did.push_back("finish at " + std::to_string(rate).substr(0, 3)); }
   void rehearse() override {}
   std::vector<triad::update_record> const& records() override { return records_; }
@@ -96,6 +99,7 @@ struct told_learner final : learner {
   void initialize(std::uint64_t) override {}
   void save(std::string const&, run_record const&) override {}
   std::string load(triad::checkpoint const&, run_record const&) override { return {}; }
+  std::string digest() const override { return {}; }
   std::uint64_t step() const override { return 0; }
   triad::trainer_bytes bytes() const override { return {}; }
   index_t parameters() const override { return 0; }
@@ -107,10 +111,10 @@ struct told_learner final : learner {
 TEST_CASE("a batch is cut where the next example has no room, and its parts count by their answers") {
   told_learner net;
   std::vector<std::vector<int>> const batches{{3, 3, 4}, {6, 5, 2, 3, 4}, {10, 10}, {}};
-  auto const fill = [&](std::int64_t update, auto const& use) {
+  auto const fill = [&](std::int64_t update, batch_use const& use) {
     cut_batch(
         batches[static_cast<std::size_t>(update)], [&] { net.held.clear(); },
-        [&](int example) { return net.add(example); }, [](int example) { return example; }, use);
+        [&](int example) { return net.add(example); }, [](int example) { return example; }, use, true);
   };
   using list = std::vector<std::string>;
   for (std::int64_t update = 0; update < 4; ++update) make_update(net, fill, update, 0.5);
@@ -120,20 +124,56 @@ TEST_CASE("a batch is cut where the next example has no room, and its parts coun
   CHECK(most_parts(fill, 0, 1) == 1);
   // A fill of one part.
   net.did.clear();
-  auto const plain = [&](std::int64_t, auto const& use) {
+  auto const plain = [&](std::int64_t, batch_use const& use) {
     net.held = {7};
-    use({});
+    use.part({});
   };
   make_update(net, plain, 0, 0.5);
   CHECK(net.did == list{"update 7 at 0.5"});
   CHECK(most_parts(plain, 0, 3) == 1);
   // An example that never fits.
-  auto const large = [&](std::int64_t, auto const& use) {
+  auto const large = [&](std::int64_t, batch_use const& use) {
     cut_batch(
         std::vector<int>{11}, [&] { net.held.clear(); }, [&](int example) { return net.add(example); },
-        [](int) { return 1; }, use);
+        [](int) { return 1; }, use, true);
   };
   CHECK_THROWS_WITH(make_update(net, large, 0, 0.5), contains("no room of its own"));
+  // A batch that was said to have room.
+  auto const bounded = [&](std::int64_t, batch_use const& use) {
+    cut_batch(
+        std::vector<int>{6, 5}, [&] { net.held.clear(); }, [&](int example) { return net.add(example); },
+        [](int) { return 1; }, use);
+  };
+  CHECK_THROWS_WITH(make_update(net, bounded, 0, 0.5), contains("within its bounds has no room"));
 }
 
-}  // namespace
+TEST_CASE("of a batch in shares a process fills its own, each by itself") {
+  told_learner net;
+  std::vector<int> const batch{6, 5, 2, 3, 4};  // shares of 4: {6} {5} {2} {3, 4}
+  auto const fill = [&](std::int64_t count, batch_use const& use) {
+    cut_batch(
+        std::vector<int>(batch.begin(), batch.begin() + count), [&] { net.held.clear(); },
+        [&](int example) { return net.add(example); }, [](int example) { return example; }, use, true);
+  };
+  using list = std::vector<std::string>;
+  net.own = {4, 0, 2};
+  make_update(net, fill, 5, 0.5);
+  CHECK(net.did == list{"share 0", "part 6 of 0.30", "share 1", "part 5 of 0.25", "finish at 0.5"});
+  net.did.clear();
+  net.own = {4, 2, 4};
+  make_update(net, fill, 5, 0.5);
+  CHECK(net.did == list{"share 2", "part 2 of 0.10", "share 3", "part 3 4 of 0.35", "finish at 0.5"});
+  // Fewer examples than shares: some are empty, and begun all the same.
+  net.did.clear();
+  net.own = {4, 0, 4};
+  make_update(net, fill, 2, 0.5);
+  CHECK(net.did ==
+        list{"share 0", "share 1", "part 6 of 0.54", "share 2", "share 3", "part 5 of 0.45", "finish at 0.5"});
+  // A share that is larger than the room.
+  net.did.clear();
+  net.own = {2, 0, 1};
+  make_update(net, fill, 4, 0.5);
+  CHECK(net.did == list{"share 0", "part 6 of 0.37", "part 5 of 0.31", "finish at 0.5"});
+}
+
+}  // namespace examples_batch_parts_tests

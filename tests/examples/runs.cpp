@@ -22,7 +22,7 @@
 #include "../../examples/trees/report.hpp"
 #include "tests/catch.hpp"
 
-namespace {
+namespace examples_runs_tests {
 
 using namespace triad::apps;
 
@@ -160,7 +160,8 @@ TEST_CASE("what killed runs left half written is removed, and what is another's 
   REQUIRE(busy > 0);
   auto const own = ".part" + std::to_string(::getpid()), dead = ".part" + std::to_string(gone),
              running = ".part" + std::to_string(busy);
-  for (auto const& name : {"model.safetensors" + dead, "metrics.csv" + own, "loss.svg" + dead}) folder.write(name);
+  for (auto const& name : {"model.safetensors" + dead, "metrics.csv" + own, "choices.jsonl" + dead, "loss.svg" + dead})
+    folder.write(name);
   std::set<std::string> const others{"notes" + dead, "model.safetensors", "model.safetensors.part",
                                      "model.safetensors.part7x", "model.safetensors" + running};
   for (auto const& name : others) folder.write(name);
@@ -240,4 +241,4 @@ TEST_CASE(
   CHECK(table_of({run(10), run(9)}, 1).find("those that learned") == std::string::npos);
 }
 
-}  // namespace
+}  // namespace examples_runs_tests

@@ -6,7 +6,9 @@
 //
 //   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p
 //
-// where each loss_p is a mean over answers, and loss is that of the whole batch.
+// where each loss_p is a mean over answers, and loss is that of the whole batch.  The parts of a batch in shares
+// (train/shares.hpp) are of one share each; the sum over shares goes along a tree, over processes too where there are
+// several, and each of them then makes the same step.
 #pragma once
 
 #include <array>
@@ -26,6 +28,7 @@
 #include "triad/train/model.hpp"
 #include "triad/train/optimizer.hpp"
 #include "triad/train/parameters.hpp"
+#include "triad/train/shares.hpp"
 #include "triad/train/snapshot.hpp"
 
 namespace triad {
@@ -37,7 +40,8 @@ struct basic_trainer_options {
   double max_norm = 0;  // gradients are clipped to this norm; 0: never
   philox_key key = 0;   // of dropout
   keep memory = keep::everything;
-  Dims capacity{};  // the largest batch
+  Dims capacity{};     // the largest batch
+  index_t shares = 1;  // of a batch, a power of two: no fewer than processes
 };
 using trainer_options = basic_trainer_options<graph_dims>;
 
@@ -79,11 +83,13 @@ struct update_record {
 /// What a trainer will hold, in bytes, known before anything is allocated.
 struct trainer_bytes {
   std::size_t parameters, saved, scratch;
-  std::size_t total() const { return parameters + saved + scratch; }
+  std::size_t shares = 0;  // sums of gradients over shares and processes
+  std::size_t total() const { return parameters + saved + scratch + shares; }
 };
 
-/// Model: triad/train/model.hpp says what it has.
-template <class Model, backend Ex>
+/// Model: triad/train/model.hpp says what it has.  Processes: a communicator; of several, each has a trainer of the
+/// same options, and they agree about every update.
+template <class Model, backend Ex, class Processes = alone>
 class trainer {
   static_assert(detail::expect_model<Model>());
 
@@ -95,17 +101,29 @@ class trainer {
   using dims = layer_dims<Model>;
   using options = basic_trainer_options<dims>;
 
+  static_assert(communicator<Processes, Ex, T>,
+                "a communicator has rank(), size(), exchange() and barrier() (triad/train/communicator.hpp)");
+
   /// Parameters for which the model says has_gradient(path) = false are left alone.
-  trainer(Ex& ex, Model const& m, options const& o)
+  trainer(Ex& ex, Model const& m, options const& o) requires std::same_as<Processes, alone>
+      : trainer(ex, m, o, nobody_else()) {}
+  /// A contract_violation where there are more processes than options.shares, or a number of either that is no power of
+  /// two.
+  trainer(Ex& ex, Model const& m, options const& o, Processes& processes)
       : ex_(ex),
+        processes_(processes),
         model_(m),
         options_(o),
+        shares_(shares_with(o, processes.rank(), processes.size())),
         parameters_(m, o.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
         optimizer_(parameters_, o.adam, without_gradient{m}),
         clock_(memory_of(ex)),
         saved_(plan(ex, m, o).saved, memory_of(ex)),
         scratch_(plan(ex, m, o).scratch, memory_of(ex)),
-        scalars_(scalar_bytes(), memory_of(ex)) {
+        scalars_(scalar_bytes(), memory_of(ex)),
+        gradient_sums_(gradient_values(), shares_.count(), memory_of(ex)),
+        loss_sums_(1, shares_.count(), memory_of(ex)),
+        exchanged_(learns() ? exchange_bytes(gradient_values(), processes.size()) : 0, memory_of(ex)) {
     auto place = scalars_.place();
     loss_ = place.template make<vec<T>>(1);
     norm_ = place.template make<vec<T>>(1);
@@ -116,8 +134,8 @@ class trainer {
   trainer& operator=(trainer const&) = delete;
   ~trainer() { forget_replays(ex_); }
 
-  trainer_bytes bytes() const { return plan(ex_, model_, options_); }
-  static trainer_bytes plan(Ex& ex, Model const& m, options const& o) {
+  trainer_bytes bytes() const { return plan(ex_, model_, options_, processes_.size()); }
+  static trainer_bytes plan(Ex& ex, Model const& m, options const& o, int processes = 1) {
     bool const learns = o.memory != keep::nothing;
     auto const parameters = planned_bytes([&](arena& a) { (void)m.plan_params(a); }) * (learns ? 4 : 1);
     auto const saved = planned_bytes([&](arena& a) {
@@ -125,13 +143,18 @@ class trainer {
       (void)m.plan_output(a, o.capacity);
       (void)m.plan_output(a, o.capacity);
     });
-    return {parameters, saved, planned_scratch(ex, m, o)};
+    auto const gradient = parameters / 4;
+    auto const values = static_cast<index_t>(gradient / sizeof(T));
+    return {parameters, saved, planned_scratch(ex, m, o),
+            share_sums<T, Ex>::bytes(values, shares_with(o, 0, processes).count()) +
+                (learns ? exchange_bytes(values, processes) : 0)};
   }
 
   /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  A device is not
   /// waited for, but by the first update; records() asks it.  Parameters without first values are a contract_violation.
   void update(typename Model::input const& in, answers const& right, double rate) {
     expect_no_parts();
+    TRIAD_EXPECTS(options_.shares == 1, "trainer: a batch in shares comes by begin_share(), accumulate() and finish()");
     expect_begun();
     clock_.set(step_, rate);
     replay(ex_, key_of(in, right, use_of_batch::update), [&] {
@@ -148,21 +171,50 @@ class trainer {
   /// anew for every part.
   void accumulate(typename Model::input const& in, answers const& right, double fraction) {
     TRIAD_EXPECTS(fraction >= 0 && fraction <= 1, "trainer: the fraction of a part is at least 0 and at most 1");
+    TRIAD_EXPECTS(options_.shares == 1 || share_ >= 0, "trainer: a part belongs to a share: begin_share() first");
     expect_begun();
-    clock_.set_part(step_, parts_, fraction);
+    clock_.set_part(step_, part(), fraction);
     replay(ex_, key_of(in, right, parts_ == 0 ? use_of_batch::first_part : use_of_batch::later_part), [&] {
-      if (parts_ == 0) {
-        parameters_.zero_gradients(ex_);
-        fill(ex_, T(0), loss_);
-      }
+      if (parts_ == 0) zero_sums();
       add_gradient(in, right, part_loss_, detail::weigh<T, Ex>{ex_, clock_.fraction()});
       transform(ex_, detail::add_fraction<T>{clock_.fraction()}, loss_, part_loss_, loss_);
     });
     ++parts_;
   }
-  /// Adam's step on what the parts' gradients sum to.  Afterwards loss() and norm() are of the whole batch.
+  /// The shares of a batch that this process computes; each is begun once, in this order, and its parts follow, or none
+  /// where the share is empty.
+  share_range shares() const { return shares_; }
+  /// What dropout numbers the next part of an update by: no two parts of one update share it.
+  std::uint32_t part() const { return parts_ * static_cast<std::uint32_t>(options_.shares) + share_number(); }
+  void begin_share(index_t share) {
+    TRIAD_EXPECTS(share == (share_ < 0 ? shares_.first : share_ + 1) && share < shares_.last,
+                  "trainer: the shares of a process are begun in their order, each once an update");
+    expect_begun();
+    end_share();
+    share_ = share;
+  }
+  /// An update on a batch of so many examples, in shares: load(first, last) gives the input and answers of some of
+  /// them. Each counts by its number of examples, so all have as many answers.
+  template <class Load>
+  void update_in_shares(std::size_t examples, Load&& load, double rate) {
+    for (auto s = shares_.first; s < shares_.last; ++s) {
+      begin_share(s);
+      auto const [first, last] = examples_of_share(s, shares_.all, examples);
+      if (first == last) continue;
+      auto const& [in, right] = load(first, last);
+      accumulate(in, right, static_cast<double>(last - first) / static_cast<double>(examples));
+    }
+    finish(rate);
+  }
+  /// Adam's step on what the parts' gradients sum to, over all shares and processes.  Afterwards loss() and norm() are
+  /// of the whole batch.
   void finish(double rate) {
-    TRIAD_EXPECTS(parts_ > 0, "trainer: finish() ends an update that accumulate() has begun");
+    TRIAD_EXPECTS(parts_ > 0 || share_ >= 0, "trainer: finish() ends an update that accumulate() has begun");
+    TRIAD_EXPECTS(options_.shares == 1 || share_ + 1 == shares_.last,
+                  "trainer: finish() comes after all shares of this process");
+    end_share();
+    share_ = -1;
+    sum_over_processes();
     clock_.set(step_, rate);
     replay_key key;
     key.add(scratch_.data());
@@ -239,6 +291,7 @@ class trainer {
   void set_step(std::uint64_t step) {
     step_ = told_ = step;
     parts_ = 0;
+    share_ = -1;
   }
 
   /// A copy of what an update changes, on the host: parameters, moments and the step.  into: whose memory is used
@@ -292,7 +345,42 @@ class trainer {
     output scores, d_scores;
   };
   void expect_no_parts() const {
-    TRIAD_EXPECTS(parts_ == 0, "trainer: an update in parts has begun: finish() it first");
+    TRIAD_EXPECTS(parts_ == 0 && share_ < 0, "trainer: an update in parts has begun: finish() it first");
+  }
+
+  static Processes& nobody_else() {
+    static Processes one;
+    return one;
+  }
+  /// What only answers has nothing to share.
+  static share_range shares_with(options const& o, int rank, int processes) {
+    return o.memory != keep::nothing ? shares_of(o.shares, rank, processes) : share_range{};
+  }
+  bool learns() const { return options_.memory != keep::nothing; }
+  index_t gradient_values() { return learns() ? parameters_.flat_gradients().extent(0) : 0; }
+  static std::size_t exchange_bytes(index_t values, int processes) {
+    return static_cast<std::size_t>(all_reduce_scratch(values, processes)) * sizeof(T);
+  }
+  std::uint32_t share_number() const { return share_ < 0 ? 0 : static_cast<std::uint32_t>(share_); }
+  void zero_sums() {
+    parameters_.zero_gradients(ex_);
+    fill(ex_, T(0), loss_);
+  }
+  /// What was accumulated is that of the share that has begun.
+  void end_share() {
+    if (share_ < 0) return;
+    if (share_ == shares_.first) gradient_sums_.begin(), loss_sums_.begin();
+    if (parts_ == 0) zero_sums();
+    gradient_sums_.add(ex_, parameters_.flat_gradients());
+    loss_sums_.add(ex_, loss_);
+    parts_ = 0;
+  }
+  void sum_over_processes() {
+    if (processes_.size() == 1) return;
+    auto const scratch =
+        make_vec(static_cast<T*>(exchanged_.data()), static_cast<index_t>(exchanged_.bytes() / sizeof(T)));
+    all_reduce(ex_, processes_, parameters_.flat_gradients(), scratch);
+    all_reduce(ex_, processes_, loss_, scratch);
   }
 
   /// Looked at once, outside of what is replayed.
@@ -380,16 +468,21 @@ class trainer {
   }
 
   Ex& ex_;
+  Processes& processes_;
   Model model_;
   options options_;
+  share_range shares_;
   parameter_set<Model, Ex> parameters_;
   adam_optimizer<Model, Ex> optimizer_;
   training_clock<Ex> clock_;
   buffer<memory> saved_, scratch_, scalars_;
+  share_sums<T, Ex> gradient_sums_, loss_sums_;
+  buffer<memory> exchanged_;
   vec<T> loss_{nullptr, 0}, norm_{nullptr, 0}, part_loss_{nullptr, 0};
   matrix<T> history_ = make_matrix<T>(nullptr, 0, 0, 0);  // (history_rows, 2)
   std::uint64_t step_ = 0, told_ = 0;                     // told_: the first that records() has not given
-  std::uint32_t parts_ = 0;                               // accumulated, of an update that is not finished
+  std::uint32_t parts_ = 0;                               // accumulated, of a share or update that is not finished
+  index_t share_ = -1;                                    // that has begun
   bool begun_ = false;                                    // the parameters have been found to have values
 };
 

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""What an update of one run on R processes takes, message by message, on networks of stated latency and bandwidth:
+  bench/cluster_costs.py                      the tables of docs/cluster.md
+  bench/cluster_costs.py VALUES PROCESSES     what each process sends for an update of so many parameters
+
+A message of m bytes takes alpha + m beta; both processes of an exchange send at once.  Nothing here is measured but the
+time of an update of one process.  What is left out stands in docs/cluster.md.
+SPDX-License-Identifier: Apache-2.0"""
+
+import math
+import sys
+from collections import namedtuple
+
+SHORT_ROW = 4096  # include/triad/train/communicator.hpp
+BYTES = 4  # of a float
+PROCESSES = [2 ** k for k in range(1, 11)]
+
+
+# ---- what is sent -----------------------------------------------------------------------------------------------------
+
+Exchange = namedtuple("Exchange", "distance sent received added")  # distance: to the partner's rank; the rest: values
+
+
+def all_reduce(values, processes, rank):
+    """The exchanges of all_reduce() (train/communicator.hpp) of one process, in order."""
+    if values <= SHORT_ROW:
+        distance, found = 1, []
+        while distance < processes:
+            found.append(Exchange(distance, values, values, values))
+            distance *= 2
+        return found
+    first, last, halved, back, distance = 0, values, [], [], 1
+    while distance < processes:
+        middle = first + (last - first) // 2
+        low, high = middle - first, last - middle
+        mine, other = (high, low) if rank & distance else (low, high)
+        halved.append(Exchange(distance, other, mine, mine))
+        back.insert(0, Exchange(distance, mine, other, 0))
+        first, last = (middle, last) if rank & distance else (first, middle)
+        distance *= 2
+    return halved + back
+
+
+def update_exchanges(parameters, processes, rank=0):
+    """Of the gradient and of the loss: what a trainer's update sends."""
+    return all_reduce(parameters, processes, rank) + all_reduce(1, processes, rank)
+
+
+def agreement(processes):
+    """Messages of a byte by which programs agree that nobody was interrupted (any_process in examples/apps)."""
+    return int(math.log2(processes))
+
+
+# ---- what it takes ----------------------------------------------------------------------------------------------------
+
+# examples: of a batch.  A batch of cfq's parser has 500 words: the benchmark's has 37 questions.
+Task = namedtuple("Task", "name parameters examples")
+TASKS = {
+    "clutrr": Task("CLUTRR", 568_818, 400),
+    "cogs": Task("COGS", 222_363, 100),
+    "parse": Task("CFQ, dependencies", 1_738_820, 37),
+    "queries": Task("CFQ, queries", 1_840_640, 64),
+}
+
+# seconds: of an update of one process, measured (docs/benchmarks.md).  floors: the part of it that the benchmark's floor
+# has.  memory: bytes a second.  update_every: any_process is asked once in so many updates.  launch: seconds before a
+# kernel that adds.
+Machine = namedtuple("Machine", "name seconds floors memory update_every launch")
+CORES = Machine("two cores", {"clutrr": 0.757, "cogs": 0.0402, "parse": 2.313, "queries": 16 * 1.243}, {}, 10e9, 1, 0)
+H100 = Machine("H100", {"clutrr": 7.006e-3, "cogs": 1.184e-3}, {"clutrr": 4.880e-3, "cogs": 0.4073e-3}, 3.35e12, 16, 5e-6)
+
+# alpha: seconds; rate: bytes a second.  Processes whose ranks are in one block of `node` have the inner ones.
+# agree: alpha of any_process, which goes between hosts.  copies: seconds and bytes a second of a copy from the device
+# to the host or back, before and after each message.
+Network = namedtuple("Network", "name alpha rate node inner_alpha inner_rate agree copies")
+ETHERNET = Network("10 Gb Ethernet", 30e-6, 1.25e9, 1, 0, 1, 30e-6, None)
+INFINIBAND = Network("100 Gb InfiniBand", 2e-6, 12.5e9, 1, 0, 1, 2e-6, None)
+BY_HOST = INFINIBAND._replace(name="100 Gb InfiniBand, by the host", copies=(10e-6, 10e9))
+NVLINK = Network("NVLink by eights, 400 Gb InfiniBand", 22.4e-6, 50e9, 8, 11.8e-6, 450e9, 2e-6, None)
+
+# shrinks: what of an update grows shorter with fewer examples: "all", or "floor", what the floor has.
+Setup = namedtuple("Setup", "machine network shrinks")
+SETUPS = [
+    Setup(CORES, ETHERNET, "all"),
+    Setup(CORES, INFINIBAND, "all"),
+    Setup(H100, BY_HOST, "all"),
+    Setup(H100, NVLINK, "all"),
+    Setup(H100, NVLINK, "floor"),
+]
+
+# Passes over a float each: the gradient is set to zero, its norm taken; Adam reads four rows and writes three.
+OWN_PASSES = 9
+BACKWARD = 2 / 3  # of what is computed for examples
+
+Times = namedtuple("Times", "forward backward gradient rest own")
+
+
+def message_time(network, distance, values):
+    inside = distance < network.node
+    seconds = (network.inner_alpha if inside else network.alpha) + values * BYTES / (
+        network.inner_rate if inside else network.rate)
+    if network.copies:
+        seconds += 2 * (network.copies[0] + values * BYTES / network.copies[1])
+    return seconds
+
+
+def exchange_time(setup, exchange):
+    seconds = message_time(setup.network, exchange.distance, max(exchange.sent, exchange.received))
+    if exchange.added:  # two rows are read, one is written
+        seconds += setup.machine.launch + 3 * BYTES * exchange.added / setup.machine.memory
+    return seconds
+
+
+def times(setup, key, processes, batches=1):
+    """Of an update of `batches` batches on `processes`, a share for each."""
+    task, machine = TASKS[key], setup.machine
+    whole = machine.seconds[key]
+    own = OWN_PASSES * BYTES * task.parameters / machine.memory
+    if setup.shrinks == "floor":
+        own = whole - machine.floors[key]
+    examples = math.ceil(task.examples * batches / processes)  # of the process that has the most
+    compute = (whole - own) * examples / task.examples
+    gradient = sum(exchange_time(setup, e) for e in all_reduce(task.parameters, processes, 0))
+    rest = sum(exchange_time(setup, e) for e in all_reduce(1, processes, 0))
+    rest += agreement(processes) * setup.network.agree / machine.update_every
+    return Times((1 - BACKWARD) * compute, BACKWARD * compute, gradient, rest, own)
+
+
+def seconds(t, overlap):
+    """overlap: the gradient's messages cost nothing while backward computes, which is the most that can be had."""
+    between = max(t.backward, t.gradient) if overlap else t.backward + t.gradient
+    return t.forward + between + t.rest + t.own
+
+
+def speed_up(setup, key, processes, overlap=False):
+    return seconds(times(setup, key, 1), overlap) / seconds(times(setup, key, processes), overlap)
+
+
+def weak(setup, key, processes):
+    """Time of a batch on one process over that of as many batches as processes."""
+    return seconds(times(setup, key, 1), False) / seconds(times(setup, key, processes, processes), False)
+
+
+def overlap_gain(setup, key, processes):
+    t = times(setup, key, processes)
+    return 1 - seconds(t, True) / seconds(t, False)
+
+
+def half_used(setup, key):
+    """The most processes of which half the time is not lost, nor with fewer."""
+    most = 1
+    for processes in PROCESSES:
+        if speed_up(setup, key, processes) < processes / 2:
+            break
+        most = processes
+    return most
+
+
+def fastest(setup, key):
+    return max([1] + PROCESSES, key=lambda processes: (speed_up(setup, key, processes), -processes))
+
+
+# ---- tables -----------------------------------------------------------------------------------------------------------
+
+
+def row(cells):
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def table(head, rows):
+    return "\n".join([row(head), row(["---"] * len(head))] + [row(cells) for cells in rows]) + "\n"
+
+
+def figures(number):
+    """Three of them; whole numbers from a hundred on."""
+    return f"{number:.0f}" if number >= 99.95 else f"{number:.1f}" if number >= 9.995 else f"{number:.2f}"
+
+
+def percent(part):
+    return f"{100 * part:.0f}"
+
+
+def setup_name(setup):
+    return f"{setup.machine.name}, {setup.network.name}" + ("; only the floor shrinks" if setup.shrinks == "floor" else "")
+
+
+def sizes_table():
+    rows = []
+    for task in TASKS.values():
+        cells = [task.name, f"{task.parameters:,}", task.examples]
+        for processes in 2, 8, 64, 1024:
+            sent = update_exchanges(task.parameters, processes)
+            cells.append(f"{sum(e.sent for e in sent) * BYTES / 1e6:.2f} MB in {len(sent) + agreement(processes)}")
+        rows.append(cells)
+    return table(["task", "parameters", "examples of a batch"] + [f"{r} processes" for r in (2, 8, 64, 1024)], rows)
+
+
+def each(cell, more=(), setups=tuple(SETUPS)):
+    """A row for each machine, network and task that was measured there."""
+    rows = []
+    for setup in setups:
+        for key in setup.machine.seconds:
+            rows.append([setup_name(setup), TASKS[key].name] + [cell(setup, key, r) for r in PROCESSES] +
+                        [f(setup, key) for _, f in more])
+    return table(["a process, network", "task"] + PROCESSES + [name for name, _ in more], rows)
+
+
+def tables():
+    return {
+        "sent": sizes_table(),
+        "strong": each(lambda *at: figures(speed_up(*at)), [("half used to", half_used), ("fastest at", fastest)]),
+        "weak": each(lambda *at: percent(weak(*at)), setups=[s for s in SETUPS if s.shrinks == "all"]),  # of a whole batch
+        "overlap": each(lambda *at: percent(overlap_gain(*at))),
+    }
+
+
+def main(arguments):
+    if not arguments:
+        for name, text in tables().items():
+            print(f"{name}\n\n{text}")
+        return 0
+    if len(arguments) != 2 or not all(a.isdigit() for a in arguments):
+        print(__doc__, file=sys.stderr)
+        return 2
+    values, processes = map(int, arguments)
+    if processes < 1 or processes & (processes - 1):
+        print(f"cluster_costs: {processes} processes; their number is a power of two", file=sys.stderr)
+        return 2
+    for rank in range(processes):
+        sent = update_exchanges(values, processes, rank)
+        print(rank, len(sent), sum(e.sent for e in sent) * BYTES)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

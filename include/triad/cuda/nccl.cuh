@@ -1,0 +1,210 @@
+// GPUs that train one model together, a process for each: rows go from GPU to GPU by NCCL.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   triad::cuda::backend ex(device);
+//   triad::nccl processes(ex, triad::nccl_id::of_all(host), host.rank(), host.size());
+//   triad::trainer<model, triad::cuda::backend, triad::nccl> learner(ex, m, {.shares = 8}, processes);
+//
+// host: a communicator of the same processes that sends memory of the host, such as triad::mpi; without one, they find
+// each other by a file.  An exchange is ncclSend and ncclRecv in one group, in the backend's stream, and the host does
+// not wait for it.  Sums are those of train/communicator.hpp: ncclAllReduce promises no order of its own.
+#pragma once
+
+#include <nccl.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "triad/cuda/backend.cuh"
+#include "triad/train/broadcast_by_file.hpp"
+#include "triad/train/communicator.hpp"
+
+#if NCCL_VERSION_CODE < 21300
+#error "triad::nccl needs NCCL 2.13 or later, which says what its last error was"
+#endif
+
+namespace triad {
+
+namespace detail {
+/// A communication_error where NCCL has answered anything but success; doing() completes "while ...".
+template <class Doing>
+void expect_nccl(ncclResult_t answer, ncclComm_t by, Doing const& doing) {
+  if (answer == ncclSuccess) return;
+  std::string text = std::string("NCCL, while ") + doing() + ": " + ncclGetErrorString(answer);
+  char const* const more = ncclGetLastError(by);
+  if (more != nullptr && *more != '\0') text += std::string("; ") + more;
+  throw communication_error(text + "; with NCCL_DEBUG=WARN set, NCCL says more");
+}
+
+/// What a value is to NCCL, which copies it bit by bit.
+template <class T>
+inline constexpr ncclDataType_t nccl_type = std::is_same_v<T, float>    ? ncclFloat32
+                                            : std::is_same_v<T, double> ? ncclFloat64
+                                                                        : ncclUint8;
+/// How many of those a value has.
+template <class T>
+inline constexpr std::size_t nccl_values = nccl_type<T> == ncclUint8 ? sizeof(T) : 1;
+
+/// Where nccl_id::of_all() sends from.
+struct memory_of_nccl_id {
+  using memory = host_memory;
+};
+}  // namespace detail
+
+/// By what the processes of one communicator find each other: one of them makes it, and all are given it.
+struct nccl_id {
+  ncclUniqueId value;
+
+  static nccl_id make() {
+    nccl_id id;
+    detail::expect_nccl(ncclGetUniqueId(&id.value), nullptr, [] { return "making an id"; });
+    return id;
+  }
+  /// Process 0 makes it and the host's communicator brings it to the others; all call it.
+  template <class Host>
+  static nccl_id of_all(Host& host) {
+    auto id = host.rank() == 0 ? make() : nccl_id{};
+    detail::memory_of_nccl_id ex;
+    broadcast(ex, host, make_vec(reinterpret_cast<unsigned char*>(id.value.internal), NCCL_UNIQUE_ID_BYTES));
+    return id;
+  }
+  /// Process 0 makes it and writes it to a file that all see; what an earlier run left there is not taken
+  /// (train/broadcast_by_file.hpp).  path: this run's alone, so that it has the job's number in it.  All call it.  A
+  /// communication_error where one does not come in time.
+  static nccl_id by_file(std::string const& path, int rank, int size,
+                         std::chrono::milliseconds patience = std::chrono::minutes(2)) {
+    std::string bytes(NCCL_UNIQUE_ID_BYTES, '\0');
+    if (rank == 0) {
+      auto const made = make();
+      std::memcpy(bytes.data(), made.value.internal, bytes.size());
+    }
+    bytes = broadcast_by_file(path, rank, size, bytes, patience);
+    if (bytes.size() != NCCL_UNIQUE_ID_BYTES)
+      throw communication_error(path + " has " + std::to_string(bytes.size()) + " bytes of an id of NCCL, which has " +
+                                std::to_string(NCCL_UNIQUE_ID_BYTES) + "; start all processes with one program");
+    nccl_id id;
+    std::memcpy(id.value.internal, bytes.data(), bytes.size());
+    return id;
+  }
+};
+
+/// A communicator of rows on GPUs, in the stream of one backend, which outlives it.  Each process has a GPU of its own.
+/// What NCCL says against is a communication_error, and a contract_violation is a number of processes that is no power
+/// of two.  Where an exception ends it, work that waits for others is given up.
+class nccl {
+ public:
+  /// All processes make it at once, with one id.
+  nccl(cuda::backend const& ex, nccl_id const& id, int rank, int size)
+      : nccl(ex.device(), ex.stream(), id, rank, size) {}
+  /// Of another stream of a device.
+  nccl(int device, cudaStream_t stream, nccl_id const& id, int rank, int size)
+      : device_(device), stream_(stream), rank_(rank), size_(size), exceptions_(std::uncaught_exceptions()) {
+    TRIAD_EXPECTS(detail::is_power_of_two(size), "nccl: the number of processes is a power of two");
+    TRIAD_EXPECTS(rank >= 0 && rank < size, "nccl: ranks are 0 .. size - 1");
+    use();
+    void* signals = nullptr;
+    cuda::check(cudaMalloc(&signals, 2), "allocating what a barrier sends");
+    signals_ = static_cast<unsigned char*>(signals);
+    try {
+      cuda::check(cudaMemsetAsync(signals_, 0, 2, stream_), "clearing what a barrier sends");
+      expect(ncclCommInitRank(&among_, size, id.value, rank), [&] {
+        return "joining " + std::to_string(size) + " processes as process " + std::to_string(rank) + ", on GPU " +
+               std::to_string(device);
+      });
+    } catch (...) {
+      (void)cudaFree(signals_);
+      throw;
+    }
+  }
+  nccl(nccl const&) = delete;
+  nccl& operator=(nccl const&) = delete;
+  ~nccl() {
+    (void)cudaSetDevice(device_);
+    if (failed_ || std::uncaught_exceptions() > exceptions_) {
+      (void)ncclCommAbort(among_);
+    } else {
+      (void)cudaStreamSynchronize(stream_);
+      (void)ncclCommDestroy(among_);
+    }
+    (void)cudaFree(signals_);
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  /// As communicator says, of rows on the GPU.  ex: the backend whose stream it was made with.
+  template <class T>
+  void exchange(cuda::backend& ex, int partner, vec<T const> mine, vec<T> theirs) {
+    TRIAD_EXPECTS(ex.stream() == stream_, "nccl: rows are of the backend that it was made with");
+    exchange(partner, mine.data_handle(), static_cast<std::size_t>(mine.extent(0)), theirs.data_handle(),
+             static_cast<std::size_t>(theirs.extent(0)));
+  }
+  /// The same of `sent` and `wanted` values on the GPU.
+  template <class T>
+  void exchange(int partner, T const* mine, std::size_t sent, T* theirs, std::size_t wanted) {
+    TRIAD_EXPECTS(partner >= 0 && partner < size_ && partner != rank_, "nccl: the partner is another process");
+    static_assert(std::is_trivially_copyable_v<T>, "nccl: what is sent is copied bit by bit");
+    if (sent == 0 && wanted == 0) return;  // as the partner knows
+    constexpr auto type = detail::nccl_type<T>;
+    constexpr auto each = detail::nccl_values<T>;
+    auto const values = [&](char const* what, std::size_t count) {
+      return what + std::to_string(count * sizeof(T)) + " bytes";
+    };
+    auto const with = [&] { return " process " + std::to_string(partner); };
+    use();
+    expect(ncclGroupStart(), [&] { return "beginning an exchange with" + with(); });
+    std::exception_ptr wrong;  // a group that has begun is ended all the same
+    try {
+      if (sent > 0)
+        expect(ncclSend(mine, sent * each, type, partner, among_, stream_),
+               [&] { return values("sending ", sent) + " to" + with(); });
+      if (wanted > 0)
+        expect(ncclRecv(theirs, wanted * each, type, partner, among_, stream_),
+               [&] { return values("receiving ", wanted) + " from" + with(); });
+    } catch (...) {
+      wrong = std::current_exception();
+    }
+    auto const ended = ncclGroupEnd();
+    if (wrong) std::rethrow_exception(wrong);
+    expect(ended, [&] { return values("exchanging ", sent) + " for " + values("", wanted) + " with" + with(); });
+  }
+
+  /// Waits for what the stream was given before, too.
+  void barrier() {
+    for (int d = 1; d < size_; d *= 2) exchange(rank_ ^ d, signals_, 1, signals_ + 1, 1);
+    use();
+    for (;;) {
+      auto const status = cudaStreamQuery(stream_);
+      if (status == cudaSuccess) return;
+      if (status != cudaErrorNotReady) cuda::check(status, "waiting for all processes");
+      (void)cudaGetLastError();  // that it is not ready, or the next launch would be blamed for it
+      auto news = ncclSuccess;   // what waits on the GPU hears of a process that is gone by this alone
+      expect(ncclCommGetAsyncError(among_, &news), [] { return "asking after the other processes"; });
+      if (news != ncclInProgress) expect(news, [] { return "waiting for all processes"; });
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+
+ private:
+  void use() const { cuda::check(cudaSetDevice(device_), "choosing a device"); }
+  template <class Doing>
+  void expect(ncclResult_t answer, Doing const& doing) {
+    failed_ = failed_ || answer != ncclSuccess;
+    detail::expect_nccl(answer, among_, doing);
+  }
+
+  int device_;
+  cudaStream_t stream_;
+  int rank_, size_, exceptions_;
+  ncclComm_t among_ = nullptr;
+  unsigned char* signals_ = nullptr;  // what a barrier sends, and what it gets
+  bool failed_ = false;
+};
+
+}  // namespace triad

@@ -1,0 +1,168 @@
+// Processes that train one model together: who they are, and sums over all of them whose bits depend on no number of
+// processes.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks are 0 .. size - 1, and size is a power of two.  A sum goes along one fixed tree,
+//
+//   ((x_0 + x_1) + (x_2 + x_3)) + ((x_4 + x_5) + (x_6 + x_7)) + ...
+//
+// so that 2 processes that have added their own halves of 8 terms along it get the bits of 8 processes with a term
+// each. MPI_Allreduce and ncclAllReduce promise no order, so only exchanges between two processes are used:
+//
+//   long rows    d = 1, 2, 4, ...: rank r and its partner r xor d halve what they still have, each keeps one half and
+//                adds its partner's; then the halves come back in the opposite order.  2 (1 - 1/size) rows are sent.
+//   short rows   d = 1, 2, 4, ...: both send all that they have.  Half the messages.
+//
+// Either way an element is added in the order of d, so both have the bits of the tree.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <stdexcept>
+#include <vector>
+
+#include "triad/core/backend.hpp"
+#include "triad/core/buffer.hpp"
+#include "triad/core/contracts.hpp"
+#include "triad/core/math.hpp"
+#include "triad/core/views.hpp"
+#include "triad/ops/elementwise.hpp"
+
+namespace triad {
+
+/// Thrown where processes cannot reach each other any more, or do not agree about what is sent.
+struct communication_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// exchange(ex, partner, mine, theirs): sends `mine` to the partner and overwrites `theirs` by what it sends; rows of
+/// any length, in the backend's memory, which do not overlap; ordered as the backend's own work is.  The partner calls
+/// it with the lengths changed over.  Where nothing can be sent, a communication_error. barrier(): comes back when all
+/// processes have called it.
+template <class C, class Ex, class T>
+concept communicator = requires(C& c, Ex& ex, vec<T const> mine, vec<T> theirs) {
+  { c.rank() } -> std::convertible_to<int>;
+  { c.size() } -> std::convertible_to<int>;
+  c.exchange(ex, 0, mine, theirs);
+  c.barrier();
+};
+
+/// What a communicator has that sends bytes of the host: Self has exchange_bytes(partner, mine, bytes, theirs, bytes).
+/// What lies on a device goes through memory of the host, which grows to the longest row.
+template <class Self>
+class host_communicator {
+ public:
+  template <class Ex, class T>
+  void exchange(Ex& ex, int partner, vec<T const> mine, vec<T> theirs) {
+    auto const sent = static_cast<std::size_t>(mine.extent(0)) * sizeof(T),
+               wanted = static_cast<std::size_t>(theirs.extent(0)) * sizeof(T);
+    if constexpr (std::same_as<typename Ex::memory, host_memory>) {
+      self().exchange_bytes(partner, mine.data_handle(), sent, theirs.data_handle(), wanted);
+    } else {
+      auto const where = memory_of(ex);
+      if (mine_.size() < sent) mine_.resize(sent);
+      if (theirs_.size() < wanted) theirs_.resize(wanted);
+      where.to_host(mine_.data(), mine.data_handle(), sent);
+      self().exchange_bytes(partner, mine_.data(), sent, theirs_.data(), wanted);
+      where.from_host(theirs.data_handle(), theirs_.data(), wanted);
+    }
+  }
+
+ private:
+  Self& self() { return static_cast<Self&>(*this); }
+  std::vector<std::byte> mine_, theirs_;
+};
+
+/// One process by itself.
+struct alone {
+  static constexpr int rank() { return 0; }
+  static constexpr int size() { return 1; }
+  template <class Ex, class T>
+  static void exchange(Ex&, int, vec<T const>, vec<T>) {
+    TRIAD_EXPECTS(false, "alone: there is nobody to exchange anything with");
+  }
+  static void barrier() {}
+};
+
+namespace detail {
+/// Values of `all` from first to before last.
+template <class T>
+vec<T> part_of(vec<T> all, index_t first, index_t last) {
+  return make_vec(all.data_handle() + first, last - first);
+}
+
+/// Rows up to this length are sent whole: a message costs more than they do.
+inline constexpr index_t short_row = 4096;
+
+constexpr bool is_power_of_two(index_t n) { return n > 0 && (n & (n - 1)) == 0; }
+}  // namespace detail
+
+/// How many values all_reduce needs beside those that it sums, in the backend's memory.
+constexpr index_t all_reduce_scratch(index_t values, int processes) {
+  if (processes < 2) return 0;
+  return values <= detail::short_row ? values : (values + 1) / 2;
+}
+
+/// values becomes the sum over all processes, with the same bits on each; scratch: all_reduce_scratch() values, which
+/// are overwritten.  All processes call it, with rows of one length.
+template <backend Ex, class C, class T>
+requires communicator<C, Ex, T>
+void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
+  auto const n = values.extent(0);
+  int const size = processes.size(), rank = processes.rank();
+  TRIAD_EXPECTS(detail::is_power_of_two(size), "all_reduce: the number of processes is a power of two");
+  TRIAD_EXPECTS(scratch.extent(0) >= all_reduce_scratch(n, size),
+                "all_reduce: scratch has at least all_reduce_scratch() values");
+  auto const add = [&](vec<T> to, vec<T> theirs) {
+    if constexpr (executes<Ex>) transform(ex, plus{}, to, theirs, to);
+  };
+  if (n <= detail::short_row) {
+    for (int d = 1; d < size; d *= 2) {
+      auto const theirs = detail::part_of(scratch, 0, n);
+      processes.exchange(ex, rank ^ d, vec<T const>(values), theirs);
+      add(values, theirs);
+    }
+    return;
+  }
+  // Where rank r's range lies after the steps up to d: the lower half of what it was, where r has not the bit d.
+  struct range {
+    index_t first, last;
+    range half(bool lower) const {
+      auto const middle = first + (last - first) / 2;
+      return lower ? range{first, middle} : range{middle, last};
+    }
+  };
+  auto const before = [&](int d) {
+    range r{0, n};
+    for (int step = 1; step < d; step *= 2) r = r.half((rank & step) == 0);
+    return r;
+  };
+  auto const of = [&](range r) { return detail::part_of(values, r.first, r.last); };
+  for (int d = 1; d < size; d *= 2) {
+    bool const lower = (rank & d) == 0;
+    auto const mine = before(d).half(lower), other = before(d).half(!lower);
+    auto const theirs = detail::part_of(scratch, 0, mine.last - mine.first);
+    processes.exchange(ex, rank ^ d, vec<T const>(of(other)), theirs);
+    add(of(mine), theirs);
+  }
+  for (int d = size / 2; d > 0; d /= 2) {
+    bool const lower = (rank & d) == 0;
+    processes.exchange(ex, rank ^ d, vec<T const>(of(before(d).half(lower))), of(before(d).half(!lower)));
+  }
+}
+
+/// Every process gets the values of process 0.  All call it, with rows of one length.
+template <backend Ex, class C, class T>
+requires communicator<C, Ex, T>
+void broadcast(Ex& ex, C& processes, vec<T> values) {
+  int const rank = processes.rank();
+  auto const none = detail::part_of(values, 0, 0);
+  for (int d = 1; d < processes.size(); d *= 2) {  // those below d have them
+    if (rank < d)
+      processes.exchange(ex, rank + d, vec<T const>(values), none);
+    else if (rank < 2 * d)
+      processes.exchange(ex, rank - d, vec<T const>(none), values);
+  }
+}
+
+}  // namespace triad

@@ -1,0 +1,86 @@
+// A batch in shares: which process computes which, and their sum along one tree.
+// SPDX-License-Identifier: Apache-2.0
+//
+// A batch of n examples has S shares, a power of two that a run keeps however many processes it has; share s has the
+// examples
+//
+//   floor(n s / S) <= i < floor(n (s + 1) / S)
+//
+// and process r of R computes the shares r S/R .. (r + 1) S/R - 1, for itself.  It adds them along the tree of
+// communicator.hpp, and all_reduce does the rest, so that every R gives the bits of R = 1.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "triad/core/buffer.hpp"
+#include "triad/train/communicator.hpp"
+
+namespace triad {
+
+/// Those that a process computes: first, first + 1, ... of `all`.
+struct share_range {
+  index_t all = 1, first = 0, last = 1;
+  index_t count() const { return last - first; }
+};
+
+/// Of process `rank` of `processes`.  A contract_violation where either is no power of two, or there are more processes
+/// than shares.
+inline share_range shares_of(index_t shares, int rank, int processes) {
+  TRIAD_EXPECTS(detail::is_power_of_two(shares), "shares: their number is a power of two");
+  TRIAD_EXPECTS(detail::is_power_of_two(processes), "shares: the number of processes is a power of two");
+  TRIAD_EXPECTS(
+      processes <= shares,
+      "shares: more processes than shares would have nothing to do; give as many shares as there are processes "
+      "(trainer options: shares), or start fewer");
+  TRIAD_EXPECTS(rank >= 0 && rank < processes, "shares: ranks are 0 .. processes - 1");
+  auto const each = shares / processes;
+  return {shares, rank * each, (rank + 1) * each};
+}
+
+/// The examples of a share of a batch: [first, last) of `count`.
+struct example_range {
+  std::size_t first, last;
+};
+constexpr example_range examples_of_share(index_t share, index_t shares, std::size_t count) {
+  auto const at = [&](index_t s) { return count * static_cast<std::size_t>(s) / static_cast<std::size_t>(shares); };
+  return {at(share), at(share + 1)};
+}
+
+/// Rows of `values` numbers, one for each of 2^k shares, that come one after another and are added along the tree.
+/// Holds k rows; allocates at construction.
+template <class T, backend Ex>
+class share_sums {
+ public:
+  share_sums(index_t values, index_t shares, typename Ex::memory where = {})
+      : values_(values), shares_(shares), held_(bytes(values, shares), where) {}
+
+  static std::size_t bytes(index_t values, index_t shares) {
+    return static_cast<std::size_t>(levels(shares) * values) * sizeof(T);
+  }
+
+  /// From here on the shares of another update.
+  void begin() { next_ = 0; }
+  index_t added() const { return next_; }
+  /// What `row` holds is the next share's.  After the last share `row` is the sum of all; after another its values are
+  /// not needed any more.
+  void add(Ex& ex, vec<T> row) {
+    TRIAD_EXPECTS(next_ < shares_, "share_sums: every share has been added; begin() another update");
+    index_t level = 0;
+    for (; (next_ >> level & 1) != 0; ++level) transform(ex, plus{}, this->level(level), row, row);
+    if (++next_ < shares_) transform(ex, unchanged{}, row, this->level(level));
+  }
+
+ private:
+  static index_t levels(index_t shares) {
+    index_t k = 0;
+    while (index_t{1} << k < shares) ++k;
+    return k;
+  }
+  vec<T> level(index_t k) const { return make_vec(static_cast<T*>(held_.data()) + k * values_, values_); }
+
+  index_t values_, shares_, next_ = 0;
+  buffer<typename Ex::memory> held_;
+};
+
+}  // namespace triad

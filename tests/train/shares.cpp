@@ -1,0 +1,252 @@
+// A batch in shares: who computes which, and one result for every number of processes.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/train/shares.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "tests/allocation_count.hpp"
+#include "tests/catch.hpp"
+#include "tests/threads_as_processes.hpp"
+#include "triad/batches/graph_loader.hpp"
+#include "triad/cpu/cpu.hpp"
+#include "triad/models/edge_transformer.hpp"
+#include "triad/train/initialize.hpp"
+#include "triad/train/trainer.hpp"
+
+namespace train_shares_tests {
+
+using namespace triad;
+using test::allocations;
+using test::contains;
+using test::in_threads;
+using test::one_of_threads;
+
+TEST_CASE("shares of a batch cover its examples once, and processes cover the shares once") {
+  for (index_t const shares : {1, 2, 4, 8, 64})
+    for (std::size_t const count : {0u, 1u, 3u, 8u, 37u, 400u}) {
+      std::size_t next = 0;
+      for (index_t s = 0; s < shares; ++s) {
+        auto const r = examples_of_share(s, shares, count);
+        CHECK(r.first == next);
+        CHECK(r.last - r.first <= count / static_cast<std::size_t>(shares) + 1);
+        next = r.last;
+      }
+      CHECK(next == count);
+    }
+  for (int const processes : {1, 2, 4, 8}) {
+    index_t next = 0;
+    for (int rank = 0; rank < processes; ++rank) {
+      auto const own = shares_of(8, rank, processes);
+      CHECK(own.first == next);
+      CHECK(own.count() == 8 / processes);
+      next = own.last;
+    }
+    CHECK(next == 8);
+  }
+  CHECK_THROWS_WITH(shares_of(6, 0, 1), contains("their number is a power of two"));
+  CHECK_THROWS_WITH(shares_of(8, 0, 3), contains("the number of processes is a power of two"));
+  CHECK_THROWS_WITH(shares_of(2, 0, 4), contains("more processes than shares"));
+}
+
+TEST_CASE("rows that come one after another are added along the tree") {
+  reference::backend ex;
+  // ((1e8 + 1) + (-1e8 + 1)) is 0 in float; in order it is 1.
+  share_sums<float, reference::backend> sums(1, 4);
+  float row = 0;
+  float const each[] = {1e8f, 1.0f, -1e8f, 1.0f};
+  for (int again = 0; again < 2; ++again) {
+    sums.begin();
+    for (float const x : each) row = x, sums.add(ex, make_vec(&row, 1));
+    CHECK(row == (each[0] + each[1]) + (each[2] + each[3]));
+    CHECK(row != ((each[0] + each[1]) + each[2]) + each[3]);
+  }
+  CHECK_THROWS_WITH(sums.add(ex, make_vec(&row, 1)), contains("every share has been added"));
+}
+
+constexpr index_t labels = 7, targets = 5;
+using model = edge_transformer<float>;
+
+edge_transformer_options sizes() {
+  edge_transformer_options z;
+  z.labels = labels;
+  z.targets = targets;
+  z.layers = 2;
+  z.layer = {32, 2, 64, 0.1, triangle_form::full, false};
+  return z;
+}
+trainer_options settings(index_t shares) {
+  trainer_options o;
+  o.max_norm = 1;
+  o.key = 5;
+  o.capacity = {11, 600, 90, 600 * 8, 8};
+  o.shares = shares;
+  return o;
+}
+
+struct outcome {
+  std::vector<float> values, losses;
+  friend bool operator==(outcome const&, outcome const&) = default;
+};
+
+/// Graph i of update u; the same for everybody.
+template <class Loader>
+void add_graph(Loader& loader, std::uint64_t update, std::size_t i) {
+  random_stream random(7, update * 100 + i);
+  auto const n = static_cast<index_t>(2 + random.below(6));
+  auto* const label = loader.add(n, 0, n - 1, static_cast<index_t>(random.below(targets)));
+  for (index_t e = 0; e < n * n; ++e) label[e] = random.below(labels);
+}
+
+/// Three updates of 11, 3 (fewer than shares) and 8 graphs; shares of more than one graph come in two parts.
+template <class Processes>
+outcome run(Processes& me, index_t shares, int threads, long* allocated = nullptr) {
+  cpu::backend ex(threads);
+  trainer<model, cpu::backend, Processes> learner(ex, model(sizes()), settings(shares), me);
+  initialize(learner.parameters().mutable_values(), 3);
+  graph_loader<cpu::backend> loader(settings(shares).capacity);
+  outcome found;
+  std::uint64_t number = 0;
+  for (std::size_t const count : {11u, 3u, 8u}) {
+    auto const before = allocations.load();
+    auto const own = learner.shares();
+    for (auto s = own.first; s < own.last; ++s) {
+      learner.begin_share(s);
+      auto const r = examples_of_share(s, shares, count);
+      auto const middle = r.last - r.first > 1 ? r.first + 1 : r.last;
+      for (auto const& [first, last] : {std::pair(r.first, middle), std::pair(middle, r.last)}) {
+        if (first == last) continue;
+        loader.clear();
+        for (auto i = first; i < last; ++i) add_graph(loader, number, i);
+        auto const in = loader.upload();
+        learner.accumulate(in, loader.uploaded_answers(),
+                           static_cast<double>(last - first) / static_cast<double>(count));
+      }
+    }
+    learner.finish(0.01);
+    if (allocated && number > 0) *allocated += allocations - before;
+    found.losses.push_back(learner.loss());
+    found.losses.push_back(learner.norm());
+    ++number;
+  }
+  auto const all = learner.parameters().flat_values();
+  found.values.assign(all.data_handle(), all.data_handle() + all.extent(0));
+  return found;
+}
+
+TEST_CASE("one, two, four and eight processes learn the same, bit by bit") {
+  alone one;
+  long allocated = 0;
+  auto const right = run(one, 8, 1, &allocated);
+  CHECK(allocated == 0);
+  CHECK(run(one, 8, 3) == right);
+  CHECK(run(one, 4, 1) != right);  // other shares, other rounding and dropout
+  for (int const size : {1, 2, 4, 8}) {
+    CAPTURE(size);
+    std::vector<outcome> found(static_cast<std::size_t>(size));
+    in_threads(size, [&](one_of_threads& me) { found[static_cast<std::size_t>(me.rank())] = run(me, 8, 1); });
+    for (auto const& o : found) CHECK(o == right);
+  }
+}
+
+TEST_CASE("an update sends the sums of its gradient and its loss, and nothing else") {
+  // What a sum sends is counted in communicator.cpp; bench/cluster_costs.py reckons with both.
+  using traffic = std::pair<long long, long long>;
+  for (int const size : {1, 2, 4, 8}) {
+    std::vector<traffic> sent(static_cast<std::size_t>(size)), right(sent);
+    std::vector<index_t> gradient(sent.size());
+    in_threads(size, [&](one_of_threads& me) {
+      auto const rank = static_cast<std::size_t>(me.rank());
+      gradient[rank] = std::ssize(run(me, 8, 1).values);
+      sent[rank] = {me.messages, me.values};
+    });
+    in_threads(size, [&](one_of_threads& me) {
+      auto const rank = static_cast<std::size_t>(me.rank());
+      reference::backend ex;
+      for (int update = 0; update < 3; ++update)
+        for (index_t const n : {gradient[rank], index_t{1}}) {
+          std::vector<float> row(static_cast<std::size_t>(n)), scratch(row);
+          all_reduce(ex, me, make_vec(row.data(), n), make_vec(scratch.data(), n));
+        }
+      right[rank] = {me.messages, me.values};
+    });
+    CHECK(gradient[0] > detail::short_row);
+    CHECK(sent == right);
+    CHECK((sent[0].first > 0) == (size > 1));
+  }
+}
+
+TEST_CASE("a batch in shares has the gradient of the whole batch, up to rounding") {
+  auto const trained = [](index_t shares) {
+    cpu::backend ex(1);
+    auto z = sizes();
+    z.layer.dropout = 0;
+    trainer<model, cpu::backend> learner(ex, model(z), settings(shares));
+    initialize(learner.parameters().mutable_values(), 3);
+    graph_loader<cpu::backend> loader(settings(shares).capacity);
+    auto const fill = [&](std::size_t first, std::size_t last) {
+      loader.clear();
+      for (auto i = first; i < last; ++i) add_graph(loader, 0, i);
+      return loader.upload();
+    };
+    if (shares == 1) {
+      auto const in = fill(0, 11);
+      learner.update(in, loader.uploaded_answers(), 0);
+    } else {
+      learner.update_in_shares(
+          11,
+          [&](std::size_t first, std::size_t last) {
+            auto const in = fill(first, last);
+            return std::pair(in, loader.uploaded_answers());
+          },
+          0);
+    }
+    return std::pair(learner.loss(), learner.norm());
+  };
+  auto const [loss, norm] = trained(1);
+  for (index_t const shares : {2, 4, 8}) {
+    auto const [l, n] = trained(shares);
+    CHECK(std::abs(l - loss) < 1e-5f);
+    CHECK(std::abs(n - norm) < 1e-5f * norm);
+  }
+}
+
+TEST_CASE("shares are begun in their order, each once") {
+  cpu::backend ex(1);
+  trainer<model, cpu::backend> learner(ex, model(sizes()), settings(2));
+  initialize(learner.parameters().mutable_values(), 3);
+  graph_loader<cpu::backend> loader(settings(2).capacity);
+  add_graph(loader, 0, 0);
+  auto const in = loader.upload();
+  auto const right = loader.uploaded_answers();
+  CHECK_THROWS_WITH(learner.update(in, right, 0.1), contains("begin_share()"));
+  CHECK_THROWS_WITH(learner.accumulate(in, right, 1), contains("a part belongs to a share"));
+  CHECK_THROWS_WITH(learner.begin_share(1), contains("in their order"));
+  learner.begin_share(0);
+  CHECK_THROWS_WITH(learner.finish(0.1), contains("after all shares"));
+  CHECK_THROWS_WITH(learner.begin_share(0), contains("in their order"));
+  learner.begin_share(1);
+  learner.accumulate(in, right, 1);
+  CHECK_THROWS_WITH(learner.begin_share(2), contains("in their order"));
+  learner.finish(0.1);
+  CHECK(learner.step() == 1);
+  learner.begin_share(0);
+  learner.set_step(1);  // what has begun is forgotten
+  learner.begin_share(0);
+}
+
+TEST_CASE("the memory of sums over shares and processes is planned") {
+  cpu::backend ex(1);
+  auto const bytes = [&](index_t shares, int processes) {
+    return trainer<model, cpu::backend>::plan(ex, model(sizes()), settings(shares), processes).shares;
+  };
+  auto const parameters = trainer<model, cpu::backend>::plan(ex, model(sizes()), settings(1)).parameters / 4;
+  CHECK(bytes(1, 1) == 0);
+  CHECK(bytes(8, 1) == 3 * parameters);
+  CHECK(bytes(8, 8) == (parameters / sizeof(float) + 1) / 2 * sizeof(float));
+  CHECK(bytes(8, 2) == 2 * parameters + bytes(8, 8));
+}
+
+}  // namespace train_shares_tests
