@@ -88,27 +88,44 @@ inline std::string svg_page(double width, double height, std::string const& cont
 
 }  // namespace detail
 
-/// The input and the tree of every step, each under what the step did; what is not needed is grey.
+/// The input and the tree of every step, each under what the step did, and to its left an arc from each tree that it
+/// took, as wide as that one's weight; what is not needed is grey.
 inline std::string to_svg(explanation const& e) {
   using triad::apps::detail::escaped, triad::apps::detail::number;
-  constexpr double margin = 16;
+  constexpr double margin = 16, beside = 22;
+  // An arc that passes more trees bends further.
+  index_t farthest = 1;
+  for (std::size_t k = 0; k < e.steps.size(); ++k)
+    for (auto const& a : e.steps[k].arguments) farthest = std::max(farthest, static_cast<index_t>(k) + 1 - a.tree);
+  double const left = margin + beside + 9 * static_cast<double>(farthest);
   double y = margin, width = 320;
   std::string content;
+  std::vector<double> at;  // the height of every title
   auto const add = [&](std::string const& title, symbol_tree const& tree, bool dark) {
     std::string const colour = dark ? "#223" : "#999";
-    content += "<text x=\"" + number(margin) + "\" y=\"" + number(y + 12) + "\" font-weight=\"bold\" fill=\"" + colour +
+    at.push_back(y + 8);
+    content += "<text x=\"" + number(left) + "\" y=\"" + number(y + 12) + "\" font-weight=\"bold\" fill=\"" + colour +
                "\">" + escaped(title) + "</text>\n";
     y += 20;
     auto const layout = lay_out(tree);
-    content += detail::drawn(tree, layout, 3 * margin, y, colour);
+    content += detail::drawn(tree, layout, left + 2 * margin, y, colour);
     y += layout.height + 12;
-    width = std::max({width, 4 * margin + layout.width, 2 * margin + 1.1 * label_width(title)});
+    width = std::max({width, left + 3 * margin + layout.width, left + margin + 1.1 * label_width(title)});
   };
   add("T0  input", e.source, true);
   for (std::size_t k = 0; k < e.steps.size(); ++k) {
     auto const& s = e.steps[k];
     add("T" + std::to_string(k + 1) + "  " + headline(s) + (s.tree.empty() ? "  (the empty tree)" : ""), s.tree,
         s.needed);
+    for (auto const& a : s.arguments) {
+      double const from = at[static_cast<std::size_t>(a.tree)] + 3, to = at.back() - 3,
+                   bend = left - beside - 12 * static_cast<double>(static_cast<index_t>(k) + 1 - a.tree);
+      content += "<path d=\"M" + number(left - 6) + " " + number(from) + "C" + number(bend) + " " + number(from) + " " +
+                 number(bend) + " " + number(to) + " " + number(left - 8) + " " + number(to) +
+                 "\" fill=\"none\" stroke=\"" + (s.needed ? "#0072b2" : "#bbb") + "\" stroke-width=\"" +
+                 number(0.3 + 1.7 * a.weight) + "\"/>\n<circle cx=\"" + number(left - 7) + "\" cy=\"" + number(to) +
+                 "\" r=\"2.5\" fill=\"" + (s.needed ? "#0072b2" : "#bbb") + "\"/>\n";
+    }
   }
   return detail::svg_page(width, y + margin, content);
 }

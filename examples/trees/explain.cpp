@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "../apps/atomic_file.hpp"
+#include "choices.hpp"
 #include "drawing.hpp"
 #include "program.hpp"
 #include "score.hpp"
@@ -69,9 +71,35 @@ void explain_part(trained& model, program_options const& o, data_reader const& r
   for (auto const& [count, text] : order) fmt::print("{:>6}  {}\n", count, text);
 }
 
+/// The folder of a run that is named by it or by its checkpoint.
+std::string folder_of(std::string const& run) {
+  namespace fs = std::filesystem;
+  if (fs::is_directory(run)) return run;
+  auto const parent = fs::path(run).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+void explain_training(program_options const& o) {
+  if (o.row > 0 || !o.json.empty() || !o.dot.empty())
+    throw triad::data_error("--training is about a whole run: it goes without --row, --json and --dot");
+  auto const path = folder_of(o.run) + "/" + choices_name;
+  if (!std::filesystem::exists(path))
+    throw triad::data_error("there is no " + path +
+                            ": train writes it after every epoch, and this run has none or was made before it did");
+  auto const all = read_choices(path);
+  fmt::print("{}", to_text(all));
+  if (o.svg.empty()) return;
+  triad::apps::write_atomically(o.svg, to_svg(all));
+  fmt::print("{}\n", o.svg);
+}
+
 }  // namespace
 
 int explain(program_options& o, data_reader const& read) {
+  if (o.training) {
+    explain_training(o);
+    return 0;
+  }
   bool const one = !o.tree.empty() || o.row > 0;
   if (!one && !(o.json.empty() && o.dot.empty() && o.svg.empty()))
     throw triad::data_error(

@@ -47,6 +47,8 @@ class machine : public triad::apps::learner {
   virtual std::span<index_t const> infer() = 0;
   /// What the last infer() did, for every tree of the batch; `trees`: also what each step wrote.
   virtual std::vector<triad::tree_trace> traced(bool trees) = 0;
+  /// Of every step: the norm of the gradient of its agent's parameters in the last update, as it was clipped.
+  virtual std::vector<double> gradient_norms() = 0;
 
   virtual triad::tree_positions<> const& positions() const = 0;
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,7 +44,8 @@ class machine_on final : public triad::apps::learner_on<machine_on<Model, Ex, Ro
             .max_norm = o.clip,
             .key = o.seed,
             .memory = triad::apps::kept_of_pass(z.learns, o.recompute),
-            .capacity = {z.batch}};
+            .capacity = {z.batch},
+            .shares = o.shares};
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(options_, path); }
 
@@ -74,9 +76,13 @@ class machine_on final : public triad::apps::learner_on<machine_on<Model, Ex, Ro
   /// The batch as an update sees it.
   auto upload() {
     auto batch = plain();
-    if (noise_) noise_->add(batch.first, trainer_.step());
+    if (noise_) noise_->add(batch.first, trainer_.step() | std::uint64_t{trainer_.part()} << 32);
     batch.first.operation_temperature = temperature_at(options_, choice_of_operations(options_), trainer_.step());
     batch.first.argument_temperature = temperature_at(options_, choice_of_arguments(options_), trainer_.step());
+    batch.first.evenness = evenness_at(options_, trainer_.step());
+    batch.first.loss.empty_weight = empty_weight_at(options_, trainer_.step());
+    if (options_.loss == "divergence") batch.first.loss.distance = triad::tree_distance::divergence;
+    batch.first.loss.floor = options_.floor;
     return batch;
   }
 
@@ -90,6 +96,19 @@ class machine_on final : public triad::apps::learner_on<machine_on<Model, Ex, Ro
     auto const s = trainer_.saved(given_.sizes);
     if (!trees) return triad::traces_of(trainer_.model(), trainer_.parameters().where(), given_, s);
     return triad::traces_of(ex_, trainer_.model(), trainer_.parameters().values(), positions_, given_, s);
+  }
+
+  std::vector<double> gradient_norms() override {
+    std::vector<double> squares(static_cast<std::size_t>(trainer_.model().steps));
+    auto const& where = trainer_.parameters().where();
+    triad::walk(trainer_.parameters().gradients(), [&](std::string const& path, auto view) {
+      auto const step = step_of(path);
+      if (step < 0) return;
+      for (float const d : triad::host_copy(where, view))
+        squares[static_cast<std::size_t>(step)] += static_cast<double>(d) * static_cast<double>(d);
+    });
+    for (auto& s : squares) s = std::sqrt(s);
+    return squares;
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,9 @@ inline triad::initializer first_values_of(options const& o, std::string const& p
   using triad::initializer;
   if (path == "operation_token" || path == "root_token") return initializer::normal(1);
   if (path.find(".norm") != std::string::npos) return initializer::by_name();
+  bool const head = path.find(".operation.") != std::string::npos || path.find(".arguments.") != std::string::npos;
+  if (head && o.choice_deviation > 0)
+    return path.ends_with(".bias") ? initializer::constant(0) : initializer::normal(o.choice_deviation);
   bool const bias = path.ends_with(".bias"), attention = path.find(".attention.") != std::string::npos;
   if (attention && bias) return initializer::constant(0);
   if (attention && path.find(".attention.output.") == std::string::npos) {
@@ -96,6 +100,12 @@ inline std::string in_first_layer(std::string const& path) {
   auto const layers = path.find(".layers.");
   if (layers == std::string::npos) return {};
   return path.substr(path.find('.', layers + 8) + 1);
+}
+
+/// The step whose agent a parameter is of, from 0; -1: of none.
+inline int step_of(std::string const& path) {
+  static constexpr std::string_view agents = "agents.";
+  return path.starts_with(agents) ? std::stoi(path.substr(agents.size())) : -1;
 }
 
 /// Noise of Gumbel-softmax: minus the logarithm of an exponential variable.

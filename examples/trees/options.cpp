@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "../apps/record.hpp"
 #include "program.hpp"
 #include "trained.hpp"
@@ -25,6 +27,9 @@ void options::each(triad::apps::option_list& f) {
   for (auto const& one : common.all())
     if (one.name != "tied") f(one.name, one.value, one.about) = one;
   f("model", &model, "tree-machine").one_of({"tree-machine"}).shapes();
+  f("recipe", &recipe, "published: as the preset says; robust: ours" + robust_worth + "; options given count")
+      .one_of({"published", "robust"})
+      .free();
   f("steps", &steps, "Steps of the machine" + zero).between(zero_is_by_task ? 0 : 1, 64).shapes().within(1, [] {
     return 64;
   });
@@ -63,6 +68,34 @@ void options::each(triad::apps::option_list& f) {
       .seldom()
       .not_negative()
       .free(cooling == 0);
+  f("loss", &loss, "Of the score x of a right symbol: squared: (x - 1)^2; divergence: x - 1 - log x")
+      .seldom()
+      .one_of({"squared", "divergence"})
+      .newer("squared");
+  f("floor", &floor, "Of --loss divergence: smaller scores have the slope of this one")
+      .seldom()
+      .between(1e-30, 1.0)
+      .free(loss == "squared");
+  f("empty-weight", &empty_weight, "Of positions without a symbol in the loss, at first; it goes to 1")
+      .seldom()
+      .between(0.0, 1000.0)
+      .free(empty_updates == 0);
+  f("empty-updates", &empty_updates, "Updates until that weight is 1; 0: it always is")
+      .seldom()
+      .not_negative()
+      .free(empty_updates == 0);
+  f("evenness", &evenness,
+    "Charge of uneven choices, at first, in positions; it goes to 0, and no reported loss has it")
+      .seldom()
+      .not_negative()
+      .newer();
+  f("even-updates", &even_updates, "Updates until that is 0").seldom().not_negative().newer();
+  f("choice-deviation", &choice_deviation,
+    "Standard deviation of the first values of what scores operations and arguments, with biases of 0; 0: as all "
+    "linear maps")
+      .seldom()
+      .not_negative()
+      .newer();
   f("updates", &updates, "Batches to train on").positive();
   auto& rows = f("batch", &batch, "Rows of a batch" + zero);
   zero_is_by_task ? rows.not_negative() : rows.positive();
@@ -96,9 +129,12 @@ void program_options::each(triad::apps::option_list& f) {
       .only({"explain"})
       .positive()
       .excludes("tree");
+  f("training", &training, "How sure each step was of its choices at every checkpoint of the run, and its gradients")
+      .only({"explain"})
+      .excludes("tree");
   f("json", &json, "File for every weight of every step").only({"explain"});
   f("dot", &dot, "File for Graphviz: steps and the trees they take").only({"explain"});
-  f("svg", &svg, "File for a drawing of all trees").only({"explain"});
+  f("svg", &svg, "File for a drawing of all trees, or of --training").only({"explain"});
 }
 
 std::map<std::string, std::string> options::more_shapes() const {
@@ -113,12 +149,29 @@ std::string choice_in(nlohmann::json const& choice, char const* what) {
   return named == "softmax" || named == "gumbel" || released ? named.get<std::string>() : std::string();
 }
 
-void options::settle() {
+void options::follow_recipe() {
   // --choice on the command line is about both: a config file's line about one of them gives way to it.
   if (given.contains("choice")) {
     if (configured.contains("operation-choice")) operation_choice.clear();
     if (configured.contains("argument-choice")) argument_choice.clear();
   }
+  if (recipe == "published") return;
+  auto const set = [this](char const* name, auto& value, auto to) {
+    if (!said(name)) value = to;
+  };
+  set("loss", loss, "divergence");
+  set("updates", updates, robust_updates);
+  set("learning-rate", rate, 1e-3);
+  set("warmup", warmup, robust_warmup);
+  // Of the two that go together one may be said: 1 and 0 turn the other off, else the other is the recipe's.
+  bool const soft = choice_of_operations(*this) == "softmax" || choice_of_arguments(*this) == "softmax";
+  bool const cools = soft && !(said("temperature") && temperature <= 1) && !(said("cooling") && cooling == 0);
+  set("cooling", cooling, cools ? static_cast<int>(std::min<std::int64_t>(updates / 5 * 3, 1'000'000'000)) : 0);
+  set("temperature", temperature, cooling > 0 ? 10.0 : 1.0);  // a run of four updates does not cool
+}
+
+void options::settle() {
+  follow_recipe();
   if (cooling > 0 && choice_of_operations(*this) != "softmax" && choice_of_arguments(*this) != "softmax")
     throw triad::data_error(
         "--temperature and --cooling are about --choice softmax; that of gumbel falls as the released program's: "
@@ -127,6 +180,10 @@ void options::settle() {
     throw triad::data_error(
         "--cooling " + std::to_string(cooling) + " is longer than the run of --updates " + std::to_string(updates) +
         ", which would end with choices that are softer than those of an evaluation: give a smaller --cooling");
+  if ((evenness > 0) != (even_updates > 0))
+    throw triad::data_error("--evenness above 0 and --even-updates, the updates until it is 0, go together");
+  if ((empty_weight != 1) != (empty_updates > 0))
+    throw triad::data_error("--empty-weight other than 1 and --empty-updates, the updates until it is 1, go together");
   if ((temperature > 1) != (cooling > 0))
     throw triad::data_error("--temperature above 1 and --cooling, the updates until it is 1, go together");
 }

@@ -26,11 +26,22 @@ struct options : triad::apps::stack_options {
   std::string argument_choice;     // of arguments alone: softmax, gumbel or gumbel-released; empty: as choice says
   double temperature = 1;          // of softmax in training, at first; it falls to 1
   int cooling = 0;                 // updates until it is there
+  std::string loss = "squared";    // or divergence: how far the score of a right symbol is from 1
+  double floor = 1e-3;             // of divergence: smaller scores have the tangent there
+  double empty_weight = 1;         // of positions where no symbol should be, in the loss, at first; it goes to 1
+  int empty_updates = 0;           // updates until it is there
+  double evenness = 0;             // charge of uneven choices, at first; it goes to 0; in no reported loss
+  int even_updates = 0;            // updates until it is there
+  double choice_deviation = 0;     // of the first values of what scores operations and arguments; 0: as all linear maps
   std::string interpreter =
       "rows";                   // or matrices: over random orthonormal roles; learned: by matrices that are parameters
   std::uint64_t role_seed = 1;  // of those roles
 
   // training: after the warm-up, the cosine of the released program's loop
+  std::string recipe = "published";    // as the preset says; robust: ours, of what nobody said otherwise
+  std::int64_t robust_updates = 4000;  // of that recipe
+  int robust_warmup = 200;             // of that recipe
+  std::string robust_worth;            // what was seen of it, for the help
   std::int64_t updates = 20000;
   int batch = 16;
   double decay = 0.1;
@@ -49,6 +60,13 @@ struct options : triad::apps::stack_options {
   std::map<std::string, std::string> more_shapes() const override;
   /// Once the command line is read: refuses what does not go together.  A program fills in first what 0 leaves to it.
   virtual void settle();
+
+ protected:
+  /// Whether the command line or the config file has that option.
+  bool said(char const* name) const { return given.contains(name) || configured.contains(name); }
+  /// Takes back what a config file says of one choice where the command line says --choice; then gives what the recipe
+  /// decides, and nobody said, its values.
+  void follow_recipe();
 };
 
 /// How operations are chosen: softmax or gumbel.  They have one axis, so the released program's gumbel is gumbel.
@@ -75,6 +93,22 @@ inline double temperature_at(options const& o, std::string const& choice, std::u
   auto const k = static_cast<double>(update);
   if (choice != "softmax") return std::max(0.5, 1 - k / static_cast<double>(o.updates));
   return update < static_cast<std::uint64_t>(o.cooling) ? std::pow(o.temperature, 1 - k / o.cooling) : 1;
+}
+
+/// What the evenness of choices counts in the loss of an update, in positions: from o.evenness to 0, by as much every
+/// update.  A choice that is sure has no gradient, and where the machine is wrong it stays wrong: so none may be sure
+/// before the others are about right.
+inline double evenness_at(options const& o, std::uint64_t update) {
+  if (update >= static_cast<std::uint64_t>(o.even_updates)) return 0;
+  return o.evenness * (1 - static_cast<double>(update) / o.even_updates);
+}
+
+/// What positions without a symbol count in the loss of an update: from o.empty_weight to 1, by as much every update. A
+/// tree has few nodes and many places without one, and what a soft choice writes there is held against it as much as
+/// what it gets right.  Where they count little at first, a choice may be tried before it is sure.
+inline double empty_weight_at(options const& o, std::uint64_t update) {
+  if (update >= static_cast<std::uint64_t>(o.empty_updates)) return 1;
+  return o.empty_weight + (1 - o.empty_weight) * static_cast<double>(update) / o.empty_updates;
 }
 
 }  // namespace trees

@@ -24,6 +24,7 @@ struct program_options : options {
   std::string split;                 // explain: of which part; empty: the first test
   int row = 0;                       // explain: its row, from 1; 0: the programs of all rows
   std::string json, dot, svg;        // explain: files
+  bool training = false;             // explain: how the choices went in training
   double threshold = 0.9;            // a program is extracted where each of its choices has this weight
   bool programs = false;             // evaluate: extract programs and run them
   bool discrete = false;             // evaluate: run the likeliest choices

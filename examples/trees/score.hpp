@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "../apps/in_batches.hpp"
 #include "placed.hpp"
 #include "triad/tree/placement.hpp"
 #include "triad/tree/program_trace.hpp"
@@ -86,9 +87,19 @@ void answer_all(machine& net, placed_rows const& rows, index_t count, F&& f, Bet
 /// `most` rows at most; 0: all.
 inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
   tally t;
-  answer_all(
-      net, rows, most > 0 ? std::min(most, rows.size()) : rows.size(),
-      [&](index_t i, std::span<index_t const> answer) { t.add(rows[i].target, answer); }, [](index_t, index_t) {});
+  auto const width = static_cast<std::size_t>(net.positions().count());
+  triad::apps::in_batches(
+      net, static_cast<std::size_t>(most > 0 ? std::min(most, rows.size()) : rows.size()),
+      [&](std::size_t i) { return net.add(rows[static_cast<index_t>(i)]); },
+      [](std::size_t i) { return "row " + std::to_string(i) + " has no room in a batch of its own"; },
+      [&] {
+        auto const found = net.infer();
+        return std::vector<index_t>(found.begin(), found.end());
+      },
+      [&](std::size_t first, std::size_t last, std::vector<index_t> const& found) {
+        for (auto i = first; i < last; ++i)
+          t.add(rows[static_cast<index_t>(i)].target, std::span(found).subspan((i - first) * width, width));
+      });
   return t;
 }
 

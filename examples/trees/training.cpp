@@ -3,9 +3,12 @@
 #include "../apps/training.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "../apps/atomic_file.hpp"
+#include "choices.hpp"
 #include "program.hpp"
 #include "report.hpp"
 #include "trained.hpp"
@@ -18,11 +21,12 @@ namespace {
 /// One seed's run.
 class machine_training final : public triad::apps::training {
  public:
-  machine_training(options const& o, training_data const& work, part_tallies& found)
+  machine_training(options const& o, training_data const& work, part_tallies& found, std::string out)
       : options_(o),
         work_(work),
         batches_(work.batches(o.seed)),
         found_(found),
+        out_(std::move(out)),
         depth_(std::max<index_t>(work.depth(), o.role_depth)) {}
 
   triad::apps::learner& net() override {
@@ -41,10 +45,11 @@ class machine_training final : public triad::apps::training {
             .record = record_of(options_, depth_, work_.labels()),
             .data = work_.data_setting()};
   }
-  void fill(std::int64_t update, std::function<void(triad::apps::batch_part const&)> const& use) override {
-    net_->clear();
-    for (auto const i : batches_.batch(update)) net_->add(work_.train()[static_cast<index_t>(i)]);
-    use({});
+  void fill(std::int64_t update, triad::apps::batch_use const& use) override {
+    triad::apps::cut_batch(
+        batches_.batch(update), [&] { net_->clear(); },
+        [&](std::size_t i) { return net_->add(work_.train()[static_cast<index_t>(i)]); },
+        [](std::size_t) { return 1.0; }, use);
   }
   double rate(std::int64_t update) override {
     triad::dtm_main_cosine const schedule{options_.rate, static_cast<std::uint64_t>(options_.warmup),
@@ -52,7 +57,20 @@ class machine_training final : public triad::apps::training {
                                           static_cast<std::uint64_t>(work_.epochs())};
     return schedule.rate(static_cast<std::uint64_t>(update));
   }
-  double validate() override { return trees::score(*net_, work_.measured()).accuracy(); }
+  double validate() override {
+    auto const gradients = net_->gradient_norms();
+    auto const validation = trees::score(*net_, work_.measured()).accuracy();
+    if (out_.empty()) return validation;
+    auto const done = net_->step();
+    if (!choices_) choices_.emplace(out_ + "/" + choices_name, options_.resume ? static_cast<std::int64_t>(done) : 0);
+    auto record = choices_of(*net_, work_.measured(), shown_rows, work_.labels(), gradients);
+    record.update = static_cast<std::int64_t>(done);
+    record.validation = validation;
+    record.temperature = temperature_at(options_, choice_of_operations(options_), done - 1);
+    record.empty_weight = empty_weight_at(options_, done - 1);
+    choices_->add(record);
+    return validation;
+  }
   std::vector<triad::apps::part_scores> score() override {
     std::vector<triad::apps::part_scores> scores;
     for (std::size_t i = 0; i < found_.size(); ++i) {
@@ -67,10 +85,14 @@ class machine_training final : public triad::apps::training {
   bool learned(double) override { return !has_failed(found_); }
 
  private:
+  static constexpr index_t shown_rows = 64;  // whose choices are recorded at a checkpoint
+
   options const& options_;
   training_data const& work_;
   triad::apps::epoch_batches batches_;
   part_tallies& found_;
+  std::string out_;
+  std::optional<choices_file> choices_;
   index_t depth_;
   std::unique_ptr<machine> net_;
 };
@@ -81,6 +103,8 @@ int train(program_options& o, data_reader const& read) {
   o.settle();
   if (o.width % o.heads != 0)
     throw triad::data_error(fmt::format("--width {} is no multiple of --heads {}", o.width, o.heads));
+  if (o.evenness > 0 && o.shares > 1)
+    throw triad::data_error("--evenness is of whole batches, and --shares cuts them: give one of the two");
   triad::apps::run_folder const folder(o.out);
   auto named = read(false);
   training_data const work(o, std::move(named.data));
@@ -98,9 +122,9 @@ int train(program_options& o, data_reader const& read) {
   std::vector<seed_tallies> found;
   auto const runs = triad::apps::train_seeds(
       o, o.out,
-      [&](std::string const&) {
+      [&](std::string const& out) {
         now = tallies_of(work.data());
-        return std::make_unique<machine_training>(o, work, now);
+        return std::make_unique<machine_training>(o, work, now, out);
       },
       [&](triad::apps::scored_run const& r) {
         found.push_back({now, r.diverged, r.failed});

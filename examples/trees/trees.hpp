@@ -21,7 +21,10 @@ struct own_options : program_options {
   bool cools = true;  // choices, unless it is said how
   std::string file;   // inspect
 
-  own_options() { rate = 1e-3, warmup = 100, updates = 2000, evaluate_every = 500; }
+  own_options() {
+    rate = 1e-3, warmup = robust_warmup = 100, updates = robust_updates = 2000, evaluate_every = 500;
+    robust_worth = ", which learned to rotate trees";
+  }
   void each(triad::apps::option_list& f) override {
     f("program", &program, "").one_of({"trees"}).hidden().free();
     f("preset", &preset, "small, paper, smoke").one_of({"small", "paper", "smoke"}).free();
@@ -33,7 +36,7 @@ struct own_options : program_options {
     f("file", &file, "A file of trees").only({"inspect"}).positional().required().existing_file();
   }
   void settle() override {
-    auto const said = [&](char const* name) { return given.contains(name) || configured.contains(name); };
+    follow_recipe();
     bool const soft = choice_of_operations(*this) == "softmax" || choice_of_arguments(*this) == "softmax";
     if (cools && soft && updates >= 5 && !said("temperature") && !said("cooling"))
       temperature = 10, cooling = static_cast<int>(std::min<std::int64_t>(updates / 5 * 3, 1'000'000'000));

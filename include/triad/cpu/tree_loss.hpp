@@ -8,10 +8,11 @@
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 template <class T>
-void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx) {
-  if (x.stride(1) != 1 || dx.stride(1) != 1) return reference::do_tree_loss(ex, x, target, of_rows, dx);
+void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx,
+                  tree_loss_options const& o) {
+  if (x.stride(1) != 1 || dx.stride(1) != 1) return reference::do_tree_loss(ex, x, target, of_rows, dx, o);
   index_t const symbols = x.extent(1);
-  T const per_row = T(1) / T(x.extent(0));
+  T const per_row = T(1) / T(x.extent(0)), per_empty = per_row * T(o.empty_weight);
   parallel_rows(ex, x.extent(0), 256, [&](index_t first, index_t count, int) {
     for (index_t r = first; r < first + count; ++r) {
       index_t const right = target(r);
@@ -29,16 +30,16 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
       T slope = 2 * per_row;
       if (right == 0) {
         T const norm = std::sqrt(sum);
-        slope = norm > T(0) ? per_row / norm : T(0);
-        of_rows(r) = norm * per_row;
+        slope = norm > T(0) ? per_empty / norm : T(0);
+        of_rows(r) = norm * per_empty;
       }
 #pragma omp simd
       for (index_t v = 0; v < symbols; ++v) to[v] = from[v] * slope;
       to[0] = T(0);
       if (right == 0) continue;
-      T const error = from[right] - T(1);
-      of_rows(r) = (sum + error * error) * per_row;
-      to[right] = slope * error;
+      reference::distance_from_one<T> const of_right(o, from[right]);
+      of_rows(r) = (sum + of_right.value) * per_row;
+      to[right] = per_row * of_right.slope;
     }
   });
 }

@@ -22,27 +22,48 @@ TRIAD_DEVICE T sum_of_symbols(block const& b, warp_row const& own, matrix<T cons
   return warp_sum(b, sum);
 }
 
+/// h(x) of ops/tree_loss.hpp, and its slope.
+template <class T>
+struct distance_from_one {
+  T value, slope;
+
+  TRIAD_DEVICE distance_from_one(tree_distance distance, T floor, T x) {
+    T const at = x > floor ? x : floor;
+    bool const squared = distance == tree_distance::squared;
+    slope = squared ? 2 * (x - T(1)) : T(1) - T(1) / at;
+    // log1p keeps the digits near 1, log those near 0.
+    T const log = at < T(0.5) ? ::cuda::std::log(at) : ::cuda::std::log1p(at - T(1));
+    value = squared ? (x - T(1)) * (x - T(1)) : (at - T(1)) - log + (x - at) * slope;
+  }
+};
+
 template <class T>
 struct tree_loss_rows {
   static constexpr char const* name = "tree_loss";
   static constexpr int threads = row_threads;
 
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> x, vec<index_t const> target, vec<T> of_rows,
-                               matrix<T> dx) const {
+                               matrix<T> dx, tree_distance distance, T floor, T empty_weight) const {
     warp_row const own(b, x);
-    T const per_row = T(1) / static_cast<T>(x.extent(0));
+    T const per_row = T(1) / static_cast<T>(x.extent(0)), per_empty = per_row * empty_weight;
     index_t const right = own.live ? target(own.r) : 0;
-    auto const error = [&](T value, index_t v) { return value - (v == right && right > 0 ? T(1) : T(0)); };
-    T const squares =
-        sum_of_symbols<T>(b, own, x, [&](T value, index_t v) { return error(value, v) * error(value, v); });
-    T const norm = ::cuda::std::sqrt(squares), of_empty = norm > T(0) ? per_row / norm : T(0),
+    auto const is_right = [&](index_t v) { return v == right && right > 0; };
+    // Of the right symbol alone: in a row that has none nobody reads the other's.
+    auto const of = [&](T value) { return distance_from_one<T>(distance, floor, value); };
+    T const sum =
+        sum_of_symbols<T>(b, own, x, [&](T value, index_t v) { return is_right(v) ? of(value).value : value * value; });
+    T const norm = ::cuda::std::sqrt(sum), of_empty = norm > T(0) ? per_empty / norm : T(0),
             slope = right > 0 ? 2 * per_row : of_empty;
-    each_column<0>(b.lane(), own.d,
-                   [&](int, index_t v) { dx(own.r, v) = v > 0 ? error(x(own.r, v), v) * slope : T(0); });
+    each_column<0>(b.lane(), own.d, [&](int, index_t v) {
+      T const value = x(own.r, v);
+      dx(own.r, v) = v == 0 ? T(0) : is_right(v) ? per_row * of(value).slope : value * slope;
+    });
     if (!own.live || b.lane() != 0) return;
     // Nobody is there to tell of a symbol outside the scores, so its loss is NaN.
     bool const known = right >= 0 && right < own.d;
-    of_rows(own.r) = !known ? ::cuda::std::numeric_limits<T>::quiet_NaN() : (right > 0 ? squares : norm) * per_row;
+    of_rows(own.r) = !known      ? ::cuda::std::numeric_limits<T>::quiet_NaN()
+                     : right > 0 ? sum * per_row
+                                 : norm * per_empty;
   }
 };
 
@@ -70,8 +91,10 @@ struct decoded_rows {
 }  // namespace detail
 
 template <class T>
-void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx) {
-  launch(ex, detail::tree_loss_rows<T>{}, blocks_for(x.extent(0), row_warps), x, target, of_rows, dx);
+void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx,
+                  tree_loss_options const& o) {
+  launch(ex, detail::tree_loss_rows<T>{}, blocks_for(x.extent(0), row_warps), x, target, of_rows, dx, o.distance,
+         static_cast<T>(o.floor), static_cast<T>(o.empty_weight));
 }
 
 template <class T>

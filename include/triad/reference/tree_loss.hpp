@@ -17,24 +17,43 @@ T symbol_norm(matrix<T const> x, index_t r) {
   return std::sqrt(sum);
 }
 
+/// h(x) of ops/tree_loss.hpp, and its slope.
+template <class T>
+struct distance_from_one {
+  T value, slope;
+
+  distance_from_one(tree_loss_options const& o, T x) {
+    if (o.distance == tree_distance::squared) {
+      value = (x - T(1)) * (x - T(1)), slope = 2 * (x - T(1));
+      return;
+    }
+    T const floor = T(o.floor), at = x > floor ? x : floor;
+    slope = T(1) - T(1) / at;
+    // log1p keeps the digits near 1, log those near 0.
+    value = (at - T(1)) - (at < T(0.5) ? std::log(at) : std::log1p(at - T(1))) + (x - at) * slope;
+  }
+};
+
 /// of_rows(r): row r's part of the loss.
 template <class T>
-void do_tree_loss(backend&, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx) {
-  T const per_row = T(1) / T(x.extent(0));
+void do_tree_loss(backend&, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx,
+                  tree_loss_options const& o) {
+  T const per_row = T(1) / T(x.extent(0)), per_empty = per_row * T(o.empty_weight);
   for (index_t r = 0; r < x.extent(0); ++r) {
     TRIAD_EXPECTS(target(r) >= 0 && target(r) < x.extent(1), target_outside("tree_loss", r, target(r), x.extent(1)));
     dx(r, 0) = T(0);
     if (target(r) == 0) {
-      T const norm = symbol_norm(x, r), slope = norm > T(0) ? per_row / norm : T(0);
-      of_rows(r) = norm * per_row;
+      T const norm = symbol_norm(x, r), slope = norm > T(0) ? per_empty / norm : T(0);
+      of_rows(r) = norm * per_empty;
       for (index_t v = 1; v < x.extent(1); ++v) dx(r, v) = x(r, v) * slope;
       continue;
     }
+    distance_from_one<T> const of_right(o, x(r, target(r)));
     T sum = 0;
     for (index_t v = 1; v < x.extent(1); ++v) {
-      T const error = x(r, v) - (v == target(r) ? T(1) : T(0));
-      sum += error * error;
-      dx(r, v) = 2 * per_row * error;
+      bool const right = v == target(r);
+      sum += right ? of_right.value : x(r, v) * x(r, v);
+      dx(r, v) = per_row * (right ? of_right.slope : 2 * x(r, v));
     }
     of_rows(r) = sum * per_row;
   }

@@ -1,0 +1,154 @@
+// Trees: what a recipe decides, and what goes with the updates of a run: weights of empty positions, evenness.
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+#include <string>
+#include <utility>
+
+#include "tests/catch.hpp"
+#include "tree_transforms/options.hpp"
+#include "trees/models.hpp"
+#include "trees/trees.hpp"
+#include "triad/core/errors.hpp"
+
+namespace examples_trees_recipe_tests {
+
+using triad::test::contains, triad::test::WithinAbs;
+
+TEST_CASE("the robust recipe decides what nobody said, and the published one nothing") {
+  tree_transforms::options published, robust, told;
+  auto const before = published.rate;
+  published.settle();
+  CHECK(published.loss == "squared");
+  CHECK(published.rate == before);
+  CHECK(published.updates == 20000);
+  CHECK(published.warmup == 10000);
+  CHECK(published.temperature == 1);
+  CHECK(published.cooling == 0);
+  robust.recipe = "robust";
+  robust.settle();
+  CHECK(robust.loss == "divergence");
+  CHECK(robust.rate == 1e-3);
+  CHECK(robust.warmup == 200);
+  CHECK(robust.updates == 4000);
+  CHECK(robust.temperature == 10);
+  CHECK(robust.cooling == 2400);
+  CHECK(robust.steps == published.steps);
+  told.recipe = "robust";
+  told.loss = "squared", told.updates = 100, told.temperature = 1;
+  told.given = {"loss", "temperature"}, told.configured = {"updates"};
+  told.settle();
+  CHECK(told.loss == "squared");
+  CHECK(told.updates == 100);
+  CHECK(told.cooling == 0);
+  CHECK(told.rate == 1e-3);
+}
+
+TEST_CASE("of data of one's own the robust recipe is the defaults with the divergence, which is what was measured") {
+  trees::own_options own, preset;
+  preset.settle();
+  CHECK(preset.loss == "squared");
+  own.recipe = "robust";
+  own.settle();
+  CHECK(own.loss == "divergence");
+  for (auto const* o : {&own, &preset}) {
+    CHECK(o->rate == 1e-3);
+    CHECK(o->warmup == 100);
+    CHECK(o->updates == 2000);
+    CHECK(o->temperature == 10);
+    CHECK(o->cooling == 1200);
+  }
+}
+
+TEST_CASE("where one of temperature and cooling is said, or a preset has them, the robust recipe has a run that fits") {
+  auto const settled = [](std::set<std::string> said, double temperature, int cooling, std::string choice = "softmax") {
+    tree_transforms::options o;
+    o.preset = "small";
+    apply_preset(o);
+    CHECK(o.cooling == 8000);  // longer than the recipe's run
+    o.recipe = "robust", o.given = std::move(said), o.choice = std::move(choice);
+    if (o.given.contains("temperature")) o.temperature = temperature;
+    if (o.given.contains("cooling")) o.cooling = cooling;
+    o.settle();
+    CHECK(o.updates == 4000);
+    return std::pair(o.temperature, o.cooling);
+  };
+  CHECK(settled({}, 0, 0) == std::pair(10.0, 2400));
+  CHECK(settled({"temperature"}, 30, 0) == std::pair(30.0, 2400));
+  CHECK(settled({"temperature"}, 1, 0) == std::pair(1.0, 0));
+  CHECK(settled({"cooling"}, 0, 3000) == std::pair(10.0, 3000));
+  CHECK(settled({"cooling"}, 0, 0) == std::pair(1.0, 0));
+  CHECK(settled({"temperature", "cooling"}, 5, 4000) == std::pair(5.0, 4000));
+  CHECK(settled({"choice"}, 0, 0, "gumbel") == std::pair(1.0, 0));
+}
+
+TEST_CASE("the robust recipe sees the choice of the command line, not the config file's of one of the two") {
+  trees::options o;
+  o.recipe = "robust", o.choice = "softmax", o.operation_choice = o.argument_choice = "gumbel";
+  o.given = {"choice"}, o.configured = {"operation-choice", "argument-choice"};
+  o.settle();
+  CHECK(o.operation_choice.empty());
+  CHECK(o.argument_choice.empty());
+  CHECK(o.temperature == 10);
+  CHECK(o.cooling == 2400);
+}
+
+TEST_CASE("weights of empty positions rise to 1 and evenness falls to 0, by as much every update") {
+  trees::options o;
+  CHECK(trees::empty_weight_at(o, 0) == 1);
+  CHECK(trees::evenness_at(o, 0) == 0);
+  o.empty_weight = 0.2, o.empty_updates = 4, o.evenness = 8, o.even_updates = 10;
+  CHECK(trees::empty_weight_at(o, 0) == 0.2);
+  CHECK_THAT(trees::empty_weight_at(o, 2), WithinAbs(0.6, 1e-15));
+  CHECK(trees::empty_weight_at(o, 4) == 1);
+  CHECK(trees::evenness_at(o, 0) == 8);
+  CHECK_THAT(trees::evenness_at(o, 5), WithinAbs(4, 1e-15));
+  CHECK(trees::evenness_at(o, 10) == 0);
+  o.even_updates = 0;
+  CHECK_THROWS_WITH(o.settle(), contains("--evenness above 0 and --even-updates"));
+  o.even_updates = 10;
+  CHECK_NOTHROW(o.settle());
+  o.empty_updates = 0;
+  CHECK_THROWS_WITH(o.settle(), contains("--empty-weight other than 1 and --empty-updates"));
+  o.empty_weight = 1, o.empty_updates = 4;
+  CHECK_THROWS_WITH(o.settle(), contains("--empty-weight other than 1 and --empty-updates"));
+}
+
+TEST_CASE("a weight of empty positions without the updates until it is 1 is refused, below 1 and above") {
+  for (double weight : {0.0, 0.5, 2.0}) {
+    trees::options o;
+    o.empty_weight = weight;
+    CHECK_THROWS_WITH(o.settle(), contains("--empty-weight other than 1 and --empty-updates"));
+    o.empty_updates = 5;
+    CHECK_NOTHROW(o.settle());
+  }
+}
+
+TEST_CASE("of evenness a batch gives each sample its part, counted in positions") {
+  triad::tree_batch<float> in;
+  in.sizes.batch = 4, in.positions = 8;
+  CHECK(in.choice(0).evenness == 0);
+  in.evenness = 16;
+  CHECK(in.choice(0).evenness == 0.5);
+}
+
+TEST_CASE("what scores choices has first values of its own where that is asked for, and each agent its number") {
+  trees::options o;
+  using triad::initializer;
+  auto const is = [&](char const* path, initializer const& what) {
+    auto const found = trees::first_values_of(o, path);
+    CAPTURE(path);
+    CHECK(found.how == what.how);
+    CHECK(found.low == what.low);
+    CHECK(found.high == what.high);
+  };
+  is("agents.1.operation.weight", initializer::linear_uniform());
+  o.choice_deviation = 0.02;
+  is("agents.1.operation.weight", initializer::normal(0.02));
+  is("agents.1.operation.bias", initializer::constant(0));
+  is("agents.1.arguments.weight", initializer::normal(0.02));
+  is("agents.1.root.weight", initializer::linear_uniform());
+  CHECK(trees::step_of("agents.11.root.weight") == 11);
+  CHECK(trees::step_of("shrink.weight") == -1);
+}
+
+}  // namespace examples_trees_recipe_tests
