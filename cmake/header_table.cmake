@@ -26,6 +26,7 @@ set(folders
   "models|networks"
   "decoding|searches, caches, trees from scores"
   "train|training"
+  "mpi|processes of mpirun (`triad::mpi`)"
   "io|files"
   "io/text|texts: encodings, BLEU, CoNLL-U, splits by compounds (`triad::text`)")
 

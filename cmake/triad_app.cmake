@@ -36,6 +36,20 @@ function(triad_apps_library)  # SOURCES...
   add_library(triad-apps STATIC ${ARGN})
   target_link_libraries(triad-apps PUBLIC triad_own ${triad_app_libraries})
   target_include_directories(triad-apps PUBLIC "${PROJECT_SOURCE_DIR}/examples")
+  target_link_libraries(triad-apps PUBLIC ${CMAKE_DL_LIBS})
+  if(TARGET triad::mpi)  # beside the programs, which load it where mpirun starts them
+    add_library(triad-mpi MODULE mpi/processes_of_mpi.cpp)
+    target_link_libraries(triad-mpi PRIVATE triad_own_flags triad::mpi)
+    set_target_properties(triad-mpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    add_dependencies(triad-apps triad-mpi)
+  endif()
+  if(TRIAD_CUDA AND TARGET triad::nccl)  # the same where several processes train on GPUs
+    add_library(triad-nccl MODULE nccl/rows_by_nccl.cu)
+    target_link_libraries(triad-nccl PRIVATE triad_own_flags triad::nccl)
+    set_target_properties(triad-nccl PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+      CUDA_RUNTIME_LIBRARY Shared)  # the program's
+    add_dependencies(triad-apps triad-nccl)
+  endif()
 endfunction()
 
 # The unit of a class on one backend, from apps/unit.cpp.in, in `result`.

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/triad")
 
 # One export per component, so that a missing dependency of one does not hide the others.
-foreach(component IN ITEMS triad_tree triad triad_io triad_text triad_cuda triad_native)
+foreach(component IN ITEMS triad_tree triad triad_io triad_text triad_cuda triad_nccl triad_mpi triad_native)
   if(TARGET ${component})
     string(REPLACE "_" "-" file ${component})
     install(TARGETS ${component} EXPORT ${component} FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
@@ -16,14 +16,16 @@ endforeach()
 configure_package_config_file(cmake/triad-config.cmake.in triad-config.cmake INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file(triad-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/triad-config.cmake" "${PROJECT_BINARY_DIR}/triad-config-version.cmake"
-  cmake/triad_dependencies.cmake cmake/triad_text_dependencies.cmake cmake/triad_kernels.cmake cmake/kernels.cpp.in DESTINATION "${package_dir}")
+  cmake/triad_dependencies.cmake cmake/triad_text_dependencies.cmake
+  cmake/triad_mpi_dependencies.cmake cmake/triad_nccl_dependencies.cmake cmake/triad_kernels.cmake cmake/kernels.cpp.in DESTINATION "${package_dir}")
 
 # Headers that this build fetched would go with the build tree, so they are installed too, beside the package file.
 set(pc_cccl_dir "${TRIAD_CCCL_INCLUDE_DIR}")
 if(TRIAD_CCCL_INCLUDE_DIR MATCHES "^(.*/deps/cccl)/")
   file(GLOB licences "${CMAKE_MATCH_1}/*/licenses")
   install(DIRECTORY ${licences} DESTINATION "${package_dir}/cccl")
-  install(DIRECTORY "${TRIAD_CCCL_INCLUDE_DIR}/cuda" "${TRIAD_CCCL_INCLUDE_DIR}/nv"
+  install(DIRECTORY "${TRIAD_CCCL_INCLUDE_DIR}/cub" "${TRIAD_CCCL_INCLUDE_DIR}/cuda" "${TRIAD_CCCL_INCLUDE_DIR}/nv"
+    "${TRIAD_CCCL_INCLUDE_DIR}/thrust"
     DESTINATION "${package_dir}/cccl/include")
   set(pc_cccl_dir "\${prefix}/${package_dir}/cccl/include")
 endif()

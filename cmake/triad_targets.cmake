@@ -3,12 +3,13 @@
 
 file(GLOB_RECURSE triad_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/*.hpp")
 set(triad_io_headers ${triad_headers})
-list(FILTER triad_headers EXCLUDE REGEX "/include/triad/io/")
+list(FILTER triad_headers EXCLUDE REGEX "/include/triad/(io|mpi)/")
 list(FILTER triad_io_headers INCLUDE REGEX "/include/triad/io/")
 set(triad_text_headers ${triad_io_headers})
 list(FILTER triad_io_headers EXCLUDE REGEX "/include/triad/io/text/")
 list(FILTER triad_text_headers INCLUDE REGEX "/include/triad/io/text/")
 file(GLOB_RECURSE triad_cuda_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/*.cuh")
+list(FILTER triad_cuda_headers EXCLUDE REGEX "/include/triad/cuda/nccl\\.cuh$")
 
 # `VERIFY_INTERFACE_HEADER_SETS` makes a target that compiles each header alone (all_verify_interface_header_sets).
 function(triad_component name)
@@ -71,7 +72,8 @@ endif()
 # ---- triad::cuda: wherever a toolkit is; TRIAD_CUDA, which builds programs with it, demands one -----------------------
 find_package(CUDAToolkit QUIET GLOBAL)
 if(CUDAToolkit_FOUND AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12 AND TARGET CUDA::cublasLt)
-  triad_component(triad_cuda HEADERS ${triad_cuda_headers} LINK triad CUDA::cudart CUDA::cublas CUDA::cublasLt)
+  triad_component(triad_cuda HEADERS ${triad_cuda_headers} LINK triad CUDA::cudart CUDA::cublas CUDA::cublasLt
+    ${CMAKE_DL_LIBS})  # by which NVTX finds a profiler
   set_target_properties(triad_cuda PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)  # nvcc's to verify: tests/cuda
   set(triad_found_cuda "${CUDAToolkit_VERSION}")
   if(TRIAD_CUDA)
@@ -82,6 +84,30 @@ elseif(TRIAD_CUDA)
   message(FATAL_ERROR "triad: TRIAD_CUDA is ON, but no CUDA toolkit 12 or later with cuBLAS was found beside ${CMAKE_CUDA_COMPILER}.")
 else()
   set(triad_found_cuda "no toolkit 12 or later with cuBLAS found (is nvcc on PATH?), so there is no triad::cuda")
+endif()
+
+# ---- triad::nccl: rows from GPU to GPU, where the toolkit has NCCL beside it ------------------------------------------
+set(triad_found_nccl "not looked for, without a toolkit")
+if(TARGET triad_cuda)
+  include(triad_nccl_dependencies)  # triad::nccl_library
+  if(TARGET triad::nccl_library)
+    triad_component(triad_nccl HEADERS "${PROJECT_SOURCE_DIR}/include/triad/cuda/nccl.cuh" LINK triad_cuda triad::nccl_library)
+    set_target_properties(triad_nccl PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)  # nvcc's to verify: tests/cuda
+    set(triad_found_nccl "${triad_nccl_version}")
+  else()
+    set(triad_found_nccl "no 2.13 or later found (Debian and Ubuntu: libnccl-dev), so there is no triad::nccl")
+  endif()
+endif()
+
+# ---- triad::mpi: processes that mpirun starts, where there is an MPI ---------------------------------------------------
+include(triad_mpi_dependencies)  # triad::mpi_library
+if(TARGET triad::mpi_library)
+  file(GLOB triad_mpi_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/mpi/*.hpp")
+  triad_component(triad_mpi HEADERS ${triad_mpi_headers} LINK triad triad::mpi_library)
+  set(triad_found_mpi "${MPI_CXX_VERSION}, ${MPI_CXX_LIBRARY_VERSION_STRING}")
+  string(REGEX REPLACE ", package.*" "" triad_found_mpi "${triad_found_mpi}")
+else()
+  set(triad_found_mpi "not found (Debian: libopenmpi-dev), so there is no triad::mpi")
 endif()
 
 # ---- triad::native: this machine's instructions, at their full width ------------------------------------------------
@@ -111,3 +137,5 @@ message(STATUS "  BLAS           ${triad_found_blas}")
 message(STATUS "  nlohmann-json  ${triad_found_json}")
 message(STATUS "  text           ${triad_found_text}")
 message(STATUS "  CUDA           ${triad_found_cuda}")
+message(STATUS "  NCCL           ${triad_found_nccl}")
+message(STATUS "  MPI            ${triad_found_mpi}")

@@ -6,13 +6,14 @@ set(core core)
 set(ops core ops tree/positions.hpp)  # where the parts of a tree lie, which needs core alone
 set(reference core ops reference)
 set(cpu core ops reference cpu)
-set(cuda core ops cuda)
+set(cuda core ops cuda train/communicator.hpp train/broadcast_by_file.hpp)  # the two for nccl.cuh, a communicator of GPUs
 set(tree core tree)
 set(layers core ops tree layers)
 set(batches core ops tree layers batches)
 set(models core ops tree layers batches models)
 set(decoding core ops tree layers batches models decoding)
 set(train core ops train layers/layer.hpp batches/batches.hpp batches/loader.hpp)  # concepts of a layer and a loader, and passes over data
+set(mpi mpi train/communicator.hpp)
 set(io core io)
 set(. core ops reference cpu cuda tree layers batches models decoding train .)
 
@@ -22,11 +23,15 @@ set(reserved
   "cblas|^cpu/matmul\\.hpp$"
   "^(pthread|sched)\\.h$|^cpu/kernels/pool\\.hpp$"
   "nlohmann|^io/"
+  "^mpi\\.h$|^mpi/mpi\\.hpp$"
   "^zlib\\.h$|^io/text/gz_lines\\.hpp$"
   "^utf8proc\\.h$|^io/text/unicode\\.hpp$"
   "^(cuda_runtime|cuda_fp16|cuda_bf16)|^cuda/"
+  "^nccl|^cuda/nccl\\.cuh$"
   "^cublas|^cuda/device/blas(_lt)?\\.cuh$"
-  "^(cub|thrust)/|^cuda/primitives\\.cuh$"
+  "^nvtx3/|^cuda/device/nvtx\\.cuh$"
+  "^cub/|^cuda/device/primitives\\.cuh$"
+  "^thrust/|^cuda/device/thrust_views\\.cuh$"
   "^immintrin\\.h$|^cpu/")
 
 set(faults "")
@@ -89,6 +94,9 @@ foreach(backend IN ITEMS reference cpu cuda)
   file(GLOB kernels RELATIVE "${INCLUDE}/triad/${backend}" "${INCLUDE}/triad/${backend}/*.hpp" "${INCLUDE}/triad/${backend}/*.cuh")
   list(TRANSFORM kernels REPLACE "\\.(hpp|cuh)$" "")
   list(REMOVE_ITEM kernels backend ${backend})
+  if(backend STREQUAL "cuda")
+    list(REMOVE_ITEM kernels nccl)  # what GPUs do together
+  endif()
   set(strangers ${kernels})
   list(REMOVE_ITEM strangers ${operations})
   foreach(stranger IN LISTS strangers)

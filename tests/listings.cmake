@@ -4,7 +4,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 # tests/FOLDER/NAME.cpp, or more of them as tests/FOLDER/NAME_ASPECT.cpp, for include/triad/FOLDER/NAME.hpp.
-set(folders core ops layers tree models batches decoding train io cpu)
+set(folders core ops layers tree models batches decoding train io cpu mpi)
 
 # "header|why it has no test of its own".
 set(without_test
@@ -21,6 +21,7 @@ set(without_test
 
 # "test|what it is of", where that is no header.
 set(without_header
+  "mpi/parallel_training.cpp|the program of docs/parallel.md, which mpirun starts"
   "ops/far.cpp|every operation beyond 2^31 elements, in memory that is mapped once for all"
   "models/planned_memory.cpp|what several models keep, in bytes and by formulas")
 
@@ -29,7 +30,7 @@ set(without_header
 set(backends reference cpu cuda)
 set(on_every_backend "TRIAD_TEST_(BACKENDS|TYPES)")
 
-# What those are made of, and CUDA's backend, is named by a test in a line "// Tests FOLDER/NAME.cuh", or "// Tests
+# What those are made of, CUDA's backend, and its communicator nccl are named by a test in a line "// Tests FOLDER/NAME.cuh", or "// Tests
 # FOLDER/" for all of a folder; parts of the cpu may have tests/cpu/FOLDER/NAME.cpp instead.
 
 set(faults "")
@@ -86,7 +87,7 @@ foreach(header IN LISTS headers)
   if(header IN_LIST no_test)
     continue()
   endif()
-  if(folder IN_LIST backends AND NOT name MATCHES "/backend$")
+  if(folder IN_LIST backends AND NOT name MATCHES "/(backend|nccl)$")
     cmake_path(GET name FILENAME operation)
     set(typed "")
     if(EXISTS "${ROOT}/tests/ops/${operation}.cpp")
@@ -139,6 +140,20 @@ foreach(source IN LISTS sources)
   if(NOT lines EQUAL 1)
     fault("${source}: expected one line \"// SPDX-License-Identifier: Apache-2.0\", found ${lines}")
   endif()
+endforeach()
+
+# Several tests of a folder are one unit in the preset ci, so what a test calls its own is in a namespace of its own.
+foreach(folder IN ITEMS core ops cpu layers tree batches models decoding train io examples misuse cuda_on_host)
+  file(GLOB_RECURSE sources "${ROOT}/tests/${folder}/*.cpp")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    string(REGEX REPLACE "_test$" "" name "${name}")
+    file(STRINGS "${source}" cases REGEX "^(TEMPLATE_(LIST_)?)?TEST_CASE")
+    file(STRINGS "${source}" opened REGEX "^namespace ${folder}_${name}_tests {$")
+    if(cases AND NOT opened)
+      fault("${source}: its tests belong in namespace ${folder}_${name}_tests")
+    endif()
+  endforeach()
 endforeach()
 
 if(faults)

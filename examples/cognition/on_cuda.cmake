@@ -1,10 +1,11 @@
-# The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout included, and the same translations.
+# The program on a GPU, or on its stand-in: the losses of the reference up to rounding, and the same translations.
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
-set(arguments train --preset smoke --dropout 0.1 --width 8 --test-size 2 --updates 20 --evaluate-every 4 --max-length 12)
-foreach(model "" --model=transformer)
-  run("0|3" ${arguments} ${model} --backend reference --out ${FOLDER}/plain)
-  run("0|3" ${arguments} ${model} --backend cuda --out ${FOLDER}/device)
+set(arguments train --preset smoke --width 8 --test-size 2 --updates 20 --evaluate-every 4 --max-length 12)
+# A GPU's batches are padded: dropout draws the same, but not in attention over sequences (docs/backends.md).
+foreach(model --model=lrf --model=transformer)
+  run("0|3" ${arguments} --dropout 0 ${model} --backend reference --out ${FOLDER}/plain)
+  run("0|3" ${arguments} --dropout 0 ${model} --backend cuda --out ${FOLDER}/device)
   expect_close(device)
 endforeach()
 set(arguments train --preset smoke --width 8 --test-size 2 --updates 16 --evaluate-every 4 --max-length 12)  # no dropout: parts draw their own

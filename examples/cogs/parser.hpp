@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../apps/network.hpp"
@@ -100,6 +101,9 @@ struct parse {
   std::vector<int> role, category, noun_type, verb;  // the best labels
   std::vector<float> score;                          // (n, n) of token i's parent j
 };
+inline auto tied_parts(parse& p) {
+  return std::tie(p.parent, p.tree, p.role, p.category, p.noun_type, p.verb, p.score);
+}
 
 /// Room for `batch` sentences of `usual` tokens, and for fewer of up to `longest`.
 struct parser_room {

@@ -65,7 +65,8 @@ class parser_on final : public triad::apps::learner_on<parser_on<Model, Ex>, par
             .max_norm = o.clip,
             .key = o.seed,
             .memory = triad::apps::kept_of_pass(z.learns, o.recompute),
-            .capacity = z.capacity()};
+            .capacity = z.learns ? triad::padded_room_for<Ex>(z.capacity()) : z.capacity(),
+            .shares = o.shares};
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
 
@@ -86,7 +87,8 @@ class parser_on final : public triad::apps::learner_on<parser_on<Model, Ex>, par
     loader_.add(sentence);
     return true;
   }
-  auto upload() { return loader_.upload(); }
+  /// To train on.
+  auto upload() { return loader_.upload_padded(); }
 
   std::vector<parse> const& infer() override {
     auto const in = loader_.upload().first;

@@ -33,8 +33,8 @@ void answer_all(network& net, graph_list const& graphs, std::function<void(label
       [&](std::size_t i) {
         return fmt::format("graph {} has {} nodes, more than the model has room for", i, graphs[i].nodes);
       },
-      [&](std::size_t first, std::size_t last) {
-        auto const& best = net.infer();
+      [&]() -> auto const& { return net.infer(); },
+      [&](std::size_t first, std::size_t last, std::vector<triad::index_t> const& best) {
         for (auto i = first; i < last; ++i) f(graphs[i], static_cast<int>(best[i - first]));
       });
 }

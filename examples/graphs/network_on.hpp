@@ -30,7 +30,8 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
     return {.max_norm = o.clip,
             .key = o.seed,
             .memory = triad::apps::kept_of_pass(z.learns, o.recompute),
-            .capacity = z.capacity()};
+            .capacity = z.learns ? triad::padded_room_for<Ex>(z.capacity()) : z.capacity(),
+            .shares = o.shares};
   }
   /// As the released program: its readout keeps the framework's default, everything else is xavier uniform.
   static triad::initializer first_values(std::string const& path) {
@@ -45,8 +46,9 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
     for (auto const& e : g.edges) label[e.from * g.nodes + e.to] = e.label;
     return true;
   }
+  /// To train on.
   auto upload() {
-    auto const in = loader_.upload();
+    auto const in = loader_.upload_padded();
     return std::pair(in, loader_.uploaded_answers());
   }
 

@@ -44,9 +44,9 @@ class graph_training : public triad::apps::training {
   graph_training(options const& o, data_set const& data)
       : options_(o), data_(data), dev_(data.dev), examples_(held_out(), o.batch, o.shuffle, o.seed) {
     int const usual = std::max(most_nodes(train_), data.made_nodes);
-    int const most = std::max({usual, most_nodes(dev_), most_nodes(data.tests)});
+    most_ = std::max({usual, most_nodes(dev_), most_nodes(data.tests)});
     net_ = triad::apps::make<network>(
-        o, {data.words.embedding_rows(), data.words.targets.end(), o.batch, usual, most, true},
+        o, {data.words.embedding_rows(), data.words.targets.end(), o.batch, usual, most_, true},
         fmt::format("{} graphs of up to {} nodes: take a smaller --batch, or --recompute", o.batch, usual));
   }
 
@@ -62,18 +62,25 @@ class graph_training : public triad::apps::training {
             .record = record_of(options_, data_.words),
             .data = data_setting()};
   }
-  void fill(std::int64_t update, std::function<void(triad::apps::batch_part const&)> const& use) override {
-    net_->clear();
-    auto const add = [&](labelled_graph const& g) {
-      if (!net_->add(g))
-        throw triad::data_error(fmt::format(
-            "a graph of {} nodes has no room in a batch; made_nodes says how many they have at most", g.nodes));
-    };
+  void fill(std::int64_t update, triad::apps::batch_use const& use) override {
+    batch_.clear();
+    std::size_t made = 0;
     if (data_.made)
-      data_.made(options_.seed, update * options_.batch, options_.batch, add);
+      data_.made(options_.seed, update * options_.batch, options_.batch, [&](labelled_graph const& g) {
+        if (made == made_.size()) made_.emplace_back();
+        made_[made++] = g;  // in the memory of an earlier update's
+      });
     else
-      for (auto const i : examples_.batch(update)) add(train_[i]);
-    use({});
+      for (auto const i : examples_.batch(update)) batch_.push_back(&train_[i]);
+    for (std::size_t i = 0; i < made; ++i) batch_.push_back(&made_[i]);
+    auto const add = [&](labelled_graph const* g) {
+      if (g->nodes > most_)
+        throw triad::data_error(fmt::format(
+            "a graph of {} nodes has no room in a batch; made_nodes says how many they have at most", g->nodes));
+      return net_->add(*g);
+    };
+    triad::apps::cut_batch(
+        batch_, [&] { net_->clear(); }, add, [](labelled_graph const*) { return 1.0; }, use);
   }
   double rate(std::int64_t update) override {
     return triad::apps::linear_rate(options_, epoch_updates() * options_.epochs, update);
@@ -121,7 +128,9 @@ class graph_training : public triad::apps::training {
 
   options const& options_;
   data_set const& data_;
-  graph_list dev_, train_;
+  graph_list dev_, train_, made_;
+  std::vector<labelled_graph const*> batch_;
+  int most_ = 0;  // nodes of a graph
   triad::apps::epoch_batches examples_;
   std::unique_ptr<network> net_;
 };

@@ -116,6 +116,11 @@ struct parts_of {
     return loader<Ex>(capacity(z), m.width(), dictionary::end, dictionary::end, triad::memory_of(ex));
   }
   static triad::pair_dims capacity(translator_options const& z) { return z.capacity(); }
+  /// Of batches to train on, which are padded where the backend replays.
+  template <class Ex>
+  static triad::pair_dims padded_capacity(translator_options const& z) {
+    return triad::padded_room_for<Ex>(capacity(z));
+  }
   static triad::decoder_room room(translator_options const& z, int beam) {
     auto sources = z.capacity();
     sources.pairs = z.sentences, sources.target_rows = 0, sources.longest_target = 0;
@@ -139,6 +144,10 @@ struct parts_of<triad::edge_transformer_seq2seq<T, D, H, F, Form>> {
                       z.longest_target);
   }
   static triad::edge_pair_dims capacity(translator_options const& z) { return z.edge_capacity(); }
+  template <class Ex>
+  static triad::edge_pair_dims padded_capacity(translator_options const& z) {
+    return triad::padded_room_for<Ex>(capacity(z));
+  }
   static triad::edge_decoder_room room(translator_options const& z, int beam) {
     auto sources = z.edge_capacity();
     index_t const n = z.longest_source;

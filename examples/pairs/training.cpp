@@ -63,7 +63,7 @@ class translator_training final : public triad::apps::training {
     if (!o.memory.empty()) {
       net();
       auto const part = [&](std::int64_t update, auto const& use) { fill(update, use); };
-      auto const parts = triad::apps::most_parts(part, 0, std::min(work_.updates(), work_.epoch_updates()));
+      auto const parts = triad::apps::most_parts(part, 0, std::min(work_.updates(), work_.epoch_updates()), o.shares);
       within =
           fmt::format(" of --memory {}, batches of {} tokens {}", o.memory, o.tokens,
                       parts > 1 ? fmt::format("in parts of {}, at most {} in the first epoch", net_->tokens(), parts)
@@ -79,16 +79,13 @@ class translator_training final : public triad::apps::training {
             .data = work_.data_setting()};
   }
 
-  void fill(std::int64_t update, std::function<void(triad::apps::batch_part const&)> const& use) override {
+  void fill(std::int64_t update, triad::apps::batch_use const& use) override {
     batch_.clear();
     work_.batch(update, [&](coded_pair const& pair) { batch_.push_back(&pair); });
     triad::apps::cut_batch(
         batch_, [&] { net_->clear(); }, [&](coded_pair const* pair) { return net_->add(pair->source, pair->target); },
-        [](coded_pair const* pair) { return static_cast<double>(pair->target.size() + 1); },
-        [&](triad::apps::batch_part const& part) {
-          if (!part.whole && options_.memory.empty()) throw std::logic_error("a batch within its bounds has no room");
-          use(part);
-        });
+        [](coded_pair const* pair) { return static_cast<double>(pair->target.size() + 1); }, use,
+        !options_.memory.empty());
   }
 
   double rate(std::int64_t update) override {

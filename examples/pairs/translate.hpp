@@ -26,9 +26,8 @@ void translate_all(translator& net, std::vector<std::vector<index_t>> const& sou
       sources.size(), [&](std::size_t a, std::size_t b) { return sources[a].size() > sources[b].size(); });
   triad::apps::in_batches(
       net, order.size(), [&](std::size_t i) { return net.add(sources[order[i]]); },
-      [&](std::size_t i) { return too_long(order[i]); },
-      [&](std::size_t first, std::size_t last) {
-        auto const& found = net.translate(how);
+      [&](std::size_t i) { return too_long(order[i]); }, [&]() -> auto const& { return net.translate(how); },
+      [&](std::size_t first, std::size_t last, std::vector<std::vector<hypothesis>> const& found) {
         for (auto i = first; i < last; ++i) f(order[i], found[i - first]);
       });
 }
@@ -45,28 +44,30 @@ inline std::vector<std::string> translations(translator& net, std::vector<text_p
   return result;
 }
 
-/// f(length) after each batch of the pairs: tokens of its sources and of its targets, ends included.
-template <class F>
-void for_batches(translator& net, std::vector<coded_pair> const& pairs, F&& f) {
+/// f(length, answer()) of each batch of the pairs: tokens of its sources and of its targets, ends included.
+template <class Answer, class F>
+void for_batches(translator& net, std::vector<coded_pair> const& pairs, Answer const& answer, F const& f) {
   triad::apps::in_batches(
-      net, pairs.size(), [&](std::size_t i) { return net.add(pairs[i].source, pairs[i].target); }, too_long,
-      [&](std::size_t first, std::size_t last) {
+      net, pairs.size(), [&](std::size_t i) { return net.add(pairs[i].source, pairs[i].target); }, too_long, answer,
+      [&](std::size_t first, std::size_t last, auto const& found) {
         pair_length sum{0, 0};
         for (auto i = first; i < last; ++i)
           sum.source += static_cast<index_t>(pairs[i].source.size()) + 1,
               sum.target += static_cast<index_t>(pairs[i].target.size()) + 1;
-        f(sum);
+        f(sum, found);
       });
 }
 
 /// Mean of -log probability of a target token of all pairs.
 inline double mean_loss(translator& net, std::vector<coded_pair> const& pairs) {
   double sum = 0, all = 0;
-  for_batches(net, pairs, [&](pair_length const& length) {
-    auto const tokens = static_cast<double>(length.target);
-    sum += net.loss() * tokens;
-    all += tokens;
-  });
+  for_batches(
+      net, pairs, [&] { return net.loss(); },
+      [&](pair_length const& length, double loss) {
+        auto const tokens = static_cast<double>(length.target);
+        sum += loss * tokens;
+        all += tokens;
+      });
   return all > 0 ? sum / all : 0;
 }
 
@@ -82,12 +83,13 @@ inline layer_weights mean_weights(translator& net, std::vector<coded_pair> const
       for (std::size_t j = 0; j < from[i].size(); ++j) to[i][j] += static_cast<double>(tokens) * from[i][j];
     }
   };
-  for_batches(net, pairs, [&](pair_length const& length) {
-    auto const here = net.read_weights();
-    add(sum.encoder, here.encoder, length.source);
-    add(sum.decoder, here.decoder, length.target);
-    all = {all.source + length.source, all.target + length.target};
-  });
+  for_batches(
+      net, pairs, [&] { return net.read_weights(); },
+      [&](pair_length const& length, layer_weights const& here) {
+        add(sum.encoder, here.encoder, length.source);
+        add(sum.decoder, here.decoder, length.target);
+        all = {all.source + length.source, all.target + length.target};
+      });
   auto const divide = [](auto& side, index_t tokens) {
     for (auto& row : side)
       for (auto& weight : row) weight /= static_cast<double>(tokens);

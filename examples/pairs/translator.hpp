@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "../apps/network.hpp"
@@ -13,6 +14,10 @@
 #include "triad/batches/pair_batch.hpp"
 #include "triad/core/mdspan.hpp"
 #include "triad/decoding/beam_search.hpp"
+
+namespace triad {
+inline auto tied_parts(hypothesis& h) { return std::tie(h.tokens, h.score, h.log_probability); }
+}  // namespace triad
 
 namespace seq2seq {
 
@@ -74,6 +79,8 @@ struct translator_options {
 };
 
 struct vocabulary;
+
+inline auto tied_parts(layer_weights& w) { return std::tie(w.encoder, w.decoder); }
 
 class translator : public triad::apps::learner {
  public:

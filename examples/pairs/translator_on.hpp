@@ -33,7 +33,8 @@ class translator_on final : public triad::apps::learner_on<translator_on<Model, 
     s.max_norm = o.clip;
     s.key = o.seed;
     s.memory = triad::apps::kept_of_pass(z.what != use::translating, o.recompute && z.what == use::learning);
-    s.capacity = parts::capacity(z);
+    s.capacity = z.what == use::learning ? parts::template padded_capacity<Ex>(z) : parts::capacity(z);
+    s.shares = o.shares;
     return s;
   }
   triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
@@ -51,7 +52,7 @@ class translator_on final : public triad::apps::learner_on<translator_on<Model, 
     return all;
   }
 
-  /// The same before anything is allocated.
+  /// The same before anything is allocated, of one process: the most, and batches do not depend on how many there are.
   static std::size_t planned_bytes(Ex& ex, Model const& m, options const& o, translator_options const& z) {
     std::size_t search = 0;
     if (z.sentences > 0)
@@ -74,7 +75,8 @@ class translator_on final : public triad::apps::learner_on<translator_on<Model, 
     lengths_.push_back(length(source));
     return true;
   }
-  auto upload() { return loader_.upload(); }
+  /// To train on.
+  auto upload() { return loader_.upload_padded(); }
 
   double loss() override {
     auto const [in, right] = loader_.upload();

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "../apps/network.hpp"
@@ -88,6 +89,7 @@ struct found_tree {
   std::vector<double> sure;     // the probability of that relation, given the parent
   std::vector<double> parents;  // (n, n) the logarithm of the probability that token i's parent is j, by itself
 };
+inline auto tied_parts(found_tree& t) { return std::tie(t.parent, t.relation, t.sure, t.parents); }
 
 /// Room for batches of `words` words in sentences of up to `usual`, and for any sentence of up to `longest`.
 struct parser_room {

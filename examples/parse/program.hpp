@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -79,6 +80,11 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
   std::int64_t batch_size() override;
   std::span<std::size_t const> batch(std::int64_t update) override { return batches_->batch(update); }
   std::string data_setting() override;
+  /// Tokens that have a head.
+  double asked(std::vector<triad::attached_token> const& sentence) const override {
+    return static_cast<double>(
+        std::count_if(sentence.begin(), sentence.end(), [](triad::attached_token const& t) { return t.parent >= 0; }));
+  }
   double validate() override;
   std::vector<triad::apps::part_scores> score() override;
 

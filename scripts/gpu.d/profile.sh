@@ -13,6 +13,6 @@ stage_profile() {
   metrics+=,sm__warps_active.avg.pct_of_peak_sustained_active,smsp__issue_active.avg.pct_of_peak_sustained_active
   for shape in b:400/n:5 b:1/n:128 b:1/n:256; do
     step "ncu-${shape//[:\/]/-}" ncu --clock-control none --metrics "$metrics" --csv --launch-count 12 \
-      --kernel-name 'regex:.*' "$(bin triad-bench-cuda)" --filter="^triangle/train/$shape/d:200" || true
+      --nvtx --print-nvtx-rename kernel "$(bin triad-bench-cuda)" --filter="^triangle/train/$shape/d:200" || true
   done
 }

@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/views.hpp"
 
-namespace {
+namespace core_backend_tests {
 
 using namespace triad;
 
@@ -37,6 +37,7 @@ void do_forget_replays(recorder& ex) { ex.keys.clear(); }
 
 static_assert(backend<plain> && backend<recorder> && backend<measuring<plain>> && !backend<int>);
 static_assert(executes<plain> && !executes<measuring<plain>>);
+static_assert(replays<recorder> && !replays<plain>);
 
 TEST_CASE("a backend's memory is the one it says, or one without state") {
   CHECK(memory_of(recorder{}).number == 7);
@@ -71,4 +72,4 @@ TEST_CASE("a loop over elements is left out where memory is only measured, and w
   CHECK(&planning(real) == &real);
 }
 
-}  // namespace
+}  // namespace core_backend_tests

@@ -17,7 +17,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/errors.hpp"
 
-namespace {
+namespace examples_clutrr_data_tests {
 
 // A folder of its own, removed at the end of the test.
 struct scratch_folder {
@@ -65,8 +65,6 @@ bool says(std::string const& message, std::string const& part) {
   CHECK(found);
   return found;
 }
-
-}  // namespace
 
 TEST_CASE("a published row becomes a graph with numbered words") {
   scratch_folder folder;
@@ -277,3 +275,5 @@ TEST_CASE("a mutated file is read or refused, never worse") {
   CHECK(read > 100);
   CHECK(refused > 1000);
 }
+
+}  // namespace examples_clutrr_data_tests

@@ -19,7 +19,7 @@
 using clutrr::relation;
 using clutrr::relation_set;
 
-namespace {
+namespace examples_clutrr_generate_tests {
 
 relation named(std::string const& name) {
   for (std::size_t i = 0; i < clutrr::relations; ++i)
@@ -91,8 +91,6 @@ std::vector<known_family> const& families() {
   }();
   return sampled;
 }
-
-}  // namespace
 
 TEST_CASE("a composition is exactly the set of relations that sampled families show") {
   std::array<std::array<relation_set, clutrr::relations>, clutrr::relations> seen{};
@@ -303,3 +301,5 @@ TEST_CASE("a chain of one fact is refused") {
   clutrr::chain_generator chains(1);
   CHECK_THROWS_AS(chains.next(1), std::invalid_argument);
 }
+
+}  // namespace examples_clutrr_generate_tests

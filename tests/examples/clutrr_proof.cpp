@@ -7,7 +7,7 @@
 #include "../../examples/graphs/proof.hpp"
 #include "tests/catch.hpp"
 
-namespace {
+namespace examples_clutrr_proof_tests {
 
 // 0 -brother-> 1 -father-> 2 -mother-> 3, proved as ((0 1) (1 2)) (2 3), with a last layer that only keeps the edge.
 graphs::proof_input story() {
@@ -23,8 +23,6 @@ graphs::proof_input story() {
   input.layers[0][{0, 2}] = {0.0, 1.0, 0.0, 0.0};
   return input;
 }
-
-}  // namespace
 
 TEST_CASE("a proof is followed from the answer to the facts") {
   auto const input = story();
@@ -53,3 +51,5 @@ TEST_CASE("a proof without weights or people is empty, not an error") {
   CHECK_FALSE(graphs::proof_text(nothing, steps).empty());
   CHECK_FALSE(graphs::proof_svg(nothing, steps).empty());
 }
+
+}  // namespace examples_clutrr_proof_tests

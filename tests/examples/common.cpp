@@ -25,7 +25,7 @@
 #include "tests/io/scratch_folder.hpp"
 #include "triad/core/errors.hpp"
 
-namespace {
+namespace examples_common_tests {
 
 struct scratch_file {
   std::string path;
@@ -65,8 +65,6 @@ TEST_CASE("a bar chart has a bar for every value, each as long as it says, and n
   CHECK(count(svg, "a &lt; b") == 1);
   CHECK(count(svg, "nan") == 0);
 }
-
-}  // namespace
 
 TEST_CASE("quoted fields hold commas, quotes and line ends, and know where each of their characters is") {
   scratch_file const file(
@@ -222,3 +220,5 @@ TEST_CASE("progress is a line for each tenth where there is no terminal") {
   CHECK(triad::apps::duration(59.96) == "1 min 00 s");
   CHECK(triad::apps::duration(7320) == "2 h 02 min");
 }
+
+}  // namespace examples_common_tests

@@ -15,7 +15,7 @@
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 
-namespace {
+namespace examples_seq2seq_task_tests {
 
 using namespace seq2seq;
 using triad::test::contains;
@@ -291,6 +291,9 @@ class backwards final : public translator {
 
   void update(double) override {}
   void accumulate(double) override {}
+  triad::share_range shares() const override { return {}; }
+  void begin_share(index_t) override {}
+  std::string digest() const override { return {}; }
   void finish(double) override {}
   void rehearse() override {}
   std::vector<triad::update_record> const& records() override { return records_; }
@@ -373,4 +376,4 @@ TEST_CASE("a heat map has a cell for each value, darker where it is larger") {
   CHECK(cells == 3);
 }
 
-}  // namespace
+}  // namespace examples_seq2seq_task_tests

@@ -8,7 +8,7 @@
 #include "tests/check_gradient.hpp"
 #include "tests/layers/outcome.hpp"
 
-namespace {
+namespace layers_relation_attention_tests {
 
 using namespace triad;
 using layer_type = relation_attention_layer<double>;
@@ -26,7 +26,7 @@ TEST_CASE("pairs of nodes are both rows one after the other, and their gradients
   CHECK((pairs.count() == 2 && node_pairs{}.count() == 0));
   gather_rows(ex, read(x.data(), 3, 2), pairs, matrix_of(y.data(), 4, 2));
   CHECK(y == std::vector<double>{5, 6, 1, 2, 1, 2, 1, 2});
-  scatter_rows(ex, read(dy.data(), 4, 2), pairs, matrix_of(dx.data(), 3, 2));
+  scatter_rows(ex, nullptr, read(dy.data(), 4, 2), pairs, matrix_of(dx.data(), 3, 2));
   CHECK(dx == std::vector<double>{1110, 1110, 0, 0, 1, 1});
 }
 
@@ -78,4 +78,4 @@ TEST_CASE("relation-aware attention lists its projections by name") {
         std::vector<std::string>{"query.weight", "query.bias", "key.weight", "key.bias", "value.weight", "value.bias"});
 }
 
-}  // namespace
+}  // namespace layers_relation_attention_tests

@@ -16,7 +16,7 @@
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/layers/transformer_layer.hpp"
 
-namespace {
+namespace layers_repeat_tests {
 
 using namespace triad;
 
@@ -28,7 +28,7 @@ void check_repeat(Ex& ex, bool tied, keep kept, double dropout) {
   CAPTURE(tied, kept == keep::inputs, dropout, D);
   using layer = edge_transformer_layer<double, D, H, F>;
   repeat<double, layer, N> const stack{layer({6, 2, 8, dropout}), extents<N>(3), tied};
-  gradient_check_options options;
+  gradient_check_options options{.directions = 1, .elements = 2};
   options.kept = kept;
   CHECK_GRADIENT(gradient_check(ex, stack, graphs.dims(), graphs.input<D>(), {graphs.rows(), 6}, options));
 }
@@ -153,4 +153,4 @@ TEST_CASE("no layers at all are refused with a sentence, not passed through") {
                     test::contains("at least one layer is needed"));
 }
 
-}  // namespace
+}  // namespace layers_repeat_tests

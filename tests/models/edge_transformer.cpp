@@ -15,7 +15,7 @@
 #include "triad/train/gradient_check.hpp"
 #include "triad/train/initialize.hpp"
 
-namespace {
+namespace models_edge_transformer_tests {
 
 using namespace triad;
 
@@ -56,7 +56,7 @@ template <class Model, class Ex>
 void check_gradient(Ex& ex, edge_transformer_options const& z, keep kept) {
   questions const q;
   CAPTURE(z.layers, z.tied, z.prune, z.layer.dropout, static_cast<int>(z.layer.variant), kept == keep::inputs);
-  gradient_check_options options;
+  gradient_check_options options{.directions = 1, .elements = 2};
   options.kept = kept;
   auto const report = gradient_check(ex, Model(z), q.shape.dims, q.input(true), {3, targets}, options);
   CHECK_GRADIENT(report);
@@ -117,4 +117,4 @@ TEST_CASE("pruning, running without keeping anything and static shapes give the 
     }
 }
 
-}  // namespace
+}  // namespace models_edge_transformer_tests

@@ -49,3 +49,30 @@ if grep -q '^gpu/include/.' <<< "$held"; then failed "headers beside prebuilt pr
 printf '#!/bin/sh\n' > "$folder/root/build/gpu/bin/one"
 pack
 expect bin/one
+
+# In a folder with nothing but the scripts and the archive, `check` finds every library of the programs in the archive,
+# also one that the system there has not, and names one that is nowhere.
+rm "$folder/root/build/gpu/bin/one"
+mkdir -p "$folder/own" "$folder/tools" "$folder/there/build"
+echo 'int carried() { return 0; }' > "$folder/own/carried.cpp"
+"${CXX:-c++}" -shared -fPIC -Wl,-soname,libutf8proc.so.99 "$folder/own/carried.cpp" -o "$folder/own/libutf8proc.so.99"
+printf '#include <cstdio>\nint carried();\nint main() { return std::puts("All tests passed") < 0 ? 1 : carried(); }\n' \
+  > "$folder/one.cpp"
+"${CXX:-c++}" "$folder/one.cpp" "$folder/own/libutf8proc.so.99" -o "$folder/root/build/gpu/bin/triad-test-cuda"
+LD_LIBRARY_PATH=$folder/own${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} pack
+expect 'lib/libutf8proc\.so\.99'
+rm -r "$folder/own"
+cp -R "$folder/root/scripts" "$folder/there/"
+cp "$archive" "$folder/there/build/"
+printf '#!/bin/sh\necho stub\n' > "$folder/tools/nvidia-smi"
+chmod +x "$folder/tools/nvidia-smi"
+check() {  # STATUS REGEX: of the report
+  local status=0
+  output=$(cd "$folder/there" && env -u LD_LIBRARY_PATH PATH="$folder/tools:$PATH" scripts/gpu check 2>&1) || status=$?
+  ((status == $1)) || failed "check: status $status, expected $1: $output"
+  grep -qE "$2" <<< "$output" || failed "check: no \"$2\": $output"
+}
+check 0 '^ *libraries +passed +.*every library of 1 programs is found'
+check 0 '^ *first-cases +passed +.*All tests passed'
+rm "$folder/there/build/gpu/lib/libutf8proc.so.99"
+check 1 '^ *libraries +FAILED \(1\) +.*triad-test-cuda lacks libutf8proc.so.99'

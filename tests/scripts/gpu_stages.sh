@@ -72,6 +72,7 @@ if grep -q safetensors "$folder/held"; then failed "checkpoints are in logs.tar.
 
 gpu 0 bench torch profile
 expect '^ *clutrr_step +1\.0 +0\.5'
+expect '^ *bench-tf32x3 +passed'
 expect '^ *bench-bf16 +passed'
 expect '^ *clutrr_step +1\.000 +3\.000 +2\.000 +2\.00 +20\.0 +50$'  # ours, PyTorch's, and the better one's ratio
 expect '^ *ncu-b-1-n-256 +passed'

@@ -42,7 +42,10 @@ STUB
 printf '#!/bin/sh\necho "clutrr $*"\n' > "$folder/root/build/release/bin/clutrr"
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho "kill-test $*" >> "$CALLS"\n' > "$folder/root/scripts/kill-test"
-chmod +x "$folder"/bin/* "$folder/root/scripts/kill-test" "$folder/root/build/release/bin/clutrr"
+mkdir -p "$folder/root/tests/scripts"
+# shellcheck disable=SC2016
+printf '#!/bin/sh\necho "slurm $*" >> "$CALLS"\nexit $SLURM_STATUS\n' > "$folder/root/tests/scripts/slurm.sh"
+chmod +x "$folder"/bin/* "$folder"/root/{scripts/kill-test,tests/scripts/slurm.sh,build/release/bin/clutrr}
 failed() { echo "$1: $2" >&2 && exit 1; }
 says() {  # STATUS TEXT SCRIPT ARGUMENTS...
   local expected=$1 text=$2 status=0
@@ -54,13 +57,15 @@ says() {  # STATUS TEXT SCRIPT ARGUMENTS...
 }
 called() { grep -qE -e "$1" "$calls" || failed "no call $1" "$(cat "$calls")"; }
 not_called() { if grep -qE -e "$1" "$calls"; then failed "a call $1" "$(cat "$calls")"; fi; }
-export STAND_IN='' CAPABILITY=''
+export STAND_IN='' CAPABILITY='' SLURM_STATUS=0
 
 # Without CUDA's headers --full passes, has run all else, and says what it left out.
 says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in asan tsan clang ci," test --full
 not_called '^ctest --preset tsan'
 for preset in asan clang ci; do called "^ctest --preset $preset"; done
 called '^kill-test build/ci/bin 100$'
+called '^slurm .*/root .*/build/ci/slurm$'
+if grep -q 'by SLURM' <<< "$output"; then failed "test --full" "says that SLURM was left out: $output"; fi
 says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in ci," test
 # What is left to .ci/run is said, and is what .ci/run asks for.
 called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=OFF'
@@ -75,6 +80,11 @@ if grep -q 'Left out' <<< "$output"; then failed "test --full" "$output"; fi
 called '^ctest --preset tsan'
 called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=ON'
 not_called '^apt-get|^sudo'
+# SLURM may be missing, which is said; and what fails by it fails.
+SLURM_STATUS=77 STAND_IN=1 says 0 "Left out: job arrays by SLURM (tests/scripts/slurm.sh)" test --full
+SLURM_STATUS=1 STAND_IN=1 says 1 "" test --full
+STAND_IN=1 says 0 "" test --all
+not_called '^slurm'
 
 # Nothing is installed unasked where that was said.
 for script in test quickstart; do

@@ -35,6 +35,18 @@ void replay(Ex& ex, std::uint64_t key, Work&& work) {
     work();
 }
 
+namespace detail {
+struct no_work {
+  void operator()() const {}
+};
+}  // namespace detail
+
+/// Whether a backend may record work and replay it, so that batches of few shapes are worth their padding.
+template <class Ex>
+inline constexpr bool replays = requires(Ex& ex, std::uint64_t key, detail::no_work const& work) {
+  do_replay(ex, key, work);
+};
+
 /// Before memory that replayed work uses is given back.
 template <backend Ex>
 void forget_replays(Ex& ex) noexcept {

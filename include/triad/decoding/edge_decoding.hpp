@@ -181,7 +181,7 @@ struct edge_decoding {
       auto const e = c.scratch->template make<states>(slots, d);
       gather_rows(ex, at.table, now.left, x);
       gather_rows(ex, w.tokens, now.token, e);
-      scatter_add_rows(ex, e, now.self, x);
+      scatter_add_rows(ex, c.scratch, e, now.self, x);
       return;
     }
     auto nodes = in.source;

@@ -40,7 +40,8 @@ class renames {
     index_t part = 0, parts = 1;  // theirs: this block of rows of it alone
   };
   /// A contract_violation where a rule has more stars on one side, or a part that is none.
-  renames(std::initializer_list<rule> rules) : rules_(rules) {
+  renames(std::initializer_list<rule> rules) : renames(std::vector<rule>(rules)) {}
+  explicit renames(std::vector<rule> rules) : rules_(std::move(rules)) {
     for (auto const& r : rules_) {
       TRIAD_EXPECTS(std::count(r.theirs.begin(), r.theirs.end(), '*') == std::count(r.ours.begin(), r.ours.end(), '*'),
                     "renames: " + r.theirs + " and " + r.ours + " have as many stars each");
@@ -83,6 +84,20 @@ class renames {
   std::vector<rule> rules_;
 };
 
+namespace detail {
+/// Of layers `theirs`, `ours`, both with a `*` and a dot behind: norms and feed-forward block, as PyTorch's own layers
+/// call them, and those that follow it; then `more`.
+inline renames torch_layers(std::string const& theirs, std::string const& ours,
+                            std::initializer_list<renames::rule> more) {
+  std::vector<renames::rule> rules{
+      {theirs + "linear1", ours + "feed_forward.inner"}, {theirs + "linear2", ours + "feed_forward.outer"},
+      {theirs + "norm1.weight", ours + "norm1.gain"},    {theirs + "norm1.bias", ours + "norm1.bias"},
+      {theirs + "norm2.weight", ours + "norm2.gain"},    {theirs + "norm2.bias", ours + "norm2.bias"}};
+  rules.insert(rules.end(), more);
+  return renames(std::move(rules));
+}
+}  // namespace detail
+
 /// The names of PyTorch's nn.TransformerEncoder, whose layers are `theirs`0, `theirs`1 ..., for Transformer layers that
 /// are `ours`0, `ours`1 ...: the maps of its attention are one tensor of three parts.
 inline renames torch_encoder(std::string const& theirs = "layers.", std::string const& ours = "layers.") {
@@ -90,19 +105,30 @@ inline renames torch_encoder(std::string const& theirs = "layers.", std::string 
   auto const third = [&](char const* kind, char const* map, index_t part) {
     return renames::rule{from + "self_attn.in_proj_" + kind, to + "attention." + map + "." + kind, part, 3};
   };
-  return {third("weight", "query", 0),
-          third("weight", "key", 1),
-          third("weight", "value", 2),
-          third("bias", "query", 0),
-          third("bias", "key", 1),
-          third("bias", "value", 2),
-          {from + "self_attn.out_proj", to + "attention.output"},
-          {from + "linear1", to + "feed_forward.inner"},
-          {from + "linear2", to + "feed_forward.outer"},
-          {from + "norm1.weight", to + "norm1.gain"},
-          {from + "norm1.bias", to + "norm1.bias"},
-          {from + "norm2.weight", to + "norm2.gain"},
-          {from + "norm2.bias", to + "norm2.bias"}};
+  return detail::torch_layers(from, to,
+                              {third("weight", "query", 0),
+                               third("weight", "key", 1),
+                               third("weight", "value", 2),
+                               third("bias", "query", 0),
+                               third("bias", "key", 1),
+                               third("bias", "value", 2),
+                               {from + "self_attn.out_proj", to + "attention.output"}});
+}
+
+/// The names of the Edge Transformer that the paper's authors released (CLUTRR), behind `theirs`, for an
+/// edge_transformer.  In its files `linears.4` of each attention is of no use: it stands in leave_out.
+inline renames released_edge_transformer(std::string const& theirs = "") {
+  auto const from = theirs + "encoder.layers.*.", attention = from + "edge_attention.linears.";
+  std::string const to = "layers.*.";
+  return detail::torch_layers(from, to,
+                              {{theirs + "encoder.embedding.weight", "embedding.table"},
+                               {attention + "0", to + "attention.query"},
+                               {attention + "1", to + "attention.key"},
+                               {attention + "2", to + "attention.left_value"},
+                               {attention + "3", to + "attention.right_value"},
+                               {attention + "5", to + "attention.output"},
+                               {theirs + "decoder2vocab.0", "readout.inner"},
+                               {theirs + "decoder2vocab.3", "readout.outer"}});
 }
 
 struct load_weights_options {

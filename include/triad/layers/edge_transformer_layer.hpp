@@ -146,8 +146,8 @@ struct edge_transformer_layer {
                                undropped(ex, c.child(1).dropout(dropout), read_only(du), dropped), d_kept,
                                gradient.attention.output);
     if (pruned) {
-      scatter_rows(ex, d_kept, in.wanted, d_o);
-      scatter_rows(ex, du, in.wanted, d_residual);
+      scatter_rows(ex, c.scratch, d_kept, in.wanted, d_o);
+      scatter_rows(ex, c.scratch, du, in.wanted, d_residual);
     }
     // u1 -> o, with the residual's gradient at u1 (released) or at x (paper)
     auto const du1 = state(rows);

@@ -40,9 +40,9 @@ struct embedding {
     gather_rows(ex, w.table, label, y);
   }
   template <backend Ex>
-  void backward(Ex& ex, call const&, fields<T const>, input label, saved const&, const_view<output> dy,
+  void backward(Ex& ex, call const& c, fields<T const>, input label, saved const&, const_view<output> dy,
                 fields<T> gradient) const {
-    scatter_add_rows(ex, dy, label, gradient.table);
+    scatter_add_rows(ex, c.scratch, dy, label, gradient.table);
   }
 };
 

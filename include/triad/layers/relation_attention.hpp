@@ -31,12 +31,12 @@ void gather_rows(Ex& ex, X x, node_pairs const& pairs, Y y) {
 
 /// Overwrites dx with the gradient of gather_rows of pairs, and returns it.
 template <backend Ex, class Dy, class Dx>
-const_view<Dx> scatter_rows(Ex& ex, Dy dy, node_pairs const& pairs, Dx dx) {
+const_view<Dx> scatter_rows(Ex& ex, scratch_place scratch, Dy dy, node_pairs const& pairs, Dx dx) {
   index_t const d = dy.extent(1);
   auto const both = make_matrix(dy.data_handle(), pairs.count(), 2 * d, 2 * d);
   fill(ex, element_t<Dx>(0), dx);
-  scatter_add_rows(ex, column_block(both, 0, d), pairs.first, dx);
-  scatter_add_rows(ex, column_block(both, d, d), pairs.second, dx);
+  scatter_add_rows(ex, scratch, column_block(both, 0, d), pairs.first, dx);
+  scatter_add_rows(ex, scratch, column_block(both, d, d), pairs.second, dx);
   return dx;
 }
 

@@ -115,8 +115,8 @@ struct relation_layer {
     if (pruned) {
       d_context = state(nodes);
       d_residual = state(nodes);
-      scatter_rows(ex, d_kept, in.wanted, d_context);
-      scatter_rows(ex, dt, in.wanted, d_residual);
+      scatter_rows(ex, c.scratch, d_kept, in.wanted, d_context);
+      scatter_rows(ex, c.scratch, dt, in.wanted, d_residual);
     }
     attention.attend_backward(ex, c.child(0), w.attention.projections, in, s.attention, d_context, dx, relations.d,
                               relations.how, gradient.attention.projections, {.residual = as_matrix(d_residual)});

@@ -57,9 +57,9 @@ void gather_rows(Ex& ex, relation_states<X> x, wanted_edges const& wanted, relat
 }
 /// Overwrites dx.edges with its gradient, and returns it; nothing came back from the nodes.
 template <backend Ex, class Dy, class Dx>
-relation_states<const_view<Dx>> scatter_rows(Ex& ex, relation_states<Dy> dy, wanted_edges const& wanted,
-                                             relation_states<Dx> dx) {
-  return {dy.nodes, scatter_rows(ex, dy.edges, wanted.edge, dx.edges)};
+relation_states<const_view<Dx>> scatter_rows(Ex& ex, scratch_place scratch, relation_states<Dy> dy,
+                                             wanted_edges const& wanted, relation_states<Dx> dx) {
+  return {dy.nodes, scatter_rows(ex, scratch, dy.edges, wanted.edge, dx.edges)};
 }
 
 struct relation_key_value {
@@ -188,8 +188,8 @@ struct relation_update_layer {
         column_sums_add(ex, scratch, d_u, row(gradient.ends.all.bias, end));
         matmul(ex, d_u, end_weight(w, end), kept_end(d_kept, end));
       }
-      scatter_rows(ex, d_kept, in.wanted.ends, d_context);
-      scatter_rows(ex, dt, in.wanted.edge, d_g);
+      scatter_rows(ex, c.scratch, d_kept, in.wanted.ends, d_context);
+      scatter_rows(ex, c.scratch, dt, in.wanted.edge, d_g);
     }
 
     // y -> context and x

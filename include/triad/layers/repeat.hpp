@@ -177,7 +177,7 @@ requires(detail::expect_layer<Layer>()) struct repeat {
     output const steps[2] = {s.states.plan(*c.scratch), s.states.plan(*c.scratch)};
     auto from = dy;
     if constexpr (detail::computes_wanted_rows<Layer>)
-      if (s.computed == which_rows::gathered) from = scatter_rows(ex, dy, in.wanted, steps[count() % 2]);
+      if (s.computed == which_rows::gathered) from = scatter_rows(ex, c.scratch, dy, in.wanted, steps[count() % 2]);
     for (index_t k = count() - 1; k >= 0; --k) {
       auto const to = k == 0 ? dx : steps[k % 2];
       auto const x = input_at(in, s, k);

@@ -87,7 +87,7 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
                dy = scratch.make<states>(in.graphs.dims.rows, width());
     heads.backward(ex, c.child(1), w.labels, s.diagonal, d.labels, diagonal, gradient.labels);
     scorer().backward(ex, c.child(1), w.parent, s.trunk.y, {}, as_column(d.parent), dy, gradient.parent);
-    scatter_add_rows(ex, diagonal, in.self, dy);
+    scatter_add_rows(ex, c.scratch, diagonal, in.self, dy);
     trunk.backward(ex, c, w.trunk, in, s.trunk, dy, gradient.trunk);
   }
 };

@@ -166,7 +166,7 @@ requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
     } else {
       auto const last = scratch.make<states>(rows, width());
       layers.backward(ex, c.child(0), w.layers, stack_input(in, first_states(s)), s.layers,
-                      scatter_rows(ex, asked, in.query_edge, last), dx0, gradient.layers);
+                      scatter_rows(ex, c.scratch, asked, in.query_edge, last), dx0, gradient.layers);
     }
     labels.backward(ex, c, w.embedding, in.label, s.labels, dx0, gradient.embedding);
   }

@@ -140,7 +140,7 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
         });
     auto const mapped = scratch.make<tensor<T, dyn, dyn>>(labels.shape.extent(0), 2 * d);
     fill(ex, T(0), mapped);
-    scatter_add_rows(ex, d_relations, in.label, mapped);
+    scatter_add_rows(ex, c.scratch, d_relations, in.label, mapped);
     maps().product().backward_params(ex, c, w.embedding.table, mapped, gradient.maps.all);
     matmul_add(ex, mapped, w.maps.all.weight, gradient.embedding.table);
   }

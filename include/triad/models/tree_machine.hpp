@@ -229,9 +229,10 @@ struct tree_machine {
         gather_rows(ex, front(read_only(before), tokens, tokens - 1), in.sample,
                     front(first_rows(d_out, batch * (tokens - 1)), tokens - 1, tokens - 1));
       } else {
-        scatter_add_rows(ex, agent_type::token(read_only(before), tokens, 0), in.zero,
+        scatter_add_rows(ex, c.scratch, agent_type::token(read_only(before), tokens, 0), in.zero,
                          one_row(gradient.operation_token));
-        scatter_add_rows(ex, agent_type::token(read_only(before), tokens, 1), in.zero, one_row(gradient.root_token));
+        scatter_add_rows(ex, c.scratch, agent_type::token(read_only(before), tokens, 1), in.zero,
+                         one_row(gradient.root_token));
       }
     }
     // Of all steps at once: slots 0 .. steps - 1 below each other, and the tokens made of them.
@@ -247,9 +248,9 @@ struct tree_machine {
   answers measured_answers(tree_dims const& d) const { return {vec<index_t const>(nullptr, d.batch * positions)}; }
 
   template <backend Ex>
-  void loss(Ex& ex, arena& scratch, input const&, output const& scores, answers const& right, vec<T> loss,
+  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss,
             output const& d) const {
-    tree_loss(ex, scratch, as_matrix(read_only(scores)), right.symbols, loss, as_matrix(d));
+    tree_loss(ex, scratch, as_matrix(read_only(scores)), right.symbols, loss, as_matrix(d), in.loss);
   }
 
  private:

@@ -103,7 +103,7 @@ struct biaffine_heads {
     affine(ex, w.arc, part(s, 0), s.turned);
     pair_product(ex, in.graphs, matrix<T const>(as_matrix(s.turned)), part(s, 1), score);
     affine(ex, w.root, part(s, 0), root);
-    scatter_add_rows(ex, root, in.self, as_column(score));
+    scatter_add_rows(ex, c.scratch, root, in.self, as_column(score));
     affine(ex, w.child, part(s, 2), s.child);
     affine(ex, w.parent, part(s, 3), s.parent);
   }
@@ -143,7 +143,7 @@ struct biaffine_heads {
     auto const side = [&](values other, vec<index_t const> tokens, auto weights, index_t k, auto sum) {
       transform(ex, times{}, dz, other, one);
       fill(ex, T(0), turned);
-      scatter_add_rows(ex, one, tokens, turned);
+      scatter_add_rows(ex, c.scratch, one, tokens, turned);
       matmul(ex, read_only(turned), weights.weight, from(k));
       to(inner).backward_params(ex, c, part(s, k), read_only(turned), sum);
     };

@@ -81,7 +81,7 @@ struct edge_heads {
     gather_rows(ex, x, pairs.edge, asked);
     relation().backward(ex, c, w.relation, asked, {}, dlogits, d_asked, gradient.relation);
     arc().backward(ex, c, w.arc, x, {}, as_column(dscore), dx, gradient.arc);
-    scatter_add_rows(ex, d_asked, pairs.edge, dx);
+    scatter_add_rows(ex, c.scratch, d_asked, pairs.edge, dx);
   }
 };
 

@@ -86,8 +86,8 @@ struct learned_tokens {
     auto const memory = c.scratch->template make<output>(dx.extent(0), width()),
                ds = c.scratch->template make<output>(dx.extent(0), width());
     norm().backward(ex, c, w.norm, s.s, s.norm, undropped(ex, c.dropout(dropout), dx, memory), ds, gradient.norm);
-    scatter_add_rows(ex, ds, in.token, gradient.word);
-    scatter_add_rows(ex, ds, in.position, from_first(gradient.position));
+    scatter_add_rows(ex, c.scratch, ds, in.token, gradient.word);
+    scatter_add_rows(ex, c.scratch, ds, in.position, from_first(gradient.position));
     column_sums_add(ex, *c.scratch, ds, as_vec(gradient.type));
   }
 

@@ -130,7 +130,7 @@ struct pair_edges {
     if (!relational()) return;
     auto const e = state(in.nodes.token.extent(0));
     gather_rows(ex, in.table, in.nodes.token, e);
-    scatter_add_rows(ex, e, in.nodes.self, x);
+    scatter_add_rows(ex, c.scratch, e, in.nodes.self, x);
   }
 
   /// Overwrites d_known; adds to d_table (tokens, d) and to the gradient.
@@ -145,7 +145,7 @@ struct pair_edges {
     if (relational()) {
       auto const d_rows = state(relative.count() + 1);  // the last is for what is known
       fill(ex, T(0), d_rows);
-      scatter_add_rows(ex, dx, in.nodes.relation, d_rows);
+      scatter_add_rows(ex, c.scratch, dx, in.nodes.relation, d_rows);
       auto const d_first = rows_of(d_rows, relative.begin(), 1),
                  d_to_self = rows_of(gradient.relations, relative.within(0, 0), 1);
       transform(ex, plus{}, gradient.relations, rows_of(d_rows, 0, relative.relations()), gradient.relations);
@@ -153,7 +153,8 @@ struct pair_edges {
       transform(ex, plus{}, gradient.begin, d_first, gradient.begin);
       auto const de = state(in.nodes.token.extent(0));
       gather_rows(ex, dx, in.nodes.self, de);
-      add_but_row(ex, scratch, d_table, fixed_token, [&] { scatter_add_rows(ex, de, in.nodes.token, d_table); });
+      add_but_row(ex, scratch, d_table, fixed_token,
+                  [&] { scatter_add_rows(ex, c.scratch, de, in.nodes.token, d_table); });
       return;
     }
     auto d_sums = dx;

@@ -74,7 +74,7 @@ struct scaled_tokens {
     transform(ex, scale_by<double>{scale()}, undropped(ex, c.dropout(dropout), dx, memory), scaled);
     // What the fixed token's row has from elsewhere, as from a tied projection, stays.
     add_but_row(ex, *c.scratch, gradient.table, fixed_token,
-                [&] { scatter_add_rows(ex, scaled, in.token, gradient.table); });
+                [&] { scatter_add_rows(ex, c.scratch, scaled, in.token, gradient.table); });
   }
 };
 

@@ -79,7 +79,7 @@ struct sequence_edges {
       auto const e = state();
       gather_rows(ex, w.relations, in.relation, x);
       gather_rows(ex, w.tokens, in.token, e);
-      scatter_add_rows(ex, e, in.self, x);
+      scatter_add_rows(ex, c.scratch, e, in.self, x);
       return;
     }
     auto const left = state(), right = state();
@@ -100,7 +100,7 @@ struct sequence_edges {
     auto const state = [&] { return scratch.make<output>(nodes, width()); };
     auto const de = state();
     if (relational()) {
-      scatter_add_rows(ex, dx, in.relation, gradient.relations);
+      scatter_add_rows(ex, c.scratch, dx, in.relation, gradient.relations);
       gather_rows(ex, dx, in.self, de);
     } else {
       auto const left = state(), right = state();

@@ -94,7 +94,7 @@ struct sequence_tokens {
     auto const memory = c.scratch->template make<output>(du.extent(0), width());
     auto const d = undropped(ex, c.dropout(dropout), du, memory);
     add_but_row(ex, *c.scratch, gradient.tokens, fixed_token,
-                [&] { scatter_add_rows(ex, d, in.token, gradient.tokens); });
+                [&] { scatter_add_rows(ex, c.scratch, d, in.token, gradient.tokens); });
   }
 };
 
