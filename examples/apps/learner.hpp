@@ -47,6 +47,8 @@ class learner {
   virtual int patience() const = 0;
 
   virtual void initialize(std::uint64_t seed) = 0;
+  /// Other first values, and no moments; updates are counted on.
+  virtual void begin_anew(std::uint64_t seed) = 0;
   virtual void save(std::string const& path, run_record const& record) = 0;
   /// Returns the record's notes.
   virtual std::string load(checkpoint const& file, run_record const& record) = 0;

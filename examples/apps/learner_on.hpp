@@ -60,6 +60,11 @@ class learner_on : public Interface {
         [this](std::string const& path) { return self().first_values(path); }, trainer_.parameters().where());
   }
 
+  void begin_anew(std::uint64_t seed) override {
+    this->initialize(seed);
+    trainer_.forget_moments();
+  }
+
   void save(std::string const& path, run_record const& record) override {
     if (!world().is_first()) return;
     save_checkpoint(path,

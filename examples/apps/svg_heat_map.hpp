@@ -64,7 +64,7 @@ inline std::string to_svg(heat_map const& map) {
                "\" height=\"" + number(cell_height - 2) + "\" fill=\"" + detail::shade(value) +
                "\" stroke=\"#ccc\"/>\n";
       cells += text_at(x + cell_width / 2 - 1, y + cell_height / 2 + 3,
-                       std::string("text-anchor=\"middle\" fill=\"") + (value > 0.5 ? "#fff" : "#222") + "\"",
+                       value > 0.5 ? "text-anchor=\"middle\" fill=\"#fff\"" : "text-anchor=\"middle\" fill=\"#222\"",
                        number(value, 3));
     }
   }

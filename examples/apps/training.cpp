@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "csv.hpp"
@@ -22,11 +23,31 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
 }
 
 scored_run train_one(run_options const& o, training& t, std::string const& out) {
-  auto plan = t.plan();
-  plan.out = out, plan.config = out.empty() ? std::string() : to_toml(o), plan.seed = o.seed, plan.resume = o.resume;
+  auto const run_of = [&](training& one, std::string const& folder, bool resume) {
+    auto plan = one.plan();
+    plan.ends_early = &one != &t;
+    plan.out = folder, plan.config = folder.empty() ? std::string() : to_toml(o);
+    plan.seed = o.seed, plan.resume = resume;
+    return train(one, plan);
+  };
   scored_run run;
-  static_cast<run_log&>(run) = train(t, plan);
   run.seed = o.seed;
+  run_log before;
+  if (auto* const first = t.first()) {
+    auto const folder = out.empty() ? out : out + "/first";
+    if (!out.empty()) make_folder(folder);
+    // What an earlier run left would else be this one's until the first training has ended.
+    if (!o.resume && !out.empty() && std::filesystem::exists(out + "/model.safetensors")) detail::set_aside(out);
+    before = run_of(*first, folder, o.resume);
+    if (before.interrupted || before.diverged) {
+      static_cast<run_log&>(run) = before;
+      return run;
+    }
+  }
+  // A checkpoint of other first values than the first training's is not gone on from.
+  static_cast<run_log&>(run) = run_of(t, out, o.resume && before.updates == 0);
+  run.seconds += before.seconds;
+  run.attempts = std::max(run.attempts, before.attempts);
   if (run.interrupted || run.diverged) return run;
   run.parts = t.score();
   run.failed = !t.learned(run.validation);

@@ -47,6 +47,10 @@ class training {
   virtual ~training() = default;
 
   virtual learner& net() = 0;
+  /// A training that goes before this one, in a folder `first` of its own, or null.
+  virtual training* first() { return nullptr; }
+  /// First values.
+  virtual void initialize(std::uint64_t seed) { net().initialize(seed); }
   /// What is trained on, by number, and who asks: model, updates, epoch_updates, batch, example, record, data.  The
   /// rest of the plan is the options'.
   virtual run_plan plan() = 0;
@@ -57,6 +61,9 @@ class training {
   virtual double validate() = 0;
   /// What the last weights are worth.
   virtual std::vector<part_scores> score() = 0;
+  /// Whether the weights answer the examples that they were trained on: else the next attempt begins.  Asked after an
+  /// attempt where another may follow, and where attempts end early after every epoch.
+  virtual bool fits() { return true; }
   /// Whether a model of this worth has learned its own task.
   virtual bool learned(double validation) { return validation >= 0.5; }
 };

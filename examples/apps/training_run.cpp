@@ -77,11 +77,11 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
   if (there && plan.resume) {
     record.resumes = true;
     auto const left = unfinished_epoch::from(net.load(open_checkpoint(checkpoint), record));
-    if (static_cast<std::int64_t>(net.step()) > plan.updates)
+    if (auto const most = plan.updates * plan.attempts; static_cast<std::int64_t>(net.step()) > most)
       throw data_error(
           fmt::format("{} has {} updates, more than the {} of this run: leave --resume out, or let the "
                       "run be longer",
-                      checkpoint, net.step(), plan.updates));
+                      checkpoint, net.step(), most));
     return left;
   }
   if (there)
@@ -100,11 +100,17 @@ void announce(training& t, run_plan const& plan) {
   auto const start = clock::now();
   rehearse();
   auto const one = seconds_since(start);
-  fmt::print("{}, {} parameters; {} updates of {} {}; memory {:.0f} MiB{}; about {}\n", plan.model, net.parameters(),
+  fmt::print("{}, {} parameters; {} updates of {} {}; memory {:.0f} MiB{}; about {}{}\n", plan.model, net.parameters(),
              plan.updates, plan.batch, plan.example, static_cast<double>(net.bytes().total()) / 1048576, plan.within,
-             duration(one * static_cast<double>(plan.updates)));
+             duration(one * static_cast<double>(plan.updates)),
+             plan.attempts > 1 ? fmt::format("; {} attempts at most, until it has learned", plan.attempts) : "");
   if (plan.out.empty()) fmt::print("no --out: nothing of this run is kept\n");
   std::fflush(stdout);
+}
+
+/// What an attempt's first values are drawn by, from 0: the run's seed, and then others than those of small seeds.
+std::uint64_t seed_of_attempt(std::uint64_t seed, std::int64_t attempt) {
+  return seed ^ static_cast<std::uint64_t>(attempt) << 40U;
 }
 
 /// Whether a signal ends this run here.  Several processes agree about that where they look at what they have done.
@@ -121,7 +127,7 @@ run_log train(training& t, run_plan const& plan) {
   auto& net = t.net();
   std::optional<run_lock> lock;
   if (!plan.out.empty()) lock.emplace(plan.out);
-  net.initialize(plan.seed);
+  t.initialize(plan.seed);
   auto const checkpoint = plan.out.empty() ? std::string() : plan.out + "/model.safetensors";
   run_record record = plan.record;
   record.settings += plan.data;
@@ -142,30 +148,41 @@ run_log train(training& t, run_plan const& plan) {
   announce(t, plan);
   detail::interrupt_guard const guard;
   run_log log;
-  progress shown(fmt::format("{} seed {}", plan.model, plan.seed), plan.updates * plan.batch, plan.example,
-                 begin * plan.batch);
+  std::int64_t const epochs = (plan.updates + plan.epoch_updates - 1) / plan.epoch_updates;  // of an attempt
+  std::optional<progress> shown;
   auto const start = clock::now();
   double const before = std::max(metrics.seconds(), epoch_so_far.seconds);
   auto epoch_start = start;
   std::int64_t epoch_begin = begin;  // of this process
   update_record last{};
   bool validated = false;  // since the last update
-  for (std::int64_t update = begin; update < plan.updates; ++update) {
+  for (std::int64_t update = begin; update < plan.updates * plan.attempts; ++update) {
+    auto const before_it = update % plan.updates;  // updates of this attempt
+    if (update > 0 && before_it % (plan.ends_early ? plan.epoch_updates : plan.updates) == 0 && t.fits()) break;
+    if (update > 0 && before_it == 0) net.begin_anew(seed_of_attempt(plan.seed, update / plan.updates));
+    if (!shown || before_it == 0) {
+      if (shown) shown->finish();
+      auto const attempt = update / plan.updates + 1;
+      shown.emplace(fmt::format("{} seed {}{}", plan.model, plan.seed,
+                                attempt > 1 ? fmt::format(", attempt {}", attempt) : std::string()),
+                    plan.updates * plan.batch, plan.example, before_it * plan.batch);
+    }
     make_update(
-        net, [&](std::int64_t number, auto const& use) { t.fill(number, use); }, update, t.rate(update));
+        net, [&](std::int64_t number, auto const& use) { t.fill(number, use); }, update, t.rate(before_it));
     validated = false;
-    bool const epoch_ends = (update + 1) % plan.epoch_updates == 0 || update + 1 == plan.updates;
+    bool const epoch_ends = (before_it + 1) % plan.epoch_updates == 0 || before_it + 1 == plan.updates;
     bool const looks = epoch_ends || (update + 1) % net.patience() == 0;
     bool const stops = interrupted_anywhere(looks);
     if (!looks && !stops) continue;
     for (auto const& r : net.records()) {
       if (!std::isfinite(r.loss) || !std::isfinite(r.norm)) {
-        auto const at = static_cast<std::int64_t>(r.step);
-        shown.finish();
+        auto const at = static_cast<std::int64_t>(r.step) % plan.updates;
+        shown->finish();
         if (world().is_first())
           fmt::print(stderr,
                      "the loss is {:g} at update {} (batch {} of epoch {}), the gradient's norm {:g}: stopped{}\n",
-                     r.loss, at, at % plan.epoch_updates, at / plan.epoch_updates + 1, r.norm,
+                     r.loss, r.step, at % plan.epoch_updates,
+                     static_cast<std::int64_t>(r.step) / plan.updates * epochs + at / plan.epoch_updates + 1, r.norm,
                      checkpoint.empty() ? "" : "; the last checkpoint is kept");
         log.diverged = log.failed = true;
         break;
@@ -175,15 +192,15 @@ run_log train(training& t, run_plan const& plan) {
       last = r;
     }
     if (log.diverged) break;
-    shown.update((update + 1) * plan.batch, fmt::format("loss {:.4f}", last.loss));
+    shown->update((before_it + 1) * plan.batch, fmt::format("loss {:.4f}", last.loss));
     if (epoch_ends) {
-      auto const epoch = update / plan.epoch_updates + 1;
+      auto const epoch = update / plan.updates * epochs + before_it / plan.epoch_updates + 1;
       double const seconds = seconds_since(epoch_start),
                    mean = epoch_so_far.loss_sum / static_cast<double>(epoch_so_far.updates);
       log.validation = t.validate();
       validated = true;
       metrics.add(fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.2f},{:.0f}", epoch, update + 1, mean,
-                              t.rate(update), last.norm, log.validation, before + seconds_since(start),
+                              t.rate(before_it), last.norm, log.validation, before + seconds_since(start),
                               static_cast<double>((update + 1 - epoch_begin) * plan.batch) / seconds));
       epoch_so_far = {};
       save();
@@ -199,7 +216,10 @@ run_log train(training& t, run_plan const& plan) {
       break;
     }
   }
-  shown.finish();
+  if (shown) shown->finish();
+  log.attempts = static_cast<int>(
+      std::max<std::int64_t>(1, (static_cast<std::int64_t>(net.step()) + plan.updates - 1) / plan.updates));
+  log.updates = static_cast<std::int64_t>(net.step()) - begin;
   log.seconds = before + seconds_since(start);
   log.losses = metrics.losses();
   log.validations = metrics.validations();

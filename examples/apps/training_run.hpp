@@ -17,6 +17,8 @@ struct run_plan {
   bool resume = false;
   std::int64_t updates = 0, epoch_updates = 1,
                batch = 1;            // the last epoch may be shorter; batch: examples of an update
+  int attempts = 1;                  // `updates` are of one; where it does not fit its examples, another begins
+  bool ends_early = false;           // an attempt ends with the first epoch whose weights fit
   std::string example = "examples";  // what a batch is made of
   std::string within{};              // of the memory: what it was to fit, and what follows
   run_record record{};
@@ -26,6 +28,8 @@ struct run_plan {
 struct run_log {
   std::vector<double> losses, validations;  // mean loss of every epoch, and what its weights were worth
   double seconds = 0;                       // of all processes that ran it
+  int attempts = 1;                         // that were begun
+  std::int64_t updates = 0;                 // that this process made
   double validation = 0;                    // of the weights at the end; of a failed run, of its last checkpoint, or 0
   bool interrupted = false;
   bool diverged = false;  // the loss was no longer finite

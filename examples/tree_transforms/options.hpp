@@ -22,7 +22,6 @@ struct options : trees::program_options {
 
   options() {
     steps = 0, batch = 0, zero_is_by_task = true;
-    robust_worth = ", with which no seed has learned yet";
     part_names = {split_names.begin(), split_names.end()}, split = "test";
   }
   void each(triad::apps::option_list& f) override {

@@ -52,6 +52,10 @@ class machine : public triad::apps::learner {
 
   virtual triad::tree_positions<> const& positions() const = 0;
 
+  /// Takes the parameters of a machine over the first of these positions, whose other sizes are this one's.  Both do
+  /// the same where no step makes a tree that is too deep for the smaller one, which drops what it has no position for.
+  virtual void widen(machine const& smaller) = 0;
+
   /// The machine that the options describe, on a backend, which moves into it; for the backends' units.
   template <class Ex>
   static std::unique_ptr<machine> make(Ex ex, options const& o, room const& z);

@@ -66,6 +66,27 @@ class machine_on final : public triad::apps::learner_on<machine_on<Model, Ex, Ro
   }
 
   triad::tree_positions<> const& positions() const override { return positions_; }
+  /// Rows are as many, and the shorter ones stand before zeros: the columns of `shrink` are positions, in their order.
+  void widen(machine const& smaller) override {
+    TRIAD_EXPECTS((std::is_same_v<Roles, std::monostate>), "machine: over such roles there are no first positions");
+    auto const& from = dynamic_cast<machine_on const&>(smaller).trainer_.parameters();
+    std::map<std::string, std::pair<index_t, std::vector<float>>> values;
+    triad::walk(from.values(), [&](std::string const& path, auto view) {
+      values[path] = {view.extent(0), triad::host_copy(from.where(), view)};
+    });
+    auto const& where = trainer_.parameters().where();
+    triad::walk(trainer_.parameters().mutable_values(), [&](std::string const& path, auto view) {
+      auto const& [rows, few] = values.at(path);
+      TRIAD_EXPECTS(rows == view.extent(0) && few.size() <= static_cast<std::size_t>(view.size()),
+                    "machine: " + path + " is no wider than before");
+      std::vector<float> all(static_cast<std::size_t>(view.size()));
+      auto const to = all.size() / static_cast<std::size_t>(rows), of = few.size() / static_cast<std::size_t>(rows);
+      for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r)
+        std::copy_n(few.begin() + static_cast<std::ptrdiff_t>(r * of), of,
+                    all.begin() + static_cast<std::ptrdiff_t>(r * to));
+      where.from_host(view.data_handle(), all.data(), all.size() * sizeof(float));
+    });
+  }
   void clear() override { loader_.clear(); }
   bool add(placed_row const& row) override {
     if (!loader_.has_room()) return false;
@@ -73,14 +94,22 @@ class machine_on final : public triad::apps::learner_on<machine_on<Model, Ex, Ro
     return true;
   }
 
+  /// Evenness is added to the gradient of what has been weighed, so a part brings its own.
+  void accumulate(double fraction) override {
+    fraction_ = fraction;
+    base::accumulate(fraction);
+    fraction_ = 1;
+  }
+
   /// The batch as an update sees it.
   auto upload() {
     auto batch = plain();
     if (noise_) noise_->add(batch.first, trainer_.step() | std::uint64_t{trainer_.part()} << 32);
-    batch.first.operation_temperature = temperature_at(options_, choice_of_operations(options_), trainer_.step());
-    batch.first.argument_temperature = temperature_at(options_, choice_of_arguments(options_), trainer_.step());
-    batch.first.evenness = evenness_at(options_, trainer_.step());
-    batch.first.loss.empty_weight = empty_weight_at(options_, trainer_.step());
+    auto const update = update_of_attempt(options_, trainer_.step());
+    batch.first.operation_temperature = temperature_at(options_, choice_of_operations(options_), update);
+    batch.first.argument_temperature = temperature_at(options_, choice_of_arguments(options_), update);
+    batch.first.evenness = evenness_at(options_, update) * fraction_;
+    batch.first.loss.empty_weight = empty_weight_at(options_, update);
     if (options_.loss == "divergence") batch.first.loss.distance = triad::tree_distance::divergence;
     batch.first.loss.floor = options_.floor;
     return batch;
@@ -139,7 +168,8 @@ class machine_on final : public triad::apps::learner_on<machine_on<Model, Ex, Ro
   std::optional<gumbel_noise<Ex>> noise_;
   triad::buffer<typename Ex::memory> symbols_there_;
   std::vector<index_t> symbols_;
-  batch_type given_{};  // what infer() was asked last
+  batch_type given_{};   // what infer() was asked last
+  double fraction_ = 1;  // of the update's batch that is uploaded
 };
 
 template <class Ex>

@@ -27,7 +27,7 @@ void options::each(triad::apps::option_list& f) {
   for (auto const& one : common.all())
     if (one.name != "tied") f(one.name, one.value, one.about) = one;
   f("model", &model, "tree-machine").one_of({"tree-machine"}).shapes();
-  f("recipe", &recipe, "published: as the preset says; robust: ours" + robust_worth + "; options given count")
+  f("recipe", &recipe, "published: as the preset says; robust: ours; options given count")
       .one_of({"published", "robust"})
       .free();
   f("steps", &steps, "Steps of the machine" + zero).between(zero_is_by_task ? 0 : 1, 64).shapes().within(1, [] {
@@ -97,14 +97,28 @@ void options::each(triad::apps::option_list& f) {
       .not_negative()
       .newer();
   f("updates", &updates, "Batches to train on").positive();
+  f("attempts", &attempts,
+    "Attempts at most, each of --updates: another begins, with other first values, while fewer than 99 % of the "
+    "training rows that are scored are right")
+      .between(1, 1000)
+      .free();
+  f("first-rows", &first_rows,
+    "Train first on this fraction of the rows or more, those of the fewest levels, with roles for these alone; "
+    "--updates and --attempts are of that training; 0: on all rows at once")
+      .between(0.0, 1.0)
+      .free(first_rows == 0);
+  f("last-updates", &last_updates, "Batches of all rows to train on after --first-rows")
+      .seldom()
+      .positive()
+      .free(first_rows == 0);
   auto& rows = f("batch", &batch, "Rows of a batch" + zero);
   zero_is_by_task ? rows.not_negative() : rows.positive();
   f("weight-decay", &decay, "Weight decay of AdamW, of all parameters").seldom().not_negative();
   f("beta1", &beta1, "Of AdamW").seldom().between(0.0, 0.9999);
   f("beta2", &beta2, "Of AdamW").seldom().between(0.0, 0.99999);
   f("train-sample", &train_sample,
-    "Training rows that are scored at the end, the first ones; without a dev part checkpoints are measured on as many, "
-    "evenly spread; 0: all")
+    "Training rows that are scored at the end, the first ones, and decide about --attempts; without a dev part "
+    "checkpoints are measured on as many, evenly spread; 0: all")
       .seldom()
       .not_negative()
       .free();
@@ -160,14 +174,22 @@ void options::follow_recipe() {
     if (!said(name)) value = to;
   };
   set("loss", loss, "divergence");
-  set("updates", updates, robust_updates);
+  set("updates", updates, 2000);
   set("learning-rate", rate, 1e-3);
   set("warmup", warmup, robust_warmup);
-  // Of the two that go together one may be said: 1 and 0 turn the other off, else the other is the recipe's.
-  bool const soft = choice_of_operations(*this) == "softmax" || choice_of_arguments(*this) == "softmax";
-  bool const cools = soft && !(said("temperature") && temperature <= 1) && !(said("cooling") && cooling == 0);
-  set("cooling", cooling, cools ? static_cast<int>(std::min<std::int64_t>(updates / 5 * 3, 1'000'000'000)) : 0);
-  set("temperature", temperature, cooling > 0 ? 10.0 : 1.0);  // a run of four updates does not cool
+  set("batch", batch, 8);
+  set("attempts", attempts, 10);
+  if (choice_of_both(*this) == "softmax" && interpreter == "rows") set("first-rows", first_rows, 0.5);
+  // Of two that go together one may be said: what turns it off turns the other off, else the other is the recipe's.
+  auto const both = [&](char const* name, double& value, double off, double to, char const* until, int& count,
+                        bool decided) {
+    bool const on = (decided || said(name) || said(until)) && !(said(name) && value == off);
+    set(until, count, on ? static_cast<int>(std::min<std::int64_t>(updates / 4 * 3, 1'000'000'000)) : 0);
+    set(name, value, count > 0 ? to : off);  // a run of a few updates has no time for it
+  };
+  both("evenness", evenness, 0, 1, "even-updates", even_updates, true);
+  both("empty-weight", empty_weight, 1, 0.2, "empty-updates", empty_updates, false);
+  both("temperature", temperature, 1, 10, "cooling", cooling, false);
 }
 
 void options::settle() {
@@ -180,6 +202,14 @@ void options::settle() {
     throw triad::data_error(
         "--cooling " + std::to_string(cooling) + " is longer than the run of --updates " + std::to_string(updates) +
         ", which would end with choices that are softer than those of an evaluation: give a smaller --cooling");
+  if (first_rows > 0 && interpreter != "rows")
+    throw triad::data_error(
+        "--first-rows is about --interpreter rows, whose first roles are those of shorter trees: leave one of the two "
+        "out");
+  if (first_rows > 0 && choice_of_both(*this) != "softmax")
+    throw triad::data_error(
+        "--first-rows is about --choice softmax: the noise and the temperature of gumbel would begin again with all "
+        "rows: leave one of the two out");
   if ((evenness > 0) != (even_updates > 0))
     throw triad::data_error("--evenness above 0 and --even-updates, the updates until it is 0, go together");
   if ((empty_weight != 1) != (empty_updates > 0))

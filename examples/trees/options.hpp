@@ -38,11 +38,12 @@ struct options : triad::apps::stack_options {
   std::uint64_t role_seed = 1;  // of those roles
 
   // training: after the warm-up, the cosine of the released program's loop
-  std::string recipe = "published";    // as the preset says; robust: ours, of what nobody said otherwise
-  std::int64_t robust_updates = 4000;  // of that recipe
-  int robust_warmup = 200;             // of that recipe
-  std::string robust_worth;            // what was seen of it, for the help
+  std::string recipe = "published";  // as the preset says; robust: ours, of what nobody said otherwise
+  int robust_warmup = 200;           // of that recipe
   std::int64_t updates = 20000;
+  int attempts = 1;                 // each of `updates`, while the training rows are not right
+  double first_rows = 0;            // of the training rows, the fraction that has a training of its own first; 0: none
+  std::int64_t last_updates = 400;  // of all rows, after that
   int batch = 16;
   double decay = 0.1;
   double beta1 = 0.9, beta2 = 0.95;
@@ -83,6 +84,11 @@ inline std::string choice_of_both(options const& o) {
   auto const operations = choice_of_operations(o), arguments = choice_of_arguments(o);
   if (operations == arguments) return arguments;
   return operations == "gumbel" && arguments == "gumbel-released" ? arguments : std::string();
+}
+
+/// The number of an update within its attempt, from 0.
+inline std::uint64_t update_of_attempt(options const& o, std::uint64_t update) {
+  return update % static_cast<std::uint64_t>(o.updates);
 }
 
 /// What the scores of an update are divided by where `choice` is how they are chosen from.  Softmax: from o.temperature

@@ -21,13 +21,27 @@ namespace {
 /// One seed's run.
 class machine_training final : public triad::apps::training {
  public:
-  machine_training(options const& o, training_data const& work, part_tallies& found, std::string out)
-      : options_(o),
+  /// run: what was asked for, which its checkpoints have; o: of that, what this training does; first: whose machine, of
+  /// fewer positions, it begins with.
+  machine_training(options const& run, options const& o, training_data const& work, part_tallies& found,
+                   std::string out, std::unique_ptr<machine_training> first = nullptr)
+      : run_(run),
+        options_(o),
         work_(work),
         batches_(work.batches(o.seed)),
         found_(found),
         out_(std::move(out)),
-        depth_(std::max<index_t>(work.depth(), o.role_depth)) {}
+        depth_(std::max<index_t>(work.depth(), o.role_depth)),
+        first_(std::move(first)) {}
+
+  training* first() override { return first_.get(); }
+  void initialize(std::uint64_t seed) override {
+    net().initialize(seed);
+    if (!first_) return;
+    TRIAD_EXPECTS(first_->net_, "machine_training: its first training comes before it");
+    net_->widen(*first_->net_);
+    first_->net_.reset();
+  }
 
   triad::apps::learner& net() override {
     if (!net_)
@@ -38,11 +52,12 @@ class machine_training final : public triad::apps::training {
   }
   triad::apps::run_plan plan() override {
     return {.model = options_.model,
-            .updates = work_.updates(),
+            .updates = options_.updates,
             .epoch_updates = options_.evaluate_every > 0 ? options_.evaluate_every : work_.epoch_updates(),
             .batch = options_.batch,
+            .attempts = options_.attempts,
             .example = "trees",
-            .record = record_of(options_, depth_, work_.labels()),
+            .record = record_of(run_, depth_, work_.labels()),
             .data = work_.data_setting()};
   }
   void fill(std::int64_t update, triad::apps::batch_use const& use) override {
@@ -52,9 +67,10 @@ class machine_training final : public triad::apps::training {
         [](std::size_t) { return 1.0; }, use);
   }
   double rate(std::int64_t update) override {
+    if (!begun_) begun_ = static_cast<std::int64_t>(net_->step());
     triad::dtm_main_cosine const schedule{options_.rate, static_cast<std::uint64_t>(options_.warmup),
                                           static_cast<std::uint64_t>(work_.epoch_updates()),
-                                          static_cast<std::uint64_t>(work_.epochs())};
+                                          static_cast<std::uint64_t>(work_.epochs(options_.updates))};
     return schedule.rate(static_cast<std::uint64_t>(update));
   }
   double validate() override {
@@ -62,12 +78,13 @@ class machine_training final : public triad::apps::training {
     auto const validation = trees::score(*net_, work_.measured()).accuracy();
     if (out_.empty()) return validation;
     auto const done = net_->step();
-    if (!choices_) choices_.emplace(out_ + "/" + choices_name, options_.resume ? static_cast<std::int64_t>(done) : 0);
+    if (!choices_) choices_.emplace(out_ + "/" + choices_name, begun_.value_or(static_cast<std::int64_t>(done)));
     auto record = choices_of(*net_, work_.measured(), shown_rows, work_.labels(), gradients);
     record.update = static_cast<std::int64_t>(done);
     record.validation = validation;
-    record.temperature = temperature_at(options_, choice_of_operations(options_), done - 1);
-    record.empty_weight = empty_weight_at(options_, done - 1);
+    auto const update = update_of_attempt(options_, done - 1);
+    record.temperature = temperature_at(options_, choice_of_operations(options_), update);
+    record.empty_weight = empty_weight_at(options_, update);
     choices_->add(record);
     return validation;
   }
@@ -82,20 +99,37 @@ class machine_training final : public triad::apps::training {
     }
     return scores;
   }
+  bool fits() override { return trees::score(*net_, work_.train(), options_.train_sample).accuracy() >= enough; }
   bool learned(double) override { return !has_failed(found_); }
 
  private:
   static constexpr index_t shown_rows = 64;  // whose choices are recorded at a checkpoint
+  static constexpr double enough = 0.99;     // of the training rows that are scored: then no other attempt begins
 
-  options const& options_;
+  options const& run_;
+  options options_;  // of this training
   training_data const& work_;
   triad::apps::epoch_batches batches_;
   part_tallies& found_;
   std::string out_;
   std::optional<choices_file> choices_;
+  std::optional<std::int64_t> begun_;  // the update that this process began with
   index_t depth_;
+  std::unique_ptr<machine_training> first_;
   std::unique_ptr<machine> net_;
 };
+
+/// Of a run in two trainings: the first has the attempts and what falls, the last none of that.
+options of_first(options o) {
+  o.role_depth = 0;
+  return o;
+}
+options of_last(options o) {
+  o.attempts = 1, o.updates = o.last_updates;
+  o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
+  o.evenness = 0, o.even_updates = 0, o.empty_weight = 1, o.empty_updates = 0, o.temperature = 1, o.cooling = 0;
+  return o;
+}
 
 }  // namespace
 
@@ -103,8 +137,6 @@ int train(program_options& o, data_reader const& read) {
   o.settle();
   if (o.width % o.heads != 0)
     throw triad::data_error(fmt::format("--width {} is no multiple of --heads {}", o.width, o.heads));
-  if (o.evenness > 0 && o.shares > 1)
-    throw triad::data_error("--evenness is of whole batches, and --shares cuts them: give one of the two");
   triad::apps::run_folder const folder(o.out);
   auto named = read(false);
   training_data const work(o, std::move(named.data));
@@ -117,18 +149,30 @@ int train(program_options& o, data_reader const& read) {
                               : fmt::format("{0} of the {1} training rows, evenly spread; the scores of train at the "
                                             "end are of the first {0}",
                                             sampled, all));
+  std::optional<training_data> shorter;
+  if (auto const levels = o.first_rows > 0 ? work.levels_of(o.first_rows) : work.depth(); levels < work.depth()) {
+    shorter.emplace(work, o, levels);
+    fmt::print("  {} of the {} training rows have at most {} levels: they come first\n", shorter->train().size(),
+               work.train().size(), levels);
+  }
   bool const several = o.seeds > 1;
-  part_tallies now;
+  part_tallies now, of_shorter;
   std::vector<seed_tallies> found;
   auto const runs = triad::apps::train_seeds(
       o, o.out,
       [&](std::string const& out) {
         now = tallies_of(work.data());
-        return std::make_unique<machine_training>(o, work, now, out);
+        if (!shorter) return std::make_unique<machine_training>(o, o, work, now, out);
+        of_shorter = tallies_of(shorter->data());
+        return std::make_unique<machine_training>(
+            o, of_last(o), work, now, out,
+            std::make_unique<machine_training>(o, of_first(o), *shorter, of_shorter,
+                                               out.empty() ? out : out + "/first"));
       },
       [&](triad::apps::scored_run const& r) {
         found.push_back({now, r.diverged, r.failed});
-        fmt::print("seed {} ({:.0f} s){}\n\n", r.seed, r.seconds,
+        fmt::print("seed {} ({:.0f} s{}){}\n\n", r.seed, r.seconds,
+                   r.attempts > 1 ? fmt::format(", {} attempts", r.attempts) : "",
                    r.diverged ? ": failed, its loss was not finite"
                    : r.failed ? ": failed, fewer than 90 % of the training rows are right"
                               : "");

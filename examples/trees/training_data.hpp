@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -21,17 +23,20 @@ class training_data {
   /// The options are settled.
   training_data(options const& o, data_set data) : options_(o), data_(std::move(data)) {
     TRIAD_EXPECTS(o.batch > 0, "training_data: the options are not settled");
-    for (auto const& part : data_.parts) {
-      auto& rows = placed_.emplace_back();
+    for (auto const& part : data_.parts)
       for (auto const& r : part.rows) {
         labels_.insert(r.source);
         labels_.insert(r.target);
-        rows.add(r, labels_);
         depth_ = std::max(depth_, r.depth());
       }
-    }
-    if (data_.dev().rows.empty())
-      for (auto const& r : triad::apps::sample(data_.train().rows, o.train_sample)) sample_.add(r, labels_);
+    place();
+  }
+
+  /// The rows of other data whose trees have so many levels at most, with the same labels.
+  training_data(training_data const& whole, options const& o, index_t levels)
+      : options_(o), data_(whole.data_), labels_(whole.labels_), depth_(levels) {
+    for (auto& part : data_.parts) std::erase_if(part.rows, [&](row const& r) { return r.depth() > levels; });
+    place();
   }
 
   data_set const& data() const { return data_; }
@@ -45,6 +50,15 @@ class training_data {
   placed_rows const& measured() const { return data_.dev().rows.empty() ? sample_ : placed_[1]; }
   /// Of the deepest tree of all parts: the depth that roles need, at most the options'.
   index_t depth() const { return depth_; }
+  /// The fewest levels that the trees of this fraction of the training rows have at most.
+  index_t levels_of(double fraction) const {
+    std::vector<index_t> levels;
+    for (auto const& r : data_.train().rows) levels.push_back(r.depth());
+    if (levels.empty()) return 0;
+    std::sort(levels.begin(), levels.end());
+    auto const place = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(levels.size())));
+    return levels[std::max<std::size_t>(place, 1) - 1];
+  }
   /// Rows that were left out because they are deeper.
   index_t skipped() const {
     index_t all = 0;
@@ -67,10 +81,10 @@ class training_data {
     return digest.setting();
   }
 
-  /// Updates of the whole run, and of one epoch; the last batch of an epoch may be smaller, and the last epoch shorter.
-  std::int64_t updates() const { return options_.updates; }
+  /// Updates of one epoch, and epochs of so many updates; the last batch of an epoch may be smaller, and the last epoch
+  /// shorter.
   std::int64_t epoch_updates() const { return (train().size() + options_.batch - 1) / options_.batch; }
-  std::int64_t epochs() const { return (updates() + epoch_updates() - 1) / epoch_updates(); }
+  std::int64_t epochs(std::int64_t updates) const { return (updates + epoch_updates() - 1) / epoch_updates(); }
 
   /// The training rows of every update of a seed's run, by their places: another order in every epoch.
   triad::apps::epoch_batches batches(std::uint64_t seed) const {
@@ -78,6 +92,15 @@ class training_data {
   }
 
  private:
+  void place() {
+    for (auto const& part : data_.parts) {
+      auto& rows = placed_.emplace_back();
+      for (auto const& r : part.rows) rows.add(r, labels_);
+    }
+    if (data_.dev().rows.empty())
+      for (auto const& r : triad::apps::sample(data_.train().rows, options_.train_sample)) sample_.add(r, labels_);
+  }
+
   options options_;
   data_set data_;
   triad::vocabulary labels_;

@@ -21,10 +21,7 @@ struct own_options : program_options {
   bool cools = true;  // choices, unless it is said how
   std::string file;   // inspect
 
-  own_options() {
-    rate = 1e-3, warmup = robust_warmup = 100, updates = robust_updates = 2000, evaluate_every = 500;
-    robust_worth = ", which learned to rotate trees";
-  }
+  own_options() { rate = 1e-3, warmup = robust_warmup = 100, updates = 2000, evaluate_every = 500; }
   void each(triad::apps::option_list& f) override {
     f("program", &program, "").one_of({"trees"}).hidden().free();
     f("preset", &preset, "small, paper, smoke").one_of({"small", "paper", "smoke"}).free();
@@ -38,7 +35,7 @@ struct own_options : program_options {
   void settle() override {
     follow_recipe();
     bool const soft = choice_of_operations(*this) == "softmax" || choice_of_arguments(*this) == "softmax";
-    if (cools && soft && updates >= 5 && !said("temperature") && !said("cooling"))
+    if (recipe == "published" && cools && soft && updates >= 5 && !said("temperature") && !said("cooling"))
       temperature = 10, cooling = static_cast<int>(std::min<std::int64_t>(updates / 5 * 3, 1'000'000'000));
     program_options::settle();
   }

@@ -299,6 +299,7 @@ class backwards final : public translator {
   std::vector<triad::update_record> const& records() override { return records_; }
   int patience() const override { return 1; }
   void initialize(std::uint64_t) override {}
+  void begin_anew(std::uint64_t) override {}
   void save(std::string const&, triad::apps::run_record const&) override {}
   std::string load(triad::checkpoint const&, triad::apps::run_record const&) override { return {}; }
   std::uint64_t step() const override { return 0; }

@@ -115,7 +115,7 @@ TEST_CASE("an epoch has every row once, each epoch in another order, and a batch
   training_data const work(o, made(23));
   auto batches = work.batches(o.seed), again = work.batches(o.seed);
   CHECK(work.epoch_updates() == 5);
-  CHECK(work.epochs() == 3);
+  CHECK(work.epochs(o.updates) == 3);
   auto const batch = [](triad::apps::epoch_batches& of, std::int64_t update) {
     auto const rows = of.batch(update);
     return std::vector<std::size_t>(rows.begin(), rows.end());

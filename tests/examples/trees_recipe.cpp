@@ -22,6 +22,10 @@ TEST_CASE("the robust recipe decides what nobody said, and the published one not
   CHECK(published.rate == before);
   CHECK(published.updates == 20000);
   CHECK(published.warmup == 10000);
+  CHECK(published.attempts == 1);
+  CHECK(published.first_rows == 0);
+  CHECK(published.evenness == 0);
+  CHECK(published.empty_weight == 1);
   CHECK(published.temperature == 1);
   CHECK(published.cooling == 0);
   robust.recipe = "robust";
@@ -29,33 +33,48 @@ TEST_CASE("the robust recipe decides what nobody said, and the published one not
   CHECK(robust.loss == "divergence");
   CHECK(robust.rate == 1e-3);
   CHECK(robust.warmup == 200);
-  CHECK(robust.updates == 4000);
-  CHECK(robust.temperature == 10);
-  CHECK(robust.cooling == 2400);
+  CHECK(robust.updates == 2000);
+  CHECK(robust.batch == 8);
+  CHECK(robust.attempts == 10);
+  CHECK(robust.first_rows == 0.5);
+  CHECK(robust.evenness == 1);
+  CHECK(robust.even_updates == 1500);
+  CHECK(robust.empty_weight == 1);
+  CHECK(robust.empty_updates == 0);
+  CHECK(robust.temperature == 1);
+  CHECK(robust.cooling == 0);
   CHECK(robust.steps == published.steps);
   told.recipe = "robust";
-  told.loss = "squared", told.updates = 100, told.temperature = 1;
-  told.given = {"loss", "temperature"}, told.configured = {"updates"};
+  told.loss = "squared", told.updates = 100, told.evenness = 0, told.empty_updates = 40;
+  told.given = {"loss", "evenness"}, told.configured = {"updates", "empty-updates"};
   told.settle();
   CHECK(told.loss == "squared");
   CHECK(told.updates == 100);
-  CHECK(told.cooling == 0);
+  CHECK(told.even_updates == 0);
+  CHECK(told.empty_weight == 0.2);
+  CHECK(told.empty_updates == 40);
   CHECK(told.rate == 1e-3);
 }
 
-TEST_CASE("of data of one's own the robust recipe is the defaults with the divergence, which is what was measured") {
+TEST_CASE("of data of one's own the robust recipe is the same, and the defaults cool choices that it does not") {
   trees::own_options own, preset;
   preset.settle();
   CHECK(preset.loss == "squared");
+  CHECK(preset.updates == 2000);
+  CHECK(preset.temperature == 10);
+  CHECK(preset.cooling == 1200);
+  CHECK(preset.evenness == 0);
   own.recipe = "robust";
   own.settle();
   CHECK(own.loss == "divergence");
+  CHECK(own.temperature == 1);
+  CHECK(own.cooling == 0);
+  CHECK(own.evenness == 1);
+  CHECK(own.even_updates == 1500);
+  CHECK(own.updates == 2000);
   for (auto const* o : {&own, &preset}) {
     CHECK(o->rate == 1e-3);
     CHECK(o->warmup == 100);
-    CHECK(o->updates == 2000);
-    CHECK(o->temperature == 10);
-    CHECK(o->cooling == 1200);
   }
 }
 
@@ -69,15 +88,15 @@ TEST_CASE("where one of temperature and cooling is said, or a preset has them, t
     if (o.given.contains("temperature")) o.temperature = temperature;
     if (o.given.contains("cooling")) o.cooling = cooling;
     o.settle();
-    CHECK(o.updates == 4000);
+    CHECK(o.updates == 2000);
     return std::pair(o.temperature, o.cooling);
   };
-  CHECK(settled({}, 0, 0) == std::pair(10.0, 2400));
-  CHECK(settled({"temperature"}, 30, 0) == std::pair(30.0, 2400));
+  CHECK(settled({}, 0, 0) == std::pair(1.0, 0));
+  CHECK(settled({"temperature"}, 30, 0) == std::pair(30.0, 1500));
   CHECK(settled({"temperature"}, 1, 0) == std::pair(1.0, 0));
-  CHECK(settled({"cooling"}, 0, 3000) == std::pair(10.0, 3000));
+  CHECK(settled({"cooling"}, 0, 1800) == std::pair(10.0, 1800));
   CHECK(settled({"cooling"}, 0, 0) == std::pair(1.0, 0));
-  CHECK(settled({"temperature", "cooling"}, 5, 4000) == std::pair(5.0, 4000));
+  CHECK(settled({"temperature", "cooling"}, 5, 1900) == std::pair(5.0, 1900));
   CHECK(settled({"choice"}, 0, 0, "gumbel") == std::pair(1.0, 0));
 }
 
@@ -88,8 +107,37 @@ TEST_CASE("the robust recipe sees the choice of the command line, not the config
   o.settle();
   CHECK(o.operation_choice.empty());
   CHECK(o.argument_choice.empty());
-  CHECK(o.temperature == 10);
-  CHECK(o.cooling == 2400);
+  CHECK(o.temperature == 1);
+}
+
+TEST_CASE("over other roles, and with noise, the recipe trains on all rows at once, and short rows first are refused") {
+  auto const refuses = [](trees::options o, char const* why) {
+    o.recipe = "robust";
+    o.settle();
+    CHECK(o.first_rows == 0);
+    o.given = {"first-rows"}, o.first_rows = 0.3;
+    CHECK_THROWS_WITH(o.settle(), contains(why));
+  };
+  trees::options other, noisy;
+  other.interpreter = "matrices", noisy.choice = "gumbel";
+  refuses(other, "--first-rows is about --interpreter rows");
+  refuses(noisy, "--first-rows is about --choice softmax");
+}
+
+TEST_CASE("a run of so few updates that nothing can fall in them has the recipe without that") {
+  trees::options o;
+  o.recipe = "robust", o.updates = 3, o.given = {"updates"};
+  o.settle();
+  CHECK(o.evenness == 0);
+  CHECK(o.empty_weight == 1);
+}
+
+TEST_CASE("what falls in the updates of a run falls in those of every attempt") {
+  trees::options o;
+  o.updates = 2000;
+  CHECK(trees::update_of_attempt(o, 1999) == 1999);
+  CHECK(trees::update_of_attempt(o, 2000) == 0);
+  CHECK(trees::update_of_attempt(o, 4001) == 1);
 }
 
 TEST_CASE("weights of empty positions rise to 1 and evenness falls to 0, by as much every update") {

@@ -174,6 +174,22 @@ TEST_CASE("training that goes on from parameters, moments and step makes the bit
   CHECK(begun == whole);
 }
 
+TEST_CASE("without moments training goes on as from a snapshot whose moments are zero, and not as with them") {
+  auto const rest = [](bool forget, bool clear) {
+    run<cpu::backend> r(1, sizes(0.2));
+    (void)r.trace(0, 3);
+    if (forget) r.train.forget_moments();
+    auto then = r.train.snapshot();
+    if (clear) then.first_moments.assign(then.first_moments.size(), 0);
+    if (clear) then.second_moments.assign(then.second_moments.size(), 0);
+    r.train.restore(then);
+    CHECK(r.train.step() == 3);
+    return r.trace(3, 6);
+  };
+  CHECK(rest(true, false) == rest(false, true));
+  CHECK_FALSE(rest(true, false) == rest(false, false));
+}
+
 TEST_CASE("keeping inputs alone gives the bits of keeping everything") {
   CHECK(run<cpu::backend>(2, sizes(0.2)).trace(0, 4) == run<cpu::backend>(2, sizes(0.2), keep::inputs).trace(0, 4));
 }

@@ -294,6 +294,13 @@ class trainer {
     share_ = -1;
   }
 
+  /// Moments are zero, as at step 0: for training that begins anew from other values.  Steps are counted on, and Adam
+  /// takes the moments for those of so many: its first updates have another size than at step 0.
+  void forget_moments() {
+    fill(ex_, T(0), parameters_.flat_first_moments());
+    fill(ex_, T(0), parameters_.flat_second_moments());
+  }
+
   /// A copy of what an update changes, on the host: parameters, moments and the step.  into: whose memory is used
   /// again.
   trainer_snapshot<T> snapshot(trainer_snapshot<T> into = {}) const {

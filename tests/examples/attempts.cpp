@@ -1,0 +1,148 @@
+// Attempts of a run: another begins, with other first values, until the training examples are answered.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../../examples/apps/training.hpp"
+#include "tests/catch.hpp"
+
+namespace examples_attempts_tests {
+
+using namespace triad::apps;
+using triad::index_t;
+
+/// Counts what it is asked, and learns nothing.
+struct counting_learner final : learner {
+  std::vector<std::uint64_t> begun;  // the seeds of first values
+  std::uint64_t steps = 0, infinite_at = 0;
+  std::vector<double> rates;
+  std::vector<triad::update_record> found;
+
+  void update(double rate) override { rates.push_back(rate), ++steps; }
+  void accumulate(double) override {}
+  triad::share_range shares() const override { return {}; }
+  void begin_share(index_t) override {}
+  void finish(double rate) override { update(rate); }
+  void rehearse() override {}
+  std::vector<triad::update_record> const& records() override {
+    found.assign(1, {steps - 1, steps == infinite_at ? std::numeric_limits<double>::infinity() : 1, 1});
+    return found;
+  }
+  int patience() const override { return 1; }
+  void initialize(std::uint64_t seed) override { begun.push_back(seed); }
+  void begin_anew(std::uint64_t seed) override { begun.push_back(seed); }
+  void save(std::string const&, run_record const&) override { throw std::logic_error("there is no folder"); }
+  std::string load(triad::checkpoint const&, run_record const&) override { throw std::logic_error("nor a checkpoint"); }
+  std::string digest() const override { return {}; }
+  std::uint64_t step() const override { return steps; }
+  triad::trainer_bytes bytes() const override { return {}; }
+  index_t parameters() const override { return 0; }
+};
+
+struct fitting_at final : training {
+  counting_learner learns;
+  int fits_after, most, asked = 0;  // attempts
+  std::vector<std::int64_t> numbers;
+  training* before = nullptr;
+  bool ends_early = false;
+
+  fitting_at(int after, int of) : fits_after(after), most(of) {}
+  learner& net() override { return learns; }
+  training* first() override { return before; }
+  run_plan plan() override { return {.model = "none", .updates = 5, .epoch_updates = 2, .batch = 3, .attempts = most}; }
+  void fill(std::int64_t number, batch_use const& use) override {
+    numbers.push_back(number);
+    use.part({});
+  }
+  double rate(std::int64_t update) override { return static_cast<double>(update); }
+  double validate() override { return 0; }
+  std::vector<part_scores> score() override { return {}; }
+  bool fits() override { return ++asked >= fits_after; }
+};
+
+run_log log_of(fitting_at& t) {
+  auto plan = t.plan();
+  plan.seed = 7, plan.ends_early = t.ends_early;
+  return train(t, plan);
+}
+
+TEST_CASE("attempts end with the first that fits, each has the rates of a run of its own and other first values") {
+  fitting_at t(2, 4);  // the second attempt does
+  auto const log = log_of(t);
+  CHECK(log.attempts == 2);
+  CHECK(log.losses.size() == 6);  // epochs of 2, 2 and 1 updates, twice
+  CHECK(t.learns.steps == 10);
+  CHECK(t.asked == 2);
+  CHECK(t.learns.rates == std::vector<double>{0, 1, 2, 3, 4, 0, 1, 2, 3, 4});
+  CHECK(t.learns.begun == std::vector<std::uint64_t>{7, 7 + (std::uint64_t{1} << 40U)});
+  // Rehearsals ask for batch 0; then every update has a batch of its own, whichever attempt it is of.
+  CHECK(std::vector<std::int64_t>(t.numbers.end() - 10, t.numbers.end()) ==
+        std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+}
+
+TEST_CASE("a run that stopped between two attempts asks whether the first fits before another begins") {
+  for (int const after : {1, 9}) {
+    fitting_at t(after, 2);
+    t.learns.steps = 5;
+    auto const log = log_of(t);
+    CHECK(log.attempts == (after == 1 ? 1 : 2));
+    CHECK(t.learns.steps == (after == 1 ? 5 : 10));
+    CHECK(t.asked == 1);
+  }
+}
+
+TEST_CASE("where attempts end early, every epoch asks whether its weights fit, and so does one that goes on") {
+  fitting_at t(4, 3);  // epochs of 2, 2 and 1 updates
+  t.ends_early = true;
+  CHECK(log_of(t).attempts == 2);
+  CHECK(t.asked == 4);
+  CHECK(t.learns.steps == 7);  // the second epoch of the second attempt is not begun: 5 + 2
+  CHECK(t.learns.begun.size() == 2);
+  fitting_at on(1, 3);
+  on.ends_early = true, on.learns.steps = 7;
+  CHECK(log_of(on).attempts == 2);
+  CHECK(on.asked == 1);
+  CHECK(on.learns.steps == 7);
+}
+
+TEST_CASE("a training that goes before another ends early, and its attempts and seconds are the run's") {
+  fitting_at first(4, 3), second(99, 1);
+  second.before = &first;
+  run_options o;
+  auto const run = train_one(o, second, {});
+  CHECK(first.learns.steps == 7);
+  CHECK(second.learns.steps == 5);
+  CHECK(second.asked == 0);
+  CHECK(run.attempts == 2);
+  CHECK(run.losses.size() == 3);
+  fitting_at broken(1, 1), never(1, 1);
+  never.before = &broken, broken.learns.infinite_at = 1;
+  auto const stopped = train_one(o, never, {});
+  CHECK(stopped.diverged);
+  CHECK(stopped.failed);
+  CHECK(never.learns.steps == 0);
+}
+
+TEST_CASE("a loss that is not finite ends the run, whatever attempts are left") {
+  fitting_at t(9, 3);
+  t.learns.infinite_at = 3;
+  auto const log = log_of(t);
+  CHECK(log.diverged);
+  CHECK(log.attempts == 1);
+  CHECK(t.learns.steps == 3);
+}
+
+TEST_CASE("after the last attempt nobody asks whether it fits, and one attempt is a run as ever") {
+  fitting_at never(99, 3), once(99, 1);
+  CHECK(log_of(never).attempts == 3);
+  CHECK(never.asked == 2);
+  CHECK(never.learns.steps == 15);
+  CHECK(log_of(once).attempts == 1);
+  CHECK(once.asked == 0);
+  CHECK(once.learns.steps == 5);
+}
+
+}  // namespace examples_attempts_tests
