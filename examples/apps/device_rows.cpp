@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device_rows.hpp"
-
 #include <dlfcn.h>
 #include <fmt/format.h>
 

@@ -12,7 +12,6 @@
 
 #include "digest.hpp"
 #include "learner.hpp"
-#include "processes_on.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/initialize.hpp"
 #include "world.hpp"

@@ -8,6 +8,6 @@ foreach(m RANGE 0 3)
 endforeach()
 file(WRITE ${FOLDER}-data/train.tsv "${lines}")
 file(WRITE ${FOLDER}-data/dev.tsv "${lines}")
-set(arguments train --preset smoke --model edge-transformer --pairs 8 --recompute --memory 14MiB --schedule linear --dropout 0.2 --updates 700 --evaluate-every 300
+set(arguments train --preset smoke --model edge-transformer --pairs 8 --recompute --memory 14MiB --schedule linear --dropout 0.2 --updates 350 --evaluate-every 150
     --max-length 14 --data ${FOLDER}-data --threads 1)
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/resume_test.cmake)

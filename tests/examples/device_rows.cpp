@@ -1,8 +1,6 @@
 // By which way gradients go from GPU to GPU, and what is said where it is the longer one.
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/apps/device_rows.hpp"
-
-#include "../../examples/apps/processes_on.hpp"
+#include "../../examples/apps/world.hpp"
 #include "tests/catch.hpp"
 #include "triad/reference/reference.hpp"
 

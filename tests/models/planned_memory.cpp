@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
@@ -81,9 +82,12 @@ TEMPLATE_TEST_CASE("twice the nodes take four times the memory of a training ste
     auto const one = planned(ex, 8, batch_of(1, 128), kept), two = planned(ex, 8, batch_of(1, 256), kept);
     CAPTURE(static_cast<int>(kept), one.saved, one.scratch, two.saved, two.scratch);
     CHECK_THAT(static_cast<double>(two.saved) / static_cast<double>(one.saved), WithinRel(4.0, 0.01));
-    // Dropout has one bit a triangle and head, and the cpu a score tile of n a thread: d = 32 makes them visible, no
-    // more.
-    CHECK(two.scratch < 6 * one.scratch);
+    // The cpu keeps dropout's one bit a triangle and head, which are n^3 of few bytes: they are left out.  How much the
+    // rest is depends on the processor's vectors.
+    auto const masks = [](std::size_t n) {
+      return std::is_same_v<TestType, cpu::backend> ? heads * n * n * n / 8 : std::size_t{0};
+    };
+    CHECK(two.scratch - masks(256) < 6 * (one.scratch - masks(128)));
     CHECK(two.total() < 5 * one.total());
     CHECK(two.total() < std::size_t{256} * 256 * 256 * d * sizeof(float) / 8 * (kept == keep::everything ? 8 : 2));
     CHECK(two.parameters == one.parameters);

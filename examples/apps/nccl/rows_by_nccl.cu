@@ -1,6 +1,5 @@
-// triad-nccl.so: rows between the GPUs of several processes, for programs that load it (apps/device_rows.hpp).
+// triad-nccl.so: rows between the GPUs of several processes, for programs that load it (apps/world.hpp).
 // SPDX-License-Identifier: Apache-2.0
-#include "../device_rows.hpp"
 #include "../world.hpp"
 #include "triad/cuda/nccl.cuh"
 
