@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2086,SC2154
 # Programs, tests and benchmarks for one architecture of GPU and any processor of x86-64-v3, stripped, in build/gpu/bin.
 
-prebuild_programs=(triad-test-cuda triad-golden triad-bench-cuda clutrr cogs tree-transforms cfq cognition)
-# triad-test-cuda-typed, for example, which takes many minutes more.
-for name in ${TRIAD_GPU_ALSO:-}; do prebuild_programs+=("$name"); done
+# The stages say which of them they miss.  Also: triad-test-cuda-typed, for example, which takes many minutes more.
+prebuild_programs=(${TRIAD_GPU_PROGRAMS:-triad-test-cuda triad-golden triad-bench-cuda clutrr cogs tree-transforms cfq
+  cognition} ${TRIAD_GPU_ALSO:-})
 
 stage_prebuild() {
   need_to_build
