@@ -36,8 +36,8 @@ plant(cuda/matmul.cuh low "low_first ? low : high" "low_first ? 0.0f : high")
 # Thrust: a view begins behind its vector's first value.
 plant(cuda/device/thrust_views.cuh first "tensor<T, dyn, dyn>(thrust::raw_pointer_cast(v.data()), rows, columns)"
       "tensor<T, dyn, dyn>(thrust::raw_pointer_cast(v.data()) + 1, rows, columns)")
-# Small graphs: of an odd number of nodes the column before the last is taken for the last; dropout does not know that
+# Small graphs: the columns of a half behind its second are each taken for the one before; dropout does not know that
 # there is something between the lines of triangles.
-plant(cuda/triangle/small.cuh column "last - 1 - first" "last - 2 - first")
+plant(cuda/triangle/small.cuh column "key + c + e * cut.stride" "key + c + (e < 2 ? e : e - 1) * cut.stride")
 plant(cuda/triangle/small.cuh line "numbers[e + e / at.n * (at.line() - at.n)]" "numbers[e]")
 file(WRITE "${OUT}/stamp" "")

@@ -53,11 +53,10 @@ template <class T, int N, int Bytes, int Matrices, int Cubes>
 struct small_team {
   static constexpr int threads = 128, size = N <= warp_graph ? warp : threads, teams = threads / size;
   static constexpr int least = N <= warp_graph ? 1 : warp_graph + 1;
-  static constexpr int part = (N + 1) / 2,
-                       tasks = (2 * N * N + size - 1) / size;  // of a thread: scores (i, l, half of the columns j)
+  static constexpr int step = size == warp ? 1 : 2;  // a block's graphs of 2 m - 1 and of 2 m nodes have the same code
   static constexpr int room = Bytes / static_cast<int>(sizeof(T));
   static constexpr bool branches = sizeof(T) == 8;  // loops over columns of a half ask whether there is one
-  static_assert(room >= Cubes * N * N * (N | 1) + Matrices * N * N * 4,
+  static_assert(room >= Cubes * N * N * (N | 1) + (Matrices * N * N + 1) * 4,
                 "triad: a team of the triangle's kernels for small graphs has too little shared memory for four "
                 "columns of its largest graph");
 
@@ -77,20 +76,26 @@ struct small_team {
       b.sync();
   }
 
-  /// How the memory is cut for one size of graph.  Rows are edges in their own order; they are an odd number of quads
-  /// apart, so that neighbouring ones begin in other banks.  Numbers (l, i, .) of triangles are an odd number of words
-  /// apart for the same reason: n, or one more.
+  /// How the memory is cut for graphs of `most` nodes, and in a block for those of one node less.  Rows are edges in
+  /// their own order; they are an odd number of quads apart, so that neighbouring ones begin in other banks.  Numbers
+  /// (l, i, .) of triangles are an odd number of words apart for the same reason: n, or one more.  All but n, the line
+  /// and `quads` follow from `most`: what is made of a constant has distances that loads carry in themselves.
   struct layout {
-    int n, quads, stride;
-    TRIAD_DEVICE layout(int nodes, int width) : n(nodes) {
-      int const fit = (room - Cubes * n * n * line()) / (Matrices * n * n * 4), odd = fit - 1 + fit % 2,
-                all = (width + 3) / 4;
-      quads = all < odd ? all : odd;
-      stride = 4 * (quads + 1 - quads % 2);
+    int n, most, quads, stride;
+    TRIAD_DEVICE layout(int nodes, int width) : layout(nodes, nodes + nodes % step, width) {}
+    TRIAD_DEVICE layout(int nodes, int most_nodes, int width)
+        : n(nodes), most(most_nodes), quads((width + 3) / 4), stride(4 * quads_for(most_nodes)) {
+      if (4 * quads > stride) quads = stride / 4;
+    }
+    /// Quads of columns that there is room for, of all edges and of one row more: a half of columns that lacks its last
+    /// one reads the row behind it, which may be the row behind all, and nothing comes of that.
+    TRIAD_DEVICE static constexpr int quads_for(int most) {
+      int const fit = (room - Cubes * most * most * (most | 1)) / ((Matrices * most * most + 1) * 4);
+      return fit - 1 + fit % 2;
     }
     TRIAD_DEVICE int line() const { return n | 1; }
-    TRIAD_DEVICE int matrix(int which) const { return which * n * n * stride; }
-    TRIAD_DEVICE int cube(int which) const { return Matrices * n * n * stride + which * n * n * line(); }
+    TRIAD_DEVICE int matrix(int which) const { return which * most * most * stride; }
+    TRIAD_DEVICE int cube(int which) const { return matrix(Matrices) + which * most * most * (most | 1); }
     TRIAD_DEVICE int triangle(int l, int i, int j) const { return (l * n + i) * line() + j; }
     TRIAD_DEVICE int row(int i, int j) const { return (i * n + j) * stride; }
     /// Quads of the chunk that begins at column c0.
@@ -142,27 +147,56 @@ struct small_team {
     }
     /// Whether column e of this half has to be left out; where loops have no branch, it never has.
     TRIAD_DEVICE bool leaves_out(int e) const { return branches && first + e >= last; }
-    /// Where column e of this half lies behind its first, in rows: of a half of `Half` columns all but the last are
-    /// there; instead of that the one before it is taken once more where n is odd, and what comes of it is not stored.
-    template <int Half>
-    TRIAD_DEVICE int behind_first(int e) const {
-      return branches || e + 1 < Half ? e : last - 1 - first;
+  };
+
+  /// What is known of graphs of Most nodes, and in a block of one node less, when a kernel is compiled.
+  template <int Most>
+  struct known {
+    static constexpr int half = (Most + 1) / 2;                        // columns of a task, or one less
+    static constexpr int tasks = (2 * Most * Most + size - 1) / size;  // of a thread
+    static constexpr int quads = layout::quads_for(Most);              // of a chunk, at most
+    static constexpr int together = branches ? 1 : size == warp ? 2 : quads <= 5 ? quads : 3;  // more take registers
+
+    /// Calls read(column) for each quad of a chunk, and move(columns) where the places that it reads from move on.
+    /// Several quads are one pass of a loop, so that its end and the places cost little; a small chunk that is full is
+    /// no loop at all.
+    template <class Read, class Move>
+    TRIAD_DEVICE static void each_quad(int here, Read const& read, Move const& move) {
+      if constexpr (together == quads && together > 1) {
+        if (here == quads) {
+          TRIAD_UNROLL
+          for (int q = 0; q < quads; ++q) read(4 * q);
+          return;
+        }
+      } else if constexpr (together > 1) {
+        TRIAD_NO_UNROLL
+        for (; here >= together; here -= together) {
+          TRIAD_UNROLL
+          for (int q = 0; q < together; ++q) read(4 * q);
+          move(4 * together);
+        }
+      }
+      TRIAD_NO_UNROLL
+      for (; here > 0; --here) {
+        read(0);
+        move(4);
+      }
     }
   };
 
-  /// Calls f(how many columns the first half of n nodes has): loops over so many have no branch, and half the
-  /// instructions.  In double their loads would go ahead of the branches that are not there, and take registers from
-  /// sums: those loops have the branch, and f is called with the most columns.
-  template <int Half = (least + 1) / 2, class F>
-  TRIAD_DEVICE static void with_half(int n, F const& f) {
-    if constexpr (branches)
-      f(std::integral_constant<int, part>());
-    else if constexpr (Half == part)
-      f(std::integral_constant<int, Half>());
-    else if ((n + 1) / 2 > Half)
-      with_half<Half + 1>(n, f);
-    else
-      f(std::integral_constant<int, Half>());
+  /// Calls f(known<Most>(), layout) for graphs of n nodes.  From the constant follow distances in memory, and how many
+  /// columns a half has: loops over so many have no branch, and half the instructions.  In double their loads would go
+  /// ahead of the branches that are not there, and take registers from sums: those loops have the branch, and f is
+  /// called with the most there can be, and a layout made of n.
+  template <int Most = N, class F>
+  TRIAD_DEVICE static void with_known(int n, int width, F const& f) {
+    if constexpr (branches) {
+      f(known<N>(), layout(n, width));
+    } else {
+      if constexpr (Most - step >= least)
+        if (n <= Most - step) return with_known<Most - step>(n, width, f);
+      f(known<Most>(), layout(step == 1 ? Most : n, Most, width));
+    }
   }
 };
 
@@ -198,35 +232,37 @@ struct small_forward {
     T* const right = left + at.matrix(1);
     T* const weights = left + at.cube(0);
 
-    T score[team::tasks][team::part] = {};
+    using most = typename team::template known<N>;
+    T score[most::tasks][most::half] = {};
     for (int c0 = 0; c0 < width; c0 += 4 * at.quads) {
       with.start(at, of.query, c0, width, left);
       with.start(at, of.key, c0, width, right);
       with.wait();
-      team::with_half(n, [&]<int Half>(std::integral_constant<int, Half>) {
+      team::with_known(n, width, [&]<class Known>(Known, layout const& cut) {
         TRIAD_UNROLL
-        for (int r = 0; r < team::tasks; ++r) {
+        for (int r = 0; r < Known::tasks; ++r) {
           typename team::task const my(with.thread() + r * team::size, n);
           if (my.first >= my.last || !of.open(my.i, my.l, my.last - 1)) continue;
-          T const* query = left + at.row(my.i, my.l);
-          T const* key = right + at.row(OwnKey ? my.i : my.l, my.first);
-          TRIAD_NO_UNROLL
-          for (int c = 0; c < 4 * at.here(c0, width); c += 4, query += 4, key += 4) {
-            quad<T> const q = quad_at(query);
-            TRIAD_UNROLL
-            for (int e = 0; e < Half; ++e)
-              if (!my.leaves_out(e))
-                score[r][e] = dot(q, quad_at(key + my.template behind_first<Half>(e) * at.stride), score[r][e]);
-          }
+          T const* query = with.memory() + cut.row(my.i, my.l);
+          T const* key = with.memory() + cut.matrix(1) + cut.row(OwnKey ? my.i : my.l, my.first);
+          Known::each_quad(
+              cut.here(c0, width),
+              [&](int c) {
+                quad<T> const q = quad_at(query + c);
+                TRIAD_UNROLL
+                for (int e = 0; e < Known::half; ++e)
+                  if (!my.leaves_out(e)) score[r][e] = dot(q, quad_at(key + c + e * cut.stride), score[r][e]);
+              },
+              [&](int by) { query += by, key += by; });
         }
       });
       with.sync();
     }
     TRIAD_UNROLL
-    for (int r = 0; r < team::tasks; ++r) {
+    for (int r = 0; r < most::tasks; ++r) {
       typename team::task const my(with.thread() + r * team::size, n);
       TRIAD_UNROLL
-      for (int e = 0; e < team::part; ++e) {
+      for (int e = 0; e < most::half; ++e) {
         int const j = my.first + e;
         if (j < my.last)
           weights[at.triangle(my.l, my.i, j)] = of.masked(my.i, my.l, j) ? p.fill : score[r][e] * p.scale;
@@ -240,7 +276,7 @@ struct small_forward {
       with.start(at, of.left, c0, width, left);
       if constexpr (RightValue) with.start(at, of.right, c0, width, right);
       with.wait();  // also for the weights
-      outputs(with, at, left, right, weights, of, c0, width, of.part(o));
+      outputs(with, at, of, c0, width, of.part(o));
       with.sync();
     }
   }
@@ -266,43 +302,63 @@ struct small_forward {
 
   /// A thread sums thread_ij rows i, as many columns j and four channels; beyond the graph it takes the last once more
   /// and stores nothing.
-  TRIAD_DEVICE static void outputs(team const& with, layout const& at, T const* left, T const* right, T const* weights,
-                                   one_head<T> const& of, int c0, int width, columns<T> const& o) {
+  TRIAD_DEVICE static void outputs(team const& with, layout const& at, one_head<T> const& of, int c0, int width,
+                                   columns<T> const& o) {
     int const n = at.n, groups = (n + thread_ij - 1) / thread_ij, quads = at.here(c0, width);
     for (int t = with.thread(); t < groups * groups * quads; t += team::size) {
       place const my(t, quads, groups);
-      int const c = my.c, j0 = my.j, i0 = my.i;
       int i[thread_ij], j[thread_ij];
       TRIAD_UNROLL
       for (int r = 0; r < thread_ij; ++r) {
-        i[r] = inside(i0 + r, n);
-        j[r] = inside(j0 + r, n);
+        i[r] = inside(my.i + r, n);
+        j[r] = inside(my.j + r, n);
       }
       quad<T> sum[thread_ij][thread_ij] = {};
-      int const end = of.end(i[thread_ij - 1], j[thread_ij - 1]);
-      for (int l = 0; l < end; ++l) {
-        quad<T> v2[thread_ij] = {};
-        if constexpr (RightValue) {
-          TRIAD_UNROLL
-          for (int e = 0; e < thread_ij; ++e) v2[e] = quad_at(right + at.row(l, j[e]) + c);
-        }
-        TRIAD_UNROLL
-        for (int r = 0; r < thread_ij; ++r) {
-          quad<T> const v1 = quad_at(left + at.row(i[r], l) + c);
-          TRIAD_UNROLL
-          for (int e = 0; e < thread_ij; ++e) {
-            T const w = weights[at.triangle(l, i[r], j[e])];
-            if constexpr (RightValue)
-              add(sum[r][e], w, v1, v2[e]);
-            else
-              add(sum[r][e], w, v1);
-          }
-        }
-      }
+      team::with_known(n, width, [&]<class Known>(Known, layout const& cut) {
+        add_outputs(cut, with.memory(), i, j, of.end(i[thread_ij - 1], j[thread_ij - 1]), my.c, sum);
+      });
       TRIAD_UNROLL
       for (int r = 0; r < thread_ij; ++r) TRIAD_UNROLL
       for (int e = 0; e < thread_ij; ++e)
-        if (i0 + r < n && j0 + e < n) o.store(of.row(i[r], j[e]), c0 + c, width, sum[r][e]);
+        if (my.i + r < n && my.j + e < n) o.store(of.row(i[r], j[e]), c0 + my.c, width, sum[r][e]);
+    }
+  }
+  TRIAD_DEVICE static void add_outputs(layout const& at, T const* memory, int const (&i)[thread_ij],
+                                       int const (&j)[thread_ij], int end, int c,
+                                       quad<T> (&sum)[thread_ij][thread_ij]) {
+    T const *left[thread_ij], *right[thread_ij], *weight[thread_ij];  // of l, and move on by sums
+    TRIAD_UNROLL
+    for (int r = 0; r < thread_ij; ++r) {
+      left[r] = memory + at.row(i[r], 0) + c;
+      right[r] = memory + at.matrix(1) + at.row(0, j[r]) + c;
+      weight[r] = memory + at.cube(0) + at.triangle(0, i[r], j[0]);
+    }
+    TRIAD_NO_UNROLL
+    for (int l = 0; l < end; ++l) {
+      quad<T> v2[thread_ij] = {};
+      if constexpr (RightValue) {
+        TRIAD_UNROLL
+        for (int e = 0; e < thread_ij; ++e) v2[e] = quad_at(right[e]);
+      }
+      TRIAD_UNROLL
+      for (int r = 0; r < thread_ij; ++r) {
+        quad<T> const v1 = quad_at(left[r]);
+        TRIAD_UNROLL
+        for (int e = 0; e < thread_ij; ++e) {
+          // That of the columns from j[0] on, beyond the graph as well: the line has the next one, or room, behind it.
+          T const w = weight[r][e];
+          if constexpr (RightValue)
+            add(sum[r][e], w, v1, v2[e]);
+          else
+            add(sum[r][e], w, v1);
+        }
+      }
+      TRIAD_UNROLL
+      for (int r = 0; r < thread_ij; ++r) {
+        left[r] += at.stride;
+        right[r] += at.n * at.stride;
+        weight[r] += at.n * at.line();
+      }
     }
   }
 };

@@ -35,7 +35,7 @@ namespace triad::cuda::triangles {
 
 template <class T, int N, bool OwnKey, bool RightValue>
 struct small_backward {
-  using team = small_team<T, N, (N <= warp_graph ? 16640 : 110592), RightValue ? 5 : 4, 2>;
+  using team = small_team<T, N, (N <= warp_graph ? 16640 : 115712), RightValue ? 5 : 4, 2>;
   using layout = typename team::layout;
   using shared = typename team::shared;
   static constexpr char const* name = "triangle backward of small graphs";
@@ -69,23 +69,25 @@ struct small_backward {
     layout const at(n, width);
     parts const s(at, with.memory());
 
-    T score[team::tasks][team::part] = {}, dp[team::tasks][team::part] = {};
+    using most = typename team::template known<N>;
+    T score[most::tasks][most::half] = {}, dp[most::tasks][most::half] = {};
     for (int c0 = 0; c0 < width; c0 += 4 * at.quads) {
       start_all(with, at, s, of, gradient, c0, width);
       with.wait();
-      team::with_half(n, [&]<int Half>(std::integral_constant<int, Half>) {
+      team::with_known(n, width, [&]<class Known>(Known, layout const& cut) {
+        parts const there(cut, with.memory());
         TRIAD_UNROLL
-        for (int r = 0; r < team::tasks; ++r)
-          add_scores<Half>(at, s, of, typename team::task(with.thread() + r * team::size, n), 4 * at.here(c0, width),
-                           score[r], dp[r]);
+        for (int r = 0; r < Known::tasks; ++r)
+          add_scores<Known>(cut, there, of, typename team::task(with.thread() + r * team::size, n), cut.here(c0, width),
+                            score[r], dp[r]);
       });
       with.sync();
     }
     TRIAD_UNROLL
-    for (int r = 0; r < team::tasks; ++r) {
+    for (int r = 0; r < most::tasks; ++r) {
       typename team::task const my(with.thread() + r * team::size, n);
       TRIAD_UNROLL
-      for (int e = 0; e < team::part; ++e) {
+      for (int e = 0; e < most::half; ++e) {
         int const j = my.first + e;
         if (j >= my.last) continue;
         s.w[at.triangle(my.l, my.i, j)] = score[r][e];
@@ -99,7 +101,7 @@ struct small_backward {
     for (int c0 = 0; c0 < width; c0 += 4 * at.quads) {
       if (width > 4 * at.quads) start_all(with, at, s, of, gradient, c0, width);  // else they are still there
       with.wait();                                                                // also for the weights
-      sums(with, at, s, of, c0, width, out);
+      sums(with, at, of, c0, width, out);
       with.sync();
     }
   }
@@ -128,31 +130,29 @@ struct small_backward {
     with.start(at, gradient, c0, width, s.d_o);
   }
 
-  template <int Half>
+  template <class Known, int Half>
   TRIAD_DEVICE static void add_scores(layout const& at, parts const& s, one_head<T> const& of,
-                                      typename team::task const& my, int here, T (&score)[team::part],
-                                      T (&dp)[team::part]) {
+                                      typename team::task const& my, int here, T (&score)[Half], T (&dp)[Half]) {
     if (my.first >= my.last || !of.open(my.i, my.l, my.last - 1)) return;
-    // Places that move on by four columns, and rows behind them that are the same for all threads of a half.
-    int const edge = at.row(my.i, my.l), pairs = at.row(my.i, my.first), others = at.row(my.l, my.first);
-    T const *query = s.query + edge, *left = s.left + edge, *d_o = s.d_o + pairs;
-    T const *key = s.key + (OwnKey ? pairs : others), *right = RightValue ? s.right + others : nullptr;
-    TRIAD_NO_UNROLL
-    for (int c = 0; c < here; c += 4) {
-      quad<T> const q = quad_at(query), v1 = quad_at(left);
-      TRIAD_UNROLL
-      for (int e = 0; e < Half; ++e) {
-        if (my.leaves_out(e)) continue;
-        int const row = my.template behind_first<Half>(e) * at.stride;
-        score[e] = dot(q, quad_at(key + row), score[e]);
-        if constexpr (RightValue)
-          dp[e] = dot(quad_at(d_o + row), v1, quad_at(right + row), dp[e]);
-        else
-          dp[e] = dot(quad_at(d_o + row), v1, dp[e]);
-      }
-      query += 4, left += 4, d_o += 4, key += 4;
-      if constexpr (RightValue) right += 4;
-    }
+    // Places that move on; what lies a constant distance behind one of them has none of its own.
+    T const *edge = s.query + at.row(my.i, my.l), *pair = s.d_o + at.row(my.i, my.first),
+            *other = s.key + at.row(my.l, my.first);
+    Known::each_quad(
+        here,
+        [&](int c) {
+          quad<T> const q = quad_at(edge + c), v1 = quad_at(edge + (s.left - s.query) + c);
+          TRIAD_UNROLL
+          for (int e = 0; e < Known::half; ++e) {
+            if (my.leaves_out(e)) continue;
+            int const there = c + e * at.stride;
+            score[e] = dot(q, quad_at((OwnKey ? pair - (s.d_o - s.key) : other) + there), score[e]);
+            if constexpr (RightValue)
+              dp[e] = dot(quad_at(pair + there), v1, quad_at(other + (s.right - s.key) + there), dp[e]);
+            else
+              dp[e] = dot(quad_at(pair + there), v1, dp[e]);
+          }
+        },
+        [&](int by) { edge += by, pair += by, other += by; });
   }
 
   /// Of edge (i, j): w holds the products q . k and becomes p as it is where all are kept; ds holds dp, zeros where it
@@ -181,85 +181,109 @@ struct small_backward {
   /// A thread sums over j for thread_ij rows i of one l, or over i for thread_ij columns j of one l, four channels; own
   /// keys: over l for thread_ij columns j of one i.  Beyond the graph it takes the last row or column once more and
   /// stores nothing.
-  TRIAD_DEVICE static void sums(team const& with, layout const& at, parts const& s, one_head<T> const& of, int c0,
-                                int width, gradients<T> const& out) {
+  TRIAD_DEVICE static void sums(team const& with, layout const& at, one_head<T> const& of, int c0, int width,
+                                gradients<T> const& out) {
     int const n = at.n, groups = (n + thread_ij - 1) / thread_ij, quads = at.here(c0, width), each = n * groups * quads;
     for (int t = with.thread(); t < (OwnKey ? 3 : 2) * each; t += team::size) {
       place const my(t, quads, groups, n);
-      int const c = my.c, first = my.first, one = my.one;
       int mine[thread_ij];
       TRIAD_UNROLL
-      for (int r = 0; r < thread_ij; ++r) mine[r] = inside(first + r, n);
-      if (my.sum == 0)
-        sum_of_rows(at, s, of, one, first, mine, c0, c, width, out);
-      else if (my.sum == 1)
-        sum_of_columns(at, s, of, one, first, mine, c0, c, width, out);
-      else
-        sum_of_own_keys(at, s, of, one, first, mine, c0, c, width, out);
-    }
-  }
-  TRIAD_DEVICE static void sum_of_rows(layout const& at, parts const& s, one_head<T> const& of, int l, int first,
-                                       int const (&i)[thread_ij], int c0, int c, int width, gradients<T> const& out) {
-    int const n = at.n;
-    quad<T> dq[thread_ij] = {}, dv[thread_ij] = {};
-    for (int j = of.begin(l, i[thread_ij - 1]); j < n; ++j) {
-      quad<T> key{}, right{};
-      if constexpr (!OwnKey) key = quad_at(s.key + at.row(l, j) + c);
-      if constexpr (RightValue) right = quad_at(s.right + at.row(l, j) + c);
+      for (int r = 0; r < thread_ij; ++r) mine[r] = inside(my.first + r, n);
+      quad<T> of_score[thread_ij] = {}, of_value[thread_ij] = {};  // dq or dk, and dv1 or dv2
+      team::with_known(n, width, [&]<class Known>(Known, layout const& cut) {
+        parts const s(cut, with.memory());
+        if (my.sum == 0)
+          sum_of_rows(cut, s, of, my.one, mine, my.c, of_score, of_value);
+        else if (my.sum == 1)
+          sum_of_columns(cut, s, of, my.one, mine, my.c, of_score, of_value);
+        else if constexpr (OwnKey)
+          sum_of_own_keys(cut, s, of, my.one, mine, my.c, of_score);
+      });
       TRIAD_UNROLL
       for (int r = 0; r < thread_ij; ++r) {
-        quad<T> const d_o = quad_at(s.d_o + at.row(i[r], j) + c);
-        if constexpr (OwnKey) key = quad_at(s.key + at.row(i[r], j) + c);
-        add(dq[r], s.ds[at.triangle(l, i[r], j)], key);
-        if constexpr (RightValue)
-          add(dv[r], s.w[at.triangle(l, i[r], j)], d_o, right);
-        else
-          add(dv[r], s.w[at.triangle(l, i[r], j)], d_o);
+        if (my.first + r >= n) continue;
+        int const edge = my.sum == 0 ? of.row(mine[r], my.one) : of.row(my.one, mine[r]);
+        if (!OwnKey || my.sum != 1) (my.sum == 0 ? out.query : out.key).store(edge, c0 + my.c, width, of_score[r]);
+        if (my.sum == 0 || (RightValue && my.sum == 1))
+          (my.sum == 0 ? out.left : out.right).store(edge, c0 + my.c, width, of_value[r]);
       }
     }
-    TRIAD_UNROLL
-    for (int r = 0; r < thread_ij; ++r)
-      if (first + r < n) {
-        out.query.store(of.row(i[r], l), c0 + c, width, dq[r]);
-        out.left.store(of.row(i[r], l), c0 + c, width, dv[r]);
-      }
   }
-  TRIAD_DEVICE static void sum_of_columns(layout const& at, parts const& s, one_head<T> const& of, int l, int first,
-                                          int const (&j)[thread_ij], int c0, int c, int width,
-                                          gradients<T> const& out) {
+  // Of one thread.  Places move on by sums here too.
+  /// Calls f() for each of so many terms, two in a pass; in double that would take registers from sums.
+  template <class F>
+  TRIAD_DEVICE static void each_term(int count, F const& f) {
+    if constexpr (sizeof(T) == 8) {
+      TRIAD_NO_UNROLL
+      for (; count > 0; --count) f();
+    } else {
+      TRIAD_UNROLL_TWICE
+      for (; count > 0; --count) f();
+    }
+  }
+  TRIAD_DEVICE static void sum_of_rows(layout const& at, parts const& s, one_head<T> const& of, int l,
+                                       int const (&i)[thread_ij], int c, quad<T> (&dq)[thread_ij],
+                                       quad<T> (&dv)[thread_ij]) {
+    int const begin = of.begin(l, i[thread_ij - 1]);
+    T const *other = s.key + at.row(l, begin) + c, *pair[thread_ij], *weight[thread_ij];
+    TRIAD_UNROLL
+    for (int r = 0; r < thread_ij; ++r) {
+      pair[r] = s.d_o + at.row(i[r], begin) + c;
+      weight[r] = s.w + at.triangle(l, i[r], begin);
+    }
+    each_term(at.n - begin, [&] {
+      quad<T> key{}, right{};
+      if constexpr (!OwnKey) key = quad_at(other);
+      if constexpr (RightValue) right = quad_at(other + (s.right - s.key));
+      TRIAD_UNROLL
+      for (int r = 0; r < thread_ij; ++r) {
+        quad<T> const d_o = quad_at(pair[r]);
+        if constexpr (OwnKey) key = quad_at(pair[r] - (s.d_o - s.key));
+        add(dq[r], weight[r][s.ds - s.w], key);
+        if constexpr (RightValue)
+          add(dv[r], *weight[r], d_o, right);
+        else
+          add(dv[r], *weight[r], d_o);
+        pair[r] += at.stride;
+        ++weight[r];
+      }
+      other += at.stride;
+    });
+  }
+  TRIAD_DEVICE static void sum_of_columns(layout const& at, parts const& s, one_head<T> const& of, int l,
+                                          int const (&j)[thread_ij], int c, quad<T> (&dk)[thread_ij],
+                                          quad<T> (&dv)[thread_ij]) {
     if constexpr (!OwnKey || RightValue) {
-      int const n = at.n;
-      quad<T> dk[thread_ij] = {}, dv[thread_ij] = {};
-      for (int i = of.begin(l, j[thread_ij - 1]); i < n; ++i) {
-        quad<T> const query = quad_at(s.query + at.row(i, l) + c), left = quad_at(s.left + at.row(i, l) + c);
+      int const begin = of.begin(l, j[thread_ij - 1]), step = at.n * at.stride;
+      T const *edge = s.query + at.row(begin, l) + c, *pair[thread_ij], *weight[thread_ij];
+      TRIAD_UNROLL
+      for (int r = 0; r < thread_ij; ++r) {
+        pair[r] = s.d_o + at.row(begin, j[r]) + c;
+        weight[r] = s.w + at.triangle(l, begin, j[r]);
+      }
+      each_term(at.n - begin, [&] {
+        quad<T> const query = quad_at(edge), left = quad_at(edge + (s.left - s.query));
         TRIAD_UNROLL
         for (int r = 0; r < thread_ij; ++r) {
-          if constexpr (!OwnKey) add(dk[r], s.ds[at.triangle(l, i, j[r])], query);
-          if constexpr (RightValue)
-            add(dv[r], s.w[at.triangle(l, i, j[r])], quad_at(s.d_o + at.row(i, j[r]) + c), left);
+          if constexpr (!OwnKey) add(dk[r], weight[r][s.ds - s.w], query);
+          if constexpr (RightValue) add(dv[r], *weight[r], quad_at(pair[r]), left);
+          pair[r] += step;
+          weight[r] += at.line();
         }
-      }
-      TRIAD_UNROLL
-      for (int r = 0; r < thread_ij; ++r)
-        if (first + r < n) {
-          if constexpr (!OwnKey) out.key.store(of.row(l, j[r]), c0 + c, width, dk[r]);
-          if constexpr (RightValue) out.right.store(of.row(l, j[r]), c0 + c, width, dv[r]);
-        }
+        edge += step;
+      });
     }
   }
-  TRIAD_DEVICE static void sum_of_own_keys(layout const& at, parts const& s, one_head<T> const& of, int i, int first,
-                                           int const (&j)[thread_ij], int c0, int c, int width,
-                                           gradients<T> const& out) {
-    int const n = at.n, end = of.end(i, j[thread_ij - 1]);
-    quad<T> dk[thread_ij] = {};
+  TRIAD_DEVICE static void sum_of_own_keys(layout const& at, parts const& s, one_head<T> const& of, int i,
+                                           int const (&j)[thread_ij], int c, quad<T> (&dk)[thread_ij]) {
+    int const end = of.end(i, j[thread_ij - 1]);
+    T const* edge = s.query + at.row(i, 0) + c;
     for (int l = 0; l < end; ++l) {
-      quad<T> const query = quad_at(s.query + at.row(i, l) + c);
+      quad<T> const query = quad_at(edge);
       TRIAD_UNROLL
       for (int r = 0; r < thread_ij; ++r) add(dk[r], s.ds[at.triangle(l, i, j[r])], query);
+      edge += at.stride;
     }
-    TRIAD_UNROLL
-    for (int r = 0; r < thread_ij; ++r)
-      if (first + r < n) out.key.store(of.row(i, j[r]), c0 + c, width, dk[r]);
   }
 };
 
