@@ -169,6 +169,7 @@ READERS = {
     "tree-transforms": (tree_figures, "splits.txt"),
     "cognition": (sequence_figures, "scores.csv"),
     "cfq": (sequence_figures, "scores.csv"),
+    "pairs": (sequence_figures, "scores.csv"),
 }
 
 

@@ -19,6 +19,7 @@ struct options : trees::program_options {
   int rows = 10000;                     // generated: for training
   int test_size = 1250;                 // generated: of each other split
   std::uint64_t data_seed = 1;          // generated: of the rows, which are the same for all seeds of a model
+  std::string as = "trees";             // generate: whose names the files have, or sequences
 
   options() {
     steps = 0, batch = 0, zero_is_by_task = true;
@@ -42,7 +43,7 @@ struct options : trees::program_options {
     f("data-seed", &data_seed, "Generated: of the rows").seldom().also(generate).shapes();
     f("data", &data,
       "Folder with train, validation, test, ood_new and ood_long as .jsonl, gzipped or not; without it, generated rows")
-        .also({"evaluate", "explain"})
+        .also({"evaluate", "explain", "generate"})
         .path();
     f("test-size", &test_size, "Generated: rows of each split but train")
         .seldom()
@@ -50,6 +51,9 @@ struct options : trees::program_options {
         .positive()
         .free();
     trees::program_options::each(f);
+    f("as", &as, "trees, files for this program; or sequences, the same lines in files for pairs")
+        .only(generate)
+        .one_of({"trees", "sequences"});
     f("out", &out, "Folder of the new data set").only(generate).required();
   }
   /// Throws data_error where there is no such task.

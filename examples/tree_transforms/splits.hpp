@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 
 #include "../trees/data.hpp"
 
@@ -21,6 +22,11 @@ inline constexpr std::array<split, 5> splits{split::train, split::dev, split::te
 /// As files are called, without .jsonl.
 inline constexpr std::array<char const*, 5> split_names{"train", "validation", "test", "ood_new", "ood_long"};
 inline constexpr char const* name_of(split s) { return split_names[static_cast<std::size_t>(s)]; }
+/// As programs for data of your own call them: train, dev, test, test_NAME.
+inline std::string own_name_of(split s) {
+  if (s == split::dev) return "dev";
+  return (s == split::ood_new || s == split::ood_long ? "test_" : "") + std::string(name_of(s));
+}
 
 /// A data set of these splits, without a row.
 inline data_set no_rows() {

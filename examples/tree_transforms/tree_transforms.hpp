@@ -16,18 +16,20 @@ inline trees::named_data data_of(options const& o, bool trained) {
   return {o.task, load_data(o, trained)};
 }
 
+/// A row is the same line for all programs: its trees, read as words, are sequences with parentheses among them.
 inline int generate(options& o) {
   o.settle();
-  o.data.clear();
   o.depth = trees::deepest_numbered;
   auto const data = load_data(o);
   triad::apps::make_folder(o.out);
-  for (auto const& part : data.parts) {
+  for (auto const s : splits) {
+    auto const& rows = part_of(data, s).rows;
+    if (rows.empty()) continue;  // a folder may have no such split
     std::string text;
-    for (auto const& r : part.rows) text += trees::to_json_line(r) + "\n";
-    auto const path = o.out + "/" + part.name + ".jsonl";
+    for (auto const& r : rows) text += trees::to_json_line(r) + "\n";
+    auto const path = o.out + "/" + (o.as == "sequences" ? own_name_of(s) : name_of(s)) + ".jsonl";
     triad::apps::write_atomically(path, text);
-    fmt::print("{}  {} rows\n", path, part.rows.size());
+    fmt::print("{}  {} rows\n", path, rows.size());
   }
   return 0;
 }
@@ -42,7 +44,8 @@ struct task {
           auto all = trees::verbs_of(
               o, [&o](bool trained) { return data_of(o, trained); },
               "Train on a data set or on generated rows, and score all splits");
-          all.push_back({"generate", "Write generated rows of all splits", [&o] { return generate(o); }});
+          all.push_back(
+              {"generate", "Write the rows of all splits, generated or of --data", [&o] { return generate(o); }});
           return all;
         },
         argc, argv);

@@ -61,7 +61,24 @@ STUB_STATUS=3 says 0 "stub" clutrr $name --again
 has $name.finished
 STUB_STATUS=1 says 1 "stub" clutrr $name --again
 [[ ! -e $folder/runs/$name.finished ]] || failed "$name" "broke and counts as finished"
+# Trees as sequences: tree-transforms writes their rows, once, and pairs trains on them.
+cat > "$folder/bin/tree-transforms" <<'STUB'
+#!/usr/bin/env bash
+echo "$*" >> "$(dirname "$0")/made"
+mkdir "${@: -1}"
+STUB
+cp "$folder/bin/clutrr" "$folder/bin/pairs"
+chmod +x "$folder/bin/tree-transforms"
+name=trees-as-sequences-passive-s1 rows=$folder/runs/trees-as-sequences-passive
+says 0 "stub train --model transformer" trees $name
+says 0 "--data $rows --seed 1 --out $folder/runs/$name" trees $name --again
+says 0 "--data $folder/runs/trees-as-sequences-active --seed 1" trees trees-as-sequences-active-s1
+diff "$folder/bin/made" - <<END || failed "$name" "made its rows otherwise, or again"
+generate --as sequences --task passive-logical --out $rows.part
+generate --as sequences --data $folder/data/bst/active_logical_ttb --out $folder/runs/trees-as-sequences-active.part
+END
 # What is called wrongly is told.
+name=clutrr-k234-s1
 says 2 "there is no run nothing of clutrr" clutrr nothing
 says 2 "--again repeats runs that are named" clutrr --again
 rm "$folder/bin/clutrr"
