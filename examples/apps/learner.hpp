@@ -47,17 +47,30 @@ class learner {
   virtual int patience() const = 0;
 
   virtual void initialize(std::uint64_t seed) = 0;
-  /// Other first values, and no moments; updates are counted on.
+  /// Keeps moving averages of the weights, with this decay, from the next update on; save() and load() have them then.
+  virtual void keep_averages(double decay) = 0;
+  /// The averages become the weights, and the other way round, where there are any.
+  virtual void exchange_averages() = 0;
+  /// Other first values, and no moments and averages; updates are counted on.
   virtual void begin_anew(std::uint64_t seed) = 0;
   virtual void save(std::string const& path, run_record const& record) = 0;
   /// Returns the record's notes.
   virtual std::string load(checkpoint const& file, run_record const& record) = 0;
 
-  /// Of parameters and moments: the same where their bits are.
+  /// Of parameters, moments and averages: the same where their bits are.
   virtual std::string digest() const = 0;
   virtual std::uint64_t step() const = 0;
   virtual trainer_bytes bytes() const = 0;
   virtual index_t parameters() const = 0;
 };
+
+/// work() while the averages answer, where a run keeps some.
+template <class Work>
+auto with_averages(learner& net, Work&& work) {
+  net.exchange_averages();
+  auto result = work();
+  net.exchange_averages();
+  return result;
+}
 
 }  // namespace triad::apps

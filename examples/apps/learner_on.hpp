@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "digest.hpp"
 #include "learner.hpp"
 #include "triad/io/checkpoint.hpp"
+#include "triad/train/averages.hpp"
 #include "triad/train/initialize.hpp"
 #include "world.hpp"
 
@@ -34,6 +36,7 @@ class learner_on : public Interface {
   void update(double rate) override {
     auto const [in, right] = self().upload();
     trainer_.update(in, right, rate);
+    if (averages_) averages_->update();
   }
   void accumulate(double fraction) override {
     auto const [in, right] = self().upload();
@@ -41,7 +44,10 @@ class learner_on : public Interface {
   }
   share_range shares() const override { return trainer_.shares(); }
   void begin_share(index_t share) override { trainer_.begin_share(share); }
-  void finish(double rate) override { trainer_.finish(rate); }
+  void finish(double rate) override {
+    trainer_.finish(rate);
+    if (averages_) averages_->update();
+  }
   void rehearse() override {
     auto const [in, right] = self().upload();
     trainer_.compute_gradient(in, right);
@@ -59,26 +65,36 @@ class learner_on : public Interface {
         [this](std::string const& path) { return self().first_values(path); }, trainer_.parameters().where());
   }
 
+  void keep_averages(double decay) override { averages_.emplace(ex_, trainer_.parameters(), decay); }
+  void exchange_averages() override {
+    if (averages_ && averages_->count() > 0) averages_->exchange();
+  }
+
   void begin_anew(std::uint64_t seed) override {
     this->initialize(seed);
     trainer_.forget_moments();
+    if (averages_) averages_->forget();
   }
 
   void save(std::string const& path, run_record const& record) override {
     if (!world().is_first()) return;
-    save_checkpoint(path,
-                    {.step = trainer_.step(),
-                     .key = trainer_.given().key,
-                     .configuration = nlohmann::json::parse(record.configuration),
-                     .vocabulary = nlohmann::json::parse(record.vocabulary),
-                     .extra = {{"run", record.notes}, {"settings", record.settings}}},
-                    trainer_.parameters());
+    checkpoint_state const state{.step = trainer_.step(),
+                                 .key = trainer_.given().key,
+                                 .configuration = nlohmann::json::parse(record.configuration),
+                                 .vocabulary = nlohmann::json::parse(record.vocabulary),
+                                 .extra = {{"run", record.notes}, {"settings", record.settings}}};
+    if (averages_)
+      save_checkpoint(path, state, trainer_.parameters(), *averages_);
+    else
+      save_checkpoint(path, state, trainer_.parameters());
   }
   std::string load(checkpoint const& file, run_record const& record) override {
     auto const& path = file.tensors().file();
     file.expect(nlohmann::json::parse(record.configuration), nlohmann::json::parse(record.vocabulary));
     if (record.resumes) expect_same_settings(path, extra(file, "settings"), record.settings);
     file.load(trainer_.parameters());
+    if (!record.resumes && file.has_averages()) file.load_averages(trainer_.parameters());  // which answer
+    if (averages_ && file.has_averages()) file.load_averages(*averages_);
     if (!record.resumes) expect_finite(path);
     trainer_.set_step(file.step());
     return extra(file, "run");
@@ -87,15 +103,22 @@ class learner_on : public Interface {
   std::string digest() const override {
     auto const& parameters = trainer_.parameters();
     auto hash = path_hash({});
-    for (auto const& values :
-         {parameters.flat_values(), parameters.flat_first_moments(), parameters.flat_second_moments()}) {
+    auto const add = [&](auto const& values) {
       auto const host = host_copy(parameters.where(), values);
       hash = path_hash({reinterpret_cast<char const*>(host.data()), host.size() * sizeof host[0]}, hash);
-    }
+    };
+    add(parameters.flat_values());
+    add(parameters.flat_first_moments());
+    add(parameters.flat_second_moments());
+    if (averages_) add(averages_->flat_values());
     return detail::hexadecimal(hash);
   }
   std::uint64_t step() const override { return trainer_.step(); }
-  trainer_bytes bytes() const override { return trainer_.bytes(); }
+  trainer_bytes bytes() const override {
+    auto all = trainer_.bytes();
+    if (averages_) all.parameters += averages_->bytes();
+    return all;
+  }
   index_t parameters() const override { return count_values(trainer_.parameters().values()); }
 
  protected:
@@ -126,6 +149,7 @@ class learner_on : public Interface {
   }
 
   std::vector<update_record> records_;
+  std::optional<parameter_averages<Model, Ex>> averages_;
 };
 
 }  // namespace triad::apps

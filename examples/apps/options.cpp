@@ -85,6 +85,12 @@ void run_options::each(option_list& f) {
       .seldom()
       .check(power_of_two)
       .newer("1");
+  f("average", &average,
+    "Decay of moving averages of the weights, such as 0.999, that are validated and scored, and answer, instead of "
+    "them; 0: none")
+      .seldom()
+      .between(0.0, 0.999999)
+      .newer();
   f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/").written(false);
   f("resume", &resume, "Go on from the folder's checkpoint").written(false);
 }

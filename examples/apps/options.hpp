@@ -137,6 +137,7 @@ struct run_options {
   std::string arithmetic = "float32";  // of products on a GPU: float32, tf32x3, tf32, bf16
   int threads = 0;                     // 0: all
   int shares = 1;                      // of a batch, over processes
+  double average = 0;                  // the decay of moving averages of the weights; 0: none
   std::string out;
   bool resume = false;
 
@@ -149,6 +150,9 @@ struct run_options {
   /// Called when all options are taken from a checkpoint: what they must satisfy beyond each by itself, and what of it
   /// is in no option.  Throws data_error.
   virtual void restored(checkpoint const& file);
+  /// Called behind that, where the checkpoint's record has been taken: what a verb changes of a model that keeps its
+  /// parameters.  Throws data_error.
+  virtual void adapt(checkpoint const&) {}
   /// What shapes the model and is in no option, as JSON by its key; and lines of settings.
   virtual std::map<std::string, std::string> more_shapes() const { return {}; }
   virtual std::string more_settings() const { return {}; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,6 +11,7 @@
 #include "digest.hpp"
 #include "network.hpp"
 #include "options.hpp"
+#include "printed.hpp"
 #include "renames.hpp"
 #include "run_folder.hpp"
 #include "triad/io/checkpoint.hpp"
@@ -24,8 +26,14 @@ nlohmann::json configuration_of(run_options const& o);
 /// Throws data_error that names the file, the setting and its value.
 void restore(run_options& o, checkpoint const& file);
 
-/// The checkpoint of a run, which is named by its folder or by the file itself.  Throws data_error.
-inline checkpoint open_run(std::string const& run) { return open_checkpoint(checkpoint_of(run)); }
+/// The checkpoint of a run that is asked, which is named by its folder or by the file itself; where it has averages of
+/// its weights, that is said beside what the program prints.  Throws data_error.
+inline checkpoint open_run(std::string const& run) {
+  auto file = open_checkpoint(checkpoint_of(run));
+  if (file.has_averages() && world().is_first())
+    std::fprintf(stderr, "%s was trained with --average: the averages of its weights answer\n", printable(run).c_str());
+  return file;
+}
 
 /// words: to_json(words) is found by its type.
 template <class Words>
@@ -50,8 +58,10 @@ struct trained {
   trained(typename Net::options const& o, checkpoint const& file, Room const& room)
       : words(Net::vocabulary::from(file.vocabulary(), file.tensors().file())), options(o), seed(file.key()) {
     restore(options, file);
+    auto const record = record_of(options, words);
+    options.adapt(file);
     net = make<Net>(options, room(words, options));
-    net->load(file, record_of(options, words));
+    net->load(file, record);
     if (world().size() > 1) expect_same("the trained model", digest_of(file.tensors().file()));
   }
 };

@@ -27,7 +27,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out) 
     auto plan = one.plan();
     plan.ends_early = &one != &t;
     plan.out = folder, plan.config = folder.empty() ? std::string() : to_toml(o);
-    plan.seed = o.seed, plan.resume = resume;
+    plan.seed = o.seed, plan.resume = resume, plan.average = o.average;
     return train(one, plan);
   };
   scored_run run;
@@ -49,7 +49,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out) 
   run.seconds += before.seconds;
   run.attempts = std::max(run.attempts, before.attempts);
   if (run.interrupted || run.diverged) return run;
-  run.parts = t.score();
+  run.parts = with_averages(t.net(), [&] { return t.score(); });
   run.failed = !t.learned(run.validation);
   return run;
 }

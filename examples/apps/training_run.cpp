@@ -128,6 +128,8 @@ run_log train(training& t, run_plan const& plan) {
   std::optional<run_lock> lock;
   if (!plan.out.empty()) lock.emplace(plan.out);
   t.initialize(plan.seed);
+  if (plan.average > 0) net.keep_averages(plan.average);
+  auto const validate = [&] { return with_averages(net, [&] { return t.validate(); }); };
   auto const checkpoint = plan.out.empty() ? std::string() : plan.out + "/model.safetensors";
   run_record record = plan.record;
   record.settings += plan.data;
@@ -158,7 +160,9 @@ run_log train(training& t, run_plan const& plan) {
   bool validated = false;  // since the last update
   for (std::int64_t update = begin; update < plan.updates * plan.attempts; ++update) {
     auto const before_it = update % plan.updates;  // updates of this attempt
-    if (update > 0 && before_it % (plan.ends_early ? plan.epoch_updates : plan.updates) == 0 && t.fits()) break;
+    if (update > 0 && before_it % (plan.ends_early ? plan.epoch_updates : plan.updates) == 0 &&
+        with_averages(net, [&] { return t.fits(); }))
+      break;
     if (update > 0 && before_it == 0) net.begin_anew(seed_of_attempt(plan.seed, update / plan.updates));
     if (!shown || before_it == 0) {
       if (shown) shown->finish();
@@ -197,7 +201,7 @@ run_log train(training& t, run_plan const& plan) {
       auto const epoch = update / plan.updates * epochs + before_it / plan.epoch_updates + 1;
       double const seconds = seconds_since(epoch_start),
                    mean = epoch_so_far.loss_sum / static_cast<double>(epoch_so_far.updates);
-      log.validation = t.validate();
+      log.validation = validate();
       validated = true;
       metrics.add(fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.2f},{:.0f}", epoch, update + 1, mean,
                               t.rate(before_it), last.norm, log.validation, before + seconds_since(start),
@@ -224,7 +228,7 @@ run_log train(training& t, run_plan const& plan) {
   log.losses = metrics.losses();
   log.validations = metrics.validations();
   if (!log.interrupted && !log.diverged && !validated)
-    log.validation = t.validate();  // of weights that are no numbers nothing is asked
+    log.validation = validate();  // of weights that are no numbers nothing is asked
   return log;
 }
 

@@ -18,6 +18,7 @@ struct run_plan {
   std::int64_t updates = 0, epoch_updates = 1,
                batch = 1;            // the last epoch may be shorter; batch: examples of an update
   int attempts = 1;                  // `updates` are of one; where it does not fit its examples, another begins
+  double average = 0;                // the decay of moving averages of the weights; 0: none are kept
   bool ends_early = false;           // an attempt ends with the first epoch whose weights fit
   std::string example = "examples";  // what a batch is made of
   std::string within{};              // of the memory: what it was to fit, and what follows

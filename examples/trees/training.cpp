@@ -39,6 +39,7 @@ class machine_training final : public triad::apps::training {
     net().initialize(seed);
     if (!first_) return;
     TRIAD_EXPECTS(first_->net_, "machine_training: its first training comes before it");
+    first_->net_->exchange_averages();  // what was found to fit, where there are some
     net_->widen(*first_->net_);
     first_->net_.reset();
   }

@@ -33,6 +33,8 @@ struct counting_learner final : learner {
   }
   int patience() const override { return 1; }
   void initialize(std::uint64_t seed) override { begun.push_back(seed); }
+  void keep_averages(double) override {}
+  void exchange_averages() override {}
   void begin_anew(std::uint64_t seed) override { begun.push_back(seed); }
   void save(std::string const&, run_record const&) override { throw std::logic_error("there is no folder"); }
   std::string load(triad::checkpoint const&, run_record const&) override { throw std::logic_error("nor a checkpoint"); }

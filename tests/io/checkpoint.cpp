@@ -10,6 +10,7 @@
 #include "tests/train/two_layers.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/reference/reference.hpp"
+#include "triad/train/averages.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/optimizer.hpp"
 
@@ -83,6 +84,46 @@ TEMPLATE_TEST_CASE("a checkpoint gives back parameters, moments and state bit by
   set<TestType> inference(model<TestType>(3, 5, 2), holding::values);
   file.load(inference);
   CHECK(all(inference.values()) == all(before.values()));
+}
+
+TEST_CASE("averages come back bit by bit, to go on from or to answer with") {
+  scratch_folder const folder;
+  auto const path = folder / "model.safetensors";
+  reference::backend ex;
+  auto parameters = trained<float>();
+  parameter_averages mean(ex, parameters, 0.9);
+  save_checkpoint(path, example_state(), parameters, mean);
+  CHECK_FALSE(checkpoint(path).has_averages());  // there are none before the first update
+  for (std::uint64_t seed = 6; seed < 9; ++seed) {
+    mean.update();
+    initialize(parameters.mutable_values(), seed);
+  }
+  save_checkpoint(path, example_state(), parameters, mean);
+
+  checkpoint const file(path);
+  CHECK(file.has_averages());
+  auto after = trained<float>();
+  parameter_averages mean_after(ex, after, 0.9);
+  file.load(after);
+  file.load_averages(mean_after);
+  CHECK(all(after.values()) == all(parameters.values()));
+  CHECK(all(after.first_moments()) == all(parameters.first_moments()));
+  CHECK(all(mean_after.values()) == all(mean.values()));
+  CHECK(mean_after.count() == 3);
+
+  set<float> inference(model<float>(3, 5, 2), holding::values);
+  file.load(inference);
+  CHECK(all(inference.values()) == all(parameters.values()));
+  file.load_averages(inference);
+  CHECK(all(inference.values()) == all(mean.values()));
+
+  set<float> other(model<float>(3, 6, 2), holding::values);
+  CHECK_THROWS_WITH(file.load_averages(other), contains("checkpoint has average."));
+  save_checkpoint(path, example_state(), parameters);
+  CHECK_THROWS_WITH(checkpoint(path).load_averages(inference), contains("it holds parameters but no averages of them"));
+  CHECK(all(inference.values()) == all(mean.values()));  // nothing was changed
+  mean.exchange();
+  CHECK_THROWS_AS(save_checkpoint(path, example_state(), parameters, mean), contract_violation);
 }
 
 TEST_CASE("a checkpoint in single precision is read into double, not the other way round") {

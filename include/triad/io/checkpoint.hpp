@@ -3,8 +3,10 @@
 //
 //   layers.0.norm1.gain ...                      parameters, by their dotted paths (core/fields.hpp)
 //   adam.m.layers.0.norm1.gain, adam.v. ...      moments, where there are any
+//   average.layers.0.norm1.gain ...              moving averages of parameters, where there are any
 //   __metadata__                                 "format": "triad-checkpoint-2", "step", "random_key", "configuration",
-//                                                "vocabulary", and what else the program keeps ("extra.<name>")
+//                                                "vocabulary", "averages": of how many updates those are, and what else
+//                                                the program keeps ("extra.<name>")
 //
 // The configuration and the vocabulary are JSON of the program's own making.  The file says what model to build:
 //
@@ -50,7 +52,8 @@ struct checkpoint_state {
 
 namespace detail {
 inline constexpr char checkpoint_format[] = "triad-checkpoint-2", first_checkpoint_format[] = "triad-checkpoint-1";
-inline constexpr char first_moment_prefix[] = "adam.m.", second_moment_prefix[] = "adam.v.";
+inline constexpr char first_moment_prefix[] = "adam.m.", second_moment_prefix[] = "adam.v.",
+                      average_prefix[] = "average.";
 
 /// The ends of parameters' paths that were others in format 1: now, then.
 inline constexpr std::pair<std::string_view, std::string_view> first_format_names[] = {{".combination", ".shares"}};
@@ -109,6 +112,15 @@ concept holds_parameters = requires(Set& set, Set const& read) {
   read.where();
 };
 
+/// Moving averages of such parameters, such as train/averages.hpp's.
+template <class Averages>
+concept holds_averages = requires(Averages& averages, Averages const& read, std::uint64_t count) {
+  averages.mutable_values(count);
+  read.values();
+  read.count();
+  read.where();
+};
+
 /// Writes parameters and whatever `more(safetensors_writer&)` adds.
 template <class Memory, class Fields, class More>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more,
@@ -131,15 +143,30 @@ requires(!holds_parameters<Fields>) void save_checkpoint(std::string const& path
   save_checkpoint<Memory>(
       path, state, values, [](safetensors_writer&) {}, where);
 }
+namespace detail {
+template <class Set>
+void store_moments(safetensors_writer& file, Set const& set) {
+  if (!set.holds_moments()) return;
+  store_fields(file, set.first_moments(), first_moment_prefix, set.where());
+  store_fields(file, set.second_moments(), second_moment_prefix, set.where());
+}
+}  // namespace detail
 /// Writes parameters and, where the set holds them, Adam's moments.
 template <holds_parameters Set>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Set const& set) {
-  auto const add_moments = [&](safetensors_writer& file) {
-    if (!set.holds_moments()) return;
-    detail::store_fields(file, set.first_moments(), detail::first_moment_prefix, set.where());
-    detail::store_fields(file, set.second_moments(), detail::second_moment_prefix, set.where());
+  auto const more = [&](safetensors_writer& file) { detail::store_moments(file, set); };
+  save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
+}
+/// The same with averages of the parameters, where there are any yet.
+template <holds_parameters Set, holds_averages Averages>
+void save_checkpoint(std::string const& path, checkpoint_state const& state, Set const& set, Averages const& averages) {
+  auto const more = [&](safetensors_writer& file) {
+    detail::store_moments(file, set);
+    if (averages.count() == 0) return;
+    file.text("averages", std::to_string(averages.count()));
+    detail::store_fields(file, averages.values(), detail::average_prefix, averages.where());
   };
-  save_checkpoint<typename Set::memory>(path, state, set.values(), add_moments, set.where());
+  save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
 }
 
 /// A checkpoint that was read; load() refuses whatever does not fit the model, before it changes anything.
@@ -185,6 +212,8 @@ class checkpoint {
       if (name.starts_with(detail::first_moment_prefix)) return true;
     return false;
   }
+  /// Whether it has averages of the parameters beside them.
+  bool has_averages() const { return file_.metadata().count("averages") > 0; }
   safetensors const& tensors() const { return file_; }
 
   /// One value of the configuration: setting<index_t>("width").
@@ -227,7 +256,7 @@ class checkpoint {
     refuse_other("vocabulary", state_.vocabulary, vocabulary);
   }
 
-  /// Overwrites every parameter in `values`, fields in `where`.  Moments in the file are left alone.
+  /// Overwrites every parameter in `values`, fields in `where`.  Moments and averages in the file are left alone.
   template <class Memory = host_memory, class Fields>
   requires(!holds_parameters<Fields>) void load(Fields values, Memory const& where = {}) const {
     expect_tensors(values, false);
@@ -250,7 +279,21 @@ class checkpoint {
       load(set.mutable_values(), set.where());
   }
 
+  /// Overwrites every parameter with its average: of a set that answers.
+  template <holds_parameters Set>
+  void load_averages(Set& set) const {
+    expect_averages(set.values());
+    fetch(set.mutable_values(), detail::average_prefix, set.where());
+  }
+  /// Overwrites the averages: of a run that goes on.
+  template <holds_averages Averages>
+  void load_averages(Averages& averages) const {
+    expect_averages(averages.values());
+    fetch(averages.mutable_values(integer("averages")), detail::average_prefix, averages.where());
+  }
+
  private:
+  static bool is_average(std::string const& name) { return name.starts_with(detail::average_prefix); }
   static bool is_moment(std::string const& name) {
     return name.starts_with(detail::first_moment_prefix) || name.starts_with(detail::second_moment_prefix);
   }
@@ -297,16 +340,30 @@ class checkpoint {
   }
 
   template <class Fields>
+  void expect_averages(Fields values) const {
+    if (!has_averages()) refuse("it holds parameters but no averages of them");
+    (void)expect_named(values, {detail::average_prefix});
+  }
+  template <class Fields>
   void expect_tensors(Fields values, bool moments) const {
-    std::set<std::string> wanted;
     std::vector<std::string> prefixes{""};
     if (moments) prefixes.insert(prefixes.end(), {detail::first_moment_prefix, detail::second_moment_prefix});
+    auto const wanted = expect_named(values, prefixes);
+    for (auto const& [name, record] : file_.tensors())
+      if (!wanted.count(name) && (moments || !is_moment(name)) && !(is_average(name) && has_averages()))
+        refuse("checkpoint has " + detail::printable(name) + " " + shape_text(record.shape) +
+               ", this model has no such parameter");
+  }
+  /// The names of what is wanted with these prefixes, which is there.
+  template <class Fields>
+  std::set<std::string> expect_named(Fields values, std::vector<std::string> const& prefixes) const {
+    std::set<std::string> wanted;
     for (auto const& prefix : prefixes)
       walk(values, [&](std::string const& path, auto view) {
         auto const name = stored(prefix + path);
         auto const shape = detail::shape_of(view);
         if (!file_.has(name)) {
-          if (!prefix.empty() && !has_moments())
+          if (is_moment(prefix) && !has_moments())
             refuse("it holds parameters but no state of the optimiser, so training cannot go on from it");
           refuse("checkpoint has no " + name + ", this model wants " + shape_text(shape));
         }
@@ -319,10 +376,7 @@ class checkpoint {
           refuse("checkpoint has " + name + " in " + record.type + ", this model wants " + std::string(type));
         wanted.insert(name);
       });
-    for (auto const& [name, record] : file_.tensors())
-      if (!wanted.count(name) && (moments || !is_moment(name)))
-        refuse("checkpoint has " + detail::printable(name) + " " + shape_text(record.shape) +
-               ", this model has no such parameter");
+    return wanted;
   }
 
   template <class Memory, class Fields>

@@ -1,0 +1,157 @@
+// Exponential moving averages of a model's parameters, which answer in their place.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   parameter_averages mean(ex, learner.parameters(), 0.999);              once
+//   mean.update();                                                         after every update of the trainer
+//   auto const found = mean.in_use([&] { return evaluate(learner, loader, test, add_one); });
+//
+//   a <- d a + (1 - d) w,  d = min(decay, t / (9 + t)),  t = 0, 1, ... averages made before
+//
+// The first average is the parameters themselves, and from then on d is min(decay, (1 + s) / (10 + s)), s = 0, 1, ...:
+// until it has come to `decay`, about the last tenth of the updates counts.  A constant decay whose start is divided
+// out, as Adam's is, would be the mean of all parameters since the first values wherever a run is shorter than 1 / (1 -
+// decay), and first values are worth nothing.
+//
+// Computed as a + (1 - d) (w - a), so that a parameter that never changes is its own average, bit for bit.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "triad/core/backend.hpp"
+#include "triad/core/buffer.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/train/parameters.hpp"
+
+namespace triad {
+
+namespace detail {
+/// a + fraction (w - a)
+template <class T>
+struct towards {
+  T fraction;
+  TRIAD_HOST_DEVICE T operator()(T a, T w) const { return a + fraction * (w - a); }
+};
+}  // namespace detail
+
+/// Of the parameters of a trainer, or of a set of one's own, which outlives it.  Allocates at construction: as much as
+/// the parameters take, and 4 MiB at most to exchange both.
+template <class Model, backend Ex>
+class parameter_averages {
+ public:
+  using set = parameter_set<Model, Ex>;
+  using memory = typename Ex::memory;
+  using T = typename set::value_type;
+
+  /// 0 < decay < 1.  ex: the backend of the trainer.
+  parameter_averages(Ex& ex, set& parameters, double decay)
+      : ex_(ex),
+        parameters_(parameters),
+        decay_(decay),
+        held_(bytes_of(parameters.flat_values().extent(0)), parameters.where()),
+        between_(bytes_of(std::min(parameters.flat_values().extent(0), most_exchanged)), parameters.where()) {
+    TRIAD_EXPECTS(decay > 0 && decay < 1,
+                  "parameter_averages: the decay is above 0 and below 1, and it is " + std::to_string(decay));
+  }
+  parameter_averages(parameter_averages const&) = delete;
+  parameter_averages& operator=(parameter_averages const&) = delete;
+
+  /// Takes the parameters as they are now into the averages.  A device is not waited for.
+  void update() {
+    expect_weights("update");
+    transform(ex_, detail::towards<T>{static_cast<T>(1 - decay_of(count_))}, flat(held_), parameters_.flat_values(),
+              flat(held_));
+    ++count_;
+  }
+  /// d of the average that has `before` before it.
+  double decay_of(std::uint64_t before) const {
+    auto const t = static_cast<double>(before);
+    return std::min(decay_, t / (9 + t));
+  }
+  double decay() const { return decay_; }
+  /// How many updates they are of.
+  std::uint64_t count() const { return count_; }
+
+  /// The averages become the parameters, and the other way round, bit for bit: twice is as before.  A
+  /// contract_violation where there are no averages yet.
+  void exchange() {
+    TRIAD_EXPECTS(count_ > 0, "parameter_averages: there is no average before the first update()");
+    auto const a = flat(held_), w = parameters_.flat_values();
+    for (index_t first = 0; first < a.extent(0); first += most_exchanged) {
+      index_t const count = std::min(most_exchanged, a.extent(0) - first);
+      auto const part = [&](vec<T> all) { return make_vec(all.data_handle() + first, count); };
+      auto const between = make_vec(static_cast<T*>(between_.data()), count);
+      transform(ex_, unchanged{}, part(w), between);
+      transform(ex_, unchanged{}, part(a), part(w));
+      transform(ex_, unchanged{}, between, part(a));
+    }
+    exchanged_ = !exchanged_;
+  }
+  /// Whether the averages are the parameters now: then nothing may be trained or saved.
+  bool exchanged() const { return exchanged_; }
+  /// work(), in which the parameters are the averages; what it gives is returned.
+  template <class Work>
+  auto in_use(Work&& work) {
+    exchange();
+    try {
+      if constexpr (std::is_void_v<decltype(work())>) {
+        work();
+        exchange();
+      } else {
+        auto result = work();
+        exchange();
+        return result;
+      }
+    } catch (...) {
+      if (exchanged_) exchange();
+      throw;
+    }
+  }
+
+  /// None from here on, for training that begins anew from other values.
+  void forget() {
+    expect_weights("forget");
+    fill(ex_, T(0), flat(held_));
+    count_ = 0;
+  }
+
+  // What io/checkpoint.hpp reads and writes.
+  typename set::template fields<T const> values() const {
+    expect_weights("values");
+    auto place = held_.place();
+    return plan<T const>(parameters_.model(), place);
+  }
+  /// To be written; count: the updates that they are of from now on.
+  typename set::template fields<T> mutable_values(std::uint64_t count) {
+    expect_weights("mutable_values");
+    count_ = count;
+    auto place = held_.place();
+    return plan<T>(parameters_.model(), place);
+  }
+  vec<T const> flat_values() const { return flat(held_); }
+  memory const& where() const { return held_.memory(); }
+  std::size_t bytes() const { return held_.bytes() + between_.bytes(); }
+
+ private:
+  static constexpr index_t most_exchanged = (index_t{4} << 20) / static_cast<index_t>(sizeof(T));  // at once
+
+  static std::size_t bytes_of(index_t values) { return static_cast<std::size_t>(values) * sizeof(T); }
+  static vec<T> flat(buffer<memory> const& b) {
+    return make_vec(static_cast<T*>(b.data()), static_cast<index_t>(b.bytes() / sizeof(T)));
+  }
+  void expect_weights(char const* what) const {
+    TRIAD_EXPECTS(!exchanged_, std::string("parameter_averages: ") + what +
+                                   "() while the averages are in the place of the parameters; exchange() them first");
+  }
+
+  Ex& ex_;
+  set& parameters_;
+  double decay_;
+  buffer<memory> held_, between_;
+  std::uint64_t count_ = 0;
+  bool exchanged_ = false;
+};
+
+}  // namespace triad
