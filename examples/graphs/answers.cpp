@@ -8,6 +8,7 @@
 #include "../apps/atomic_file.hpp"
 #include "../apps/attention_names.hpp"
 #include "../apps/confusion.hpp"
+#include "../apps/ensemble.hpp"
 #include "../apps/in_batches.hpp"
 #include "../apps/run_folder.hpp"
 #include "proof.hpp"
@@ -27,13 +28,28 @@ int most_nodes(std::vector<test_part> const& parts) {
   return most;
 }
 
-void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f) {
+namespace {
+
+/// take(first, last, answer()) of graphs first .. last - 1, in batches that fit.
+template <class Answer, class Take>
+void answer_in_batches(network& net, graph_list const& graphs, Answer const& answer, Take const& take) {
   triad::apps::in_batches(
       net, graphs.size(), [&](std::size_t i) { return net.add(graphs[i]); },
       [&](std::size_t i) {
         return fmt::format("graph {} has {} nodes, more than the model has room for", i, graphs[i].nodes);
       },
-      [&]() -> auto const& { return net.infer(); },
+      answer, take);
+}
+
+double share_of(std::size_t right, graph_list const& graphs) {
+  return graphs.empty() ? 0 : static_cast<double>(right) / static_cast<double>(graphs.size());
+}
+
+}  // namespace
+
+void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f) {
+  answer_in_batches(
+      net, graphs, [&]() -> auto const& { return net.infer(); },
       [&](std::size_t first, std::size_t last, std::vector<triad::index_t> const& best) {
         for (auto i = first; i < last; ++i) f(graphs[i], static_cast<int>(best[i - first]));
       });
@@ -50,13 +66,10 @@ int answerer::operator()(labelled_graph const& graph) {
   return static_cast<int>(model_->net->infer().front());
 }
 
-double accuracy(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f) {
+double accuracy(network& net, graph_list const& graphs) {
   std::size_t right = 0;
-  answer_all(net, graphs, [&](labelled_graph const& g, int answer) {
-    right += answer == g.target ? 1u : 0u;
-    if (f) f(g, answer);
-  });
-  return graphs.empty() ? 0 : static_cast<double>(right) / static_cast<double>(graphs.size());
+  answer_all(net, graphs, [&](labelled_graph const& g, int answer) { right += answer == g.target ? 1u : 0u; });
+  return share_of(right, graphs);
 }
 
 std::size_t widest(std::vector<std::string> const& names) {
@@ -77,18 +90,66 @@ triad::apps::trained<network> trained_model(options const& o, triad::checkpoint 
           }};
 }
 
+namespace {
+
+/// answered(part, graph of it, number of the likeliest target), part by part.
+using answer_consumer = std::function<void(std::size_t part, labelled_graph const&, int)>;
+
+void say_unrolled(options const& o, triad::checkpoint const& file) {
+  if (o.unrolled > 0)
+    fmt::print("{}: the layer is applied {} times, in training {}\n", file.tensors().file(), o.unrolled,
+               file.setting("layers", 1, triad::apps::most_layers));
+}
+
+/// Of all runs together, of which one at a time is in memory.
+void answer_together(options const& o, triad::checkpoint const& first, std::vector<test_part> const& parts,
+                     answer_consumer const& answered) {
+  std::vector<triad::apps::log_probability_sums> sums;
+  auto const add = [&](std::string const& run, triad::checkpoint const& file) {
+    auto asked = o;
+    asked.run = run;
+    auto const model = trained_model(asked, file, most_nodes(parts));
+    say_unrolled(asked, file);
+    if (sums.empty()) sums.assign(parts.size(), triad::apps::log_probability_sums(model.words.targets.names().size()));
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      answer_in_batches(
+          *model.net, parts[p].graphs, [&]() -> auto const& { return model.net->logits(); },
+          [&](std::size_t from, std::size_t, std::vector<float> const& logits) { sums[p].add(from, logits); });
+  };
+  for (auto const& run : o.more_runs)  // before anything is computed
+    triad::apps::expect_together(o, first, run, triad::apps::open_run(run));
+  add(o.run, first);
+  for (auto const& run : o.more_runs) add(run, triad::apps::open_checkpoint(triad::apps::checkpoint_of(run)));
+  fmt::print("{} runs answer together, by the mean of their log-probabilities\n", o.more_runs.size() + 1);
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    for (std::size_t i = 0; i < parts[p].graphs.size(); ++i)
+      answered(p, parts[p].graphs[i], static_cast<int>(sums[p].best(i)));
+}
+
+}  // namespace
+
 void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_part> const& parts) {
-  auto const model = trained_model(o, file, most_nodes(parts));
+  auto const words = words_of(file);
   if (!o.out.empty()) triad::apps::make_folder(o.out);
   std::vector<std::string> names;
   for (auto const& part : parts) names.push_back(part.name);
   triad::apps::confusion answers;
-  for (auto const& part : parts) {
-    auto const right = accuracy(*model.net, part.graphs, [&](labelled_graph const& g, int answer) {
-      answers.add(part.name, model.words.targets.name_or_none(g.target), model.words.target_name(answer));
-    });
-    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", part.name, widest(names), right, part.graphs.size());
+  std::vector<std::size_t> right(parts.size());
+  auto const answered = [&](std::size_t part, labelled_graph const& g, int answer) {
+    right[part] += answer == g.target ? 1u : 0u;
+    answers.add(parts[part].name, words.targets.name_or_none(g.target), words.target_name(answer));
+  };
+  if (o.more_runs.empty()) {
+    auto const model = trained_model(o, file, most_nodes(parts));
+    say_unrolled(o, file);
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      answer_all(*model.net, parts[p].graphs, [&](labelled_graph const& g, int answer) { answered(p, g, answer); });
+  } else {
+    answer_together(o, file, parts, answered);
   }
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", parts[p].name, widest(names), share_of(right[p], parts[p].graphs),
+               parts[p].graphs.size());
   if (o.confusion) fmt::print("{}", answers.table());
   if (!o.out.empty()) triad::apps::write_atomically(o.out + "/confusion.csv", answers.csv());
 }

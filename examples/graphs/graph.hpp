@@ -28,6 +28,14 @@ struct node_pair {
   friend bool operator==(node_pair const&, node_pair const&) = default;
 };
 
+/// Another question about a graph, to train on.
+struct further_target {
+  node_pair query;
+  int target;
+
+  friend bool operator==(further_target const&, further_target const&) = default;
+};
+
 /// Nodes 0 .. nodes-1, the edges between them, and what `query.to` is to `query.from`.
 struct labelled_graph {
   int nodes = 0;
@@ -35,6 +43,7 @@ struct labelled_graph {
   node_pair query{0, 0};
   int target = 0;  // 0 .. number of targets - 1; -1: not known
   int k = 0;       // number of edges on the way from query.from to query.to, where the data set counts them
+  std::vector<further_target> further{};  // with --dense-loss, of training graphs
 
   friend bool operator==(labelled_graph const&, labelled_graph const&) = default;
 };

@@ -21,24 +21,37 @@ struct options : triad::apps::stack_options {
   bool shuffle = false;     // another order in every epoch
   int epochs = 50;
   int batch = 400;
-  std::string compare;  // another model, trained as long
+  std::string compare;    // another model, trained as long
+  double dense_loss = 0;  // weight of questions about every two edges that follow each other; 0: they are not asked
 
-  bool confusion = false;  // evaluate: say which answers are taken for which
+  // evaluate
+  bool confusion = false;              // say which answers are taken for which
+  std::vector<std::string> more_runs;  // that answer together with `run`
+  int unrolled = 0;                    // how often a tied layer is applied; 0: as in training
 
   options() {
     model = "edge-transformer";  // edge-transformer, rat, rrat
     layers = 8, width = 200, tied = true, dropout = 0.2, warmup = 100;
   }
   void each(triad::apps::option_list& f) override;
+  void adapt(triad::checkpoint const& file) override;
+
+  /// Logits of a model that answers with one of so many names: one more where a pair may have no name.
+  int classes(int names) const { return dense_loss > 0 ? names + 1 : names; }
 };
 
 /// Room for batches of `batch` graphs of `usual` nodes, and for fewer graphs of up to `most`.
 struct network_room {
-  int labels, targets;  // rows of the embedding, logits
+  int labels, names;  // rows of the embedding, targets that have a name
   int batch, usual, most;
-  bool learns;  // false: room for inference alone
+  bool learns;      // false: room for inference alone
+  int further = 0;  // questions about a graph beside its own, at most
 
-  triad::graph_dims capacity() const { return triad::room_for(batch, usual, most); }
+  triad::graph_dims capacity() const {
+    auto room = triad::room_for(batch, usual, most);
+    room.further = triad::index_t{batch} * further;
+    return room;
+  }
 };
 
 class network : public triad::apps::learner {
@@ -54,6 +67,8 @@ class network : public triad::apps::learner {
 
   /// The most likely target of each graph of the batch.
   virtual std::vector<triad::index_t> const& infer() = 0;
+  /// (graphs, names) what the model says of each target, instead.
+  virtual std::vector<float> const& logits() = 0;
   /// After infer(): where an edge looked.  Without rows where the model has no triangles.
   virtual triad::attention_table<float> attention(triad::attention_place const& at) = 0;
 

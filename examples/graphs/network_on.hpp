@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -23,8 +24,11 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
   network_on(Ex ex, Model const& m, options const& o, network_room const& z)
       : base(std::move(ex), m, settings(o, z)),
         loader_(z.capacity(), triad::memory_of(ex_)),
+        names_(z.names),
         best_(static_cast<std::size_t>(z.batch)),
-        best_memory_(best_.size() * sizeof(triad::index_t), triad::memory_of(ex_)) {}
+        best_memory_(best_.size() * sizeof(triad::index_t), triad::memory_of(ex_)) {
+    loader_.further_weight(o.dense_loss);
+  }
 
   static triad::trainer_options settings(options const& o, network_room const& z) {
     return {.max_norm = o.clip,
@@ -41,9 +45,10 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
 
   void clear() override { loader_.clear(); }
   bool add(labelled_graph const& g) override {
-    if (!loader_.has_room(g.nodes)) return false;
+    if (!loader_.has_room(g.nodes, static_cast<triad::index_t>(g.further.size()))) return false;
     auto* const label = loader_.add(g.nodes, g.query.from, g.query.to, g.target);
     for (auto const& e : g.edges) label[e.from * g.nodes + e.to] = e.label;
+    for (auto const& q : g.further) loader_.ask({{q.query.from, q.query.to}, q.target});
     return true;
   }
   /// To train on.
@@ -55,10 +60,20 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
   std::vector<triad::index_t> const& infer() override {
     auto const b = loader_.dims().graphs;
     triad::vec<triad::index_t> const best(static_cast<triad::index_t*>(best_memory_.data()), b);
-    triad::argmax_rows(ex_, trainer_.infer(loader_.upload()), best);
+    triad::argmax_rows(ex_, of_names(trainer_.infer(loader_.upload())), best);
     best_.resize(static_cast<std::size_t>(b));
     best_memory_.memory().to_host(best_.data(), best.data_handle(), best_.size() * sizeof(triad::index_t));
     return best_;
+  }
+  std::vector<float> const& logits() override {
+    auto const said = trainer_.infer(loader_.upload());
+    logits_ = triad::host_copy(triad::memory_of(ex_), said);
+    auto const all = static_cast<std::size_t>(said.extent(1)), names = static_cast<std::size_t>(names_);
+    for (std::size_t r = 1; r < logits_.size() / all; ++r)
+      std::copy_n(logits_.begin() + static_cast<std::ptrdiff_t>(r * all), names,
+                  logits_.begin() + static_cast<std::ptrdiff_t>(r * names));
+    logits_.resize(logits_.size() / all * names);
+    return logits_;
   }
 
   triad::attention_table<float> attention([[maybe_unused]] triad::attention_place const& at) override {
@@ -73,8 +88,15 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
   }
 
  private:
+  /// The first columns: "no name" is the last, and is no answer.
+  triad::matrix<float const> of_names(typename Model::output said) const {
+    return triad::make_matrix<float const>(said.data_handle(), said.extent(0), names_, said.extent(1));
+  }
+
   triad::graph_loader<Ex> loader_;
+  triad::index_t names_;
   std::vector<triad::index_t> best_;
+  std::vector<float> logits_;
   triad::buffer<typename Ex::memory> best_memory_;
 };
 
@@ -87,7 +109,7 @@ std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
   if (o.model == "edge-transformer") {
     triad::edge_transformer_options const sizes{
         .labels = z.labels,
-        .targets = z.targets,
+        .targets = o.classes(z.names),
         .layers = o.layers,
         .tied = o.tied,
         .layer = {
@@ -100,7 +122,7 @@ std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
                             " does not have");
   triad::relation_transformer_options const sizes{
       .labels = z.labels,
-      .targets = z.targets,
+      .targets = o.classes(z.names),
       .layers = o.layers,
       .tied = o.tied,
       .layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden(), .dropout = o.dropout}};

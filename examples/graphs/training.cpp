@@ -10,6 +10,7 @@
 #include "../apps/digest.hpp"
 #include "../apps/epoch_batches.hpp"
 #include "../apps/run_folder.hpp"
+#include "rules.hpp"
 
 namespace graphs {
 
@@ -29,11 +30,34 @@ void options::each(triad::apps::option_list& f) {
   f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
       .seldom()
       .shapes_as("form", "released", "paper");
+  f("dense-loss", &dense_loss,
+    "Weight of asking, of every two edges of a training graph that follow each other, what they are together, or "
+    "whether that has a name; 0: nothing")
+      .seldom()
+      .not_negative()
+      .newer()
+      .shapes();
   f("epochs", &epochs, "Passes over the examples; of generated ones parts, each ending in a checkpoint").positive();
   f("batch", &batch, "Graphs in a batch").positive();
 
+  f("runs", &more_runs, "More runs of the same task: the mean of all their log-probabilities answers")
+      .only({"evaluate"})
+      .positional();
+  f("layers", &unrolled, "How often a tied layer is applied, if not as often as in training")
+      .only({"evaluate"})
+      .between(1, triad::apps::most_layers);
   f("confusion", &confusion, "Say which answers are taken for which: the ten most frequent pairs").only({"evaluate"});
   f("out", &out, "Folder for confusion.csv").only({"evaluate"});
+}
+
+void options::adapt(triad::checkpoint const& file) {
+  if (unrolled == 0) return;
+  if (!tied)
+    throw triad::data_error(fmt::format(
+        "{}: each of its {} layers has parameters of its own, and --layers says how often the one layer of a "
+        "tied model is applied; leave it out",
+        file.tensors().file(), layers));
+  layers = unrolled;
 }
 
 namespace {
@@ -45,8 +69,9 @@ class graph_training : public triad::apps::training {
       : options_(o), data_(data), dev_(data.dev), examples_(held_out(), o.batch, o.shuffle, o.seed) {
     int const usual = std::max(most_nodes(train_), data.made_nodes);
     most_ = std::max({usual, most_nodes(dev_), most_nodes(data.tests)});
+    int const further = o.dense_loss > 0 ? read_rules() : 0;
     net_ = triad::apps::make<network>(
-        o, {data.words.embedding_rows(), data.words.targets.end(), o.batch, usual, most_, true},
+        o, {data.words.embedding_rows(), data.words.targets.end(), o.batch, usual, most_, true, further},
         fmt::format("{} graphs of up to {} nodes: take a smaller --batch, or --recompute", o.batch, usual));
   }
 
@@ -68,7 +93,9 @@ class graph_training : public triad::apps::training {
     if (data_.made)
       data_.made(options_.seed, update * options_.batch, options_.batch, [&](labelled_graph const& g) {
         if (made == made_.size()) made_.emplace_back();
-        made_[made++] = g;  // in the memory of an earlier update's
+        made_[made] = g;  // in the memory of an earlier update's
+        if (options_.dense_loss > 0) ask_further(made_[made]);
+        ++made;
       });
     else
       for (auto const i : examples_.batch(update)) batch_.push_back(&train_[i]);
@@ -110,6 +137,29 @@ class graph_training : public triad::apps::training {
     for (std::size_t i = 0; i < order.size(); ++i) (i < held ? dev_ : train_).push_back(data_.train[order[i]]);
     return train_.size();
   }
+  /// From the training graphs of this run alone.  Gives those that are kept their further questions; how many a graph
+  /// has at most.
+  int read_rules() {
+    std::size_t most = 0;
+    auto const each_graph = [&](auto const& use) {
+      if (data_.made)
+        data_.made(options_.seed, 0, epoch_updates() * options_.epochs * options_.batch, use);
+      else
+        for (auto& g : train_) use(g);
+    };
+    each_graph([&](labelled_graph const& g) { rules_.learn(g); });
+    if (rules_.size() == 0)
+      throw triad::data_error(
+          "--dense-loss reads rules off training graphs of two edges, one behind the other, from one node that is "
+          "asked "
+          "about to the other, and there is none");
+    each_graph([&](labelled_graph const& g) { most = std::max(most, rules_.questions(g, no_name()).size()); });
+    for (auto& g : train_) ask_further(g);
+    return static_cast<int>(most);
+  }
+  void ask_further(labelled_graph& g) const { g.further = rules_.questions(g, no_name()); }
+  int no_name() const { return data_.words.targets.end(); }
+
   std::int64_t epoch_updates() const {
     if (data_.made) return std::max<std::int64_t>(1, data_.made_in_all / options_.batch / options_.epochs);
     return examples_.epoch_updates();
@@ -131,6 +181,7 @@ class graph_training : public triad::apps::training {
   graph_list dev_, train_, made_;
   std::vector<labelled_graph const*> batch_;
   int most_ = 0;  // nodes of a graph
+  composition_rules rules_;
   triad::apps::epoch_batches examples_;
   std::unique_ptr<network> net_;
 };

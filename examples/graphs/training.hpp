@@ -78,11 +78,11 @@ std::size_t widest(std::vector<std::string> const& names);
 /// f(graph, number of the likeliest target) for all of them, in batches that fit.
 void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f);
 
-/// Right answers, in parts of 1; f, where given, as above.
-double accuracy(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f = {});
+/// Right answers, in parts of 1.
+double accuracy(network& net, graph_list const& graphs);
 
 /// evaluate: accuracy by part, and which answers a checkpoint's model takes for which, printed with o.confusion and
-/// written to o.out/confusion.csv.
+/// written to o.out/confusion.csv.  With o.more_runs all of them answer together.
 void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_part> const& parts);
 
 /// Prints the proof path of the answer about a graph whose nodes have these names, and draws it to o.out.

@@ -39,6 +39,42 @@ TEST_CASE("a batch has the labels of every edge, and the row of every edge and n
   CHECK((in.mask.empty() && in.edge_mask.extent(0) == 0));
 }
 
+TEST_CASE("further questions stand behind those of the graphs, and weigh what is asked by the known answers") {
+  graph_loader<reference::backend> loader({3, 18, 8, 62, 3, 4});
+  loader.further_weight(0.5);
+  (void)loader.add(3, 0, 2, 5);
+  loader.ask({{0, 1}, 2});
+  loader.ask({{1, 2}, -1});
+  CHECK(loader.has_room(2, 2));
+  CHECK_FALSE(loader.has_room(2, 3));
+  std::vector<further_question> const more{{{1, 1}, 3}, {{0, 1}, 4}};
+  std::vector<labelled_edge> const edges{{0, 7, 1}};
+  (void)loader.add({.nodes = 2, .edges = edges, .ask = {1, 0}, .answer = 6, .further = more});
+  CHECK_THROWS_WITH(loader.ask({{0, 1}, 0}),
+                    contains("it has 4 beyond one for each of 2 graphs; capacity.further says"));
+  CHECK(list(loader.answers().begin(), loader.answers().end()) == list{5, 6});
+  auto const in = loader.upload();
+  CHECK((in.graphs.dims.graphs == 2 && in.graphs.dims.further == 4 && in.graphs.dims.questions() == 6));
+  CHECK(listed(in.query_edge) == list{2, 11, 1, 5, 12, 10});
+  CHECK(listed(in.query_source) == list{0, 4, 0, 1, 4, 3});
+  CHECK(listed(in.query_target) == list{2, 3, 1, 2, 4, 4});
+  CHECK(listed(loader.uploaded_answers()) == list{5, 6, 2, -1, 3, 4});
+  CHECK((in.further_share.extent(0) == 1 && in.further_share(0) == 0.5 * 3 / 2));
+  loader.clear();
+  CHECK_THROWS_WITH(loader.ask({{0, 0}, 0}), contains("there is no room for another question"));  // about what?
+  (void)loader.add(2, 0, 1, 1);
+  CHECK(loader.upload().further_share.extent(0) == 0);
+  for (node_pair const pair : {node_pair{0, 2}, node_pair{-1, 0}}) {
+    CHECK_THROWS_WITH(loader.ask({pair, 0}), contains("the question names a node that is not there"));
+    std::vector<further_question> const wrong{{pair, 0}};
+    CHECK_THROWS_WITH(loader.add({.nodes = 2, .further = wrong}), contains("a further question names a node"));
+  }
+  CHECK_THROWS_WITH(loader.add({.nodes = 2, .further = std::vector<further_question>(5)}),
+                    contains("no room for a graph of 2 nodes with 5 further questions"));
+  CHECK((loader.dims().graphs == 1 && loader.dims().further == 0));
+  CHECK_THROWS_WITH(loader.further_weight(-1), contains("0 or more"));
+}
+
 TEST_CASE("a loader that was cleared knows no label of the batch before, and lays the next where that lay") {
   graph_loader<reference::backend> loader({2, 8, 4, 16, 2});
   for (int i = 0; i < 2; ++i) std::fill_n(loader.add(2, 0, 1, 1), 4, index_t{3});

@@ -71,4 +71,35 @@ TEST_CASE("the loss is the mean over the questions that are asked, and the other
   CHECK(model.measured_input(dims).label.extent(0) == 13);
 }
 
+TEST_CASE("further questions add their mean by the share that the batch says, and have its gradient") {
+  two_answers const model;
+  graph_dims const dims{2, 13, 5, 35, 3, 3};
+  test::spoiled_memory const memory([&](arena& place) {
+    (void)model.plan_output(place, dims);
+    return model.plan_output(place, dims);
+  });
+  auto place = memory.place();
+  auto const logits = model.plan_output(place, dims), d = model.plan_output(place, dims);
+  REQUIRE(logits.extent(0) == 5);
+  for (index_t q = 0; q < 5; ++q) logits(q, 0) = q % 2 == 0 ? std::log(3.0) : 0, logits(q, 1) = 0;
+  std::vector<index_t> const right{1, 0, 0, -1, 1};
+  double loss = 9, share = 0.5;
+  auto in = graph_queries::measured(dims);
+  in.further_share = make_vec<double const>(&share, 1);
+  reference::backend ex;
+  std::vector<std::byte> bytes(4096);
+  arena scratch(bytes.data(), bytes.size());
+  model.loss(ex, scratch, in, logits, make_vec(right.data(), 5), make_vec(&loss, 1), d);
+  CHECK_THAT(loss, test::WithinAbs((std::log(4.0) + std::log(2.0)) / 2 + 0.5 * (std::log(4.0 / 3) + std::log(4.0)) / 2,
+                                   1e-15));
+  double const expected[] = {0.375, -0.375, -0.25, 0.25, -0.0625, 0.0625, 0, 0, 0.1875, -0.1875};
+  for (index_t q = 0; q < 5; ++q)
+    for (index_t t = 0; t < 2; ++t) CHECK_THAT(d(q, t), test::WithinAbs(expected[2 * q + t], 1e-15));
+  CHECK(model.measured_answers(dims).extent(0) == 5);
+  CHECK(model.measured_input(dims).further_share.extent(0) == 1);
+  auto other = in;
+  other.further_share = vec<double const>(nullptr, 0);
+  CHECK(replay_number(other) != replay_number(in));
+}
+
 }  // namespace batches_graph_queries_tests

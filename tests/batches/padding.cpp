@@ -161,6 +161,55 @@ TEST_CASE(
   expect_graphs(relation_updating_transformer<double>(relations));
 }
 
+TEST_CASE("further questions are padded, and come in parts, with the loss and the gradients of the whole batch") {
+  edge_transformer_options z{.labels = 5, .targets = 4, .layers = 2};
+  z.layer = {.width = 8, .heads = 2, .hidden = 12};
+  auto room = capacity;
+  room.further = 20;
+  replaying ex;
+  trainer learner(ex, edge_transformer<double>(z), {.key = 7, .capacity = padded_room_for<replaying>(room)});
+  initialize(learner.parameters().mutable_values(), 3);
+  graph_loader<replaying> loader(room);
+  loader.further_weight(0.3);
+  auto const count = static_cast<index_t>(std::size(batch_sizes));
+  auto const fill = [&](index_t first, index_t last) {
+    loader.clear();
+    for (auto i = first; i < last; ++i) {
+      random_stream random(5, static_cast<std::uint64_t>(i));
+      auto const n = batch_sizes[static_cast<std::size_t>(i)];
+      auto const below = [&](index_t most) {
+        return static_cast<index_t>(random.below(static_cast<std::uint32_t>(most)));
+      };
+      auto* const label = loader.add(n, below(n), below(n), below(4));
+      for (index_t e = 0; e < n * n; ++e) label[e] = below(5);
+      for (index_t k = 0; k < i % 3; ++k) loader.ask({{below(n), below(n)}, k == 1 && i == 2 ? -1 : below(4)});
+    }
+  };
+  auto const found = [&](bool padded) {
+    auto const in = padded ? loader.upload_padded() : loader.upload();
+    CHECK((in.graphs.dims.further % 8 == 0) == padded);
+    auto const right = loader.uploaded_answers();
+    CHECK(right.extent(0) == in.graphs.dims.questions());
+    return outcome_of(learner, in, right);
+  };
+  fill(0, count);
+  REQUIRE(loader.dims().further % 8 != 0);
+  auto const whole = found(false), padded = found(true);
+  CHECK(largest_difference(whole, padded) < 1e-12);
+  double const norm = learner.norm();
+  loader.further_weight(0);
+  CHECK(std::abs(found(false).loss - whole.loss) > 1e-3);
+  loader.further_weight(0.3);
+  for (auto const& [first, last] : {std::pair<index_t, index_t>{0, 3}, {3, count}}) {
+    fill(first, last);
+    auto const in = loader.upload_padded();
+    learner.accumulate(in, loader.uploaded_answers(), static_cast<double>(last - first) / static_cast<double>(count));
+  }
+  learner.finish(0.01);
+  CHECK_THAT(learner.loss(), test::WithinAbs(whole.loss, 1e-12));
+  CHECK_THAT(learner.norm(), test::WithinAbs(norm, 1e-12));
+}
+
 template <class Model>
 void expect_sentences(Model const& m) {
   for (int kind = 0; kind < 2; ++kind)

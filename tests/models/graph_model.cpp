@@ -106,6 +106,36 @@ void check_gradient(Ex& ex, Model const& model) {
   CHECK_GRADIENT(gradient_check(ex, model, q.shape.dims, q.input(), {3, targets}));
 }
 
+// The same graphs, of which two are asked further questions, one of them about an edge that is asked already.
+struct further_questions : questions {
+  double share = 0.7;
+  further_questions() {
+    for (index_t const e : {1, 2, 13}) edge.push_back(e);
+    for (index_t const s : {0, 0, 4}) source.push_back(s);
+    for (index_t const t : {1, 2, 7}) target.push_back(t);
+    shape.dims.further = 3;
+  }
+  graph_queries asked() const {
+    auto graphs = shape.batch();
+    graphs.dims.further = 3;
+    graph_queries in{graphs, make_vec(label.data(), shape.dims.rows), make_vec(edge.data(), 6),
+                     make_vec(source.data(), 6), make_vec(target.data(), 6)};
+    in.further_share = make_vec<double const>(&share, 1);
+    return in;
+  }
+};
+
+TEMPLATE_TEST_CASE("gradients are right where graphs are asked several questions", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  further_questions const q;
+  auto const check = [&](auto const& model) {
+    CHECK_GRADIENT(gradient_check(ex, model, q.shape.dims, q.asked(), {6, targets}));
+  };
+  check(graph_model(embedded(), stacked(2), gated_readout<double>(width, targets)));
+  check(graph_model(embedded(), chain(layer_of<double>(layer_sizes()), layer_of<double>(layer_sizes())),
+                    gated_readout<double>(width, targets)));
+}
+
 TEMPLATE_TEST_CASE("gradients are right with a readout of one's own, over repeats, chains and single layers", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;

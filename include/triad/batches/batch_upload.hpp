@@ -21,14 +21,18 @@ namespace triad {
 constexpr graph_dims dims_of(index_t n) { return {1, n * n, n, n * n * n, n}; }
 
 constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
-  return {a.graphs + b.graphs, a.rows + b.rows, a.nodes + b.nodes, a.triangles + b.triangles,
-          std::max(a.max_nodes, b.max_nodes)};
+  return {a.graphs + b.graphs,
+          a.rows + b.rows,
+          a.nodes + b.nodes,
+          a.triangles + b.triangles,
+          std::max(a.max_nodes, b.max_nodes),
+          a.further + b.further};
 }
 
 /// The smallest dims that hold either of two batches.
 constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
-  return {std::max(a.graphs, b.graphs), std::max(a.rows, b.rows), std::max(a.nodes, b.nodes),
-          std::max(a.triangles, b.triangles), std::max(a.max_nodes, b.max_nodes)};
+  return {std::max(a.graphs, b.graphs),       std::max(a.rows, b.rows),           std::max(a.nodes, b.nodes),
+          std::max(a.triangles, b.triangles), std::max(a.max_nodes, b.max_nodes), std::max(a.further, b.further)};
 }
 
 /// Every count of the dims: f.sum(count) of those that add up over a batch, f.largest(count) of the others.
@@ -39,6 +43,7 @@ constexpr void each_count(graph_dims& d, F&& f) {
   f.sum(d.nodes);
   f.sum(d.triangles);
   f.largest(d.max_nodes);
+  f.sum(d.further);
 }
 
 /// Room for `batch` graphs of `usual` nodes, and for fewer of up to `most`.
@@ -49,7 +54,7 @@ constexpr graph_dims room_for(index_t batch, index_t usual, index_t most) {
 
 constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
   return d.graphs <= capacity.graphs && d.rows <= capacity.rows && d.nodes <= capacity.nodes &&
-         d.triangles <= capacity.triangles && d.max_nodes <= capacity.max_nodes;
+         d.triangles <= capacity.triangles && d.max_nodes <= capacity.max_nodes && d.further <= capacity.further;
 }
 
 /// pad(), which adds to a batch what nobody asks about; upload(), whose batch is returned; then take_back(), which
@@ -135,7 +140,8 @@ class graph_offsets {
                      {"rows", capacity.rows},
                      {"nodes", capacity.nodes},
                      {"triangles", capacity.triangles},
-                     {"max_nodes", capacity.max_nodes}});
+                     {"max_nodes", capacity.max_nodes},
+                     {"further", capacity.further}});
     room_for_graphs(capacity.graphs);
   }
   /// With room for what pads a batch, where the backend replays.  graphs: for so many in all, at least.
@@ -151,9 +157,15 @@ class graph_offsets {
 
   void clear() { dims_ = {}; }
   graph_dims const& dims() const { return dims_; }
-  bool has_room(index_t n) const {
-    return n > 0 && n <= capacity_.max_nodes && n <= most_nodes && fits(dims_ + dims_of(n), capacity_);
+  /// Of n nodes, with so many questions beyond one.
+  bool has_room(index_t n, index_t further = 0) const {
+    auto all = dims_ + dims_of(n);
+    all.further += further;
+    return n > 0 && n <= capacity_.max_nodes && n <= most_nodes && further >= 0 && fits(all, capacity_);
   }
+  bool has_room_to_ask() const { return dims_.graphs > 0 && dims_.further < capacity_.further; }
+  /// One more question about the last graph; returns how many there were beyond one for each.
+  index_t ask() { return dims_.further++; }
 
   /// One more graph of n nodes; returns the dims before it, which say where its first node, edge and triangle are.
   graph_dims add(index_t n) {

@@ -24,6 +24,12 @@ struct node_pair {
   index_t source = 0, target = 0;
 };
 
+/// A question about a graph: what is `ask.target` to `ask.source`?
+struct further_question {
+  node_pair ask{};
+  index_t answer = -1;  // -1: not known
+};
+
 /// A graph as a program has it, and what is asked about it: views of data that somebody else owns.
 struct graph_question {
   index_t nodes = 0;
@@ -32,6 +38,7 @@ struct graph_question {
   node_pair ask{};
   index_t answer = -1;                        // -1: not known
   std::function<index_t(index_t)> inverse{};  // of an edge's label, that of its inverse, which is then an edge as well
+  std::span<further_question const> further{};  // besides, in the loss by the loader's further_weight()
 };
 
 template <backend Ex>
@@ -45,11 +52,19 @@ class graph_loader {
         label_(size(padded_room_for<Ex>(capacity).rows)),
         upload_(bytes(padded_room_for<Ex>(capacity)), where) {
     for (auto* v : {&query_edge_, &query_source_, &query_target_, &target_})
-      v->resize(size(padded_room_for<Ex>(capacity).graphs));
+      v->resize(size(padded_room_for<Ex>(capacity).questions()));
+    for (auto* v : {&further_edge_, &further_source_, &further_target_, &further_answer_})
+      v->resize(size(padded_room_for<Ex>(capacity).further));
   }
 
   void clear() { graphs_.clear(); }
-  bool has_room(index_t n) const { return graphs_.has_room(n); }
+  /// Of n nodes, about which so many further questions are asked.
+  bool has_room(index_t n, index_t further = 0) const { return graphs_.has_room(n, further); }
+  /// What all further questions of a batch together weigh in its loss, as batches/graph_queries.hpp says; 1 at first.
+  void further_weight(double weight) {
+    TRIAD_EXPECTS(weight >= 0, "graph_loader: the weight of further questions is 0 or more");
+    further_weight_ = weight;
+  }
 
   /// One more graph of n nodes, all edges labelled 0; one question about (source, target) whose answer is `answer` (or
   /// -1). Returns where its labels are: label of edge (i, j) at i * n + j.
@@ -59,7 +74,7 @@ class graph_loader {
                                    " nodes; ask has_room(n), or make the loader with room_for(data, most)");
     TRIAD_EXPECTS(source >= 0 && source < n && target >= 0 && target < n,
                   "graph_loader: the question names a node that is not there");
-    auto const first = graphs_.add(n);
+    auto const first = last_ = graphs_.add(n);
     auto const g = size(first.graphs);
     query_edge_[g] = first.rows + source * n + target;
     query_source_[g] = first.nodes + source;
@@ -68,6 +83,22 @@ class graph_loader {
     auto* const labels = label_.data() + first.rows;
     std::fill_n(labels, n * n, index_t{0});
     return labels;
+  }
+
+  /// One more question about the graph that was added last, behind that of every graph of the batch.
+  void ask(further_question const& q) {
+    TRIAD_EXPECTS(graphs_.has_room_to_ask(), "graph_loader: there is no room for another question: it has " +
+                                                 std::to_string(dims().further) + " beyond one for each of " +
+                                                 std::to_string(dims().graphs) +
+                                                 " graphs; capacity.further says how many there may be");
+    index_t const rows = dims().rows - last_.rows, n = dims().nodes - last_.nodes;
+    TRIAD_EXPECTS(rows == n * n && q.ask.source >= 0 && q.ask.source < n && q.ask.target >= 0 && q.ask.target < n,
+                  "graph_loader: the question names a node that is not there");
+    auto const at = size(graphs_.ask());
+    further_edge_[at] = last_.rows + q.ask.source * n + q.ask.target;
+    further_source_[at] = last_.nodes + q.ask.source;
+    further_target_[at] = last_.nodes + q.ask.target;
+    further_answer_[at] = q.answer;
   }
 
   /// The same of a graph that is given as a whole.  An inverse edge is added where the graph has none itself, and never
@@ -82,6 +113,13 @@ class graph_loader {
     TRIAD_EXPECTS(g.node_labels.empty() || static_cast<index_t>(g.node_labels.size()) == g.nodes,
                   "graph_loader: " + text(static_cast<index_t>(g.node_labels.size())) +
                       " labels of nodes are given to " + text(g.nodes) + " nodes; give one each, or none");
+    for (auto const& q : g.further)
+      TRIAD_EXPECTS(q.ask.source >= 0 && q.ask.source < g.nodes && q.ask.target >= 0 && q.ask.target < g.nodes,
+                    "graph_loader: a further question names a node that is not there");
+    TRIAD_EXPECTS(g.further.empty() || has_room(g.nodes, static_cast<index_t>(g.further.size())),
+                  "graph_loader: there is no room for a graph of " + text(g.nodes) + " nodes with " +
+                      text(static_cast<index_t>(g.further.size())) +
+                      " further questions; capacity.further says how many there may be");
     for (auto const& e : g.edges) {
       TRIAD_EXPECTS(e.source >= 0 && e.source < g.nodes && e.target >= 0 && e.target < g.nodes,
                     "graph_loader: edge (" + text(e.source) + ", " + text(e.target) + ") is none of a graph of " +
@@ -111,22 +149,26 @@ class graph_loader {
         auto& back = labels[e.target * g.nodes + e.source];
         if (back == 0) back = g.inverse(e.label);
       }
+    for (auto const& q : g.further) ask(q);
     return labels;
   }
 
   graph_dims const& dims() const { return graphs_.dims(); }
-  /// One for each graph of the batch, until the next add().
+  /// One for each graph of the batch, until the next add(); not of further questions.
   std::span<index_t const> answers() const { return {target_.data(), size(dims().graphs)}; }
 
   /// The batch in the backend's memory, until the next call.
   graph_queries upload() {
     return upload_([&](auto const& put) {
-      index_t const b = dims().graphs;
+      index_t const q = dims().questions();
+      join_further();
       auto const graphs = graphs_.upload(put);
       auto const label = put(label_, dims().rows);
-      auto const query = put(query_edge_, b), source = put(query_source_, b), target = put(query_target_, b);
-      answer_ = put(target_, b);
-      return graph_queries{graphs, label, query, source, target};
+      auto const query = put(query_edge_, q), source = put(query_source_, q), target = put(query_target_, q);
+      answer_ = put(target_, q);
+      graph_queries batch{graphs, label, query, source, target};
+      if (dims().further > 0) batch.further_share = put(further_share_, 1);
+      return batch;
     });
   }
   /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp): to train
@@ -134,7 +176,7 @@ class graph_loader {
   graph_queries upload_padded() {
     auto const before = dims();
     auto const pad = [&] {
-      graphs_.pad([&](index_t n, graph_dims const& first) {
+      bool const padded = graphs_.pad([&](index_t n, graph_dims const& first) {
         auto const g = size(first.graphs);
         // Graphs without nodes look at the first that was added.
         query_edge_[g] = before.rows;
@@ -142,6 +184,11 @@ class graph_loader {
         target_[g] = -1;
         std::fill_n(label_.data() + first.rows, n * n, index_t{0});
       });
+      for (auto f = before.further; padded && f < dims().further; ++f) {
+        further_edge_[size(f)] = before.rows;
+        further_source_[size(f)] = further_target_[size(f)] = before.nodes;
+        further_answer_[size(f)] = -1;
+      }
     };
     return upload_with(
         pad, [&] { return upload(); }, [&] { graphs_.take_back(before); });
@@ -156,11 +203,30 @@ class graph_loader {
  private:
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static std::size_t bytes(graph_dims const& d) {
-    return upload_bytes(graph_queries::measured(d), vec<index_t const>(nullptr, d.graphs));
+    return upload_bytes(graph_queries::measured(d), vec<index_t const>(nullptr, d.questions()));
+  }
+  /// Further questions stand behind those of the graphs.
+  void join_further() {
+    auto const b = static_cast<std::ptrdiff_t>(dims().graphs), f = static_cast<std::ptrdiff_t>(dims().further);
+    if (f == 0) return;
+    auto const copy = [&](std::vector<index_t> const& from, std::vector<index_t>& to) {
+      std::copy_n(from.begin(), f, to.begin() + b);
+    };
+    copy(further_edge_, query_edge_), copy(further_source_, query_source_);
+    copy(further_target_, query_target_), copy(further_answer_, target_);
+    auto const known = [](auto begin, std::ptrdiff_t count) {
+      return static_cast<double>(std::count_if(begin, begin + count, [](index_t answer) { return answer >= 0; }));
+    };
+    double const graphs = known(target_.begin(), b);
+    further_share_[0] = graphs > 0 ? further_weight_ * known(further_answer_.begin(), f) / graphs : 0;
   }
 
   graph_offsets graphs_;
+  graph_dims last_;  // before the last graph
   std::vector<index_t> label_, query_edge_, query_source_, query_target_, target_;
+  std::vector<index_t> further_edge_, further_source_, further_target_, further_answer_;
+  std::vector<double> further_share_{0.0};
+  double further_weight_ = 1;
   batch_upload<Ex> upload_;
   vec<index_t const> answer_{nullptr, 0};
 };

@@ -1,57 +1,87 @@
-// What the models of labelled graphs are asked: the graphs, their edge labels, and one pair of nodes each.
+// What the models of labelled graphs are asked: the graphs, their edge labels, and one pair of nodes each, or more.
 // SPDX-License-Identifier: Apache-2.0
+//
+// A batch of b graphs may ask f further questions about any of them, which together have a weight w.  With m graphs and
+// n further questions whose answers are known,
+//
+//   loss = 1/m sum over graphs of loss(its question) + w/m sum over further questions of loss(question)
+//
+// so that a batch in parts (train/trainer.hpp) has the loss of the whole.
 #pragma once
 
 #include "triad/core/batch_views.hpp"
 #include "triad/core/graphs.hpp"
 #include "triad/ops/cross_entropy.hpp"
+#include "triad/ops/elementwise.hpp"
 
 namespace triad {
 
-/// A batch of b labelled graphs with one question each: how are `source` and `target` related?
+/// A batch of b labelled graphs and q = b + f questions: how are `source` and `target` related?  The first b are of one
+/// graph each, in their order.
 struct graph_queries {
   graph_batch graphs;
   vec<index_t const> label;                       // (rows) of every edge; 0: no edge
-  vec<index_t const> query_edge;                  // (b) row of edge (source, target)
-  vec<index_t const> query_source;                // (b) row among all nodes
-  vec<index_t const> query_target;                // (b)
+  vec<index_t const> query_edge;                  // (q) row of edge (source, target)
+  vec<index_t const> query_source;                // (q) row among all nodes
+  vec<index_t const> query_target;                // (q)
   triangle_mask mask{};                           // padded forms only
   vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
+  vec<double const> further_share{nullptr, 0};    // (1) w n/m, where f > 0; else (0)
 
   /// What core/batch_views.hpp asks for.
   template <class F>
   void each(F&& f) {
     graphs.each(f);
     f(label, graphs.dims.rows);
-    for (auto* view : {&query_edge, &query_source, &query_target}) f(*view, graphs.dims.graphs);
+    for (auto* view : {&query_edge, &query_source, &query_target}) f(*view, graphs.dims.questions());
     f.maybe(edge_mask);
+    f.maybe(further_share);
     mask.each(f);
   }
   /// A batch of these sizes without memory, to measure with.
   static graph_queries measured(graph_dims const& dims) {
     graph_queries full;
     full.graphs.dims = dims;
+    if (dims.further > 0) full.further_share = vec<double const>(nullptr, 1);
     return without_memory(full);
   }
 };
 
-/// What a trainer asks of a model that answers one question a graph: base of the models, which have targets() logits.
+namespace detail {
+/// Rows first, first + 1, ... of a matrix.
+template <class T>
+tensor<T, dyn, dyn> some_rows(tensor<T, dyn, dyn> all, index_t first, index_t count) {
+  return tensor<T, dyn, dyn>(all.data_handle() + first * all.extent(1), count, all.extent(1));
+}
+}  // namespace detail
+
+/// What a trainer asks of a model that answers questions about graphs: base of the models, which have targets() logits.
 template <class Model, class T>
 struct answers_questions {
-  using output = tensor<T, dyn, dyn>;  // (b, targets)
-  using answers = vec<index_t const>;  // (b); negative: not asked
+  using output = tensor<T, dyn, dyn>;  // (q, targets)
+  using answers = vec<index_t const>;  // (q); negative: not asked
 
   output plan_output(arena& place, graph_dims const& dims) const {
-    return place.make<output>(dims.graphs, static_cast<Model const&>(*this).targets());
+    return place.make<output>(dims.questions(), static_cast<Model const&>(*this).targets());
   }
   /// Questions and answers of these sizes without memory, to measure with.
   static auto measured_input(graph_dims const& dims) { return Model::input::measured(dims); }
-  static answers measured_answers(graph_dims const& dims) { return answers(nullptr, dims.graphs); }
-  /// Mean cross entropy and its gradient.
+  static answers measured_answers(graph_dims const& dims) { return answers(nullptr, dims.questions()); }
+  /// Mean cross entropy, of further questions by their weight, and its gradient.
   template <backend Ex>
-  void loss(Ex& ex, arena&, graph_queries const&, output logits, answers const& right, vec<T> loss,
+  void loss(Ex& ex, arena& scratch, graph_queries const& in, output logits, answers const& right, vec<T> loss,
             output dlogits) const {
-    cross_entropy(ex, logits, right, loss, dlogits);
+    index_t const b = in.graphs.dims.graphs, f = in.graphs.dims.further;
+    if (f == 0) return cross_entropy(ex, logits, right, loss, dlogits);
+    auto const frame = scratch.open();
+    auto const of_further = scratch.make<vec<T>>(1);
+    auto const d_further = detail::some_rows(dlogits, b, f);
+    auto const* const share = in.further_share.data_handle();
+    cross_entropy(ex, detail::some_rows(logits, 0, b), make_vec(right.data_handle(), b), loss,
+                  detail::some_rows(dlogits, 0, b));
+    cross_entropy(ex, detail::some_rows(logits, b, f), make_vec(right.data_handle() + b, f), of_further, d_further);
+    transform(ex, detail::take_fraction<T>{share}, d_further, d_further);
+    transform(ex, detail::add_fraction<T>{share}, loss, of_further, loss);
   }
 };
 

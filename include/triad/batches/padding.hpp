@@ -46,8 +46,12 @@ constexpr index_t padded_graphs(index_t graphs) {
 constexpr graph_dims padded_room(graph_dims const& capacity) {
   constexpr index_t most = std::numeric_limits<index_t>::max();
   index_t const rows = bucket_of(capacity.rows + 1), longest = std::max<index_t>(capacity.max_nodes, 1);
-  return {padded_graphs(capacity.graphs), rows, bucket_of(capacity.nodes + 1),
-          rows > most / longest ? most : rows * longest, capacity.max_nodes};
+  return {padded_graphs(capacity.graphs),
+          rows,
+          bucket_of(capacity.nodes + 1),
+          rows > most / longest ? most : rows * longest,
+          capacity.max_nodes,
+          bucket_of(capacity.further)};
 }
 /// The same where the backend replays; elsewhere nothing is padded, and it is the capacity.
 template <backend Ex>
@@ -81,6 +85,7 @@ class graph_padding {
         steps_ = 0;
         if (!cut(dims_.nodes - batch.nodes, rows, dims_.graphs - batch.graphs, dims_.max_nodes)) continue;
         dims_.triangles = dims_.rows * dims_.max_nodes;
+        dims_.further = bucket_of(batch.further);
         nodes_.resize(static_cast<std::size_t>(dims_.graphs - batch.graphs));  // the others have no node
         return true;
       }

@@ -13,6 +13,9 @@ struct graph_dims {
   index_t nodes = 0;      // sum of n
   index_t triangles = 0;  // sum of n^3
   index_t max_nodes = 0;  // largest n
+  index_t further = 0;    // questions that are asked beyond one for each graph
+
+  constexpr index_t questions() const { return graphs + further; }
 };
 
 /// Edge (i, j) of graph g is row edge[g] + i n + j; node i is row node[g] + i; triangle (i, l, j) is triangle[g] + (i n
@@ -27,7 +30,7 @@ struct graph_batch {
   /// What core/batch_views.hpp asks for.
   template <class F>
   void each(F&& f) {
-    f.value(dims.graphs, dims.rows, dims.nodes, dims.triangles, dims.max_nodes);
+    f.value(dims.graphs, dims.rows, dims.nodes, dims.triangles, dims.max_nodes, dims.further);
     for (auto* view : {&size, &node, &edge, &triangle}) f(*view, dims.graphs);
   }
 };

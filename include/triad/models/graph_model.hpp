@@ -10,7 +10,7 @@
 //
 //   Embedding   input: labels (rows); output: (rows, d)            as layers/embedding.hpp
 //   Layers      input: edge_input, or (rows, d); output: (rows, d)  any layer over edges, or a repeat of one
-//   Readout     input: (b, d); output: (b, targets)                any layer over rows
+//   Readout     input: (q, d); output: (q, targets)                any layer over rows
 //
 // Where the layers can compute wanted rows alone (layers/repeat.hpp), the last one computes those that are asked about.
 #pragma once
@@ -53,7 +53,7 @@ struct all_states {
 }  // namespace detail
 
 /// Parameters are called embedding, layers and readout.  A trainer holds it like any model; what it answers is one of
-/// targets() classes a graph.
+/// targets() classes a question.
 template <class Embedding, class Layers, class Readout>
 requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
          detail::expect_layer<Readout>()) struct graph_model
@@ -61,7 +61,7 @@ requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
   using T = scalar_t<Embedding>;
   using value_type = T;
   using input = graph_queries;
-  using output = tensor<T, dyn, dyn>;         // (b, targets)
+  using output = tensor<T, dyn, dyn>;         // (q, targets)
   using states = typename Embedding::output;  // (rows, d)
   static constexpr bool prunes = detail::plans_wanted<Layers>;
 
@@ -106,7 +106,7 @@ requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
     typename Embedding::saved labels;
     typename Layers::saved layers;  // with x_0 where it prunes
     std::conditional_t<prunes, detail::nothing, detail::all_states<states>> all;
-    states asked;  // (b, d): what the readout sees
+    states asked;  // (q, d): what the readout sees
     typename Readout::saved readout;
   };
 
@@ -115,23 +115,23 @@ requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
     return {plan<S>(labels, place), plan<S>(layers, place), plan<S>(readout, place)};
   }
 
-  /// b = dims.graphs questions.
+  /// q = dims.questions() questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    index_t const b = dims.graphs;
+    index_t const q = dims.questions();
     auto const rows = [&](index_t n) { return place.make<states>(n, width()); };
     auto const of_labels = labels.plan_saved(place, dims, kept);
     if constexpr (prunes)
       return {of_labels,
-              layers.plan_wanted(place, dims, kept, b),
+              layers.plan_wanted(place, dims, kept, q),
               {},
-              rows(b),
-              readout.plan_saved(place, row_dims(b), kept)};
+              rows(q),
+              readout.plan_saved(place, row_dims(q), kept)};
     else
       return {of_labels,
               layers.plan_saved(place, dims, kept),
               {rows(dims.rows), rows(dims.rows)},
-              rows(b),
-              readout.plan_saved(place, row_dims(b), kept)};
+              rows(q),
+              readout.plan_saved(place, row_dims(q), kept)};
   }
 
   template <backend Ex>

@@ -56,7 +56,7 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   using layer_type = relation_layer<T, D, H, F>;
   using value_type = T;
   using input = relation_queries<T, D>;
-  using output = tensor<T, dyn, dyn>;  // (b, targets)
+  using output = tensor<T, dyn, dyn>;  // (q, targets)
   using states = tensor<T, dyn, D>;
   using readout_type = feed_forward<T, dyn, dyn, dyn>;
 
@@ -93,7 +93,7 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   struct saved {
     tensor<T, dyn, dyn> relations;                 // (rows, 2 d)
     typename repeat<T, layer_type>::saved layers;  // with x_0
-    tensor<T, dyn, dyn> asked;                     // (b, 2 d): what the readout sees
+    tensor<T, dyn, dyn> asked;                     // (q, 2 d): what the readout sees
     typename readout_type::saved readout;
   };
 
@@ -102,11 +102,11 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
     return {plan<S>(labels, place), plan<S>(maps(), place), plan<S>(layers, place), plan<S>(readout, place)};
   }
 
-  /// b = dims.graphs questions.
+  /// q = dims.questions() questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    index_t const b = dims.graphs, d = width();
-    return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * d), layers.plan_wanted(place, dims, kept, 2 * b),
-            place.make<tensor<T, dyn, dyn>>(b, 2 * d), readout.plan_saved(place, row_dims(b), kept)};
+    index_t const q = dims.questions(), d = width();
+    return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * d), layers.plan_wanted(place, dims, kept, 2 * q),
+            place.make<tensor<T, dyn, dyn>>(q, 2 * d), readout.plan_saved(place, row_dims(q), kept)};
   }
 
   template <backend Ex>
@@ -146,7 +146,7 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   }
 
  private:
-  /// (b, 2 d) as (2 b, d)
+  /// (q, 2 d) as (2 q, d)
   states as_pairs(tensor<T, dyn, dyn> both) const { return states(both.data_handle(), 2 * both.extent(0), width()); }
   static relation_input<T, D> stack_input(input const& in, saved const& s) {
     return {in.x0.extent(0) != 0 ? in.x0 : const_view<states>(s.layers.state(0)),
@@ -162,7 +162,7 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   using layer_type = relation_update_layer<T, D, H, F>;
   using value_type = T;
   using input = relation_queries<T, D>;
-  using output = tensor<T, dyn, dyn>;  // (b, targets)
+  using output = tensor<T, dyn, dyn>;  // (q, targets)
   using states = tensor<T, dyn, D>;
   using readout_type = feed_forward<T, D, D, dyn>;
 
@@ -205,7 +205,7 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   };
   struct saved {
     typename repeat<T, layer_type>::saved layers;  // with x_0 and g_0
-    states asked;                                  // (b, d): what the readout sees
+    states asked;                                  // (q, d): what the readout sees
     typename readout_type::saved readout;
   };
 
@@ -214,11 +214,11 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
     return {plan<S>(labels, place), plan<S>(layers, place), plan<S>(readout, place)};
   }
 
-  /// b = dims.graphs questions.
+  /// q = dims.questions() questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    index_t const b = dims.graphs;
-    return {layers.plan_wanted(place, dims, kept, b), place.make<states>(b, width()),
-            readout.plan_saved(place, row_dims(b), kept)};
+    index_t const q = dims.questions();
+    return {layers.plan_wanted(place, dims, kept, q), place.make<states>(q, width()),
+            readout.plan_saved(place, row_dims(q), kept)};
   }
 
   template <backend Ex>

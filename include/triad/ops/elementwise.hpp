@@ -30,4 +30,19 @@ void fill(Ex& ex, element_t<Y> value, Y y) {
   if constexpr (executes<Ex>) do_fill(ex, value, as_vec(y));
 }
 
+namespace detail {
+/// sum + fraction x, with a fraction that lies where the data lives.
+template <class T>
+struct add_fraction {
+  double const* fraction;
+  TRIAD_HOST_DEVICE T operator()(T sum, T x) const { return sum + static_cast<T>(*fraction) * x; }
+};
+/// fraction x
+template <class T>
+struct take_fraction {
+  double const* fraction;
+  TRIAD_HOST_DEVICE T operator()(T x) const { return static_cast<T>(*fraction) * x; }
+};
+}  // namespace detail
+
 }  // namespace triad

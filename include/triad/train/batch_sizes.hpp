@@ -44,6 +44,8 @@ std::string dims_text(Dims const& d) {
   if constexpr (requires { d.nodes; }) say(d.nodes, "nodes");
   if constexpr (requires { d.triangles; }) say(d.triangles, "triangles");
   if constexpr (requires { d.max_nodes; }) say(d.max_nodes, "nodes in the largest");
+  if constexpr (requires { d.further; })
+    if (d.further > 0) say(d.further, "further questions");
   if constexpr (requires { d.source_rows; }) say(d.source_rows, "tokens of sources");
   if constexpr (requires { d.target_rows; }) say(d.target_rows, "tokens of targets");
   return text.empty() ? "another size" : text;

@@ -21,6 +21,7 @@
 #include "triad/core/call.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
+#include "triad/ops/elementwise.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/train/attention_table.hpp"
 #include "triad/train/batch_sizes.hpp"
@@ -46,18 +47,6 @@ struct basic_trainer_options {
 using trainer_options = basic_trainer_options<graph_dims>;
 
 namespace detail {
-/// sum + fraction x, with a fraction that lies where the data lives.
-template <class T>
-struct add_fraction {
-  double const* fraction;
-  TRIAD_HOST_DEVICE T operator()(T sum, T x) const { return sum + static_cast<T>(*fraction) * x; }
-};
-/// fraction x
-template <class T>
-struct take_fraction {
-  double const* fraction;
-  TRIAD_HOST_DEVICE T operator()(T x) const { return static_cast<T>(*fraction) * x; }
-};
 /// d *= fraction, of a view, or of each view of a struct that has several.
 template <class T, backend Ex>
 struct weigh {

@@ -1,0 +1,67 @@
+// Rules of composition, read off training graphs of two edges, and the questions that they answer about longer ones.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   (i, j) is labelled a, (j, k) is labelled b, and k is t to i:      a b -> t
+//
+// Of every two edges of a graph that follow each other, (i, j) and (j, k), it is asked what k is to i: t where there is
+// a rule for their labels, and otherwise that it has no name.  A model that is told the right names alone never learns
+// that most pairs have none, and composes them all the same.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "graph.hpp"
+
+namespace graphs {
+
+class composition_rules {
+ public:
+  /// Takes the rule of a graph of two edges that lead from one node that is asked about to the other; of any other
+  /// graph there is none.
+  void learn(labelled_graph const& g) {
+    if (g.edges.size() != 2) return;
+    auto first = g.edges[0], second = g.edges[1];
+    if (first.to != second.from) std::swap(first, second);
+    if (first.to != second.from || node_pair{first.from, second.to} != g.query || g.target < 0) return;
+    auto const [at, is_new] = rules_.try_emplace({first.label, second.label}, g.target);
+    if (!is_new && at->second != g.target) at->second = several;
+  }
+
+  /// Pairs of labels that have one.
+  std::size_t size() const { return rules_.size(); }
+
+  /// What is asked about a graph beside its own question, in the order of the nodes.  no_name: the target of a pair
+  /// without a rule.  A pair of nodes that is related by an edge, or asked about anyway, is not asked about; nor is one
+  /// that rules give two names: graphs of two edges did, or two ways through the graph do.
+  std::vector<further_target> questions(labelled_graph const& g, int no_name) const {
+    std::multimap<int, edge> from;
+    std::map<std::pair<int, int>, int> told;  // and asked
+    for (auto const& e : g.edges) from.insert({e.from, e}), told[{e.from, e.to}] = several;
+    told[{g.query.from, g.query.to}] = several;
+    std::map<std::pair<int, int>, int> found;
+    for (auto const& first : g.edges)
+      for (auto [at, end] = from.equal_range(first.to); at != end; ++at) {
+        auto const& second = at->second;
+        std::pair const ends(first.from, second.to);
+        if (ends.first == ends.second || told.contains(ends)) continue;
+        auto const rule = rules_.find({first.label, second.label});
+        int const target = rule == rules_.end() ? no_name : rule->second;
+        auto const [known, is_new] = found.try_emplace(ends, target);
+        if (is_new || target == no_name || known->second == target) continue;
+        known->second = known->second == no_name ? target : several;  // one way that has a name is enough
+      }
+    std::vector<further_target> all;
+    for (auto const& [ends, target] : found)
+      if (target != several) all.push_back({{ends.first, ends.second}, target});
+    return all;
+  }
+
+ private:
+  static constexpr int several = -1;
+
+  std::map<std::pair<int, int>, int> rules_;  // target by the labels of both edges
+};
+
+}  // namespace graphs

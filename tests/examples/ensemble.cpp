@@ -1,0 +1,44 @@
+// The mean of log-probabilities, in which every run has the same say.
+// SPDX-License-Identifier: Apache-2.0
+#include "../../examples/apps/ensemble.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+namespace examples_ensemble_tests {
+
+using triad::apps::log_probability_sums;
+
+std::vector<float> logs(std::vector<double> const& probabilities, double shift) {
+  std::vector<float> all;
+  for (double const p : probabilities) all.push_back(static_cast<float>(std::log(p) + shift));
+  return all;
+}
+
+TEST_CASE("the class of the largest product of probabilities answers, whatever is added to a row of logits") {
+  log_probability_sums sums(3);
+  // Products 0.06, 0.08 and 0.05; row 1: 0.35, 0.09, 0.
+  sums.add(0, logs({0.6, 0.2, 0.2}, 0));
+  CHECK(sums.best(0) == 0);
+  sums.add(0, logs({0.1, 0.4, 0.5}, 300));
+  CHECK(sums.best(0) == 2);
+  sums.add(0, logs({0.25, 0.5, 0.25}, -300));
+  CHECK(sums.best(0) == 1);
+}
+
+TEST_CASE("rows come in parts, and the first of equal classes answers") {
+  log_probability_sums sums(2);
+  sums.add(0, {1, 1, 0, 2});
+  sums.add(2, {5, 4});
+  sums.add(0, {1, 1, 3, 0});
+  sums.add(2, {0, 9});
+  CHECK(sums.best(0) == 0);
+  CHECK(sums.best(1) == 0);
+  CHECK(sums.best(2) == 1);
+  CHECK_THROWS_AS(sums.add(0, {1, 2, 3}), std::logic_error);
+}
+
+}  // namespace examples_ensemble_tests
