@@ -72,6 +72,14 @@ endif()
 run(1 evaluate ${FOLDER}/two/seed-1 --layers 5 --test-size 2)
 expect("each of its 2 layers has parameters of its own")
 
+# Depths that are drawn.
+run(3 train --preset smoke --layers 4 --layers-from 1 --out ${FOLDER}/depths)
+expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/depths)
+run(1 train --preset smoke --layers-from 3)
+expect("--layers-from 3 is more than --layers 2")
+run(1 train --preset smoke --layers-from 1 --untied)
+expect("--layers-from is for tied models")
+
 # More questions about every graph; what has no name is no answer.
 run(3 train --preset smoke --dense-loss 0.5 --out ${FOLDER}/dense)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/dense)

@@ -22,6 +22,7 @@ struct options : triad::apps::stack_options {
   int epochs = 50;
   int batch = 400;
   std::string compare;    // another model, trained as long
+  int layers_from = 0;    // of a tied model: its depth in an update is drawn, from this to `layers`; 0: always that
   double dense_loss = 0;  // weight of questions about every two edges that follow each other; 0: they are not asked
 
   // evaluate
@@ -64,6 +65,9 @@ class network : public triad::apps::learner {
   virtual void clear() = 0;
   /// False where the batch has no room for it.
   virtual bool add(labelled_graph const& graph) = 0;
+
+  /// From here on a tied layer is applied so often, at most as often as the options say.
+  virtual void set_depth(int layers) = 0;
 
   /// The most likely target of each graph of the batch.
   virtual std::vector<triad::index_t> const& infer() = 0;

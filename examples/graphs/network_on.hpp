@@ -57,6 +57,8 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
     return std::pair(in, loader_.uploaded_answers());
   }
 
+  void set_depth(int layers) override { trainer_.set_depth(layers); }
+
   std::vector<triad::index_t> const& infer() override {
     auto const b = loader_.dims().graphs;
     triad::vec<triad::index_t> const best(static_cast<triad::index_t*>(best_memory_.data()), b);

@@ -11,6 +11,7 @@
 #include "../apps/epoch_batches.hpp"
 #include "../apps/run_folder.hpp"
 #include "rules.hpp"
+#include "triad/core/random.hpp"
 
 namespace graphs {
 
@@ -30,6 +31,11 @@ void options::each(triad::apps::option_list& f) {
   f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
       .seldom()
       .shapes_as("form", "released", "paper");
+  f("layers-from", &layers_from,
+    "How often a tied layer is applied is drawn for every update, from this to --layers; 0: always --layers")
+      .seldom()
+      .between(0, triad::apps::most_layers)
+      .newer();
   f("dense-loss", &dense_loss,
     "Weight of asking, of every two edges of a training graph that follow each other, what they are together, or "
     "whether that has a name; 0: nothing")
@@ -67,6 +73,10 @@ class graph_training : public triad::apps::training {
  public:
   graph_training(options const& o, data_set const& data)
       : options_(o), data_(data), dev_(data.dev), examples_(held_out(), o.batch, o.shuffle, o.seed) {
+    if (o.layers_from > 0 && (!o.tied || o.layers_from > o.layers))
+      throw triad::data_error(
+          o.tied ? fmt::format("--layers-from {} is more than --layers {}", o.layers_from, o.layers)
+                 : "--layers-from is for tied models, whose one layer is applied again and again: leave --untied out");
     int const usual = std::max(most_nodes(train_), data.made_nodes);
     most_ = std::max({usual, most_nodes(dev_), most_nodes(data.tests)});
     int const further = o.dense_loss > 0 ? read_rules() : 0;
@@ -88,6 +98,7 @@ class graph_training : public triad::apps::training {
             .data = data_setting()};
   }
   void fill(std::int64_t update, triad::apps::batch_use const& use) override {
+    net_->set_depth(depth_of(update));
     batch_.clear();
     std::size_t made = 0;
     if (data_.made)
@@ -112,8 +123,12 @@ class graph_training : public triad::apps::training {
   double rate(std::int64_t update) override {
     return triad::apps::linear_rate(options_, epoch_updates() * options_.epochs, update);
   }
-  double validate() override { return accuracy(*net_, dev_); }
+  double validate() override {
+    net_->set_depth(options_.layers);
+    return accuracy(*net_, dev_);
+  }
   std::vector<triad::apps::part_scores> score() override {
+    net_->set_depth(options_.layers);
     std::vector<triad::apps::part_scores> scores;
     for (auto const& part : data_.tests)
       scores.push_back(
@@ -136,6 +151,13 @@ class graph_training : public triad::apps::training {
     auto const held = static_cast<std::size_t>(options_.validation * static_cast<double>(order.size()));
     for (std::size_t i = 0; i < order.size(); ++i) (i < held ? dev_ : train_).push_back(data_.train[order[i]]);
     return train_.size();
+  }
+  /// Of an update: a function of the seed and its number, as a resumed run needs it.
+  int depth_of(std::int64_t update) const {
+    if (options_.layers_from == 0) return options_.layers;
+    triad::random_stream random(options_.seed ^ 0xdeb7u, static_cast<std::uint64_t>(update));
+    return options_.layers_from +
+           static_cast<int>(random.below(static_cast<std::uint32_t>(options_.layers - options_.layers_from + 1)));
   }
   /// From the training graphs of this run alone.  Gives those that are kept their further questions; how many a graph
   /// has at most.

@@ -138,6 +138,43 @@ struct run {
   }
 };
 
+TEST_CASE("a tied model at another depth has the bits of the model that was made so deep, and goes back") {
+  auto const of_depth = [](index_t layers) {
+    auto z = sizes(0.2);
+    z.layers = layers;
+    return z;
+  };
+  for (auto const kept : {keep::everything, keep::inputs}) {
+    run<cpu::backend> r(1, of_depth(4), kept);
+    r.load(0);
+    std::vector<float> of_four;
+    for (index_t const layers : {4, 1, 3, 2, 4}) {
+      run<cpu::backend> made(1, of_depth(layers), kept);
+      made.load(0);
+      r.train.set_depth(layers);
+      r.gradient();
+      made.gradient();
+      CHECK(r.train.loss() == made.train.loss());
+      auto const found = r.flat(r.train.parameters().flat_gradients());
+      CHECK(found == made.flat(made.train.parameters().flat_gradients()));
+      auto const in = r.loader.upload();
+      CHECK(r.train.loss_of(in, r.loader.uploaded_answers()) ==
+            made.train.loss_of(made.loader.upload(), made.loader.uploaded_answers()));
+      if (layers == 4 && of_four.empty()) of_four = found;
+      CHECK((found == of_four) == (layers == 4));
+    }
+    CHECK(r.train.bytes().total() == run<cpu::backend>(1, of_depth(4), kept).train.bytes().total());
+    CHECK(r.train.model().layers.count() == 4);
+    for (index_t const layers : {0, 5})
+      CHECK_THROWS_WITH(r.train.set_depth(layers), test::contains("memory is planned for 1 to 4"));
+    auto untied = sizes(0);
+    untied.tied = false;
+    run<cpu::backend> own(1, untied, kept);
+    CHECK_THROWS_WITH(own.train.set_depth(2), test::contains("only a tied model has another depth"));
+    CHECK_NOTHROW(own.train.set_depth(3));
+  }
+}
+
 TEST_CASE("eight samples are learned by heart") {
   run<cpu::backend> r(1, sizes(0));
   r.load(0, {3, 4, 5, 6, 7, 8, 9, 10});

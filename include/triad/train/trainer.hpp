@@ -47,6 +47,15 @@ struct basic_trainer_options {
 using trainer_options = basic_trainer_options<graph_dims>;
 
 namespace detail {
+/// Models whose layers are a repeat of a number that is known when they are made.
+template <class Model>
+concept has_depth = requires(Model& m) {
+  m.layers.tied;
+  m.layers.count();
+  requires std::remove_cvref_t<decltype(m.layers.depth)>::rank_dynamic()
+  == 1;
+};
+
 /// d *= fraction, of a view, or of each view of a struct that has several.
 template <class T, backend Ex>
 struct weigh {
@@ -102,6 +111,7 @@ class trainer {
       : ex_(ex),
         processes_(processes),
         model_(m),
+        applied_(m),
         options_(o),
         shares_(shares_with(o, processes.rank(), processes.size())),
         parameters_(m, o.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
@@ -252,7 +262,7 @@ class trainer {
   /// infer() and loss_of() in one pass.
   judgement judge(typename Model::input const& in, answers const& right) {
     auto const said = pass(in, false, [&](call const& c, placed const& place) {
-      model_.loss(ex_, *c.scratch, in, place.scores, right, part_loss_, place.d_scores);
+      applied_.loss(ex_, *c.scratch, in, place.scores, right, part_loss_, place.d_scores);
     });
     return {said, read(part_loss_)};
   }
@@ -269,7 +279,19 @@ class trainer {
     (void)infer(in);
     arena none;
     auto const c = use(none, false);
-    return detail::attention_at<T>(ex_, model_, c, in, prepare(detail::dims_of_batch(in)).saved, at);
+    return detail::attention_at<T>(ex_, applied_, c, in, prepare(detail::dims_of_batch(in)).saved, at);
+  }
+
+  /// From the next pass on the one layer of a tied model is applied so often: at most as often as the model was made
+  /// with, for which memory is planned.  Its parameters are those of every depth.
+  void set_depth(index_t layers) requires detail::has_depth<Model> {
+    TRIAD_EXPECTS(model_.layers.tied || layers == model_.layers.count(),
+                  "trainer: only a tied model has another depth; each layer of this one has parameters of its own");
+    TRIAD_EXPECTS(layers >= 1 && layers <= model_.layers.count(),
+                  "trainer: a depth of " + std::to_string(layers) + " is asked for, and memory is planned for 1 to " +
+                      std::to_string(model_.layers.count()) + "; make the model as deep as it will be");
+    expect_no_parts();
+    applied_.layers.depth = decltype(applied_.layers.depth)(layers);
   }
 
   T loss() const { return read(loss_); }
@@ -330,6 +352,7 @@ class trainer {
   std::uint64_t key_of(typename Model::input const& in, answers const& right, use_of_batch what) const {
     replay_key key;
     key.add(static_cast<std::uint64_t>(what));
+    if constexpr (detail::has_depth<Model>) key.add(applied_.layers.count());
     add_to_key(key, in);
     add_to_key(key, right);
     key.add(scratch_.data());
@@ -397,7 +420,7 @@ class trainer {
       auto const place = prepare(detail::dims_of_batch(in));
       auto scratch = scratch_.place();
       auto const c = use(scratch, train);
-      model_.forward(ex_, c, parameters_.values(), in, place.saved, place.scores);
+      applied_.forward(ex_, c, parameters_.values(), in, place.saved, place.scores);
       then(c, place);
       return place.scores;
     });
@@ -406,9 +429,9 @@ class trainer {
   template <class Weigh>
   void add_gradient(typename Model::input const& in, answers const& right, vec<T> loss, Weigh&& weigh) {
     (void)pass(in, true, [&](call const& c, placed const& place) {
-      model_.loss(ex_, *c.scratch, in, place.scores, right, loss, place.d_scores);
+      applied_.loss(ex_, *c.scratch, in, place.scores, right, loss, place.d_scores);
       weigh(place.d_scores);
-      model_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
+      applied_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
     });
   }
   template <class Work>
@@ -427,9 +450,9 @@ class trainer {
 
   placed prepare(dims const& d) {
     auto place = saved_.place();
-    auto const s = model_.plan_saved(place, d, options_.memory);
-    auto const scores = model_.plan_output(place, d);
-    return {s, scores, model_.plan_output(place, d)};
+    auto const s = applied_.plan_saved(place, d, options_.memory);
+    auto const scores = applied_.plan_output(place, d);
+    return {s, scores, applied_.plan_output(place, d)};
   }
   call use(arena& scratch, bool train) const { return {&scratch, train, options_.key, clock_.step(), 0}; }
 
@@ -466,6 +489,7 @@ class trainer {
   Ex& ex_;
   Processes& processes_;
   Model model_;
+  Model applied_;  // the same at the depth of set_depth()
   options options_;
   share_range shares_;
   parameter_set<Model, Ex> parameters_;
