@@ -26,6 +26,8 @@ namespace triad::apps {
 inline constexpr int most_width = 1 << 20;
 /// No command line asks for more layers, nor does a checkpoint describe any.
 inline constexpr int most_layers = 250;
+/// Nor do relative positions tell words apart that are farther from each other.
+inline constexpr int most_offset = 1024;
 
 /// One option: its name, where its value is, what is said of it, and what it decides.  Unless more is said it is one of
 /// train, is kept in config.toml, and decides what a run computes, so that a resumed run must have the same.

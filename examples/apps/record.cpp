@@ -56,6 +56,8 @@ struct from_file {
 void reset(option const& one) {
   std::visit([](auto* v) { *v = {}; }, one.value);
   if (auto const* const text = std::get_if<std::string*>(&one.value)) **text = one.none;
+  if (auto const* const number = std::get_if<int*>(&one.value); number != nullptr && !one.none.empty())
+    **number = std::stoi(one.none);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "../apps/svg_arcs.hpp"
 #include "../apps/verbs.hpp"
 #include "grammar.hpp"
+#include "hold_out.hpp"
 #include "score.hpp"
 
 namespace cogs {
@@ -68,6 +69,16 @@ inline data_set generate_data(options const& o, int training) {
 
 using tallies = std::map<std::string, tally>;  // by kind of sentence
 
+/// The part of the sentences whose graph is right, by kind, and the mean of the kinds.
+inline std::vector<triad::apps::figure> figures_of(tallies const& kinds) {
+  std::vector<triad::apps::figure> figures{{"mean", 0}};
+  for (auto const& [kind, t] : kinds) {
+    figures.push_back({kind, t.part(t.graphs)});
+    figures[0].value += t.part(t.graphs) / static_cast<double>(kinds.size());
+  }
+  return figures;
+}
+
 class parser_training final : public triad::apps::sentence_training<parser, triad::labelled_token> {
  public:
   parser_training(options const& o, data_set const& data, tallies& found)
@@ -75,7 +86,8 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
     // The released program numbers the words of all files.
     for (auto const* part : {&data_.train, &data_.test, &data_.dev, &data_.gen})
       for (auto const& s : *part) words_.add(s);
-    for (auto const& s : data_.train) add(numbered(s, words_));
+    if (!o.hold_out.empty()) held_out_ = hold_out(data_.train, kinds_in(o.hold_out));
+    for (auto const& s : o.hold_out.empty() ? data_.train : held_out_.train) add(numbered(s, words_));
     epochs_.emplace(examples_.size(), o.batch, true, o.seed);
     net_ = triad::apps::make<parser>(
         o, {words_.tokens.end(), words_.labels(), o.batch, longest_, data_.longest(), true},
@@ -92,9 +104,21 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
       d.add({t.token, t.parent, t.role, t.category, t.noun_type, t.verb});
     });
   }
-  double validate() override { return accuracy(*net_, data_.dev, words_); }
+  /// On dev, or the mean over the constructions that are held out.
+  double validate() override {
+    dev_ = accuracy(*net_, data_.dev, words_);
+    if (options_.hold_out.empty()) return dev_;
+    held_out_scores_ = cogs::score(*net_, held_out_.rows, words_);
+    return figures_of(held_out_scores_)[0].value;
+  }
+  bool learned(double) override { return dev_ >= 0.5; }
+  held_out const& what_is_held_out() const { return held_out_; }
   std::vector<triad::apps::part_scores> score() override {
     std::vector<triad::apps::part_scores> scores;
+    if (!options_.hold_out.empty()) {  // what settings are chosen by says nothing of the generalisation set
+      for (auto const& [kind, t] : held_out_scores_) found_[kind] += t;
+      return {{"dev", {{"accuracy", dev_}}}, {"held out", figures_of(held_out_scores_)}};
+    }
     if (!data_.test.empty()) scores.push_back({"test", {{"accuracy", accuracy(*net_, data_.test, words_)}}});
     if (data_.gen.empty()) return scores;
     auto const by_kind = cogs::score(*net_, data_.gen, words_);
@@ -107,15 +131,30 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
  private:
   data_set const& data_;
   tallies& found_;  // of all runs
+  held_out held_out_;
+  tallies held_out_scores_;  // of the last validation, as is dev_
+  double dev_ = 0;
   std::optional<triad::apps::epoch_batches> epochs_;
 };
+
+/// Says what is held out.
+inline void describe(held_out const& h) {
+  tallies kinds;
+  for (auto const& s : h.rows) ++kinds[s.distribution].sentences;
+  std::string text;
+  for (auto const& [kind, t] : kinds) text += fmt::format("{}{} of {}", text.empty() ? "" : ", ", t.sentences, kind);
+  fmt::print("{} training sentences; held out: {}; {} left out\n", h.train.size(), text, h.left_out);
+  std::fflush(stdout);
+}
 
 inline int train(options& o) {
   if (o.preset == "paper" && o.data.empty())
     throw triad::data_error(
         "--preset paper is about published data: give its folder with --data; docs/data.md says where it comes from");
   triad::apps::run_folder const folder(o.out);
-  tallies gen;
+  tallies found;
+  bool const holds_out = !o.hold_out.empty();
+  auto const first = o.seed;
   using triad::apps::scored_run;
   // What was not measured has no number.
   auto const figure = [](scored_run const& r, std::string const& part, std::size_t f) -> std::optional<double> {
@@ -129,29 +168,41 @@ inline int train(options& o) {
       o, o.out,
       [&](std::string const&) {
         if (o.data.empty()) data = generate_data(o, o.sentences);  // of the seed
-        return std::make_unique<parser_training>(o, data, gen);
+        auto work = std::make_unique<parser_training>(o, data, found);
+        if (holds_out && o.seed == first) describe(work->what_is_held_out());
+        return work;
       },
       [&](scored_run const& r) {
-        fmt::print("seed {}: dev {}  test {}  generalisation {}  as trees {}  ({:.0f} s){}\n", r.seed,
-                   percent(r.validation), shown(figure(r, "test", 0)), shown(figure(r, "generalisation", 0)),
-                   shown(figure(r, "generalisation", 1)), r.seconds, failure_of(r, "  failed: dev is below 50"));
+        if (holds_out)
+          fmt::print("seed {}: held out {}  dev {}  ({:.0f} s){}\n", r.seed, percent(r.validation),
+                     shown(figure(r, "dev", 0)), r.seconds, failure_of(r, "  failed: dev is below 50"));
+        else
+          fmt::print("seed {}: dev {}  test {}  generalisation {}  as trees {}  ({:.0f} s){}\n", r.seed,
+                     percent(r.validation), shown(figure(r, "test", 0)), shown(figure(r, "generalisation", 0)),
+                     shown(figure(r, "generalisation", 1)), r.seconds, failure_of(r, "  failed: dev is below 50"));
       });
   if (!runs) return triad::apps::interrupted_status();
-  if (!gen.empty()) fmt::print("\n{}", table_of(gen));
+  if (!found.empty()) fmt::print("\n{}", table_of(found));
   if (runs->size() > 1) {
-    auto const mean = [&](std::size_t f) {
-      auto const m =
-          triad::apps::mean_over(*runs, [&](scored_run const& r) { return *figure(r, "generalisation", f); });
+    auto const mean = [&](std::string const& part, std::size_t f) {
+      auto const m = triad::apps::mean_over(*runs, [&](scored_run const& r) { return *figure(r, part, f); });
       return percent(m.mean) + " +- " + percent(m.standard_error);
     };
     fmt::print("{}{}\n", triad::apps::whose_mean(*runs, o.seed),
-               gen.empty() ? "" : ": generalisation " + mean(0) + ", as trees " + mean(1));
+               found.empty() ? ""
+               : holds_out
+                   ? ": held out " + mean("held out", 0)
+                   : ": generalisation " + mean("generalisation", 0) + ", as trees " + mean("generalisation", 1));
   }
   if (!o.out.empty()) {
-    triad::apps::write_plots(o, *runs, {"sum of five cross entropies"});
-    if (!gen.empty()) {
-      triad::apps::write_svg(o.out + "/plots/generalisation.svg", chart_of(gen));
-      triad::apps::write_atomically(o.out + "/generalisation.txt", table_of(gen));
+    triad::apps::plot_texts texts{"sum of five cross entropies"};
+    if (holds_out) texts.validation = "accuracy on held-out constructions";
+    triad::apps::write_plots(o, *runs, texts);
+    auto const name = std::string(holds_out ? "held_out" : "generalisation");
+    if (!found.empty()) {
+      triad::apps::write_svg(o.out + "/plots/" + name + ".svg",
+                             chart_of(found, holds_out ? "held-out constructions" : "generalisation"));
+      triad::apps::write_atomically(o.out + "/" + name + ".txt", table_of(found));
     }
     fmt::print("metrics, checkpoint and plots are in {}\n", o.out);
   }

@@ -1,5 +1,6 @@
 // The list of options.
 // SPDX-License-Identifier: Apache-2.0
+#include "hold_out.hpp"
 #include "parser.hpp"
 
 namespace cogs {
@@ -17,11 +18,22 @@ void options::each(triad::apps::option_list& f) {
   f("test-size", &test_size, "Generated sentences of each kind").seldom().also({"evaluate"}).positive().free();
   stack_options::each(f);
   f("sentences", &sentences, "Generated sentences to train on").positive();
+  f("hold-out", &hold_out,
+    "Constructions that are kept from training and scored instead of test and generalisation, to choose settings by: " +
+        all_constructions())
+      .check(some_constructions)
+      .newer();
   f("model", &model, "edge-transformer, or the released baselines: transformer, universal-transformer")
       .one_of({"edge-transformer", "transformer", "universal-transformer"})
       .shapes();
   f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
       .shapes();
+  f("max-offset", &max_offset, "Of edge-transformer: words so far apart, and farther, have one relative position")
+      .seldom()
+      .between(1, triad::apps::most_offset)
+      .newer("16")
+      .shapes()
+      .within(1, [] { return triad::apps::most_offset; });
   f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
       .seldom()
       .shapes_as("form", "released", "paper");

@@ -23,9 +23,11 @@ struct options : triad::apps::stack_options {
   std::string labels = "2020";  // of the generalisation set: as published, or as corrected in 2022
   int sentences = 4000;         // generated: for training
   int test_size = 200;          // generated: of each kind
+  std::string hold_out;         // kinds of constructions that training does not see, with commas between
 
   // model: edge-transformer, transformer, universal-transformer
   triad::triangle_form attention = triad::triangle_form::full;
+  int max_offset = 16;       // relative positions are clipped at so many tokens
   bool paper_form = false;   // the paper's layer instead of the released program's
   bool positional = false;   // sums of both ends' states, instead of relative positions
   bool from_parent = false;  // parents read from edges (parent, child), as in the paper

@@ -16,9 +16,6 @@
 
 namespace cogs {
 
-/// Relative positions are clipped at this many tokens.
-inline constexpr triad::index_t reach = 16;
-
 /// The released program's, whatever else is dropped.
 inline constexpr double positional_dropout = 0.1;
 
@@ -57,7 +54,7 @@ class parser_on final : public triad::apps::learner_on<parser_on<Model, Ex>, par
  public:
   parser_on(Ex ex, Model const& m, options const& o, parser_room const& z)
       : base(std::move(ex), m, settings(o, z)),
-        loader_(z.capacity(), reach, m.width(), triad::memory_of(ex_)),
+        loader_(z.capacity(), o.max_offset, m.width(), triad::memory_of(ex_)),
         best_memory_(static_cast<std::size_t>(z.capacity().nodes) * sizeof(index_t), triad::memory_of(ex_)) {}
 
   static triad::trainer_options settings(options const& o, parser_room const& z) {
@@ -146,10 +143,14 @@ std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
   auto const with = [&](auto const& m) -> std::unique_ptr<parser> {
     return std::make_unique<parser_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
   };
-  if (o.model == "edge-transformer") {
+  bool const edges = o.model == "edge-transformer";
+  if (o.max_offset != options().max_offset && (!edges || o.positional))
+    throw triad::data_error("--max-offset is about relative positions, which " +
+                            (edges ? std::string("--positional") : "--model " + o.model) + " does not have");
+  if (edges) {
     triad::edge_transformer_parser_options const sizes{
         .tokens = z.tokens,
-        .relations = 2 * reach + 1,
+        .relations = 2 * triad::index_t{o.max_offset} + 1,
         .labels = z.labels,
         .layers = o.layers,
         .tied = o.tied,

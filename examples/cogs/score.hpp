@@ -107,8 +107,10 @@ inline double accuracy(parser& net, sentences const& all, vocabulary const& word
 
 /// The other kinds are lexical: known words where they have not been.
 inline bool is_structural(std::string const& kind) {
-  static std::set<std::string> const kinds{"cp_recursion",     "pp_recursion",   "obj_pp_to_subj_pp",
-                                           "subject_modifier", "deeper_clauses", "deeper_modifiers"};
+  static std::set<std::string> const kinds{"cp_recursion",      "pp_recursion",   "obj_pp_to_subj_pp",
+                                           "subject_modifier",  "deeper_clauses", "deeper_modifiers",
+                                           "name-before-theme", "inner-modifier", "deepest-clauses",
+                                           "deepest-modifiers", "longest"};
   return kinds.contains(kind);
 }
 
@@ -135,10 +137,10 @@ inline std::string table_of(std::map<std::string, tally> const& kinds) {
   return table.text();
 }
 
-/// The same as a chart: the published measure, and the logical form made of the tree.
-inline triad::apps::bar_chart chart_of(std::map<std::string, tally> const& kinds) {
+/// The same as a chart: the published measure, and the logical form made of the tree.  what: of what the kinds are.
+inline triad::apps::bar_chart chart_of(std::map<std::string, tally> const& kinds, std::string const& what) {
   triad::apps::bar_chart chart{
-      "COGS: generalisation by kind of sentence, %", {"whole graph, as published", "logical form of the tree"}, {}};
+      "COGS: " + what + " by kind of sentence, %", {"whole graph, as published", "logical form of the tree"}, {}};
   for (bool structural : {true, false}) {
     triad::apps::bar_group group{structural ? "structural" : "lexical", {}};
     for (auto const& [kind, t] : kinds)

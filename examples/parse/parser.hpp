@@ -31,6 +31,7 @@ struct options : triad::apps::stack_options {
 
   // model: edge-transformer, transformer, universal-transformer
   triad::triangle_form attention = triad::triangle_form::full;
+  int max_offset = 16;  // relative positions are clipped at so many words
 
   int updates = 2000, evaluate_every = 200;
   int tokens = 500;    // words of a batch

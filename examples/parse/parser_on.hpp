@@ -16,9 +16,6 @@
 
 namespace dependency {
 
-/// Relative positions are clipped at this many words.
-inline constexpr triad::index_t reach = 16;
-
 /// Words from a normal distribution, all else by its name.
 inline triad::initializer first_values_of(std::string const& path) {
   return path == "encoder.tokens" ? triad::initializer::normal(1) : triad::initializer::by_name();
@@ -34,7 +31,7 @@ class parser_on final : public triad::apps::learner_on<parser_on<Model, Ex>, par
  public:
   parser_on(Ex ex, Model const& m, options const& o, parser_room const& z)
       : base(std::move(ex), m, settings(o, z)),
-        loader_(z.capacity(), reach, m.width(), triad::memory_of(ex_)),
+        loader_(z.capacity(), o.max_offset, m.width(), triad::memory_of(ex_)),
         pairs_(triad::planned_bytes([&](triad::arena& a) { plan_pairs(a, z); }), triad::memory_of(ex_)),
         logits_(
             triad::planned_bytes([&](triad::arena& a) { (void)a.make<logits_type>(z.capacity().nodes, z.relations); }),
@@ -163,7 +160,7 @@ std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
   };
   if (o.model == "edge-transformer") {
     triad::edge_trunk_options const trunk{.tokens = z.tokens,
-                                          .relations = 2 * reach + 1,
+                                          .relations = 2 * index_t{o.max_offset} + 1,
                                           .layers = o.layers,
                                           .tied = o.tied,
                                           .layer = {.width = o.width,

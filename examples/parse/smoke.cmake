@@ -67,6 +67,14 @@ expect("tree/tree.svg")
 run(1 evaluate ${FOLDER}/run --data ${FOLDER}/nowhere)
 expect("is expected")
 
+# Where relative positions are clipped is part of the model.
+run("0|3" train --preset smoke --data ${FOLDER}/data --max-offset 1 --out ${FOLDER}/near)
+expect_scores_of_run("(dev|one|two)  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+" ${FOLDER}/near)
+run(1 train --preset smoke --data ${FOLDER}/data --resume --out ${FOLDER}/near)
+expect("max_offset: checkpoint has 1, this program wants none")
+run(1 train --preset smoke --data ${FOLDER}/data --model transformer --max-offset 1)
+expect("--max-offset is about relative positions, which --model transformer does not have")
+
 expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 0.2)
 
 # What is wrong is told with file and line, and what to do.

@@ -35,6 +35,12 @@ void options::each(triad::apps::option_list& f) {
   f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
       .newer()
       .shapes();
+  f("max-offset", &max_offset, "Of edge-transformer: words so far apart, and farther, have one relative position")
+      .seldom()
+      .between(1, triad::apps::most_offset)
+      .newer("16")
+      .shapes()
+      .within(1, [] { return triad::apps::most_offset; });
   f("tokens", &tokens, "Words of a batch, at most").positive();
   f("updates", &updates, "").positive();
   f("evaluate-every", &evaluate_every, "Updates between two checkpoints").seldom().positive();
@@ -56,6 +62,8 @@ void check(options const& o) {
     throw triad::data_error(fmt::format("--width {} is no multiple of --heads {}", o.width, o.heads));
   if (o.model != "edge-transformer" && o.attention != triad::triangle_form::full)
     throw triad::data_error("--attention is about the states of edges, which --model " + o.model + " does not have");
+  if (o.model != "edge-transformer" && o.max_offset != options().max_offset)
+    throw triad::data_error("--max-offset is about relative positions, which --model " + o.model + " does not have");
   if (o.model != "edge-transformer" && o.tied != (o.model == "universal-transformer"))
     throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
 }

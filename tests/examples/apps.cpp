@@ -22,6 +22,7 @@ using triad::test::contains;
 
 struct small_options : stack_options {
   bool one_way = false, late = false;
+  int near = 16;
   std::string kind = "none";
 
   small_options() { model = "plain", layers = 2; }
@@ -30,6 +31,7 @@ struct small_options : stack_options {
     stack_options::each(f);
     f("one-way", &one_way, "").shapes_as("direction", "both", "one");
     f("late", &late, "").newer().shapes();
+    f("near", &near, "").newer("16").shapes();
     f("kind", &kind, "").newer("none").shapes();
     f("sentence", &kind, "").only({"predict"});
   }
@@ -40,7 +42,7 @@ TEST_CASE("one list says what is kept in config.toml, what a resumed run must ha
   auto const toml = to_toml(o), settings = training_settings(o);
   CHECK_THAT(toml, contains("model = \"plain\"\n") && contains("threads = 0\n") && contains("late = false\n"));
   CHECK_THAT(toml, !contains("preset") && !contains("kind") && !contains("sentence") && !contains("\nout"));
-  CHECK_THAT(settings, contains("layers = 2\n") && !contains("threads") && !contains("late"));
+  CHECK_THAT(settings, contains("layers = 2\n") && !contains("threads") && !contains("late") && !contains("near"));
   CHECK(configuration_of(o) == nlohmann::json{{"model", "plain"},
                                               {"direction", "both"},
                                               {"layers", 2},
@@ -48,10 +50,11 @@ TEST_CASE("one list says what is kept in config.toml, what a resumed run must ha
                                               {"heads", 4},
                                               {"hidden_factor", 4},
                                               {"tied", false}});
-  o.late = o.one_way = true, o.kind = "new";
+  o.late = o.one_way = true, o.kind = "new", o.near = 0;
   CHECK_THAT(training_settings(o), contains("late = true\n") && contains("kind = \"new\"\n"));
   CHECK(configuration_of(o)["direction"] == "one");
   CHECK(configuration_of(o)["kind"] == "new");
+  CHECK(configuration_of(o)["near"] == 0);
 }
 
 TEST_CASE(
