@@ -100,7 +100,7 @@ struct whole {
   v = _mm512_mask_broadcast_f32x4(v, 0x0f00, _mm_loadu_ps(rows[8] + c));
   return (floats)_mm512_mask_broadcast_f32x4(v, 0xf000, _mm_loadu_ps(rows[12] + c));
 #else
-  floats v;
+  floats v{};  // all of it is overwritten, which g++ 12 does not always see
   for (int q = 0; q < lanes / 4; ++q) std::memcpy(reinterpret_cast<char*>(&v) + 16 * q, rows[4 * q] + c, 16);
   return v;
 #endif
