@@ -299,6 +299,8 @@ class backwards final : public translator {
   std::vector<triad::update_record> const& records() override { return records_; }
   int patience() const override { return 1; }
   void initialize(std::uint64_t) override {}
+  void keep_averages(double) override {}
+  void exchange_averages() override {}
   void begin_anew(std::uint64_t) override {}
   void save(std::string const&, triad::apps::run_record const&) override {}
   std::string load(triad::checkpoint const&, triad::apps::run_record const&) override { return {}; }
