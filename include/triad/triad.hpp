@@ -37,6 +37,7 @@
 #include "triad/models/tree_machine.hpp"
 #include "triad/models/tree_trace.hpp"
 #include "triad/reference/reference.hpp"
+#include "triad/train/averages.hpp"
 #include "triad/train/evaluate.hpp"
 #include "triad/train/find_rate.hpp"
 #include "triad/train/fit.hpp"
