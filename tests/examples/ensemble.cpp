@@ -20,7 +20,7 @@ std::vector<float> logs(std::vector<double> const& probabilities, double shift) 
 
 TEST_CASE("the class of the largest product of probabilities answers, whatever is added to a row of logits") {
   log_probability_sums sums(3);
-  // Products 0.06, 0.08 and 0.05; row 1: 0.35, 0.09, 0.
+  // Products 0.06, 0.08, 0.1 after two, and 0.015, 0.04, 0.025 after three.
   sums.add(0, logs({0.6, 0.2, 0.2}, 0));
   CHECK(sums.best(0) == 0);
   sums.add(0, logs({0.1, 0.4, 0.5}, 300));
