@@ -28,8 +28,8 @@ TEST_CASE("two batches of graphs are one step only where all sizes and views are
   auto const g = graphs.batch();
   auto const number = replay_number(g);
   CHECK(replay_number(graphs.batch()) == number);
-  for (auto member :
-       {&graph_dims::graphs, &graph_dims::rows, &graph_dims::nodes, &graph_dims::triangles, &graph_dims::max_nodes}) {
+  for (auto member : {&graph_dims::graphs, &graph_dims::rows, &graph_dims::nodes, &graph_dims::triangles,
+                      &graph_dims::max_nodes, &graph_dims::further}) {
     auto other = g;
     ++(other.dims.*member);
     CHECK(replay_number(other) != number);
