@@ -25,6 +25,8 @@ bool option::is_default() const {
   if (auto const* const text = std::get_if<std::string*>(&value)) return **text == none;
   if (auto const* const number = std::get_if<int*>(&value); number != nullptr && !none.empty())
     return std::to_string(**number) == none;
+  if (auto const* const number = std::get_if<double*>(&value); number != nullptr && !none.empty())
+    return fmt::to_string(**number) == none;
   return std::visit([](auto* v) { return *v == std::remove_cvref_t<decltype(*v)>{}; }, value);
 }
 

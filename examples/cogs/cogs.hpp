@@ -17,6 +17,7 @@
 #include "../apps/verbs.hpp"
 #include "grammar.hpp"
 #include "hold_out.hpp"
+#include "perturb.hpp"
 #include "score.hpp"
 
 namespace cogs {
@@ -88,9 +89,13 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
       for (auto const& s : *part) words_.add(s);
     if (!o.hold_out.empty()) held_out_ = hold_out(data_.train, kinds_in(o.hold_out));
     for (auto const& s : o.hold_out.empty() ? data_.train : held_out_.train) add(numbered(s, words_));
+    if (o.position_range > 0 && o.position_range < longest_)
+      throw triad::data_error(fmt::format(
+          "--position-range {} has no place for each of the {} words of the longest training sentence: give as many",
+          o.position_range, longest_));
     epochs_.emplace(examples_.size(), o.batch, true, o.seed);
     net_ = triad::apps::make<parser>(
-        o, {words_.tokens.end(), words_.labels(), o.batch, longest_, data_.longest(), true},
+        o, {words_.tokens.end(), words_.labels(), o.batch, longest_, data_.longest(), o.position_range, true},
         fmt::format("{} sentences of up to {} tokens: take a smaller --batch, or --recompute", o.batch, longest_));
   }
 
@@ -98,6 +103,16 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
   std::int64_t epoch_updates() override { return epochs_->epoch_updates(); }
   std::int64_t batch_size() override { return options_.batch; }
   std::span<std::size_t const> batch(std::int64_t update) override { return epochs_->batch(update); }
+  /// Words are dropped and places are drawn by seed, update and sentence: whatever parts or processes a batch has.
+  std::span<triad::labelled_token const> seen(std::size_t example, std::int64_t update) override {
+    auto const& all = examples_[example];
+    if (options_.word_dropout == 0 && options_.position_range == 0) return all;
+    seen_ = all;
+    auto const stream = static_cast<std::uint64_t>(update) << 32U | example;
+    drop_words(seen_, options_.word_dropout, triad::random_stream(options_.seed ^ dropped_words, stream));
+    draw_positions(seen_, options_.position_range, triad::random_stream(options_.seed ^ drawn_positions, stream));
+    return seen_;
+  }
   std::string data_setting() override {
     if (options_.data.empty()) return triad::apps::example_digest::generated();
     return digest([](auto& d, triad::labelled_token const& t) {
@@ -132,7 +147,8 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
   data_set const& data_;
   tallies& found_;  // of all runs
   held_out held_out_;
-  tallies held_out_scores_;  // of the last validation, as is dev_
+  std::vector<triad::labelled_token> seen_;  // of one sentence
+  tallies held_out_scores_;                  // of the last validation, as is dev_
   double dev_ = 0;
   std::optional<triad::apps::epoch_batches> epochs_;
 };
@@ -155,6 +171,7 @@ inline int train(options& o) {
   tallies found;
   bool const holds_out = !o.hold_out.empty();
   auto const first = o.seed;
+  if (o.word_dropout > 0) o.verb_from_word = true;  // what is dropped names no verb
   using triad::apps::scored_run;
   // What was not measured has no number.
   auto const figure = [](scored_run const& r, std::string const& part, std::size_t f) -> std::optional<double> {

@@ -40,6 +40,10 @@ void options::each(triad::apps::option_list& f) {
   f("positional", &positional, "First states from both ends' tokens and positions, instead of from relative positions")
       .seldom()
       .shapes_as("encoding", "relational", "positional");
+  f("verb-from-word", &verb_from_word, "Read the verb's name from the word's own vector; --word-dropout does it too")
+      .seldom()
+      .newer()
+      .shapes();
   f("from-parent", &from_parent,
     "Read parents from edges (parent, child), as the paper says; else from (child, parent), as released")
       .seldom()
@@ -49,6 +53,18 @@ void options::each(triad::apps::option_list& f) {
       .shapes();
   f("epochs", &epochs, "Passes over the training sentences").positive();
   f("batch", &batch, "Sentences in a batch").positive();
+  f("word-dropout", &word_dropout,
+    "Rate at which training puts one learned vector in a word's place, for all heads but the verb's name")
+      .between(0.0, 0.95)
+      .newer();
+  f("position-range", &position_range,
+    "In training the words stand at random places of so many, in their order; 0: at the first ones")
+      .between(0, 4096)
+      .newer();
+  f("embedding-deviation", &embedding_deviation, "Standard deviation of the words' first vectors")
+      .seldom()
+      .positive()
+      .newer("1");
   f("weight-decay", &decay, "Weight decay of AdamW").seldom().not_negative();
 
   f("sentence", &sentence, "Words and signs separated by spaces: \"A rose was helped by a dog .\"")

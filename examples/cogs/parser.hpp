@@ -27,15 +27,19 @@ struct options : triad::apps::stack_options {
 
   // model: edge-transformer, transformer, universal-transformer
   triad::triangle_form attention = triad::triangle_form::full;
-  int max_offset = 16;       // relative positions are clipped at so many tokens
-  bool paper_form = false;   // the paper's layer instead of the released program's
-  bool positional = false;   // sums of both ends' states, instead of relative positions
-  bool from_parent = false;  // parents read from edges (parent, child), as in the paper
-  bool learn_all = false;    // also the vector that the released program does not learn
+  int max_offset = 16;          // relative positions are clipped at so many tokens
+  bool paper_form = false;      // the paper's layer instead of the released program's
+  bool positional = false;      // sums of both ends' states, instead of relative positions
+  bool from_parent = false;     // parents read from edges (parent, child), as in the paper
+  bool verb_from_word = false;  // the verb's name is read from the word's vector alone
+  bool learn_all = false;       // also the vector that the released program does not learn
 
   int epochs = 200;
   int batch = 100;
   double decay = 0.01;
+  double word_dropout = 0;         // of what the other heads read; then the verb's name is read from the word
+  int position_range = 0;          // training sentences stand at random places of so many; 0: at the first ones
+  double embedding_deviation = 1;  // of the words' first vectors
 
   std::string sentence;              // predict, explain
   triad::apps::questions questions;  // predict
@@ -112,7 +116,8 @@ struct parser_room {
   int tokens;
   triad::label_counts labels;
   int batch, usual, longest;
-  bool learns;  // false: room for inference alone
+  int positions;  // tokens stand before this one, or before the longest sentence's end
+  bool learns;    // false: room for inference alone
 
   triad::graph_dims capacity() const { return triad::room_for(batch, usual, longest); }
 };

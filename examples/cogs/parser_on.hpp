@@ -26,7 +26,6 @@ inline triad::index_t fixed_word(options const& o) { return o.learn_all ? -1 : 1
 /// uniform.
 template <class Model>
 triad::initializer first_values_of(Model const&, std::string const& path) {
-  if (path == "encoder.tokens") return triad::initializer::normal(1);
   bool const head = path.starts_with("parent") || path.starts_with("labels");
   return head && path.ends_with("weight") ? triad::initializer::linear_uniform() : triad::initializer::by_name();
 }
@@ -34,7 +33,6 @@ triad::initializer first_values_of(Model const&, std::string const& path) {
 /// d, d); its biases begin at zero, as the framework has it.
 template <class T, triad::index_t D, triad::index_t H, triad::index_t F>
 triad::initializer first_values_of(triad::transformer_parser<T, D, H, F> const& m, std::string const& path) {
-  if (path == "encoder.tokens") return triad::initializer::normal(1);
   if (path.find(".attention.") != std::string::npos) {
     if (path.ends_with("bias")) return triad::initializer::constant(0);
     double const bound = std::sqrt(6 / static_cast<double>(4 * m.width()));
@@ -54,7 +52,8 @@ class parser_on final : public triad::apps::learner_on<parser_on<Model, Ex>, par
  public:
   parser_on(Ex ex, Model const& m, options const& o, parser_room const& z)
       : base(std::move(ex), m, settings(o, z)),
-        loader_(z.capacity(), o.max_offset, m.width(), triad::memory_of(ex_)),
+        loader_(z.capacity(), o.max_offset, m.width(), triad::memory_of(ex_), z.positions),
+        embedding_deviation_(o.embedding_deviation),
         best_memory_(static_cast<std::size_t>(z.capacity().nodes) * sizeof(index_t), triad::memory_of(ex_)) {}
 
   static triad::trainer_options settings(options const& o, parser_room const& z) {
@@ -65,7 +64,10 @@ class parser_on final : public triad::apps::learner_on<parser_on<Model, Ex>, par
             .capacity = z.learns ? triad::padded_room_for<Ex>(z.capacity()) : z.capacity(),
             .shares = o.shares};
   }
-  triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
+  triad::initializer first_values(std::string const& path) const {
+    return path == "encoder.tokens" ? triad::initializer::normal(embedding_deviation_)
+                                    : first_values_of(trainer_.model(), path);
+  }
 
   void initialize(std::uint64_t seed) override {
     base::initialize(seed);
@@ -133,6 +135,7 @@ class parser_on final : public triad::apps::learner_on<parser_on<Model, Ex>, par
 
  private:
   triad::sentence_loader<Ex, float> loader_;
+  double embedding_deviation_;
   triad::buffer<typename Ex::memory> best_memory_;
   std::vector<index_t> sizes_;
   std::vector<parse> parses_;
@@ -163,7 +166,8 @@ std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
         .encoding = o.positional ? triad::sequence_encoding::positional : triad::sequence_encoding::relational,
         .positional_dropout = positional_dropout,
         .readout = o.from_parent ? triad::arcs::from_parent : triad::arcs::from_child,
-        .fixed_token = fixed_word(o)};
+        .fixed_token = fixed_word(o),
+        .verb_from_word = o.verb_from_word};
     using triad::dyn;
     if (o.paper_form) return with(triad::edge_transformer_parser<float, dyn, dyn, dyn, triad::form::paper>(sizes));
     return with(triad::edge_transformer_parser<float>(sizes));
@@ -181,7 +185,8 @@ std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
       .tied = o.tied,
       .layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden(), .dropout = o.dropout},
       .positional_dropout = positional_dropout,
-      .fixed_token = fixed_word(o)};
+      .fixed_token = fixed_word(o),
+      .verb_from_word = o.verb_from_word};
   return with(triad::transformer_parser<float>(sizes));
 }
 

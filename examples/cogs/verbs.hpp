@@ -10,7 +10,7 @@ namespace cogs {
 /// With room for sentences of up to `longest` tokens.
 inline triad::apps::trained<parser> trained_parser(options const& o, int longest) {
   return {o, [longest](vocabulary const& words, options const&) {
-            return parser_room{words.tokens.end(), words.labels(), 64, std::min(longest, 24), longest, false};
+            return parser_room{words.tokens.end(), words.labels(), 64, std::min(longest, 24), longest, longest, false};
           }};
 }
 

@@ -77,6 +77,11 @@ TEST_CASE("recorded work is for one batch of sentences: its tokens and masks tel
     CHECK(test::replay_number(other) != number);
   }
   auto padded = in, filled = in;
+  auto dropped = in;
+  CHECK(dropped.words().data_handle() == in.token.data_handle());
+  dropped.word = make_vec(numbers.data(), 5);
+  CHECK(dropped.words().data_handle() == numbers.data());
+  CHECK(test::replay_number(dropped) != number);
   padded.edge_mask = make_vec(masked.data(), 13);
   filled.mask.fill = -1e3;
   CHECK(test::replay_number(padded) != number);

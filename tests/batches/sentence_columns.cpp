@@ -42,6 +42,24 @@ TEST_CASE("sentences lie one behind the other, with relative positions clipped a
   CHECK(columns.dims().nodes == 0);
 }
 
+TEST_CASE("tokens stand where they are put, and relative positions are those of their positions") {
+  sentence_columns<reference::backend, float> columns({2, 20, 6, 80, 4}, 3, 4, {}, 9);
+  columns.add(
+      2, [](index_t i) { return i; }, [](index_t i) { return 4 + 2 * i; });
+  CHECK_THROWS_WITH(columns.add(
+                        1, [](index_t i) { return i; }, [](index_t) { return index_t{9}; }),
+                    test::contains("a token's position is none of the 9 that there are"));
+  std::vector<list> kept;
+  kept.reserve(20);
+  auto const in = columns.upload([&](list const& values, index_t count) {
+    kept.emplace_back(values.begin(), values.begin() + count);
+    return vec<index_t const>(kept.back().data(), count);
+  });
+  CHECK(listed(in.position) == list{4, 6});
+  CHECK(listed(in.relation) == list{3, 5, 1, 3});
+  CHECK(in.waves.extent(0) == 9);
+}
+
 TEST_CASE("waves of no width are refused") {
   CHECK_THROWS_WITH((sentence_columns<reference::backend, float>({2, 20, 6, 80, 4}, 2, 0, {})),
                     test::contains("a loader of sentences: width is 0"));

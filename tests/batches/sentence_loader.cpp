@@ -36,6 +36,24 @@ TEST_CASE("a batch has what is right of every token, in the order of the tokens"
   CHECK(listed(right.verb) == list{5, -1, -1});
 }
 
+TEST_CASE("a dropped token says which word it was, and a token may stand elsewhere than at its place") {
+  sentence_loader<reference::backend, double> loader({2, 5, 3, 9, 2}, 2, 4, {}, 8);
+  loader.add(sentence{{.token = 0, .word = 7, .position = 1}, {.token = 8, .position = 7}});
+  loader.add(sentence{{.token = 9}});
+  auto const in = loader.upload().first;
+  CHECK(listed(in.token) == list{0, 8, 9});
+  CHECK(listed(in.words()) == list{7, 8, 9});
+  CHECK(listed(in.position) == list{1, 7, 0});
+  CHECK(listed(in.relation) == list{2, 4, 0, 2, 2});
+  CHECK(in.waves.extent(0) == 8);
+  loader.clear();
+  loader.add(sentence{{.token = 9}});
+  CHECK(loader.upload().first.word.extent(0) == 0);
+  CHECK_THROWS_WITH(loader.add(sentence{{.token = 1, .position = 8}}),
+                    test::contains("a token's position is none of the 8 that there are; give it more positions"));
+  CHECK(loader.dims().nodes == 1);
+}
+
 TEST_CASE("a sentence whose parent is no token of it, or that has no room, is refused and changes nothing") {
   sentence_loader<reference::backend, double> loader({2, 5, 3, 9, 2}, 1, 4);
   CHECK_THROWS_WITH(loader.add(sentence{{1, 0}, {2, 2}}), test::contains("a parent is no token of its sentence"));

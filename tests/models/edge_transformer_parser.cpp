@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer_parser.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "tests/models/parser_use.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/train/gradient_check.hpp"
+#include "triad/train/trainer.hpp"
 
 namespace models_edge_transformer_parser_tests {
 
@@ -46,6 +48,58 @@ TEMPLATE_TEST_CASE("the parser has the gradient of its loss", "", TRIAD_TEST_BAC
         if (encoding == sequence_encoding::relational)
           check_gradient_of(parser_use<edge_transformer_parser<double, width, 2, 8, form::paper>, TestType>(z, kept));
       }
+}
+
+TEMPLATE_TEST_CASE("a parser that reads verbs from words has the gradient of its loss where words are dropped", "",
+                   TRIAD_TEST_BACKENDS) {
+  auto const all = test::dropped_sentences();
+  for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional}) {
+    CAPTURE(static_cast<int>(encoding));
+    auto z = sizes(encoding, arcs::from_child, false, 0.3);
+    z.verb_from_word = true;
+    check_gradient_of(parser_use<edge_transformer_parser<double>, TestType>(z, keep::everything, all));
+    check_gradient_of(parser_use<edge_transformer_parser<double, width, 2, 8>, TestType>(z, keep::inputs, all));
+  }
+}
+
+TEST_CASE("a word whose vector is not learned is none for the verb either, dropped or not") {
+  auto z = sizes(sequence_encoding::relational, arcs::from_child, false, 0);
+  z.verb_from_word = true;
+  auto const all = test::dropped_sentences();
+  for (auto const token : {all[0][0].word, all[0][1].word}) {
+    CAPTURE(token);
+    z.fixed_token = token;
+    parser_use<edge_transformer_parser<double>, reference::backend> use(z, keep::everything, all);
+    std::vector<double> gradient(use.values().size());
+    use.run(use.values(), &gradient);
+    auto const row = gradient.begin() + token * width;  // the table of words begins the buffer
+    CHECK(std::all_of(row, row + width, [](double g) { return g == 0; }));
+  }
+}
+
+TEST_CASE("a dropped word names its verb all the same, and nothing else of it is seen") {
+  auto z = sizes(sequence_encoding::relational, arcs::from_child, false, 0);
+  z.verb_from_word = true;
+  auto const scores_of = [&](index_t word) {
+    std::vector<labelled_token> const sentence{{.token = 0, .word = word}, {.token = 2, .word = 2}};
+    reference::backend ex;
+    trainer_options o;
+    o.capacity = {1, 4, 2, 8, 2};
+    trainer<edge_transformer_parser<double>, reference::backend> work(ex, edge_transformer_parser<double>(z), o);
+    initialize(work.parameters().mutable_values(), 3);
+    sentence_loader<reference::backend, double> loader(o.capacity, reach, width);
+    loader.add(sentence);
+    auto const in = loader.upload().first;
+    auto const found = work.infer(in);
+    auto const listed = [](auto view) {
+      return std::vector<double>(view.data_handle(), view.data_handle() + view.size());
+    };
+    return std::pair(listed(found.labels.verb),
+                     std::vector{listed(found.parent), listed(found.labels.role), listed(found.labels.category)});
+  };
+  auto const one = scores_of(3), other = scores_of(4);
+  CHECK(one.first != other.first);
+  CHECK(one.second == other.second);
 }
 
 TEST_CASE("a word that is not learned has no gradient, and the others theirs") {

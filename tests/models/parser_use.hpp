@@ -29,16 +29,30 @@ inline std::vector<std::vector<labelled_token>> parser_sentences() {
 
 using loader_of_sentences = sentence_loader<reference::backend, double>;
 
-inline loader_of_sentences loaded_sentences() {
-  loader_of_sentences loader({3, 26, 8, 92, 4}, parser_reach, parser_width);
-  for (auto const& s : parser_sentences()) loader.add(s);
+/// The same, where some words are dropped, and all say what they are and stand farther apart.
+inline std::vector<std::vector<labelled_token>> dropped_sentences() {
+  auto all = parser_sentences();
+  index_t number = 0;
+  for (auto& s : all)
+    for (auto& t : s) {
+      t.word = t.token;
+      if (number % 3 == 1) t.token = 0;
+      t.position = 2 * (&t - s.data()) + number++ % 2;
+    }
+  return all;
+}
+
+inline loader_of_sentences loaded_sentences(std::vector<std::vector<labelled_token>> const& all) {
+  loader_of_sentences loader({3, 26, 8, 92, 4}, parser_reach, parser_width, {}, 9);
+  for (auto const& s : all) loader.add(s);
   return loader;
 }
 
 template <class Model, class Ex>
 struct parser_use : model_use<Model, Ex, loader_of_sentences> {
   template <class Sizes>
-  parser_use(Sizes const& z, keep k) : model_use<Model, Ex, loader_of_sentences>(Model(z), k, loaded_sentences()) {}
+  parser_use(Sizes const& z, keep k, std::vector<std::vector<labelled_token>> const& all = parser_sentences())
+      : model_use<Model, Ex, loader_of_sentences>(Model(z), k, loaded_sentences(all)) {}
 };
 
 }  // namespace triad::test

@@ -35,6 +35,14 @@ TEMPLATE_TEST_CASE("the Transformer parser has the gradient of its loss", "", TR
     }
 }
 
+TEMPLATE_TEST_CASE("a Transformer parser that reads verbs from words has the gradient of its loss", "",
+                   TRIAD_TEST_BACKENDS) {
+  auto z = sizes(true, 0.3);
+  z.verb_from_word = true;
+  test::check_gradient_of(
+      test::parser_use<transformer_parser<double, width, 2, 8>, TestType>(z, keep::inputs, test::dropped_sentences()));
+}
+
 TEST_CASE("the Transformer parser lists its parameters by name") {
   std::vector<std::string> paths;
   arena measure;

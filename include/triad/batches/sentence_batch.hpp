@@ -15,11 +15,16 @@ template <class T>
 struct sentence_batch : token_sequences<T> {
   triangle_mask mask{};                           // padded forms only
   vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
+  vec<index_t const> word{nullptr, 0};            // (nodes) tokens before some were dropped; or (0): none was
+
+  /// What each token is, dropped or not.
+  vec<index_t const> words() const { return word.extent(0) > 0 ? word : this->token; }
 
   template <class F>
   void each(F&& f) {
     token_sequences<T>::each(f);
     f.maybe(edge_mask);
+    f.maybe(word);
     mask.each(f);
   }
   /// A batch of these sizes without memory, to measure with.  width: of the position waves.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
@@ -14,12 +16,13 @@ class sentence_columns {
  public:
   using memory = typename Ex::memory;
 
-  /// Relative positions are clipped at `reach`; `width` of the position waves: the model's.
-  sentence_columns(graph_dims const& capacity, index_t reach, index_t width, memory where)
+  /// Relative positions are clipped at `reach`; `width` of the position waves: the model's.  Tokens stand at positions
+  /// before the longest sentence's end, or before `positions`.
+  sentence_columns(graph_dims const& capacity, index_t reach, index_t width, memory where, index_t positions = 0)
       : reach_(reach),
+        positions_(std::max(capacity.max_nodes, positions)),
         graphs_(graph_offsets::padded_for<Ex>(capacity)),
-        waves_(position_waves(capacity.max_nodes, checked_size("a loader of sentences", {"width", width})), width,
-               where) {
+        waves_(position_waves(positions_, checked_size("a loader of sentences", {"width", width})), width, where) {
     auto const room = padded_room_for<Ex>(capacity);
     for (auto* v : {&token_, &position_, &self_}) v->resize(static_cast<std::size_t>(room.nodes));
     relation_.resize(static_cast<std::size_t>(room.rows));
@@ -29,17 +32,30 @@ class sentence_columns {
   bool has_room(index_t n) const { return graphs_.has_room(n); }
   graph_dims const& dims() const { return graphs_.dims(); }
 
-  /// One more sentence of n tokens: token(i), 0 <= i < n.  Returns the dims before it.
+  /// One more sentence of n tokens: token(i), 0 <= i < n, which stand at position(i).  Returns the dims before it.
+  template <class Token, class Position>
+  graph_dims add(index_t n, Token const& token, Position const& position) {
+    auto const first = graphs_.add(n);
+    bool stands = true;
+    for (index_t i = 0; i < n; ++i) stands = stands && position(i) >= 0 && position(i) < positions_;
+    if (!stands) graphs_.take_back(first);
+    TRIAD_EXPECTS(stands, "a loader of sentences: a token's position is none of the " + std::to_string(positions_) +
+                              " that there are; give it more positions");
+    lay(n, first, token, position);
+    return first;
+  }
+  /// The same, where each stands at its place in the sentence.
   template <class Token>
   graph_dims add(index_t n, Token const& token) {
-    auto const first = graphs_.add(n);
-    lay(n, first, token);
-    return first;
+    return add(n, token, place);
   }
 
   /// Fills the batch up to a shape that others have, with sentences of token 0, until take_back(dims before).
   void pad() {
-    graphs_.pad([&](index_t n, graph_dims const& first) { lay(n, first, [](index_t) { return index_t{0}; }); });
+    graphs_.pad([&](index_t n, graph_dims const& first) {
+      lay(
+          n, first, [](index_t) { return index_t{0}; }, place);
+    });
   }
   void take_back(graph_dims const& before) { graphs_.take_back(before); }
 
@@ -54,19 +70,22 @@ class sentence_columns {
   }
 
  private:
-  template <class Token>
-  void lay(index_t n, graph_dims const& first, Token const& token) {
+  static index_t place(index_t i) { return i; }
+
+  template <class Token, class Position>
+  void lay(index_t n, graph_dims const& first, Token const& token, Position const& position) {
     for (index_t i = 0; i < n; ++i) {
       auto const at = static_cast<std::size_t>(first.nodes + i);
       token_[at] = token(i);
-      position_[at] = i;
+      position_[at] = position(i);
       self_[at] = first.rows + i * n + i;
       for (index_t j = 0; j < n; ++j)
-        relation_[static_cast<std::size_t>(first.rows + i * n + j)] = relative_position(i, j, reach_);
+        relation_[static_cast<std::size_t>(first.rows + i * n + j)] =
+            relative_position(position(i), position(j), reach_);
     }
   }
 
-  index_t reach_;
+  index_t reach_, positions_;
   graph_offsets graphs_;
   std::vector<index_t> token_, relation_, position_, self_;
   constant_table<T, memory> waves_;

@@ -17,6 +17,8 @@ struct labelled_token {
   index_t token = 0;
   index_t parent = -1;  // place in the sentence; its own for a root
   index_t role = -1, category = -1, noun_type = -1, verb = -1;
+  index_t word = -1;      // the token where `token` is what it was dropped for; negative: `token`
+  index_t position = -1;  // where it stands; negative: its place in the sentence
 };
 
 template <backend Ex, class T>
@@ -25,17 +27,21 @@ class sentence_loader {
   using memory = typename Ex::memory;
 
   /// Room for batches up to these dims.  Relative positions are clipped at `reach`; `width` of the position waves: the
-  /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
-  sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
-      : sentences_(capacity, reach, width, where),
-        upload_(upload_bytes(sentence_batch<T>::measured(padded_room_for<Ex>(capacity), 0),
+  /// model's.  where: memory_of(ex) of a device's backend; hosts need none.  positions: tokens stand before this one,
+  /// and before the longest sentence's end.
+  sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {}, index_t positions = 0)
+      : sentences_(capacity, reach, width, where, positions),
+        upload_(upload_bytes(with_words(sentence_batch<T>::measured(padded_room_for<Ex>(capacity), 0)),
                              parse_answers::measured(padded_room_for<Ex>(capacity))),
                 where) {
-    for (auto* v : {&parent_, &role_, &category_, &noun_type_, &verb_})
+    for (auto* v : {&word_, &parent_, &role_, &category_, &noun_type_, &verb_})
       v->resize(static_cast<std::size_t>(padded_room_for<Ex>(capacity).nodes));
   }
 
-  void clear() { sentences_.clear(); }
+  void clear() {
+    sentences_.clear();
+    drops_ = false;
+  }
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
   void add(std::span<labelled_token const> sentence) {
@@ -43,9 +49,13 @@ class sentence_loader {
     auto const n = static_cast<index_t>(sentence.size());
     for (auto const& token : sentence)
       TRIAD_EXPECTS(token.parent < n, "sentence_loader: a parent is no token of its sentence");
-    auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
+    auto const first = sentences_.add(
+        n, [&](index_t i) { return word(i).token; },
+        [&](index_t i) { return word(i).position < 0 ? i : word(i).position; });
     for (index_t i = 0; i < n; ++i) {
       auto const at = static_cast<std::size_t>(first.nodes + i);
+      drops_ = drops_ || word(i).word >= 0;
+      word_[at] = word(i).word < 0 ? word(i).token : word(i).word;
       parent_[at] = word(i).parent;
       role_[at] = word(i).role, category_[at] = word(i).category, noun_type_[at] = word(i).noun_type,
       verb_[at] = word(i).verb;
@@ -60,9 +70,10 @@ class sentence_loader {
       index_t const nodes = dims().nodes;
       auto const sentences = sentences_.upload(put);
       auto const parent = put(parent_, nodes), role = put(role_, nodes), category = put(category_, nodes),
-                 noun_type = put(noun_type_, nodes);
-      return std::pair(sentence_batch<T>{sentences},
-                       parse_answers{parent, role, category, noun_type, put(verb_, nodes)});
+                 noun_type = put(noun_type_, nodes), verb = put(verb_, nodes);
+      sentence_batch<T> batch{sentences};
+      if (drops_) batch.word = put(word_, nodes);
+      return std::pair(batch, parse_answers{parent, role, category, noun_type, verb});
     });
   }
 
@@ -72,6 +83,7 @@ class sentence_loader {
     auto const before = dims();
     auto const pad = [&] {
       sentences_.pad();
+      std::fill(word_.begin() + before.nodes, word_.begin() + dims().nodes, index_t{0});
       for (auto* v : {&parent_, &role_, &category_, &noun_type_, &verb_})
         std::fill(v->begin() + before.nodes, v->begin() + dims().nodes, index_t{-1});
     };
@@ -80,8 +92,14 @@ class sentence_loader {
   }
 
  private:
+  static sentence_batch<T> with_words(sentence_batch<T> full) {
+    full.word = full.token;
+    return full;
+  }
+
   sentence_columns<Ex, T> sentences_;
-  std::vector<index_t> parent_, role_, category_, noun_type_, verb_;
+  bool drops_ = false;  // a token of the batch says which word it was
+  std::vector<index_t> word_, parent_, role_, category_, noun_type_, verb_;
   batch_upload<Ex> upload_;
 };
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_L = edge_trunk(tokens)                                                                   (rows, d)
-//   score(i, j) = w . x_L(i, j) + c,  labels of token i from x_L(i, i)
+//   score(i, j) = w . x_L(i, j) + c,  labels of token i from x_L(i, i); its verb, where verb_from_word, from the word's
+//                                     vector e(i), of a dropped token too
 //
 // Every edge is read by the score of its parent, so nothing of the last layer can be left out.
 #pragma once
@@ -21,7 +22,8 @@ struct edge_transformer_parser_options {
   sequence_encoding encoding = sequence_encoding::relational;
   double positional_dropout = 0;
   arcs readout = arcs::from_child;
-  index_t fixed_token = -1;  // whose vector is not learned, or none
+  index_t fixed_token = -1;     // whose vector is not learned, or none
+  bool verb_from_word = false;  // the verb is read from the word's vector, which no dropped token is left without
 
   edge_trunk_options trunk() const {
     return {tokens, relations, layers, tied, layer, encoding, positional_dropout, fixed_token};
@@ -38,9 +40,13 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   trunk_type trunk;
   label_heads<T, D> heads;
   arcs readout;
+  bool verb_from_word;
 
   explicit edge_transformer_parser(edge_transformer_parser_options const& z)
-      : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)}, readout(z.readout) {}
+      : trunk(z.trunk()),
+        heads{trunk.width(), detail::checked_labels(z.labels)},
+        readout(z.readout),
+        verb_from_word(z.verb_from_word) {}
 
   constexpr index_t width() const { return trunk.width(); }
   constexpr linear<T, D, dyn> scorer() const { return {extents<D, dyn>(width(), 1)}; }
@@ -60,6 +66,7 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   struct saved {
     typename trunk_type::saved trunk;
     states diagonal;  // (nodes, d): of the edges (i, i)
+    states words;     // (nodes, d): the vectors of the words; or (0, d): the verb is read from the diagonal
   };
 
   template <class S = T>
@@ -67,7 +74,8 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
     return {plan<S>(trunk, place), plan<S>(scorer(), place), plan<S>(heads, place)};
   }
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    return {trunk.plan_saved(place, dims, kept), place.make<states>(dims.nodes, width())};
+    return {trunk.plan_saved(place, dims, kept), place.make<states>(dims.nodes, width()),
+            place.make<states>(verb_from_word ? dims.nodes : 0, width())};
   }
 
   template <backend Ex>
@@ -75,7 +83,8 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
     trunk.forward(ex, c, w.trunk, in, s.trunk);
     scorer().forward(ex, c.child(1), w.parent, s.trunk.y, {}, as_column(scores.parent));
     gather_rows(ex, s.trunk.y, in.self, s.diagonal);
-    heads.forward(ex, c.child(1), w.labels, s.diagonal, scores.labels);
+    look_up_words(ex, w.trunk.encoder.tokens, in, s.words);
+    heads.forward(ex, c.child(1), w.labels, s.diagonal, scores.labels, s.words);
   }
 
   template <backend Ex>
@@ -84,8 +93,10 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     auto const diagonal = scratch.make<states>(in.graphs.dims.nodes, width()),
-               dy = scratch.make<states>(in.graphs.dims.rows, width());
-    heads.backward(ex, c.child(1), w.labels, s.diagonal, d.labels, diagonal, gradient.labels);
+               dy = scratch.make<states>(in.graphs.dims.rows, width()),
+               d_words = scratch.make<states>(s.words.extent(0), width());
+    heads.backward(ex, c.child(1), w.labels, s.diagonal, d.labels, diagonal, gradient.labels, s.words, d_words);
+    add_to_words(ex, scratch, d_words, in, trunk.encoder.fixed_token, gradient.trunk.encoder.tokens);
     scorer().backward(ex, c.child(1), w.parent, s.trunk.y, {}, as_column(d.parent), dy, gradient.parent);
     scatter_add_rows(ex, c.scratch, diagonal, in.self, dy);
     trunk.backward(ex, c, w.trunk, in, s.trunk, dy, gradient.trunk);

@@ -100,6 +100,20 @@ struct edge_trunk {
   }
 };
 
+/// The vectors of a batch's words, dropped or not, for a head that reads them; words (0, d): none does.
+template <backend Ex, class T, class Table, class States>
+void look_up_words(Ex& ex, Table table, sentence_batch<T> const& in, States words) {
+  if (words.extent(0) > 0) gather_rows(ex, table, in.words(), words);
+}
+/// Adds their gradient to that of the table (tokens, d), but to no number of the fixed token.
+template <backend Ex, class T, class Table, class States>
+void add_to_words(Ex& ex, arena& scratch, States d_words, sentence_batch<T> const& in, index_t fixed_token,
+                  Table gradient) {
+  if (d_words.extent(0) > 0)
+    add_but_row(ex, scratch, gradient, fixed_token,
+                [&] { scatter_add_rows(ex, &scratch, read_only(d_words), in.words(), gradient); });
+}
+
 struct token_trunk_options {
   index_t tokens = 0;  // rows of the table of tokens
   index_t layers = 1;

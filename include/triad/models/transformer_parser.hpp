@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = token_trunk(tokens)                                                                    (nodes, d)
-//   score(i, j) = q(i) . k(j),  [q k] = y w' + b;  labels of token i from y(i)
+//   score(i, j) = q(i) . k(j),  [q k] = y w' + b;  labels of token i from y(i); its verb, where verb_from_word,
+//                 from the word's vector e(i), of a dropped token too
 //
 // Tied layers make it a universal Transformer (Dehghani et al. 2019) of fixed depth.
 #pragma once
@@ -20,7 +21,8 @@ struct transformer_parser_options {
   bool tied = false;
   transformer_layer_options layer{};
   double positional_dropout = 0;
-  index_t fixed_token = -1;  // whose vector is not learned, or none
+  index_t fixed_token = -1;     // whose vector is not learned, or none
+  bool verb_from_word = false;  // the verb is read from the word's vector, which no dropped token is left without
 
   token_trunk_options trunk() const { return {tokens, layers, tied, layer, positional_dropout, fixed_token}; }
 };
@@ -42,9 +44,10 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
 
   trunk_type trunk;
   label_heads<T, D> heads;
+  bool verb_from_word;
 
   explicit transformer_parser(transformer_parser_options const& z)
-      : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)} {}
+      : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)}, verb_from_word(z.verb_from_word) {}
 
   constexpr index_t width() const { return trunk.width(); }
   constexpr ends_type ends() const { return {extents<D>(width())}; }
@@ -64,6 +67,7 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
   struct saved {
     typename trunk_type::saved trunk;
     tensor<T, dyn, dyn> ends;  // (nodes, 2 d): q and k side by side
+    states words;              // (nodes, d): the vectors of the words; or (0, d): the verb is read from y
   };
 
   template <class S = T>
@@ -71,7 +75,8 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
     return {plan<S>(trunk, place), plan<S>(ends(), place), plan<S>(heads, place)};
   }
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    return {trunk.plan_saved(place, dims, kept), place.make<tensor<T, dyn, dyn>>(dims.nodes, 2 * width())};
+    return {trunk.plan_saved(place, dims, kept), place.make<tensor<T, dyn, dyn>>(dims.nodes, 2 * width()),
+            place.make<states>(verb_from_word ? dims.nodes : 0, width())};
   }
 
   template <backend Ex>
@@ -80,7 +85,8 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
     ends().forward(ex, c.child(1), w.parent, s.trunk.y, {}, s.ends);
     auto const both = read_only(s.ends);
     pair_product(ex, in.graphs, ends().part(both, 0), ends().part(both, 1), scores.parent);
-    heads.forward(ex, c.child(1), w.labels, s.trunk.y, scores.labels);
+    look_up_words(ex, w.trunk.encoder.tokens, in, s.words);
+    heads.forward(ex, c.child(1), w.labels, s.trunk.y, scores.labels, s.words);
   }
 
   template <backend Ex>
@@ -89,12 +95,13 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const nodes = in.graphs.dims.nodes;
-    auto const dy = scratch.make<states>(nodes, width());
+    auto const dy = scratch.make<states>(nodes, width()), d_words = scratch.make<states>(s.words.extent(0), width());
     auto const d_ends = scratch.make<tensor<T, dyn, dyn>>(nodes, 2 * width());
     auto const both = read_only(s.ends);
     pair_product_grad(ex, in.graphs, ends().part(both, 0), ends().part(both, 1), vec<T const>(d.parent),
                       ends().part(d_ends, 0), ends().part(d_ends, 1));
-    heads.backward(ex, c.child(1), w.labels, s.trunk.y, d.labels, dy, gradient.labels);
+    heads.backward(ex, c.child(1), w.labels, s.trunk.y, d.labels, dy, gradient.labels, s.words, d_words);
+    add_to_words(ex, scratch, d_words, in, trunk.encoder.fixed_token, gradient.trunk.encoder.tokens);
     ends().backward(ex, c.child(1), w.parent, s.trunk.y, {}, d_ends, dy, gradient.parent, {.residual = as_matrix(dy)});
     trunk.backward(ex, c, w.trunk, in, s.trunk, dy, gradient.trunk);
   }

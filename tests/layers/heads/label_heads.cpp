@@ -63,31 +63,55 @@ TEST_CASE("each kind of label has logits of its own map") {
   check(w.verb, y.views.verb);
 }
 
-TEST_CASE("label heads have the gradient of their logits") {
+TEST_CASE("the verb is read from the words where there are some, all else from the states") {
   layer_type const heads{{d, counts}};
-  CHECK_GRADIENT(test::check_use(
-      heads, {{"x", test::random_values(nodes * d, 1)}}, [&](auto& parameters, variables const& at, variables* g) {
-        reference::backend ex;
-        all_logits const y;
-        all_logits dy;
-        dy.values = test::random_values(128, 2);
-        arena place(dy.values.data(), dy.values.size() * sizeof(double));
-        dy.views = label_views<double>::plan(place, nodes, counts);
-        read const x(at[1].values.data(), nodes, d);
-        test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
-          heads.forward(backend, c, parameters.values(), x, y.views);
-          if (g != nullptr)
-            heads.backward(backend, c, parameters.values(), x, dy.views, matrix_of((*g)[1].values.data(), nodes, d),
-                           parameters.gradients());
-        });
-        double sum = 0;
-        for (auto part : {&label_views<double>::role, &label_views<double>::category, &label_views<double>::noun_type,
-                          &label_views<double>::verb})
-          for (index_t i = 0; i < nodes; ++i)
-            for (index_t k = 0; k < (y.views.*part).extent(1); ++k)
-              sum += (y.views.*part)(i, k) * (dy.views.*part)(i, k);
-        return sum;
-      }));
+  parameter_set<layer_type, reference::backend> p(heads, holding::values);
+  auto const values = test::random_values(p.flat_values().extent(0), 4);
+  std::copy(values.begin(), values.end(), p.flat_values().data_handle());
+  test::some_rows const x(nodes, d, 1), words(nodes, d, 2);
+  reference::backend ex;
+  all_logits const of_states, of_words, of_both;
+  heads.forward(ex, {}, p.values(), x.view(), of_states.views);
+  heads.forward(ex, {}, p.values(), words.view(), of_words.views);
+  heads.forward(ex, {}, p.values(), x.view(), of_both.views, words.view());
+  auto const listed = [](auto view) {
+    return std::vector<double>(view.data_handle(), view.data_handle() + view.size());
+  };
+  CHECK(listed(of_both.views.verb) == listed(of_words.views.verb));
+  CHECK(listed(of_both.views.verb) != listed(of_states.views.verb));
+  for (auto part : {&label_views<double>::role, &label_views<double>::category, &label_views<double>::noun_type})
+    CHECK(listed(of_both.views.*part) == listed(of_states.views.*part));
+}
+
+TEST_CASE("label heads have the gradient of their logits, with words and without") {
+  layer_type const heads{{d, counts}};
+  bool const with_words = GENERATE(false, true);
+  CAPTURE(with_words);
+  variables given{{"x", test::random_values(nodes * d, 1)}};
+  if (with_words) given.push_back({"words", test::random_values(nodes * d, 3)});
+  CHECK_GRADIENT(test::check_use(heads, given, [&](auto& parameters, variables const& at, variables* g) {
+    reference::backend ex;
+    all_logits const y;
+    all_logits dy;
+    dy.values = test::random_values(128, 2);
+    arena place(dy.values.data(), dy.values.size() * sizeof(double));
+    dy.views = label_views<double>::plan(place, nodes, counts);
+    read const x(at[1].values.data(), nodes, d),
+        words(with_words ? at[2].values.data() : nullptr, with_words ? nodes : 0, d);
+    test::with_scratch(ex, {}, [&](auto& backend, call const& c) {
+      heads.forward(backend, c, parameters.values(), x, y.views, words);
+      if (g != nullptr)
+        heads.backward(backend, c, parameters.values(), x, dy.views, matrix_of((*g)[1].values.data(), nodes, d),
+                       parameters.gradients(), words,
+                       with_words ? matrix_of((*g)[2].values.data(), nodes, d) : matrix_of());
+    });
+    double sum = 0;
+    for (auto part : {&label_views<double>::role, &label_views<double>::category, &label_views<double>::noun_type,
+                      &label_views<double>::verb})
+      for (index_t i = 0; i < nodes; ++i)
+        for (index_t k = 0; k < (y.views.*part).extent(1); ++k) sum += (y.views.*part)(i, k) * (dy.views.*part)(i, k);
+    return sum;
+  }));
 }
 
 }  // namespace layers_label_heads_tests

@@ -3,6 +3,9 @@
 //
 //   logits_k = y wk' + bk,  k: role, category, noun type, verb           y (nodes, d), logits_k (nodes, labels of k)
 //   dy = sum_k dlogits_k wk
+//
+// Where there are words e (nodes, d), the verb is read from them and not from y: de = dlogits_verb wverb, and dy is the
+// sum of the other three.
 #pragma once
 
 #include "triad/layers/linear.hpp"
@@ -52,24 +55,29 @@ struct label_heads {
     return {map_to(labels.role), map_to(labels.category), map_to(labels.noun_type), map_to(labels.verb)};
   }
 
+  /// words (nodes, d), or (0, d): the verb is read from y.
   template <backend Ex>
-  void forward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& logits) const {
+  void forward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& logits,
+               input words = {}) const {
     of(labels.role).forward(ex, c, w.role, y, {}, logits.role);
     of(labels.category).forward(ex, c, w.category, y, {}, logits.category);
     of(labels.noun_type).forward(ex, c, w.noun_type, y, {}, logits.noun_type);
-    of(labels.verb).forward(ex, c, w.verb, y, {}, logits.verb);
+    of(labels.verb).forward(ex, c, w.verb, words.extent(0) > 0 ? words : y, {}, logits.verb);
   }
 
-  /// Overwrites dy.
+  /// Overwrites dy, and d_words where there are words.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& d, tensor<T, dyn, D> dy,
-                fields<T> gradient) const {
+                fields<T> gradient, input words = {}, tensor<T, dyn, D> d_words = {}) const {
     epilogue<T> add;
     of(labels.role).backward(ex, c, w.role, y, {}, d.role, dy, gradient.role, add);
     add.residual = as_matrix(read_only(dy));
     of(labels.category).backward(ex, c, w.category, y, {}, d.category, dy, gradient.category, add);
     of(labels.noun_type).backward(ex, c, w.noun_type, y, {}, d.noun_type, dy, gradient.noun_type, add);
-    of(labels.verb).backward(ex, c, w.verb, y, {}, d.verb, dy, gradient.verb, add);
+    if (words.extent(0) > 0)
+      of(labels.verb).backward(ex, c, w.verb, words, {}, d.verb, d_words, gradient.verb);
+    else
+      of(labels.verb).backward(ex, c, w.verb, y, {}, d.verb, dy, gradient.verb, add);
   }
 
  private:

@@ -1,0 +1,44 @@
+// What training changes in a sentence, each time that it is seen: words that are dropped, and where the words stand.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Positions: an ordered random subset of 0 .. range - 1 (Ruoss et al. 2023, Randomized Positional Encodings Boost
+// Length Generalization of Transformers), so that training has offsets that no sentence is long enough for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "triad/batches/sentence_loader.hpp"
+#include "triad/core/random.hpp"
+
+namespace cogs {
+
+/// Number 0 is no word's: its vector stands for those that are dropped.
+inline constexpr triad::index_t dropped_word = 0;
+
+/// Parts of the key of a stream: no two draws share one, and none is a seed that people give.
+inline constexpr triad::philox_key dropped_words = std::uint64_t{1} << 56U, drawn_positions = std::uint64_t{2} << 56U;
+
+/// Drops each word with the probability `rate`; the word itself is kept beside it.  Rate 0 changes nothing.
+inline void drop_words(std::vector<triad::labelled_token>& sentence, double rate, triad::random_stream random) {
+  if (rate == 0) return;
+  for (auto& t : sentence) {
+    t.word = t.token;
+    if (random.uniform() < rate) t.token = dropped_word;
+  }
+}
+
+/// Gives the words places of 0 .. range - 1, in their order; each set of places is as likely.  Range 0 changes nothing,
+/// else it is no less than the words.
+inline void draw_positions(std::vector<triad::labelled_token>& sentence, int range, triad::random_stream random) {
+  if (range == 0) return;
+  std::size_t next = 0;
+  for (int place = 0; next < sentence.size(); ++place) {
+    // So many words are wanted of the places that are left (Knuth, The Art of Computer Programming, 3.4.2, algorithm
+    // S).
+    auto const wanted = static_cast<std::uint32_t>(sentence.size() - next);
+    if (random.below(static_cast<std::uint32_t>(range - place)) < wanted) sentence[next++].position = place;
+  }
+}
+
+}  // namespace cogs
