@@ -14,6 +14,10 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 /// How many threads there are to use.  Results do not depend on it, bit by bit.
 inline int hardware_threads();
 
+/// Threads of the program that calls, where it has some of its own that would stand in the way of ours: calls
+/// work(context, worker) for each worker in [0, workers), on whichever threads it likes, and returns when all have.
+using borrowed_threads = void (*)(int workers, void (*work)(void* context, int worker), void* context);
+
 struct backend : reference::backend {
   static constexpr char const *name = "cpu", *number_means = "THREADS";  // what with_backend calls it
   static constexpr int most_threads = 1 + detail::pool::most_helpers;
@@ -25,6 +29,7 @@ struct backend : reference::backend {
                       std::to_string(most_threads) + ", or 0 for one each processor");
   }
   int threads;
+  borrowed_threads borrowed = nullptr;  // null: the process's own (cpu/kernels/pool.hpp)
 };
 
 }  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -3,9 +3,11 @@
 #include "triad/cpu/kernels/parallel.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/cpu/kernels/tasks.hpp"
@@ -41,6 +43,62 @@ TEST_CASE("two tasks of a call run at the same time, by threads of different num
   });
   CHECK((met[0] && met[1]));
   CHECK(number[0] + number[1] == 1);
+}
+
+/// Another program's threads: made for each call, and counted.
+struct lender {
+  static inline std::atomic<int> calls = 0;
+  static void lend(int workers, void (*work)(void*, int), void* context) {
+    ++calls;
+    std::vector<std::thread> others;
+    for (int w = 1; w < workers; ++w) others.emplace_back(work, context, w);
+    work(context, 0);
+    for (auto& other : others) other.join();
+  }
+  /// One that has no thread to spare: each worker's turn comes on the caller's own.
+  static void in_turn(int workers, void (*work)(void*, int), void* context) {
+    for (int w = 0; w < workers; ++w) work(context, w);
+  }
+};
+
+TEST_CASE("borrowed threads run every task once, nested calls included, and hand exceptions on") {
+  for (auto const lend : {&lender::lend, &lender::in_turn})
+    for (int threads : {2, 3, 8}) {
+      cpu::backend ex(threads);
+      ex.borrowed = lend;
+      for (index_t tasks : {0, 1, 2, 7, 100}) {
+        CAPTURE(threads, tasks);
+        CHECK(each_once(ex, tasks));
+      }
+      std::atomic<int> inner = 0;
+      std::atomic<bool> alone = true;
+      cpu::parallel_for(ex, 6, [&](index_t, int) {
+        cpu::parallel_for(ex, 5, [&](index_t, int thread) { ++inner, alone = alone && thread == 0; });
+      });
+      CHECK(inner == 30);
+      CHECK(alone);
+      CHECK_THROWS_WITH(cpu::parallel_for(ex, 20,
+                                          [&](index_t task, int) {
+                                            if (task % 5 == 3) throw std::runtime_error("task " + std::to_string(task));
+                                          }),
+                        "task 3");
+    }
+}
+
+TEST_CASE("borrowed threads are asked for where a call is long, and not where it is short") {
+  cpu::backend ex(2);
+  ex.borrowed = &lender::lend;
+  auto const short_call = [&] { cpu::parallel_for(ex, 2, [](index_t, int) {}); };
+  short_call();  // nobody knows yet
+  for (int i = 0; i < 40; ++i) short_call();
+  int const before = lender::calls;
+  short_call();
+  CHECK(lender::calls == before);
+  auto const long_call = [&] {
+    cpu::parallel_for(ex, 2, [](index_t, int) { std::this_thread::sleep_for(std::chrono::microseconds(200)); });
+  };
+  long_call();
+  CHECK(lender::calls == before + 1);
 }
 
 TEST_CASE("the exception of the lowest task comes out, when all tasks have run; with one thread, the first") {

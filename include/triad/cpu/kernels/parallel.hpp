@@ -1,8 +1,9 @@
 // Tasks in a loop, each run once by some thread.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads are our own (cpu/kernels/pool.hpp).  A call shares its tasks out where it is long enough to be worth it
-// and where help has paid of late (cpu/kernels/payoff.hpp); otherwise the calling thread runs them all.
+// The threads are our own (cpu/kernels/pool.hpp), or the caller's (cpu::backend::borrowed).  A call shares its tasks
+// out where it is long enough to be worth it and where help has paid of late (cpu/kernels/payoff.hpp); otherwise the
+// calling thread runs them all.
 #pragma once
 
 #include <algorithm>
@@ -121,6 +122,37 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
                     : static_cast<double>(ended - opened) * helpers / static_cast<double>(tasks - done));
 }
 
+/// The same on threads of somebody else, each of which takes the next task until none is left.
+inline void run_borrowed(backend const& ex, index_t tasks, task_time& each, shared_call::task_function run,
+                         void* context) {
+  struct shared {
+    std::atomic<index_t> next{0};
+    index_t const tasks;
+    shared_call::task_function const run;
+    void* const context;
+    std::atomic<nanoseconds> longest{0};
+  } all{{0}, tasks, run, context, {0}};
+  auto const work = [](void* with, int worker) {
+    auto& call = *static_cast<shared*>(with);
+    without_denormals const here;
+    inside_scope const now_inside;
+    nanoseconds const began = now();
+    index_t done = 0;
+    for (index_t task; (task = call.next.fetch_add(1, std::memory_order_relaxed)) < call.tasks; ++done)
+      call.run(call.context, task, worker);
+    if (done == 0) return;
+    nanoseconds const taken = (now() - began) / done;
+    for (auto most = call.longest.load(); most < taken && !call.longest.compare_exchange_weak(most, taken);) {
+    }
+  };
+  bool const alone = each.known() * static_cast<double>(tasks) < worth_sharing;
+  if (alone)
+    work(&all, 0);
+  else
+    ex.borrowed(static_cast<int>(std::min<index_t>(ex.threads, tasks)), work, &all);
+  each.note(static_cast<double>(all.longest.load()));
+}
+
 }  // namespace detail
 
 /// f(task, thread) for every task in [0, tasks), thread < ex.threads.  Tasks may not depend on each other, and what one
@@ -136,7 +168,9 @@ void parallel_for(backend& ex, index_t tasks, F&& f) {
   }
   static detail::task_time each;
   detail::task_list<std::remove_reference_t<F>> list{f};
-  {
+  if (ex.borrowed) {
+    detail::run_borrowed(ex, tasks, each, &decltype(list)::run, std::addressof(list));
+  } else {
     detail::inside_scope const now_inside;
     detail::run_tasks(ex.threads, tasks, each, &decltype(list)::run, std::addressof(list));
   }

@@ -1,0 +1,55 @@
+"""Builds with scikit-build-core, after it has brought what lies outside this folder: triad's headers and its licence.
+
+They are copied into `carried/`, so that a source distribution holds them.  One that was unpacked has them already."""
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+from scikit_build_core import build as _build
+from scikit_build_core.build import *  # noqa: F403: the hooks that are left as they are
+
+_here = Path(__file__).resolve().parent.parent
+_project = _here.parent.parent
+_carried = _here / "carried"
+
+
+@contextmanager
+def _carried_along():
+    """What lies outside is inside as long as this lasts."""
+    if not (_project / "include" / "triad").is_dir():
+        if not (_carried / "include" / "triad").is_dir():
+            raise SystemExit(f"triad_torch: no headers of triad in {_project / 'include'}: build it in triad's own folder")
+        yield
+        return
+    shutil.rmtree(_carried, ignore_errors=True)
+    shutil.copytree(_project / "include", _carried / "include")
+    shutil.copy(_project / "LICENSE", _carried / "LICENSE")
+    try:
+        yield
+    finally:
+        shutil.rmtree(_carried)
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    with _carried_along():
+        return _build.build_wheel(wheel_directory, config_settings, metadata_directory)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    with _carried_along():
+        return _build.build_editable(wheel_directory, config_settings, metadata_directory)
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    with _carried_along():
+        return _build.build_sdist(sdist_directory, config_settings)
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    with _carried_along():
+        return _build.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+
+
+def prepare_metadata_for_build_editable(metadata_directory, config_settings=None):
+    with _carried_along():
+        return _build.prepare_metadata_for_build_editable(metadata_directory, config_settings)

@@ -1,0 +1,130 @@
+"""Trains the Edge Transformer on CLUTRR in PyTorch, with triad's triangular attention or with the paper's equations by
+einsum, and compares the two: losses, seconds a step, memory.
+
+    python edge_transformer.py --data FOLDER                   both, 50 steps, and whether their losses agree
+    python edge_transformer.py --data FOLDER --epochs 50       trains with triad's, then scores each test file
+
+FOLDER has CLUTRR's CSV files: one whose name ends in train.csv, and others that end in test.csv."""
+import argparse
+import ast
+import csv
+import gzip
+import resource
+import sys
+import time
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from triad_torch import EdgeTransformer
+from triad_torch._formulas import by_einsum
+
+
+class EinsumAttention(nn.Module):
+    """In the place of TriangularAttention, with its weights: every triangle's vector is stored."""
+
+    def __init__(self, ours):
+        super().__init__()
+        self.linears, self.heads, self.dropout = ours.linears, ours.heads, ours.dropout
+
+    def forward(self, x, mask=None, causal_sources=None):
+        q, k, v1, v2 = (self.linears[str(i)](x).view(*x.shape[:3], self.heads, -1) for i in range(4))
+        return self.linears["5"](by_einsum(q, k, v1, v2, mask).reshape(x.shape))
+
+
+def read(path):
+    """(k, edges [(from, name, to)], query, answer) of each row."""
+    with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            names = ast.literal_eval(row["edge_types"])
+            pairs = ast.literal_eval(row["story_edges"])
+            k = int(row["task_name"].rsplit(".", 1)[1]) if row.get("task_name") else 0
+            yield k, [(a, name, b) for (a, b), name in zip(pairs, names)], ast.literal_eval(row["query_edge"]), row["target"]
+
+
+def batches(rows, labels, answers, size):
+    """Tensors for each `size` rows: labels of edges, queries, answers, and which nodes are padding."""
+    for first in range(0, len(rows), size):
+        part = rows[first:first + size]
+        nodes = [1 + max(max(a, b) for a, _, b in edges) for _, edges, _, _ in part]
+        x = torch.zeros(len(part), max(nodes), max(nodes), dtype=torch.int64)
+        for g, (_, edges, _, _) in enumerate(part):
+            for a, name, b in edges:
+                x[g, a, b] = labels[name]
+        pad = torch.arange(max(nodes)) >= torch.tensor(nodes)[:, None]
+        queries = torch.tensor([query for _, _, query, _ in part])
+        yield x, queries, torch.tensor([answers[answer] for *_, answer in part]), pad if pad.any() else None
+
+
+def train(model, rows, labels, answers, o, steps):
+    """Adam with a linear warm-up and fall, as the released program has it; the losses and the seconds a step."""
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: min((s + 1) / 100, max(0.0, (steps - s) / max(1, steps - 100))))
+    losses, began, made = [], time.perf_counter(), 0
+    model.train()
+    while made < steps:
+        for x, query, answer, pad in batches(rows, labels, answers, o.batch):
+            loss = nn.functional.cross_entropy(model(x, query, pad), answer)
+            optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            schedule.step()
+            losses.append(float(loss.detach()))
+            made += 1
+            if made == steps:
+                break
+        if o.epochs:
+            print(f"step {made} of {steps}  loss {losses[-1]:.4f}  {(time.perf_counter() - began) / made:.3f} s a step", flush=True)
+    return losses, (time.perf_counter() - began) / steps
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder of CLUTRR's CSV files")
+    parser.add_argument("--epochs", type=int, default=0, help="train so long with triad's attention; 0: compare both")
+    parser.add_argument("--steps", type=int, default=50, help="of the comparison (default: 50)")
+    parser.add_argument("--batch", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    o = parser.parse_args()
+    files = sorted([*o.data.glob("*.csv"), *o.data.glob("*.csv.gz")])
+    found = [path for path in files if path.name.removesuffix(".gz").endswith("train.csv")]
+    if len(found) != 1:
+        sys.exit(f"edge_transformer.py: {o.data} has {len(found)} files that end in train.csv, expected one")
+    rows = list(read(found[0]))
+    labels = {name: i + 1 for i, name in enumerate(sorted({name for _, edges, _, _ in rows for _, name, _ in edges}))}
+    answers = {name: i for i, name in enumerate(sorted({answer for *_, answer in rows}))}
+
+    def make(dropout):
+        torch.manual_seed(o.seed)
+        return EdgeTransformer(len(labels) + 2, len(answers), dropout=dropout)
+
+    if o.epochs:
+        model = make(0.2)
+        train(model, rows, labels, answers, o, o.epochs * -(-len(rows) // o.batch))
+        model.eval()
+        for path in files:
+            if path.name.removesuffix(".gz").endswith("test.csv"):
+                tests = list(read(path))
+                with torch.no_grad():
+                    right = sum(int((model(x, query, pad).argmax(-1) == answer).sum())
+                                for x, query, answer, pad in batches(tests, labels, answers, o.batch))
+                print(f"{path.name}  k={tests[0][0]}  {right / len(tests):.3f}")
+        return
+    ours, theirs = make(0.0), make(0.0)  # without dropout, whose masks differ
+    theirs.encoder.layers[0].edge_attention = EinsumAttention(theirs.encoder.layers[0].edge_attention)
+    results = {}
+    for name, model in (("triad", ours), ("einsum", theirs)):  # ours first: the peak of a process only grows
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        results[name], seconds = train(model, rows, labels, answers, o, o.steps)
+        more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+        print(f"{name:<7} {o.steps} steps of {o.batch} graphs  {seconds * 1e3:.0f} ms a step  {more:.0f} MiB more than before  "
+              f"last loss {results[name][-1]:.6f}")
+    furthest = max(abs(a - b) for a, b in zip(results["triad"], results["einsum"]))
+    print(f"largest difference of losses in {o.steps} steps: {furthest:.1e}")
+    sys.exit(0 if furthest <= 1e-4 else 1)
+
+
+if __name__ == "__main__":
+    main()

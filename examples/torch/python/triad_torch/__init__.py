@@ -1,0 +1,35 @@
+"""triad in Python: triangular attention, fuse-attention and the tree algebra, for PyTorch, NumPy and JAX.
+
+    from triad_torch import TriangularAttention            # a module, as nn.MultiheadAttention is one
+    from triad_torch import triangular_attention           # the function
+    from triad_torch import Roles, car, cdr, cons          # trees as tensors
+    from triad_torch import load                           # a run of triad's own programs
+
+`python -m triad_torch` says what was found, and compares with PyTorch's own operations.
+"""
+from __future__ import annotations
+
+from importlib import import_module as _import
+from importlib.util import find_spec as _find
+
+from .attention import triangular_attention
+from .trees import Roles, bind, car, cdr, child, cons, graft, plant, root, unbind
+
+__version__ = "0.2.0"
+_of_torch = {  # read when they are first asked for: what is for NumPy needs no PyTorch
+    "TriangularAttention": "modules", "EdgeTransformerLayer": "modules", "EdgeTransformer": "modules",
+    "FuseAttention": "modules", "fuse_attention": "modules", "Run": "runs", "load": "runs"}
+__all__ = ["triangular_attention", "Roles", "bind", "car", "cdr", "child", "cons", "graft", "plant", "root", "unbind"]
+if _find("torch"):
+    __all__ += _of_torch
+
+
+def __getattr__(name: str):
+    if name not in _of_torch:
+        raise AttributeError(f"module 'triad_torch' has no attribute {name!r}")
+    _import("._operators", __name__)  # says what it needs where there is no PyTorch
+    return getattr(_import(f".{_of_torch[name]}", __name__), name)
+
+
+def __dir__():
+    return sorted([*globals(), *_of_torch])

@@ -1,0 +1,23 @@
+from .attention import triangular_attention as triangular_attention
+from .modules import (
+    EdgeTransformer as EdgeTransformer,
+    EdgeTransformerLayer as EdgeTransformerLayer,
+    FuseAttention as FuseAttention,
+    TriangularAttention as TriangularAttention,
+    fuse_attention as fuse_attention,
+)
+from .runs import Run as Run, load as load
+from .trees import (
+    Roles as Roles,
+    bind as bind,
+    car as car,
+    cdr as cdr,
+    child as child,
+    cons as cons,
+    graft as graft,
+    plant as plant,
+    root as root,
+    unbind as unbind,
+)
+
+__version__: str

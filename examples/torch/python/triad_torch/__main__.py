@@ -1,0 +1,155 @@
+"""Says what was found, and compares triangular attention with PyTorch's own operations, forward and backward.
+
+    python -m triad_torch                 within two minutes
+    python -m triad_torch --found         what was found alone
+    python -m triad_torch --memory        also the memory of each, in processes of their own
+    python -m triad_torch --shapes 1x128,1x64,1x32,400x5    batch x nodes
+    python -m triad_torch --memory --svg FILE --shapes 1x16,1x32,1x64,1x128    also draws it
+"""
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from . import __version__, _kernels
+
+WIDTH, HEADS = 200, 4
+KINDS = ("ours", "eager", "compiled")
+
+
+def found() -> None:
+    print(f"triad_torch {__version__}, kernels {_kernels.description()} of {', '.join(_kernels.built())}")
+    try:
+        import torch
+    except ImportError:
+        print("PyTorch: none; the functions for NumPy and JAX work without it")
+        return
+    print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads; GPU: kernels for the host alone were built")
+
+
+def module_of(kind: str):
+    import torch
+
+    from . import TriangularAttention
+    from ._formulas import Formulas, by_broadcast, by_einsum
+    if kind == "ours":
+        return TriangularAttention(WIDTH, HEADS)
+    if kind == "eager":
+        return Formulas(WIDTH, HEADS, by_einsum)
+    return torch.compile(Formulas(WIDTH, HEADS, by_broadcast))
+
+
+def steps(kind: str, batch: int, n: int):
+    """A function that makes one step forward and backward."""
+    import torch
+    torch.manual_seed(0)
+    module = module_of(kind)
+    x = torch.randn(batch, n, n, WIDTH, requires_grad=True)
+    gradient = torch.randn(batch, n, n, WIDTH)
+
+    def step():
+        module(x).backward(gradient)
+    return step
+
+
+def median_ms(step, seconds: float) -> float:
+    step()
+    times, began = [], time.perf_counter()
+    while len(times) < 3 or (time.perf_counter() - began < seconds and len(times) < 100):
+        start = time.perf_counter()
+        step()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[len(times) // 2] * 1e3
+
+
+def peak_mib(kind: str, batch: int, n: int) -> float:
+    """What a step takes beyond the process as it was before, in a process of its own."""
+    answer = subprocess.run([sys.executable, "-m", "triad_torch", "--peak-of", kind, "--shapes", f"{batch}x{n}"],
+                            capture_output=True, text=True, check=True)
+    return float(answer.stdout)
+
+
+def print_peak(kind: str, batch: int, n: int) -> None:
+    step, small = steps(kind, batch, n), steps(kind, 1, 2)
+    small()  # what PyTorch loads when it is first used is its own
+    if kind == "compiled":
+        step()  # and so is the compiler's memory
+    Path("/proc/self/clear_refs").write_text("5")  # the highest mark falls to what is in use now
+    before = _status("VmHWM")
+    step()
+    print((_status("VmHWM") - before) / 1024)
+
+
+def _status(name: str) -> int:
+    """A line of /proc/self/status, in KiB.  getrusage's peak is no use: a process begins with its parent's."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1])
+    raise RuntimeError(f"no {name} in /proc/self/status")
+
+
+def compare(shapes, memory: bool, seconds: float) -> dict[str, list[tuple[int, float, float]]]:
+    """Prints a line a shape, and gives (n, milliseconds, MiB) of each kind."""
+    import torch
+    print(f"triangular attention with its projections, width {WIDTH}, {HEADS} heads, float32, forward and backward, "
+          f"{torch.get_num_threads()} threads; medians")
+    print("  eager: the paper's equations by einsum; compiled: torch.compile over a product that it can fuse, without the "
+          "time of compiling")
+    results = {kind: [] for kind in KINDS}
+    for batch, n in shapes:
+        texts = []
+        for kind in KINDS:
+            try:
+                ms = median_ms(steps(kind, batch, n), seconds)
+            except Exception as error:  # torch.compile wants a compiler at hand
+                texts.append(f"{kind} failed ({type(error).__name__})")
+                continue
+            mib = peak_mib(kind, batch, n) if memory else 0.0
+            texts.append(f"{kind} {ms:.3g} ms" + (f" {mib:.0f} MiB" if memory else ""))
+            results[kind].append((n, ms, mib))
+        print(f"n={n:<4} {f'batch={batch}' if batch > 1 else '':<10} {'  '.join(texts)}", flush=True)
+    return results
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m triad_torch", description=__doc__.splitlines()[0])
+    parser.add_argument("--found", action="store_true", help="print what was found, and end")
+    parser.add_argument("--memory", action="store_true", help="also peak memory beyond the process's own")
+    parser.add_argument("--shapes", default="400x5,1x32,1x64,1x128", help="batch x nodes, by commas")
+    parser.add_argument("--seconds", type=float, default=3, help="for each figure (default: 3)")
+    parser.add_argument("--svg", help="draw time and memory into this file; of one batch size, with --memory")
+    parser.add_argument("--peak-of", choices=KINDS, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    try:
+        shapes = [tuple(int(part) for part in shape.split("x")) for shape in given.shapes.split(",")]
+        if any(len(shape) != 2 or min(shape) < 1 for shape in shapes):
+            raise ValueError
+    except ValueError:
+        parser.error(f"--shapes is {given.shapes!r}, expected for example 1x128,400x5")
+    if given.peak_of:
+        print_peak(given.peak_of, *shapes[0])
+        return 0
+    found()
+    if given.found:
+        return 0
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        return 0
+    if given.svg and (not given.memory or len({batch for batch, _ in shapes}) > 1 or len(shapes) < 2):
+        parser.error("--svg wants --memory, and two or more --shapes of one batch size")
+    results = compare(sorted(shapes, key=lambda shape: shape[1]), given.memory, given.seconds)
+    if given.svg:
+        import torch
+
+        from ._plot import draw
+        Path(given.svg).write_text(draw(results, f"forward and backward, width {WIDTH}, {HEADS} heads, batch {shapes[0][0]}, "
+                                                 f"PyTorch {torch.__version__.split('+')[0]}, {torch.get_num_threads()} threads"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

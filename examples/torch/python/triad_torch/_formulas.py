@@ -1,0 +1,36 @@
+"""Triangular attention in PyTorch's own operations: what the kernels are compared with, in tests and in time."""
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+def by_einsum(q, k, v1, v2, mask=None, fill=-1e9):
+    """The paper's equations as they stand; the vector of every triangle is stored.  All (b, n, n, heads, width)."""
+    scores = torch.einsum("bilhc,bljhc->bhilj", q, k) * q.shape[-1] ** -0.5
+    if mask is not None:
+        scores = scores.masked_fill(mask.logical_not()[:, None], fill)
+    weights = scores.softmax(3)
+    values = torch.einsum("bilhc,bljhc->bhiljc", v1, v2)
+    return torch.einsum("bhilj,bhiljc->bijhc", weights, values)
+
+
+def by_broadcast(q, k, v1, v2):
+    """The same as products that torch.compile fuses into the sum, so that none is stored."""
+    scores = torch.matmul(q.permute(0, 2, 3, 1, 4), k.permute(0, 1, 3, 4, 2)) * q.shape[-1] ** -0.5  # (b, l, h, i, j)
+    weights = scores.softmax(1).permute(0, 3, 4, 1, 2).unsqueeze(-1)                                 # (b, i, j, l, h, 1)
+    return (weights * v1.unsqueeze(2) * v2.transpose(1, 2).unsqueeze(1)).sum(3)
+
+
+class Formulas(nn.Module):
+    """A module like TriangularAttention, with the attention done by one of these functions."""
+
+    def __init__(self, width: int, heads: int, attention):
+        super().__init__()
+        self.heads, self.attention = heads, attention
+        self.stacked, self.output = nn.Linear(width, 4 * width, bias=False), nn.Linear(width, width, bias=False)
+
+    def forward(self, x):
+        b, n, _, d = x.shape
+        q, k, v1, v2 = self.stacked(x).view(b, n, n, 4, self.heads, d // self.heads).unbind(3)
+        return self.output(self.attention(q, k, v1, v2).reshape(b, n, n, d))

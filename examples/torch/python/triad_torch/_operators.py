@@ -1,0 +1,173 @@
+"""Registers the operators with PyTorch: their shapes, derivatives and refusals.  Their values are in C++."""
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError("this part of triad_torch needs PyTorch 2.10 or later (pip install torch); the functions for "
+                      "NumPy and JAX do without") from error
+
+from . import _kernels
+from .attention import has_right
+
+
+def _load() -> None:
+    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+    if version < (2, 10):
+        raise ImportError(f"triad_torch needs PyTorch 2.10 or later, and this is {torch.__version__}")
+    path = str(Path(__file__).parent / "libtriad_torch.so")
+    torch.ops.load_library(path)
+    use = ctypes.CDLL(path).triad_torch_use
+    use.argtypes = [ctypes.c_void_p]
+    use(_kernels.table())
+
+
+_load()
+triangle = torch.ops.triad.triangle.default
+triangle_stacked = torch.ops.triad.triangle_stacked.default
+fuse = torch.ops.triad.fuse.default
+tree_child = torch.ops.triad.tree_child.default
+tree_graft = torch.ops.triad.tree_graft.default
+_triangle_grad = torch.ops.triad.triangle_grad.default
+_triangle_stacked_grad = torch.ops.triad.triangle_stacked_grad.default
+_fuse_grad = torch.ops.triad.fuse_grad.default
+
+
+# ---- shapes without data ---------------------------------------------------------------------------------------------
+
+def _of_triangle(rows_by_heads: torch.Tensor):
+    rows, heads, width = rows_by_heads.shape[0], rows_by_heads.shape[-2], rows_by_heads.shape[-1]
+    new = rows_by_heads.new_empty
+    return new(rows, heads, width), new(rows, heads), new(rows, heads)
+
+
+@torch.library.register_fake("triad::triangle")
+def _(query, key, left, right, sizes, masked, sources, seed, nodes, form, fill, dropout):
+    return _of_triangle(query)
+
+
+@torch.library.register_fake("triad::triangle_grad")
+def _(d_output, output, maximum, inverse_sum, query, key, left, right, sizes, masked, sources, seed, nodes, form, fill,
+      dropout):
+    new, shape = query.new_empty, query.shape
+    return new(shape), new(shape), new(shape), new(shape if has_right(form) else (0, *shape[1:]))
+
+
+@torch.library.register_fake("triad::triangle_stacked")
+def _(projections, sizes, masked, sources, seed, nodes, form, fill, dropout):
+    return _of_triangle(projections)
+
+
+@torch.library.register_fake("triad::triangle_stacked_grad")
+def _(d_output, output, maximum, inverse_sum, projections, sizes, masked, sources, seed, nodes, form, fill, dropout):
+    return projections.new_empty(projections.shape)
+
+
+@torch.library.register_fake("triad::fuse")
+def _(u, states, seed, dropout):
+    rows, heads, width = u.shape
+    return u.new_empty(rows, heads, width), u.new_empty(rows, heads), u.new_empty(rows, heads, states.shape[0])
+
+
+@torch.library.register_fake("triad::fuse_grad")
+def _(d_mixed, d_kept, weights, u, states, seed, dropout):
+    return u.new_empty(u.shape), states.new_empty(states.shape)
+
+
+def _like_trees(trees, child, branching, depth):
+    return trees.new_empty(trees.shape)
+
+
+torch.library.register_fake("triad::tree_child")(_like_trees)
+torch.library.register_fake("triad::tree_graft")(_like_trees)
+
+
+# ---- derivatives -----------------------------------------------------------------------------------------------------
+
+def _keep_triangle(ctx, inputs, output):
+    *tensors, ctx.nodes, ctx.form, ctx.fill, ctx.dropout = inputs
+    o, maximum, inverse_sum = output
+    ctx.mark_non_differentiable(maximum, inverse_sum)
+    ctx.save_for_backward(*tensors, o, maximum, inverse_sum)
+
+
+def _triangle_backward(ctx, d_output, _maximum, _inverse_sum):
+    *tensors, o, maximum, inverse_sum = ctx.saved_tensors
+    dq, dk, dl, dr = _triangle_grad(d_output, o, maximum, inverse_sum, *tensors, ctx.nodes, ctx.form, ctx.fill,
+                                    ctx.dropout)
+    return dq, dk, dl, dr if has_right(ctx.form) else None, *[None] * 8
+
+
+def _triangle_stacked_backward(ctx, d_output, _maximum, _inverse_sum):
+    *tensors, o, maximum, inverse_sum = ctx.saved_tensors
+    return _triangle_stacked_grad(d_output, o, maximum, inverse_sum, *tensors, ctx.nodes, ctx.form, ctx.fill,
+                                  ctx.dropout), *[None] * 8
+
+
+torch.library.register_autograd("triad::triangle", _triangle_backward, setup_context=_keep_triangle)
+torch.library.register_autograd("triad::triangle_stacked", _triangle_stacked_backward, setup_context=_keep_triangle)
+
+
+def _keep_fuse(ctx, inputs, output):
+    u, states, seed, ctx.dropout = inputs
+    _, _, weights = output
+    ctx.mark_non_differentiable(weights)
+    ctx.save_for_backward(weights, u, states, seed)
+
+
+def _fuse_backward(ctx, d_mixed, d_kept, _weights):
+    return *_fuse_grad(d_mixed, d_kept, *ctx.saved_tensors, ctx.dropout), None, None
+
+
+torch.library.register_autograd("triad::fuse", _fuse_backward, setup_context=_keep_fuse)
+
+
+def _keep_shift(ctx, inputs, output):
+    _, ctx.child, ctx.branching, ctx.depth = inputs
+
+
+# Taking a child and grafting are linear, and each is the other's adjoint: they can be differentiated as often as wanted.
+torch.library.register_autograd(
+    "triad::tree_child", lambda ctx, dy: (tree_graft(dy, ctx.child, ctx.branching, ctx.depth), None, None, None),
+    setup_context=_keep_shift)
+torch.library.register_autograd(
+    "triad::tree_graft", lambda ctx, dy: (tree_child(dy, ctx.child, ctx.branching, ctx.depth), None, None, None),
+    setup_context=_keep_shift)
+
+
+# ---- refusals --------------------------------------------------------------------------------------------------------
+
+def _refuse_twice(name):
+    def backward(ctx, *_):
+        raise RuntimeError(f"triad_torch: {name} has no second derivative; leave out create_graph=True")
+    torch.library.register_autograd(f"triad::{name}_grad", backward, setup_context=lambda ctx, inputs, output: None)
+
+
+def _refuse_vmap(name, instead):
+    def vmap(info, in_dims, *args):
+        raise RuntimeError(f"triad_torch: triad::{name} has no torch.func.vmap; {instead}")
+    torch.library.register_vmap(f"triad::{name}", vmap)
+
+
+for _name in ("triangle", "triangle_stacked", "fuse"):
+    _refuse_twice(_name)
+    _refuse_vmap(_name, "its first axis is a batch already")
+    _refuse_vmap(f"{_name}_grad", "its first axis is a batch already")
+for _name in ("tree_child", "tree_graft"):
+    _refuse_vmap(_name, "its first axis is a batch already")
+
+
+# ---- lower precision -------------------------------------------------------------------------------------------------
+# Under autocast the kernels go on in float32: sums over all middle nodes want it.
+for _name in ("triangle", "triangle_stacked", "fuse"):
+    torch.library.register_autocast(f"triad::{_name}", "cpu", torch.float32)
+
+
+def draw_seed(generator: torch.Generator | None, device) -> torch.Tensor:
+    """One int64 from PyTorch's generator, as a tensor where the data lies: no value passes through Python."""
+    if generator is None:  # what torch.compile can trace
+        return torch.randint(2**63 - 1, (1,), device=device)
+    return torch.randint(2**63 - 1, (1,), device=device, generator=generator)

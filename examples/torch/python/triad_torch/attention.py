@@ -1,0 +1,160 @@
+"""Triangular attention as a function."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from . import _arrays, _kernels
+
+_forms = {"full": 0, "value_ablation": 1, "attention_ablation": 2, "both_ablations": 3, "flat": 4}
+
+
+def form_number(form: str) -> int:
+    if form not in _forms:
+        raise ValueError(f"form is {form!r}, expected one of {', '.join(_forms)}")
+    return _forms[form]
+
+
+def has_right(form: int) -> bool:
+    """Whether a form multiplies by a second value."""
+    return form in (0, 2)
+
+
+def _expect_shapes(shapes: dict[str, tuple], ragged: bool) -> None:
+    query = shapes["q"]
+    expected = "(rows, heads, width)" if ragged else "(batch, n, n, heads, width)"
+    if len(query) != (3 if ragged else 5):
+        raise ValueError(f"q has shape {query}, expected {expected}")
+    if not ragged and query[1] != query[2]:
+        raise ValueError(f"q has shape {query}: its second and third size are the numbers of nodes, and differ")
+    if query[-1] == 0 or query[-2] == 0:
+        raise ValueError(f"q has shape {query}: heads and width are 1 or more")
+    for name, shape in shapes.items():
+        if shape != query:
+            raise ValueError(f"{name} has shape {shape}, and q has {query}")
+
+
+def sizes_of(offsets, rows: int) -> np.ndarray:
+    """Nodes of each graph from where its edges begin: int64 (b).  Offsets have b + 1 entries, from 0 to the rows."""
+    offsets = np.asarray(offsets)
+    if offsets.ndim != 1 or offsets.size < 1 or offsets.dtype.kind not in "iu":
+        raise ValueError("offsets are whole numbers, one more than there are graphs: 0, then where each graph's edges end")
+    edges = np.diff(offsets.astype(np.int64))
+    if offsets[0] != 0 or offsets[-1] != rows or (edges < 0).any():
+        raise ValueError(f"offsets go from 0 up to the {rows} rows of q, and these go from {offsets[0]} to {offsets[-1]}")
+    nodes = np.array([math.isqrt(int(e)) for e in edges], dtype=np.int64)
+    for graph in np.flatnonzero(nodes * nodes != edges):
+        raise ValueError(f"graph {graph} has {edges[graph]} edges by its offsets, and a complete graph of n nodes has n n")
+    return nodes
+
+
+def _expect_dropout(dropout_p: float) -> float:
+    if not 0 <= dropout_p < 1:
+        raise ValueError(f"dropout_p is {dropout_p}, expected 0 or more, below 1")
+    return float(dropout_p)
+
+
+def _expect_right(v2, number: int, form: str) -> None:
+    if has_right(number) and v2 is None:
+        raise ValueError(f"the form {form!r} needs v2")
+    if not has_right(number) and v2 is not None:
+        raise ValueError(f"the form {form!r} has no second value: leave v2 out (None)")
+
+
+def triangular_attention(q, k, v1, v2=None, mask=None, scale=None, dropout_p=0.0, generator=None, causal_sources=None,
+                         form="full", *, offsets=None, fill=-1e9):
+    """Edge (i, j) of a graph attends over the middle node l of all triangles (i, l), (l, j) (Edge Transformer, eq. 5-8):
+
+        o[i, j] = sum over l of  p[i, l, j] v1[i, l] * v2[l, j],    p = softmax over l of  scale q[i, l] . k[l, j]
+
+    per head.  Nothing of size n^3 times the width is ever stored.
+
+    q, k, v1, v2   (batch, n, n, heads, width): queries, keys and the two values of edge (i, j) at [b, i, j].
+                   With `offsets`, a batch of graphs of different sizes: (rows, heads, width), the edges of one graph
+                   behind those of another, row by row.
+    mask           bool, True where a triangle takes part, as in scaled_dot_product_attention; (batch, n, n, n), at
+                   [b, i, l, j], or what broadcasts to it.  With `offsets` (sum of n^3).  The score of another triangle
+                   becomes `fill`: an edge none of whose triangles takes part averages over all.
+    scale          of the scores; 1 / sqrt(width) where it is None.
+    dropout_p      of the weights p, after the softmax.  There is no `training` here: give 0 to evaluate.
+    generator      torch.Generator (or numpy.random.Generator for arrays) that the seed is drawn from.
+    causal_sources a number, or one for each graph (batch): the first so many nodes are sources, and a later node l is a
+                   middle of (i, j) only where l <= max(i, j).
+    form           "full"; "value_ablation", without v2; "attention_ablation", scores q[i, l] . k[i, j];
+                   "both_ablations"; "flat", one softmax over the 2 n edges that touch i or j (then v2 is None).
+    offsets        (batch + 1) where each graph's edges begin, and the number of all.
+    fill           see mask.
+
+    Returns o in the shape and type of q.  Tensors of PyTorch: float32, float64, and bfloat16 and float16, which are
+    computed in float32; differentiable once.  NumPy's arrays and others with __dlpack__: float32 and float64, without
+    derivatives.  A ValueError or TypeError says which argument is wrong.
+    """
+    number = form_number(form)
+    _expect_right(v2, number, form)
+    dropout_p = _expect_dropout(dropout_p)
+    if causal_sources is not None and number == _forms["flat"]:
+        raise ValueError("the form 'flat' has no causal meaning: leave causal_sources out")
+    if _arrays.is_torch(q):
+        from ._torch_attention import of_tensors
+        return of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, number, offsets, fill)
+    return _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, number, offsets, fill)
+
+
+def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill):
+    given = {"q": q, "k": k, "v1": v1}
+    if v2 is not None:
+        given["v2"] = v2
+    arrays = {name: _arrays.read(x, name) for name, x in given.items()}
+    query = arrays["q"]
+    for name, x in arrays.items():
+        if x.dtype != query.dtype:
+            raise TypeError(f"{name} is {x.dtype}, and q is {query.dtype}")
+    _expect_shapes({name: x.shape for name, x in arrays.items()}, offsets is not None)
+    heads, width = query.shape[-2:]
+    call = _kernels.TriangleCall(place=_arrays.place(), type=_arrays.TYPES[query.dtype], form=form, heads=heads,
+                                 width=width, fill=fill, dropout=dropout_p)
+    keep = []  # what the call points to
+    if offsets is None:
+        batch, n = query.shape[:2]
+        sizes = np.full(batch, n, dtype=np.int64)
+    else:
+        sizes = sizes_of(offsets, query.shape[0])
+    call.graphs, call.sizes = len(sizes), sizes.ctypes.data
+    if scale is not None:
+        arrays["q"] = query * np.asarray(scale * math.sqrt(width), dtype=query.dtype)
+    if mask is not None:
+        triangles = int((sizes ** 3).sum())
+        mask = np.asarray(mask if isinstance(mask, np.ndarray) or not hasattr(mask, "__dlpack__")
+                          else np.from_dlpack(mask))
+        if mask.dtype != np.bool_:
+            raise TypeError(f"mask is {mask.dtype}, expected bool: True where a triangle takes part")
+        shape = (triangles,) if offsets is not None else (query.shape[0], *[query.shape[1]] * 3)
+        try:
+            mask = np.broadcast_to(mask, shape)
+        except ValueError:
+            raise ValueError(f"mask has shape {mask.shape}, expected {shape} or what broadcasts to it") from None
+        masked = np.ascontiguousarray(~mask).view(np.uint8)
+        keep.append(masked)
+        call.masked = masked.ctypes.data
+    if causal_sources is not None:
+        sources = np.ascontiguousarray(np.broadcast_to(np.asarray(causal_sources, dtype=np.int64), (len(sizes),)))
+        keep.append(sources)
+        call.sources = sources.ctypes.data
+    if dropout_p > 0:
+        drawn = _arrays.seed(generator)
+        keep.append(drawn)
+        call.seed = drawn.ctypes.data
+    rows = query.size // (heads * width)
+    for field, name in (("query", "q"), ("key", "k"), ("left", "v1"), ("right", "v2")):
+        if name in arrays:
+            x = np.ascontiguousarray(arrays[name])
+            keep.append(x)
+            setattr(call, field, _kernels.Rows(x.ctypes.data, heads * width))
+    output = np.empty(query.shape, query.dtype)
+    statistics = np.empty((2, rows, heads), query.dtype)
+    call.output = _kernels.Rows(output.ctypes.data, heads * width)
+    call.maximum, call.inverse_sum = statistics[0].ctypes.data, statistics[1].ctypes.data
+    if rows > 0:
+        _kernels.run_call("triad_triangle", call)
+    return _arrays.give_back(output, q)

@@ -1,0 +1,223 @@
+"""Modules of PyTorch around the functions.  The Edge Transformer's parameters have the names of its released program, so
+that its checkpoints load."""
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from . import _operators
+from ._torch_attention import batch_arguments, expect_type
+from .attention import form_number, has_right
+
+__all__ = ["TriangularAttention", "EdgeTransformerLayer", "EdgeTransformer", "FuseAttention", "fuse_attention"]
+
+
+def _expect_heads(width: int, heads: int) -> None:
+    if heads < 1 or width < 1 or width % heads:
+        raise ValueError(f"width {width} is not a multiple of {heads} heads")
+
+
+class TriangularAttention(nn.Module):
+    """Triangular attention with its projections (Edge Transformer, equations 4 to 9); x and the result (b, n, n, width).
+
+    width, heads   width is a multiple of heads.
+    dropout        rate of the attention's weights, in training.
+    bias           of all projections; the released program has none for CLUTRR, and some for COGS and CFQ.
+    form           as of triangular_attention().
+
+    Parameters are called as in the released program: linears.0 query, 1 key, 2 left value, 3 right value, 5 output; in
+    the flat form 0 key, 1 value, 2 query, 3 output.  A checkpoint's linears.4 is dropped where it has a 5 too, which the
+    released program never uses, and read as the output where it has none, as in its program for CFQ.
+    """
+
+    def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = False, form: str = "full"):
+        super().__init__()
+        _expect_heads(width, heads)
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout is {dropout}, expected 0 or more, below 1")
+        self.width, self.heads, self.dropout, self.form = width, heads, dropout, form
+        self._form = form_number(form)
+        if form == "flat":
+            self._stacked, self._output = ("2", "0", "1"), "3"
+        else:
+            self._stacked = ("0", "1", "2", "3") if has_right(self._form) else ("0", "1", "2")
+            self._output = "5"
+        self.linears = nn.ModuleDict({name: nn.Linear(width, width, bias) for name in
+                                      sorted((*self._stacked, self._output))})
+        self.register_load_state_dict_pre_hook(self._read_released)
+
+    def extra_repr(self) -> str:
+        return f"{self.width}, heads={self.heads}, dropout={self.dropout}, form={self.form!r}"
+
+    @staticmethod
+    def _read_released(self, state, prefix, *_):
+        for kind in ("weight", "bias"):
+            fourth, fifth = (state.get(f"{prefix}linears.{k}.{kind}") for k in (4, 5))
+            if fourth is None:
+                continue
+            del state[f"{prefix}linears.4.{kind}"]
+            if fifth is None:
+                state[f"{prefix}linears.5.{kind}"] = fourth
+        third = f"{prefix}linears.3."
+        if "3" not in self.linears:  # the released program keeps the unused value of its ablations
+            for key in [key for key in state if key.startswith(third)]:
+                del state[key]
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources=None,
+                generator: torch.Generator | None = None, fill: float = -1e9) -> torch.Tensor:
+        if x.dim() != 4 or x.shape[1] != x.shape[2] or x.shape[3] != self.width:
+            raise ValueError(f"x has shape {tuple(x.shape)}, expected (batch, n, n, {self.width})")
+        b, n, _, d = x.shape
+        parts = [self.linears[name] for name in self._stacked]
+        weight = torch.cat([part.weight for part in parts])
+        bias = None if parts[0].bias is None else torch.cat([part.bias for part in parts])
+        projected = F.linear(x, weight, bias)
+        computed = expect_type(projected, "x")
+        rate = self.dropout if self.training else 0.0
+        if x.numel() == 0:
+            return self.linears[self._output](projected[..., :d] * 0)
+        how = batch_arguments(x.device, b, n, None, mask, causal_sources, rate, generator, fill, self._form)
+        o, _, _ = _operators.triangle_stacked(
+            projected.to(computed).view(b * n * n, len(parts), self.heads, d // self.heads), *how)
+        return self.linears[self._output](o.view(b, n, n, d).to(projected.dtype))
+
+
+class EdgeTransformerLayer(nn.Module):
+    """One layer of the Edge Transformer: norm, triangular attention, norm, feed-forward block; (b, n, n, width).
+
+    released=True: each branch is added to the norm before it, as in the released program, which made the paper's tables.
+    released=False: equation 3 of the paper, x + attention(norm(x)), then the block without a residual.
+    """
+
+    def __init__(self, width: int, heads: int, hidden: int | None = None, dropout: float = 0.0, bias: bool = False,
+                 form: str = "full", released: bool = True):
+        super().__init__()
+        hidden = 4 * width if hidden is None else hidden
+        self.released = released
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.edge_attention = TriangularAttention(width, heads, dropout, bias, form)
+        self.linear1, self.linear2 = nn.Linear(width, hidden), nn.Linear(hidden, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources=None) -> torch.Tensor:
+        u = self.norm1(x)
+        u = (u if self.released else x) + self.dropout(self.edge_attention(u, mask, causal_sources))
+        u = self.norm2(u)
+        f = self.dropout(self.linear2(self.dropout(F.relu(self.linear1(u)))))
+        return u + f if self.released else f
+
+
+class _Encoder(nn.Module):
+    def __init__(self, labels: int, layers: int, tied: bool, width: int, **of_layer):
+        super().__init__()
+        self.embedding = nn.Embedding(labels, width)
+        self.layers = nn.ModuleList(EdgeTransformerLayer(width, **of_layer) for _ in range(1 if tied else layers))
+        self.times = layers if tied else 1
+
+    def forward(self, labels, mask):
+        x = self.embedding(labels)
+        for _ in range(self.times):
+            for layer in self.layers:
+                x = layer(x, mask)
+        return x
+
+
+class EdgeTransformer(nn.Module):
+    """The Edge Transformer over labelled graphs, with a readout at one edge of each graph: what CLUTRR is trained with.
+
+    labels    rows of the embedding: labels of edges, 0 for none.
+    targets   classes of the answer.
+    tied      one layer, used `layers` times.  A checkpoint's other layers, which the released program keeps and never
+              uses, are dropped then.
+
+    forward(labels, query, pad=None) gives logits (b, targets):
+    labels    int64 (b, n, n), the label of edge (i, j).
+    query     int64 (b, 2), source and target of the edge that is asked about; or (b, 3) with the graph's number first.
+    pad       bool (b, n), True where a node is padding.
+    """
+
+    def __init__(self, labels: int, targets: int, width: int = 200, heads: int = 4, layers: int = 8,
+                 hidden: int | None = None, dropout: float = 0.2, tied: bool = True, bias: bool = False,
+                 form: str = "full", released: bool = True):
+        super().__init__()
+        if layers < 1:
+            raise ValueError(f"layers is {layers}, expected 1 or more")
+        self.tied = tied
+        self.encoder = _Encoder(labels, layers, tied, width, heads=heads, hidden=hidden, dropout=dropout, bias=bias,
+                                form=form, released=released)
+        self.decoder2vocab = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(0.0), nn.Linear(width, targets))
+        for parameter in self.encoder.parameters():  # as the released program begins
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+        self.register_load_state_dict_pre_hook(self._read_released)
+
+    @staticmethod
+    def _read_released(self, state, prefix, *_):
+        if self.tied:
+            layers = f"{prefix}encoder.layers."
+            for key in [key for key in state if key.startswith(layers) and not key.startswith(f"{layers}0.")]:
+                del state[key]
+
+    def forward(self, labels: torch.Tensor, query: torch.Tensor, pad: torch.Tensor | None = None) -> torch.Tensor:
+        mask = None
+        if pad is not None:
+            here = pad.logical_not()
+            mask = here[:, :, None, None] & here[:, None, :, None] & here[:, None, None, :]
+        x = self.encoder(labels, mask)
+        graph = query[:, 0] if query.shape[1] == 3 else torch.arange(query.shape[0], device=query.device)
+        return self.decoder2vocab(x[graph, query[:, -2], query[:, -1]])
+
+
+def fuse_attention(u, states, dropout_p=0.0, generator=None):
+    """A token looks back over its own states after each layer below (LRF, equations 9 and 10), between the projections:
+
+        p[j] = softmax over j of  u . x[j];   mixed = sum over j of  p[j] x[j];   kept = sum over j of  p[j]
+
+    u       (rows, heads, d): for each head, the query through the transposed key projection, scaled.
+    states  (layers, rows, d): x[0] to x[layers - 1] of every token.
+    Returns mixed (rows, heads, d) and kept (rows, heads), which is 1 without dropout.  float32, float64, and bfloat16
+    and float16, computed in float32.
+    """
+    for name, x in (("u", u), ("states", states)):
+        expect_type(x, name)
+        if x.dim() != 3:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}, expected three axes: u (rows, heads, d), "
+                             "states (layers, rows, d)")
+    if states.shape[0] < 1 or states.shape[1] != u.shape[0] or states.shape[2] != u.shape[2]:
+        raise ValueError(f"states have shape {tuple(states.shape)}, expected (1 or more layers, {u.shape[0]}, "
+                         f"{u.shape[2]})")
+    if not 0 <= dropout_p < 1:
+        raise ValueError(f"dropout_p is {dropout_p}, expected 0 or more, below 1")
+    computed = expect_type(u, "u")
+    seed = (_operators.draw_seed(generator, u.device) if dropout_p > 0
+            else torch.empty(0, dtype=torch.int64, device=u.device))
+    mixed, kept, _ = _operators.fuse(u.to(computed), states.to(computed), seed, float(dropout_p))
+    return mixed.to(u.dtype), kept.to(u.dtype)
+
+
+class FuseAttention(nn.Module):
+    """Fuse-attention with its projections: forward(x, states), x (..., width), states (layers, ..., width).
+
+    No state of a layer below is projected: 4 width^2 products a token, whatever the number of layers.  Parameters are
+    called as in fairseq's attention: q_proj, k_proj, v_proj, out_proj.
+    """
+
+    def __init__(self, width: int, heads: int, dropout: float = 0.0):
+        super().__init__()
+        _expect_heads(width, heads)
+        self.width, self.heads, self.dropout = width, heads, dropout
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width) for _ in range(4))
+
+    def forward(self, x: torch.Tensor, states: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
+        if x.shape[-1] != self.width or states.shape[1:] != x.shape:
+            raise ValueError(f"x has shape {tuple(x.shape)} and states {tuple(states.shape)}, expected (..., {self.width}) "
+                             "and (layers, ..., the same)")
+        heads, k = self.heads, self.width // self.heads
+        q = self.q_proj(x).reshape(-1, heads, k) * k ** -0.5
+        u = torch.einsum("rhk,hkd->rhd", q, self.k_proj.weight.view(heads, k, self.width))
+        mixed, kept = fuse_attention(u, states.reshape(states.shape[0], -1, self.width),
+                                     self.dropout if self.training else 0.0, generator)
+        context = torch.einsum("rhd,hkd->rhk", mixed, self.v_proj.weight.view(heads, k, self.width))
+        context = context + kept.unsqueeze(-1) * self.v_proj.bias.view(heads, k)
+        return self.out_proj(context.reshape(x.shape))

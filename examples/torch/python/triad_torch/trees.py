@@ -1,0 +1,202 @@
+"""Trees as tensors: fillers at the roles of a tree's positions, and the linear maps that take trees apart and make them.
+
+    T = sum over positions i of  f[i] bound to role[i]          (Differentiable Tree Machine, section 2)
+
+Position 0 is the root, and child c of position i is position branching * i + 1 + c.  A tree of some depth has so many
+levels.  Every function takes a batch of trees, and NumPy's arrays (or others with __dlpack__) as well as tensors of
+PyTorch, which it is differentiable for, as often as wanted.
+"""
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from . import _arrays, _kernels
+
+__all__ = ["Roles", "car", "cdr", "child", "graft", "cons", "root", "plant", "bind", "unbind"]
+
+
+def positions(branching: int, depth: int) -> int:
+    """How many positions a tree has."""
+    if branching < 2 or depth < 1:
+        raise ValueError(f"branching is {branching} and depth {depth}, expected 2 or more and 1 or more")
+    count = (branching ** depth - 1) // (branching - 1)
+    if count >= 2 ** 31:
+        raise ValueError(f"a tree of branching {branching} and depth {depth} has {count} positions, too many for an array")
+    return count
+
+
+class Roles:
+    """The positions of a tree, and a role vector for each.
+
+    Roles.gather(depth)                   unit vectors: a tree is (..., positions, filler), a row of numbers a position
+    Roles.dense(depth, seed, width)       orthonormal vectors drawn from a seed, the same as in C++: a tree is
+                                          (..., filler, width)
+    Roles.given(vectors, depth)           the caller's orthonormal vectors (positions, width), as an array
+    """
+
+    def __init__(self, depth: int, branching: int, vectors: np.ndarray | None, shifts: np.ndarray | None):
+        self.depth, self.branching, self.count = depth, branching, positions(branching, depth)
+        self.vectors, self.shifts = vectors, shifts  # (N, r) and D of each child (b, r, r), float64; None: unit vectors
+        self._tensors = {}
+
+    @classmethod
+    def gather(cls, depth: int, branching: int = 2) -> Roles:
+        return cls(depth, branching, None, None)
+
+    @classmethod
+    def dense(cls, depth: int, seed: int = 0, width: int | None = None, branching: int = 2) -> Roles:
+        count = positions(branching, depth)
+        width = count if width is None else width
+        if width < count:
+            raise ValueError(f"width is {width}, and {count} roles can be orthonormal in {count} dimensions or more")
+        vectors, shifts = np.empty((count, width)), np.empty((branching, width, width))
+        _kernels.run("triad_make_roles", branching, depth, width, seed % 2**64, _arrays.address(vectors),
+                     _arrays.address(shifts))
+        return cls(depth, branching, vectors, shifts)
+
+    @classmethod
+    def given(cls, vectors, depth: int, branching: int = 2) -> Roles:
+        vectors = np.array(vectors, dtype=np.float64, order="C")
+        count = positions(branching, depth)
+        if vectors.ndim != 2 or vectors.shape[0] != count:
+            raise ValueError(f"vectors have shape {vectors.shape}, expected ({count}, width): one role a position")
+        shifts = np.empty((branching, vectors.shape[1], vectors.shape[1]))
+        _kernels.run("triad_make_shifts", branching, depth, vectors.shape[1], _arrays.address(vectors),
+                     _arrays.address(shifts))
+        return cls(depth, branching, vectors, shifts)
+
+    @property
+    def is_dense(self) -> bool:
+        return self.vectors is not None
+
+    def __repr__(self) -> str:
+        kind = f"dense, width {self.vectors.shape[1]}" if self.is_dense else "gather"
+        return f"Roles({kind}, depth {self.depth}, branching {self.branching}, {self.count} positions)"
+
+    def _expect_tree(self, x, name: str) -> None:
+        if self.is_dense:
+            axis, size, expected = -1, self.vectors.shape[1], f"(..., filler, {self.vectors.shape[1]})"
+        else:
+            axis, size, expected = -2, self.count, f"(..., {self.count}, filler)"
+        if len(x.shape) < 2 or x.shape[axis] != size:
+            raise ValueError(f"{name} has shape {tuple(x.shape)}, expected {expected}")
+
+    def _expect_child(self, c: int) -> None:
+        if not 0 <= c < self.branching:
+            raise ValueError(f"child {c} is asked for, and a node has {self.branching}")
+
+    def _like(self, x, which: str):
+        """vectors or shifts, of the type of x and where it lies."""
+        if not _arrays.is_torch(x):
+            return getattr(self, which).astype(x.dtype, copy=False)
+        import torch
+        key = (which, x.dtype, x.device)
+        if key not in self._tensors:
+            self._tensors[key] = torch.from_numpy(getattr(self, which)).to(x.device, x.dtype)
+        return self._tensors[key]
+
+
+def _transposed(x):
+    return x.mT if _arrays.is_torch(x) else np.swapaxes(x, -1, -2)
+
+
+def _prepared(roles: Roles, x, name: str):
+    if not _arrays.is_torch(x):
+        x = _arrays.read(x, name)
+    roles._expect_tree(x, name)
+    return x
+
+
+def _shift(kernel: str, roles: Roles, c: int, x):
+    """D_c x or E_c x over unit vectors."""
+    shape = x.shape
+    if _arrays.is_torch(x):
+        from . import _operators
+        operator = getattr(_operators, kernel)
+        return operator(x.reshape(-1, *shape[-2:]), c, roles.branching, roles.depth).reshape(shape)
+    x = np.ascontiguousarray(x)
+    y = np.empty_like(x)
+    trees = x.size // max(1, shape[-1] * shape[-2])
+    call = _kernels.TreeCall(place=_arrays.place(), type=_arrays.TYPES[x.dtype], trees=trees, branching=roles.branching,
+                             depth=roles.depth, filler=shape[-1], child=c, source=x.ctypes.data, to=y.ctypes.data)
+    _kernels.run("triad_" + kernel, ctypes.byref(call))
+    return y
+
+
+def child(roles: Roles, x, c: int):
+    """What stands under child c of the root, moved to the root: D_c x.  Its last level is empty."""
+    roles._expect_child(c)
+    y = _prepared(roles, x, "x")
+    y = y @ _transposed(roles._like(y, "shifts")[c]) if roles.is_dense else _shift("tree_child", roles, c, y)
+    return _finish(y, x)
+
+
+def graft(roles: Roles, x, c: int):
+    """The tree as child c of a root without a filler: E_c x.  What stands on the last level is dropped."""
+    roles._expect_child(c)
+    y = _prepared(roles, x, "x")
+    y = y @ roles._like(y, "shifts")[c] if roles.is_dense else _shift("tree_graft", roles, c, y)
+    return _finish(y, x)
+
+
+def _finish(y, like):
+    return y if _arrays.is_torch(y) else _arrays.give_back(y, like)
+
+
+def car(roles: Roles, x):
+    """The left subtree: child 0."""
+    return child(roles, x, 0)
+
+
+def cdr(roles: Roles, x):
+    """The right subtree: child 1."""
+    return child(roles, x, 1)
+
+
+def root(roles: Roles, x):
+    """The root's filler (..., filler)."""
+    y = _prepared(roles, x, "x")
+    return _finish(y @ roles._like(y, "vectors")[0] if roles.is_dense else y[..., 0, :], x)
+
+
+def plant(roles: Roles, filler):
+    """A root with this filler (..., filler), and nothing below."""
+    s = filler if _arrays.is_torch(filler) else _arrays.read(filler, "filler")
+    if len(s.shape) < 1:
+        raise ValueError("filler is (..., numbers of a filler)")
+    if roles.is_dense:
+        return _finish(s[..., :, None] * roles._like(s, "vectors")[0], filler)
+    if _arrays.is_torch(s):
+        from torch.nn.functional import pad
+        return pad(s.unsqueeze(-2), (0, 0, 0, roles.count - 1))
+    tree = np.zeros((*s.shape[:-1], roles.count, s.shape[-1]), s.dtype)
+    tree[..., 0, :] = s
+    return _finish(tree, filler)
+
+
+def cons(roles: Roles, children, filler):
+    """The tree with this filler at the root, (..., filler), over the children, at most as many as the branching.
+
+    E_0 children[0] + E_1 children[1] + ... + the filler bound to the root's role."""
+    if len(children) > roles.branching:
+        raise ValueError(f"there are {len(children)} children, and a node has {roles.branching}")
+    tree = plant(roles, filler)
+    for c, x in enumerate(children):
+        tree = tree + graft(roles, x, c)
+    return tree
+
+
+def bind(roles: Roles, fillers):
+    """The tree of these fillers (..., positions, filler), a row for each position; zeros where there is none."""
+    x = fillers if _arrays.is_torch(fillers) else _arrays.read(fillers, "fillers")
+    if len(x.shape) < 2 or x.shape[-2] != roles.count:
+        raise ValueError(f"fillers have shape {tuple(x.shape)}, expected (..., {roles.count}, filler): one a position")
+    return _finish(_transposed(x) @ roles._like(x, "vectors") if roles.is_dense else x + 0, fillers)
+
+
+def unbind(roles: Roles, x):
+    """The filler at each position (..., positions, filler); unbind(roles, bind(roles, f)) is f."""
+    y = _prepared(roles, x, "x")
+    return _finish(roles._like(y, "vectors") @ _transposed(y) if roles.is_dense else y + 0, x)

@@ -1,0 +1,24 @@
+// The kernels as a table, which Python hands from the library that suits the processor to the operators.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  int (*triangle)(triad_triangle_call const*, char*, int64_t);
+  int (*triangle_grad)(triad_triangle_call const*, char*, int64_t);
+  int (*fuse)(triad_fuse_call const*, char*, int64_t);
+  int (*fuse_grad)(triad_fuse_call const*, char*, int64_t);
+  int (*tree_child)(triad_tree_call const*, char*, int64_t);
+  int (*tree_graft)(triad_tree_call const*, char*, int64_t);
+} triad_kernels;
+
+TRIAD_TORCH_API triad_kernels const* triad_kernels_table(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,569 @@
+// The operators, registered with PyTorch: `triad::triangle`, `triangle_stacked`, `fuse`, `tree_child`, `tree_graft` and
+// the gradients of the first three.
+// SPDX-License-Identifier: Apache-2.0
+//
+// On LibTorch's stable interface, so that one file serves every PyTorch from 2.10 on.  What PyTorch asks of an operator
+// beside its value (shapes without data, automatic differentiation, lower precision) is registered in Python, in
+// python/triad_torch/_operators.py.
+#include <cstring>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels.h"
+#include "kernels_table.h"
+#include "stable_abi.h"
+
+namespace {
+
+constexpr std::uint64_t built_for = (std::uint64_t{2} << 56) | (std::uint64_t{10} << 48);  // PyTorch 2.10
+
+void check(AOTITorchError error, char const* what) {
+  if (error != 0) throw std::runtime_error(std::string("triad: PyTorch could not ") + what);
+}
+
+/// Owns a handle.
+class tensor {
+ public:
+  tensor() = default;
+  explicit tensor(AtenTensorHandle owned) : handle_(owned) {}
+  tensor(tensor&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  tensor& operator=(tensor&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~tensor() {
+    if (handle_) aoti_torch_delete_tensor_object(handle_);
+  }
+
+  AtenTensorHandle get() const { return handle_; }
+  AtenTensorHandle release() { return std::exchange(handle_, nullptr); }
+
+  std::int64_t axes() const {
+    std::int64_t n = 0;
+    check(aoti_torch_get_dim(handle_, &n), "say how many axes a tensor has");
+    return n;
+  }
+  std::int64_t size(std::int64_t axis) const {
+    std::int64_t* sizes = nullptr;
+    check(aoti_torch_get_sizes(handle_, &sizes), "say how large a tensor is");
+    return sizes[axis];
+  }
+  std::int64_t stride(std::int64_t axis) const {
+    std::int64_t* strides = nullptr;
+    check(aoti_torch_get_strides(handle_, &strides), "say which strides a tensor has");
+    return strides[axis];
+  }
+  std::int64_t count() const {
+    std::int64_t n = 1;
+    for (std::int64_t a = 0, all = axes(); a < all; ++a) n *= size(a);
+    return n;
+  }
+  std::int32_t type() const {
+    std::int32_t t = 0;
+    check(aoti_torch_get_dtype(handle_, &t), "say of which type a tensor is");
+    return t;
+  }
+  std::int32_t device_type() const {
+    std::int32_t t = 0;
+    check(aoti_torch_get_device_type(handle_, &t), "say where a tensor lies");
+    return t;
+  }
+  std::int32_t device_index() const {
+    std::int32_t i = 0;
+    check(aoti_torch_get_device_index(handle_, &i), "say where a tensor lies");
+    return i;
+  }
+  void* data() const {
+    void* d = nullptr;
+    check(torch_get_mutable_data_ptr(handle_, &d), "say where a tensor's numbers lie");
+    return d;
+  }
+
+  /// Uninitialised, without gaps, of my type and in my place.
+  tensor like(std::vector<std::int64_t> const& sizes) const {
+    std::vector<std::int64_t> strides(sizes.size());
+    std::int64_t step = 1;
+    for (std::size_t a = sizes.size(); a-- > 0; step *= sizes[a] > 0 ? sizes[a] : 1) strides[a] = step;
+    AtenTensorHandle made = nullptr;
+    check(aoti_torch_empty_strided(static_cast<std::int64_t>(sizes.size()), sizes.data(), strides.data(), type(),
+                                   device_type(), device_index(), &made),
+          "make a tensor");
+    return tensor(made);
+  }
+
+  /// Whether the last `axes_together` axes lie side by side.
+  bool rows_lie_together(std::int64_t axes_together) const {
+    std::int64_t step = 1;
+    for (std::int64_t a = axes(); a-- > axes() - axes_together; step *= size(a))
+      if (size(a) != 1 && stride(a) != step) return false;
+    return true;
+  }
+  /// Makes its last axes lie side by side, by a copy where they do not.
+  void put_together(std::int64_t axes_together) {
+    if (count() == 0 || rows_lie_together(axes_together)) return;
+    AtenTensorHandle other = nullptr;
+    check(aoti_torch_new_tensor_handle(handle_, &other), "share a tensor");
+    StableIValue stack[2]{};
+    std::memcpy(&stack[0], &other, sizeof other);
+    auto const format = aoti_torch_memory_format_contiguous_format();
+    std::memcpy(&stack[1], &format, sizeof format);
+    check(torch_call_dispatcher("aten::contiguous", "", stack, built_for), "copy a tensor");
+    AtenTensorHandle made = nullptr;
+    std::memcpy(&made, &stack[0], sizeof made);
+    *this = tensor(made);
+  }
+
+ private:
+  AtenTensorHandle handle_ = nullptr;
+};
+
+/// What PyTorch hands to an operator: takes the inputs off, one after the other, and puts the results on.
+class arguments {
+ public:
+  arguments(StableIValue* stack, std::uint64_t inputs) : stack_(stack), left_(inputs) {
+    for (std::uint64_t i = 0; i < inputs; ++i) taken_.push_back(stack[i]);
+  }
+  tensor next_tensor() {
+    AtenTensorHandle handle = nullptr;
+    take(&handle, sizeof handle);
+    return tensor(handle);
+  }
+  std::int64_t next_int() {
+    std::int64_t v = 0;
+    take(&v, sizeof v);
+    return v;
+  }
+  double next_float() {
+    double v = 0;
+    take(&v, sizeof v);
+    return v;
+  }
+  void results(std::initializer_list<tensor*> all) {
+    std::size_t i = 0;
+    for (auto* t : all) {
+      auto const handle = t->release();
+      stack_[i] = 0;
+      std::memcpy(&stack_[i++], &handle, sizeof handle);
+    }
+  }
+
+ private:
+  void take(void* into, std::size_t bytes) { std::memcpy(into, &taken_[at_++], bytes); }
+
+  StableIValue* stack_;
+  std::uint64_t left_;
+  std::vector<StableIValue> taken_;
+  std::size_t at_ = 0;
+};
+
+void expect(bool holds, std::string const& sentence) {
+  if (!holds) throw std::runtime_error("triad: " + sentence);
+}
+
+std::int64_t type_of(tensor const& x) {
+  auto const t = x.type();
+  expect(t == aoti_torch_dtype_float32() || t == aoti_torch_dtype_float64(), "the kernels take float32 and float64");
+  return t == aoti_torch_dtype_float32() ? triad_float32 : triad_float64;
+}
+void expect_alike(tensor const& x, tensor const& like, char const* name) {
+  expect(x.type() == like.type() && x.device_type() == like.device_type() && x.device_index() == like.device_index(),
+         std::string(name) + " has another type or lies elsewhere");
+}
+
+triad_kernels const* host_kernels = nullptr;
+
+/// PyTorch's threads at work on our tasks.  Ours beside them would take turns with them: those of OpenMP wait awake.
+void on_pytorchs_threads(int workers, void (*work)(void*, int), void* context) {
+  struct both {
+    void (*work)(void*, int);
+    void* context;
+  } call{work, context};
+  check(torch_parallel_for(
+            0, workers, 1,
+            [](std::int64_t begin, std::int64_t end, void* with) {
+              auto const& c = *static_cast<both const*>(with);
+              for (; begin < end; ++begin) c.work(c.context, static_cast<int>(begin));
+            },
+            &call),
+        "lend its threads");
+}
+
+/// The kernels for where x lies, and what they need to know of it.
+struct here {
+  triad_kernels const* kernels = nullptr;
+  triad_place place{};
+
+  explicit here(tensor const& x) {
+    expect(x.device_type() == aoti_torch_device_type_cpu(), "these kernels were built for the host alone");
+    expect(host_kernels != nullptr, "import triad_torch loads the kernels; this library was loaded without it");
+    kernels = host_kernels;
+    std::uint32_t threads = 1;
+    check(torch_get_num_threads(&threads), "say how many threads it has");
+    place.threads = threads;
+    place.borrowed = on_pytorchs_threads;
+  }
+};
+
+template <class Call>
+void run(int (*kernel)(Call const*, char*, std::int64_t), Call const& call) {
+  char message[1024] = "";
+  if (kernel(&call, message, sizeof message) != 0) throw std::runtime_error(std::string("triad: ") + message);
+}
+
+// ---- triangular attention -------------------------------------------------------------------------------------------
+
+/// What both forms of the operator have besides projections, and the checks of it.
+struct triangle_arguments {
+  tensor sizes, masked, sources, seed;
+  std::int64_t nodes = 0, form = 0;
+  double fill = 0, dropout = 0;
+
+  explicit triangle_arguments(arguments& all)
+      : sizes(all.next_tensor()), masked(all.next_tensor()), sources(all.next_tensor()), seed(all.next_tensor()) {
+    nodes = all.next_int();
+    form = all.next_int();
+    fill = all.next_float();
+    dropout = all.next_float();
+    for (auto* t : {&sizes, &masked, &sources, &seed}) t->put_together(t->axes());
+    expect(sizes.type() == aoti_torch_dtype_int64() && sources.type() == aoti_torch_dtype_int64() &&
+               seed.type() == aoti_torch_dtype_int64() && masked.type() == aoti_torch_dtype_bool(),
+           "triangle: sizes, sources and seed are int64, masked is bool");
+    expect(sizes.device_type() == aoti_torch_device_type_cpu(), "triangle: sizes lie in the host's memory");
+    expect(nodes >= 0 && nodes < (std::int64_t{1} << 20), "triangle: nodes are 0 to 2^20 - 1");
+    expect(dropout == 0 || seed.count() == 1, "triangle: dropout needs one seed");
+  }
+
+  triad_triangle_call call(here const& at, tensor const& query, std::int64_t rows) const {
+    triad_triangle_call c{};
+    c.place = at.place;
+    c.type = type_of(query);
+    c.form = form;
+    c.heads = query.size(query.axes() - 2);
+    c.width = query.size(query.axes() - 1);
+    std::int64_t edges = 0, triangles = 0;
+    if (nodes > 0) {
+      expect(sizes.count() == 0 && rows % (nodes * nodes) == 0,
+             "triangle: " + std::to_string(rows) + " edges are no whole graphs of " + std::to_string(nodes) + " nodes");
+      c.graphs = rows / (nodes * nodes);
+      c.nodes = nodes;
+      edges = rows, triangles = rows * nodes;
+    } else {
+      c.graphs = sizes.count();
+      c.sizes = static_cast<std::int64_t const*>(sizes.data());
+      for (std::int64_t g = 0; g < c.graphs; ++g) {
+        auto const n = c.sizes[g];
+        expect(n >= 0 && n < (std::int64_t{1} << 20), "triangle: a graph has 0 to 2^20 - 1 nodes");
+        edges += n * n, triangles += n * n * n;
+      }
+      expect(edges == rows, "triangle: the graphs have " + std::to_string(edges) + " edges, and there are " +
+                                std::to_string(rows) + " rows");
+    }
+    if (masked.count() > 0) {
+      expect(masked.count() == triangles, "triangle: the mask has " + std::to_string(masked.count()) +
+                                              " bytes, and there are " + std::to_string(triangles) + " triangles");
+      expect(masked.device_type() == query.device_type(), "triangle: the mask lies where the query lies");
+      c.masked = static_cast<std::uint8_t const*>(masked.data());
+    }
+    c.fill = fill;
+    if (sources.count() > 0) {
+      expect(sources.count() == c.graphs, "triangle: one number of sources a graph is needed");
+      expect(sources.device_type() == query.device_type(), "triangle: the sources lie where the query lies");
+      c.sources = static_cast<std::int64_t const*>(sources.data());
+    }
+    c.dropout = dropout;
+    if (dropout > 0) c.seed = static_cast<std::uint64_t const*>(seed.data());
+    return c;
+  }
+};
+
+constexpr std::int64_t forms_without_right[] = {1, 3, 4};  // value_ablation, both_ablations, flat
+bool has_right(std::int64_t form) {
+  for (auto f : forms_without_right)
+    if (f == form) return false;
+  return true;
+}
+
+triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {  // (rows, h, k), or (rows, p, h, k) and a column
+  std::int64_t const bytes = type_of(x) == triad_float32 ? 4 : 8;
+  auto* const data = static_cast<char*>(x.data());
+  return {data ? data + offset * bytes : nullptr, x.size(0) > 1 ? x.stride(0) : offset + 1};
+}
+
+/// Query, key and values as four tensors (rows, h, k).
+struct four {
+  tensor query, key, left, right;
+
+  four(arguments& all)
+      : query(all.next_tensor()), key(all.next_tensor()), left(all.next_tensor()), right(all.next_tensor()) {
+    for (auto* x : {&query, &key, &left, &right}) {
+      expect(x->axes() == 3, "triangle: query, key and values are (rows, heads, width)");
+      expect_alike(*x, query, "triangle: a key or value");
+      x->put_together(2);
+    }
+    for (auto* x : {&key, &left}) expect_shape(*x);
+  }
+  void expect_shape(tensor const& x) const {
+    for (std::int64_t a = 0; a < 3; ++a)
+      expect(x.size(a) == query.size(a), "triangle: query, key and values have one shape");
+  }
+  void put(triad_triangle_call& c) const {
+    c.query = rows_of(query), c.key = rows_of(key), c.left = rows_of(left);
+    if (!has_right(c.form)) return;
+    expect_shape(right);
+    c.right = rows_of(right);
+  }
+};
+
+/// The same as one tensor (rows, p, h, k).
+struct stacked {
+  tensor all;
+
+  explicit stacked(arguments& a) : all(a.next_tensor()) {
+    expect(all.axes() == 4, "triangle_stacked: projections are (rows, 4 or 3, heads, width)");
+    all.put_together(3);
+  }
+  void put(triad_triangle_call& c) const { place(all, c, c.query, c.key, c.left, c.right); }
+  static void place(tensor const& x, triad_triangle_call const& c, triad_rows& query, triad_rows& key, triad_rows& left,
+                    triad_rows& right) {
+    std::int64_t const d = c.heads * c.width;
+    expect(x.size(1) == (has_right(c.form) ? 4 : 3), "triangle_stacked: this form has another number of projections");
+    triad_rows* const parts[] = {&query, &key, &left, &right};
+    for (std::int64_t p = 0; p < x.size(1); ++p) {
+      *parts[p] = rows_of(x, p * d);
+      if (x.size(0) <= 1) parts[p]->stride = x.size(1) * d;
+    }
+  }
+};
+
+template <class Operands>
+void triangle_of(StableIValue* stack, std::uint64_t inputs, tensor const& (*query_of)(Operands const&)) {
+  arguments all(stack, inputs);
+  Operands const x(all);
+  triangle_arguments const how(all);
+  auto const& query = query_of(x);
+  here const at(query);
+  auto const rows = query.size(0);
+  auto c = how.call(at, query, rows);
+  x.put(c);
+  auto o = query.like({rows, c.heads, c.width}), maximum = query.like({rows, c.heads}),
+       inverse_sum = query.like({rows, c.heads});
+  c.output = rows_of(o);
+  c.output.stride = c.heads * c.width;
+  c.maximum = maximum.data(), c.inverse_sum = inverse_sum.data();
+  run(at.kernels->triangle, c);
+  all.results({&o, &maximum, &inverse_sum});
+}
+
+struct saved {
+  tensor d_output, output, maximum, inverse_sum;
+
+  explicit saved(arguments& all)
+      : d_output(all.next_tensor()),
+        output(all.next_tensor()),
+        maximum(all.next_tensor()),
+        inverse_sum(all.next_tensor()) {
+    for (auto* x : {&d_output, &output}) {
+      expect(x->axes() == 3, "triangle_grad: the output and its gradient are (rows, heads, width)");
+      x->put_together(2);
+    }
+    for (auto* x : {&maximum, &inverse_sum}) {
+      expect(x->axes() == 2, "triangle_grad: maximum and inverse_sum are (rows, heads)");
+      x->put_together(2);
+    }
+  }
+  void put(triad_triangle_call& c, tensor const& query, std::int64_t rows) const {
+    for (auto const* x : {&d_output, &output}) {
+      expect_alike(*x, query, "triangle_grad: the output or its gradient");
+      expect(x->size(0) == rows && x->size(1) == c.heads && x->size(2) == c.width,
+             "triangle_grad: the output and its gradient have the query's shape");
+    }
+    for (auto const* x : {&maximum, &inverse_sum}) {
+      expect_alike(*x, query, "triangle_grad: a statistic");
+      expect(x->size(0) == rows && x->size(1) == c.heads, "triangle_grad: maximum and inverse_sum are (rows, heads)");
+    }
+    c.output = rows_of(output), c.d_output = rows_of(d_output);
+    if (rows <= 1) c.output.stride = c.d_output.stride = c.heads * c.width;
+    c.maximum = maximum.data(), c.inverse_sum = inverse_sum.data();
+  }
+};
+
+tensor const& query_of_four(four const& x) { return x.query; }
+tensor const& query_of_stacked(stacked const& x) { return x.all; }
+
+void triangle(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
+  triangle_of<four>(stack, inputs, query_of_four);
+}
+void triangle_stacked(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
+  triangle_of<stacked>(stack, inputs, query_of_stacked);
+}
+
+void triangle_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
+  arguments all(stack, inputs);
+  saved const s(all);
+  four const x(all);
+  triangle_arguments const how(all);
+  here const at(x.query);
+  auto const rows = x.query.size(0);
+  auto c = how.call(at, x.query, rows);
+  x.put(c);
+  s.put(c, x.query, rows);
+  auto const make = [&](bool present) { return x.query.like({present ? rows : 0, c.heads, c.width}); };
+  auto dq = make(true), dk = make(true), dl = make(true), dr = make(has_right(c.form));
+  std::int64_t const d = c.heads * c.width;
+  c.d_query = {dq.data(), d}, c.d_key = {dk.data(), d}, c.d_left = {dl.data(), d}, c.d_right = {dr.data(), d};
+  run(at.kernels->triangle_grad, c);
+  all.results({&dq, &dk, &dl, &dr});
+}
+
+void triangle_stacked_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
+  arguments all(stack, inputs);
+  saved const s(all);
+  stacked const x(all);
+  triangle_arguments const how(all);
+  here const at(x.all);
+  auto const rows = x.all.size(0);
+  auto c = how.call(at, x.all, rows);
+  x.put(c);
+  s.put(c, x.all, rows);
+  auto dx = x.all.like({rows, x.all.size(1), c.heads, c.width});
+  stacked::place(dx, c, c.d_query, c.d_key, c.d_left, c.d_right);
+  run(at.kernels->triangle_grad, c);
+  all.results({&dx});
+}
+
+// ---- fuse-attention -------------------------------------------------------------------------------------------------
+
+/// u (rows, h, d), states (l, rows, d), seed, dropout.
+struct fuse_arguments {
+  tensor u, states, seed;
+  double dropout = 0;
+
+  explicit fuse_arguments(arguments& all) : u(all.next_tensor()), states(all.next_tensor()), seed(all.next_tensor()) {
+    dropout = all.next_float();
+    expect(u.axes() == 3 && states.axes() == 3, "fuse: u is (rows, heads, d), states are (layers, rows, d)");
+    expect_alike(states, u, "fuse: the states");
+    expect(states.size(1) == u.size(0) && states.size(2) == u.size(2),
+           "fuse: u and the states differ in rows or width");
+    expect(seed.type() == aoti_torch_dtype_int64() && (dropout == 0 || seed.count() == 1),
+           "fuse: dropout needs one int64 seed");
+    u.put_together(3), states.put_together(3);
+  }
+  triad_fuse_call call(here const& at) const {
+    triad_fuse_call c{};
+    c.place = at.place;
+    c.type = type_of(u);
+    c.layers = states.size(0), c.rows = u.size(0), c.heads = u.size(1), c.width = u.size(2);
+    c.dropout = dropout;
+    if (dropout > 0) c.seed = static_cast<std::uint64_t const*>(seed.data());
+    c.u = u.data(), c.states = states.data();
+    return c;
+  }
+};
+
+void fuse(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
+  arguments all(stack, inputs);
+  fuse_arguments const x(all);
+  here const at(x.u);
+  auto c = x.call(at);
+  auto mixed = x.u.like({c.rows, c.heads, c.width}), kept = x.u.like({c.rows, c.heads}),
+       weights = x.u.like({c.rows, c.heads, c.layers});
+  c.mixed = mixed.data(), c.kept = kept.data(), c.weights = weights.data();
+  if (c.rows > 0) run(at.kernels->fuse, c);
+  all.results({&mixed, &kept, &weights});
+}
+
+void fuse_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
+  arguments all(stack, inputs);
+  auto d_mixed = all.next_tensor(), d_kept = all.next_tensor(), weights = all.next_tensor();
+  fuse_arguments const x(all);
+  here const at(x.u);
+  auto c = x.call(at);
+  d_mixed.put_together(d_mixed.axes()), d_kept.put_together(d_kept.axes()), weights.put_together(weights.axes());
+  for (auto const* t : {&d_mixed, &d_kept, &weights}) expect_alike(*t, x.u, "fuse_grad: a gradient or the weights");
+  expect(d_mixed.count() == x.u.count() && d_kept.count() == c.rows * c.heads &&
+             weights.count() == c.rows * c.heads * c.layers,
+         "fuse_grad: gradients and weights have the shapes of what they belong to");
+  auto du = x.u.like({c.rows, c.heads, c.width}), d_states = x.u.like({c.layers, c.rows, c.width});
+  c.d_mixed = d_mixed.data(), c.d_kept = d_kept.data(), c.weights = weights.data();
+  c.d_u = du.data(), c.d_states = d_states.data();
+  if (c.rows > 0) run(at.kernels->fuse_grad, c);
+  all.results({&du, &d_states});
+}
+
+// ---- trees ----------------------------------------------------------------------------------------------------------
+
+void shift_trees(StableIValue* stack, std::uint64_t inputs,
+                 int (*triad_kernels::*kernel)(triad_tree_call const*, char*, std::int64_t)) {
+  arguments all(stack, inputs);
+  auto x = all.next_tensor();
+  triad_tree_call c{};
+  c.child = all.next_int(), c.branching = all.next_int(), c.depth = all.next_int();
+  expect(x.axes() == 3, "trees are (batch, positions, filler)");
+  x.put_together(3);
+  here const at(x);
+  c.place = at.place;
+  c.type = type_of(x);
+  c.trees = x.size(0), c.filler = x.size(2);
+  std::int64_t positions = 0;
+  for (std::int64_t k = 0, level = 1; k < c.depth && positions <= x.size(1); ++k, level *= c.branching)
+    positions += level;
+  expect(positions == x.size(1), "trees of this branching and depth have another number of positions");
+  auto y = x.like({c.trees, x.size(1), c.filler});
+  c.from = x.data(), c.to = y.data();
+  run(at.kernels->*kernel, c);
+  all.results({&y});
+}
+void tree_child(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
+  shift_trees(stack, inputs, &triad_kernels::tree_child);
+}
+void tree_graft(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
+  shift_trees(stack, inputs, &triad_kernels::tree_graft);
+}
+
+// ---- registration ---------------------------------------------------------------------------------------------------
+
+#define TRIAD_TRIANGLE_ARGUMENTS \
+  "Tensor sizes, Tensor masked, Tensor sources, Tensor seed, int nodes, int form, float fill, float dropout"
+
+struct registration {
+  TorchLibraryHandle schemas = nullptr, host = nullptr;
+
+  registration() {
+    check(aoti_torch_library_init_def("triad", __FILE__, __LINE__, &schemas), "make a library of operators");
+    for (char const* schema :
+         {"triangle(Tensor query, Tensor key, Tensor left, Tensor right, " TRIAD_TRIANGLE_ARGUMENTS
+          ") -> (Tensor, Tensor, Tensor)",
+          "triangle_grad(Tensor d_output, Tensor output, Tensor maximum, Tensor inverse_sum, Tensor query, Tensor key, "
+          "Tensor left, Tensor right, " TRIAD_TRIANGLE_ARGUMENTS ") -> (Tensor, Tensor, Tensor, Tensor)",
+          "triangle_stacked(Tensor projections, " TRIAD_TRIANGLE_ARGUMENTS ") -> (Tensor, Tensor, Tensor)",
+          "triangle_stacked_grad(Tensor d_output, Tensor output, Tensor maximum, Tensor inverse_sum, "
+          "Tensor projections, " TRIAD_TRIANGLE_ARGUMENTS ") -> Tensor",
+          "fuse(Tensor u, Tensor states, Tensor seed, float dropout) -> (Tensor, Tensor, Tensor)",
+          "fuse_grad(Tensor d_mixed, Tensor d_kept, Tensor weights, Tensor u, Tensor states, Tensor seed, "
+          "float dropout) -> (Tensor, Tensor)",
+          "tree_child(Tensor trees, int child, int branching, int depth) -> Tensor",
+          "tree_graft(Tensor trees, int child, int branching, int depth) -> Tensor"})
+      check(aoti_torch_library_def(schemas, schema), "define an operator");
+    check(aoti_torch_library_init_impl("triad", "CPU", __FILE__, __LINE__, &host), "make a library of kernels");
+    struct {
+      char const* name;
+      void (*kernel)(StableIValue*, std::uint64_t, std::uint64_t);
+    } const kernels[] = {{"triangle", triangle},
+                         {"triangle_grad", triangle_grad},
+                         {"triangle_stacked", triangle_stacked},
+                         {"triangle_stacked_grad", triangle_stacked_grad},
+                         {"fuse", fuse},
+                         {"fuse_grad", fuse_grad},
+                         {"tree_child", tree_child},
+                         {"tree_graft", tree_graft}};
+    for (auto const& k : kernels) check(torch_library_impl(host, k.name, k.kernel, built_for), "register a kernel");
+  }
+} const registered;
+
+}  // namespace
+
+/// Called by Python, with the kernels that suit this processor.
+extern "C" TRIAD_TORCH_API void triad_torch_use(triad_kernels const* kernels) { host_kernels = kernels; }

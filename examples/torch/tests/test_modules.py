@@ -1,0 +1,180 @@
+"""Modules against golden vectors of the released programs, and the released layer with its attention replaced."""
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from triad_torch import EdgeTransformer, EdgeTransformerLayer, FuseAttention, TriangularAttention, fuse_attention
+from triad_torch.runs import read_safetensors
+
+
+def golden_files(golden, kind):
+    files = sorted(golden.glob(f"{kind}__*.f64.safetensors"))
+    assert files, f"no {kind} in {golden}"
+    return files
+
+
+def close(ours, theirs, tolerance=1e-9, scale=None):
+    scale = float(theirs.abs().max()) if scale is None else scale
+    assert float((ours - theirs).detach().abs().max()) <= tolerance * max(scale, 1e-30)
+
+
+def test_the_released_model_of_clutrr_loads_and_agrees(golden):
+    for path in golden_files(golden, "et_clutrr"):
+        tensors, texts = read_safetensors(path)
+        c = json.loads(texts["config"])
+        form = ("flat" if c["flat"] else "value_ablation" if c["value_ablation"]
+                else "attention_ablation" if c["attention_ablation"] else "full")
+        labels, targets = tensors["param/encoder.embedding.weight"].shape[0], c["target_size"]
+        model = EdgeTransformer(labels, targets, c["d"], c["heads"], c["layers"], c["ff_factor"] * c["d"], 0.0, c["tied"],
+                                form=form).double()
+        model.load_state_dict({n.removeprefix("param/"): t for n, t in tensors.items() if n.startswith("param/")})
+        logits = model(tensors["in/batched_graphs"], tensors["in/query_edges"], tensors["in/pad_mask"].bool())
+        close(logits, tensors["out/logits"])
+        loss = nn.functional.cross_entropy(logits, tensors["in/query_labels"])
+        loss.backward()
+        of = {name: t for name, t in tensors.items() if name.startswith("grad/param/")}
+        scale = max(float(t.abs().max()) for t in of.values())
+        for name, parameter in model.named_parameters():
+            close(parameter.grad, of[f"grad/param/{name}"], scale=scale)
+
+
+def test_a_layer_of_the_released_programs_agrees(golden):
+    for path in golden_files(golden, "et_layer"):
+        tensors, texts = read_safetensors(path)
+        c = json.loads(texts["config"])
+        if c.get("flat") or "in/pad_mask" in tensors and c.get("fill", -1e9) != -1e9:
+            continue
+        weights = {n.removeprefix("param/"): t for n, t in tensors.items() if n.startswith("param/")}
+        bias = any(".bias" in n and "linears" in n for n in weights)
+        width = weights["norm1.weight"].shape[0]
+        form = ("value_ablation" if c.get("value_ablation") else "attention_ablation" if c.get("attention_ablation")
+                else "full")
+        layer = EdgeTransformerLayer(width, c["heads"], weights["linear1.weight"].shape[0], 0.0, bias, form).double()
+        layer.load_state_dict(weights, strict=False)
+        mask = None
+        if "in/pad_mask" in tensors:
+            here = ~tensors["in/pad_mask"].bool()
+            mask = here[:, :, None, None] & here[:, None, :, None] & here[:, None, None, :]
+        if "in/mask4" in tensors:
+            mask = ~tensors["in/mask4"].bool()
+        close(layer(tensors["in/x"], mask), tensors["out/y"])
+
+
+class EinsumAttention(nn.Module):
+    """As a user of the paper's equations has it: five maps and einsum."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.linears = nn.ModuleDict({str(i): nn.Linear(width, width, bias=False) for i in (0, 1, 2, 3, 5)})
+
+    def forward(self, x, mask=None, causal_sources=None):
+        from triad_torch._formulas import by_einsum
+        q, k, v1, v2 = (self.linears[str(i)](x).view(*x.shape[:3], self.heads, -1) for i in range(4))
+        return self.linears["5"](by_einsum(q, k, v1, v2, mask).reshape(x.shape))
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 1e-5)])
+def test_a_layer_whose_attention_is_replaced_has_the_same_values_and_gradients(dtype, tolerance):
+    layer = EdgeTransformerLayer(40, 4).to(dtype)
+    theirs = EdgeTransformerLayer(40, 4).to(dtype)
+    theirs.edge_attention = EinsumAttention(40, 4).to(dtype)
+    theirs.load_state_dict(layer.state_dict())
+    x = torch.randn(2, 9, 9, 40, dtype=dtype, requires_grad=True)
+    cotangent = torch.randn(2, 9, 9, 40, dtype=dtype)
+    results = []
+    for module in (layer, theirs):
+        y = module(x)
+        results.append([y, *torch.autograd.grad(y, [x, *module.parameters()], cotangent)])
+    for a, b in zip(*results):
+        close(a, b, tolerance)
+
+
+def test_names_are_those_of_the_released_program():
+    names = set(EdgeTransformer(5, 3, 8, 2, 2).state_dict())
+    assert "encoder.layers.0.edge_attention.linears.5.weight" in names
+    assert not [n for n in names if n.startswith("encoder.layers.1.")]  # tied
+    assert [n for n in EdgeTransformer(5, 3, 8, 2, 2, tied=False).state_dict() if n.startswith("encoder.layers.1.")]
+
+
+def test_a_checkpoint_with_what_the_released_program_never_uses_loads():
+    ours = TriangularAttention(8, 2)
+    state = {**ours.state_dict(), "linears.4.weight": torch.randn(8, 8)}
+    other = TriangularAttention(8, 2)
+    other.load_state_dict(state)
+    assert torch.equal(other.linears["5"].weight, ours.linears["5"].weight)
+    of_cfq = {k.replace("5", "4"): v for k, v in ours.state_dict().items()}  # the output stands at 4 there
+    other.load_state_dict(of_cfq)
+    assert torch.equal(other.linears["5"].weight, ours.linears["5"].weight)
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        other.load_state_dict({k: torch.randn(4, 4) for k in ours.state_dict()})
+
+
+def test_the_papers_form_is_equation_3():
+    layer = EdgeTransformerLayer(8, 2, released=False).double()
+    x = torch.randn(1, 4, 4, 8, dtype=torch.float64)
+    u = x + layer.edge_attention(layer.norm1(x))
+    assert torch.allclose(layer(x), layer.linear2(torch.relu(layer.linear1(layer.norm2(u)))))
+
+
+def test_a_stack_compiles_and_trains():
+    model = EdgeTransformer(5, 3, 16, 2, 2, dropout=0.1)
+    compiled = torch.compile(model, fullgraph=True)
+    labels, query = torch.randint(5, (4, 6, 6)), torch.tensor([[0, 1]] * 4)
+    optimiser = torch.optim.Adam(model.parameters(), 1e-2)
+    losses = []
+    for _ in range(30):
+        loss = nn.functional.cross_entropy(compiled(labels, query), torch.tensor([0, 1, 2, 0]))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.5 * losses[0]
+
+
+def test_wrong_sizes_are_said():
+    with pytest.raises(ValueError, match="not a multiple"):
+        TriangularAttention(10, 4)
+    with pytest.raises(ValueError, match=r"expected \(batch, n, n, 8\)"):
+        TriangularAttention(8, 2)(torch.zeros(1, 3, 4, 8))
+    with pytest.raises(ValueError, match="dropout is 1"):
+        TriangularAttention(8, 2, dropout=1)
+    with pytest.raises(ValueError, match="states"):
+        fuse_attention(torch.zeros(3, 2, 4), torch.zeros(2, 3, 5))
+
+
+def by_keys_and_values(module, x, states):
+    """Fuse-attention as the paper writes it: a key and a value for every state."""
+    heads, k = module.heads, module.width // module.heads
+    split = lambda t: t.view(*t.shape[:-1], heads, k)
+    q, keys, values = split(module.q_proj(x)) * k ** -0.5, split(module.k_proj(states)), split(module.v_proj(states))
+    p = torch.einsum("rhk,lrhk->rhl", q, keys).softmax(-1)
+    return module.out_proj(torch.einsum("rhl,lrhk->rhk", p, values).reshape(x.shape))
+
+
+def test_fuse_attention_is_the_papers():
+    module = FuseAttention(12, 3).double()
+    x = torch.randn(7, 12, dtype=torch.float64, requires_grad=True)
+    states = torch.randn(4, 7, 12, dtype=torch.float64, requires_grad=True)
+    cotangent = torch.randn(7, 12, dtype=torch.float64)
+    results = []
+    for y in (module(x, states), by_keys_and_values(module, x, states)):
+        results.append([y, *torch.autograd.grad(y, [x, states, *module.parameters()], cotangent, allow_unused=True)])
+    for a, b in zip(*results):
+        if a is None or b is None:  # the key's bias moves no weight
+            assert (b if a is None else a) is None or float((b if a is None else a).abs().max()) < 1e-12
+        else:
+            close(a, b, 1e-11, max(float(b.abs().max()), 1e-3))
+
+
+def test_fuse_attention_has_right_gradients_also_with_dropout():
+    u, states = torch.randn(3, 2, 4, dtype=torch.float64, requires_grad=True), torch.randn(3, 3, 4, dtype=torch.float64,
+                                                                                           requires_grad=True)
+    assert torch.autograd.gradcheck(fuse_attention, (u, states))
+    draw = lambda *t: fuse_attention(*t, dropout_p=0.4, generator=torch.Generator().manual_seed(1))
+    assert torch.autograd.gradcheck(draw, (u, states))
+    from triad_torch import _operators
+    seed = torch.empty(0, dtype=torch.int64)
+    torch.library.opcheck(_operators.fuse, (u.detach().requires_grad_(), states.detach().requires_grad_(), seed, 0.0))
