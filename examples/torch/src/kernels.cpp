@@ -2,21 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
-#include <string>
-#include <type_traits>
-#include <vector>
 
+#include "kernels_calls.hpp"
 #include "kernels_table.h"
 #include "triad/cpu/fuse_attention.hpp"
 #include "triad/cpu/triangle.hpp"
-#include "triad/ops/fuse_attention.hpp"
-#include "triad/ops/triangle.hpp"
 #include "triad/tree/algebra.hpp"
 #include "triad/tree/gather.hpp"
 #include "triad/tree/shift.hpp"
@@ -24,31 +16,7 @@
 
 namespace {
 
-using triad::index_t;
-
-/// work(), with what it throws as a sentence.
-template <class Work>
-int guarded(char* message, std::int64_t room, Work&& work) {
-  try {
-    work();
-    return 0;
-  } catch (std::bad_alloc const&) {
-    std::snprintf(message, static_cast<std::size_t>(room), "%s", "out of memory for what the kernels work in");
-  } catch (std::exception const& e) {
-    std::snprintf(message, static_cast<std::size_t>(room), "%s", e.what());
-  }
-  return 1;
-}
-
-/// f(a number of the type of the data).
-template <class F>
-void with_type(std::int64_t type, F&& f) {
-  TRIAD_EXPECTS(type == triad_float32 || type == triad_float64, "kernels: data are float32 or float64");
-  if (type == triad_float32)
-    f(float{});
-  else
-    f(double{});
-}
+using namespace triad_torch;
 
 triad::cpu::backend host(triad_place const& place) {
   triad::cpu::backend ex(static_cast<int>(place.threads));
@@ -84,123 +52,39 @@ class kept_memory {
   std::size_t size_ = 0;
 };
 
-/// work(arena) on memory that fits: first on none, which measures.
-template <class Work>
-void in_scratch(Work&& work) {
+/// run(backend, arena), first on a backend that only plans and an arena without memory.
+template <class Run>
+void planned_and_run(triad_place const& place, Run&& run) {
+  auto ex = host(place);
+  triad::measuring<triad::cpu::backend> planner{&ex};
+  auto const bytes = triad::planned_bytes([&](triad::arena& scratch) { run(planner, scratch); });
   thread_local kept_memory memory;
   struct returned {
     ~returned() { memory.give_back(); }
   } const at_end;
-  auto const bytes = triad::planned_bytes(work);
-  triad::arena place(memory.at_least(bytes), bytes);
-  work(place);
+  triad::arena scratch(memory.at_least(bytes), bytes);
+  run(ex, scratch);
 }
 
-/// Whether the bytes that a kernel may load behind an operand lie in its last page, where they can be read.
-bool may_read_past(void const* end) {
-  constexpr std::uintptr_t page = 4096;
-  auto const last = reinterpret_cast<std::uintptr_t>(end) - 1;
-  return last / page == (last + triad::arena_slack) / page;
-}
-
-/// The caller's rows as an operand.  Kernels load whole vectors (triad/ops/triangle.hpp): rows that end where their
-/// page ends are copied.
-template <class T>
-triad::matrix<T const> operand(triad::arena& place, triad_rows const& x, index_t rows, index_t columns) {
-  auto const* const data = static_cast<T const*>(x.data);
-  if (rows == 0 || may_read_past(data + (rows - 1) * x.stride + columns))
-    return triad::make_matrix(data, rows, columns, x.stride);
-  auto const copy = place.make<triad::tensor<T, triad::dyn, triad::dyn>>(rows, columns);
-  if (!place.measuring())
-    for (index_t r = 0; r < rows; ++r) std::copy_n(data + r * x.stride, columns, &copy(r, 0));
-  return triad::make_matrix<T const>(copy.data_handle(), rows, columns, columns);
-}
-template <class T>
-triad::matrix<T> result(triad_rows const& x, index_t rows, index_t columns) {
-  return triad::make_matrix(static_cast<T*>(x.data), rows, columns, x.stride);
-}
-
-/// Where the graphs of a call begin.
-struct layout {
-  std::vector<index_t> size, node, edge, triangle;
-  triad::graph_dims dims;
-
-  explicit layout(triad_triangle_call const& c) {
-    TRIAD_EXPECTS(c.graphs >= 0 && c.nodes >= 0, "triangular_attention: a number of graphs or nodes is negative");
-    dims.graphs = c.graphs;
-    for (index_t g = 0; g < c.graphs; ++g) {
-      index_t const n = c.sizes ? c.sizes[g] : c.nodes;
-      TRIAD_EXPECTS(n >= 0 && n < (index_t{1} << 20), "triangular_attention: graph " + std::to_string(g) + " has " +
-                                                          std::to_string(n) + " nodes, expected 0 to 2^20 - 1");
-      size.push_back(n), node.push_back(dims.nodes), edge.push_back(dims.rows), triangle.push_back(dims.triangles);
-      dims.nodes += n, dims.rows += n * n, dims.triangles += n * n * n;
-      dims.max_nodes = std::max(dims.max_nodes, n);
-    }
-  }
-  triad::graph_batch view() const {
-    auto const of = [&](std::vector<index_t> const& v) { return triad::make_vec(v.data(), dims.graphs); };
-    return {dims, of(size), of(node), of(edge), of(triangle)};
-  }
+constexpr auto copy_rows = [](auto* to, auto const* from, index_t rows, index_t columns, index_t stride) {
+  for (index_t r = 0; r < rows; ++r) std::copy_n(from + r * stride, columns, to + r * columns);
 };
 
-triad::dropout_mask dropout(double rate, std::uint64_t const* seed) {
-  TRIAD_EXPECTS(rate >= 0 && rate < 1,
-                "dropout: the rate is " + std::to_string(rate) + ", expected 0 or more, below 1");
-  return {rate, rate > 0 ? *seed : 0};
-}
-
-triad::triangle_options options(triad_triangle_call const& c, triad::graph_dims const& dims) {
-  TRIAD_EXPECTS(c.form >= 0 && c.form <= static_cast<std::int64_t>(triad::triangle_form::flat),
-                "triangular_attention: no such form");
-  triad::triangle_options t{static_cast<triad::triangle_form>(c.form), c.heads};
-  if (c.masked) t.mask = {triad::make_vec(c.masked, dims.triangles), c.fill};
-  if (c.sources) t.sources = triad::make_vec(static_cast<index_t const*>(c.sources), c.graphs);
-  t.dropout = dropout(c.dropout, c.seed);
-  return t;
-}
-
-/// The call's parts as the operations take them.
-template <class T>
-struct triangle_parts {
-  layout graphs;
-  triad::triangle_options how;
-  index_t rows, d;
-
-  explicit triangle_parts(triad_triangle_call const& c)
-      : graphs(c), how(options(c, graphs.dims)), rows(graphs.dims.rows), d(c.heads * c.width) {}
-
-  bool has_right() const { return triad::uses_right_value(how.form); }
-  triad::triangle_projections<T const> projections(triad::arena& place, triad_triangle_call const& c) const {
-    auto const of = [&](triad_rows const& x) { return operand<T>(place, x, rows, d); };
-    auto const query = of(c.query), key = of(c.key), left = of(c.left);
-    return {query, key, left, has_right() ? of(c.right) : triad::make_matrix<T const>(nullptr, 0, 0, 0)};
-  }
-  triad::triangle_statistics<T> statistics(triad_triangle_call const& c) const {
-    auto const of = [&](void* x) { return triad::make_matrix(static_cast<T*>(x), rows, c.heads, c.heads); };
-    return {of(c.maximum), of(c.inverse_sum)};
-  }
-};
-
-/// run(backend or measuring backend, arena): twice, the first time without memory.
+/// run(call, backend, arena, graphs) of values of the call's type.
 template <class Run>
-void planned_and_run(triad_place const& place, Run&& run) {
-  auto ex = host(place);
-  in_scratch([&](triad::arena& scratch) {
-    if (scratch.measuring()) {
-      triad::measuring<triad::cpu::backend> planner{&ex};
-      run(planner, scratch);
-    } else {
-      run(ex, scratch);
-    }
+void with_triangle(triad_triangle_call const& c, Run&& run) {
+  with_type(c.type, [&](auto type) {
+    triangle_call<decltype(type)> const work(c);
+    if (work.empty()) return;
+    auto const graphs = work.sizes().view(
+        [](std::vector<index_t> const& v) { return triad::make_vec(v.data(), static_cast<index_t>(v.size())); });
+    planned_and_run(c.place, [&](auto& ex, triad::arena& scratch) { run(work, ex, scratch, graphs); });
   });
 }
 
 template <class F>
 void each_tree(triad_tree_call const& c, F&& f) {
-  triad::tree_positions<> const positions(c.branching, c.depth);
-  TRIAD_EXPECTS(
-      c.child >= 0 && c.child < c.branching,
-      "trees: child " + std::to_string(c.child) + " is asked for, and a node has " + std::to_string(c.branching));
+  auto const positions = positions_of(c);
   auto ex = host(c.place);
   with_type(c.type, [&](auto type) {
     using T = decltype(type);
@@ -225,77 +109,34 @@ extern "C" {
 
 int triad_triangle(triad_triangle_call const* call, char* message, int64_t room) {
   return guarded(message, room, [&] {
-    auto const& c = *call;
-    with_type(c.type, [&](auto type) {
-      using T = decltype(type);
-      triangle_parts<T> const parts(c);
-      planned_and_run(c.place, [&](auto& ex, triad::arena& scratch) {
-        triad::triangle(ex, scratch, parts.how, parts.projections(scratch, c), parts.graphs.view(), parts.statistics(c),
-                        result<T>(c.output, parts.rows, parts.d));
-      });
+    with_triangle(*call, [](auto const& work, auto& ex, triad::arena& scratch, triad::graph_batch const& graphs) {
+      work.value(ex, scratch, graphs, copy_rows);
     });
   });
 }
 
 int triad_triangle_grad(triad_triangle_call const* call, char* message, int64_t room) {
   return guarded(message, room, [&] {
-    auto const& c = *call;
-    with_type(c.type, [&](auto type) {
-      using T = decltype(type);
-      triangle_parts<T> const parts(c);
-      auto const of = [&](triad_rows const& x) { return result<T>(x, parts.rows, parts.d); };
-      triad::triangle_projections<T> const gradient{
-          of(c.d_query), of(c.d_key), of(c.d_left),
-          parts.has_right() ? of(c.d_right) : triad::make_matrix<T>(nullptr, 0, 0, 0)};
-      planned_and_run(c.place, [&](auto& ex, triad::arena& scratch) {
-        auto const x = parts.projections(scratch, c);
-        auto const s = parts.statistics(c);
-        auto const o = operand<T>(scratch, c.output, parts.rows, parts.d),
-                   d_o = operand<T>(scratch, c.d_output, parts.rows, parts.d);
-        triad::triangle_grad(ex, scratch, parts.how, x, parts.graphs.view(),
-                             triad::triangle_statistics<T const>{s.maximum, s.inverse_sum}, o, d_o, gradient);
-      });
+    with_triangle(*call, [](auto const& work, auto& ex, triad::arena& scratch, triad::graph_batch const& graphs) {
+      work.gradient(ex, scratch, graphs, copy_rows);
     });
   });
 }
 
 int triad_fuse(triad_fuse_call const* call, char* message, int64_t room) {
   return guarded(message, room, [&] {
-    auto const& c = *call;
-    auto ex = host(c.place);
-    with_type(c.type, [&](auto type) {
-      using T = decltype(type);
-      using rows_view = triad::tensor<T, triad::dyn, triad::dyn>;
-      using rows_read = triad::tensor<T const, triad::dyn, triad::dyn>;
-      triad::fuse_attention_options const how{c.heads, dropout(c.dropout, c.seed)};
-      triad::fuse_attention(ex, how, c.layers, rows_read(static_cast<T const*>(c.u), c.rows, c.heads * c.width),
-                            triad::layer_states<T const>(static_cast<T const*>(c.states), c.layers, c.rows, c.width),
-                            rows_view(static_cast<T*>(c.weights), c.rows, c.heads * c.layers),
-                            rows_view(static_cast<T*>(c.mixed), c.rows, c.heads * c.width),
-                            rows_view(static_cast<T*>(c.kept), c.rows, c.heads));
-    });
+    auto ex = host(call->place);
+    with_type(call->type, [&](auto type) { fuse_call<decltype(type)>{*call}.value(ex); });
   });
 }
 
 int triad_fuse_grad(triad_fuse_call const* call, char* message, int64_t room) {
   return guarded(message, room, [&] {
-    auto const& c = *call;
-    auto ex = host(c.place);
-    with_type(c.type, [&](auto type) {
-      using T = decltype(type);
-      using rows_read = triad::tensor<T const, triad::dyn, triad::dyn>;
-      auto const read = [&](void const* x, index_t columns) {
-        return rows_read(static_cast<T const*>(x), c.rows, columns);
-      };
-      triad::fuse_attention_options const how{c.heads, dropout(c.dropout, c.seed)};
-      auto* const d_states = static_cast<T*>(c.d_states);
-      std::fill_n(d_states, c.layers * c.rows * c.width, T(0));
-      triad::fuse_attention_grad(
-          ex, how, c.layers, read(c.u, c.heads * c.width),
-          triad::layer_states<T const>(static_cast<T const*>(c.states), c.layers, c.rows, c.width),
-          read(c.weights, c.heads * c.layers), read(c.d_mixed, c.heads * c.width), read(c.d_kept, c.heads),
-          triad::tensor<T, triad::dyn, triad::dyn>(static_cast<T*>(c.d_u), c.rows, c.heads * c.width),
-          triad::layer_states<T>(d_states, c.layers, c.rows, c.width));
+    auto ex = host(call->place);
+    with_type(call->type, [&](auto type) {
+      fuse_call<decltype(type)> const work{*call};
+      std::memset(call->d_states, 0, work.bytes_of_states());
+      work.gradient(ex);
     });
   });
 }

@@ -25,8 +25,10 @@ typedef struct {
   int64_t stride;  // from row to row, in numbers
 } triad_rows;
 
-/// Where a call computes.
+/// Where a call computes: the data lie there.
 typedef struct {
+  int64_t device;   // of a GPU: its number,
+  void* stream;     //           and the caller's stream, which the work comes into
   int64_t threads;  // of the host
   // The caller's own threads: call work(context, worker) for each worker below `workers`; null: the library's.
   void (*borrowed)(int workers, void (*work)(void* context, int worker), void* context);
@@ -38,13 +40,13 @@ typedef struct {
   int64_t type;           // triad_float32 or triad_float64
   int64_t form;           // triad::triangle_form
   int64_t graphs, nodes;  // b; n, or 0 where `sizes` says
-  int64_t const* sizes;   // (b) nodes of each graph, in the host's memory, or null
+  int64_t const* sizes;   // (b) nodes of each graph, always in the host's memory, or null
   int64_t heads, width;   // h, k
   uint8_t const* masked;  // (sum of n^3) [i][l][j], 1 where the score becomes `fill`, or null
   double fill;
   int64_t const* sources;                        // (b) causal: first nodes that are sources, or null
   double dropout;                                // rate
-  uint64_t const* seed;                          // (1) where the data lies; not read where the rate is 0
+  uint64_t const* seed;                          // (1) where the data lie; not read where the rate is 0
   triad_rows query, key, left, right;            // (sum of n^2, h k); right: null in forms without it
   triad_rows output;                             // (sum of n^2, h k)
   void *maximum, *inverse_sum;                   // (sum of n^2, h): what backward needs of the softmax

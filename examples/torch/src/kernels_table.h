@@ -17,7 +17,11 @@ typedef struct {
   int (*tree_graft)(triad_tree_call const*, char*, int64_t);
 } triad_kernels;
 
+/// Of the host: in libtriad_kernels-LEVEL.so.
 TRIAD_TORCH_API triad_kernels const* triad_kernels_table(void);
+/// Of NVIDIA's GPUs, and what gives back all that they hold: in libtriad_kernels-cuda.so.
+TRIAD_TORCH_API triad_kernels const* triad_cuda_kernels_table(void);
+TRIAD_TORCH_API void triad_cuda_kernels_end(void);
 
 #ifdef __cplusplus
 }

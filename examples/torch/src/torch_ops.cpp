@@ -173,7 +173,9 @@ void expect_alike(tensor const& x, tensor const& like, char const* name) {
          std::string(name) + " has another type or lies elsewhere");
 }
 
-triad_kernels const* host_kernels = nullptr;
+triad_kernels const *host_kernels = nullptr, *cuda_kernels = nullptr;
+// PyTorch's current stream of a device; of its CUDA library, which is not there in a PyTorch for the host.
+AOTITorchError (*current_cuda_stream)(std::int32_t device, void** stream) = nullptr;
 
 /// PyTorch's threads at work on our tasks.  Ours beside them would take turns with them: those of OpenMP wait awake.
 void on_pytorchs_threads(int workers, void (*work)(void*, int), void* context) {
@@ -197,13 +199,19 @@ struct here {
   triad_place place{};
 
   explicit here(tensor const& x) {
-    expect(x.device_type() == aoti_torch_device_type_cpu(), "these kernels were built for the host alone");
-    expect(host_kernels != nullptr, "import triad_torch loads the kernels; this library was loaded without it");
-    kernels = host_kernels;
-    std::uint32_t threads = 1;
-    check(torch_get_num_threads(&threads), "say how many threads it has");
-    place.threads = threads;
-    place.borrowed = on_pytorchs_threads;
+    if (x.device_type() == aoti_torch_device_type_cpu()) {
+      expect(host_kernels != nullptr, "import triad_torch loads the kernels; this library was loaded without it");
+      kernels = host_kernels;
+      std::uint32_t threads = 1;
+      check(torch_get_num_threads(&threads), "say how many threads it has");
+      place.threads = threads;
+      place.borrowed = on_pytorchs_threads;
+      return;
+    }
+    expect(cuda_kernels != nullptr && current_cuda_stream != nullptr, "these kernels were built for the host alone");
+    kernels = cuda_kernels;
+    place.device = x.device_index();
+    check(current_cuda_stream(x.device_index(), &place.stream), "say which stream is current");
   }
 };
 
@@ -529,7 +537,7 @@ void tree_graft(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
   "Tensor sizes, Tensor masked, Tensor sources, Tensor seed, int nodes, int form, float fill, float dropout"
 
 struct registration {
-  TorchLibraryHandle schemas = nullptr, host = nullptr;
+  TorchLibraryHandle schemas = nullptr, implementations[2] = {};
 
   registration() {
     check(aoti_torch_library_init_def("triad", __FILE__, __LINE__, &schemas), "make a library of operators");
@@ -547,7 +555,6 @@ struct registration {
           "tree_child(Tensor trees, int child, int branching, int depth) -> Tensor",
           "tree_graft(Tensor trees, int child, int branching, int depth) -> Tensor"})
       check(aoti_torch_library_def(schemas, schema), "define an operator");
-    check(aoti_torch_library_init_impl("triad", "CPU", __FILE__, __LINE__, &host), "make a library of kernels");
     struct {
       char const* name;
       void (*kernel)(StableIValue*, std::uint64_t, std::uint64_t);
@@ -559,7 +566,13 @@ struct registration {
                          {"fuse_grad", fuse_grad},
                          {"tree_child", tree_child},
                          {"tree_graft", tree_graft}};
-    for (auto const& k : kernels) check(torch_library_impl(host, k.name, k.kernel, built_for), "register a kernel");
+    char const* const places[] = {"CPU", "CUDA"};
+    for (int place = 0; place < 2; ++place) {
+      auto* const into = &implementations[place];
+      check(aoti_torch_library_init_impl("triad", places[place], __FILE__, __LINE__, into),
+            "make a library of kernels");
+      for (auto const& k : kernels) check(torch_library_impl(*into, k.name, k.kernel, built_for), "register a kernel");
+    }
   }
 } const registered;
 
@@ -567,3 +580,8 @@ struct registration {
 
 /// Called by Python, with the kernels that suit this processor.
 extern "C" TRIAD_TORCH_API void triad_torch_use(triad_kernels const* kernels) { host_kernels = kernels; }
+/// The same for GPUs, with aoti_torch_get_current_cuda_stream of the PyTorch that is loaded.
+extern "C" TRIAD_TORCH_API void triad_torch_use_cuda(triad_kernels const* kernels, void* stream_of) {
+  cuda_kernels = kernels;
+  std::memcpy(&current_cuda_stream, &stream_of, sizeof stream_of);
+}

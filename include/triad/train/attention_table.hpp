@@ -62,10 +62,12 @@ class attention_table {
 
 namespace detail {
 template <class Model, class Ex>
-concept shows_attention = requires(Model const& m) {
+concept shows_attention = requires(Model const& m, Ex& ex, call const& c, typename Model::input const& in,
+                                   typename Model::saved const& s, index_t at,
+                                   matrix<element_t<typename Model::output>> weights) {
   m.attention_heads();
-  m.attention_terms(index_t{});
-  &Model::template attention_weights<Ex>;
+  m.attention_terms(at);
+  m.attention_weights(ex, c, in, s, at, at, at, at, weights);  // a call: nvcc takes no address of it here
 };
 
 /// saved: what a pass over the batch has left.

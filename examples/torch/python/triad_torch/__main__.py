@@ -27,7 +27,11 @@ def found() -> None:
     except ImportError:
         print("PyTorch: none; the functions for NumPy and JAX work without it")
         return
-    print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads; GPU: kernels for the host alone were built")
+    from . import _operators
+    gpu = ("none that PyTorch finds" if not torch.cuda.is_available()
+           else f"{torch.cuda.get_device_name()}, " + (f"no kernels for it ({_operators.cuda_refused})"
+                                                       if _operators.cuda_refused else "with kernels"))
+    print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads; GPU: {gpu}")
 
 
 def module_of(kind: str):

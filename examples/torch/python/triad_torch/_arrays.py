@@ -47,7 +47,7 @@ def address(x: np.ndarray) -> ctypes.c_void_p:
 
 
 def place() -> _kernels.Place:
-    return _kernels.Place(threads=_kernels.threads(), borrowed=None)
+    return _kernels.Place(threads=_kernels.threads())
 
 
 def seed(generator) -> np.ndarray:

@@ -19,7 +19,8 @@ _wanted = {
 
 
 class Place(ctypes.Structure):
-    _fields_ = [("threads", ctypes.c_int64), ("borrowed", ctypes.c_void_p)]
+    _fields_ = [("device", ctypes.c_int64), ("stream", ctypes.c_void_p), ("threads", ctypes.c_int64),
+                ("borrowed", ctypes.c_void_p)]
 
 
 class Rows(ctypes.Structure):
@@ -63,7 +64,17 @@ def _processor_has() -> set[str]:
 def built() -> list[str]:
     """The instruction sets that kernels were built for."""
     found = Path(__file__).parent.glob("libtriad_kernels-*.so")
-    return sorted(path.stem.removeprefix("libtriad_kernels-") for path in found)
+    return sorted({path.stem.removeprefix("libtriad_kernels-") for path in found} - {"cuda"})
+
+
+def cuda_library() -> ctypes.CDLL | None:
+    """The kernels for GPUs; None where they were not built.  PyTorch's CUDA is loaded before."""
+    path = Path(__file__).parent / "libtriad_kernels-cuda.so"
+    if not path.exists():
+        return None
+    lib = ctypes.CDLL(str(path))
+    lib.triad_cuda_kernels_table.restype = ctypes.c_void_p
+    return lib
 
 
 def _choose() -> str:

@@ -1,6 +1,7 @@
 """Registers the operators with PyTorch: their shapes, derivatives and refusals.  Their values are in C++."""
 from __future__ import annotations
 
+import atexit
 import ctypes
 from pathlib import Path
 
@@ -20,11 +21,31 @@ def _load() -> None:
         raise ImportError(f"triad_torch needs PyTorch 2.10 or later, and this is {torch.__version__}")
     path = str(Path(__file__).parent / "libtriad_torch.so")
     torch.ops.load_library(path)
-    use = ctypes.CDLL(path).triad_torch_use
-    use.argtypes = [ctypes.c_void_p]
-    use(_kernels.table())
+    operators = ctypes.CDLL(path)
+    operators.triad_torch_use.argtypes = [ctypes.c_void_p]
+    operators.triad_torch_use(_kernels.table())
+    if torch.version.cuda and torch.cuda.is_available():
+        _load_cuda(operators)
 
 
+def _load_cuda(operators) -> None:
+    """Kernels for GPUs, where they were built.  They want the libraries of the CUDA that PyTorch has loaded."""
+    global cuda_refused
+    stream_of = ctypes.CDLL("libtorch_cuda.so").aoti_torch_get_current_cuda_stream
+    try:
+        kernels = _kernels.cuda_library()
+    except OSError as error:
+        cuda_refused = str(error)
+        return
+    if kernels is None:
+        return
+    operators.triad_torch_use_cuda.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    operators.triad_torch_use_cuda(kernels.triad_cuda_kernels_table(), ctypes.cast(stream_of, ctypes.c_void_p))
+    atexit.register(kernels.triad_cuda_kernels_end)
+    cuda_refused = ""
+
+
+cuda_refused = "not built"  # why tensors on a GPU are refused; "" where they are not
 _load()
 triangle = torch.ops.triad.triangle.default
 triangle_stacked = torch.ops.triad.triangle_stacked.default
@@ -163,7 +184,8 @@ for _name in ("tree_child", "tree_graft"):
 # ---- lower precision -------------------------------------------------------------------------------------------------
 # Under autocast the kernels go on in float32: sums over all middle nodes want it.
 for _name in ("triangle", "triangle_stacked", "fuse"):
-    torch.library.register_autocast(f"triad::{_name}", "cpu", torch.float32)
+    for _device in ("cpu", "cuda"):
+        torch.library.register_autocast(f"triad::{_name}", _device, torch.float32)
 
 
 def draw_seed(generator: torch.Generator | None, device) -> torch.Tensor:
