@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "triad/batches/augmentation.hpp"
 #include "triad/batches/batches.hpp"
 #include "triad/batches/dependency_loader.hpp"
 #include "triad/batches/edge_pair_loader.hpp"

@@ -8,6 +8,9 @@
 // Every sample comes once, and the last batch may be smaller.  A loader made with room_for(data, most)
 // (batches/room_for.hpp) holds any `most` samples.  With less room, let add_one return whether the sample was added: a
 // batch then ends where the next sample does not fit.
+//
+// Data that have seen(place, epoch), as augmented data do (batches/augmentation.hpp), are asked for what this epoch
+// sees.
 #pragma once
 
 #include <cstdint>
@@ -132,8 +135,14 @@ class batch_range {
 
  private:
   std::size_t place(std::size_t k) const { return order_.empty() ? k : order_[k]; }
+  decltype(auto) seen(std::size_t at) const {
+    if constexpr (requires { data_.seen(at, options_.epoch); })
+      return data_.seen(at, options_.epoch);
+    else
+      return data_[at];
+  }
   bool added(std::size_t k) {
-    auto const& sample = data_[place(k)];
+    auto const& sample = seen(place(k));
     if constexpr (std::is_void_v<decltype(add_one_(loader_, sample))>) {
       add_one_(loader_, sample);
       return true;
@@ -166,8 +175,8 @@ class batch_range {
   std::optional<value_type> batch_;
 };
 
-/// All of data, which has size() and operator[], in batches.  add_one(loader, sample) adds a sample, and may return
-/// whether it did.  Throws contract_violation where a sample does not fit into an empty batch.
+/// All of data, which has size() and operator[] or seen(place, epoch), in batches.  add_one(loader, sample) adds a
+/// sample, and may return whether it did.  Throws contract_violation where a sample does not fit into an empty batch.
 template <loader Loader, class Data, class AddOne>
 batch_range<Loader, Data, AddOne> batches(Loader& batch, Data const& data, AddOne add_one,
                                           batches_options const& options = {}) {

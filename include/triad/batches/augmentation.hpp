@@ -1,0 +1,77 @@
+// Samples that are changed anew in every epoch, each with a probability: a function of seed, epoch and place alone.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   auto const swap = [&](sample const& s, random_stream random) { return swapped(s, data[random.below(count)]); };
+//   augmented const seen(data, swap, {.seed = 1, .rate = 0.3});
+//   for (auto const& [in, right] : batches(loader, seen, add_one, {.shuffle = 1, .epoch = epoch, .most = 100}))
+//     learner.update(in, right, rate);
+//
+// A random number generator that is drawn from in the order of training would have to be saved with every checkpoint,
+// and processes that share a batch would each need their part of it.  Here every sample of every epoch has a stream of
+// its own, so that a resumed run and any number of threads or processes see the same samples.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "triad/core/contracts.hpp"
+#include "triad/core/random.hpp"
+
+namespace triad {
+
+/// Which samples are changed, and by which random numbers.
+struct augmentation {
+  philox_key seed = 0;
+  double rate = 1;  // the probability that a sample is changed, from 0 to 1
+
+  /// The random numbers that change the sample at this place in this epoch; none: it stays as it is.
+  std::optional<random_stream> of(std::size_t place, std::uint64_t epoch) const {
+    TRIAD_EXPECTS(rate >= 0 && rate <= 1,
+                  "augmentation: the rate is a probability from 0 to 1, and it is " + std::to_string(rate));
+    // Philox maps (epoch, place) one to one, so no two samples share a stream, nor one with the order of a shuffle.
+    auto const words = philox({low(epoch), high(epoch), low(place), high(place)}, seed);
+    random_stream random(std::uint64_t{words[0]} << 32U | words[1], std::uint64_t{words[2]} << 32U | words[3]);
+    if (random.uniform() >= rate) return std::nullopt;
+    return random;
+  }
+
+ private:
+  static constexpr std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+  static constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); }
+};
+
+/// Data as training sees them: size(), and seen(place, epoch), which batches() asks for.  Keeps the data by reference.
+/// change(sample, random) gives another sample, or nothing where this one cannot be changed: it then stays as it is.
+template <class Data, class Change>
+class augmented {
+ public:
+  using sample = std::remove_cvref_t<decltype(std::declval<Data const&>()[0])>;
+
+  augmented(Data const& data, Change change, augmentation const& how)
+      : data_(data), change_(std::move(change)), how_(how) {}
+  /// Data that end with the expression leave nothing to change.
+  augmented(Data const&&, Change, augmentation const&) = delete;
+
+  std::size_t size() const { return std::size(data_); }
+  sample seen(std::size_t place, std::uint64_t epoch) const {
+    auto const& plain = data_[place];
+    auto const random = how_.of(place, epoch);
+    if (!random) return plain;
+    auto changed = change_(plain, *random);
+    if constexpr (std::is_constructible_v<sample, decltype(changed)>)
+      return changed;
+    else
+      return changed ? std::move(*changed) : sample(plain);
+  }
+
+ private:
+  Data const& data_;
+  Change change_;
+  augmentation how_;
+};
+
+}  // namespace triad
