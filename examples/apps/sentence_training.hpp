@@ -43,7 +43,7 @@ class sentence_training : public training {
   void fill(std::int64_t update, batch_use const& use) override {
     cut_batch(
         batch(update), [&] { net_->clear(); }, [&](std::size_t i) { return net_->add(seen(i, update)); },
-        [&](std::size_t i) { return asked(examples_[i]); }, use);
+        [&](std::size_t i) { return asked(seen(i, update)); }, use);
   }
   double rate(std::int64_t update) override { return linear_rate(options_, updates(), update); }
 
@@ -53,10 +53,10 @@ class sentence_training : public training {
   virtual std::span<std::size_t const> batch(std::int64_t update) = 0;
   /// What the sentences add to the settings that a resumed run must have.
   virtual std::string data_setting() = 0;
-  /// What this update sees of an example.
+  /// What this update sees of an example, until it is asked again.
   virtual std::span<Token const> seen(std::size_t example, std::int64_t) { return examples_[example]; }
   /// How many answers the loss of a sentence is a mean over.
-  virtual double asked(std::vector<Token> const& sentence) const { return static_cast<double>(sentence.size()); }
+  virtual double asked(std::span<Token const> sentence) const { return static_cast<double>(sentence.size()); }
 
  protected:
   void add(std::vector<Token> sentence) {

@@ -19,6 +19,8 @@
 #include "hold_out.hpp"
 #include "perturb.hpp"
 #include "score.hpp"
+#include "swap.hpp"
+#include "triad/batches/augmentation.hpp"
 
 namespace cogs {
 
@@ -88,7 +90,12 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
     for (auto const* part : {&data_.train, &data_.test, &data_.dev, &data_.gen})
       for (auto const& s : *part) words_.add(s);
     if (!o.hold_out.empty()) held_out_ = hold_out(data_.train, kinds_in(o.hold_out));
-    for (auto const& s : o.hold_out.empty() ? data_.train : held_out_.train) add(numbered(s, words_));
+    auto const& train = o.hold_out.empty() ? data_.train : held_out_.train;
+    for (auto const& s : train) add(numbered(s, words_));
+    if (o.augment > 0)
+      swaps_.emplace(train, phrase_kinds_of(o), forbidden(o));
+    else
+      expect_no_augmenting(o);
     if (o.position_range > 0 && o.position_range < longest_)
       throw triad::data_error(fmt::format(
           "--position-range {} has no place for each of the {} words of the longest training sentence: give as many",
@@ -103,11 +110,13 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
   std::int64_t epoch_updates() override { return epochs_->epoch_updates(); }
   std::int64_t batch_size() override { return options_.batch; }
   std::span<std::size_t const> batch(std::int64_t update) override { return epochs_->batch(update); }
-  /// Words are dropped and places are drawn by seed, update and sentence: whatever parts or processes a batch has.
+  /// Phrases are swapped by seed, epoch and sentence, words dropped and places drawn by seed, update and sentence:
+  /// whatever parts or processes a batch has.
   std::span<triad::labelled_token const> seen(std::size_t example, std::int64_t update) override {
     auto const& all = examples_[example];
-    if (options_.word_dropout == 0 && options_.position_range == 0) return all;
-    seen_ = all;
+    if (options_.word_dropout == 0 && options_.position_range == 0 && !swaps_) return all;
+    auto const swapped = swapped_in(example, update);
+    seen_ = swapped ? numbered(*swapped, words_) : all;
     auto const stream = static_cast<std::uint64_t>(update) << 32U | example;
     drop_words(seen_, options_.word_dropout, triad::random_stream(options_.seed ^ dropped_words, stream));
     draw_positions(seen_, options_.position_range, triad::random_stream(options_.seed ^ drawn_positions, stream));
@@ -144,9 +153,37 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
   }
 
  private:
+  static std::vector<phrase_kind> phrase_kinds_of(options const& o) {
+    if (o.augment_phrases == "both") return {phrase_kinds.begin(), phrase_kinds.end()};
+    return {o.augment_phrases == "clauses" ? phrase_kind::clause : phrase_kind::noun_phrase};
+  }
+  /// Which sentences no swap makes.
+  phrase_swaps::refusal forbidden(options const& o) const {
+    if (!o.augment_within) return {};
+    if (o.hold_out.empty())
+      throw triad::data_error(
+          "--augment-within is about what --hold-out keeps from training: name constructions there");
+    auto const kinds = kinds_in(o.hold_out);
+    construction_finder finder(data_.train, {kinds.begin(), kinds.end()});
+    return [kinds, finder = std::move(finder)](tagged_sentence const& s) {
+      return std::any_of(kinds.begin(), kinds.end(), [&](auto const& kind) { return finder.has(s, kind); });
+    };
+  }
+  static void expect_no_augmenting(options const& o) {
+    if (o.augment_within || o.augment_phrases != options().augment_phrases)
+      throw triad::data_error("--augment-phrases and --augment-within say how --augment swaps: give it a rate above 0");
+  }
+  std::optional<tagged_sentence> swapped_in(std::size_t example, std::int64_t update) {
+    if (!swaps_) return std::nullopt;
+    triad::augmentation const how{.seed = options_.seed ^ swapped_phrases, .rate = options_.augment};
+    auto const random = how.of(example, static_cast<std::uint64_t>(update / epoch_updates()));
+    return random ? (*swaps_)(example, *random) : std::nullopt;
+  }
+
   data_set const& data_;
   tallies& found_;  // of all runs
   held_out held_out_;
+  std::optional<phrase_swaps> swaps_;        // in what is trained on
   std::vector<triad::labelled_token> seen_;  // of one sentence
   tallies held_out_scores_;                  // of the last validation, as is dev_
   double dev_ = 0;

@@ -95,8 +95,8 @@ class construction_finder {
   bool has(tagged_sentence const& s, std::string_view kind) const {
     if (kind == "name-before-theme") return name_before_theme(s);
     if (kind == "inner-modifier") return inner_modifier(s);
-    if (kind == "deepest-clauses") return most_clauses_ > 0 && depth(s, "ccomp") == most_clauses_;
-    if (kind == "deepest-modifiers") return most_modifiers_ > 0 && depth(s, "PP_NOUN") == most_modifiers_;
+    if (kind == "deepest-clauses") return most_clauses_ > 0 && depth(s, "ccomp") >= most_clauses_;
+    if (kind == "deepest-modifiers") return most_modifiers_ > 0 && depth(s, "PP_NOUN") >= most_modifiers_;
     if (kind == "longest") return s.size() > longest_;
     if (kind == "infinitive")
       return any(s, [&](int i) { return s.role[at(i)] == "xcomp" && verbs_.contains(s.verb_name[at(i)]); });

@@ -61,6 +61,17 @@ void options::each(triad::apps::option_list& f) {
     "In training the words stand at random places of so many, in their order; 0: at the first ones")
       .between(0, 4096)
       .newer();
+  f("augment", &augment,
+    "Rate at which training puts a phrase of another training sentence in the place of one of a sentence's own")
+      .between(0.0, 1.0)
+      .newer();
+  f("augment-phrases", &augment_phrases, "Which phrases --augment swaps: noun-phrases, clauses, both")
+      .seldom()
+      .one_of({"noun-phrases", "clauses", "both"})
+      .newer("noun-phrases");
+  f("augment-within", &augment_within, "No swap of --augment makes a construction that --hold-out keeps from training")
+      .seldom()
+      .newer();
   f("embedding-deviation", &embedding_deviation, "Standard deviation of the words' first vectors")
       .seldom()
       .positive()

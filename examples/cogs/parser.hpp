@@ -40,6 +40,9 @@ struct options : triad::apps::stack_options {
   double word_dropout = 0;         // of what the other heads read; then the verb's name is read from the word
   int position_range = 0;          // training sentences stand at random places of so many; 0: at the first ones
   double embedding_deviation = 1;  // of the words' first vectors
+  double augment = 0;              // rate at which a training sentence gets another's phrase
+  std::string augment_phrases = "noun-phrases";  // of which kinds: these, clauses, both
+  bool augment_within = false;                   // none makes a construction that is held out
 
   std::string sentence;              // predict, explain
   triad::apps::questions questions;  // predict

@@ -17,7 +17,8 @@ namespace cogs {
 inline constexpr triad::index_t dropped_word = 0;
 
 /// Parts of the key of a stream: no two draws share one, and none is a seed that people give.
-inline constexpr triad::philox_key dropped_words = std::uint64_t{1} << 56U, drawn_positions = std::uint64_t{2} << 56U;
+inline constexpr triad::philox_key dropped_words = std::uint64_t{1} << 56U, drawn_positions = std::uint64_t{2} << 56U,
+                                   swapped_phrases = std::uint64_t{3} << 56U;
 
 /// Drops each word with the probability `rate`; the word itself is kept beside it.  Rate 0 changes nothing.
 inline void drop_words(std::vector<triad::labelled_token>& sentence, double rate, triad::random_stream random) {
