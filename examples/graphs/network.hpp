@@ -21,8 +21,10 @@ struct options : triad::apps::stack_options {
   bool shuffle = false;     // another order in every epoch
   int epochs = 50;
   int batch = 400;
-  std::string compare;    // another model, trained as long
-  int layers_from = 0;    // of a tied model: its depth in an update is drawn, from this to `layers`; 0: always that
+  std::string compare;  // another model, trained as long
+  int layers_from = 0;  // of a tied model: its depth in an update is drawn, from this to `layers`; 0: always that
+  double augment = 0;   // rate at which a training graph is glued to another
+  std::string augment_with = "both";  // detours, branches, both
   double dense_loss = 0;  // weight of questions about every two edges that follow each other; 0: they are not asked
 
   // evaluate

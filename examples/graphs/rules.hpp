@@ -32,6 +32,12 @@ class composition_rules {
   /// Pairs of labels that have one.
   std::size_t size() const { return rules_.size(); }
 
+  /// f(first label, second label, target) of each; of a pair that several targets are told of, -1.
+  template <class F>
+  void each(F const& f) const {
+    for (auto const& [labels, target] : rules_) f(labels.first, labels.second, target);
+  }
+
   /// What is asked about a graph beside its own question, in the order of the nodes.  no_name: the target of a pair
   /// without a rule.  A pair of nodes that is related by an edge, or asked about anyway, is not asked about; nor is one
   /// that rules give two names: graphs of two edges did, or two ways through the graph do.

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 
 #include "../apps/digest.hpp"
 #include "../apps/epoch_batches.hpp"
 #include "../apps/run_folder.hpp"
+#include "glue.hpp"
 #include "rules.hpp"
+#include "triad/batches/augmentation.hpp"
 #include "triad/core/random.hpp"
 
 namespace graphs {
@@ -43,6 +46,15 @@ void options::each(triad::apps::option_list& f) {
       .not_negative()
       .newer()
       .shapes();
+  f("augment", &augment,
+    "Rate at which a training graph is glued to another at an edge, where rules of training graphs give it its answer")
+      .between(0.0, 1.0)
+      .newer();
+  f("augment-with", &augment_with,
+    "How --augment glues: detours, which take an edge's place, branches, which share an edge, or both")
+      .seldom()
+      .one_of({"detours", "branches", "both"})
+      .newer("both");
   f("epochs", &epochs, "Passes over the examples; of generated ones parts, each ending in a checkpoint").positive();
   f("batch", &batch, "Graphs in a batch").positive();
 
@@ -77,9 +89,11 @@ class graph_training : public triad::apps::training {
       throw triad::data_error(
           o.tied ? fmt::format("--layers-from {} is more than --layers {}", o.layers_from, o.layers)
                  : "--layers-from is for tied models, whose one layer is applied again and again: leave --untied out");
-    int const usual = std::max(most_nodes(train_), data.made_nodes);
+    if (o.augment == 0 && o.augment_with != options().augment_with)
+      throw triad::data_error("--augment-with says how --augment glues: give that a rate above 0");
+    int const further = o.dense_loss > 0 || o.augment > 0 ? read_rules() : 0;
+    int const usual = std::max({most_nodes(train_), data.made_nodes, glue_ ? glue_->most_nodes() : 0});
     most_ = std::max({usual, most_nodes(dev_), most_nodes(data.tests)});
-    int const further = o.dense_loss > 0 ? read_rules() : 0;
     net_ = triad::apps::make<network>(
         o, {data.words.embedding_rows(), data.words.targets.end(), o.batch, usual, most_, true, further},
         fmt::format("{} graphs of up to {} nodes: take a smaller --batch, or --recompute", o.batch, usual));
@@ -100,17 +114,27 @@ class graph_training : public triad::apps::training {
   void fill(std::int64_t update, triad::apps::batch_use const& use) override {
     net_->set_depth(depth_of(update));
     batch_.clear();
-    std::size_t made = 0;
-    if (data_.made)
+    std::size_t held = 0;
+    auto const hold = [&](labelled_graph const& g) -> labelled_graph& {
+      if (held == made_.size()) made_.emplace_back();
+      made_[held] = g;  // in the memory of an earlier update's
+      batch_.push_back(&made_[held]);
+      return made_[held++];
+    };
+    if (data_.made) {
+      auto number = static_cast<std::size_t>(update * options_.batch);
       data_.made(options_.seed, update * options_.batch, options_.batch, [&](labelled_graph const& g) {
-        if (made == made_.size()) made_.emplace_back();
-        made_[made] = g;  // in the memory of an earlier update's
-        if (options_.dense_loss > 0) ask_further(made_[made]);
-        ++made;
+        if (auto const glued = glued_to(g, number++, 0)) return void(hold(*glued));
+        auto& own = hold(g);
+        if (options_.dense_loss > 0) ask_further(own);
       });
-    else
-      for (auto const i : examples_.batch(update)) batch_.push_back(&train_[i]);
-    for (std::size_t i = 0; i < made; ++i) batch_.push_back(&made_[i]);
+    } else {
+      for (auto const i : examples_.batch(update))
+        if (auto const glued = glued_to(train_[i], i, update / epoch_updates()))
+          hold(*glued);
+        else
+          batch_.push_back(&train_[i]);
+    }
     auto const add = [&](labelled_graph const* g) {
       if (g->nodes > most_)
         throw triad::data_error(fmt::format(
@@ -159,8 +183,8 @@ class graph_training : public triad::apps::training {
     return options_.layers_from +
            static_cast<int>(random.below(static_cast<std::uint32_t>(options_.layers - options_.layers_from + 1)));
   }
-  /// From the training graphs of this run alone.  Gives those that are kept their further questions; how many a graph
-  /// has at most.
+  /// From the training graphs of this run alone.  What is glued by them, and further questions of those that are kept;
+  /// how many a graph has at most.
   int read_rules() {
     std::size_t most = 0;
     auto const each_graph = [&](auto const& use) {
@@ -172,12 +196,38 @@ class graph_training : public triad::apps::training {
     each_graph([&](labelled_graph const& g) { rules_.learn(g); });
     if (rules_.size() == 0)
       throw triad::data_error(
-          "--dense-loss reads rules off training graphs of two edges, one behind the other, from one node that is "
-          "asked "
-          "about to the other, and there is none");
+          std::string(options_.dense_loss > 0 ? "--dense-loss" : "--augment") +
+          " reads rules off training graphs of two edges, one behind the other, from one node that is asked about to "
+          "the other, and there is none");
+    if (options_.augment > 0) {
+      if (data_.made)  // those of the first part, to glue to
+        data_.made(options_.seed, 0, epoch_updates() * options_.batch,
+                   [&](labelled_graph const& g) { glued_.push_back(g); });
+      auto const& with = options_.augment_with;
+      glue_.emplace(data_.made ? glued_ : train_, data_.words, rules_,
+                    with == "both"      ? gluing::both
+                    : with == "detours" ? gluing::detours
+                                        : gluing::branches);
+      if (with == "detours" && !glue_->has_detours())
+        throw triad::data_error(
+            "--augment-with detours needs training graphs whose answer is an edge's label, and there is none: take "
+            "branches");
+    }
+    if (options_.dense_loss == 0) return 0;
     each_graph([&](labelled_graph const& g) { most = std::max(most, rules_.questions(g, no_name()).size()); });
     for (auto& g : train_) ask_further(g);
-    return static_cast<int>(most);
+    most_further_ = options_.augment > 0 ? 2 * most : most;
+    return static_cast<int>(most_further_);
+  }
+  /// Number `number` of the graphs, as this epoch sees it, where that is glued to another.
+  std::optional<labelled_graph> glued_to(labelled_graph const& g, std::size_t number, std::int64_t epoch) const {
+    if (!glue_) return std::nullopt;
+    triad::augmentation const how{.seed = options_.seed ^ glued_stream, .rate = options_.augment};
+    auto const random = how.of(number, static_cast<std::uint64_t>(epoch));
+    auto glued = random ? (*glue_)(g, *random) : std::nullopt;
+    if (!glued || options_.dense_loss == 0) return glued;
+    ask_further(*glued);
+    return glued->further.size() <= most_further_ ? std::move(glued) : std::nullopt;
   }
   void ask_further(labelled_graph& g) const { g.further = rules_.questions(g, no_name()); }
   int no_name() const { return data_.words.targets.end(); }
@@ -200,10 +250,16 @@ class graph_training : public triad::apps::training {
 
   options const& options_;
   data_set const& data_;
-  graph_list dev_, train_, made_;
+  /// Part of the key of a stream, which no seed that people give has.
+  static constexpr triad::philox_key glued_stream = std::uint64_t{4} << 56U;
+
+  graph_list dev_, train_, glued_;   // glued_: what made graphs are glued to
+  std::deque<labelled_graph> made_;  // of this update, where they are not training graphs as they are
   std::vector<labelled_graph const*> batch_;
   int most_ = 0;  // nodes of a graph
   composition_rules rules_;
+  std::optional<glued_graphs> glue_;
+  std::size_t most_further_ = 0;
   triad::apps::epoch_batches examples_;
   std::unique_ptr<network> net_;
 };
