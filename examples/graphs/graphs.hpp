@@ -17,6 +17,7 @@ namespace graphs {
 
 struct own_options : options {
   triad::apps::questions questions;
+  std::string by;    // evaluate: the member of the lines that accuracy is asked by, or path
   std::string file;  // inspect, explain
   int row = 0;       // explain
 
@@ -28,6 +29,10 @@ struct own_options : options {
         .also({"evaluate"})
         .path();
     options::each(f);
+    f("by", &by,
+      "Accuracy by a member of the lines, such as kind; or by path: the fewest edges from one node asked about to the "
+      "other")
+        .only({"evaluate"});
     questions.each(f, "A graph, as a line of the data without its target");
     f("question", &questions.given, "A graph, as a line of the data").only({"explain"}).positional();
     f("file", &file, "A file of graphs").only({"explain"}).existing_file();
@@ -92,7 +97,11 @@ inline std::vector<triad::apps::verb> verbs_of(own_options& o, std::function<dat
       throw triad::data_error(o.run +
                               ": it was trained on other labels than those of this program's own data; give the "
                               "data to ask with --data");
-    graphs::evaluate(o, file, o.data.empty() ? own.tests : read_tests(o.data, words));
+    bool const by_member = !o.by.empty() && o.by != "path";
+    if (by_member && o.data.empty())
+      throw triad::data_error("--by " + o.by + " asks lines of a file, and these graphs are made: take path");
+    auto const tests = o.data.empty() ? own.tests : read_tests(o.data, words, by_member ? o.by : std::string());
+    graphs::evaluate(o, file, o.by == "path" ? by_path(tests) : tests);
     return 0;
   };
   return {

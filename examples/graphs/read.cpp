@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "../apps/json_lines.hpp"
 
@@ -61,6 +63,43 @@ written_graph gathered(written_graph g) {
   g.query = pair_of(g.query.from, g.query.to, g.nodes, "the query");
   g.pairs = words_of_pairs(labels);
   return g;
+}
+
+/// A part for each value, numbers in their order and before texts.
+class parts_by_value {
+ public:
+  explicit parts_by_value(std::string name) : name_(std::move(name)) {}
+
+  void add(nlohmann::json const& value, std::string const& by, labelled_graph g) {
+    bool const number = value.is_number();
+    if (!number && !value.is_string() && !value.is_boolean()) triad::apps::refuse_member(by.c_str(), kinds_, value);
+    auto const text = value.is_string() ? value.get<std::string>() : value.dump();
+    parts_[{!number, number ? value.get<double>() : 0, text}].push_back(std::move(g));
+  }
+  void take(std::string const& by, std::vector<test_part>& to) {
+    for (auto& [value, graphs] : parts_)
+      to.push_back({fmt::format("{} {}={}", name_, by, std::get<2>(value)), std::move(graphs)});
+  }
+  static constexpr auto kinds_ = "a text, a number, true or false";
+
+ private:
+  std::string name_;
+  std::map<std::tuple<bool, double, std::string>, graph_list> parts_;
+};
+
+/// The fewest edges from the one node of the question to the other; -1: there is no way.
+int path_length(labelled_graph const& g) {
+  std::vector<int> away(static_cast<std::size_t>(g.nodes), -1);
+  std::vector<int> reached{g.query.from};
+  away[static_cast<std::size_t>(g.query.from)] = 0;
+  for (std::size_t k = 0; k < reached.size(); ++k)
+    for (auto const& e : g.edges) {
+      int& there = away[static_cast<std::size_t>(e.to)];
+      if (e.from != reached[k] || there >= 0) continue;
+      there = away[static_cast<std::size_t>(e.from)] + 1;
+      reached.push_back(e.to);
+    }
+  return away[static_cast<std::size_t>(g.query.to)];
 }
 
 graph_list numbered_file(std::string const& path, vocabulary const& words) {
@@ -182,12 +221,34 @@ data_set read_training(std::string const& folder) {
   return d;
 }
 
-std::vector<test_part> read_tests(std::string const& path, vocabulary const& words) {
+std::vector<test_part> by_path(std::vector<test_part> const& parts) {
+  std::vector<test_part> all;
+  for (auto const& part : parts) {
+    parts_by_value by(part.name);
+    for (auto const& g : part.graphs) {
+      int const length = path_length(g);
+      by.add(length < 0 ? nlohmann::json("none") : nlohmann::json(length), "path", g);
+    }
+    by.take("path", all);
+  }
+  return all;
+}
+
+std::vector<test_part> read_tests(std::string const& path, vocabulary const& words, std::string const& by) {
   if (path.empty()) throw triad::data_error("there is nothing to measure on: give a folder or a file with --data");
   auto const files = triad::apps::find_data(path, {".jsonl"}, false);
   std::vector<test_part> parts;
-  for (auto const& [name, file] : files.tests) parts.push_back({name, numbered_file(file, words)});
-  if (parts.empty()) parts.push_back({"dev", numbered_file(files.dev, words)});
+  auto const read = [&](std::string const& name, std::string const& file) {
+    if (by.empty()) return void(parts.push_back({name, numbered_file(file, words)}));
+    parts_by_value values(name);
+    triad::apps::read_json_lines(file, [&](nlohmann::json const& line) {
+      auto const& value = triad::apps::member(line, by.c_str(), parts_by_value::kinds_);
+      values.add(value, by, numbered(read_graph(line, true), words));
+    });
+    values.take(by, parts);
+  };
+  for (auto const& [name, file] : files.tests) read(name, file);
+  if (files.tests.empty()) read("dev", files.dev);
   return parts;
 }
 

@@ -47,8 +47,12 @@ data_set data_of(std::vector<written_graph> train, std::vector<written_graph> de
                  std::vector<std::pair<std::string, std::vector<written_graph>>> tests);
 /// train, dev and tests of a folder.
 data_set read_training(std::string const& folder);
-/// The tests of a folder, its dev where there are none, or one file, in a model's words.
-std::vector<test_part> read_tests(std::string const& path, vocabulary const& words);
+/// The tests of a folder, its dev where there are none, or one file, in a model's words.  by: each in parts, one for
+/// each value of this member of its lines, such as "kind".
+std::vector<test_part> read_tests(std::string const& path, vocabulary const& words, std::string const& by = {});
+
+/// Each part in parts, by the fewest edges from the one node of the question to the other.
+std::vector<test_part> by_path(std::vector<test_part> const& parts);
 
 /// Says what a file holds.
 void inspect(std::string const& path);

@@ -32,6 +32,21 @@ expect("was trained with batch = 32, this run has batch = 16")
 run(0 evaluate ${FOLDER}/run --data ${FOLDER}/data/test_long.jsonl)
 expect("test  [0-9.]+  \\(4 questions\\)")
 
+# By a member of the lines, numbers in their order, and by the length of the way.
+string(REPLACE "\"query\"" "\"kind\": \"plain\", \"turns\": 10, \"query\"" kinds "${train}")
+string(REPLACE "\"query\"" "\"kind\": \"more\", \"turns\": 9, \"query\"" more "${test}")
+file(WRITE ${FOLDER}/kinds.jsonl "${kinds}${more}")
+run(0 evaluate ${FOLDER}/run --data ${FOLDER}/kinds.jsonl --by kind)
+expect("\ntest kind=more   [0-9.]+  \\(4 questions\\)\ntest kind=plain  [0-9.]+  \\(4 questions\\)\n$")
+run(0 evaluate ${FOLDER}/run --data ${FOLDER}/kinds.jsonl --by turns)
+expect("\ntest turns=9   [0-9.]+ .*\ntest turns=10  ")
+run(0 evaluate ${FOLDER}/run --by path)
+expect("\nlong path=3   *[0-9.]+  \\(4 questions\\)\nshort path=2  ")
+run(1 evaluate ${FOLDER}/run --by kind)
+expect("_long.jsonl:1: ")
+run(1 evaluate ${FOLDER}/run --data ${FOLDER}/kinds.jsonl --by edges)
+expect("kinds.jsonl:1: .*a text, a number, true or false")
+
 # Runs that know other words do not answer together; one that is asked nothing more, since all its graphs have two edges, learns.
 run("0|3" ${learn} --dense-loss 0.5 --out ${FOLDER}/dense)
 run(0 evaluate ${FOLDER}/run ${FOLDER}/dense ${FOLDER}/run)
