@@ -9,7 +9,7 @@
 
 #include "examples/torch/src/kernels.cpp"
 
-namespace {
+namespace cpu_torch_kernels_tests {
 
 struct own_memory {
   std::list<std::vector<std::byte>> all;
@@ -57,4 +57,4 @@ TEST_CASE("roles of a seed are those of the library, and given ones must be orth
   CHECK(std::string(triad_kernels_description()) == std::string(triad::version) + " of a test");
 }
 
-}  // namespace
+}  // namespace cpu_torch_kernels_tests
