@@ -1,5 +1,5 @@
-// What the kernels of the host and those of a GPU have in common: a call's arrays as triad's views, checks, and errors
-// as sentences. SPDX-License-Identifier: Apache-2.0
+// What the kernels of the host and those of a GPU share: a call's arrays as views, checks, and errors as sentences.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
