@@ -181,7 +181,7 @@ def test_the_example_compares_and_trains(tmp_path):
     example = [sys.executable, str(SOURCE / "edge_transformer.py"), "--data", str(tmp_path), "--batch", "6"]
     done = subprocess.run([*example, "--steps", "5"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "largest difference" in done.stdout
+    assert "largest difference of losses" in done.stdout
     done = subprocess.run([*example, "--epochs", "2"], capture_output=True, text=True)
     assert done.returncode == 0 and "1.2_test.csv  k=2" in done.stdout, done.stdout + done.stderr
     done = subprocess.run([sys.executable, str(SOURCE / "edge_transformer.py"), "--data", str(tmp_path / "none")],

@@ -121,7 +121,10 @@ inline std::string to_text(tree_program const& p, vocabulary const& labels) {
   std::vector<index_t> number(p.size() + 1);
   index_t next = 0;
   std::string text;
-  auto const name = [&](index_t tree) { return "T" + std::to_string(number[static_cast<std::size_t>(tree)]); };
+  auto const name = [&](index_t tree) {
+    std::string called = "T";
+    return called += std::to_string(number[static_cast<std::size_t>(tree)]);
+  };
   for (std::size_t k = 0; k < p.size(); ++k) {
     if (!wanted[k]) continue;
     number[k + 1] = ++next;
