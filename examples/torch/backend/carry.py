@@ -22,12 +22,12 @@ def _carried_along():
         yield
         return
     shutil.rmtree(_carried, ignore_errors=True)
-    shutil.copytree(_project / "include", _carried / "include")
-    shutil.copy(_project / "LICENSE", _carried / "LICENSE")
     try:
+        shutil.copytree(_project / "include", _carried / "include")
+        shutil.copy(_project / "LICENSE", _carried / "LICENSE")
         yield
     finally:
-        shutil.rmtree(_carried)
+        shutil.rmtree(_carried, ignore_errors=True)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

@@ -52,16 +52,22 @@ class kept_memory {
   std::size_t size_ = 0;
 };
 
+kept_memory& memory_of_thread() {
+  thread_local kept_memory memory;
+  return memory;
+}
+
 /// run(backend, arena), first on a backend that only plans and an arena without memory.
 template <class Run>
 void planned_and_run(triad_place const& place, Run&& run) {
   auto ex = host(place);
   triad::measuring<triad::cpu::backend> planner{&ex};
   auto const bytes = triad::planned_bytes([&](triad::arena& scratch) { run(planner, scratch); });
-  thread_local kept_memory memory;
+  auto& memory = memory_of_thread();
   struct returned {
+    kept_memory& memory;
     ~returned() { memory.give_back(); }
-  } const at_end;
+  } const at_end{memory};
   triad::arena scratch(memory.at_least(bytes), bytes);
   run(ex, scratch);
 }

@@ -26,7 +26,8 @@ using triad::index_t;
 inline std::string sentence_of(std::exception const& e) {
   std::string text = e.what();
   auto const place = text.rfind(" (");
-  if (place != std::string::npos && text.ends_with(")") && text.find(".hpp:", place) != std::string::npos)
+  if (place != std::string::npos && text.ends_with(")") &&
+      (text.find(".hpp:", place) != std::string::npos || text.find(".cuh:", place) != std::string::npos))
     text.resize(place);
   return text;
 }
@@ -69,6 +70,7 @@ inline bool may_read_past(void const* end) {
 /// page ends are copied, by copy(to, from, rows, columns, stride).
 template <class T, class Copy>
 triad::matrix<T const> operand(triad::arena& place, triad_rows const& x, index_t rows, index_t columns, Copy&& copy) {
+  TRIAD_EXPECTS(rows <= 1 || x.stride >= columns, "kernels: rows of an operand overlap");
   auto const* const data = static_cast<T const*>(x.data);
   if (rows == 0 || may_read_past(data + (rows - 1) * x.stride + columns))
     return triad::make_matrix(data, rows, columns, x.stride);

@@ -54,18 +54,40 @@ struct all_gpus {
   }
 };
 
-/// work(gpu), between what the caller's stream was given before and what it will be given.
+/// The caller's current device, as it was, at the end of the scope.
+class device_as_it_was {
+ public:
+  device_as_it_was() { check(cudaGetDevice(&number_), "asking for the current device"); }
+  device_as_it_was(device_as_it_was const&) = delete;
+  device_as_it_was& operator=(device_as_it_was const&) = delete;
+  ~device_as_it_was() { (void)cudaSetDevice(number_); }
+
+ private:
+  int number_ = 0;
+};
+
+/// work(gpu), between what the caller's stream was given before and what it will be given; also where work throws,
+/// since some of it may be under way.
 template <class Work>
 void in_order(triad_place const& place, Work&& work) {
+  device_as_it_was const caller;
   auto& here = all_gpus::of_process().of(place.device);
   std::lock_guard const lock(here.one_call);
   check(cudaSetDevice(static_cast<int>(place.device)), "choosing a device");
   auto const callers = static_cast<cudaStream_t>(place.stream);
   check(cudaEventRecord(here.began, callers), "recording where the caller's stream is");
   check(cudaStreamWaitEvent(here.ex.stream(), here.began, 0), "waiting for the caller's stream");
-  work(here);
-  check(cudaEventRecord(here.ended, here.ex.stream()), "recording the end of the kernels");
-  check(cudaStreamWaitEvent(callers, here.ended, 0), "letting the caller's stream wait");
+  auto const let_the_caller_wait = [&] {
+    auto const status = cudaEventRecord(here.ended, here.ex.stream());
+    return status != cudaSuccess ? status : cudaStreamWaitEvent(callers, here.ended, 0);
+  };
+  try {
+    work(here);
+  } catch (...) {
+    (void)let_the_caller_wait();
+    throw;
+  }
+  check(let_the_caller_wait(), "letting the caller's stream wait for the kernels");
 }
 
 /// Rows side by side, from rows that are `stride` apart.

@@ -1,8 +1,8 @@
 // The functions of LibTorch's stable C interface that the operators use, as PyTorch 2.10 has them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// They are declared here, so that the package is built without PyTorch.  tests/test_abi.py compiles them beside the
-// declarations of the PyTorch that it finds: what differs does not compile.
+// They are declared here, so that the package is built without PyTorch.  A test in tests/test_package.py compiles
+// them beside the declarations of the PyTorch that it finds: what differs does not compile.
 #pragma once
 
 #include <cstddef>

@@ -94,23 +94,24 @@ class tensor {
     return tensor(made);
   }
 
-  /// Whether the last `axes_together` axes lie side by side.
-  bool rows_lie_together(std::int64_t axes_together) const {
-    std::int64_t step = 1;
-    for (std::int64_t a = axes(); a-- > axes() - axes_together; step *= size(a))
+  /// Whether the last `together` axes lie side by side, and the rows of those before behind each other: what was
+  /// expanded has rows that lie on one another.
+  bool rows_lie_apart(std::int64_t together) const {
+    std::int64_t step = 1, a = axes();
+    for (; a-- > axes() - together; step *= size(a))
       if (size(a) != 1 && stride(a) != step) return false;
-    return true;
+    return axes() == together || size(0) <= 1 || stride(0) >= step;
   }
   /// Makes its last axes lie side by side, by a copy where they do not.
   void put_together(std::int64_t axes_together) {
-    if (count() == 0 || rows_lie_together(axes_together)) return;
+    if (count() == 0 || rows_lie_apart(axes_together)) return;
     AtenTensorHandle other = nullptr;
     check(aoti_torch_new_tensor_handle(handle_, &other), "share a tensor");
     StableIValue stack[2]{};
     std::memcpy(&stack[0], &other, sizeof other);
     auto const format = aoti_torch_memory_format_contiguous_format();
     std::memcpy(&stack[1], &format, sizeof format);
-    check(torch_call_dispatcher("aten::contiguous", "", stack, built_for), "copy a tensor");
+    check(torch_call_dispatcher("aten::contiguous", "", stack, built_for), "copy a tensor");  // which takes `other`
     AtenTensorHandle made = nullptr;
     std::memcpy(&made, &stack[0], sizeof made);
     *this = tensor(made);
@@ -120,27 +121,21 @@ class tensor {
   AtenTensorHandle handle_ = nullptr;
 };
 
-/// What PyTorch hands to an operator: takes the inputs off, one after the other, and puts the results on.
+/// What PyTorch hands to an operator, whose tensors come first: owned from the beginning, so that none is lost where
+/// something is refused.
 class arguments {
  public:
-  arguments(StableIValue* stack, std::uint64_t inputs) : stack_(stack), left_(inputs) {
-    for (std::uint64_t i = 0; i < inputs; ++i) taken_.push_back(stack[i]);
+  arguments(StableIValue* stack, std::uint64_t inputs, std::uint64_t tensors) : stack_(stack) {
+    for (std::uint64_t i = 0; i < tensors; ++i) {
+      AtenTensorHandle handle = nullptr;
+      std::memcpy(&handle, &stack[i], sizeof handle);
+      tensors_.emplace_back(handle);
+    }
+    for (std::uint64_t i = tensors; i < inputs; ++i) numbers_.push_back(stack[i]);
   }
-  tensor next_tensor() {
-    AtenTensorHandle handle = nullptr;
-    take(&handle, sizeof handle);
-    return tensor(handle);
-  }
-  std::int64_t next_int() {
-    std::int64_t v = 0;
-    take(&v, sizeof v);
-    return v;
-  }
-  double next_float() {
-    double v = 0;
-    take(&v, sizeof v);
-    return v;
-  }
+  tensor next_tensor() { return std::move(tensors_[next_tensor_++]); }
+  std::int64_t next_int() { return next<std::int64_t>(); }
+  double next_float() { return next<double>(); }
   void results(std::initializer_list<tensor*> all) {
     std::size_t i = 0;
     for (auto* t : all) {
@@ -151,12 +146,17 @@ class arguments {
   }
 
  private:
-  void take(void* into, std::size_t bytes) { std::memcpy(into, &taken_[at_++], bytes); }
+  template <class T>
+  T next() {
+    T value{};
+    std::memcpy(&value, &numbers_[next_number_++], sizeof value);
+    return value;
+  }
 
   StableIValue* stack_;
-  std::uint64_t left_;
-  std::vector<StableIValue> taken_;
-  std::size_t at_ = 0;
+  std::vector<tensor> tensors_;
+  std::vector<StableIValue> numbers_;
+  std::size_t next_tensor_ = 0, next_number_ = 0;
 };
 
 void expect(bool holds, std::string const& sentence) {
@@ -168,9 +168,11 @@ std::int64_t type_of(tensor const& x) {
   expect(t == aoti_torch_dtype_float32() || t == aoti_torch_dtype_float64(), "the kernels take float32 and float64");
   return t == aoti_torch_dtype_float32() ? triad_float32 : triad_float64;
 }
+bool lie_together(tensor const& x, tensor const& y) {
+  return x.device_type() == y.device_type() && x.device_index() == y.device_index();
+}
 void expect_alike(tensor const& x, tensor const& like, char const* name) {
-  expect(x.type() == like.type() && x.device_type() == like.device_type() && x.device_index() == like.device_index(),
-         std::string(name) + " has another type or lies elsewhere");
+  expect(x.type() == like.type() && lie_together(x, like), std::string(name) + " has another type or lies elsewhere");
 }
 
 triad_kernels const *host_kernels = nullptr, *cuda_kernels = nullptr;
@@ -225,6 +227,7 @@ void run(int (*kernel)(Call const*, char*, std::int64_t), Call const& call) {
 
 /// What both forms of the operator have besides projections, and the checks of it.
 struct triangle_arguments {
+  static constexpr std::uint64_t tensors = 4;
   tensor sizes, masked, sources, seed;
   std::int64_t nodes = 0, form = 0;
   double fill = 0, dropout = 0;
@@ -272,17 +275,20 @@ struct triangle_arguments {
     if (masked.count() > 0) {
       expect(masked.count() == triangles, "triangle: the mask has " + std::to_string(masked.count()) +
                                               " bytes, and there are " + std::to_string(triangles) + " triangles");
-      expect(masked.device_type() == query.device_type(), "triangle: the mask lies where the query lies");
+      expect(lie_together(masked, query), "triangle: the mask lies where the query lies");
       c.masked = static_cast<std::uint8_t const*>(masked.data());
     }
     c.fill = fill;
     if (sources.count() > 0) {
       expect(sources.count() == c.graphs, "triangle: one number of sources a graph is needed");
-      expect(sources.device_type() == query.device_type(), "triangle: the sources lie where the query lies");
+      expect(lie_together(sources, query), "triangle: the sources lie where the query lies");
       c.sources = static_cast<std::int64_t const*>(sources.data());
     }
     c.dropout = dropout;
-    if (dropout > 0) c.seed = static_cast<std::uint64_t const*>(seed.data());
+    if (dropout > 0) {
+      expect(lie_together(seed, query), "triangle: the seed lies where the query lies");
+      c.seed = static_cast<std::uint64_t const*>(seed.data());
+    }
     return c;
   }
 };
@@ -294,14 +300,18 @@ bool has_right(std::int64_t form) {
   return true;
 }
 
-triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {  // (rows, h, k), or (rows, p, h, k) and a column
+/// (rows, h, k); or one projection of (rows, p, h, k), which begins at `offset` in a row.  One row has any stride.
+triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {
   std::int64_t const bytes = type_of(x) == triad_float32 ? 4 : 8;
   auto* const data = static_cast<char*>(x.data());
-  return {data ? data + offset * bytes : nullptr, x.size(0) > 1 ? x.stride(0) : offset + 1};
+  std::int64_t width = 1;
+  for (std::int64_t a = 1; a < x.axes(); ++a) width *= x.size(a);
+  return {data ? data + offset * bytes : nullptr, x.size(0) > 1 ? x.stride(0) : width};
 }
 
 /// Query, key and values as four tensors (rows, h, k).
 struct four {
+  static constexpr std::uint64_t tensors = 4;
   tensor query, key, left, right;
 
   four(arguments& all)
@@ -327,6 +337,7 @@ struct four {
 
 /// The same as one tensor (rows, p, h, k).
 struct stacked {
+  static constexpr std::uint64_t tensors = 1;
   tensor all;
 
   explicit stacked(arguments& a) : all(a.next_tensor()) {
@@ -341,14 +352,13 @@ struct stacked {
     triad_rows* const parts[] = {&query, &key, &left, &right};
     for (std::int64_t p = 0; p < x.size(1); ++p) {
       *parts[p] = rows_of(x, p * d);
-      if (x.size(0) <= 1) parts[p]->stride = x.size(1) * d;
     }
   }
 };
 
 template <class Operands>
 void triangle_of(StableIValue* stack, std::uint64_t inputs, tensor const& (*query_of)(Operands const&)) {
-  arguments all(stack, inputs);
+  arguments all(stack, inputs, Operands::tensors + triangle_arguments::tensors);
   Operands const x(all);
   triangle_arguments const how(all);
   auto const& query = query_of(x);
@@ -359,13 +369,13 @@ void triangle_of(StableIValue* stack, std::uint64_t inputs, tensor const& (*quer
   auto o = query.like({rows, c.heads, c.width}), maximum = query.like({rows, c.heads}),
        inverse_sum = query.like({rows, c.heads});
   c.output = rows_of(o);
-  c.output.stride = c.heads * c.width;
   c.maximum = maximum.data(), c.inverse_sum = inverse_sum.data();
   run(at.kernels->triangle, c);
   all.results({&o, &maximum, &inverse_sum});
 }
 
 struct saved {
+  static constexpr std::uint64_t tensors = 4;
   tensor d_output, output, maximum, inverse_sum;
 
   explicit saved(arguments& all)
@@ -393,7 +403,6 @@ struct saved {
       expect(x->size(0) == rows && x->size(1) == c.heads, "triangle_grad: maximum and inverse_sum are (rows, heads)");
     }
     c.output = rows_of(output), c.d_output = rows_of(d_output);
-    if (rows <= 1) c.output.stride = c.d_output.stride = c.heads * c.width;
     c.maximum = maximum.data(), c.inverse_sum = inverse_sum.data();
   }
 };
@@ -409,7 +418,7 @@ void triangle_stacked(StableIValue* stack, std::uint64_t inputs, std::uint64_t) 
 }
 
 void triangle_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
-  arguments all(stack, inputs);
+  arguments all(stack, inputs, saved::tensors + four::tensors + triangle_arguments::tensors);
   saved const s(all);
   four const x(all);
   triangle_arguments const how(all);
@@ -427,7 +436,7 @@ void triangle_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
 }
 
 void triangle_stacked_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
-  arguments all(stack, inputs);
+  arguments all(stack, inputs, saved::tensors + stacked::tensors + triangle_arguments::tensors);
   saved const s(all);
   stacked const x(all);
   triangle_arguments const how(all);
@@ -446,6 +455,7 @@ void triangle_stacked_grad(StableIValue* stack, std::uint64_t inputs, std::uint6
 
 /// u (rows, h, d), states (l, rows, d), seed, dropout.
 struct fuse_arguments {
+  static constexpr std::uint64_t tensors = 3;
   tensor u, states, seed;
   double dropout = 0;
 
@@ -465,14 +475,17 @@ struct fuse_arguments {
     c.type = type_of(u);
     c.layers = states.size(0), c.rows = u.size(0), c.heads = u.size(1), c.width = u.size(2);
     c.dropout = dropout;
-    if (dropout > 0) c.seed = static_cast<std::uint64_t const*>(seed.data());
+    if (dropout > 0) {
+      expect(lie_together(seed, u), "fuse: the seed lies where u lies");
+      c.seed = static_cast<std::uint64_t const*>(seed.data());
+    }
     c.u = u.data(), c.states = states.data();
     return c;
   }
 };
 
 void fuse(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
-  arguments all(stack, inputs);
+  arguments all(stack, inputs, fuse_arguments::tensors);
   fuse_arguments const x(all);
   here const at(x.u);
   auto c = x.call(at);
@@ -484,7 +497,7 @@ void fuse(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
 }
 
 void fuse_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
-  arguments all(stack, inputs);
+  arguments all(stack, inputs, 3 + fuse_arguments::tensors);
   auto d_mixed = all.next_tensor(), d_kept = all.next_tensor(), weights = all.next_tensor();
   fuse_arguments const x(all);
   here const at(x.u);
@@ -505,7 +518,7 @@ void fuse_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
 
 void shift_trees(StableIValue* stack, std::uint64_t inputs,
                  int (*triad_kernels::*kernel)(triad_tree_call const*, char*, std::int64_t)) {
-  arguments all(stack, inputs);
+  arguments all(stack, inputs, 1);
   auto x = all.next_tensor();
   triad_tree_call c{};
   c.child = all.next_int(), c.branching = all.next_int(), c.depth = all.next_int();
@@ -539,7 +552,18 @@ void tree_graft(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
 struct registration {
   TorchLibraryHandle schemas = nullptr, implementations[2] = {};
 
+  std::string failure;
+
   registration() {
+    try {
+      make();
+    } catch (std::exception const& e) {  // nobody could catch it while a library is loaded
+      failure = e.what();
+    }
+  }
+
+ private:
+  void make() {
     check(aoti_torch_library_init_def("triad", __FILE__, __LINE__, &schemas), "make a library of operators");
     for (char const* schema :
          {"triangle(Tensor query, Tensor key, Tensor left, Tensor right, " TRIAD_TRIANGLE_ARGUMENTS
@@ -578,6 +602,8 @@ struct registration {
 
 }  // namespace
 
+/// What kept the operators from being registered, for example another library's of the same name; "" where nothing did.
+extern "C" TRIAD_TORCH_API char const* triad_torch_failure() { return registered.failure.c_str(); }
 /// Called by Python, with the kernels that suit this processor.
 extern "C" TRIAD_TORCH_API void triad_torch_use(triad_kernels const* kernels) { host_kernels = kernels; }
 /// The same for GPUs, with aoti_torch_get_current_cuda_stream of the PyTorch that is loaded.

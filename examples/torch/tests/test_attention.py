@@ -99,6 +99,27 @@ def test_strides_do_not_matter():
     assert torch.equal(triangular_attention(*by_node), triangular_attention(*dense))
 
 
+def test_what_was_expanded_is_read_as_it_is():
+    """Rows that lie on one another in memory: of operands, and of gradients that sums hand back."""
+    q, k, v1, _ = tensors(2, 5, 2, 3, dtype=torch.float32, grad=False)
+    ones = torch.ones(2, 3).expand(2, 5, 5, 2, 3)
+    assert torch.equal(triangular_attention(q, k, v1, ones), triangular_attention(q, k, v1, ones.contiguous()))
+    for axes in ((0, 1, 2), (1, 2), (0, 1, 2, 3, 4)):
+        x = tensors(1, 5, 2, 3)
+        weights = torch.randn(triangular_attention(*x).sum(axes).shape, dtype=torch.float64)
+        ours = torch.autograd.grad((triangular_attention(*x).sum(axes) * weights).sum(), x)
+        theirs = torch.autograd.grad((by_einsum(*x).sum(axes) * weights).sum(), x)
+        assert_alike(ours, theirs, 1e-12)
+    one = [torch.randn(1, 1, 1, 2, 3).expand(4, 1, 1, 2, 3) for _ in range(4)]  # graphs of one node
+    assert torch.allclose(triangular_attention(*one), by_einsum(*one), atol=1e-6)
+    narrow = tensors(1, 4, 1, 1)
+    assert_alike(torch.autograd.grad(triangular_attention(*narrow).sum(), narrow),
+                 torch.autograd.grad(by_einsum(*narrow).sum(), narrow), 1e-12)
+    attention = triad_torch.TriangularAttention(6, 2).double()
+    y = torch.randn(1, 4, 4, 6, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda t: attention(t).sum((0, 1, 2)), y)
+
+
 def test_operands_that_end_where_a_page_ends_are_read_no_further():
     import mmap
     n, h, d = 16, 4, 16  # 64 KiB: whole pages
@@ -218,6 +239,12 @@ def test_operators_keep_pytorchs_rules():
     torch.library.opcheck(_operators.triangle, [*[t.detach().requires_grad_() for t in x], *how])
     stacked = torch.stack([t.detach() for t in x], 1).requires_grad_()
     torch.library.opcheck(_operators.triangle_stacked, [stacked, *how])
+    mask, sources, seed = torch.rand(2 * 4 ** 3) > 0.5, torch.tensor([2, 3]), torch.tensor([7])
+    ragged = (torch.tensor([4, 4]), mask, sources, seed, 0, 0, -1e9, 0.25)
+    torch.library.opcheck(_operators.triangle, [*[t.detach().requires_grad_() for t in x], *ragged])
+    with torch.no_grad():
+        o, maximum, inverse = _operators.triangle(*x, *ragged)
+        torch.library.opcheck(_operators._triangle_grad, [torch.ones_like(o), o, maximum, inverse, *x, *ragged])
 
 
 def test_stacked_projections_give_the_same():
@@ -271,12 +298,13 @@ def shaped(*shape, dtype=torch.float32):
     (dict(form="squared"), ValueError, "form is 'squared'"),
     (dict(k=shaped(2, 3, 3, 1, 2, dtype=torch.float64)), TypeError, "k is torch.float64, and q is torch.float32"),
     (dict(q=shaped(2, 3, 3, 1, 2, dtype=torch.int64)), TypeError, "q is torch.int64"),
-    (dict(k=np.zeros((2, 3, 3, 1, 2), np.float32)), TypeError, "expected a tensor as q is"),
+    (dict(k=np.zeros((2, 3, 3, 1, 2), np.float32)), TypeError, "expected a tensor of PyTorch"),
     (dict(q="triangle"), TypeError, "expected a tensor of PyTorch, a NumPy array"),
     (dict(mask=torch.zeros(2, 3, 3, 3)), TypeError, "expected a bool tensor"),
     (dict(mask=torch.zeros(5, 3, 3, 3, dtype=torch.bool)), ValueError, "broadcasts"),
     (dict(dropout_p=1.0), ValueError, "dropout_p is 1.0"),
     (dict(causal_sources=torch.tensor([1, 2, 3])), ValueError, "causal_sources has shape"),
+    (dict(causal_sources=torch.tensor(1.5)), TypeError, "expected whole numbers"),
     (dict(form="flat", v2=None, causal_sources=1), ValueError, "no causal meaning"),
 ])
 def test_what_is_wrong_is_said(wrong, error, says):

@@ -1,4 +1,6 @@
 """Modules against golden vectors of the released programs, and the released layer with its attention replaced."""
+import copy
+import io
 import json
 
 import pytest
@@ -59,7 +61,16 @@ def test_a_layer_of_the_released_programs_agrees(golden):
             mask = here[:, :, None, None] & here[:, None, :, None] & here[:, None, None, :]
         if "in/mask4" in tensors:
             mask = ~tensors["in/mask4"].bool()
-        close(layer(tensors["in/x"], mask), tensors["out/y"])
+        x = tensors["in/x"].clone().requires_grad_()
+        y = layer(x, mask)
+        close(y, tensors["out/y"])
+        if "cotangent/y" in tensors and "grad/in/x" in tensors and not [n for n in tensors if n.startswith("cotangent/")
+                                                                       and n != "cotangent/y"]:
+            y.backward(tensors["cotangent/y"])
+            close(x.grad, tensors["grad/in/x"])
+            for name, parameter in layer.named_parameters():
+                close(parameter.grad, tensors[f"grad/param/{name}"],
+                      scale=max(float(t.abs().max()) for n, t in tensors.items() if n.startswith("grad/")))
 
 
 class EinsumAttention(nn.Module):
@@ -110,6 +121,20 @@ def test_a_checkpoint_with_what_the_released_program_never_uses_loads():
     assert torch.equal(other.linears["5"].weight, ours.linears["5"].weight)
     with pytest.raises(RuntimeError, match="size mismatch"):
         other.load_state_dict({k: torch.randn(4, 4) for k in ours.state_dict()})
+
+
+def test_modules_are_copied_pickled_and_saved():
+    first = EdgeTransformer(5, 3, 8, 2, 2, dropout=0.0).eval()
+    file = io.BytesIO()
+    torch.save(first, file)
+    file.seek(0)
+    labels, query = torch.randint(5, (2, 4, 4)), torch.tensor([[0, 1], [2, 3]])
+    for other in (copy.deepcopy(first), torch.load(file, weights_only=False)):
+        assert torch.equal(other(labels, query), first(labels, query))
+        with torch.no_grad():
+            other.decoder2vocab[0].bias += 1
+        other.load_state_dict({**first.state_dict(), "encoder.layers.0.edge_attention.linears.4.weight": torch.zeros(8, 8)})
+        assert torch.equal(other(labels, query), first(labels, query))
 
 
 def test_the_papers_form_is_equation_3():

@@ -58,6 +58,11 @@ print(float(np.abs(triad_torch.triangular_attention(*x) - triad_torch.triangular
     assert float(done.stdout) < 1e-5
 
 
+def test_versions_agree():
+    from importlib.metadata import version
+    assert triad_torch.__version__ == version("triad_torch") == _kernels.description().split()[0]
+
+
 def test_an_instruction_set_that_is_not_there_is_refused():
     done = python("import triad_torch._kernels as k; k.library()", TRIAD_TORCH_INSTRUCTIONS="x86-64-v9")
     assert done.returncode != 0 and "TRIAD_TORCH_INSTRUCTIONS is 'x86-64-v9'" in done.stderr

@@ -71,6 +71,29 @@ def test_operators_keep_pytorchs_rules_and_compile():
     assert torch.equal(torch.compile(f, fullgraph=True)(x), f(x))
 
 
+def test_roles_serve_inference_first_and_training_then():
+    import copy
+    roles = Roles.dense(3)
+    x = torch.randn(2, 4, 7)
+    with torch.inference_mode():
+        before = car(roles, x)
+    y = x.clone().requires_grad_()
+    car(roles, y).sum().backward()
+    assert torch.equal(car(copy.deepcopy(roles), x), before)
+    compiled = torch.compile(lambda t: car(roles, t), fullgraph=True)
+    assert torch.allclose(compiled(x), before)
+
+
+def test_half_precision_is_moved_as_it_is():
+    roles = Roles.gather(3)
+    x = torch.randn(2, 7, 3)
+    for dtype in (torch.bfloat16, torch.float16):
+        assert torch.equal(cdr(roles, x.to(dtype)), cdr(roles, x).to(dtype))
+    assert cdr(roles, torch.zeros(2, 7, 0)).shape == (2, 7, 0)
+    with pytest.raises(TypeError, match="x is torch.int64"):
+        car(roles, torch.zeros(7, 3, dtype=torch.int64))
+
+
 def test_roles_of_ones_own():
     drawn = Roles.dense(3, seed=5)
     given = Roles.given(drawn.vectors, 3)

@@ -27,7 +27,11 @@ def found() -> None:
     except ImportError:
         print("PyTorch: none; the functions for NumPy and JAX work without it")
         return
-    from . import _operators
+    try:
+        from . import _operators
+    except ImportError as error:
+        print(f"PyTorch {torch.__version__}: {error}")
+        return
     gpu = ("none that PyTorch finds" if not torch.cuda.is_available()
            else f"{torch.cuda.get_device_name()}, " + (f"no kernels for it ({_operators.cuda_refused})"
                                                        if _operators.cuda_refused else "with kernels"))
@@ -112,9 +116,10 @@ def compare(shapes, memory: bool, seconds: float) -> dict[str, list[tuple[int, f
                 texts.append(f"{kind} failed ({type(error).__name__})")
                 continue
             mib = peak_mib(kind, batch, n) if memory else 0.0
-            texts.append(f"{kind} {ms:.3g} ms" + (f" {mib:.0f} MiB" if memory else ""))
+            time_text = f"{ms:.0f}" if ms >= 100 else f"{ms:.3g}"
+            texts.append(f"{kind} {time_text} ms" + (f" {mib:.0f} MiB" if memory else ""))
             results[kind].append((n, ms, mib))
-        print(f"n={n:<4} {f'batch={batch}' if batch > 1 else '':<10} {'  '.join(texts)}", flush=True)
+        print("  ".join([f"n={n}", *([f"batch={batch}"] if batch > 1 else []), *texts]), flush=True)
     return results
 
 

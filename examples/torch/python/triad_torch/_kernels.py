@@ -13,7 +13,7 @@ _message_room = 1024
 # What an instruction set of this name wants of the processor, as Linux spells it; the best comes first.
 _wanted = {
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
-    "x86-64-v3": {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"},
+    "x86-64-v3": {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe", "abm"},
     "x86-64-v2": {"sse4_2", "ssse3", "popcnt"},
 }
 
@@ -67,14 +67,9 @@ def built() -> list[str]:
     return sorted({path.stem.removeprefix("libtriad_kernels-") for path in found} - {"cuda"})
 
 
-def cuda_library() -> ctypes.CDLL | None:
-    """The kernels for GPUs; None where they were not built.  PyTorch's CUDA is loaded before."""
-    path = Path(__file__).parent / "libtriad_kernels-cuda.so"
-    if not path.exists():
-        return None
-    lib = ctypes.CDLL(str(path))
-    lib.triad_cuda_kernels_table.restype = ctypes.c_void_p
-    return lib
+def cuda_path() -> Path:
+    """Where the kernels for GPUs are, where they were built."""
+    return Path(__file__).parent / "libtriad_kernels-cuda.so"
 
 
 def _choose() -> str:

@@ -22,27 +22,39 @@ def _load() -> None:
     path = str(Path(__file__).parent / "libtriad_torch.so")
     torch.ops.load_library(path)
     operators = ctypes.CDLL(path)
+    operators.triad_torch_failure.restype = ctypes.c_char_p
+    failure = operators.triad_torch_failure().decode()
+    if failure:
+        raise ImportError(f"triad_torch: {failure}; is another copy of it loaded in this process?")
     operators.triad_torch_use.argtypes = [ctypes.c_void_p]
     operators.triad_torch_use(_kernels.table())
-    if torch.version.cuda and torch.cuda.is_available():
+    if torch.version.cuda and _kernels.cuda_path().exists():
         _load_cuda(operators)
 
 
 def _load_cuda(operators) -> None:
-    """Kernels for GPUs, where they were built.  They want the libraries of the CUDA that PyTorch has loaded."""
+    """Kernels for GPUs, where they were built.  They want the libraries of the CUDA that PyTorch has loaded; no driver is
+    started here, so that processes may still be forked."""
     global cuda_refused
-    stream_of = ctypes.CDLL("libtorch_cuda.so").aoti_torch_get_current_cuda_stream
     try:
-        kernels = _kernels.cuda_library()
-    except OSError as error:
+        stream_of = ctypes.CDLL("libtorch_cuda.so").aoti_torch_get_current_cuda_stream
+        kernels = ctypes.CDLL(str(_kernels.cuda_path()))
+    except (OSError, AttributeError) as error:
         cuda_refused = str(error)
         return
-    if kernels is None:
-        return
+    kernels.triad_cuda_kernels_table.restype = ctypes.c_void_p
     operators.triad_torch_use_cuda.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     operators.triad_torch_use_cuda(kernels.triad_cuda_kernels_table(), ctypes.cast(stream_of, ctypes.c_void_p))
     atexit.register(kernels.triad_cuda_kernels_end)
     cuda_refused = ""
+
+
+def expect_device(device: torch.device, name: str) -> None:
+    """A sentence where there are no kernels for a device."""
+    if device.type == "cpu" or device.type == "meta" or (device.type == "cuda" and not cuda_refused):
+        return
+    why = f" ({cuda_refused})" if device.type == "cuda" else ""
+    raise ValueError(f"{name} lies on {device}, and there are no kernels for it{why}; move it to the host by .cpu()")
 
 
 cuda_refused = "not built"  # why tensors on a GPU are refused; "" where they are not

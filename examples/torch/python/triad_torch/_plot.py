@@ -13,7 +13,7 @@ def _panel(title: str, unit: str, lines: dict[str, list[tuple[int, float]]], x0:
     points = [p for line in lines.values() for p in line]
     ns = sorted({n for n, _ in points})
     low = math.floor(math.log10(min(v for _, v in points)))
-    high = math.ceil(math.log10(max(v for _, v in points)))
+    high = max(low + 1, math.ceil(math.log10(max(v for _, v in points))))
     span = math.log(ns[-1] / ns[0]) or 1
 
     def x(n):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -62,8 +63,9 @@ def _expect_right(v2, number: int, form: str) -> None:
         raise ValueError(f"the form {form!r} has no second value: leave v2 out (None)")
 
 
-def triangular_attention(q, k, v1, v2=None, mask=None, scale=None, dropout_p=0.0, generator=None, causal_sources=None,
-                         form="full", *, offsets=None, fill=-1e9):
+def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = None, scale: float | None = None,
+                         dropout_p: float = 0.0, generator: Any = None, causal_sources: Any = None, form: str = "full",
+                         *, offsets: Any = None, fill: float = -1e9) -> Any:
     """Edge (i, j) of a graph attends over the middle node l of all triangles (i, l), (l, j) (Edge Transformer, eq. 5-8):
 
         o[i, j] = sum over l of  p[i, l, j] v1[i, l] * v2[l, j],    p = softmax over l of  scale q[i, l] . k[l, j]
@@ -88,7 +90,8 @@ def triangular_attention(q, k, v1, v2=None, mask=None, scale=None, dropout_p=0.0
 
     Returns o in the shape and type of q.  Tensors of PyTorch: float32, float64, and bfloat16 and float16, which are
     computed in float32; differentiable once.  NumPy's arrays and others with __dlpack__: float32 and float64, without
-    derivatives.  A ValueError or TypeError says which argument is wrong.
+    derivatives.  On a host float64 and the flat form are computed by plain loops on one thread: to check with, not to
+    train.  A ValueError or TypeError says which argument is wrong.
     """
     number = form_number(form)
     _expect_right(v2, number, form)
@@ -138,7 +141,12 @@ def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
         keep.append(masked)
         call.masked = masked.ctypes.data
     if causal_sources is not None:
-        sources = np.ascontiguousarray(np.broadcast_to(np.asarray(causal_sources, dtype=np.int64), (len(sizes),)))
+        sources = np.asarray(causal_sources)
+        if sources.dtype.kind not in "iu":
+            raise TypeError(f"causal_sources is {sources.dtype}, expected whole numbers")
+        if sources.shape not in ((), (len(sizes),)):
+            raise ValueError(f"causal_sources has shape {sources.shape}, expected a number, or ({len(sizes)},)")
+        sources = np.ascontiguousarray(np.broadcast_to(sources.astype(np.int64), (len(sizes),)))
         keep.append(sources)
         call.sources = sources.ctypes.data
     if dropout_p > 0:

@@ -66,6 +66,9 @@ class TriangularAttention(nn.Module):
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources=None,
                 generator: torch.Generator | None = None, fill: float = -1e9) -> torch.Tensor:
+        """x (b, n, n, width): the state of edge (i, j) at [b, i, j].  mask, causal_sources, generator and fill are as of
+        triangular_attention(): in mask True is a triangle that takes part, where the released program has 1 for one that
+        does not."""
         if x.dim() != 4 or x.shape[1] != x.shape[2] or x.shape[3] != self.width:
             raise ValueError(f"x has shape {tuple(x.shape)}, expected (batch, n, n, {self.width})")
         b, n, _, d = x.shape
@@ -169,7 +172,8 @@ class EdgeTransformer(nn.Module):
         return self.decoder2vocab(x[graph, query[:, -2], query[:, -1]])
 
 
-def fuse_attention(u, states, dropout_p=0.0, generator=None):
+def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0,
+                   generator: torch.Generator | None = None) -> tuple[torch.Tensor, torch.Tensor]:
     """A token looks back over its own states after each layer below (LRF, equations 9 and 10), between the projections:
 
         p[j] = softmax over j of  u . x[j];   mixed = sum over j of  p[j] x[j];   kept = sum over j of  p[j]
@@ -184,6 +188,10 @@ def fuse_attention(u, states, dropout_p=0.0, generator=None):
         if x.dim() != 3:
             raise ValueError(f"{name} has shape {tuple(x.shape)}, expected three axes: u (rows, heads, d), "
                              "states (layers, rows, d)")
+    if states.dtype != u.dtype and not torch.is_autocast_enabled(u.device.type):
+        raise TypeError(f"states are {states.dtype}, and u is {u.dtype}")
+    if states.device != u.device:
+        raise ValueError(f"states lie on {states.device}, and u on {u.device}")
     if states.shape[0] < 1 or states.shape[1] != u.shape[0] or states.shape[2] != u.shape[2]:
         raise ValueError(f"states have shape {tuple(states.shape)}, expected (1 or more layers, {u.shape[0]}, "
                          f"{u.shape[2]})")
@@ -200,7 +208,8 @@ class FuseAttention(nn.Module):
     """Fuse-attention with its projections: forward(x, states), x (..., width), states (layers, ..., width).
 
     No state of a layer below is projected: 4 width^2 products a token, whatever the number of layers.  Parameters are
-    called as in fairseq's attention: q_proj, k_proj, v_proj, out_proj.
+    called as in fairseq's attention: q_proj, k_proj, v_proj, out_proj.  The key's bias moves no weight, and its gradient
+    is zero.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0):
@@ -210,9 +219,9 @@ class FuseAttention(nn.Module):
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width) for _ in range(4))
 
     def forward(self, x: torch.Tensor, states: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
-        if x.shape[-1] != self.width or states.shape[1:] != x.shape:
+        if x.shape[-1] != self.width or states.shape[1:] != x.shape or states.shape[0] < 1:
             raise ValueError(f"x has shape {tuple(x.shape)} and states {tuple(states.shape)}, expected (..., {self.width}) "
-                             "and (layers, ..., the same)")
+                             "and (1 or more layers, ..., the same)")
         heads, k = self.heads, self.width // self.heads
         q = self.q_proj(x).reshape(-1, heads, k) * k ** -0.5
         u = torch.einsum("rhk,hkd->rhd", q, self.k_proj.weight.view(heads, k, self.width))
@@ -220,4 +229,4 @@ class FuseAttention(nn.Module):
                                      self.dropout if self.training else 0.0, generator)
         context = torch.einsum("rhd,hkd->rhk", mixed, self.v_proj.weight.view(heads, k, self.width))
         context = context + kept.unsqueeze(-1) * self.v_proj.bias.view(heads, k)
-        return self.out_proj(context.reshape(x.shape))
+        return self.out_proj(context.reshape(x.shape)) + 0 * self.k_proj.bias.sum()  # so that it has a gradient

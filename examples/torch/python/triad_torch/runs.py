@@ -29,10 +29,15 @@ def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str
         header = json.loads(data[8:8 + length])
     except (struct.error, ValueError) as error:
         raise ValueError(f"{path}: not a safetensors file: {error}") from None
+    if not isinstance(header, dict):
+        raise ValueError(f"{path}: not a safetensors file: its header is no object")
     texts = header.pop("__metadata__", {})
     tensors = {}
     for name, entry in header.items():
-        kind, shape, (begin, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
+        try:
+            kind, shape, (begin, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(f"{path}: {name} has not a type, a shape and two offsets") from None
         if kind not in _types:
             raise ValueError(f"{path}: {name} is {kind}, expected one of {', '.join(_types)}")
         raw = bytearray(data[8 + length + begin:8 + length + end])
@@ -51,7 +56,8 @@ def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str
 class Run:
     """A trained model: `module` in evaluation mode, its words, and the settings of the run.
 
-    ask(edges, source, target) answers one question about one graph.
+    ask(edges, source, target) answers one question about one graph of labelled edges.  Labels of nodes, and several
+    labels of one edge, which `graphs` can read, are not written here: make such tensors of labels yourself.
     """
     module: EdgeTransformer
     edges: list[str]     # labels of edges; the k-th has number k + 1, 0 is none
@@ -66,8 +72,12 @@ class Run:
 
     def labels(self, nodes: int, edges) -> torch.Tensor:
         """The labels (nodes, nodes) of a graph from triples (from, name, to)."""
-        labels = torch.zeros(nodes, nodes, dtype=torch.int64)
+        labels = torch.zeros(nodes, nodes, dtype=torch.int64, device=next(self.module.parameters()).device)
         for source, name, target in edges:
+            if not (0 <= source < nodes and 0 <= target < nodes):
+                raise ValueError(f"edge ({source}, {target}) of a graph whose nodes are 0 to {nodes - 1}")
+            if labels[source, target] != 0:
+                raise ValueError(f"edge ({source}, {target}) is named twice")
             labels[source, target] = self.label(name)
         return labels
 
@@ -77,7 +87,10 @@ class Run:
         edges = list(edges)
         if nodes is None:
             nodes = 1 + max([source, target, *(max(a, b) for a, _, b in edges)])
-        logits = self.module(self.labels(nodes, edges)[None], torch.tensor([[source, target]]))
+        if not (0 <= source < nodes and 0 <= target < nodes):
+            raise ValueError(f"({source}, {target}) is asked about, and the nodes are 0 to {nodes - 1}")
+        labels = self.labels(nodes, edges)
+        logits = self.module(labels[None], torch.tensor([[source, target]], device=labels.device))
         probability, best = logits.softmax(-1)[0].max(-1)
         return self.targets[int(best)], float(probability)
 
@@ -97,6 +110,13 @@ def load(folder, averages: bool = True) -> Run:
     tensors, texts = read_safetensors(path)
     if not texts.get("format", "").startswith("triad-checkpoint"):
         raise ValueError(f"{path}: not a checkpoint of triad; load another program's weights by load_state_dict")
+    try:
+        return _run_of(path, tensors, texts, averages)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: not as triad's programs write it: {type(error).__name__}: {error}") from error
+
+
+def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str], averages: bool) -> Run:
     settings, words = json.loads(texts["configuration"]), json.loads(texts["vocabulary"])
     model = settings.get("model", "edge-transformer")
     if model != "edge-transformer" or "edges" not in words or "targets" not in words:

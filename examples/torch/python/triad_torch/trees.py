@@ -9,6 +9,8 @@ PyTorch, which it is differentiable for, as often as wanted.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -93,9 +95,16 @@ class Roles:
             return getattr(self, which).astype(x.dtype, copy=False)
         import torch
         key = (which, x.dtype, x.device)
-        if key not in self._tensors:
-            self._tensors[key] = torch.from_numpy(getattr(self, which)).to(x.device, x.dtype)
-        return self._tensors[key]
+        if key in self._tensors:
+            return self._tensors[key]
+        with torch.inference_mode(False):  # what is kept serves training too
+            made = torch.from_numpy(getattr(self, which)).to(x.device, x.dtype)
+        if type(made) is torch.Tensor:  # not one without data, as a tracer makes
+            self._tensors[key] = made
+        return made
+
+    def __getstate__(self):
+        return {**self.__dict__, "_tensors": {}}
 
 
 def _transposed(x):
@@ -103,9 +112,17 @@ def _transposed(x):
 
 
 def _prepared(roles: Roles, x, name: str):
-    if not _arrays.is_torch(x):
-        x = _arrays.read(x, name)
+    x = _numbers(x, name)
     roles._expect_tree(x, name)
+    return x
+
+
+def _numbers(x, name: str):
+    """x as an array, or a tensor whose type is checked."""
+    if not _arrays.is_torch(x):
+        return _arrays.read(x, name)
+    from ._torch_attention import expect_type
+    expect_type(x, name)
     return x
 
 
@@ -114,8 +131,12 @@ def _shift(kernel: str, roles: Roles, c: int, x):
     shape = x.shape
     if _arrays.is_torch(x):
         from . import _operators
+        from ._torch_attention import _computed
+        if x.numel() == 0:
+            return x + 0
         operator = getattr(_operators, kernel)
-        return operator(x.reshape(-1, *shape[-2:]), c, roles.branching, roles.depth).reshape(shape)
+        computed = x.to(_computed[x.dtype])  # numbers are moved, so nothing is rounded
+        return operator(computed.reshape(-1, *shape[-2:]), c, roles.branching, roles.depth).reshape(shape).to(x.dtype)
     x = np.ascontiguousarray(x)
     y = np.empty_like(x)
     trees = x.size // max(1, shape[-1] * shape[-2])
@@ -125,7 +146,7 @@ def _shift(kernel: str, roles: Roles, c: int, x):
     return y
 
 
-def child(roles: Roles, x, c: int):
+def child(roles: Roles, x: Any, c: int) -> Any:
     """What stands under child c of the root, moved to the root: D_c x.  Its last level is empty."""
     roles._expect_child(c)
     y = _prepared(roles, x, "x")
@@ -133,7 +154,7 @@ def child(roles: Roles, x, c: int):
     return _finish(y, x)
 
 
-def graft(roles: Roles, x, c: int):
+def graft(roles: Roles, x: Any, c: int) -> Any:
     """The tree as child c of a root without a filler: E_c x.  What stands on the last level is dropped."""
     roles._expect_child(c)
     y = _prepared(roles, x, "x")
@@ -145,25 +166,25 @@ def _finish(y, like):
     return y if _arrays.is_torch(y) else _arrays.give_back(y, like)
 
 
-def car(roles: Roles, x):
+def car(roles: Roles, x: Any) -> Any:
     """The left subtree: child 0."""
     return child(roles, x, 0)
 
 
-def cdr(roles: Roles, x):
+def cdr(roles: Roles, x: Any) -> Any:
     """The right subtree: child 1."""
     return child(roles, x, 1)
 
 
-def root(roles: Roles, x):
+def root(roles: Roles, x: Any) -> Any:
     """The root's filler (..., filler)."""
     y = _prepared(roles, x, "x")
     return _finish(y @ roles._like(y, "vectors")[0] if roles.is_dense else y[..., 0, :], x)
 
 
-def plant(roles: Roles, filler):
+def plant(roles: Roles, filler: Any) -> Any:
     """A root with this filler (..., filler), and nothing below."""
-    s = filler if _arrays.is_torch(filler) else _arrays.read(filler, "filler")
+    s = _numbers(filler, "filler")
     if len(s.shape) < 1:
         raise ValueError("filler is (..., numbers of a filler)")
     if roles.is_dense:
@@ -176,7 +197,7 @@ def plant(roles: Roles, filler):
     return _finish(tree, filler)
 
 
-def cons(roles: Roles, children, filler):
+def cons(roles: Roles, children: Sequence[Any], filler: Any) -> Any:
     """The tree with this filler at the root, (..., filler), over the children, at most as many as the branching.
 
     E_0 children[0] + E_1 children[1] + ... + the filler bound to the root's role."""
@@ -188,15 +209,15 @@ def cons(roles: Roles, children, filler):
     return tree
 
 
-def bind(roles: Roles, fillers):
+def bind(roles: Roles, fillers: Any) -> Any:
     """The tree of these fillers (..., positions, filler), a row for each position; zeros where there is none."""
-    x = fillers if _arrays.is_torch(fillers) else _arrays.read(fillers, "fillers")
+    x = _numbers(fillers, "fillers")
     if len(x.shape) < 2 or x.shape[-2] != roles.count:
         raise ValueError(f"fillers have shape {tuple(x.shape)}, expected (..., {roles.count}, filler): one a position")
     return _finish(_transposed(x) @ roles._like(x, "vectors") if roles.is_dense else x + 0, fillers)
 
 
-def unbind(roles: Roles, x):
+def unbind(roles: Roles, x: Any) -> Any:
     """The filler at each position (..., positions, filler); unbind(roles, bind(roles, f)) is f."""
     y = _prepared(roles, x, "x")
     return _finish(roles._like(y, "vectors") @ _transposed(y) if roles.is_dense else y + 0, x)
