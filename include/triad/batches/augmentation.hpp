@@ -32,7 +32,8 @@ struct augmentation {
   std::optional<random_stream> of(std::size_t place, std::uint64_t epoch) const {
     TRIAD_EXPECTS(rate >= 0 && rate <= 1,
                   "augmentation: the rate is a probability from 0 to 1, and it is " + std::to_string(rate));
-    // Philox maps (epoch, place) one to one, so no two samples share a stream, nor one with the order of a shuffle.
+    // Philox maps (epoch, place) one to one, so no two samples share a stream; one shares that of a shuffle by chance
+    // alone.
     auto const words = philox({low(epoch), high(epoch), low(place), high(place)}, seed);
     random_stream random(std::uint64_t{words[0]} << 32U | words[1], std::uint64_t{words[2]} << 32U | words[3]);
     if (random.uniform() >= rate) return std::nullopt;
@@ -62,7 +63,7 @@ class augmented {
     auto const random = how_.of(place, epoch);
     if (!random) return plain;
     auto changed = change_(plain, *random);
-    if constexpr (std::is_constructible_v<sample, decltype(changed)>)
+    if constexpr (std::is_convertible_v<decltype(changed), sample>)
       return changed;
     else
       return changed ? std::move(*changed) : sample(plain);
