@@ -23,6 +23,7 @@ set(without_test
 set(without_header
   "mpi/parallel_training.cpp|the program of docs/parallel.md, which mpirun starts"
   "ops/far.cpp|every operation beyond 2^31 elements, in memory that is mapped once for all"
+  "cpu/torch_kernels.cpp|examples/torch, whose kernels it compiles as the package does"
   "models/planned_memory.cpp|what several models keep, in bytes and by formulas")
 
 # What a backend's top level has are hooks of operations, by the operations' names (floors.cmake sees to that): their test
