@@ -137,8 +137,8 @@ void check_torch_triangle(triad_kernels const& kernels, triad_place const& place
   c.place = place;
   c.type = sizeof(T) == 4 ? triad_float32 : triad_float64;
   c.form = static_cast<std::int64_t>(z.form);
-  c.graphs = b, c.sizes = z.sizes.data(), c.heads = z.heads, c.width = z.width;
-  if (z.masked) c.masked = arrays.put(mask);
+  c.graphs = b, c.sizes = z.sizes.data(), c.rows = rows, c.heads = z.heads, c.width = z.width;
+  if (z.masked) c.masked = arrays.put(mask), c.masks = dims.triangles;
   c.fill = -1e9;
   if (z.causal) c.sources = arrays.put(sources);
   c.dropout = z.dropout, c.seed = arrays.put(seed);
@@ -289,7 +289,8 @@ void check_torch_kernels(triad_kernels const& kernels, triad_place const& place,
   wrong.place = place;
   wrong.type = 7;
   CHECK(torch_call(kernels.triangle, wrong).find("float32 or float64") != std::string::npos);
-  wrong.type = triad_float32, wrong.graphs = 1, wrong.nodes = 2, wrong.heads = 1, wrong.width = 1, wrong.dropout = 1;
+  wrong.type = triad_float32, wrong.graphs = 1, wrong.nodes = 2, wrong.rows = 4, wrong.heads = 1, wrong.width = 1,
+  wrong.dropout = 1;
   CHECK(torch_call(kernels.triangle, wrong).find("the rate is 1.0") != std::string::npos);
 }
 

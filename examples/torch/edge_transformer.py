@@ -1,6 +1,6 @@
 """Trains the Edge Transformer on CLUTRR in PyTorch, with triad's triangular attention or with the paper's equations by
-einsum, and compares the two: seconds a step and memory in single precision, losses in double, where rounding does not grow
-from step to step as it does in single.
+einsum, and compares the two: seconds a step and memory in single precision, losses in double, where rounding does not
+grow from step to step as it does in single.
 
     python edge_transformer.py --data FOLDER                   both, and whether their losses agree for 50 steps
     python edge_transformer.py --data FOLDER --epochs 50       trains with triad's, then scores each test file
@@ -18,19 +18,7 @@ import torch
 from torch import nn
 
 from triad_torch import EdgeTransformer
-from triad_torch._formulas import by_einsum
-
-
-class EinsumAttention(nn.Module):
-    """In the place of TriangularAttention, with its weights: every triangle's vector is stored."""
-
-    def __init__(self, ours):
-        super().__init__()
-        self.linears, self.heads, self.dropout = ours.linears, ours.heads, ours.dropout
-
-    def forward(self, x, mask=None, causal_sources=None):
-        q, k, v1, v2 = (self.linears[str(i)](x).view(*x.shape[:3], self.heads, -1) for i in range(4))
-        return self.linears["5"](by_einsum(q, k, v1, v2, mask).reshape(x.shape))
+from triad_torch._formulas import EinsumAttention, forget_peak, peak_mib
 
 
 def read(path):
@@ -40,7 +28,8 @@ def read(path):
             names = ast.literal_eval(row["edge_types"])
             pairs = ast.literal_eval(row["story_edges"])
             k = int(row["task_name"].rsplit(".", 1)[1]) if row.get("task_name") else 0
-            yield k, [(a, name, b) for (a, b), name in zip(pairs, names)], ast.literal_eval(row["query_edge"]), row["target"]
+            edges = [(a, name, b) for (a, b), name in zip(pairs, names)]
+            yield k, edges, ast.literal_eval(row["query_edge"]), row["target"]
 
 
 def batches(rows, labels, answers, size):
@@ -60,7 +49,8 @@ def batches(rows, labels, answers, size):
 def train(model, rows, labels, answers, o, steps):
     """Adam with a linear warm-up and fall, as the released program has it; the losses and the seconds a step."""
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: min((s + 1) / 100, max(0.0, (steps - s) / max(1, steps - 100))))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda s: min((s + 1) / 100, max(0.0, (steps - s) / max(1, steps - 100))))
     losses, began, made = [], time.perf_counter(), 0
     model.train()
     while made < steps:
@@ -76,7 +66,8 @@ def train(model, rows, labels, answers, o, steps):
             if made == steps:
                 break
         if o.epochs:
-            print(f"step {made} of {steps}  loss {losses[-1]:.4f}  {(time.perf_counter() - began) / made:.3f} s a step", flush=True)
+            seconds = (time.perf_counter() - began) / made
+            print(f"step {made} of {steps}  loss {losses[-1]:.4f}  {seconds:.3f} s a step", flush=True)
     return losses, (time.perf_counter() - began) / steps
 
 
@@ -112,17 +103,17 @@ def main():
                                 for x, query, answer, pad in batches(tests, labels, answers, o.batch))
                 print(f"{path.name}  k={tests[0][0]}  {right / len(tests):.3f}")
         return
+
     def pair():  # of the same weights; without dropout, whose masks differ
         ours, theirs = make(0.0), make(0.0)
         theirs.encoder.layers[0].edge_attention = EinsumAttention(theirs.encoder.layers[0].edge_attention)
         return {"triad": ours, "einsum": theirs}
 
     for name, model in pair().items():
-        Path("/proc/self/clear_refs").write_text("5")  # the highest mark of memory falls to what is in use
+        forget_peak()
         losses, seconds = train(model, rows, labels, answers, o, o.steps)
-        highest = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) / 1024
-        print(f"{name:<7} float32: {o.steps} steps of {o.batch} graphs, {seconds * 1e3:.0f} ms a step, {highest:.0f} MiB at most, "
-              f"last loss {losses[-1]:.4f}", flush=True)
+        print(f"{name:<7} float32: {o.steps} steps of {o.batch} graphs, {seconds * 1e3:.0f} ms a step, "
+              f"{peak_mib():.0f} MiB at most, last loss {losses[-1]:.4f}", flush=True)
     torch.set_default_dtype(torch.float64)
     o.batch = min(o.batch, 40)
     losses = {name: train(model, rows, labels, answers, o, 50)[0] for name, model in pair().items()}

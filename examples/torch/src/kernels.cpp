@@ -3,10 +3,10 @@
 #include "kernels.h"
 
 #include <cstring>
-#include <memory>
 
 #include "kernels_calls.hpp"
 #include "kernels_table.h"
+#include "triad/core/buffer.hpp"
 #include "triad/cpu/fuse_attention.hpp"
 #include "triad/cpu/triangle.hpp"
 #include "triad/tree/algebra.hpp"
@@ -24,36 +24,10 @@ triad::cpu::backend host(triad_place const& place) {
   return ex;
 }
 
-/// Memory that a thread keeps between its calls, so that training does not allocate; but not much.
-class kept_memory {
- public:
-  static constexpr std::size_t most = std::size_t{64} << 20;
-
-  std::byte* at_least(std::size_t bytes) {
-    if (bytes > size_) {
-      memory_.reset();
-      size_ = 0;
-      memory_.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{triad::arena_alignment})));
-      size_ = bytes;
-    }
-    return memory_.get();
-  }
-  void give_back() {
-    if (size_ <= most) return;
-    memory_.reset();
-    size_ = 0;
-  }
-
- private:
-  struct free_aligned {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{triad::arena_alignment}); }
-  };
-  std::unique_ptr<std::byte, free_aligned> memory_;
-  std::size_t size_ = 0;
-};
-
-kept_memory& memory_of_thread() {
-  thread_local kept_memory memory;
+/// Memory that a thread keeps between its calls, so that training does not allocate; but not more than this.
+constexpr std::size_t most_kept = std::size_t{64} << 20;
+triad::buffer<>& memory_of_thread() {
+  thread_local triad::buffer<> memory;
   return memory;
 }
 
@@ -63,12 +37,13 @@ void planned_and_run(triad_place const& place, Run&& run) {
   auto ex = host(place);
   triad::measuring<triad::cpu::backend> planner{&ex};
   auto const bytes = triad::planned_bytes([&](triad::arena& scratch) { run(planner, scratch); });
-  auto& memory = memory_of_thread();
-  struct returned {
-    kept_memory& memory;
-    ~returned() { memory.give_back(); }
-  } const at_end{memory};
-  triad::arena scratch(memory.at_least(bytes), bytes);
+  auto& kept = memory_of_thread();
+  triad::buffer<> large;
+  if (bytes > most_kept)
+    large = triad::buffer<>(bytes);
+  else if (bytes > kept.bytes())
+    kept = triad::buffer<>(bytes);
+  auto scratch = (bytes > most_kept ? large : kept).place();
   run(ex, scratch);
 }
 

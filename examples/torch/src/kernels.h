@@ -1,8 +1,8 @@
 // What the library of kernels offers, as plain C: PyTorch's operators, NumPy and JAX call the same functions.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every function fills memory that the caller owns.  It returns 0, or 1 with a sentence in `message`, which has room for
-// `room` bytes.  What an array holds stands beside it; letters are those of triad/ops/triangle.hpp.
+// Every function fills memory that the caller owns.  It returns 0, or 1 with a sentence in `message`, which has room
+// for `room` bytes.  What an array holds stands beside it; letters are those of triad/ops/triangle.hpp.
 #pragma once
 
 #include <stdint.h>
@@ -41,8 +41,10 @@ typedef struct {
   int64_t form;           // triad::triangle_form
   int64_t graphs, nodes;  // b; n, or 0 where `sizes` says
   int64_t const* sizes;   // (b) nodes of each graph, always in the host's memory, or null
+  int64_t rows;           // edges: of the graphs, and of every operand
   int64_t heads, width;   // h, k
-  uint8_t const* masked;  // (sum of n^3) [i][l][j], 1 where the score becomes `fill`, or null
+  uint8_t const* masked;  // (masks) [i][l][j], 1 where the score becomes `fill`, or null
+  int64_t masks;          // bytes of it: sum of n^3
   double fill;
   int64_t const* sources;                        // (b) causal: first nodes that are sources, or null
   double dropout;                                // rate
@@ -91,11 +93,11 @@ TRIAD_TORCH_API int triad_tree_child(triad_tree_call const* call, char* message,
 TRIAD_TORCH_API int triad_tree_graft(triad_tree_call const* call, char* message, int64_t room);
 
 /// Orthonormal roles drawn from a seed, and D_c of each child: roles (N, r), shifts (b, r, r).
-TRIAD_TORCH_API int triad_make_roles(int64_t branching, int64_t depth, int64_t width, uint64_t seed, double* roles, double* shifts,
-                     char* message, int64_t room);
+TRIAD_TORCH_API int triad_make_roles(int64_t branching, int64_t depth, int64_t width, uint64_t seed, double* roles,
+                                     double* shifts, char* message, int64_t room);
 /// D_c of each child for the caller's roles, which must be orthonormal.
-TRIAD_TORCH_API int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, double* roles, double* shifts, char* message,
-                      int64_t room);
+TRIAD_TORCH_API int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, double* roles, double* shifts,
+                                      char* message, int64_t room);
 
 /// triad's version and what the kernels were compiled for: "0.2.0 x86-64-v3".
 TRIAD_TORCH_API char const* triad_kernels_description(void);

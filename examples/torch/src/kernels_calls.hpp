@@ -100,6 +100,11 @@ struct graph_sizes {
       dims.nodes += n, dims.rows += n * n, dims.triangles += n * n * n;
       dims.max_nodes = std::max(dims.max_nodes, n);
     }
+    TRIAD_EXPECTS(dims.rows == c.rows, "triangular_attention: the graphs have " + std::to_string(dims.rows) +
+                                           " edges, and there are " + std::to_string(c.rows) + " rows");
+    TRIAD_EXPECTS(!c.masked || dims.triangles == c.masks, "triangular_attention: the mask has " +
+                                                              std::to_string(c.masks) + " bytes, and there are " +
+                                                              std::to_string(dims.triangles) + " triangles");
   }
   /// f(a vector): for each of the four, in the order of graph_batch.
   template <class F>

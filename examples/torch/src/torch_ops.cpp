@@ -6,162 +6,19 @@
 // beside its value (shapes without data, automatic differentiation, lower precision) is registered in Python, in
 // python/triad_torch/_operators.py.
 #include <cstring>
-#include <initializer_list>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernels.h"
 #include "kernels_table.h"
 #include "stable_abi.h"
+#include "torch_tensor.hpp"
+#include "triad/ops/triangle.hpp"
 
 namespace {
 
-constexpr std::uint64_t built_for = (std::uint64_t{2} << 56) | (std::uint64_t{10} << 48);  // PyTorch 2.10
-
-void check(AOTITorchError error, char const* what) {
-  if (error != 0) throw std::runtime_error(std::string("triad: PyTorch could not ") + what);
-}
-
-/// Owns a handle.
-class tensor {
- public:
-  tensor() = default;
-  explicit tensor(AtenTensorHandle owned) : handle_(owned) {}
-  tensor(tensor&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  tensor& operator=(tensor&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~tensor() {
-    if (handle_) aoti_torch_delete_tensor_object(handle_);
-  }
-
-  AtenTensorHandle get() const { return handle_; }
-  AtenTensorHandle release() { return std::exchange(handle_, nullptr); }
-
-  std::int64_t axes() const {
-    std::int64_t n = 0;
-    check(aoti_torch_get_dim(handle_, &n), "say how many axes a tensor has");
-    return n;
-  }
-  std::int64_t size(std::int64_t axis) const {
-    std::int64_t* sizes = nullptr;
-    check(aoti_torch_get_sizes(handle_, &sizes), "say how large a tensor is");
-    return sizes[axis];
-  }
-  std::int64_t stride(std::int64_t axis) const {
-    std::int64_t* strides = nullptr;
-    check(aoti_torch_get_strides(handle_, &strides), "say which strides a tensor has");
-    return strides[axis];
-  }
-  std::int64_t count() const {
-    std::int64_t n = 1;
-    for (std::int64_t a = 0, all = axes(); a < all; ++a) n *= size(a);
-    return n;
-  }
-  std::int32_t type() const {
-    std::int32_t t = 0;
-    check(aoti_torch_get_dtype(handle_, &t), "say of which type a tensor is");
-    return t;
-  }
-  std::int32_t device_type() const {
-    std::int32_t t = 0;
-    check(aoti_torch_get_device_type(handle_, &t), "say where a tensor lies");
-    return t;
-  }
-  std::int32_t device_index() const {
-    std::int32_t i = 0;
-    check(aoti_torch_get_device_index(handle_, &i), "say where a tensor lies");
-    return i;
-  }
-  void* data() const {
-    void* d = nullptr;
-    check(torch_get_mutable_data_ptr(handle_, &d), "say where a tensor's numbers lie");
-    return d;
-  }
-
-  /// Uninitialised, without gaps, of my type and in my place.
-  tensor like(std::vector<std::int64_t> const& sizes) const {
-    std::vector<std::int64_t> strides(sizes.size());
-    std::int64_t step = 1;
-    for (std::size_t a = sizes.size(); a-- > 0; step *= sizes[a] > 0 ? sizes[a] : 1) strides[a] = step;
-    AtenTensorHandle made = nullptr;
-    check(aoti_torch_empty_strided(static_cast<std::int64_t>(sizes.size()), sizes.data(), strides.data(), type(),
-                                   device_type(), device_index(), &made),
-          "make a tensor");
-    return tensor(made);
-  }
-
-  /// Whether the last `together` axes lie side by side, and the rows of those before behind each other: what was
-  /// expanded has rows that lie on one another.
-  bool rows_lie_apart(std::int64_t together) const {
-    std::int64_t step = 1, a = axes();
-    for (; a-- > axes() - together; step *= size(a))
-      if (size(a) != 1 && stride(a) != step) return false;
-    return axes() == together || size(0) <= 1 || stride(0) >= step;
-  }
-  /// Makes its last axes lie side by side, by a copy where they do not.
-  void put_together(std::int64_t axes_together) {
-    if (count() == 0 || rows_lie_apart(axes_together)) return;
-    AtenTensorHandle other = nullptr;
-    check(aoti_torch_new_tensor_handle(handle_, &other), "share a tensor");
-    StableIValue stack[2]{};
-    std::memcpy(&stack[0], &other, sizeof other);
-    auto const format = aoti_torch_memory_format_contiguous_format();
-    std::memcpy(&stack[1], &format, sizeof format);
-    check(torch_call_dispatcher("aten::contiguous", "", stack, built_for), "copy a tensor");  // which takes `other`
-    AtenTensorHandle made = nullptr;
-    std::memcpy(&made, &stack[0], sizeof made);
-    *this = tensor(made);
-  }
-
- private:
-  AtenTensorHandle handle_ = nullptr;
-};
-
-/// What PyTorch hands to an operator, whose tensors come first: owned from the beginning, so that none is lost where
-/// something is refused.
-class arguments {
- public:
-  arguments(StableIValue* stack, std::uint64_t inputs, std::uint64_t tensors) : stack_(stack) {
-    for (std::uint64_t i = 0; i < tensors; ++i) {
-      AtenTensorHandle handle = nullptr;
-      std::memcpy(&handle, &stack[i], sizeof handle);
-      tensors_.emplace_back(handle);
-    }
-    for (std::uint64_t i = tensors; i < inputs; ++i) numbers_.push_back(stack[i]);
-  }
-  tensor next_tensor() { return std::move(tensors_[next_tensor_++]); }
-  std::int64_t next_int() { return next<std::int64_t>(); }
-  double next_float() { return next<double>(); }
-  void results(std::initializer_list<tensor*> all) {
-    std::size_t i = 0;
-    for (auto* t : all) {
-      auto const handle = t->release();
-      stack_[i] = 0;
-      std::memcpy(&stack_[i++], &handle, sizeof handle);
-    }
-  }
-
- private:
-  template <class T>
-  T next() {
-    T value{};
-    std::memcpy(&value, &numbers_[next_number_++], sizeof value);
-    return value;
-  }
-
-  StableIValue* stack_;
-  std::vector<tensor> tensors_;
-  std::vector<StableIValue> numbers_;
-  std::size_t next_tensor_ = 0, next_number_ = 0;
-};
-
-void expect(bool holds, std::string const& sentence) {
-  if (!holds) throw std::runtime_error("triad: " + sentence);
-}
+using namespace triad_torch;
 
 std::int64_t type_of(tensor const& x) {
   auto const t = x.type();
@@ -247,34 +104,24 @@ struct triangle_arguments {
     expect(dropout == 0 || seed.count() == 1, "triangle: dropout needs one seed");
   }
 
-  triad_triangle_call call(here const& at, tensor const& query, std::int64_t rows) const {
+  triad_triangle_call call(here const& at, tensor const& query) const {
     triad_triangle_call c{};
     c.place = at.place;
     c.type = type_of(query);
     c.form = form;
     c.heads = query.size(query.axes() - 2);
     c.width = query.size(query.axes() - 1);
-    std::int64_t edges = 0, triangles = 0;
+    c.rows = query.size(0);
     if (nodes > 0) {
-      expect(sizes.count() == 0 && rows % (nodes * nodes) == 0,
-             "triangle: " + std::to_string(rows) + " edges are no whole graphs of " + std::to_string(nodes) + " nodes");
-      c.graphs = rows / (nodes * nodes);
+      expect(sizes.count() == 0, "triangle: graphs have one number of nodes, or sizes");
+      c.graphs = c.rows / (nodes * nodes);
       c.nodes = nodes;
-      edges = rows, triangles = rows * nodes;
     } else {
       c.graphs = sizes.count();
       c.sizes = static_cast<std::int64_t const*>(sizes.data());
-      for (std::int64_t g = 0; g < c.graphs; ++g) {
-        auto const n = c.sizes[g];
-        expect(n >= 0 && n < (std::int64_t{1} << 20), "triangle: a graph has 0 to 2^20 - 1 nodes");
-        edges += n * n, triangles += n * n * n;
-      }
-      expect(edges == rows, "triangle: the graphs have " + std::to_string(edges) + " edges, and there are " +
-                                std::to_string(rows) + " rows");
     }
-    if (masked.count() > 0) {
-      expect(masked.count() == triangles, "triangle: the mask has " + std::to_string(masked.count()) +
-                                              " bytes, and there are " + std::to_string(triangles) + " triangles");
+    c.masks = masked.count();
+    if (c.masks > 0) {
       expect(lie_together(masked, query), "triangle: the mask lies where the query lies");
       c.masked = static_cast<std::uint8_t const*>(masked.data());
     }
@@ -293,12 +140,7 @@ struct triangle_arguments {
   }
 };
 
-constexpr std::int64_t forms_without_right[] = {1, 3, 4};  // value_ablation, both_ablations, flat
-bool has_right(std::int64_t form) {
-  for (auto f : forms_without_right)
-    if (f == form) return false;
-  return true;
-}
+bool has_right(std::int64_t form) { return triad::uses_right_value(static_cast<triad::triangle_form>(form)); }
 
 /// (rows, h, k); or one projection of (rows, p, h, k), which begins at `offset` in a row.  One row has any stride.
 triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {
@@ -309,29 +151,44 @@ triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {
   return {data ? data + offset * bytes : nullptr, x.size(0) > 1 ? x.stride(0) : width};
 }
 
+/// Where the four projections of a call lie, or their gradients.
+struct projection_rows {
+  triad_rows &query, &key, &left, &right;
+};
+projection_rows operands_of(triad_triangle_call& c) { return {c.query, c.key, c.left, c.right}; }
+projection_rows gradients_of(triad_triangle_call& c) { return {c.d_query, c.d_key, c.d_left, c.d_right}; }
+
 /// Query, key and values as four tensors (rows, h, k).
 struct four {
   static constexpr std::uint64_t tensors = 4;
-  tensor query, key, left, right;
+  std::vector<tensor> parts;
 
-  four(arguments& all)
-      : query(all.next_tensor()), key(all.next_tensor()), left(all.next_tensor()), right(all.next_tensor()) {
-    for (auto* x : {&query, &key, &left, &right}) {
-      expect(x->axes() == 3, "triangle: query, key and values are (rows, heads, width)");
-      expect_alike(*x, query, "triangle: a key or value");
-      x->put_together(2);
+  explicit four(arguments& all) {
+    for (std::uint64_t p = 0; p < tensors; ++p) parts.push_back(all.next_tensor());
+    for (auto& x : parts) {
+      expect(x.axes() == 3, "triangle: query, key and values are (rows, heads, width)");
+      expect_alike(x, query(), "triangle: a key or value");
+      x.put_together(2);
     }
-    for (auto* x : {&key, &left}) expect_shape(*x);
   }
-  void expect_shape(tensor const& x) const {
-    for (std::int64_t a = 0; a < 3; ++a)
-      expect(x.size(a) == query.size(a), "triangle: query, key and values have one shape");
-  }
+  tensor const& query() const { return parts[0]; }
   void put(triad_triangle_call& c) const {
-    c.query = rows_of(query), c.key = rows_of(key), c.left = rows_of(left);
-    if (!has_right(c.form)) return;
-    expect_shape(right);
-    c.right = rows_of(right);
+    for (std::size_t p = 1; p < (has_right(c.form) ? 4 : 3); ++p)
+      for (std::int64_t a = 0; a < 3; ++a)
+        expect(parts[p].size(a) == query().size(a), "triangle: query, key and values have one shape");
+    place(parts, c, operands_of(c));
+  }
+  /// Four tensors, of which the last is empty where the form has no right value.
+  std::vector<tensor> gradients(triad_triangle_call& c) const {
+    std::vector<tensor> made;
+    for (std::uint64_t p = 0; p < tensors; ++p)
+      made.push_back(query().like({p < 3 || has_right(c.form) ? c.rows : 0, c.heads, c.width}));
+    place(made, c, gradients_of(c));
+    return made;
+  }
+  static void place(std::vector<tensor> const& x, triad_triangle_call const& c, projection_rows const& at) {
+    at.query = rows_of(x[0]), at.key = rows_of(x[1]), at.left = rows_of(x[2]);
+    if (has_right(c.form)) at.right = rows_of(x[3]);
   }
 };
 
@@ -344,34 +201,38 @@ struct stacked {
     expect(all.axes() == 4, "triangle_stacked: projections are (rows, 4 or 3, heads, width)");
     all.put_together(3);
   }
-  void put(triad_triangle_call& c) const { place(all, c, c.query, c.key, c.left, c.right); }
-  static void place(tensor const& x, triad_triangle_call const& c, triad_rows& query, triad_rows& key, triad_rows& left,
-                    triad_rows& right) {
+  tensor const& query() const { return all; }
+  void put(triad_triangle_call& c) const {
+    expect(all.size(1) == (has_right(c.form) ? 4 : 3), "triangle_stacked: this form has another number of projections");
+    place(all, c, operands_of(c));
+  }
+  std::vector<tensor> gradients(triad_triangle_call& c) const {
+    std::vector<tensor> made;
+    made.push_back(all.like({c.rows, all.size(1), c.heads, c.width}));
+    place(made[0], c, gradients_of(c));
+    return made;
+  }
+  static void place(tensor const& x, triad_triangle_call const& c, projection_rows const& at) {
     std::int64_t const d = c.heads * c.width;
-    expect(x.size(1) == (has_right(c.form) ? 4 : 3), "triangle_stacked: this form has another number of projections");
-    triad_rows* const parts[] = {&query, &key, &left, &right};
-    for (std::int64_t p = 0; p < x.size(1); ++p) {
-      *parts[p] = rows_of(x, p * d);
-    }
+    at.query = rows_of(x), at.key = rows_of(x, d), at.left = rows_of(x, 2 * d);
+    if (has_right(c.form)) at.right = rows_of(x, 3 * d);
   }
 };
 
 template <class Operands>
-void triangle_of(StableIValue* stack, std::uint64_t inputs, tensor const& (*query_of)(Operands const&)) {
+void triangle(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
   arguments all(stack, inputs, Operands::tensors + triangle_arguments::tensors);
   Operands const x(all);
   triangle_arguments const how(all);
-  auto const& query = query_of(x);
-  here const at(query);
-  auto const rows = query.size(0);
-  auto c = how.call(at, query, rows);
+  here const at(x.query());
+  auto c = how.call(at, x.query());
   x.put(c);
-  auto o = query.like({rows, c.heads, c.width}), maximum = query.like({rows, c.heads}),
-       inverse_sum = query.like({rows, c.heads});
+  auto o = x.query().like({c.rows, c.heads, c.width}), maximum = x.query().like({c.rows, c.heads}),
+       inverse_sum = x.query().like({c.rows, c.heads});
   c.output = rows_of(o);
   c.maximum = maximum.data(), c.inverse_sum = inverse_sum.data();
   run(at.kernels->triangle, c);
-  all.results({&o, &maximum, &inverse_sum});
+  all.results(o, maximum, inverse_sum);
 }
 
 struct saved {
@@ -392,63 +253,34 @@ struct saved {
       x->put_together(2);
     }
   }
-  void put(triad_triangle_call& c, tensor const& query, std::int64_t rows) const {
+  void put(triad_triangle_call& c, tensor const& query) const {
     for (auto const* x : {&d_output, &output}) {
       expect_alike(*x, query, "triangle_grad: the output or its gradient");
-      expect(x->size(0) == rows && x->size(1) == c.heads && x->size(2) == c.width,
+      expect(x->size(0) == c.rows && x->size(1) == c.heads && x->size(2) == c.width,
              "triangle_grad: the output and its gradient have the query's shape");
     }
     for (auto const* x : {&maximum, &inverse_sum}) {
       expect_alike(*x, query, "triangle_grad: a statistic");
-      expect(x->size(0) == rows && x->size(1) == c.heads, "triangle_grad: maximum and inverse_sum are (rows, heads)");
+      expect(x->size(0) == c.rows && x->size(1) == c.heads, "triangle_grad: maximum and inverse_sum are (rows, heads)");
     }
     c.output = rows_of(output), c.d_output = rows_of(d_output);
     c.maximum = maximum.data(), c.inverse_sum = inverse_sum.data();
   }
 };
 
-tensor const& query_of_four(four const& x) { return x.query; }
-tensor const& query_of_stacked(stacked const& x) { return x.all; }
-
-void triangle(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
-  triangle_of<four>(stack, inputs, query_of_four);
-}
-void triangle_stacked(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
-  triangle_of<stacked>(stack, inputs, query_of_stacked);
-}
-
+template <class Operands>
 void triangle_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
-  arguments all(stack, inputs, saved::tensors + four::tensors + triangle_arguments::tensors);
+  arguments all(stack, inputs, saved::tensors + Operands::tensors + triangle_arguments::tensors);
   saved const s(all);
-  four const x(all);
+  Operands const x(all);
   triangle_arguments const how(all);
-  here const at(x.query);
-  auto const rows = x.query.size(0);
-  auto c = how.call(at, x.query, rows);
+  here const at(x.query());
+  auto c = how.call(at, x.query());
   x.put(c);
-  s.put(c, x.query, rows);
-  auto const make = [&](bool present) { return x.query.like({present ? rows : 0, c.heads, c.width}); };
-  auto dq = make(true), dk = make(true), dl = make(true), dr = make(has_right(c.form));
-  std::int64_t const d = c.heads * c.width;
-  c.d_query = {dq.data(), d}, c.d_key = {dk.data(), d}, c.d_left = {dl.data(), d}, c.d_right = {dr.data(), d};
+  s.put(c, x.query());
+  auto gradients = x.gradients(c);
   run(at.kernels->triangle_grad, c);
-  all.results({&dq, &dk, &dl, &dr});
-}
-
-void triangle_stacked_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
-  arguments all(stack, inputs, saved::tensors + stacked::tensors + triangle_arguments::tensors);
-  saved const s(all);
-  stacked const x(all);
-  triangle_arguments const how(all);
-  here const at(x.all);
-  auto const rows = x.all.size(0);
-  auto c = how.call(at, x.all, rows);
-  x.put(c);
-  s.put(c, x.all, rows);
-  auto dx = x.all.like({rows, x.all.size(1), c.heads, c.width});
-  stacked::place(dx, c, c.d_query, c.d_key, c.d_left, c.d_right);
-  run(at.kernels->triangle_grad, c);
-  all.results({&dx});
+  all.results(gradients);
 }
 
 // ---- fuse-attention -------------------------------------------------------------------------------------------------
@@ -493,7 +325,7 @@ void fuse(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
        weights = x.u.like({c.rows, c.heads, c.layers});
   c.mixed = mixed.data(), c.kept = kept.data(), c.weights = weights.data();
   if (c.rows > 0) run(at.kernels->fuse, c);
-  all.results({&mixed, &kept, &weights});
+  all.results(mixed, kept, weights);
 }
 
 void fuse_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
@@ -511,7 +343,7 @@ void fuse_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
   c.d_mixed = d_mixed.data(), c.d_kept = d_kept.data(), c.weights = weights.data();
   c.d_u = du.data(), c.d_states = d_states.data();
   if (c.rows > 0) run(at.kernels->fuse_grad, c);
-  all.results({&du, &d_states});
+  all.results(du, d_states);
 }
 
 // ---- trees ----------------------------------------------------------------------------------------------------------
@@ -535,7 +367,7 @@ void shift_trees(StableIValue* stack, std::uint64_t inputs,
   auto y = x.like({c.trees, x.size(1), c.filler});
   c.from = x.data(), c.to = y.data();
   run(at.kernels->*kernel, c);
-  all.results({&y});
+  all.results(y);
 }
 void tree_child(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
   shift_trees(stack, inputs, &triad_kernels::tree_child);
@@ -582,10 +414,10 @@ struct registration {
     struct {
       char const* name;
       void (*kernel)(StableIValue*, std::uint64_t, std::uint64_t);
-    } const kernels[] = {{"triangle", triangle},
-                         {"triangle_grad", triangle_grad},
-                         {"triangle_stacked", triangle_stacked},
-                         {"triangle_stacked_grad", triangle_stacked_grad},
+    } const kernels[] = {{"triangle", triangle<four>},
+                         {"triangle_grad", triangle_grad<four>},
+                         {"triangle_stacked", triangle<stacked>},
+                         {"triangle_stacked_grad", triangle_grad<stacked>},
                          {"fuse", fuse},
                          {"fuse_grad", fuse_grad},
                          {"tree_child", tree_child},

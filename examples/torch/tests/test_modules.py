@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from triad_torch import EdgeTransformer, EdgeTransformerLayer, FuseAttention, TriangularAttention, fuse_attention
+from triad_torch._formulas import EinsumAttention
 from triad_torch.runs import read_safetensors
 
 
@@ -29,8 +30,8 @@ def test_the_released_model_of_clutrr_loads_and_agrees(golden):
         form = ("flat" if c["flat"] else "value_ablation" if c["value_ablation"]
                 else "attention_ablation" if c["attention_ablation"] else "full")
         labels, targets = tensors["param/encoder.embedding.weight"].shape[0], c["target_size"]
-        model = EdgeTransformer(labels, targets, c["d"], c["heads"], c["layers"], c["ff_factor"] * c["d"], 0.0, c["tied"],
-                                form=form).double()
+        model = EdgeTransformer(labels, targets, c["d"], c["heads"], c["layers"], c["ff_factor"] * c["d"], 0.0,
+                                c["tied"], form=form).double()
         model.load_state_dict({n.removeprefix("param/"): t for n, t in tensors.items() if n.startswith("param/")})
         logits = model(tensors["in/batched_graphs"], tensors["in/query_edges"], tensors["in/pad_mask"].bool())
         close(logits, tensors["out/logits"])
@@ -73,25 +74,11 @@ def test_a_layer_of_the_released_programs_agrees(golden):
                       scale=max(float(t.abs().max()) for n, t in tensors.items() if n.startswith("grad/")))
 
 
-class EinsumAttention(nn.Module):
-    """As a user of the paper's equations has it: five maps and einsum."""
-
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.linears = nn.ModuleDict({str(i): nn.Linear(width, width, bias=False) for i in (0, 1, 2, 3, 5)})
-
-    def forward(self, x, mask=None, causal_sources=None):
-        from triad_torch._formulas import by_einsum
-        q, k, v1, v2 = (self.linears[str(i)](x).view(*x.shape[:3], self.heads, -1) for i in range(4))
-        return self.linears["5"](by_einsum(q, k, v1, v2, mask).reshape(x.shape))
-
-
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 1e-5)])
 def test_a_layer_whose_attention_is_replaced_has_the_same_values_and_gradients(dtype, tolerance):
     layer = EdgeTransformerLayer(40, 4).to(dtype)
     theirs = EdgeTransformerLayer(40, 4).to(dtype)
-    theirs.edge_attention = EinsumAttention(40, 4).to(dtype)
+    theirs.edge_attention = EinsumAttention(theirs.edge_attention)
     theirs.load_state_dict(layer.state_dict())
     x = torch.randn(2, 9, 9, 40, dtype=dtype, requires_grad=True)
     cotangent = torch.randn(2, 9, 9, 40, dtype=dtype)
@@ -133,7 +120,8 @@ def test_modules_are_copied_pickled_and_saved():
         assert torch.equal(other(labels, query), first(labels, query))
         with torch.no_grad():
             other.decoder2vocab[0].bias += 1
-        other.load_state_dict({**first.state_dict(), "encoder.layers.0.edge_attention.linears.4.weight": torch.zeros(8, 8)})
+        unused = {"encoder.layers.0.edge_attention.linears.4.weight": torch.zeros(8, 8)}
+        other.load_state_dict({**first.state_dict(), **unused})
         assert torch.equal(other(labels, query), first(labels, query))
 
 

@@ -73,7 +73,7 @@ def median_ms(step, seconds: float) -> float:
     return sorted(times)[len(times) // 2] * 1e3
 
 
-def peak_mib(kind: str, batch: int, n: int) -> float:
+def peak_of(kind: str, batch: int, n: int) -> float:
     """What a step takes beyond the process as it was before, in a process of its own."""
     answer = subprocess.run([sys.executable, "-m", "triad_torch", "--peak-of", kind, "--shapes", f"{batch}x{n}"],
                             capture_output=True, text=True, check=True)
@@ -81,22 +81,15 @@ def peak_mib(kind: str, batch: int, n: int) -> float:
 
 
 def print_peak(kind: str, batch: int, n: int) -> None:
+    from ._formulas import forget_peak, peak_mib
     step, small = steps(kind, batch, n), steps(kind, 1, 2)
     small()  # what PyTorch loads when it is first used is its own
     if kind == "compiled":
         step()  # and so is the compiler's memory
-    Path("/proc/self/clear_refs").write_text("5")  # the highest mark falls to what is in use now
-    before = _status("VmHWM")
+    forget_peak()
+    before = peak_mib()
     step()
-    print((_status("VmHWM") - before) / 1024)
-
-
-def _status(name: str) -> int:
-    """A line of /proc/self/status, in KiB.  getrusage's peak is no use: a process begins with its parent's."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(name):
-            return int(line.split()[1])
-    raise RuntimeError(f"no {name} in /proc/self/status")
+    print(peak_mib() - before)
 
 
 def compare(shapes, memory: bool, seconds: float) -> dict[str, list[tuple[int, float, float]]]:
@@ -104,8 +97,8 @@ def compare(shapes, memory: bool, seconds: float) -> dict[str, list[tuple[int, f
     import torch
     print(f"triangular attention with its projections, width {WIDTH}, {HEADS} heads, float32, forward and backward, "
           f"{torch.get_num_threads()} threads; medians")
-    print("  eager: the paper's equations by einsum; compiled: torch.compile over a product that it can fuse, without the "
-          "time of compiling")
+    print("  eager: the paper's equations by einsum; compiled: torch.compile over a product that it can fuse, without "
+          "the time of compiling")
     results = {kind: [] for kind in KINDS}
     for batch, n in shapes:
         texts = []
@@ -115,7 +108,7 @@ def compare(shapes, memory: bool, seconds: float) -> dict[str, list[tuple[int, f
             except Exception as error:  # torch.compile wants a compiler at hand
                 texts.append(f"{kind} failed ({type(error).__name__})")
                 continue
-            mib = peak_mib(kind, batch, n) if memory else 0.0
+            mib = peak_of(kind, batch, n) if memory else 0.0
             time_text = f"{ms:.0f}" if ms >= 100 else f"{ms:.3g}"
             texts.append(f"{kind} {time_text} ms" + (f" {mib:.0f} MiB" if memory else ""))
             results[kind].append((n, ms, mib))
@@ -155,8 +148,9 @@ def main() -> int:
         import torch
 
         from ._plot import draw
-        Path(given.svg).write_text(draw(results, f"forward and backward, width {WIDTH}, {HEADS} heads, batch {shapes[0][0]}, "
-                                                 f"PyTorch {torch.__version__.split('+')[0]}, {torch.get_num_threads()} threads"))
+        title = (f"forward and backward, width {WIDTH}, {HEADS} heads, batch {shapes[0][0]}, "
+                 f"PyTorch {torch.__version__.split('+')[0]}, {torch.get_num_threads()} threads")
+        Path(given.svg).write_text(draw(results, title))
     return 0
 
 

@@ -1,6 +1,8 @@
 """Triangular attention in PyTorch's own operations: what the kernels are compared with, in tests and in time."""
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 from torch import nn
 
@@ -17,8 +19,9 @@ def by_einsum(q, k, v1, v2, mask=None, fill=-1e9):
 
 def by_broadcast(q, k, v1, v2):
     """The same as products that torch.compile fuses into the sum, so that none is stored."""
-    scores = torch.matmul(q.permute(0, 2, 3, 1, 4), k.permute(0, 1, 3, 4, 2)) * q.shape[-1] ** -0.5  # (b, l, h, i, j)
-    weights = scores.softmax(1).permute(0, 3, 4, 1, 2).unsqueeze(-1)                                 # (b, i, j, l, h, 1)
+    # (b, l, h, i, j), then (b, i, j, l, h, 1)
+    scores = torch.matmul(q.permute(0, 2, 3, 1, 4), k.permute(0, 1, 3, 4, 2)) * q.shape[-1] ** -0.5
+    weights = scores.softmax(1).permute(0, 3, 4, 1, 2).unsqueeze(-1)
     return (weights * v1.unsqueeze(2) * v2.transpose(1, 2).unsqueeze(1)).sum(3)
 
 
@@ -34,3 +37,28 @@ class Formulas(nn.Module):
         b, n, _, d = x.shape
         q, k, v1, v2 = self.stacked(x).view(b, n, n, 4, self.heads, d // self.heads).unbind(3)
         return self.output(self.attention(q, k, v1, v2).reshape(b, n, n, d))
+
+
+class EinsumAttention(nn.Module):
+    """In the place of a TriangularAttention, with its weights: by_einsum on its maps."""
+
+    def __init__(self, ours):
+        super().__init__()
+        self.linears, self.heads = ours.linears, ours.heads
+
+    def forward(self, x, mask=None, causal_sources=None):
+        q, k, v1, v2 = (self.linears[str(i)](x).view(*x.shape[:3], self.heads, -1) for i in range(4))
+        return self.linears["5"](by_einsum(q, k, v1, v2, mask).reshape(x.shape))
+
+
+def forget_peak() -> None:
+    """The highest mark of this process's memory falls to what is in use now."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_mib() -> float:
+    """That highest mark.  getrusage's is no use: a process begins with its parent's."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError("no VmHWM in /proc/self/status")

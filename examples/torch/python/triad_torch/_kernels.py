@@ -34,9 +34,10 @@ def _fields(**types):
 
 class TriangleCall(ctypes.Structure):
     _fields_ = _fields(
-        place="place", type="i", form="i", graphs="i", nodes="i", sizes="p", heads="i", width="i", masked="p", fill="f",
-        sources="p", dropout="f", seed="p", query="rows", key="rows", left="rows", right="rows", output="rows",
-        maximum="p", inverse_sum="p", d_output="rows", d_query="rows", d_key="rows", d_left="rows", d_right="rows")
+        place="place", type="i", form="i", graphs="i", nodes="i", sizes="p", rows="i", heads="i", width="i", masked="p",
+        masks="i", fill="f", sources="p", dropout="f", seed="p", query="rows", key="rows", left="rows", right="rows",
+        output="rows", maximum="p", inverse_sum="p", d_output="rows", d_query="rows", d_key="rows", d_left="rows",
+        d_right="rows")
 
 
 class FuseCall(ctypes.Structure):

@@ -33,8 +33,8 @@ def _load() -> None:
 
 
 def _load_cuda(operators) -> None:
-    """Kernels for GPUs, where they were built.  They want the libraries of the CUDA that PyTorch has loaded; no driver is
-    started here, so that processes may still be forked."""
+    """Kernels for GPUs, where they were built.  They want the libraries of the CUDA that PyTorch has loaded; no driver
+    is started here, so that processes may still be forked."""
     global cuda_refused
     try:
         stream_of = ctypes.CDLL("libtorch_cuda.so").aoti_torch_get_current_cuda_stream
@@ -162,7 +162,8 @@ def _keep_shift(ctx, inputs, output):
     _, ctx.child, ctx.branching, ctx.depth = inputs
 
 
-# Taking a child and grafting are linear, and each is the other's adjoint: they can be differentiated as often as wanted.
+# Taking a child and grafting are linear, and each is the other's adjoint: they can be differentiated as often as one
+# likes.
 torch.library.register_autograd(
     "triad::tree_child", lambda ctx, dy: (tree_graft(dy, ctx.child, ctx.branching, ctx.depth), None, None, None),
     setup_context=_keep_shift)
@@ -200,8 +201,11 @@ for _name in ("triangle", "triangle_stacked", "fuse"):
         torch.library.register_autocast(f"triad::{_name}", _device, torch.float32)
 
 
-def draw_seed(generator: torch.Generator | None, device) -> torch.Tensor:
-    """One int64 from PyTorch's generator, as a tensor where the data lies: no value passes through Python."""
+def draw_seed(generator: torch.Generator | None, device, rate: float) -> torch.Tensor:
+    """One int64 from PyTorch's generator, as a tensor where the data lies: no value passes through Python.  None is
+    drawn, and the tensor is empty, where the rate of the dropout is 0."""
+    if rate == 0:
+        return torch.empty(0, dtype=torch.int64, device=device)
     if generator is None:  # what torch.compile can trace
         return torch.randint(2**63 - 1, (1,), device=device)
     return torch.randint(2**63 - 1, (1,), device=device, generator=generator)

@@ -53,7 +53,7 @@ def batch_arguments(device, batch, n, sizes, mask, causal_sources, dropout_p, ge
         if sources.dim() > 1 or (sources.dim() == 1 and sources.shape[0] != batch):
             raise ValueError(f"causal_sources has shape {tuple(sources.shape)}, expected a number, or ({batch},)")
         sources = sources.to(torch.int64).expand(batch)
-    seed = _operators.draw_seed(generator, device) if dropout_p > 0 else _nothing(device, torch.int64)
+    seed = _operators.draw_seed(generator, device, dropout_p)
     if sizes is None:
         counts = _nothing("cpu", torch.int64)
     else:

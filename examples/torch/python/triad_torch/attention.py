@@ -40,20 +40,24 @@ def sizes_of(offsets, rows: int) -> np.ndarray:
     """Nodes of each graph from where its edges begin: int64 (b).  Offsets have b + 1 entries, from 0 to the rows."""
     offsets = np.asarray(offsets)
     if offsets.ndim != 1 or offsets.size < 1 or offsets.dtype.kind not in "iu":
-        raise ValueError("offsets are whole numbers, one more than there are graphs: 0, then where each graph's edges end")
+        raise ValueError("offsets are whole numbers, one more than there are graphs: 0, then where each graph's edges "
+                         "end")
     edges = np.diff(offsets.astype(np.int64))
     if offsets[0] != 0 or offsets[-1] != rows or (edges < 0).any():
-        raise ValueError(f"offsets go from 0 up to the {rows} rows of q, and these go from {offsets[0]} to {offsets[-1]}")
+        raise ValueError(f"offsets go from 0 up to the {rows} rows of q, and these go from {offsets[0]} to "
+                         f"{offsets[-1]}")
     nodes = np.array([math.isqrt(int(e)) for e in edges], dtype=np.int64)
     for graph in np.flatnonzero(nodes * nodes != edges):
-        raise ValueError(f"graph {graph} has {edges[graph]} edges by its offsets, and a complete graph of n nodes has n n")
+        raise ValueError(f"graph {graph} has {edges[graph]} edges by its offsets, and a complete graph of n nodes has "
+                         "n n")
     return nodes
 
 
-def _expect_dropout(dropout_p: float) -> float:
-    if not 0 <= dropout_p < 1:
-        raise ValueError(f"dropout_p is {dropout_p}, expected 0 or more, below 1")
-    return float(dropout_p)
+def expect_rate(rate: float, name: str) -> float:
+    """The rate of a dropout, checked."""
+    if not 0 <= rate < 1:
+        raise ValueError(f"{name} is {rate}, expected 0 or more, below 1")
+    return float(rate)
 
 
 def _expect_right(v2, number: int, form: str) -> None:
@@ -66,7 +70,8 @@ def _expect_right(v2, number: int, form: str) -> None:
 def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = None, scale: float | None = None,
                          dropout_p: float = 0.0, generator: Any = None, causal_sources: Any = None, form: str = "full",
                          *, offsets: Any = None, fill: float = -1e9) -> Any:
-    """Edge (i, j) of a graph attends over the middle node l of all triangles (i, l), (l, j) (Edge Transformer, eq. 5-8):
+    """Edge (i, j) of a graph attends over the middle node l of all triangles (i, l), (l, j) (Edge Transformer,
+    equations 5 to 8):
 
         o[i, j] = sum over l of  p[i, l, j] v1[i, l] * v2[l, j],    p = softmax over l of  scale q[i, l] . k[l, j]
 
@@ -95,7 +100,7 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
     """
     number = form_number(form)
     _expect_right(v2, number, form)
-    dropout_p = _expect_dropout(dropout_p)
+    dropout_p = expect_rate(dropout_p, "dropout_p")
     if causal_sources is not None and number == _forms["flat"]:
         raise ValueError("the form 'flat' has no causal meaning: leave causal_sources out")
     if _arrays.is_torch(q):
@@ -123,7 +128,7 @@ def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
         sizes = np.full(batch, n, dtype=np.int64)
     else:
         sizes = sizes_of(offsets, query.shape[0])
-    call.graphs, call.sizes = len(sizes), sizes.ctypes.data
+    call.graphs, call.sizes, call.rows = len(sizes), sizes.ctypes.data, query.size // (heads * width)
     if scale is not None:
         arrays["q"] = query * np.asarray(scale * math.sqrt(width), dtype=query.dtype)
     if mask is not None:
@@ -139,7 +144,7 @@ def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
             raise ValueError(f"mask has shape {mask.shape}, expected {shape} or what broadcasts to it") from None
         masked = np.ascontiguousarray(~mask).view(np.uint8)
         keep.append(masked)
-        call.masked = masked.ctypes.data
+        call.masked, call.masks = masked.ctypes.data, masked.size
     if causal_sources is not None:
         sources = np.asarray(causal_sources)
         if sources.dtype.kind not in "iu":
@@ -153,16 +158,15 @@ def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
         drawn = _arrays.seed(generator)
         keep.append(drawn)
         call.seed = drawn.ctypes.data
-    rows = query.size // (heads * width)
     for field, name in (("query", "q"), ("key", "k"), ("left", "v1"), ("right", "v2")):
         if name in arrays:
             x = np.ascontiguousarray(arrays[name])
             keep.append(x)
             setattr(call, field, _kernels.Rows(x.ctypes.data, heads * width))
     output = np.empty(query.shape, query.dtype)
-    statistics = np.empty((2, rows, heads), query.dtype)
+    statistics = np.empty((2, call.rows, heads), query.dtype)
     call.output = _kernels.Rows(output.ctypes.data, heads * width)
     call.maximum, call.inverse_sum = statistics[0].ctypes.data, statistics[1].ctypes.data
-    if rows > 0:
+    if call.rows > 0:
         _kernels.run_call("triad_triangle", call)
     return _arrays.give_back(output, q)

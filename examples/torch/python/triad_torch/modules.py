@@ -1,5 +1,5 @@
-"""Modules of PyTorch around the functions.  The Edge Transformer's parameters have the names of its released program, so
-that its checkpoints load."""
+"""Modules of PyTorch around the functions.  The Edge Transformer's parameters have the names of its released program,
+so that its checkpoints load."""
 from __future__ import annotations
 
 import torch
@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from . import _operators
 from ._torch_attention import batch_arguments, expect_type
-from .attention import form_number, has_right
+from .attention import expect_rate, form_number, has_right
 
 __all__ = ["TriangularAttention", "EdgeTransformerLayer", "EdgeTransformer", "FuseAttention", "fuse_attention"]
 
@@ -19,7 +19,8 @@ def _expect_heads(width: int, heads: int) -> None:
 
 
 class TriangularAttention(nn.Module):
-    """Triangular attention with its projections (Edge Transformer, equations 4 to 9); x and the result (b, n, n, width).
+    """Triangular attention with its projections (Edge Transformer, equations 4 to 9); x and the result are
+    (b, n, n, width).
 
     width, heads   width is a multiple of heads.
     dropout        rate of the attention's weights, in training.
@@ -27,16 +28,14 @@ class TriangularAttention(nn.Module):
     form           as of triangular_attention().
 
     Parameters are called as in the released program: linears.0 query, 1 key, 2 left value, 3 right value, 5 output; in
-    the flat form 0 key, 1 value, 2 query, 3 output.  A checkpoint's linears.4 is dropped where it has a 5 too, which the
-    released program never uses, and read as the output where it has none, as in its program for CFQ.
+    the flat form 0 key, 1 value, 2 query, 3 output.  A checkpoint's linears.4 is dropped where it has a 5 too: the
+    released program never uses it then.  Where there is no 5 it is read as the output, as in the program for CFQ.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = False, form: str = "full"):
         super().__init__()
         _expect_heads(width, heads)
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout is {dropout}, expected 0 or more, below 1")
-        self.width, self.heads, self.dropout, self.form = width, heads, dropout, form
+        self.width, self.heads, self.dropout, self.form = width, heads, expect_rate(dropout, "dropout"), form
         self._form = form_number(form)
         if form == "flat":
             self._stacked, self._output = ("2", "0", "1"), "3"
@@ -66,9 +65,9 @@ class TriangularAttention(nn.Module):
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources=None,
                 generator: torch.Generator | None = None, fill: float = -1e9) -> torch.Tensor:
-        """x (b, n, n, width): the state of edge (i, j) at [b, i, j].  mask, causal_sources, generator and fill are as of
-        triangular_attention(): in mask True is a triangle that takes part, where the released program has 1 for one that
-        does not."""
+        """x (b, n, n, width): the state of edge (i, j) at [b, i, j].  mask, causal_sources, generator and fill are as
+        of triangular_attention(): in mask True is a triangle that takes part, where the released program has 1 for one
+        that does not."""
         if x.dim() != 4 or x.shape[1] != x.shape[2] or x.shape[3] != self.width:
             raise ValueError(f"x has shape {tuple(x.shape)}, expected (batch, n, n, {self.width})")
         b, n, _, d = x.shape
@@ -89,7 +88,8 @@ class TriangularAttention(nn.Module):
 class EdgeTransformerLayer(nn.Module):
     """One layer of the Edge Transformer: norm, triangular attention, norm, feed-forward block; (b, n, n, width).
 
-    released=True: each branch is added to the norm before it, as in the released program, which made the paper's tables.
+    released=True: each branch is added to the norm before it, as in the released program, which made the paper's
+    tables.
     released=False: equation 3 of the paper, x + attention(norm(x)), then the block without a residual.
     """
 
@@ -149,7 +149,8 @@ class EdgeTransformer(nn.Module):
         self.tied = tied
         self.encoder = _Encoder(labels, layers, tied, width, heads=heads, hidden=hidden, dropout=dropout, bias=bias,
                                 form=form, released=released)
-        self.decoder2vocab = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(0.0), nn.Linear(width, targets))
+        self.decoder2vocab = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(0.0),
+                                           nn.Linear(width, targets))
         for parameter in self.encoder.parameters():  # as the released program begins
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
@@ -195,12 +196,10 @@ def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0
     if states.shape[0] < 1 or states.shape[1] != u.shape[0] or states.shape[2] != u.shape[2]:
         raise ValueError(f"states have shape {tuple(states.shape)}, expected (1 or more layers, {u.shape[0]}, "
                          f"{u.shape[2]})")
-    if not 0 <= dropout_p < 1:
-        raise ValueError(f"dropout_p is {dropout_p}, expected 0 or more, below 1")
+    rate = expect_rate(dropout_p, "dropout_p")
     computed = expect_type(u, "u")
-    seed = (_operators.draw_seed(generator, u.device) if dropout_p > 0
-            else torch.empty(0, dtype=torch.int64, device=u.device))
-    mixed, kept, _ = _operators.fuse(u.to(computed), states.to(computed), seed, float(dropout_p))
+    seed = _operators.draw_seed(generator, u.device, rate)
+    mixed, kept, _ = _operators.fuse(u.to(computed), states.to(computed), seed, rate)
     return mixed.to(u.dtype), kept.to(u.dtype)
 
 
@@ -208,8 +207,8 @@ class FuseAttention(nn.Module):
     """Fuse-attention with its projections: forward(x, states), x (..., width), states (layers, ..., width).
 
     No state of a layer below is projected: 4 width^2 products a token, whatever the number of layers.  Parameters are
-    called as in fairseq's attention: q_proj, k_proj, v_proj, out_proj.  The key's bias moves no weight, and its gradient
-    is zero.
+    called as in fairseq's attention: q_proj, k_proj, v_proj, out_proj.  The key's bias moves no weight, and its
+    gradient is zero.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0):
@@ -220,8 +219,8 @@ class FuseAttention(nn.Module):
 
     def forward(self, x: torch.Tensor, states: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
         if x.shape[-1] != self.width or states.shape[1:] != x.shape or states.shape[0] < 1:
-            raise ValueError(f"x has shape {tuple(x.shape)} and states {tuple(states.shape)}, expected (..., {self.width}) "
-                             "and (1 or more layers, ..., the same)")
+            raise ValueError(f"x has shape {tuple(x.shape)} and states {tuple(states.shape)}, expected "
+                             f"(..., {self.width}) and (1 or more layers, ..., the same)")
         heads, k = self.heads, self.width // self.heads
         q = self.q_proj(x).reshape(-1, heads, k) * k ** -0.5
         u = torch.einsum("rhk,hkd->rhd", q, self.k_proj.weight.view(heads, k, self.width))

@@ -46,7 +46,8 @@ def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str
         for size in shape:
             count *= size
         if len(raw) != count * element:
-            raise ValueError(f"{path}: {name} wants {count * element} bytes, and {len(raw)} are there: the file is cut off")
+            raise ValueError(f"{path}: {name} wants {count * element} bytes, and {len(raw)} are there: the file is cut "
+                             "off")
         tensors[name] = (torch.frombuffer(raw, dtype=_types[kind]) if raw else torch.empty(0, dtype=_types[kind])
                          ).reshape(shape)
     return tensors, texts
@@ -120,16 +121,17 @@ def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str],
     settings, words = json.loads(texts["configuration"]), json.loads(texts["vocabulary"])
     model = settings.get("model", "edge-transformer")
     if model != "edge-transformer" or "edges" not in words or "targets" not in words:
-        raise ValueError(f"{path}: the model is {model!r}, and there is a module for 'edge-transformer' of the programs "
-                         "clutrr and graphs alone; `predict` of its own program answers for others")
+        raise ValueError(f"{path}: the model is {model!r}, and there is a module for 'edge-transformer' of the "
+                         "programs clutrr and graphs alone; `predict` of its own program answers for others")
     prefix = "average." if averages and "averages" in texts else ""
     weights = {name.removeprefix(prefix): x for name, x in tensors.items()
                if name.startswith(prefix) and not (prefix == "" and name.split(".")[0] in ("adam", "average"))}
     form = settings["attention"].replace("-", "_")
-    width, labels, targets = settings["width"], *(weights[n].shape[0] for n in ("embedding.table", "readout.outer.weight"))
+    width, labels = settings["width"], weights["embedding.table"].shape[0]
+    targets = weights["readout.outer.weight"].shape[0]
     if targets != len(words["targets"]):
-        raise ValueError(f"{path}: {targets} logits for {len(words['targets'])} answers: a run with a dense loss, which has "
-                         "no module here")
+        raise ValueError(f"{path}: {targets} logits for {len(words['targets'])} answers: a run with a dense loss, "
+                         "which has no module here")
     module = EdgeTransformer(labels, targets, width, settings["heads"], settings["layers"],
                              settings["hidden_factor"] * width, 0.0, settings["tied"], form=form,
                              released=settings["form"] == "released")

@@ -1,4 +1,5 @@
-"""Trees as tensors: fillers at the roles of a tree's positions, and the linear maps that take trees apart and make them.
+"""Trees as tensors: fillers at the roles of a tree's positions, and the linear maps that take trees apart and make
+them.
 
     T = sum over positions i of  f[i] bound to role[i]          (Differentiable Tree Machine, section 2)
 
@@ -8,7 +9,6 @@ PyTorch, which it is differentiable for, as often as wanted.
 """
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +25,8 @@ def positions(branching: int, depth: int) -> int:
         raise ValueError(f"branching is {branching} and depth {depth}, expected 2 or more and 1 or more")
     count = (branching ** depth - 1) // (branching - 1)
     if count >= 2 ** 31:
-        raise ValueError(f"a tree of branching {branching} and depth {depth} has {count} positions, too many for an array")
+        raise ValueError(f"a tree of branching {branching} and depth {depth} has {count} positions, too many for an "
+                         "array")
     return count
 
 
@@ -131,18 +132,18 @@ def _shift(kernel: str, roles: Roles, c: int, x):
     shape = x.shape
     if _arrays.is_torch(x):
         from . import _operators
-        from ._torch_attention import _computed
+        from ._torch_attention import expect_type
         if x.numel() == 0:
             return x + 0
         operator = getattr(_operators, kernel)
-        computed = x.to(_computed[x.dtype])  # numbers are moved, so nothing is rounded
+        computed = x.to(expect_type(x, "x"))  # numbers are moved, so nothing is rounded
         return operator(computed.reshape(-1, *shape[-2:]), c, roles.branching, roles.depth).reshape(shape).to(x.dtype)
     x = np.ascontiguousarray(x)
     y = np.empty_like(x)
     trees = x.size // max(1, shape[-1] * shape[-2])
     call = _kernels.TreeCall(place=_arrays.place(), type=_arrays.TYPES[x.dtype], trees=trees, branching=roles.branching,
                              depth=roles.depth, filler=shape[-1], child=c, source=x.ctypes.data, to=y.ctypes.data)
-    _kernels.run("triad_" + kernel, ctypes.byref(call))
+    _kernels.run_call("triad_" + kernel, call)
     return y
 
 

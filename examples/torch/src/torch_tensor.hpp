@@ -1,0 +1,167 @@
+// PyTorch's tensors through its stable interface, and what an operator is handed and hands back.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stable_abi.h"
+
+namespace triad_torch {
+
+inline constexpr std::uint64_t built_for = (std::uint64_t{2} << 56) | (std::uint64_t{10} << 48);  // PyTorch 2.10
+
+inline void check(AOTITorchError error, char const* what) {
+  if (error != 0) throw std::runtime_error(std::string("triad: PyTorch could not ") + what);
+}
+
+/// Owns a handle.
+class tensor {
+ public:
+  tensor() = default;
+  explicit tensor(AtenTensorHandle owned) : handle_(owned) {}
+  tensor(tensor&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  tensor& operator=(tensor&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~tensor() {
+    if (handle_) aoti_torch_delete_tensor_object(handle_);
+  }
+
+  AtenTensorHandle release() { return std::exchange(handle_, nullptr); }
+
+  std::int64_t axes() const {
+    std::int64_t n = 0;
+    check(aoti_torch_get_dim(handle_, &n), "say how many axes a tensor has");
+    return n;
+  }
+  std::int64_t size(std::int64_t axis) const {
+    std::int64_t* sizes = nullptr;
+    check(aoti_torch_get_sizes(handle_, &sizes), "say how large a tensor is");
+    return sizes[axis];
+  }
+  std::int64_t stride(std::int64_t axis) const {
+    std::int64_t* strides = nullptr;
+    check(aoti_torch_get_strides(handle_, &strides), "say which strides a tensor has");
+    return strides[axis];
+  }
+  std::int64_t count() const {
+    std::int64_t n = 1;
+    for (std::int64_t a = 0, all = axes(); a < all; ++a) n *= size(a);
+    return n;
+  }
+  std::int32_t type() const {
+    std::int32_t t = 0;
+    check(aoti_torch_get_dtype(handle_, &t), "say of which type a tensor is");
+    return t;
+  }
+  std::int32_t device_type() const {
+    std::int32_t t = 0;
+    check(aoti_torch_get_device_type(handle_, &t), "say where a tensor lies");
+    return t;
+  }
+  std::int32_t device_index() const {
+    std::int32_t i = 0;
+    check(aoti_torch_get_device_index(handle_, &i), "say where a tensor lies");
+    return i;
+  }
+  void* data() const {
+    void* d = nullptr;
+    check(torch_get_mutable_data_ptr(handle_, &d), "say where a tensor's numbers lie");
+    return d;
+  }
+
+  /// Uninitialised, without gaps, of my type and in my place.
+  tensor like(std::vector<std::int64_t> const& sizes) const {
+    std::vector<std::int64_t> strides(sizes.size());
+    std::int64_t step = 1;
+    for (std::size_t a = sizes.size(); a-- > 0; step *= sizes[a] > 0 ? sizes[a] : 1) strides[a] = step;
+    AtenTensorHandle made = nullptr;
+    check(aoti_torch_empty_strided(static_cast<std::int64_t>(sizes.size()), sizes.data(), strides.data(), type(),
+                                   device_type(), device_index(), &made),
+          "make a tensor");
+    return tensor(made);
+  }
+
+  /// Whether the last `together` axes lie side by side, and the rows of those before behind each other: what was
+  /// expanded has rows that lie on one another.
+  bool rows_lie_apart(std::int64_t together) const {
+    std::int64_t step = 1, a = axes();
+    for (; a-- > axes() - together; step *= size(a))
+      if (size(a) != 1 && stride(a) != step) return false;
+    return axes() == together || size(0) <= 1 || stride(0) >= step;
+  }
+  /// Makes its last axes lie side by side, by a copy where they do not.
+  void put_together(std::int64_t axes_together) {
+    if (count() == 0 || rows_lie_apart(axes_together)) return;
+    AtenTensorHandle other = nullptr;
+    check(aoti_torch_new_tensor_handle(handle_, &other), "share a tensor");
+    StableIValue stack[2]{};
+    std::memcpy(&stack[0], &other, sizeof other);
+    auto const format = aoti_torch_memory_format_contiguous_format();
+    std::memcpy(&stack[1], &format, sizeof format);
+    check(torch_call_dispatcher("aten::contiguous", "", stack, built_for), "copy a tensor");  // which takes `other`
+    AtenTensorHandle made = nullptr;
+    std::memcpy(&made, &stack[0], sizeof made);
+    *this = tensor(made);
+  }
+
+ private:
+  AtenTensorHandle handle_ = nullptr;
+};
+
+/// What PyTorch hands to an operator, whose tensors come first: owned from the beginning, so that none is lost where
+/// something is refused.
+class arguments {
+ public:
+  arguments(StableIValue* stack, std::uint64_t inputs, std::uint64_t tensors) : stack_(stack) {
+    for (std::uint64_t i = 0; i < tensors; ++i) {
+      AtenTensorHandle handle = nullptr;
+      std::memcpy(&handle, &stack[i], sizeof handle);
+      tensors_.emplace_back(handle);
+    }
+    for (std::uint64_t i = tensors; i < inputs; ++i) numbers_.push_back(stack[i]);
+  }
+  tensor next_tensor() { return std::move(tensors_[next_tensor_++]); }
+  std::int64_t next_int() { return next<std::int64_t>(); }
+  double next_float() { return next<double>(); }
+  /// What the operator gives.
+  template <class... Tensors>
+  void results(Tensors&&... all) {
+    std::size_t i = 0;
+    (put(i++, all), ...);
+  }
+
+ private:
+  template <class T>
+  T next() {
+    T value{};
+    std::memcpy(&value, &numbers_[next_number_++], sizeof value);
+    return value;
+  }
+
+  void put(std::size_t i, tensor& result) {
+    auto const handle = result.release();
+    stack_[i] = 0;
+    std::memcpy(&stack_[i], &handle, sizeof handle);
+  }
+  void put(std::size_t, std::vector<tensor>& results) {
+    for (std::size_t i = 0; i < results.size(); ++i) put(i, results[i]);
+  }
+
+  StableIValue* stack_;
+  std::vector<tensor> tensors_;
+  std::vector<StableIValue> numbers_;
+  std::size_t next_tensor_ = 0, next_number_ = 0;
+};
+
+inline void expect(bool holds, std::string const& sentence) {
+  if (!holds) throw std::runtime_error("triad: " + sentence);
+}
+
+}  // namespace triad_torch
