@@ -41,9 +41,13 @@ class sentence_training : public training {
             .data = data_setting()};
   }
   void fill(std::int64_t update, batch_use const& use) override {
+    auto const examples = batch(update);
+    rooms_.resize(std::max(rooms_.size(), examples.size()));
+    sentences_.clear();
+    for (std::size_t k = 0; k < examples.size(); ++k) sentences_.push_back(seen(examples[k], update, rooms_[k]));
     cut_batch(
-        batch(update), [&] { net_->clear(); }, [&](std::size_t i) { return net_->add(seen(i, update)); },
-        [&](std::size_t i) { return asked(seen(i, update)); }, use);
+        sentences_, [&] { net_->clear(); }, [&](std::span<Token const> s) { return net_->add(s); },
+        [&](std::span<Token const> s) { return asked(s); }, use);
   }
   double rate(std::int64_t update) override { return linear_rate(options_, updates(), update); }
 
@@ -53,8 +57,11 @@ class sentence_training : public training {
   virtual std::span<std::size_t const> batch(std::int64_t update) = 0;
   /// What the sentences add to the settings that a resumed run must have.
   virtual std::string data_setting() = 0;
-  /// What this update sees of an example, until it is asked again.
-  virtual std::span<Token const> seen(std::size_t example, std::int64_t) { return examples_[example]; }
+  /// What this update sees of an example: itself, or what it makes of it in `room`.
+  virtual std::span<Token const> seen(std::size_t example, std::int64_t update, std::vector<Token>& room) {
+    static_cast<void>(update), static_cast<void>(room);
+    return examples_[example];
+  }
   /// How many answers the loss of a sentence is a mean over.
   virtual double asked(std::span<Token const> sentence) const { return static_cast<double>(sentence.size()); }
 
@@ -82,6 +89,8 @@ class sentence_training : public training {
 
  private:
   std::string unit_;
+  std::vector<std::span<Token const>> sentences_;  // of the update
+  std::vector<std::vector<Token>> rooms_;          // for the sentences of an update that are not as in the examples
 };
 
 /// f(sentence, what the model says of it) for all of them, in batches that fit; numbered(sentence): its tokens.

@@ -112,15 +112,16 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
   std::span<std::size_t const> batch(std::int64_t update) override { return epochs_->batch(update); }
   /// Phrases are swapped by seed, epoch and sentence, words dropped and places drawn by seed, update and sentence:
   /// whatever parts or processes a batch has.
-  std::span<triad::labelled_token const> seen(std::size_t example, std::int64_t update) override {
+  std::span<triad::labelled_token const> seen(std::size_t example, std::int64_t update,
+                                              std::vector<triad::labelled_token>& room) override {
     auto const& all = examples_[example];
     if (options_.word_dropout == 0 && options_.position_range == 0 && !swaps_) return all;
     auto const swapped = swapped_in(example, update);
-    seen_ = swapped ? numbered(*swapped, words_) : all;
+    room = swapped ? numbered(*swapped, words_) : all;
     auto const stream = static_cast<std::uint64_t>(update) << 32U | example;
-    drop_words(seen_, options_.word_dropout, triad::random_stream(options_.seed ^ dropped_words, stream));
-    draw_positions(seen_, options_.position_range, triad::random_stream(options_.seed ^ drawn_positions, stream));
-    return seen_;
+    drop_words(room, options_.word_dropout, triad::random_stream(options_.seed ^ dropped_words, stream));
+    draw_positions(room, options_.position_range, triad::random_stream(options_.seed ^ drawn_positions, stream));
+    return room;
   }
   std::string data_setting() override {
     if (options_.data.empty()) return triad::apps::example_digest::generated();
@@ -183,9 +184,8 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
   data_set const& data_;
   tallies& found_;  // of all runs
   held_out held_out_;
-  std::optional<phrase_swaps> swaps_;        // in what is trained on
-  std::vector<triad::labelled_token> seen_;  // of one sentence
-  tallies held_out_scores_;                  // of the last validation, as is dev_
+  std::optional<phrase_swaps> swaps_;  // in what is trained on
+  tallies held_out_scores_;            // of the last validation, as is dev_
   double dev_ = 0;
   std::optional<triad::apps::epoch_batches> epochs_;
 };
