@@ -179,6 +179,9 @@ endfunction()
 # The losses of a run in millionths.
 function(losses_of folder result)
   file(STRINGS ${FOLDER}/${folder}/metrics.csv lines REGEX "^[0-9]")
+  if(lines STREQUAL "")
+    message(FATAL_ERROR "${folder}/metrics.csv: no losses")
+  endif()
   set(losses "")
   foreach(line IN LISTS lines)
     if(NOT line MATCHES "^[0-9]+,[0-9]+,([0-9]+)\\.?([0-9]*),")
@@ -188,6 +191,21 @@ function(losses_of folder result)
     list(APPEND losses "${CMAKE_MATCH_1}${fraction}")
   endforeach()
   set(${result} ${losses} PARENT_SCOPE)
+endfunction()
+
+# No run has the losses of another.
+function(expect_different_losses)  # FOLDERS...
+  set(seen "")
+  foreach(folder IN LISTS ARGN)
+    losses_of(${folder} losses)
+    string(JOIN " " losses ${losses})  # one entry of `seen`, however many epochs there are
+    list(FIND seen "${losses}" at)
+    if(NOT at EQUAL -1)
+      list(GET ARGN ${at} other)
+      message(FATAL_ERROR "${folder} has the losses of ${other}: ${losses}")
+    endif()
+    list(APPEND seen "${losses}")
+  endforeach()
 endfunction()
 
 # Of run `plain`, which is the reference's.

@@ -46,11 +46,7 @@ expect("encoder +embedding +layer 1 +layer 2")
 
 # What it has learned before is where it begins: another encoder's losses are others.
 run("0|3" ${train} --roberta ${FOLDER}/other --out ${FOLDER}/lrf-other)
-losses_of(lrf one)
-losses_of(lrf-other another)
-if(one STREQUAL another)
-  message(FATAL_ERROR "two encoders, the same losses: ${one}")
-endif()
+expect_different_losses(lrf lrf-other)
 run(1 ${train} --roberta ${FOLDER}/published --model transformer --resume --out ${FOLDER}/lrf)
 expect("fuse: checkpoint has")
 run(1 ${train} --roberta ${FOLDER}/other --resume --out ${FOLDER}/lrf)
