@@ -2,7 +2,6 @@
 // beside a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -13,6 +12,7 @@
 #include "cfq/data.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "tests/published.hpp"
 
 namespace examples_cfq_dataset_tests {
 
@@ -137,11 +137,6 @@ TEST_CASE("conjuncts are sorted, and what is no query stays as it is") {
   CHECK(sorted_conjuncts("b . a") == "b . a");
 }
 
-std::filesystem::path real_data() {
-  char const* const from = std::getenv("TRIAD_DATA");
-  return std::filesystem::path(from ? from : "../shared/data") / "cfq";
-}
-
 /// The query with its entities, which are all `m_...`, by the names that another has in these places; or nothing where
 /// the two differ otherwise.
 std::string renamed(std::string const& query, std::string const& other) {
@@ -155,11 +150,8 @@ std::string renamed(std::string const& query, std::string const& other) {
 }
 
 TEST_CASE("preprocessing gives the real files") {
-  auto const folder = real_data();
-  if (!std::filesystem::is_directory(folder / "mcd1")) {
-    WARN("no CFQ in " << folder.string() << ": the real files are not read");
-    return;
-  }
+  auto const folder = triad::test::published("cfq");
+  if (triad::test::is_missing(folder / "mcd1", "CFQ")) return;
   std::map<std::string, std::string> known;
   for (auto const* part : {"train", "dev", "test"})
     for (auto const& pair : triad::apps::read_pairs(folder / "mcd1" / (std::string(part) + ".tsv.gz"))) {
@@ -185,7 +177,7 @@ TEST_CASE("preprocessing gives the real files") {
 }
 
 TEST_CASE("the real lists of splits and MCWQ are read") {
-  auto const folder = real_data();
+  auto const folder = triad::test::published("cfq");
   if (!std::filesystem::is_directory(folder / "splits")) return;
   auto const lists = read_json((folder / "splits" / "mcd1.json.gz").string());
   CHECK(lists.at("trainIdxs").size() == 95743);

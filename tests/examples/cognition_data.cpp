@@ -1,7 +1,6 @@
 // The data of the program cognition: generated commands, and the forms in which sets are published.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -11,6 +10,7 @@
 #include "cognition/score.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "tests/published.hpp"
 #include "triad/io/text/bpe.hpp"
 
 namespace examples_cognition_data_tests {
@@ -221,14 +221,10 @@ TEST_CASE("compounds and lexicon are read with the data, and what does not fit i
 }
 
 TEST_CASE("the published references, cut into words, score as they should") {
-  char const* const given = std::getenv("TRIAD_DATA");
+  if (triad::test::is_missing(triad::test::published("cognition/cg-test.en.gz"), "CoGnition")) return;
   options o;
-  o.data = (given ? std::string(given) : "../shared/data") + "/cognition";
+  o.data = triad::test::published("cognition").string();
   o.task = "cognition";
-  if (!std::filesystem::exists(o.data + "/cg-test.en.gz")) {
-    WARN("no published data: " << o.data);
-    return;
-  }
   auto const p = program_of(o, false);
   auto const& part = p.data.tests.back();
   REQUIRE(part.name == "cg-test");

@@ -2,8 +2,6 @@
 // checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +11,7 @@
 #include "cogs/hold_out.hpp"
 #include "cogs/read.hpp"
 #include "tests/catch.hpp"
+#include "tests/published.hpp"
 
 namespace examples_cogs_hold_out_tests {
 
@@ -157,12 +156,8 @@ TEST_CASE("a graph whose parents go round is held out or not, and ends") {
 }
 
 TEST_CASE("the published training sentences are held out by the counts of the program's page") {
-  char const* const from = std::getenv("TRIAD_DATA");
-  auto const path = std::filesystem::path(from ? from : "../shared/data") / "cogs" / "train_seqtag.jsonl.gz";
-  if (!std::filesystem::exists(path)) {
-    WARN("no published COGS in " << path.string());
-    return;
-  }
+  auto const path = triad::test::published("cogs/train_seqtag.jsonl.gz");
+  if (triad::test::is_missing(path, "COGS")) return;
   auto const all = read_sentences(path.string());
   auto const counted = [&](std::string const& kinds) {
     auto const found = hold_out(all, kinds_in(kinds));

@@ -2,9 +2,7 @@
 // checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
@@ -14,6 +12,7 @@
 #include "cogs/read.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "tests/published.hpp"
 
 namespace examples_cogs_sentences_tests {
 
@@ -205,12 +204,8 @@ TEST_CASE("what the test kinds test is not among the training sentences") {
 }
 
 TEST_CASE("the published files with logical forms are the published files with graphs, record for record, and back") {
-  char const* const from = std::getenv("TRIAD_DATA");
-  std::filesystem::path const folder = std::filesystem::path(from ? from : "../shared/data") / "cogs";
-  if (!std::filesystem::exists(folder)) {
-    WARN("no published COGS in " << folder.string());
-    return;
-  }
+  auto const folder = triad::test::published("cogs");
+  if (triad::test::is_missing(folder, "COGS")) return;
   for (auto const* split : {"train", "dev", "test", "gen", "gen_2022fix"}) {
     CAPTURE(split);
     auto const path = (folder / split).string();

@@ -2,8 +2,6 @@
 // beside a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -15,6 +13,7 @@
 #include "cogs/read.hpp"
 #include "cogs/swap.hpp"
 #include "tests/catch.hpp"
+#include "tests/published.hpp"
 #include "triad/batches/augmentation.hpp"
 
 namespace examples_cogs_swap_tests {
@@ -238,12 +237,8 @@ TEST_CASE("noun phrases make constructions that are held out, and none where swa
 }
 
 TEST_CASE("the published training sentences have phrases by the counts of the program's page, and swap consistently") {
-  char const* const from = std::getenv("TRIAD_DATA");
-  auto const path = std::filesystem::path(from ? from : "../shared/data") / "cogs" / "train_seqtag.jsonl.gz";
-  if (!std::filesystem::exists(path)) {
-    WARN("no published COGS in " << path.string());
-    return;
-  }
+  auto const path = triad::test::published("cogs/train_seqtag.jsonl.gz");
+  if (triad::test::is_missing(path, "COGS")) return;
   auto const all = read_sentences(path.string());
   std::size_t noun_phrases = 0, clauses = 0, nowhere = 0;
   for (auto const& s : all) {

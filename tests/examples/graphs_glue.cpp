@@ -2,8 +2,6 @@
 // checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -14,6 +12,7 @@
 #include "clutrr/data.hpp"
 #include "clutrr/generate.hpp"
 #include "tests/catch.hpp"
+#include "tests/published.hpp"
 #include "triad/batches/augmentation.hpp"
 
 namespace examples_graphs_glue_tests {
@@ -173,12 +172,8 @@ TEST_CASE("chains that are glued have the only answer that a family can give, wh
 }
 
 TEST_CASE("of CLUTRR's published rows most can be glued, and kinds of nodes are men and women") {
-  char const* const from = std::getenv("TRIAD_DATA");
-  auto const path = std::filesystem::path(from ? from : "../shared/data") / "clutrr" / "data_db9b8f04";
-  if (!std::filesystem::exists(path)) {
-    WARN("no published CLUTRR in " << path.string());
-    return;
-  }
+  auto const path = triad::test::published("clutrr/data_db9b8f04");
+  if (triad::test::is_missing(path, "CLUTRR")) return;
   auto const data = clutrr::read_data((path / "1.2,1.3,1.4_train.csv.gz").string());
   auto const rules = rules_of(data.train);
   CHECK(rules.size() == 62);

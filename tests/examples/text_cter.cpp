@@ -1,7 +1,5 @@
 // CoGnition's compound translation error rate: cases by hand, and the published references against their known score.
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
@@ -10,6 +8,7 @@
 #include "cognition/cter.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "tests/published.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
 namespace examples_text_cter_tests {
@@ -114,12 +113,8 @@ TEST_CASE("a lexicon and lines that do not fit are refused with their place") {
 }
 
 TEST_CASE("CoGnition's references have the error rate that its scorer gives them") {
-  char const* const from = std::getenv("TRIAD_DATA");
-  auto const folder = std::filesystem::path(from ? from : "../shared/data") / "cognition";
-  if (!std::filesystem::exists(folder)) {
-    WARN("no published CoGnition in " << folder.string());
-    return;
-  }
+  auto const folder = triad::test::published("cognition");
+  if (triad::test::is_missing(folder, "CoGnition")) return;
   auto const known = lexicon::read((folder / "lexicon").string());
   auto const references = lines_of((folder / "cg-test.zh.gz").string()),
              compounds = lines_of((folder / "cg-test.compound.gz").string());

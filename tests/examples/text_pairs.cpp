@@ -3,7 +3,6 @@
 #include "apps/text_pairs.hpp"
 
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -12,6 +11,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "tests/published.hpp"
 
 namespace examples_text_pairs_tests {
 
@@ -60,8 +60,6 @@ TEST_CASE("what is no pair is refused with file and line") {
 }
 
 TEST_CASE("the published files have the pairs they are known to have") {
-  char const* const from = std::getenv("TRIAD_DATA");
-  std::filesystem::path const folder = from ? from : "../shared/data";
   struct known {
     char const* path;
     std::size_t rows, kinds;  // kinds: 0 where the file does not say
@@ -70,21 +68,19 @@ TEST_CASE("the published files have the pairs they are known to have") {
        {known{"scan/tasks_train_addprim_jump.txt.gz", 14670, 0}, known{"scan/tasks_test_length.txt.gz", 3920, 0},
         known{"scan/tasks_test_mcd1.txt.gz", 1045, 0}, known{"cfq/mcd1/dev.tsv.gz", 11968, 0},
         known{"cogs/gen.tsv.gz", 21000, 21}}) {
-    if (!std::filesystem::exists(folder / file.path)) {
-      WARN("there is no " << (folder / file.path).string());
-      continue;
-    }
+    auto const path = triad::test::published(file.path);
+    if (triad::test::is_missing(path, "pairs")) continue;
     CAPTURE(file.path);
-    auto const pairs = read_pairs((folder / file.path).string());
+    auto const pairs = read_pairs(path.string());
     CHECK(pairs.size() == file.rows);
     std::set<std::string> kinds;
     for (auto const& p : pairs)
       if (!p.kind.empty()) kinds.insert(p.kind);
     CHECK(kinds.size() == file.kinds);
   }
-  if (std::filesystem::exists(folder / "cognition"))
-    CHECK(read_parallel((folder / "cognition/valid.en.gz").string(), (folder / "cognition/valid.zh.gz").string())
-              .size() == 10000);
+  auto const folder = triad::test::published("cognition");
+  if (std::filesystem::exists(folder))
+    CHECK(read_parallel((folder / "valid.en.gz").string(), (folder / "valid.zh.gz").string()).size() == 10000);
 }
 
 }  // namespace examples_text_pairs_tests

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -14,16 +13,12 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/published.hpp"
 #include "tree_transforms/data.hpp"
 
 namespace examples_tree_transforms_generate_tests {
 
 using namespace tree_transforms;
-
-std::filesystem::path published() {
-  char const* const from = std::getenv("TRIAD_DATA");
-  return std::filesystem::path(from ? from : "../shared/data") / "bst";
-}
 
 /// The sentence of a row of active-logical (said as `f`: of any task but car-cdr-seq); none where the row is not one of
 /// a sentence.
@@ -319,12 +314,10 @@ TEST_CASE(
 TEST_CASE(
     "every row of the published files is a sentence of this grammar, with the words and numbers that the generator "
     "draws") {
-  if (!std::filesystem::exists(published())) {
-    WARN("no published Basic Sentence Transforms in " << published().string());
-    return;
-  }
-  auto const active = read_data((published() / "active_logical_ttb").string());
-  auto const passive_folder = published() / "passive_logical_ttb_derived";
+  auto const folder = triad::test::published("bst");
+  if (triad::test::is_missing(folder, "Basic Sentence Transforms")) return;
+  auto const active = read_data((folder / "active_logical_ttb").string());
+  auto const passive_folder = folder / "passive_logical_ttb_derived";
   bool const derived = std::filesystem::exists(passive_folder);
   auto const passive = derived ? read_data(passive_folder.string()) : data_set();
   std::set<std::string> all;

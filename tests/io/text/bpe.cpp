@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/bpe.hpp"
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "tests/published.hpp"
 #include "triad/io/text/dictionary.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
@@ -62,12 +61,8 @@ TEST_CASE("merges that are written are read again, and a line that is none is re
 }
 
 TEST_CASE("CoGnition's published word parts are its words with its merges, and its dictionary knows them") {
-  char const* const from = std::getenv("TRIAD_DATA");
-  auto const folder = std::filesystem::path(from ? from : "../shared/data") / "cognition";
-  if (!std::filesystem::exists(folder)) {
-    WARN("no published CoGnition in " << folder.string());
-    return;
-  }
+  auto const folder = triad::test::published("cognition");
+  if (triad::test::is_missing(folder, "CoGnition")) return;
   auto parts = bpe::read((folder / "bpe/code").string());
   auto const known = dictionary::read((folder / "bpe/dict.zh.txt").string());
   CHECK(parts.merges().size() == 3000);
