@@ -1,9 +1,10 @@
 // Tasks in a loop, each run once by some thread.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads are our own (cpu/kernels/pool.hpp), or the caller's (cpu::backend::borrowed).  A call shares its tasks
-// out where it is long enough to be worth it and where help has paid of late (cpu/kernels/payoff.hpp); otherwise the
-// calling thread runs them all.
+// The threads are our own (cpu/kernels/pool.hpp), or the caller's (cpu::backend::borrowed).  Our own join in where a
+// call is long enough to be worth it and where help has paid of late (cpu/kernels/payoff.hpp).  Borrowed ones are asked
+// for wherever it is long enough: no account of them is kept, and that of our own does not count then.  Otherwise the
+// calling thread runs all tasks.
 #pragma once
 
 #include <algorithm>
