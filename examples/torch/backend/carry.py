@@ -18,7 +18,8 @@ def _carried_along():
     """What lies outside is inside as long as this lasts."""
     if not (_project / "include" / "triad").is_dir():
         if not (_carried / "include" / "triad").is_dir():
-            raise SystemExit(f"triad_torch: no headers of triad in {_project / 'include'}: build it in triad's own folder")
+            raise SystemExit(f"triad_torch: no headers of triad in {_project / 'include'}: "
+                             "build it in triad's own folder")
         yield
         return
     shutil.rmtree(_carried, ignore_errors=True)

@@ -14,7 +14,8 @@ def tensors(b, n, h, d, dtype=torch.float64, count=4, grad=True):
 
 def gradients(f, inputs):
     y = f(*inputs)
-    return [y, *torch.autograd.grad(y, inputs, torch.cos(torch.arange(y.numel(), dtype=torch.float64)).reshape(y.shape).to(y.dtype))]
+    dy = torch.cos(torch.arange(y.numel(), dtype=torch.float64)).reshape(y.shape).to(y.dtype)
+    return [y, *torch.autograd.grad(y, inputs, dy)]
 
 
 def assert_alike(ours, theirs, tolerance):
@@ -127,7 +128,8 @@ def test_operands_that_end_where_a_page_ends_are_read_no_further():
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
     address = ctypes.addressof(ctypes.c_char.from_buffer(room))
-    assert libc.mprotect(ctypes.c_void_p(address + n * n * h * d * 4), mmap.PAGESIZE, 0) == 0  # reading there would end us
+    # Reading there would end us.
+    assert libc.mprotect(ctypes.c_void_p(address + n * n * h * d * 4), mmap.PAGESIZE, 0) == 0
     q = torch.frombuffer(room, dtype=torch.float32, count=n * n * h * d).reshape(1, n, n, h, d)
     q.normal_()
     expected = by_einsum(q, q, q, q)

@@ -20,7 +20,8 @@ PACKAGE = Path(triad_torch.__file__).parent
 
 
 def python(text, **environment):
-    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env={**os.environ, **environment})
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True,
+                          env={**os.environ, **environment})
 
 
 def test_numpy_needs_no_pytorch():
@@ -51,7 +52,8 @@ def test_kernels_of_every_instruction_set_that_runs_here_agree(level):
 import numpy as np, triad_torch
 rng = np.random.default_rng(0)
 x = [rng.standard_normal((2, 15, 15, 2, 10), dtype=np.float32) for _ in range(4)]
-print(float(np.abs(triad_torch.triangular_attention(*x) - triad_torch.triangular_attention(*[a.astype(np.float64) for a in x])).max()))
+exact = triad_torch.triangular_attention(*[a.astype(np.float64) for a in x])
+print(float(np.abs(triad_torch.triangular_attention(*x) - exact).max()))
 """
     done = python(text, TRIAD_TORCH_INSTRUCTIONS=level)
     assert done.returncode == 0, done.stderr
@@ -70,7 +72,8 @@ def test_an_instruction_set_that_is_not_there_is_refused():
 
 def test_the_operators_use_no_other_function_of_pytorch_than_declared():
     declared = set(re.findall(r"\b((?:aoti_)?torch_\w+)\(", (SOURCE / "src" / "stable_abi.h").read_text()))
-    done = subprocess.run(["nm", "-D", "--undefined-only", str(PACKAGE / "libtriad_torch.so")], capture_output=True, text=True)
+    done = subprocess.run(["nm", "-D", "--undefined-only", str(PACKAGE / "libtriad_torch.so")], capture_output=True,
+                          text=True)
     if done.returncode != 0:
         pytest.skip("no nm")
     used = {line.split()[-1].split("@")[0] for line in done.stdout.splitlines()}
@@ -138,7 +141,8 @@ def test_a_run_of_the_programs_answers(tmp_path):
     assert labels.tolist() == [[0, 2, 0], [0, 0, 1], [0, 0, 0]]
     expected = module(labels[None], torch.tensor([[0, 2]])).softmax(-1)[0]
     answer, probability = run.ask([(0, "left", 1), (1, "above", 2)], 0, 2)
-    assert answer == WORDS["targets"][int(expected.argmax())] and abs(probability - float(expected.max().detach())) < 1e-6
+    assert answer == WORDS["targets"][int(expected.argmax())]
+    assert abs(probability - float(expected.max().detach())) < 1e-6
     with pytest.raises(ValueError, match="no label 'below'"):
         run.ask([(0, "below", 1)], 0, 1)
     with pytest.raises(ValueError, match="no module here|there is a module"):
@@ -167,13 +171,15 @@ def test_a_run_of_the_program_itself_gives_its_answers(tmp_path):
         pytest.skip("TRIAD_CLUTRR names no program")
     out = tmp_path / "run"
     train = [program, "train", "--preset", "smoke", "--epochs", "8", "--out", str(out)]
-    assert subprocess.run(train, capture_output=True).returncode in (0, 3)  # 3: it has not learned, and answers all the same
+    # 3: it has not learned, and answers all the same
+    assert subprocess.run(train, capture_output=True).returncode in (0, 3)
     run = triad_torch.load(out)
     for first, second in itertools.product(run.edges[:6], run.edges[:6]):
         question = f"ann:{first}:bea bea:{second}:carl ann:carl\n"
-        done = subprocess.run([program, "predict", str(out)], input=question, capture_output=True, text=True, check=True)
+        said = subprocess.run([program, "predict", str(out)], input=question, capture_output=True, text=True,
+                              check=True).stdout
         answer, _ = run.ask([(0, first, 1), (1, second, 2)], 0, 2)
-        assert re.search(rf"\b{re.escape(answer)}\b", done.stdout.replace(question.strip(), "")), (question, answer, done.stdout)
+        assert re.search(rf"\b{re.escape(answer)}\b", said.replace(question.strip(), "")), (question, answer, said)
 
 
 def test_the_example_compares_and_trains(tmp_path):

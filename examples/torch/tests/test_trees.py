@@ -104,7 +104,8 @@ def test_roles_of_ones_own():
 
 def test_what_is_wrong_is_said():
     roles = Roles.gather(3)
-    for call, says in [(lambda: car(roles, np.zeros((2, 6, 3))), r"x has shape \(2, 6, 3\), expected \(..., 7, filler\)"),
+    for call, says in [(lambda: car(roles, np.zeros((2, 6, 3))),
+                        r"x has shape \(2, 6, 3\), expected \(..., 7, filler\)"),
                        (lambda: child(roles, np.zeros((7, 3)), 2), "child 2 is asked for, and a node has 2"),
                        (lambda: bind(roles, np.zeros((6, 3))), "one a position"),
                        (lambda: Roles.dense(3, width=6), "orthonormal in 7"),
