@@ -5,6 +5,7 @@
     python -m triad_torch --memory        also the memory of each, in processes of their own
     python -m triad_torch --shapes 1x128,1x64,1x32,400x5    batch x nodes
     python -m triad_torch --memory --svg FILE --shapes 1x16,1x32,1x64,1x128    also draws it
+    python -m triad_torch --overhead --shapes 1x32    what calls through PyTorch take beyond the kernels
 """
 from __future__ import annotations
 
@@ -61,6 +62,64 @@ def steps(kind: str, batch: int, n: int):
     def step():
         module(x).backward(gradient)
     return step
+
+
+def attention_by_pytorch(batch: int, n: int):
+    """Forward and backward without projections, through PyTorch's operators."""
+    import torch
+
+    from . import _operators
+    from ._torch_attention import batch_arguments
+    x = torch.randn(batch * n * n, 4, HEADS, WIDTH // HEADS, requires_grad=True)
+    gradient = torch.randn(batch * n * n, HEADS, WIDTH // HEADS)
+    how = batch_arguments(x.device, batch, n, None, None, None, 0.0, None, -1e9, 0)
+
+    def step():
+        x.grad = None
+        _operators.triangle_stacked(x, *how)[0].backward(gradient)
+    return step
+
+
+def attention_by_kernels(batch: int, n: int):
+    """The same by the kernels as they are, on one thread, into memory that stays."""
+    import numpy as np
+    rows = batch * n * n
+    draw = np.random.default_rng(0).standard_normal
+    x, gradient = draw((rows, 4, WIDTH), np.float32), draw((rows, WIDTH), np.float32)
+    dx, output, statistics = np.empty_like(x), np.empty_like(gradient), np.empty((2, rows, HEADS), np.float32)
+    call = _kernels.TriangleCall(place=_kernels.Place(threads=1), graphs=batch, nodes=n, rows=rows, heads=HEADS,
+                                 width=WIDTH // HEADS, output=_kernels.Rows(output.ctypes.data, WIDTH),
+                                 d_output=_kernels.Rows(gradient.ctypes.data, WIDTH),
+                                 maximum=statistics[0].ctypes.data, inverse_sum=statistics[1].ctypes.data)
+    for part, name in enumerate(("query", "key", "left", "right")):
+        setattr(call, name, _kernels.Rows(x[:, part].ctypes.data, 4 * WIDTH))
+        setattr(call, f"d_{name}", _kernels.Rows(dx[:, part].ctypes.data, 4 * WIDTH))
+    points_to = (x, gradient, dx, output, statistics)
+
+    def step(_points_to=points_to):
+        _kernels.run_call("triad_triangle", call)
+        _kernels.run_call("triad_triangle_grad", call)
+    return step
+
+
+def overhead(shapes, seconds: float) -> None:
+    """One after the other in turn, on one thread: what a call takes beyond the kernels does not depend on threads."""
+    import torch
+    torch.set_num_threads(1)
+    print(f"triangular attention alone, width {WIDTH}, {HEADS} heads, float32, forward and backward, 1 thread; medians")
+    for batch, n in shapes:
+        ways = (attention_by_kernels(batch, n), attention_by_pytorch(batch, n))
+        for way in 3 * ways:
+            way()
+        times, began = ([], []), time.perf_counter()
+        while len(times[0]) < 10 or time.perf_counter() - began < seconds:
+            for way, found in zip(ways, times):
+                start = time.perf_counter()
+                way()
+                found.append(time.perf_counter() - start)
+        kernels, pytorch = (sorted(found)[len(found) // 2] * 1e3 for found in times)
+        print(f"n={n}  batch={batch}  kernels {kernels:.3g} ms  through PyTorch {pytorch:.3g} ms, "
+              f"{pytorch - kernels:.2f} ms more", flush=True)
 
 
 def median_ms(step, seconds: float) -> float:
@@ -123,6 +182,8 @@ def main() -> int:
     parser.add_argument("--shapes", default="400x5,1x32,1x64,1x128", help="batch x nodes, by commas")
     parser.add_argument("--seconds", type=float, default=3, help="for each figure (default: 3)")
     parser.add_argument("--svg", help="draw time and memory into this file; of one batch size, with --memory")
+    parser.add_argument("--overhead", action="store_true",
+                        help="compare calls through PyTorch with calls of the kernels as they are, without projections")
     parser.add_argument("--peak-of", choices=KINDS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     try:
@@ -143,6 +204,9 @@ def main() -> int:
         return 0
     if given.svg and (not given.memory or len({batch for batch, _ in shapes}) > 1 or len(shapes) < 2):
         parser.error("--svg wants --memory, and two or more --shapes of one batch size")
+    if given.overhead:
+        overhead(shapes, given.seconds)
+        return 0
     results = compare(sorted(shapes, key=lambda shape: shape[1]), given.memory, given.seconds)
     if given.svg:
         import torch
