@@ -29,7 +29,7 @@ run("0|3" ${arguments} --backend reference --resume --out ${FOLDER}/stopped)
 expect_close(stopped)
 message("interrupted after ${count} of 40 epochs, and ended on the reference")
 
-foreach(model --model=rat --model=rrat --paper-form --attention=value-ablation --untied --recompute)
+foreach(model --model=rat --model=rrat --model=gat --paper-form --attention=value-ablation --untied --recompute)
   run("0|3" train --preset smoke --chains 64 --test-size 2 --backend cuda --width 8 --layers 2 ${model})
 endforeach()
 foreach(arithmetic tf32x3 tf32 bf16)

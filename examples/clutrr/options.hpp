@@ -55,7 +55,8 @@ struct options : graphs::options {
 ///   paper-k234, paper-k23   one setting; the data differ.  Layers, width, heads, batch, rate and epochs: the Edge
 ///                           Transformer paper's Table 1, also of rat and rrat; tied layers and 4 d: its section 3, of
 ///                           the Edge Transformer; dropout, warm-up, fall, clip and what is held out: the released
-///                           program.  Whether rat and rrat are tied the paper does not say: ours are.
+///                           program.  Whether rat and rrat are tied the paper does not say: ours are.  Of gat the
+///                           paper repeats the CLUTRR paper's results and no sizes: ours has rat's.
 ///   quickstart              ours
 inline void apply_preset(options& o) {
   if (o.preset == "quickstart") {
@@ -69,7 +70,7 @@ inline void apply_preset(options& o) {
     o.layers = 2, o.width = 16, o.heads = 2, o.dropout = 0, o.batch = 32, o.warmup = 0;
     o.chains = 640, o.epochs = 2, o.test_size = 20;
   } else {  // the paper's baselines
-    if (o.model == "rat") o.width = 320, o.heads = 8, o.batch = 200;
+    if (o.model == "rat" || o.model == "gat") o.width = 320, o.heads = 8, o.batch = 200;
     if (o.model == "rrat") o.layers = 6, o.width = 320, o.heads = 8, o.batch = 200;
   }
 }

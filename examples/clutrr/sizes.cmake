@@ -2,7 +2,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/sizes_test.cmake)
 
-foreach(model edge-transformer rrat)
+foreach(model edge-transformer rrat gat)
   run(3 train --preset smoke --epochs 1 --chains 64 --model ${model} --out ${FOLDER}/${model})
   expect_sizes_refused(${model} EVALUATE --test-size 2 ARGUMENTS --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
 endforeach()

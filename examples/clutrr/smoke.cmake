@@ -80,6 +80,19 @@ expect("--layers-from 3 is more than --layers 2")
 run(1 train --preset smoke --layers-from 1 --untied)
 expect("--layers-from is for tied models")
 
+# The graph attention network, whose run is evaluated, asked and resumed as every other; it has no feed-forward block.
+run(3 train --preset smoke --chains 128 --dropout 0.2 --model gat --out ${FOLDER}/gat)
+expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/gat)
+run(0 predict ${FOLDER}/gat --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
+run(0 explain ${FOLDER}/gat --length 4)
+run("0|3" train --preset smoke --chains 128 --dropout 0.2 --model gat --resume --out ${FOLDER}/gat)
+run(1 train --preset smoke --chains 128 --dropout 0.2 --model rat --resume --out ${FOLDER}/gat)
+expect("was trained with model = \"gat\", this run has model = \"rat\"")
+run(1 train --preset smoke --model gat --hidden-factor 2)
+expect("--hidden-factor is about feed-forward blocks, which gat does not have")
+run(1 train --preset smoke --model gat --attention flat)
+expect("are about triangular attention, which gat does not have")
+
 # More questions about every graph; what has no name is no answer.
 run(3 train --preset smoke --dense-loss 0.5 --out ${FOLDER}/dense)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/dense)

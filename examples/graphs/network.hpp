@@ -33,7 +33,7 @@ struct options : triad::apps::stack_options {
   int unrolled = 0;                    // how often a tied layer is applied; 0: as in training
 
   options() {
-    model = "edge-transformer";  // edge-transformer, rat, rrat
+    model = "edge-transformer";  // edge-transformer, rat, rrat, gat
     layers = 8, width = 200, tied = true, dropout = 0.2, warmup = 100;
   }
   void each(triad::apps::option_list& f) override;

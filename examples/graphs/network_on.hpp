@@ -11,6 +11,7 @@
 #include "network.hpp"
 #include "triad/batches/graph_loader.hpp"
 #include "triad/models/edge_transformer.hpp"
+#include "triad/models/graph_attention_network.hpp"
 #include "triad/models/relation_transformer.hpp"
 
 namespace graphs {
@@ -122,6 +123,16 @@ std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
   if (o.attention != triad::triangle_form::full || o.paper_form)
     throw triad::data_error("--attention and --paper-form are about triangular attention, which " + o.model +
                             " does not have");
+  if (o.model == "gat") {
+    if (o.hidden_factor != options().hidden_factor)
+      throw triad::data_error("--hidden-factor is about feed-forward blocks, which gat does not have");
+    return with(
+        triad::graph_attention_network<float>({.labels = z.labels,
+                                               .targets = o.classes(z.names),
+                                               .layers = o.layers,
+                                               .tied = o.tied,
+                                               .layer = {.width = o.width, .heads = o.heads, .dropout = o.dropout}}));
+  }
   triad::relation_transformer_options const sizes{
       .labels = z.labels,
       .targets = o.classes(z.names),

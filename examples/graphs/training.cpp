@@ -26,10 +26,10 @@ void options::each(triad::apps::option_list& f) {
   f("shuffle", &shuffle, "Another order in every epoch; else one random order for all, as the released program")
       .seldom()
       .opposite("no-shuffle");
-  f("model", &model, "edge-transformer, or the baselines rat and rrat")
-      .one_of({"edge-transformer", "rat", "rrat"})
+  f("model", &model, "edge-transformer, or the baselines rat, rrat and gat")
+      .one_of({"edge-transformer", "rat", "rrat", "gat"})
       .shapes();
-  f("compare", &compare, "Another model to train as long, for comparison").one_of({"", "rat", "rrat"}).free();
+  f("compare", &compare, "Another model to train as long, for comparison").one_of({"", "rat", "rrat", "gat"}).free();
   f("attention", &attention, "full, value-ablation, attention-ablation, both-ablations, flat").shapes();
   f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
       .seldom()

@@ -12,6 +12,7 @@
 #include "triad/cuda/elementwise.cuh"
 #include "triad/cuda/fuse_attention.cuh"
 #include "triad/cuda/gather.cuh"
+#include "triad/cuda/graph_attention.cuh"
 #include "triad/cuda/head_bias.cuh"
 #include "triad/cuda/layer_norm.cuh"
 #include "triad/cuda/log_step.cuh"
@@ -59,6 +60,8 @@ TRIAD_CUDA_KERNEL(do_fuse_attention_grad);
 TRIAD_CUDA_KERNEL(do_gather_rows);
 TRIAD_CUDA_KERNEL(do_scatter_add_rows_workspace);
 TRIAD_CUDA_KERNEL(do_scatter_add_rows);
+TRIAD_CUDA_KERNEL(do_graph_attention);
+TRIAD_CUDA_KERNEL(do_graph_attention_grad);
 TRIAD_CUDA_KERNEL(do_head_bias_add);
 TRIAD_CUDA_KERNEL(do_head_bias_grad);
 TRIAD_CUDA_KERNEL(do_layer_norm);

@@ -31,6 +31,7 @@
 #include "triad/models/edge_transformer_parser.hpp"
 #include "triad/models/edge_transformer_seq2seq.hpp"
 #include "triad/models/fused_transformer.hpp"
+#include "triad/models/graph_attention_network.hpp"
 #include "triad/models/graph_model.hpp"
 #include "triad/models/relation_transformer.hpp"
 #include "triad/models/roberta.hpp"

@@ -21,6 +21,7 @@
 #include "triad/models/dependency_parser.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/edge_transformer_parser.hpp"
+#include "triad/models/graph_attention_network.hpp"
 #include "triad/models/relation_transformer.hpp"
 #include "triad/models/transformer_parser.hpp"
 #include "triad/reference/reference.hpp"
@@ -159,6 +160,8 @@ TEST_CASE(
       .labels = 5, .targets = 4, .layers = 2, .layer = {.width = 8, .heads = 2, .hidden = 12, .dropout = 0.2}};
   expect_graphs(relation_aware_transformer<double>(relations));
   expect_graphs(relation_updating_transformer<double>(relations));
+  expect_graphs(graph_attention_network<double>(
+      {.labels = 5, .targets = 4, .layers = 2, .layer = {.width = 8, .heads = 2, .dropout = 0.2}}));
 }
 
 TEST_CASE("further questions are padded, and come in parts, with the loss and the gradients of the whole batch") {

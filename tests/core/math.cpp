@@ -21,6 +21,15 @@ TEST_CASE("the functions of one or two numbers are what their names say") {
   CHECK(relu{}(std::numeric_limits<double>::quiet_NaN()) == 0);  // a comparison, which compilers vectorise
 }
 
+TEST_CASE("the functions with a part below 0 are what their names say") {
+  CHECK((leaky_relu<double>{0.25}(2.0) == 2 && leaky_relu<double>{0.25}(0.0) == 0));
+  CHECK(leaky_relu<double>{0.25}(-2.0f) == -0.5f);
+  CHECK((leaky_relu_grad<double>{0.25}(2.0, 8.0) == 8 && leaky_relu_grad<double>{0.25}(0.0, 8.0) == 2));
+  CHECK((elu{}(2.0) == 2 && elu{}(0.0) == 0 && elu{}(-100.0) == -1));
+  CHECK_THAT(elu{}(-1.0), WithinAbs(-0.6321205588285577, 1e-15));
+  CHECK_THAT(elu{}(-1e-9), WithinAbs(-1e-9, 1e-17));  // exp(x) - 1 would be off in the eighth digit
+}
+
 TEST_CASE("gelu is x times the share of a normal variable below x") {
   // The normal distribution function at 1 and 2, from tables.
   CHECK(gelu{}(0.0) == 0);
@@ -39,6 +48,15 @@ TEST_CASE("the gradients are the derivatives of the values") {
     CHECK_THAT(relu_grad{}(relu{}(x), 2.0), WithinAbs(2 * test::derivative(
                                                               x, [&] { return relu{}(x); }, 1e-5),
                                                       1e-9));
+    CHECK_THAT(elu_grad{}(x, 2.0), WithinAbs(2 * test::derivative(
+                                                     x, [&] { return elu{}(x); }, 1e-5),
+                                             1e-9));
+    leaky_relu<double> const leaky{0.2};
+    leaky_relu_grad<double> const leaky_grad{0.2};
+    auto const slope = test::derivative(
+        x, [&] { return leaky(x); }, 1e-5);
+    CHECK_THAT(leaky_grad(x, 2.0), WithinAbs(2 * slope, 1e-9));
+    CHECK_THAT(leaky_grad(leaky(x), 2.0), WithinAbs(2 * slope, 1e-9));
   }
   CHECK(gelu_grad{}(0.0, 1.0) == 0.5);
 }

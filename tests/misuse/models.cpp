@@ -6,6 +6,7 @@
 #include "triad/models/edge_transformer_parser.hpp"
 #include "triad/models/edge_transformer_seq2seq.hpp"
 #include "triad/models/fused_transformer.hpp"
+#include "triad/models/graph_attention_network.hpp"
 #include "triad/models/relation_transformer.hpp"
 #include "triad/models/roberta.hpp"
 #include "triad/models/transformer_parser.hpp"
@@ -37,6 +38,8 @@ TEST_CASE("layers of impossible sizes are refused in a sentence") {
       "relation_layer", {8, 2, 12, 0}, {FIELD("width", width), FIELD("heads", heads), FIELD("hidden", hidden)});
   expect_sizes_checked<relation_update_layer<float>, relation_layer_options>(
       "relation_update_layer", {8, 2, 12, 0}, {FIELD("width", width), FIELD("heads", heads), FIELD("hidden", hidden)});
+  expect_sizes_checked<graph_attention_layer<float>, graph_attention_layer_options>(
+      "graph_attention_layer", {8, 2}, {FIELD("width", width), FIELD("heads", heads)});
   expect_sizes_checked<neural_tree_agent<float>, tree_agent_options>(
       "neural_tree_agent", {.layer = tokens, .layers = 2, .branching = 2, .fillers = 4},
       {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("hidden", layer.hidden), FIELD("layers", layers),
@@ -49,6 +52,8 @@ TEST_CASE("layers of impossible sizes are refused in a sentence") {
                                                                                      RATE(dropout));
   expect_rate_checked<transformer_layer<float>, transformer_layer_options>("transformer_layer", tokens, RATE(dropout));
   expect_rate_checked<relation_layer<float>, relation_layer_options>("relation_layer", {8, 2, 12, 0}, RATE(dropout));
+  expect_rate_checked<graph_attention_layer<float>, graph_attention_layer_options>("graph_attention_layer", {8, 2},
+                                                                                   RATE(dropout));
   expect_rate_checked<fused_stack<float>, fused_stack_options>("fused_stack", {.layer = tokens, .layers = 2},
                                                                RATE(layer.dropout));
 }
@@ -68,6 +73,12 @@ TEST_CASE("models of impossible sizes are refused in a sentence") {
       FIELD("labels", labels),     FIELD("targets", targets),   FIELD("layers", layers)};
   expect_sizes_checked<relation_aware_transformer<float>>("relation_aware_transformer", relations, of_relations);
   expect_sizes_checked<relation_updating_transformer<float>>("relation_updating_transformer", relations, of_relations);
+
+  graph_attention_network_options const neighbours{.labels = 5, .targets = 3, .layers = 2, .layer = {8, 2}};
+  expect_sizes_checked<graph_attention_network<float>, graph_attention_network_options>(
+      "graph_attention_network", neighbours,
+      {FIELD("width", layer.width), FIELD("heads", layer.heads), FIELD("labels", labels), FIELD("targets", targets),
+       FIELD("layers", layers)});
 
   edge_transformer_seq2seq_options pairs;
   pairs.tokens = 9, pairs.reach = 4, pairs.layers = 2, pairs.layer = edges;
@@ -162,6 +173,7 @@ TEST_CASE("a static size given another value is refused with both numbers") {
   of_other([] { transformer_layer<float, 8, 2, 12>({16, 2, 12}); });
   of_other([] { relation_layer<float, 8, 2, 12>({16, 2, 12}); });
   of_other([] { relation_update_layer<float, 8, 2, 12>({8, 2, 16}); });
+  of_other([] { graph_attention_layer<float, 8, 2>({16, 2}); });
   of_other([] { fuse_attention_layer<float, 8, 2>(16, 2); });
   of_other([] { fused_stack<float, 8, 2, 12>({.layer = {16, 2, 12}}); });
   of_other([] { biaffine_heads<float, 8>(16, {3, 4}); });

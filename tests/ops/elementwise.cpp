@@ -38,6 +38,10 @@ TEMPLATE_TEST_CASE("functions of elements and fill are what they say at every si
     transform(ex, scale_by<double>{2}, ys, ys);
     for (std::size_t i = 0; i < y.size(); ++i)
       REQUIRE_THAT(y[i], WithinAbs(static_cast<double>((x[i] + b[i]) * x[i] * T(2)), tolerance<T>));
+    transform(ex, leaky_relu<double>{0.25}, xs, ys);
+    for (std::size_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == (x[i] > T(0) ? x[i] : x[i] / T(4)));
+    transform(ex, leaky_relu_grad<double>{0.25}, xs, make_vec(b.data(), n), ys);
+    for (std::size_t i = 0; i < y.size(); ++i) REQUIRE(y[i] == (x[i] > T(0) ? b[i] : b[i] / T(4)));
     fill(ex, T(3), ys);
     CHECK(y == std::vector<T>(y.size(), T(3)));
   }
@@ -61,6 +65,21 @@ TEMPLATE_TEST_CASE("gelu is x times the normal distribution function", "", TRIAD
     CHECK_THAT(static_cast<double>(y[i]),
                WithinAbs(static_cast<double>(at * below), close * std::abs(static_cast<double>(at))));
     CHECK_THAT(static_cast<double>(back[i]), WithinAbs(static_cast<double>(dy[i] * (below + at * density)), 4 * close));
+  }
+}
+
+TEMPLATE_TEST_CASE("elu is x, or exp(x) - 1 below 0", "", TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  auto const x = random_values<T>(81, 1, 4), dy = random_values<T>(81, 2);
+  std::vector<T> y(81), back(81);
+  transform(ex, elu{}, make_vec(x.data(), 81), make_vec(y.data(), 81));
+  transform(ex, elu_grad{}, make_vec(x.data(), 81), make_vec(dy.data(), 81), make_vec(back.data(), 81));
+  double const close = std::is_same_v<T, float> ? 5e-7 : 1e-15;
+  for (std::size_t i = 0; i < 81; ++i) {
+    double const at = x[i], below = std::expm1(at);
+    CHECK_THAT(static_cast<double>(y[i]), WithinAbs(at > 0 ? at : below, close));
+    CHECK_THAT(static_cast<double>(back[i]), WithinAbs(static_cast<double>(dy[i]) * (at > 0 ? 1 : below + 1), close));
   }
 }
 

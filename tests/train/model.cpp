@@ -7,6 +7,7 @@
 #include "triad/models/edge_transformer_parser.hpp"
 #include "triad/models/edge_transformer_seq2seq.hpp"
 #include "triad/models/fused_transformer.hpp"
+#include "triad/models/graph_attention_network.hpp"
 #include "triad/models/relation_transformer.hpp"
 #include "triad/models/roberta.hpp"
 #include "triad/models/transformer_parser.hpp"
@@ -17,6 +18,7 @@ static_assert(model<edge_transformer<float>>);
 static_assert(model<edge_transformer<double, 8, 2, 16>>);
 static_assert(model<relation_aware_transformer<float>>);
 static_assert(model<relation_updating_transformer<float>>);
+static_assert(model<graph_attention_network<float>>);
 static_assert(model<edge_transformer_parser<float>>);
 static_assert(model<transformer_parser<float>>);
 static_assert(model<edge_transformer_seq2seq<float>>);

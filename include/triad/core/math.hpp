@@ -50,6 +50,39 @@ struct relu_grad {
   }
 };
 
+/// x where it is positive, else slope x.
+template <class S>
+struct leaky_relu {
+  S slope;
+  template <class T>
+  TRIAD_HOST_DEVICE constexpr T operator()(T x) const {
+    return x > T(0) ? x : T(slope) * x;
+  }
+};
+/// dx from the input x, or from the output where the slope is positive; at 0 the derivative is the slope.
+template <class S>
+struct leaky_relu_grad {
+  S slope;
+  template <class T>
+  TRIAD_HOST_DEVICE constexpr T operator()(T x, T dy) const {
+    return x > T(0) ? dy : T(slope) * dy;
+  }
+};
+/// x where it is positive, else exp(x) - 1.
+struct elu {
+  template <class T>
+  TRIAD_HOST_DEVICE T operator()(T x) const {
+    return x > T(0) ? x : std::expm1(x);
+  }
+};
+/// dx from the input x.
+struct elu_grad {
+  template <class T>
+  TRIAD_HOST_DEVICE T operator()(T x, T dy) const {
+    return x > T(0) ? dy : dy * std::exp(x);
+  }
+};
+
 /// x times the probability that a normal variable is below x.
 struct gelu {
   template <class T>

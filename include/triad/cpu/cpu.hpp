@@ -10,6 +10,7 @@
 #include "triad/cpu/elementwise.hpp"
 #include "triad/cpu/fuse_attention.hpp"
 #include "triad/cpu/gather.hpp"
+#include "triad/cpu/graph_attention.hpp"
 #include "triad/cpu/head_bias.hpp"
 #include "triad/cpu/layer_norm.hpp"
 #include "triad/cpu/matmul.hpp"
@@ -45,6 +46,8 @@ TRIAD_KERNEL(do_fuse_attention);
 TRIAD_KERNEL(do_fuse_attention_grad);
 TRIAD_KERNEL(do_gather_rows);
 TRIAD_KERNEL(do_scatter_add_rows);
+TRIAD_KERNEL(do_graph_attention);
+TRIAD_KERNEL(do_graph_attention_grad);
 TRIAD_KERNEL(do_head_bias_add);
 TRIAD_KERNEL(do_head_bias_grad);
 TRIAD_KERNEL(do_layer_norm);

@@ -29,12 +29,6 @@ struct relation_transformer_options {
   bool prune = true;  // false: the last layer is computed everywhere, as the released program does; the same logits
 };
 
-/// A view of (0, d).
-template <class T, index_t D>
-constexpr tensor<T, dyn, D> no_rows() {
-  return tensor<T, dyn, D>(nullptr, extents<dyn, D>(0, D == dyn ? 0 : D));
-}
-
 /// Questions about graphs, with the first states of their nodes where these are not zero.
 template <class T, index_t D>
 struct relation_queries : graph_queries {

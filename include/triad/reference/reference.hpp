@@ -11,6 +11,7 @@
 #include "triad/reference/elementwise.hpp"
 #include "triad/reference/fuse_attention.hpp"
 #include "triad/reference/gather.hpp"
+#include "triad/reference/graph_attention.hpp"
 #include "triad/reference/head_bias.hpp"
 #include "triad/reference/layer_norm.hpp"
 #include "triad/reference/log_step.hpp"
@@ -53,6 +54,8 @@ TRIAD_KERNEL(do_fuse_attention_grad);
 TRIAD_KERNEL(do_gather_rows);
 TRIAD_KERNEL(do_scatter_add_rows_workspace);
 TRIAD_KERNEL(do_scatter_add_rows);
+TRIAD_KERNEL(do_graph_attention);
+TRIAD_KERNEL(do_graph_attention_grad);
 TRIAD_KERNEL(do_head_bias_add);
 TRIAD_KERNEL(do_head_bias_grad);
 TRIAD_KERNEL(do_layer_norm);

@@ -1,0 +1,91 @@
+// Graph attention: a node attends to its neighbours, by a score that is a sum of one part of each end and one of the
+// edge.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Velickovic et al. 2018, with a part of each edge's label in the score and in the message, as the CLUTRR data set's
+// baseline has it. N(x): node x itself, and every node of its graph that an edge leads to or from, label(x, y) != 0 or
+// label(y, x) != 0. Per head of width k, over a ragged batch of graphs (nodes = sum of n, rows = sum of n^2, d = h k):
+//
+//   z(x, y) = qs(x) + ks(y) + es(x, y);  s = leaky_relu(z) = z where z > 0, else slope z
+//   p(x, y) = softmax of s over y in N(x), 0 elsewhere;  p~ = dropout(p)
+//   c(x)    = sum_y p~(x, y) (v(y) + ev(x, y))
+//
+//   dp~ = dc(x) . (v(y) + ev(x, y));  dp = dropout'(dp~);  ds = p (dp - delta),  delta(x) = dc(x) . c(x)
+//   dz  = ds where z > 0, else slope ds;  dqs(x) = sum_y dz,  dks(y) = sum_x dz,  des(x, y) = dz
+//   dv(y) = sum_x p~ dc(x),  dev(x, y) = p~ dc(x)
+#pragma once
+
+#include "triad/core/math.hpp"
+#include "triad/ops/relation_attention.hpp"
+
+namespace triad {
+
+/// What one use of the operation is made of, besides tensors.
+struct graph_attention_options {
+  index_t heads = 1;
+  double slope = 0.2;      // of leaky_relu below 0; Velickovic et al. 2018, section 2.1
+  dropout_mask dropout{};  // element relation_weight(...) of p
+};
+
+/// Scores and values of nodes and edges.  S = T const: inputs; S = T: their gradients.
+template <class S>
+struct graph_attention_operands {
+  matrix<S> query_score, key_score;  // (nodes, h) each: qs and ks
+  matrix<S> edge_score;              // (rows, h): es
+  matrix<S> value;                   // (nodes, d), heads side by side: v
+  matrix<S> edge_value;              // (rows, d): ev
+};
+
+/// Whether node y is in N(x), for nodes of a graph of n whose edges begin at row `first_edge`.
+TRIAD_HOST_DEVICE constexpr bool are_neighbours(vec<index_t const> label, index_t first_edge, index_t n, index_t x,
+                                                index_t y) {
+  return x == y || label(first_edge + x * n + y) != 0 || label(first_edge + y * n + x) != 0;
+}
+
+namespace detail {
+template <class S>
+void expect_graph_attention(graph_attention_options const& t, graph_attention_operands<S> const& x,
+                            graph_batch const& g, vec<index_t const> label) {
+  auto const d = x.value.extent(1);
+  TRIAD_EXPECTS(t.heads > 0 && d % t.heads == 0,
+                "graph_attention: the width must be a multiple of the number of heads");
+  TRIAD_EXPECTS(x.value.extent(0) == g.dims.nodes, "graph_attention: one row of values for each node is needed");
+  TRIAD_EXPECTS(x.query_score.extent(0) == g.dims.nodes && x.query_score.extent(1) == t.heads &&
+                    same_shape(x.key_score, x.query_score),
+                "graph_attention: the nodes' scores need one row a node and one column a head");
+  TRIAD_EXPECTS(x.edge_score.extent(0) == g.dims.rows && x.edge_score.extent(1) == t.heads,
+                "graph_attention: the edges' scores need one row an edge and one column a head");
+  TRIAD_EXPECTS(x.edge_value.extent(0) == g.dims.rows && x.edge_value.extent(1) == d,
+                "graph_attention: the edges' values need one row an edge and the width of the nodes'");
+  TRIAD_EXPECTS(label.extent(0) == g.dims.rows, "graph_attention: one label for each edge is needed");
+}
+}  // namespace detail
+
+/// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout zeroed
+/// it.
+template <backend Ex, class T>
+void graph_attention(Ex& ex, graph_attention_options const& t, graph_attention_operands<T const> const& x,
+                     graph_batch const& g, vec<index_t const> label, vec<T> weights, matrix<T> c) {
+  detail::expect_graph_attention(t, x, g, label);
+  TRIAD_EXPECTS(same_shape(c, x.value), "graph_attention: the output needs the shape of the values");
+  TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows,
+                "graph_attention: one weight for each head and edge is needed");
+  if constexpr (executes<Ex>) do_graph_attention(ex, t, x, g, label, weights, c);
+}
+
+/// Overwrites the gradients of nodes; overwrites or adds to those of edges.
+template <backend Ex, class T>
+void graph_attention_grad(Ex& ex, graph_attention_options const& t, graph_attention_operands<T const> const& x,
+                          graph_batch const& g, vec<index_t const> label, vec<T const> weights, matrix<T const> c,
+                          matrix<T const> dc, graph_attention_operands<T> const& dx,
+                          edge_gradients edges = edge_gradients::overwritten) {
+  detail::expect_graph_attention(t, x, g, label);
+  detail::expect_graph_attention(t, dx, g, label);
+  TRIAD_EXPECTS(same_shape(c, x.value) && same_shape(dc, x.value) && same_shape(dx.value, x.value),
+                "graph_attention_grad: c and its gradient need the shape of the values");
+  TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows,
+                "graph_attention_grad: one weight for each head and edge is needed");
+  if constexpr (executes<Ex>) do_graph_attention_grad(ex, t, x, g, label, weights, c, dc, dx, edges);
+}
+
+}  // namespace triad

@@ -1,0 +1,153 @@
+// The graph attention network: gradients, recomputation, padding, relabelling, how far it sees, threads, and learning
+// by heart.
+// SPDX-License-Identifier: Apache-2.0
+#include "triad/models/graph_attention_network.hpp"
+
+#include <string>
+#include <vector>
+
+#include "tests/models/labelled_graphs.hpp"
+#include "triad/train/initialize.hpp"
+#include "triad/train/trainer.hpp"
+
+namespace models_graph_attention_network_tests {
+
+using namespace triad;
+using namespace test::labelled_graphs;
+
+using gat = graph_attention_network<double>;
+
+graph_attention_network_options sizes(index_t layers, bool tied, double rate = 0) {
+  return {labels, targets, layers, tied, {d, 2, rate}};
+}
+
+// Nodes in a row, each with an edge to the next.
+drawn_graph chain(index_t n) {
+  drawn_graph g(n, 1);
+  for (index_t i = 0; i < n; ++i)
+    for (index_t j = 0; j < n; ++j) g.label[static_cast<std::size_t>(i * n + j)] = j == i + 1 ? 1 + i % 3 : 0;
+  return g;
+}
+
+TEMPLATE_TEST_CASE("a graph attention network has the gradient of its loss, tied and untied", "", gat,
+                   (graph_attention_network<double, d, 2>)) {
+  cpu::backend ex(1);
+  for (bool tied : {false, true})
+    for (index_t layers : {1, 2, 3}) {
+      CAPTURE(tied, layers);
+      bench<TestType> b(sizes(layers, tied, 0.2), {{3, 1}, {1, 2}, chain(5), {2, 4}});
+      CHECK_GRADIENT(b.check(ex));
+    }
+}
+
+TEMPLATE_TEST_CASE("a graph attention network is computed as the reference does, with dropout", "",
+                   TRIAD_TEST_ONE_BACKEND) {
+  bench<gat> b(sizes(3, true, 0.3), {chain(4), {3, 1}, {1, 2}, {4, 3}});
+  expect_same(b.all(reference::backend()), b.all(TestType()));
+}
+
+TEMPLATE_TEST_CASE("a graph attention network that recomputes gives the same bits, and inference the same logits", "",
+                   TRIAD_TEST_ONE_BACKEND) {
+  TestType ex;
+  for (index_t layers : {1, 2, 4}) {
+    bench<gat> b(sizes(layers, false, 0.3));
+    auto const everything = b.all(ex);
+    b.kept = keep::inputs;
+    auto const inputs = b.all(ex);
+    CHECK(everything.logits == inputs.logits);
+    CHECK(everything.gradients == inputs.gradients);
+    b.kept = keep::nothing;
+    CHECK(b.all(ex).logits == everything.logits);
+  }
+}
+
+TEMPLATE_TEST_CASE("a graph attention network passes over padding, which no edge leads to", "",
+                   TRIAD_TEST_ONE_BACKEND) {
+  TestType ex;
+  bench<gat> ragged(sizes(3, true)), padded(sizes(3, true));
+  padded.padded_to = 5;
+  auto const a = ragged.all(ex), b = padded.all(ex);
+  expect_same(a, b);
+}
+
+TEMPLATE_TEST_CASE("relabelling the nodes of a graph changes no answer of a graph attention network", "",
+                   TRIAD_TEST_ONE_BACKEND) {
+  TestType ex;
+  std::vector<drawn_graph> const named{{3, 1}, chain(4)},
+      renamed{named[0].renamed({2, 0, 1}), named[1].renamed({3, 1, 0, 2})};
+  bench<gat> a(sizes(3, false), named), b(sizes(3, false), renamed);
+  CHECK(largest_difference(a.all(ex).logits, b.all(ex).logits) < tolerance);
+}
+
+TEMPLATE_TEST_CASE("a graph attention network of L layers sees labels up to L edges away, and none behind", "",
+                   TRIAD_TEST_ONE_BACKEND) {
+  TestType ex;
+  index_t const n = 7;
+  for (index_t layers : {1, 2, 3}) {
+    auto far = chain(n), near = chain(n);
+    near.label[static_cast<std::size_t>((layers - 1) * n + layers)] = 6;  // the L-th edge from the first node
+    far.label[static_cast<std::size_t>(layers * n + layers + 1)] = 6;     // the one behind it
+    bench<gat> b(sizes(layers, false), {chain(n), near, far});
+    for (auto& g : b.graphs) g.target = 0;
+    auto const all = b.all(ex).logits;
+    auto const of = [&](std::size_t g) {
+      auto const first = all.begin() + static_cast<std::ptrdiff_t>(g * targets);
+      return std::vector<double>(first, first + targets);
+    };
+    CHECK(largest_difference(of(0), of(1)) > 1e-6);
+    CHECK(largest_difference(of(0), of(2)) == 0);
+  }
+}
+
+TEST_CASE("one seed gives one graph attention network, whatever the threads") {
+  bench<graph_attention_network<float>> b(sizes(3, true, 0.3));
+  auto const one = b.all(cpu::backend(1)), two = b.all(cpu::backend(2));
+  CHECK(one.logits == two.logits);
+  CHECK(one.gradients == two.gradients);
+}
+
+TEMPLATE_TEST_CASE("exactly the parameters of a graph attention network that are said to have a gradient have one", "",
+                   TRIAD_TEST_ONE_BACKEND) {
+  TestType ex;
+  for (bool tied : {false, true})
+    for (index_t layers : {1, 2}) {
+      bench<gat> b(sizes(layers, tied));
+      auto const found = b.all(ex);
+      for (std::size_t t = 0; t < found.paths.size(); ++t) {
+        CAPTURE(tied, layers, found.paths[t]);
+        bool zero = true;
+        for (double v : found.gradients[t]) zero = zero && v == 0;
+        CHECK(zero != b.model.has_gradient(found.paths[t]));
+      }
+    }
+}
+
+TEST_CASE("a graph attention network learns eight graphs by heart") {
+  cpu::backend ex(1);
+  using model_type = graph_attention_network<float>;
+  bench<model_type> b(graph_attention_network_options{labels, targets, 3, true, {16, 2, 0.0}},
+                      {{3, 1}, {4, 2}, {5, 3}, {3, 4}, {4, 5}, {2, 6}, {5, 7}, {3, 8}});
+  auto const in = b.load();
+  trainer_options options;
+  options.max_norm = 1;
+  options.capacity = in.graphs.dims;
+  trainer<model_type, cpu::backend> training(ex, b.model, options);
+  initialize(training.parameters().mutable_values(), 1);
+  training.update(in, b.loader.uploaded_answers(), 3e-3);
+  auto const first = training.loss();
+  for (int i = 0; i < 200; ++i) training.update(in, b.loader.uploaded_answers(), 3e-3);
+  CAPTURE(first);
+  CHECK(training.loss() < 0.05f);
+}
+
+TEST_CASE("a graph attention network without layers, or that is asked for what it did not keep, is refused") {
+  CHECK_THROWS_WITH(gat(sizes(0, true)), test::contains("graph_attention_network: layers is 0, expected 1 to 255"));
+  bench<gat> b(sizes(2, true));
+  b.kept = keep::nothing;
+  reference::backend ex;
+  parameter_set<gat, reference::backend> params(b.model, holding::gradients);
+  b.draw(params);
+  CHECK_THROWS_WITH(b.run(ex, params), test::contains("has nothing for backward"));
+}
+
+}  // namespace models_graph_attention_network_tests
