@@ -1,6 +1,7 @@
-// Products, pair sums, relation-aware and graph attention: the CUDA backend against the reference, in memory of a
-// device and with cuBLAS.  What needs neither is in ops/, on every backend. Tests cuda/device/blas.cuh,
-// cuda/device/blas_lt.cuh and cuda/device/growing_memory.cuh. SPDX-License-Identifier: Apache-2.0
+// Products, pair sums and attention in graphs: the CUDA backend against the reference, in memory of a device and with
+// cuBLAS.  What needs neither is in ops/, on every backend.
+// Tests cuda/device/blas.cuh, cuda/device/blas_lt.cuh and cuda/device/growing_memory.cuh.
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <vector>
 

@@ -1,12 +1,12 @@
 // One layer of a graph attention network.  The mathematics of the attention is in ops/graph_attention.hpp.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   v = x w';  per head: qs = v . query, ks = v . key         x, v (nodes, d), w (d, d), query and key (h, k), qs, ks
-//   c = attention(qs, ks, edge score, v, edge value)          (nodes, h), c (nodes, d)
+//   v = x w';  per head: qs = v . query, ks = v . key         x, v (nodes, d); query, key (h, k); qs, ks (nodes, h)
+//   c = attention(qs, ks, edge score, v, edge value)          c (nodes, d)
 //   t = x + drop(elu(c));  y = norm(t)                        t, y (nodes, d)
 //
-// elu(c) is the layer of Velickovic et al. 2018.  The sum and the norm around it are those of every layer here: many
-// layers, or one that is applied many times, do not train without them.
+// elu(c) is the layer of Velickovic et al. 2018.  The sum and the norm around it, which that has not, are those of the
+// other layers here.
 #pragma once
 
 #include "triad/layers/layer_norm.hpp"
