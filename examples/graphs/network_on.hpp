@@ -120,19 +120,13 @@ std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
     if (o.paper_form) return with(triad::edge_transformer<float, dyn, dyn, dyn, triad::form::paper>(sizes));
     return with(triad::edge_transformer<float>(sizes));
   }
-  if (o.attention != triad::triangle_form::full || o.paper_form)
-    throw triad::data_error("--attention and --paper-form are about triangular attention, which " + o.model +
-                            " does not have");
-  if (o.model == "gat") {
-    if (o.hidden_factor != options().hidden_factor)
-      throw triad::data_error("--hidden-factor is about feed-forward blocks, which gat does not have");
+  if (o.model == "gat")
     return with(
         triad::graph_attention_network<float>({.labels = z.labels,
                                                .targets = o.classes(z.names),
                                                .layers = o.layers,
                                                .tied = o.tied,
                                                .layer = {.width = o.width, .heads = o.heads, .dropout = o.dropout}}));
-  }
   triad::relation_transformer_options const sizes{
       .labels = z.labels,
       .targets = o.classes(z.names),

@@ -309,9 +309,20 @@ void print_table(options const& o, runs const& all, runs const& others, bool hel
                all.size());
 }
 
+/// Refuses options that one of the models to be trained has no use for, before either is trained.
+void expect_options_of(std::string const& model, options const& o) {
+  if (model != "edge-transformer" && (o.attention != triad::triangle_form::full || o.paper_form))
+    throw triad::data_error("--attention and --paper-form are about triangular attention, which " + model +
+                            " does not have");
+  if (model == "gat" && o.hidden_factor != options().hidden_factor)
+    throw triad::data_error("--hidden-factor is about feed-forward blocks, which gat does not have");
+}
+
 }  // namespace
 
 int train(options& o, data_set const& data, run_texts const& say) {
+  for (auto const& model : {o.model, o.compare})
+    if (!model.empty()) expect_options_of(model, o);
   triad::apps::run_folder const folder(o.out);
   bool held_out = false;
   int const seeds = o.seeds;

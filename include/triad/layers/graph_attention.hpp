@@ -5,8 +5,10 @@
 //   c = attention(qs, ks, edge score, v, edge value)          c (nodes, d)
 //   t = x + drop(elu(c));  y = norm(t)                        t, y (nodes, d)
 //
-// elu(c) is the layer of Velickovic et al. 2018.  The sum and the norm around it, which that has not, are those of the
-// other layers here.
+//   dc = elu'(c) drop'(dt);  per head: dv += dqs query + dks key,  dquery = dqs' v,  dkey = dks' v
+//   dx = dv w + dt,  dw = dv' x
+//
+// elu(c) is the layer of Velickovic et al. 2018.  The sum and the norm around it are those of the other layers here.
 #pragma once
 
 #include "triad/layers/layer_norm.hpp"

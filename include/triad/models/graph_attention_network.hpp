@@ -1,4 +1,4 @@
-// The Edge Transformer's smallest baseline over labelled graphs: a graph attention network (GAT), whose nodes attend to
+// A baseline of the Edge Transformer's over labelled graphs: a graph attention network (GAT), whose nodes attend to
 // their neighbours alone.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -6,7 +6,8 @@
 //   x_0 = 0;  x_{k+1} = graph_attention_layer(x_k);                   x (nodes, d)
 //   logits = readout(x_L(source), x_L(target))                        (q, targets)
 //
-// A state knows of what lies up to L edges away.
+// A state knows the labels of paths of L edges from its node, and of L - 1 edges towards it.  Masks are not read:
+// padding has label 0, so no node attends to it.
 #pragma once
 
 #include <string_view>

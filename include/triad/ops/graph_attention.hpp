@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Velickovic et al. 2018, with a part of each edge's label in the score and in the message, as the CLUTRR data set's
-// baseline has it. N(x): node x itself, and every node of its graph that an edge leads to or from, label(x, y) != 0 or
-// label(y, x) != 0. Per head of width k, over a ragged batch of graphs (nodes = sum of n, rows = sum of n^2, d = h k):
+// baseline has it.  There a node attends along its own edges; here N(x) is node x itself, and every node of its graph
+// that an edge leads to or from, label(x, y) != 0 or label(y, x) != 0.  Where an edge leads from y to x alone, and
+// where y = x, es and ev are those of label 0.  Per head of width k, over a ragged batch of graphs (nodes = sum of n,
+// rows = sum of n^2, d = h k):
 //
 //   z(x, y) = qs(x) + ks(y) + es(x, y);  s = leaky_relu(z) = z where z > 0, else slope z
 //   p(x, y) = softmax of s over y in N(x), 0 elsewhere;  p~ = dropout(p)
