@@ -107,7 +107,7 @@ void options::each(triad::apps::option_list& f) {
     "--updates and --attempts are of that training; 0: on all rows at once")
       .between(0.0, 1.0)
       .free(first_rows == 0);
-  f("last-updates", &last_updates, "Batches of all rows to train on after --first-rows")
+  f("last-updates", &last_updates, "Batches of all rows to train on after --first-rows, at a rate that falls to 0")
       .seldom()
       .positive()
       .free(first_rows == 0);

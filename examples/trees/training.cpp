@@ -69,9 +69,13 @@ class machine_training final : public triad::apps::training {
   }
   double rate(std::int64_t update) override {
     if (!begun_) begun_ = static_cast<std::int64_t>(net_->step());
+    // The released program's rate falls from epoch to epoch.  A training that follows another may be shorter than an
+    // epoch, in which that would never fall: its own falls from update to update.
+    bool const by_updates = first_ != nullptr;
+    auto const epoch = by_updates ? 1 : work_.epoch_updates();
+    auto const epochs = by_updates ? options_.updates : work_.epochs(options_.updates);
     triad::dtm_main_cosine const schedule{options_.rate, static_cast<std::uint64_t>(options_.warmup),
-                                          static_cast<std::uint64_t>(work_.epoch_updates()),
-                                          static_cast<std::uint64_t>(work_.epochs(options_.updates))};
+                                          static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(epochs)};
     return schedule.rate(static_cast<std::uint64_t>(update));
   }
   double validate() override {
@@ -128,6 +132,7 @@ options of_first(options o) {
 options of_last(options o) {
   o.attempts = 1, o.updates = o.last_updates;
   o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
+  if (o.warmup == 1) o.warmup = 0;  // whose only rate, which the released loop stays at, is 0
   o.evenness = 0, o.even_updates = 0, o.empty_weight = 1, o.empty_updates = 0, o.temperature = 1, o.cooling = 0;
   return o;
 }
