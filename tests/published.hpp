@@ -19,7 +19,7 @@ inline std::filesystem::path published(std::string const& name) {
 /// Whether `path`, which has `what` in it, is not there: then the test says so, and has nothing to do.
 inline bool is_missing(std::filesystem::path const& path, std::string const& what) {
   if (std::filesystem::exists(path)) return false;
-  WARN("no published " << what << " in " << path.string());
+  WARN("no published " << what << " in " << path.string() << ": TRIAD_DATA names the folder of data sets");
   return true;
 }
 

@@ -292,6 +292,13 @@ void check_torch_kernels(triad_kernels const& kernels, triad_place const& place,
   wrong.type = triad_float32, wrong.graphs = 1, wrong.nodes = 2, wrong.rows = 4, wrong.heads = 1, wrong.width = 1,
   wrong.dropout = 1;
   CHECK(torch_call(kernels.triangle, wrong).find("the rate is 1.0") != std::string::npos);
+  wrong.dropout = 0, wrong.rows = 3;
+  CHECK(torch_call(kernels.triangle, wrong).find("more edges than there are rows, 3") != std::string::npos);
+  wrong.rows = 5;
+  CHECK(torch_call(kernels.triangle, wrong).find("have 4 edges, and there are 5 rows") != std::string::npos);
+  std::uint8_t const mask[7]{};
+  wrong.rows = 4, wrong.masked = mask, wrong.masks = 7;
+  CHECK(torch_call(kernels.triangle, wrong).find("the mask has 7 bytes") != std::string::npos);
 }
 
 }  // namespace triad::test

@@ -58,8 +58,7 @@ class sentence_training : public training {
   /// What the sentences add to the settings that a resumed run must have.
   virtual std::string data_setting() = 0;
   /// What this update sees of an example: itself, or what it makes of it in `room`.
-  virtual std::span<Token const> seen(std::size_t example, std::int64_t update, std::vector<Token>& room) {
-    static_cast<void>(update), static_cast<void>(room);
+  virtual std::span<Token const> seen(std::size_t example, std::int64_t /*update*/, std::vector<Token>& /*room*/) {
     return examples_[example];
   }
   /// How many answers the loss of a sentence is a mean over.

@@ -18,7 +18,8 @@ import torch
 from torch import nn
 
 from triad_torch import EdgeTransformer
-from triad_torch._formulas import EinsumAttention, forget_peak, peak_mib
+from triad_torch._formulas import EinsumAttention
+from triad_torch._memory import forget_peak, peak_mib
 
 
 def read(path):

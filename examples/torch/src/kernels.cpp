@@ -42,7 +42,7 @@ void planned_and_run(triad_place const& place, Run&& run) {
   if (bytes > most_kept)
     large = triad::buffer<>(bytes);
   else if (bytes > kept.bytes())
-    kept = triad::buffer<>(bytes);
+    kept = {}, kept = triad::buffer<>(bytes);  // never both
   auto scratch = (bytes > most_kept ? large : kept).place();
   run(ex, scratch);
 }

@@ -205,3 +205,8 @@ def test_the_module_says_what_it_found():
     assert done.returncode == 0 and _kernels.description() in done.stdout
     done = subprocess.run([sys.executable, "-m", "triad_torch", "--shapes", "5"], capture_output=True, text=True)
     assert done.returncode == 2 and "--shapes is '5'" in done.stderr
+    overhead = [sys.executable, "-m", "triad_torch", "--overhead", "--shapes", "1x5", "--seconds", "0"]
+    done = subprocess.run(overhead, capture_output=True, text=True)
+    assert done.returncode == 0 and "n=5  batch=1  kernels" in done.stdout, done.stdout + done.stderr
+    done = subprocess.run([*overhead, "--memory"], capture_output=True, text=True)
+    assert done.returncode == 2 and "leave --memory and --svg out" in done.stderr

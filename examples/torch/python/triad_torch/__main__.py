@@ -94,16 +94,16 @@ def attention_by_kernels(batch: int, n: int):
     for part, name in enumerate(("query", "key", "left", "right")):
         setattr(call, name, _kernels.Rows(x[:, part].ctypes.data, 4 * WIDTH))
         setattr(call, f"d_{name}", _kernels.Rows(dx[:, part].ctypes.data, 4 * WIDTH))
-    points_to = (x, gradient, dx, output, statistics)
+    call.arrays = (x, gradient, dx, output, statistics)  # of which the call has addresses alone
 
-    def step(_points_to=points_to):
+    def step():
         _kernels.run_call("triad_triangle", call)
         _kernels.run_call("triad_triangle_grad", call)
     return step
 
 
 def overhead(shapes, seconds: float) -> None:
-    """One after the other in turn, on one thread: what a call takes beyond the kernels does not depend on threads."""
+    """One after the other in turn, on one thread each."""
     import torch
     torch.set_num_threads(1)
     print(f"triangular attention alone, width {WIDTH}, {HEADS} heads, float32, forward and backward, 1 thread; medians")
@@ -140,7 +140,7 @@ def peak_of(kind: str, batch: int, n: int) -> float:
 
 
 def print_peak(kind: str, batch: int, n: int) -> None:
-    from ._formulas import forget_peak, peak_mib
+    from ._memory import forget_peak, peak_mib
     step, small = steps(kind, batch, n), steps(kind, 1, 2)
     small()  # what PyTorch loads when it is first used is its own
     if kind == "compiled":
@@ -204,6 +204,8 @@ def main() -> int:
         return 0
     if given.svg and (not given.memory or len({batch for batch, _ in shapes}) > 1 or len(shapes) < 2):
         parser.error("--svg wants --memory, and two or more --shapes of one batch size")
+    if given.overhead and (given.memory or given.svg):
+        parser.error("--overhead measures time alone: leave --memory and --svg out")
     if given.overhead:
         overhead(shapes, given.seconds)
         return 0

@@ -1,8 +1,6 @@
 """Triangular attention in PyTorch's own operations: what the kernels are compared with, in tests and in time."""
 from __future__ import annotations
 
-from pathlib import Path
-
 import torch
 from torch import nn
 
@@ -49,16 +47,3 @@ class EinsumAttention(nn.Module):
     def forward(self, x, mask=None, causal_sources=None):
         q, k, v1, v2 = (self.linears[str(i)](x).view(*x.shape[:3], self.heads, -1) for i in range(4))
         return self.linears["5"](by_einsum(q, k, v1, v2, mask).reshape(x.shape))
-
-
-def forget_peak() -> None:
-    """The highest mark of this process's memory falls to what is in use now."""
-    Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_mib() -> float:
-    """That highest mark.  getrusage's is no use: a process begins with its parent's."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError("no VmHWM in /proc/self/status")

@@ -1,0 +1,75 @@
+// The kernels for where a tensor lies, and how they are called on it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "kernels.h"
+#include "kernels_table.h"
+#include "torch_tensor.hpp"
+
+namespace triad_torch {
+
+inline std::int64_t type_of(tensor const& x) {
+  auto const t = x.type();
+  expect(t == aoti_torch_dtype_float32() || t == aoti_torch_dtype_float64(), "the kernels take float32 and float64");
+  return t == aoti_torch_dtype_float32() ? triad_float32 : triad_float64;
+}
+inline bool lie_together(tensor const& x, tensor const& y) {
+  return x.device_type() == y.device_type() && x.device_index() == y.device_index();
+}
+inline void expect_alike(tensor const& x, tensor const& like, char const* name) {
+  expect(x.type() == like.type() && lie_together(x, like), std::string(name) + " has another type or lies elsewhere");
+}
+
+inline triad_kernels const *host_kernels = nullptr, *cuda_kernels = nullptr;
+// PyTorch's current stream of a device; of its CUDA library, which is not there in a PyTorch for the host.
+inline AOTITorchError (*current_cuda_stream)(std::int32_t device, void** stream) = nullptr;
+
+/// PyTorch's threads at work on our tasks.  Ours beside them would take turns with them: those of OpenMP wait awake.
+inline void on_pytorchs_threads(int workers, void (*work)(void*, int), void* context) {
+  struct both {
+    void (*work)(void*, int);
+    void* context;
+  } call{work, context};
+  check(torch_parallel_for(
+            0, workers, 1,
+            [](std::int64_t begin, std::int64_t end, void* with) {
+              auto const& c = *static_cast<both const*>(with);
+              for (; begin < end; ++begin) c.work(c.context, static_cast<int>(begin));
+            },
+            &call),
+        "lend its threads");
+}
+
+/// The kernels for where x lies, and what they need to know of it.
+struct here {
+  triad_kernels const* kernels = nullptr;
+  triad_place place{};
+
+  explicit here(tensor const& x) {
+    if (x.device_type() == aoti_torch_device_type_cpu()) {
+      expect(host_kernels != nullptr, "import triad_torch loads the kernels; this library was loaded without it");
+      kernels = host_kernels;
+      std::uint32_t threads = 1;
+      check(torch_get_num_threads(&threads), "say how many threads it has");
+      place.threads = threads;
+      place.borrowed = on_pytorchs_threads;
+      return;
+    }
+    expect(cuda_kernels != nullptr && current_cuda_stream != nullptr, "these kernels were built for the host alone");
+    kernels = cuda_kernels;
+    place.device = x.device_index();
+    check(current_cuda_stream(x.device_index(), &place.stream), "say which stream is current");
+  }
+};
+
+template <class Call>
+inline void run(int (*kernel)(Call const*, char*, std::int64_t), Call const& call) {
+  char message[1024] = "";
+  if (kernel(&call, message, sizeof message) != 0) throw std::runtime_error(std::string("triad: ") + message);
+}
+
+}  // namespace triad_torch

@@ -1,0 +1,215 @@
+// Triangular attention and its gradient as operators, with projections one by one or stacked.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "torch_kernels.hpp"
+#include "triad/ops/triangle.hpp"
+
+namespace triad_torch {
+
+/// What both forms of the operator have besides projections, and the checks of it.
+struct triangle_arguments {
+  static constexpr std::uint64_t tensors = 4;
+  tensor sizes, masked, sources, seed;
+  std::int64_t nodes = 0, form = 0;
+  double fill = 0, dropout = 0;
+
+  explicit triangle_arguments(arguments& all)
+      : sizes(all.next_tensor()), masked(all.next_tensor()), sources(all.next_tensor()), seed(all.next_tensor()) {
+    nodes = all.next_int();
+    form = all.next_int();
+    fill = all.next_float();
+    dropout = all.next_float();
+    for (auto* t : {&sizes, &masked, &sources, &seed}) t->put_together(t->axes());
+    expect(sizes.type() == aoti_torch_dtype_int64() && sources.type() == aoti_torch_dtype_int64() &&
+               seed.type() == aoti_torch_dtype_int64() && masked.type() == aoti_torch_dtype_bool(),
+           "triangle: sizes, sources and seed are int64, masked is bool");
+    expect(sizes.device_type() == aoti_torch_device_type_cpu(), "triangle: sizes lie in the host's memory");
+    expect(nodes >= 0 && nodes < (std::int64_t{1} << 20), "triangle: nodes are 0 to 2^20 - 1");
+    expect(dropout == 0 || seed.count() == 1, "triangle: dropout needs one seed");
+  }
+
+  triad_triangle_call call(here const& at, tensor const& query) const {
+    triad_triangle_call c{};
+    c.place = at.place;
+    c.type = type_of(query);
+    c.form = form;
+    c.heads = query.size(query.axes() - 2);
+    c.width = query.size(query.axes() - 1);
+    c.rows = query.size(0);
+    if (nodes > 0) {
+      expect(sizes.count() == 0, "triangle: graphs have one number of nodes, or sizes");
+      c.graphs = c.rows / (nodes * nodes);
+      c.nodes = nodes;
+    } else {
+      c.graphs = sizes.count();
+      c.sizes = static_cast<std::int64_t const*>(sizes.data());
+    }
+    c.masks = masked.count();
+    if (c.masks > 0) {
+      expect(lie_together(masked, query), "triangle: the mask lies where the query lies");
+      c.masked = static_cast<std::uint8_t const*>(masked.data());
+    }
+    c.fill = fill;
+    if (sources.count() > 0) {
+      expect(sources.count() == c.graphs, "triangle: one number of sources a graph is needed");
+      expect(lie_together(sources, query), "triangle: the sources lie where the query lies");
+      c.sources = static_cast<std::int64_t const*>(sources.data());
+    }
+    c.dropout = dropout;
+    if (dropout > 0) {
+      expect(lie_together(seed, query), "triangle: the seed lies where the query lies");
+      c.seed = static_cast<std::uint64_t const*>(seed.data());
+    }
+    return c;
+  }
+};
+
+inline bool has_right(std::int64_t form) { return triad::uses_right_value(static_cast<triad::triangle_form>(form)); }
+
+/// (rows, h, k); or one projection of (rows, p, h, k), which begins at `offset` in a row.  One row has any stride.
+inline triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {
+  std::int64_t const bytes = type_of(x) == triad_float32 ? 4 : 8;
+  auto* const data = static_cast<char*>(x.data());
+  std::int64_t width = 1;
+  for (std::int64_t a = 1; a < x.axes(); ++a) width *= x.size(a);
+  return {data ? data + offset * bytes : nullptr, x.size(0) > 1 ? x.stride(0) : width};
+}
+
+/// Where the four projections of a call lie, or their gradients.
+struct projection_rows {
+  triad_rows &query, &key, &left, &right;
+};
+inline projection_rows operands_of(triad_triangle_call& c) { return {c.query, c.key, c.left, c.right}; }
+inline projection_rows gradients_of(triad_triangle_call& c) { return {c.d_query, c.d_key, c.d_left, c.d_right}; }
+
+/// Query, key and values as four tensors (rows, h, k).
+struct four {
+  static constexpr std::uint64_t tensors = 4;
+  std::vector<tensor> parts;
+
+  explicit four(arguments& all) {
+    for (std::uint64_t p = 0; p < tensors; ++p) parts.push_back(all.next_tensor());
+    for (auto& x : parts) {
+      expect(x.axes() == 3, "triangle: query, key and values are (rows, heads, width)");
+      expect_alike(x, query(), "triangle: a key or value");
+      x.put_together(2);
+    }
+  }
+  tensor const& query() const { return parts[0]; }
+  void put(triad_triangle_call& c) const {
+    for (std::size_t p = 1; p < (has_right(c.form) ? 4 : 3); ++p)
+      for (std::int64_t a = 0; a < 3; ++a)
+        expect(parts[p].size(a) == query().size(a), "triangle: query, key and values have one shape");
+    place(parts, c, operands_of(c));
+  }
+  /// Four tensors, of which the last is empty where the form has no right value.
+  std::vector<tensor> gradients(triad_triangle_call& c) const {
+    std::vector<tensor> made;
+    for (std::uint64_t p = 0; p < tensors; ++p)
+      made.push_back(query().like({p < 3 || has_right(c.form) ? c.rows : 0, c.heads, c.width}));
+    place(made, c, gradients_of(c));
+    return made;
+  }
+  static void place(std::vector<tensor> const& x, triad_triangle_call const& c, projection_rows const& at) {
+    at.query = rows_of(x[0]), at.key = rows_of(x[1]), at.left = rows_of(x[2]);
+    if (has_right(c.form)) at.right = rows_of(x[3]);
+  }
+};
+
+/// The same as one tensor (rows, p, h, k).
+struct stacked {
+  static constexpr std::uint64_t tensors = 1;
+  tensor all;
+
+  explicit stacked(arguments& a) : all(a.next_tensor()) {
+    expect(all.axes() == 4, "triangle_stacked: projections are (rows, 4 or 3, heads, width)");
+    all.put_together(3);
+  }
+  tensor const& query() const { return all; }
+  void put(triad_triangle_call& c) const {
+    expect(all.size(1) == (has_right(c.form) ? 4 : 3), "triangle_stacked: this form has another number of projections");
+    place(all, c, operands_of(c));
+  }
+  std::vector<tensor> gradients(triad_triangle_call& c) const {
+    std::vector<tensor> made;
+    made.push_back(all.like({c.rows, all.size(1), c.heads, c.width}));
+    place(made[0], c, gradients_of(c));
+    return made;
+  }
+  static void place(tensor const& x, triad_triangle_call const& c, projection_rows const& at) {
+    std::int64_t const d = c.heads * c.width;
+    at.query = rows_of(x), at.key = rows_of(x, d), at.left = rows_of(x, 2 * d);
+    if (has_right(c.form)) at.right = rows_of(x, 3 * d);
+  }
+};
+
+template <class Operands>
+inline void triangle(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
+  arguments all(stack, inputs, Operands::tensors + triangle_arguments::tensors);
+  Operands const x(all);
+  triangle_arguments const how(all);
+  here const at(x.query());
+  auto c = how.call(at, x.query());
+  x.put(c);
+  auto o = x.query().like({c.rows, c.heads, c.width}), maximum = x.query().like({c.rows, c.heads}),
+       inverse_sum = x.query().like({c.rows, c.heads});
+  c.output = rows_of(o);
+  c.maximum = maximum.data(), c.inverse_sum = inverse_sum.data();
+  run(at.kernels->triangle, c);
+  all.results(o, maximum, inverse_sum);
+}
+
+struct saved {
+  static constexpr std::uint64_t tensors = 4;
+  tensor d_output, output, maximum, inverse_sum;
+
+  explicit saved(arguments& all)
+      : d_output(all.next_tensor()),
+        output(all.next_tensor()),
+        maximum(all.next_tensor()),
+        inverse_sum(all.next_tensor()) {
+    for (auto* x : {&d_output, &output}) {
+      expect(x->axes() == 3, "triangle_grad: the output and its gradient are (rows, heads, width)");
+      x->put_together(2);
+    }
+    for (auto* x : {&maximum, &inverse_sum}) {
+      expect(x->axes() == 2, "triangle_grad: maximum and inverse_sum are (rows, heads)");
+      x->put_together(2);
+    }
+  }
+  void put(triad_triangle_call& c, tensor const& query) const {
+    for (auto const* x : {&d_output, &output}) {
+      expect_alike(*x, query, "triangle_grad: the output or its gradient");
+      expect(x->size(0) == c.rows && x->size(1) == c.heads && x->size(2) == c.width,
+             "triangle_grad: the output and its gradient have the query's shape");
+    }
+    for (auto const* x : {&maximum, &inverse_sum}) {
+      expect_alike(*x, query, "triangle_grad: a statistic");
+      expect(x->size(0) == c.rows && x->size(1) == c.heads, "triangle_grad: maximum and inverse_sum are (rows, heads)");
+    }
+    c.output = rows_of(output), c.d_output = rows_of(d_output);
+    c.maximum = maximum.data(), c.inverse_sum = inverse_sum.data();
+  }
+};
+
+template <class Operands>
+inline void triangle_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
+  arguments all(stack, inputs, saved::tensors + Operands::tensors + triangle_arguments::tensors);
+  saved const s(all);
+  Operands const x(all);
+  triangle_arguments const how(all);
+  here const at(x.query());
+  auto c = how.call(at, x.query());
+  x.put(c);
+  s.put(c, x.query());
+  auto gradients = x.gradients(c);
+  run(at.kernels->triangle_grad, c);
+  all.results(gradients);
+}
+
+}  // namespace triad_torch
