@@ -91,6 +91,8 @@ run(1 train --preset smoke --chains 128 --dropout 0.2 --model rat --resume --out
 expect("model: checkpoint has \"gat\", this program wants \"rat\"")
 run(1 train --preset smoke --model gat --hidden-factor 2)
 expect("--hidden-factor is about feed-forward blocks, which gat does not have")
+run(1 train --preset smoke --hidden-factor 2 --compare gat)  # before the first of the two is trained
+expect("--hidden-factor is about feed-forward blocks, which gat does not have")
 run(1 train --preset smoke --model gat --attention flat)
 expect("are about triangular attention, which gat does not have")
 
