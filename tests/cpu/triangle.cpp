@@ -13,12 +13,14 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/ops/triangle.hpp"
 
 namespace cpu_triangle_tests {
 
 using namespace triad;
+using test::distance;
 
 struct shape {
   std::vector<index_t> sizes;  // nodes of each graph
@@ -130,18 +132,6 @@ struct problem {
     return true;
   }
 };
-
-// The largest difference, relative to the largest element.
-double distance(std::vector<float> const& a, std::vector<double> const& b) {
-  double difference = 0, largest = 1e-30;
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    if (b[i] == problem<double>::gap) continue;
-    double const e = std::abs(static_cast<double>(a[i]) - b[i]);
-    difference = e <= difference ? difference : e;
-    largest = std::max(largest, std::abs(b[i]));
-  }
-  return difference / largest;
-}
 
 // Sums of up to a hundred products of single-precision numbers, and exponentials good to 2e-7.
 constexpr double tolerance = 1e-5;

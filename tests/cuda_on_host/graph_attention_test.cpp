@@ -2,6 +2,8 @@
 // device's memory.  What needs none is in ops/, on every backend.
 // Tests cuda/relation_attention.cuh and cuda/graph_attention.cuh.
 // SPDX-License-Identifier: Apache-2.0
+#include "triad/cuda/graph_attention.cuh"
+
 #include <cmath>
 #include <vector>
 
@@ -14,22 +16,15 @@ namespace {
 using namespace triad;
 using namespace triad::test;
 
-template <class T>
-std::vector<T> values(index_t rows, index_t columns, std::uint64_t stream) {
-  return random_values<T>(rows * columns, stream);
-}
+struct shape {
+  std::vector<index_t> nodes;  // of each graph
+  index_t width, heads;
+};
+std::vector<shape> const shapes{{{1, 2, 0, 3, 4, 5}, 16, 4}, {{9, 7}, 40, 2}, {{3, 35}, 5, 1},
+                                {{4, 1, 3}, 1, 2},           {{2}, 70, 1},    {{}, 4, 2}};
 
 TEMPLATE_TEST_CASE("relation-aware attention on a device is that of the host", "", float, double) {
-  struct shape {
-    std::vector<index_t> nodes;
-    index_t width, heads;
-  };
-  for (auto const& z : {shape{{1, 2, 0, 3, 4, 5}, 16, 4},
-                        {{9, 7}, 40, 2},
-                        {{3, 35}, 5, 1},
-                        {{4, 1, 3}, 1, 2},
-                        {{2}, 70, 1},
-                        {{}, 4, 2}})
+  for (auto const& z : shapes)
     for (double rate : {0.0, 0.3, 1.0})
       for (bool padded : {false, true}) {
         if (rate == 1 && z.width != 16) continue;
@@ -38,7 +33,7 @@ TEMPLATE_TEST_CASE("relation-aware attention on a device is that of the host", "
         expect_reference<TestType>([&](auto& s, auto zero) {
           using T = decltype(zero);
           ragged const host(z.nodes);
-          graph_batch const g{host.dims, s.put(host.size), s.put(host.node), s.put(host.edge), s.put(host.triangle)};
+          auto const g = s.put(host);
           index_t const n = host.dims.nodes, rows = host.dims.rows, d = z.width * z.heads;
           std::uint64_t stream = 0;
           auto const of_node = [&] { return s.put(random_values<T>(n * d, ++stream, 1.5), n, d, how); };
@@ -67,16 +62,7 @@ TEMPLATE_TEST_CASE("relation-aware attention on a device is that of the host", "
 }
 
 TEMPLATE_TEST_CASE("graph attention on a device is that of the host", "", float, double) {
-  struct shape {
-    std::vector<index_t> nodes;
-    index_t width, heads;
-  };
-  for (auto const& z : {shape{{1, 2, 0, 3, 4, 5}, 16, 4},
-                        {{9, 7}, 40, 2},
-                        {{3, 35}, 5, 1},
-                        {{4, 1, 3}, 1, 2},
-                        {{2}, 70, 1},
-                        {{}, 4, 2}})
+  for (auto const& z : shapes)
     for (double rate : {0.0, 0.3, 1.0})
       for (auto how : {lying::rows, lying::every_second}) {
         if (rate == 1 && z.width != 16) continue;
@@ -84,7 +70,7 @@ TEMPLATE_TEST_CASE("graph attention on a device is that of the host", "", float,
         expect_reference<TestType>([&](auto& s, auto zero) {
           using T = decltype(zero);
           ragged const host(z.nodes);
-          graph_batch const g{host.dims, s.put(host.size), s.put(host.node), s.put(host.edge), s.put(host.triangle)};
+          auto const g = s.put(host);
           index_t const n = host.dims.nodes, rows = host.dims.rows, d = z.width * z.heads;
           std::uint64_t stream = 0;
           auto const drawn = [&](index_t count, index_t columns) {
@@ -120,8 +106,7 @@ TEMPLATE_TEST_CASE("graph attention on a device is that of the host", "", float,
 
 TEST_CASE("a NaN among scores or values shows in the result of graph attention") {
   session<triad::cuda::backend> s(device());
-  ragged const host({3});
-  graph_batch const g{host.dims, s.put(host.size), s.put(host.node), s.put(host.edge), s.put(host.triangle)};
+  auto const g = s.put(ragged({3}));
   vec<index_t const> const label = s.put(std::vector<index_t>{0, 1, 0, 0, 0, 0, 0, 0, 0});  // an edge from 0 to 1
   auto const score = [&](double first) { return s.put(std::vector<double>{first, 1, 2}, 3, 1); };
   auto const edge = s.put(random_values<double>(9, 1), 9, 1), edge_value = s.put(random_values<double>(18, 2), 9, 2);
@@ -140,8 +125,7 @@ TEST_CASE("a NaN among scores or values shows in the result of graph attention")
 
 TEST_CASE("a NaN among scores or values shows in the result of relation-aware attention") {
   session<triad::cuda::backend> s(device());
-  ragged const host({3});
-  graph_batch const g{host.dims, s.put(host.size), s.put(host.node), s.put(host.edge), s.put(host.triangle)};
+  auto const g = s.put(ragged({3}));
   auto const node = [&](double first) { return s.put(std::vector<double>{first, 1, 2, 3, 4, 5}, 3, 2); };
   auto const edge = s.put(random_values<double>(18, 1), 9, 2);
   for (bool in_query : {false, true}) {

@@ -250,7 +250,7 @@ TEMPLATE_TEST_CASE("pair sums on a device are those of the host", "", float, dou
         expect_reference<TestType>([&](auto& s, auto zero) {
           using T = decltype(zero);
           ragged const host(nodes);
-          graph_batch const g{host.dims, s.put(host.size), s.put(host.node), s.put(host.edge), s.put(host.triangle)};
+          auto const g = s.put(host);
           index_t const n = host.dims.nodes, rows = host.dims.rows;
           matrix<T const> const a = s.put(values<T>(n, d, 1), n, d, how), b = s.put(values<T>(n, d, 2), n, d, how);
           auto const residual = s.put(values<T>(rows, d, 3), rows, d, how), y = s.template spoiled<T>(rows, d, how);

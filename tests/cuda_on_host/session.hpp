@@ -43,6 +43,9 @@ class session {
     b.memory().from_host(b.data(), values.data(), b.bytes());
     return make_vec(static_cast<T*>(b.data()), static_cast<index_t>(values.size()));
   }
+  graph_batch put(ragged const& graphs) {
+    return {graphs.dims, put(graphs.size), put(graphs.node), put(graphs.edge), put(graphs.triangle)};
+  }
   template <class T>
   matrix<T> put(std::vector<T> const& values, index_t rows, index_t columns, lying how = lying::rows) {
     index_t const dense = std::max<index_t>(columns, 1);

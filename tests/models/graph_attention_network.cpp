@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "tests/models/labelled_graphs.hpp"
-#include "triad/train/initialize.hpp"
-#include "triad/train/trainer.hpp"
 
 namespace models_graph_attention_network_tests {
 
@@ -49,16 +47,7 @@ TEMPLATE_TEST_CASE("a graph attention network is computed as the reference does,
 TEMPLATE_TEST_CASE("a graph attention network that recomputes gives the same bits, and inference the same logits", "",
                    TRIAD_TEST_ONE_BACKEND) {
   TestType ex;
-  for (index_t layers : {1, 2, 4}) {
-    bench<gat> b(sizes(layers, false, 0.3));
-    auto const everything = b.all(ex);
-    b.kept = keep::inputs;
-    auto const inputs = b.all(ex);
-    CHECK(everything.logits == inputs.logits);
-    CHECK(everything.gradients == inputs.gradients);
-    b.kept = keep::nothing;
-    CHECK(b.all(ex).logits == everything.logits);
-  }
+  for (index_t layers : {1, 2, 4}) expect_same_recomputed(bench<gat>(sizes(layers, false, 0.3)), ex);
 }
 
 TEMPLATE_TEST_CASE("a graph attention network passes over padding, which no edge leads to", "",
@@ -100,10 +89,7 @@ TEMPLATE_TEST_CASE("a graph attention network of L layers sees labels up to L ed
 }
 
 TEST_CASE("one seed gives one graph attention network, whatever the threads") {
-  bench<graph_attention_network<float>> b(sizes(3, true, 0.3));
-  auto const one = b.all(cpu::backend(1)), two = b.all(cpu::backend(2));
-  CHECK(one.logits == two.logits);
-  CHECK(one.gradients == two.gradients);
+  expect_same_by_threads(bench<graph_attention_network<float>>(sizes(3, true, 0.3)));
 }
 
 TEMPLATE_TEST_CASE("exactly the parameters of a graph attention network that are said to have a gradient have one", "",
@@ -111,43 +97,19 @@ TEMPLATE_TEST_CASE("exactly the parameters of a graph attention network that are
   TestType ex;
   for (bool tied : {false, true})
     for (index_t layers : {1, 2}) {
-      bench<gat> b(sizes(layers, tied));
-      auto const found = b.all(ex);
-      for (std::size_t t = 0; t < found.paths.size(); ++t) {
-        CAPTURE(tied, layers, found.paths[t]);
-        bool zero = true;
-        for (double v : found.gradients[t]) zero = zero && v == 0;
-        CHECK(zero != b.model.has_gradient(found.paths[t]));
-      }
+      CAPTURE(tied, layers);
+      expect_gradients_as_said(bench<gat>(sizes(layers, tied)), ex);
     }
 }
 
 TEST_CASE("a graph attention network learns eight graphs by heart") {
-  cpu::backend ex(1);
-  using model_type = graph_attention_network<float>;
-  bench<model_type> b(graph_attention_network_options{labels, targets, 3, true, {16, 2, 0.0}},
-                      {{3, 1}, {4, 2}, {5, 3}, {3, 4}, {4, 5}, {2, 6}, {5, 7}, {3, 8}});
-  auto const in = b.load();
-  trainer_options options;
-  options.max_norm = 1;
-  options.capacity = in.graphs.dims;
-  trainer<model_type, cpu::backend> training(ex, b.model, options);
-  initialize(training.parameters().mutable_values(), 1);
-  training.update(in, b.loader.uploaded_answers(), 3e-3);
-  auto const first = training.loss();
-  for (int i = 0; i < 200; ++i) training.update(in, b.loader.uploaded_answers(), 3e-3);
-  CAPTURE(first);
-  CHECK(training.loss() < 0.05f);
+  expect_learned_by_heart<graph_attention_network<float>>(
+      graph_attention_network_options{labels, targets, 3, true, {16, 2, 0.0}}, 200);
 }
 
 TEST_CASE("a graph attention network without layers, or that is asked for what it did not keep, is refused") {
   CHECK_THROWS_WITH(gat(sizes(0, true)), test::contains("graph_attention_network: layers is 0, expected 1 to 255"));
-  bench<gat> b(sizes(2, true));
-  b.kept = keep::nothing;
-  reference::backend ex;
-  parameter_set<gat, reference::backend> params(b.model, holding::gradients);
-  b.draw(params);
-  CHECK_THROWS_WITH(b.run(ex, params), test::contains("has nothing for backward"));
+  expect_no_backward_without_states(bench<gat>(sizes(2, true)));
 }
 
 }  // namespace models_graph_attention_network_tests

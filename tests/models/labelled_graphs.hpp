@@ -16,7 +16,9 @@
 #include "triad/cpu/cpu.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/train/gradient_check.hpp"
+#include "triad/train/initialize.hpp"
 #include "triad/train/parameters.hpp"
+#include "triad/train/trainer.hpp"
 
 namespace triad::test::labelled_graphs {
 
@@ -206,6 +208,64 @@ void expect_same(Result const& a, Result const& b) {
     INFO(a.paths[t]);
     CHECK(largest_difference(a.gradients[t], b.gradients[t]) < tolerance);
   }
+}
+
+template <class Model, class Ex>
+void expect_same_recomputed(bench<Model> b, Ex& ex) {
+  auto const everything = b.all(ex);
+  b.kept = keep::inputs;
+  auto const inputs = b.all(ex);
+  CHECK(everything.logits == inputs.logits);
+  CHECK(everything.gradients == inputs.gradients);
+  b.kept = keep::nothing;
+  CHECK(b.all(ex).logits == everything.logits);
+}
+
+template <class Model>
+void expect_same_by_threads(bench<Model> b) {
+  auto const one = b.all(cpu::backend(1)), two = b.all(cpu::backend(2));
+  CHECK(one.logits == two.logits);
+  CHECK(one.gradients == two.gradients);
+}
+
+// Exactly the parameters that the model says have a gradient have one.
+template <class Model, class Ex>
+void expect_gradients_as_said(bench<Model> b, Ex& ex) {
+  auto const found = b.all(ex);
+  for (std::size_t t = 0; t < found.paths.size(); ++t) {
+    if (found.paths[t].find("key.bias") != std::string::npos) continue;  // shifts all scores of a softmax alike
+    CAPTURE(found.paths[t]);
+    bool zero = true;
+    for (double v : found.gradients[t]) zero = zero && v == 0;
+    CHECK(zero != b.model.has_gradient(found.paths[t]));
+  }
+}
+
+// Eight graphs, after so many updates.
+template <class Model, class Options>
+void expect_learned_by_heart(Options const& z, int updates) {
+  cpu::backend ex(1);
+  bench<Model> b(z, {{3, 1}, {4, 2}, {5, 3}, {3, 4}, {4, 5}, {2, 6}, {5, 7}, {3, 8}});
+  auto const in = b.load();
+  trainer_options options;
+  options.max_norm = 1;
+  options.capacity = in.graphs.dims;
+  trainer<Model, cpu::backend> training(ex, b.model, options);
+  initialize(training.parameters().mutable_values(), 1);
+  training.update(in, b.loader.uploaded_answers(), 3e-3);
+  auto const first = training.loss();
+  for (int i = 0; i < updates; ++i) training.update(in, b.loader.uploaded_answers(), 3e-3);
+  CAPTURE(first);
+  CHECK(training.loss() < 0.05f);
+}
+
+template <class Model>
+void expect_no_backward_without_states(bench<Model> b) {
+  b.kept = keep::nothing;
+  reference::backend ex;
+  parameter_set<Model, reference::backend> params(b.model, holding::gradients);
+  b.draw(params);
+  CHECK_THROWS_WITH(b.run(ex, params), test::contains("has nothing for backward"));
 }
 
 }  // namespace triad::test::labelled_graphs

@@ -4,12 +4,11 @@
 #include "triad/models/relation_transformer.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/models/labelled_graphs.hpp"
 #include "tests/replay_number.hpp"
-#include "triad/train/initialize.hpp"
-#include "triad/train/trainer.hpp"
 
 namespace models_relation_transformer_tests {
 
@@ -63,16 +62,8 @@ TEMPLATE_TEST_CASE("pruning the last layer changes neither logits nor gradients"
 TEMPLATE_TEST_CASE("a relation-aware Transformer that recomputes gives the same bits, and inference the same logits",
                    "", TRIAD_TEST_MODELS) {
   typename TestType::backend ex;
-  for (index_t layers : {1, 2, 4}) {
-    bench<typename TestType::model> b(sizes(layers, false, 0.3));
-    auto const everything = b.all(ex);
-    b.kept = keep::inputs;
-    auto const inputs = b.all(ex);
-    CHECK(everything.logits == inputs.logits);
-    CHECK(everything.gradients == inputs.gradients);
-    b.kept = keep::nothing;
-    CHECK(b.all(ex).logits == everything.logits);
-  }
+  for (index_t layers : {1, 2, 4})
+    expect_same_recomputed(bench<typename TestType::model>(sizes(layers, false, 0.3)), ex);
 }
 
 TEMPLATE_TEST_CASE("the ragged batch gives the padded batch's logits and gradients", "", TRIAD_TEST_MODELS) {
@@ -98,10 +89,7 @@ TEMPLATE_TEST_CASE("relabelling the nodes of a graph changes no answer of a rela
 
 TEMPLATE_TEST_CASE("one seed gives one relation-aware Transformer, whatever the threads", "",
                    (relation_aware_transformer<float>), (relation_updating_transformer<float>)) {
-  bench<TestType> b(sizes(3, true, 0.3));
-  auto const one = b.all(cpu::backend(1)), two = b.all(cpu::backend(2));
-  CHECK(one.logits == two.logits);
-  CHECK(one.gradients == two.gradients);
+  expect_same_by_threads(bench<TestType>(sizes(3, true, 0.3)));
 }
 
 TEMPLATE_TEST_CASE("exactly the parameters that are said to have a gradient have one", "", TRIAD_TEST_MODELS) {
@@ -111,33 +99,14 @@ TEMPLATE_TEST_CASE("exactly the parameters that are said to have a gradient have
       CAPTURE(tied, layers);
       bench<typename TestType::model> b(sizes(layers, tied));
       b.x0 = test::random_values(10 * d, 3);
-      auto const found = b.all(ex);
-      for (std::size_t t = 0; t < found.paths.size(); ++t) {
-        if (found.paths[t].find("key.bias") != std::string::npos) continue;  // shifts all scores of a softmax alike
-        CAPTURE(found.paths[t]);
-        bool zero = true;
-        for (double v : found.gradients[t]) zero = zero && v == 0;
-        CHECK(zero != b.model.has_gradient(found.paths[t]));
-      }
+      expect_gradients_as_said(std::move(b), ex);
     }
 }
 
 TEMPLATE_TEST_CASE("a relation-aware Transformer learns eight graphs by heart", "", (relation_aware_transformer<float>),
                    (relation_updating_transformer<float>)) {
-  cpu::backend ex(1);
-  bench<TestType> b(relation_transformer_options{labels, targets, 3, true, {16, 2, 32, 0.0}, true},
-                    {{3, 1}, {4, 2}, {5, 3}, {3, 4}, {4, 5}, {2, 6}, {5, 7}, {3, 8}});
-  auto const in = b.load();
-  trainer_options options;
-  options.max_norm = 1;
-  options.capacity = in.graphs.dims;
-  trainer<TestType, cpu::backend> training(ex, b.model, options);
-  initialize(training.parameters().mutable_values(), 1);
-  training.update(in, b.loader.uploaded_answers(), 3e-3);
-  auto const first = training.loss();
-  for (int i = 0; i < 150; ++i) training.update(in, b.loader.uploaded_answers(), 3e-3);
-  CAPTURE(first);
-  CHECK(training.loss() < 0.05f);
+  expect_learned_by_heart<TestType>(relation_transformer_options{labels, targets, 3, true, {16, 2, 32, 0.0}, true},
+                                    150);
 }
 
 TEST_CASE("first states are a part of what a recorded step is known by") {
@@ -156,12 +125,7 @@ TEST_CASE(
     "a relation-aware Transformer without layers, or that is asked for what it did not keep, is refused with a "
     "sentence") {
   CHECK_THROWS_WITH(rat(sizes(0, true)), test::contains("relation_transformer: layers is 0, expected 1 to 255"));
-  bench<rat> b(sizes(2, true));
-  b.kept = keep::nothing;
-  reference::backend ex;
-  parameter_set<rat, reference::backend> params(b.model, holding::gradients);
-  b.draw(params);
-  CHECK_THROWS_WITH(b.run(ex, params), test::contains("has nothing for backward"));
+  expect_no_backward_without_states(bench<rat>(sizes(2, true)));
 }
 
 }  // namespace models_relation_transformer_tests

@@ -4,32 +4,18 @@
 
 #include <cmath>
 #include <limits>
-#include <ostream>
 #include <vector>
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
-#include "tests/check_gradient.hpp"
+#include "tests/ops/attention_of_nodes.hpp"
 #include "tests/ragged.hpp"
-#include "triad/cpu/cpu.hpp"
 #include "triad/cpu/graph_attention.hpp"
-#include "triad/train/gradient_check.hpp"
 
 namespace ops_graph_attention_tests {
 
 using namespace triad;
-
-struct shape {
-  std::vector<index_t> sizes;
-  index_t width, heads;
-  double rate = 0;  // of dropout
-};
-
-std::ostream& operator<<(std::ostream& out, shape const& s) {
-  out << "n =";
-  for (auto n : s.sizes) out << ' ' << n;
-  return out << ", k = " << s.width << ", h = " << s.heads << ", dropout " << s.rate;
-}
+using namespace test::attention_of_nodes;
 
 // One problem in memory: of a node qs, ks and v side by side in a row, of an edge es and ev, each with a column behind
 // them that nobody may write.
@@ -102,50 +88,13 @@ struct problem {
   }
 };
 
-template <class T>
-double distance(std::vector<T> const& a, std::vector<double> const& b) {
-  double difference = 0, largest = 1e-30;
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    if (b[i] == problem<double>::gap) continue;
-    double const e = std::abs(static_cast<double>(a[i]) - b[i]);
-    if (std::isnan(e)) return e;
-    difference = std::max(difference, e);
-    largest = std::max(largest, std::abs(b[i]));
-  }
-  return difference / largest;
-}
-
-// Sums of a few hundred products of single-precision numbers; in double, of another order than the reference's.
-template <class T>
-constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-13;
-
-template <class T>
-void expect_reference(shape const& s) {
-  INFO(s);
-  problem<double> exact(s);
-  problem<T> one(s), two(s);
-  exact.run(reference::backend());
-  one.run(cpu::backend(1));
-  two.run(cpu::backend(2));
-  CHECK(distance(one.c, exact.c) < tolerance<T>);
-  CHECK(distance(one.weights, exact.weights) < tolerance<T>);
-  CHECK(distance(one.d_nodes, exact.d_nodes) < tolerance<T>);
-  CHECK(distance(one.d_edges, exact.d_edges) < tolerance<T>);
-  CHECK(one.gaps_untouched());
-  CHECK(exact.gaps_untouched());
-  CHECK(one.c == two.c);
-  CHECK(one.weights == two.weights);
-  CHECK(one.d_nodes == two.d_nodes);
-  CHECK(one.d_edges == two.d_edges);
-}
-
 TEMPLATE_TEST_CASE("graph attention on the cpu equals the reference, whatever the threads", "", float, double) {
   for (double rate : {0.0, 0.3, 1.0}) {
-    expect_reference<TestType>({{1, 2, 3, 4, 5, 6}, 16, 4, rate});
-    expect_reference<TestType>({{11, 7, 8}, 40, 2, rate});
-    expect_reference<TestType>({{3, 20}, 5, 3, rate});
+    expect_reference<problem, TestType>({{1, 2, 3, 4, 5, 6}, 16, 4, rate});
+    expect_reference<problem, TestType>({{11, 7, 8}, 40, 2, rate});
+    expect_reference<problem, TestType>({{3, 20}, 5, 3, rate});
   }
-  for (index_t k : {1, 3, 8, 15, 17, 33}) expect_reference<TestType>({{4, 1, 9}, k, 2});
+  for (index_t k : {1, 3, 8, 15, 17, 33}) expect_reference<problem, TestType>({{4, 1, 9}, k, 2});
 }
 
 // The equations once more, of one graph and without anything of the library: lists of neighbours, and every number of a
@@ -227,30 +176,7 @@ TEMPLATE_TEST_CASE("a node without edges has its own value, and a label is an ed
 
 TEMPLATE_TEST_CASE("graph attention has the gradient of its value", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
-  for (double rate : {0.0, 0.3}) {
-    problem<double> p({{3, 1, 5}, 3, 2, rate});
-    CAPTURE(rate);
-    auto const report = gradient_check(
-        {{"nodes", p.of_nodes}, {"edges", p.of_edges}},
-        [&](variables const& at) {
-          p.of_nodes = at[0].values;
-          p.of_edges = at[1].values;
-          p.forward(ex);
-          double sum = 0;
-          for (std::size_t i = 0; i < p.c.size(); ++i) sum += p.c[i] * p.dc[i];
-          return sum;
-        },
-        [&](variables const& at, variables& d) {
-          p.of_nodes = at[0].values;
-          p.of_edges = at[1].values;
-          p.d_nodes.assign(p.of_nodes.size(), 0);
-          p.d_edges.assign(p.of_edges.size(), 0);
-          p.run(ex);
-          d[0].values = p.d_nodes;
-          d[1].values = p.d_edges;
-        });
-    CHECK_GRADIENT(report);
-  }
+  for (double rate : {0.0, 0.3}) expect_gradient<problem>(ex, {{3, 1, 5}, 3, 2, rate});
 }
 
 TEMPLATE_TEST_CASE("layers that share the parts of edges add to their gradients", "", TRIAD_TEST_BACKENDS) {

@@ -4,33 +4,18 @@
 
 #include <cmath>
 #include <limits>
-#include <ostream>
 #include <vector>
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
-#include "tests/check_gradient.hpp"
+#include "tests/ops/attention_of_nodes.hpp"
 #include "tests/ragged.hpp"
-#include "triad/cpu/cpu.hpp"
 #include "triad/cpu/relation_attention.hpp"
-#include "triad/train/gradient_check.hpp"
 
 namespace ops_relation_attention_tests {
 
 using namespace triad;
-
-struct shape {
-  std::vector<index_t> sizes;
-  index_t width, heads;
-  double rate = 0;      // of dropout
-  bool padded = false;  // the last node of every graph of three or more is padding
-};
-
-std::ostream& operator<<(std::ostream& out, shape const& s) {
-  out << "n =";
-  for (auto n : s.sizes) out << ' ' << n;
-  return out << ", k = " << s.width << ", h = " << s.heads << ", dropout " << s.rate << (s.padded ? ", padded" : "");
-}
+using namespace test::attention_of_nodes;
 
 // One problem in memory: q, k, v side by side in a row, as one product makes them, with a column nobody may write; so
 // gk and gv.
@@ -41,7 +26,7 @@ struct problem {
   index_t d, nodes, rows, node_stride, edge_stride;
   relation_attention_options options;
   std::vector<std::uint8_t> masked;
-  std::vector<T> projected, relations, dc, d_projected, d_relations, c, weights;
+  std::vector<T> of_nodes, of_edges, dc, d_nodes, d_edges, c, weights;
   std::uint64_t step = 4;
 
   explicit problem(shape const& s)
@@ -51,11 +36,11 @@ struct problem {
         rows(graphs.dims.rows),
         node_stride(3 * d + 1),
         edge_stride(2 * d + 1),
-        projected(test::random_values<T>(nodes * node_stride, 1, 1.5)),
-        relations(test::random_values<T>(rows * edge_stride, 2, 1.5)),
+        of_nodes(test::random_values<T>(nodes * node_stride, 1, 1.5)),
+        of_edges(test::random_values<T>(rows * edge_stride, 2, 1.5)),
         dc(test::random_values<T>(nodes * d, 3)),
-        d_projected(projected.size(), gap),
-        d_relations(relations.size(), gap),
+        d_nodes(of_nodes.size(), gap),
+        d_edges(of_edges.size(), gap),
         c(static_cast<std::size_t>(nodes * d), std::numeric_limits<T>::quiet_NaN()),
         weights(static_cast<std::size_t>(rows * s.heads)) {
     options.heads = s.heads;
@@ -73,7 +58,7 @@ struct problem {
     auto const of_edge = [&](index_t k) { return make_matrix(edge_data + k * d, rows, d, edge_stride); };
     return {of_node(0), of_node(1), of_node(2), of_edge(0), of_edge(1)};
   }
-  relation_operands<T const> operands() const { return split<T const>(projected.data(), relations.data()); }
+  relation_operands<T const> operands() const { return split<T const>(of_nodes.data(), of_edges.data()); }
 
   template <class Ex>
   void forward(Ex& ex) {
@@ -85,7 +70,7 @@ struct problem {
     relation_attention_grad(ex, options, operands(), graphs.batch(),
                             make_vec<T const>(weights.data(), rows * options.heads),
                             make_matrix<T const>(c.data(), nodes, d, d), make_matrix<T const>(dc.data(), nodes, d, d),
-                            split(d_projected.data(), d_relations.data()), how);
+                            split(d_nodes.data(), d_edges.data()), how);
   }
   template <class Ex>
   void run(Ex&& ex) {
@@ -94,59 +79,22 @@ struct problem {
   }
   bool gaps_untouched() const {
     for (index_t r = 0; r < nodes; ++r)
-      if (d_projected[static_cast<std::size_t>((r + 1) * node_stride - 1)] != gap) return false;
+      if (d_nodes[static_cast<std::size_t>((r + 1) * node_stride - 1)] != gap) return false;
     for (index_t r = 0; r < rows; ++r)
-      if (d_relations[static_cast<std::size_t>((r + 1) * edge_stride - 1)] != gap) return false;
+      if (d_edges[static_cast<std::size_t>((r + 1) * edge_stride - 1)] != gap) return false;
     return true;
   }
 };
-
-template <class T>
-double distance(std::vector<T> const& a, std::vector<double> const& b) {
-  double difference = 0, largest = 1e-30;
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    if (b[i] == problem<double>::gap) continue;
-    double const e = std::abs(static_cast<double>(a[i]) - b[i]);
-    if (std::isnan(e)) return e;
-    difference = std::max(difference, e);
-    largest = std::max(largest, std::abs(b[i]));
-  }
-  return difference / largest;
-}
-
-// Sums of a few hundred products of single-precision numbers; in double, of another order than the reference's.
-template <class T>
-constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-13;
-
-template <class T>
-void expect_reference(shape const& s) {
-  INFO(s);
-  problem<double> exact(s);
-  problem<T> one(s), two(s);
-  exact.run(reference::backend());
-  one.run(cpu::backend(1));
-  two.run(cpu::backend(2));
-  CHECK(distance(one.c, exact.c) < tolerance<T>);
-  CHECK(distance(one.weights, exact.weights) < tolerance<T>);
-  CHECK(distance(one.d_projected, exact.d_projected) < tolerance<T>);
-  CHECK(distance(one.d_relations, exact.d_relations) < tolerance<T>);
-  CHECK(one.gaps_untouched());
-  CHECK(exact.gaps_untouched());
-  CHECK(one.c == two.c);
-  CHECK(one.weights == two.weights);
-  CHECK(one.d_projected == two.d_projected);
-  CHECK(one.d_relations == two.d_relations);
-}
 
 TEMPLATE_TEST_CASE("relation-aware attention on the cpu equals the reference, whatever the threads", "", float,
                    double) {
   for (double rate : {0.0, 0.3, 1.0})
     for (bool padded : {false, true}) {
-      expect_reference<TestType>({{1, 2, 3, 4, 5, 6}, 16, 4, rate, padded});
-      expect_reference<TestType>({{11, 7, 8}, 40, 2, rate, padded});
-      expect_reference<TestType>({{3, 20}, 5, 3, rate, padded});
+      expect_reference<problem, TestType>({{1, 2, 3, 4, 5, 6}, 16, 4, rate, padded});
+      expect_reference<problem, TestType>({{11, 7, 8}, 40, 2, rate, padded});
+      expect_reference<problem, TestType>({{3, 20}, 5, 3, rate, padded});
     }
-  for (index_t k : {1, 3, 8, 15, 17, 33}) expect_reference<TestType>({{4, 1, 9}, k, 2});
+  for (index_t k : {1, 3, 8, 15, 17, 33}) expect_reference<problem, TestType>({{4, 1, 9}, k, 2});
 }
 
 TEMPLATE_TEST_CASE("the weights of a node sum to one, and dropout shows in their sign alone", "", TRIAD_TEST_BACKENDS) {
@@ -185,30 +133,7 @@ TEMPLATE_TEST_CASE("a padded node attends to all nodes alike, and a real one to 
 TEMPLATE_TEST_CASE("relation-aware attention has the gradient of its value", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (double rate : {0.0, 0.3})
-    for (bool padded : {false, true}) {
-      problem<double> p({{3, 1, 5}, 3, 2, rate, padded});
-      CAPTURE(rate, padded);
-      auto const report = gradient_check(
-          {{"projected", p.projected}, {"relations", p.relations}},
-          [&](variables const& at) {
-            p.projected = at[0].values;
-            p.relations = at[1].values;
-            p.forward(ex);
-            double sum = 0;
-            for (std::size_t i = 0; i < p.c.size(); ++i) sum += p.c[i] * p.dc[i];
-            return sum;
-          },
-          [&](variables const& at, variables& d) {
-            p.projected = at[0].values;
-            p.relations = at[1].values;
-            p.d_projected.assign(p.projected.size(), 0);
-            p.d_relations.assign(p.relations.size(), 0);
-            p.run(ex);
-            d[0].values = p.d_projected;
-            d[1].values = p.d_relations;
-          });
-      CHECK_GRADIENT(report);
-    }
+    for (bool padded : {false, true}) expect_gradient<problem>(ex, {{3, 1, 5}, 3, 2, rate, padded});
 }
 
 TEMPLATE_TEST_CASE("layers that share relations add to their gradient", "", TRIAD_TEST_BACKENDS) {
@@ -220,13 +145,13 @@ TEMPLATE_TEST_CASE("layers that share relations add to their gradient", "", TRIA
   for (index_t r = 0; r < once.rows; ++r)
     for (index_t f = 0; f < 2 * once.d; ++f) {
       auto const at = static_cast<std::size_t>(r * once.edge_stride + f);
-      CHECK_THAT(added.d_relations[at],
-                 test::WithinAbs(2 * once.d_relations[at],
+      CHECK_THAT(added.d_edges[at],
+                 test::WithinAbs(2 * once.d_edges[at],
                                  test::is_device<TestType> ? 1e-14 : 0));  // which may add and multiply in one
     }
   // Another instance of the kernel may join products and sums in other places.
-  for (std::size_t i = 0; i < once.d_projected.size(); ++i)
-    CHECK_THAT(added.d_projected[i], test::WithinAbs(once.d_projected[i], 1e-13));
+  for (std::size_t i = 0; i < once.d_nodes.size(); ++i)
+    CHECK_THAT(added.d_nodes[i], test::WithinAbs(once.d_nodes[i], 1e-13));
 }
 
 TEMPLATE_TEST_CASE("relabelling nodes commutes with relation-aware attention", "", TRIAD_TEST_BACKENDS) {
@@ -238,9 +163,9 @@ TEMPLATE_TEST_CASE("relabelling nodes commutes with relation-aware attention", "
     std::copy_n(from.begin() + row * stride, stride, into.begin() + at * stride);
   };
   for (index_t x = 0; x < 4; ++x) {
-    copy(p.projected, x, q.projected, to[static_cast<std::size_t>(x)], p.node_stride);
+    copy(p.of_nodes, x, q.of_nodes, to[static_cast<std::size_t>(x)], p.node_stride);
     for (index_t y = 0; y < 4; ++y)
-      copy(p.relations, x * 4 + y, q.relations, to[static_cast<std::size_t>(x)] * 4 + to[static_cast<std::size_t>(y)],
+      copy(p.of_edges, x * 4 + y, q.of_edges, to[static_cast<std::size_t>(x)] * 4 + to[static_cast<std::size_t>(y)],
            p.edge_stride);
   }
   p.forward(ex);

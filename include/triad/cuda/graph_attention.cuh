@@ -107,11 +107,7 @@ struct graph_attention_gradients {
   TRIAD_DEVICE pair at(block const& b, relation_place const& p, index_t x, index_t y) const {
     T const w = weights(rule.weight(p, x, y)), probability = w < T(0) ? -w : w, keep = w < T(0) ? T(0) : rule.scale;
     if (w == T(0)) return {};  // all lanes read one number
-    index_t const r = p.edge + x * p.n + y;
-    T const slope = head_sum<T>(b, p.head, rule.width, [&](index_t f) {
-      return dc(p.node + x, f) *
-             (keep * (rule.in.value(p.node + y, f) + rule.in.edge_value(r, f)) - context(p.node + x, f));
-    });
+    T const slope = score_slope<T>(b, p, rule.width, rule.in, dc, context, keep, x, y);
     return {leaky_relu_grad<T>{rule.slope}(rule.z(p, x, y), probability * slope), keep * probability};
   }
 };

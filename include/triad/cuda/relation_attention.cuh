@@ -73,6 +73,16 @@ TRIAD_DEVICE T head_sum(block const& b, index_t head, index_t width, F&& f) {
   return warp_sum(b, s);
 }
 
+/// dp(x, y) - delta(x) of nodes x and y of the graph, the same in every lane; keep: what dropout multiplies p by.
+template <class T, class Operands>
+TRIAD_DEVICE T score_slope(block const& b, relation_place const& p, index_t width, Operands const& in,
+                           matrix<T const> dc, matrix<T const> context, T keep, index_t x, index_t y) {
+  index_t const r = p.edge + x * p.n + y;
+  return head_sum<T>(b, p.head, width, [&](index_t f) {
+    return dc(p.node + x, f) * (keep * (in.value(p.node + y, f) + in.edge_value(r, f)) - context(p.node + x, f));
+  });
+}
+
 template <class T>
 struct relation_forward {
   static constexpr char const* name = "relation_attention";
@@ -146,9 +156,7 @@ struct relation_gradients {
     T const w = weights(relation_weight(rule.options.heads, p.edge, p.n, p.head, x, y)),
             probability = w < T(0) ? -w : w;
     T const keep = w < T(0) ? T(0) : rule.scale;
-    T const slope = head_sum<T>(b, p.head, rule.width, [&](index_t f) {
-      return dc(p.node + x, f) * (keep * (in.value(p.node + y, f) + in.edge_value(r, f)) - context(p.node + x, f));
-    });
+    T const slope = score_slope<T>(b, p, rule.width, in, dc, context, keep, x, y);
     return {rule.masked(r) ? T(0) : probability * slope / rule.root, keep * probability};
   }
 };

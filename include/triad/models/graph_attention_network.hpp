@@ -60,7 +60,7 @@ struct graph_attention_network : answers_questions<graph_attention_network<T, D,
   bool has_gradient(std::string_view path) const {
     if (layers.tied && layers.count() > 1) return true;
     for (std::string_view dead : {"layers.0.value.", "layers.0.query", "layers.0.key"})
-      if (path.substr(0, dead.size()) == dead) return false;
+      if (path.starts_with(dead)) return false;
     return true;
   }
 

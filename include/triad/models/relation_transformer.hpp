@@ -178,10 +178,10 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   bool has_gradient(std::string_view path) const {
     if (layers.tied && layers.count() > 1) return true;
     auto const last = "layers." + std::to_string(layers.count() - 1) + ".";
-    if (path.substr(0, last.size()) != last) return true;
+    if (!path.starts_with(last)) return true;
     path.remove_prefix(last.size());
     for (std::string_view dead : {"attention.output.", "norm1.", "feed_forward.", "norm2."})
-      if (path.substr(0, dead.size()) == dead) return false;
+      if (path.starts_with(dead)) return false;
     return true;
   }
 
