@@ -57,7 +57,7 @@ template <template <class> class Problem, class Ex>
 void expect_gradient(Ex& ex, shape const& s) {
   INFO(s);
   Problem<double> p(s);
-  auto const report = gradient_check(
+  auto const report = triad::gradient_check(
       {{"nodes", p.of_nodes}, {"edges", p.of_edges}},
       [&](variables const& at) {
         p.of_nodes = at[0].values;
