@@ -33,6 +33,9 @@ class metrics_file {
   }
   void add(std::string const& line) {
     text_ += line + "\n";
+    write();
+  }
+  void write() const {
     if (!path_.empty()) write_atomically(path_, text_);
   }
 

@@ -20,6 +20,7 @@ struct run_plan {
   int attempts = 1;                  // `updates` are of one; where it does not fit its examples, another begins
   double average = 0;                // the decay of moving averages of the weights; 0: none are kept
   bool ends_early = false;           // an attempt ends with the first epoch whose weights fit
+  bool follows = false;              // another training, whose weights may fit at once: then no update is made
   std::string example = "examples";  // what a batch is made of
   std::string within{};              // of the memory: what it was to fit, and what follows
   run_record record{};

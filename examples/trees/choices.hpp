@@ -71,7 +71,7 @@ class choices_file {
 
  private:
   std::string path_, text_;
-  std::int64_t last_ = 0;
+  std::int64_t last_ = -1;
 };
 
 /// Its name in a run's folder.

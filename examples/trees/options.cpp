@@ -107,9 +107,15 @@ void options::each(triad::apps::option_list& f) {
     "--updates and --attempts are of that training; 0: on all rows at once")
       .between(0.0, 1.0)
       .free(first_rows == 0);
-  f("last-updates", &last_updates, "Batches of all rows to train on after --first-rows, at a rate that falls to 0")
+  f("last-updates", &last_updates,
+    "Batches of all rows to train on after --first-rows, where the training rows that are scored are not all right yet")
       .seldom()
       .positive()
+      .free(first_rows == 0);
+  f("last-learning-rate", &last_rate,
+    "Learning rate of these after warm-up, from which it falls to 0; 0: a tenth of --learning-rate")
+      .seldom()
+      .not_negative()
       .free(first_rows == 0);
   auto& rows = f("batch", &batch, "Rows of a batch" + zero);
   zero_is_by_task ? rows.not_negative() : rows.positive();

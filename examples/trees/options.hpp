@@ -43,7 +43,8 @@ struct options : triad::apps::stack_options {
   std::int64_t updates = 20000;
   int attempts = 1;                 // each of `updates`, while the training rows are not right
   double first_rows = 0;            // of the training rows, the fraction that has a training of its own first; 0: none
-  std::int64_t last_updates = 400;  // of all rows, after that
+  std::int64_t last_updates = 400;  // of all rows, after that, where they are not all right
+  double last_rate = 0;             // of these; 0: a tenth of `rate`
   int batch = 16;
   double decay = 0.1;
   double beta1 = 0.9, beta2 = 0.95;

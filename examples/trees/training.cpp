@@ -79,15 +79,15 @@ class machine_training final : public triad::apps::training {
     return schedule.rate(static_cast<std::uint64_t>(update));
   }
   double validate() override {
-    auto const gradients = net_->gradient_norms();
+    auto const done = static_cast<std::int64_t>(net_->step());
+    auto const gradients = done > 0 ? net_->gradient_norms() : std::vector<double>();
     auto const validation = trees::score(*net_, work_.measured()).accuracy();
     if (out_.empty()) return validation;
-    auto const done = net_->step();
-    if (!choices_) choices_.emplace(out_ + "/" + choices_name, begun_.value_or(static_cast<std::int64_t>(done)));
+    if (!choices_) choices_.emplace(out_ + "/" + choices_name, begun_.value_or(done));
     auto record = choices_of(*net_, work_.measured(), shown_rows, work_.labels(), gradients);
-    record.update = static_cast<std::int64_t>(done);
+    record.update = done;
     record.validation = validation;
-    auto const update = update_of_attempt(options_, done - 1);
+    auto const update = update_of_attempt(options_, static_cast<std::uint64_t>(std::max<std::int64_t>(done, 1) - 1));
     record.temperature = temperature_at(options_, choice_of_operations(options_), update);
     record.empty_weight = empty_weight_at(options_, update);
     choices_->add(record);
@@ -97,19 +97,28 @@ class machine_training final : public triad::apps::training {
     std::vector<triad::apps::part_scores> scores;
     for (std::size_t i = 0; i < found_.size(); ++i) {
       auto& t = found_[i].found;
-      t = trees::score(*net_, work_.placed(i), i == 0 ? options_.train_sample : 0);
+      t = i == 0 ? of_training_rows() : trees::score(*net_, work_.placed(i));
       if (t.rows > 0)
         scores.push_back(
             {work_.data().parts[i].name, {{"whole trees", t.accuracy()}, {"partial", t.partial()}}, t.rows});
     }
     return scores;
   }
-  bool fits() override { return trees::score(*net_, work_.train(), options_.train_sample).accuracy() >= enough; }
+  bool fits() override { return of_training_rows().accuracy() >= (first_ ? 1 : enough); }
   bool learned(double) override { return !has_failed(found_); }
 
  private:
   static constexpr index_t shown_rows = 64;  // whose choices are recorded at a checkpoint
-  static constexpr double enough = 0.99;     // of the training rows that are scored: then no other attempt begins
+  static constexpr double enough = 0.99;     // of the training rows that are scored: then no other attempt begins;
+                                             // what follows a training ends where all are right
+
+  /// Of those that are scored; once for the same weights, since deep trees take their time.
+  tally const& of_training_rows() {
+    auto const done = net_->step();
+    if (!asked_ || asked_at_ != done) asked_ = trees::score(*net_, work_.train(), options_.train_sample);
+    asked_at_ = done;
+    return *asked_;
+  }
 
   options const& run_;
   options options_;  // of this training
@@ -119,6 +128,8 @@ class machine_training final : public triad::apps::training {
   std::string out_;
   std::optional<choices_file> choices_;
   std::optional<std::int64_t> begun_;  // the update that this process began with
+  std::optional<tally> asked_;         // of the training rows,
+  std::uint64_t asked_at_ = 0;         // when so many updates were made
   index_t depth_;
   std::unique_ptr<machine_training> first_;
   std::unique_ptr<machine> net_;
@@ -131,6 +142,9 @@ options of_first(options o) {
 }
 options of_last(options o) {
   o.attempts = 1, o.updates = o.last_updates;
+  // It begins with what the first has learned.  Hardly a row says anything new, and at the full rate the updates made
+  // of that little undo what few rows ask for.
+  o.rate = o.last_rate > 0 ? o.last_rate : o.rate / 10;
   o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
   if (o.warmup == 1) o.warmup = 0;  // whose only rate, which the released loop stays at, is 0
   o.evenness = 0, o.even_updates = 0, o.empty_weight = 1, o.empty_updates = 0, o.temperature = 1, o.cooling = 0;

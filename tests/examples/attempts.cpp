@@ -110,16 +110,25 @@ TEST_CASE("where attempts end early, every epoch asks whether its weights fit, a
   CHECK(on.learns.steps == 7);
 }
 
-TEST_CASE("a training that goes before another ends early, and its attempts and seconds are the run's") {
+TEST_CASE(
+    "of two trainings both end early, the second before its first update, and the first's attempts are the run's") {
   fitting_at first(4, 3), second(99, 1);
   second.before = &first;
   run_options o;
   auto const run = train_one(o, second, {});
   CHECK(first.learns.steps == 7);
   CHECK(second.learns.steps == 5);
-  CHECK(second.asked == 0);
+  CHECK(second.asked == 3);  // at the beginning, and after two of its three epochs
   CHECK(run.attempts == 2);
   CHECK(run.losses.size() == 3);
+  fitting_at other(1, 1), fitting(1, 1);
+  fitting.before = &other;
+  auto const at_once = train_one(o, fitting, {});
+  CHECK(other.learns.steps == 2);
+  CHECK(fitting.learns.steps == 0);
+  CHECK(fitting.asked == 1);
+  CHECK(at_once.losses.empty());
+  CHECK(at_once.attempts == 1);
   fitting_at broken(1, 1), never(1, 1);
   never.before = &broken, broken.learns.infinite_at = 1;
   auto const stopped = train_one(o, never, {});
