@@ -212,6 +212,8 @@ class Run:
         self.folder, self.log = folder / name, folder / f"{name}.log"
         self.finished = (folder / f"{name}.finished").exists()
         self.metrics = read_metrics(self.folder / "metrics.csv", self.finished)
+        # Of a run in two trainings metrics.csv is the last one's, which has no epoch where the first was enough.
+        self.first_metrics = read_metrics(self.folder / "first" / "metrics.csv", self.finished)
         self.began, self.ended = read_sittings(folder / f"{name}.sittings")
         self.status = int(self.ended[-1][1]) if self.ended else None
         self.config = self.read_config(arguments)
@@ -252,9 +254,9 @@ class Run:
                 raise Damaged(f"{self.folder}: marked as finished, and has no {file or 'figures'}; copy it again")
             self.failed = self.diverged = True
             return
-        if not self.metrics:
+        if not self.metrics and not self.first_metrics:
             raise Damaged(f"{self.folder}/metrics.csv: no epoch, and the run is marked as finished; copy it again")
-        step, last = step_of(self.folder / "model.safetensors"), int(self.metrics[-1][1])
+        step, last = step_of(self.folder / "model.safetensors"), int(self.metrics[-1][1]) if self.metrics else 0
         if step is not None and step != last:
             end = f"ends at update {last}, and the checkpoint beside it has {step}"
             raise Damaged(f"{self.folder}/metrics.csv: {end}; copy both again")
@@ -271,7 +273,7 @@ class Run:
         return [row[:-CLOCK] for row in self.metrics]
 
     def seconds(self):
-        return float(self.metrics[-1][6]) if self.metrics else 0.0
+        return sum(float(part[-1][6]) for part in (self.first_metrics, self.metrics) if part)
 
     def machines(self):
         return list(dict.fromkeys(sitting[1] for sitting in self.began))

@@ -35,6 +35,7 @@ class metrics_file {
     text_ += line + "\n";
     write();
   }
+  /// Writes what there is, be it the header alone.
   void write() const {
     if (!path_.empty()) write_atomically(path_, text_);
   }

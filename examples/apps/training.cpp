@@ -25,7 +25,8 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
 scored_run train_one(run_options const& o, training& t, std::string const& out) {
   auto const run_of = [&](training& one, std::string const& folder, bool resume) {
     auto plan = one.plan();
-    plan.ends_early = t.first() != nullptr, plan.follows = plan.ends_early && &one == &t;
+    bool const two = t.first() != nullptr;
+    plan.ends_early = two, plan.follows = two && &one == &t;
     plan.out = folder, plan.config = folder.empty() ? std::string() : to_toml(o);
     plan.seed = o.seed, plan.resume = resume, plan.average = o.average;
     return train(one, plan);

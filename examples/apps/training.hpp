@@ -62,8 +62,8 @@ class training {
   /// What the last weights are worth.
   virtual std::vector<part_scores> score() = 0;
   /// Whether the weights answer the examples that they were trained on: else the next attempt begins.  Asked after an
-  /// attempt where another may follow; in both of two trainings after every epoch, and of the weights that the second
-  /// begins with.
+  /// attempt where another may follow; in both of two trainings after every epoch but the last, and of the weights that
+  /// the second begins with.
   virtual bool fits() { return true; }
   /// Whether a model of this worth has learned its own task.
   virtual bool learned(double validation) { return validation >= 0.5; }

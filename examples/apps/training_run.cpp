@@ -162,7 +162,7 @@ run_log train(training& t, run_plan const& plan) {
     auto const before_it = update % plan.updates;  // updates of this attempt
     if ((update > 0 || plan.follows) && before_it % (plan.ends_early ? plan.epoch_updates : plan.updates) == 0 &&
         with_averages(net, [&] { return t.fits(); })) {
-      if (update == 0) fmt::print("the weights that it begins with fit its examples: no update is made\n");
+      if (update == 0) fmt::print("this training begins with weights that answer its examples: no update is made\n");
       break;
     }
     if (update > 0 && before_it == 0) net.begin_anew(seed_of_attempt(plan.seed, update / plan.updates));
@@ -229,9 +229,10 @@ run_log train(training& t, run_plan const& plan) {
   log.seconds = before + seconds_since(start);
   log.losses = metrics.losses();
   log.validations = metrics.validations();
-  if (!log.interrupted && !log.diverged && !validated)
-    log.validation = validate();              // of weights that are no numbers nothing is asked
-  if (!log.interrupted && net.step() == 0) {  // a run has its files, also where it made no update
+  // Of weights that are no numbers nothing is asked.
+  if (!log.interrupted && !log.diverged && !validated) log.validation = validate();
+  // A run has its files, also where it made no update.
+  if (!log.interrupted && net.step() == 0) {
     metrics.write();
     save();
   }

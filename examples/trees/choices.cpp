@@ -155,6 +155,9 @@ std::string table_of_steps(std::vector<choice_record> const& all, std::string co
   return table.text() + "\n";
 }
 
+/// Before its first update a run has no gradient.
+bool has_gradients(std::vector<choice_record> const& all) { return all.back().update > 0; }
+
 double largest_gradient(choice_record const& r) {
   double most = 0;
   for (auto const& s : r.steps) most = std::max(most, s.gradient);
@@ -172,8 +175,9 @@ std::string to_text(std::vector<choice_record> const& all) {
   text += table_of_steps(all, "doubt of operations and of arguments", [](step_choices const& s) {
     return fmt::format("{:.2f} {:.2f}", s.operation_doubt, s.argument_doubt);
   });
-  text += table_of_steps(all, "norm of the gradient",
-                         [](step_choices const& s) { return fmt::format("{:.1e}", s.gradient); });
+  if (has_gradients(all))
+    text += table_of_steps(all, "norm of the gradient",
+                           [](step_choices const& s) { return fmt::format("{:.1e}", s.gradient); });
   auto const& last = all.back();
   text += fmt::format(
       "after {} updates: temperature {:.2f}, weight of empty positions {:.2f}, {:.1f} % of validation right\n",
@@ -194,12 +198,14 @@ std::string to_text(std::vector<choice_record> const& all) {
   for (std::size_t k = 0; k < used.size(); ++k)
     if (!used[k]) unused += fmt::format("{}T{}", unused.empty() ? "" : ", ", k + 1);
   if (unused.empty()) return text + "every step is needed by one of them\n";
+  text += "needed by none of them: " + unused;
+  if (!has_gradients(all)) return text + "\n";
   double of_unused = 0;
   for (std::size_t k = 0; k < used.size(); ++k)
     if (!used[k]) of_unused = std::max(of_unused, last.steps[k].gradient);
   auto const most = largest_gradient(last);
-  return text + fmt::format("needed by none of them: {}; the largest gradient there is {:.2g} of the largest of all\n",
-                            unused, most > 0 ? of_unused / most : 0);
+  return text +
+         fmt::format("; the largest gradient there is {:.2g} of the largest of all\n", most > 0 ? of_unused / most : 0);
 }
 
 std::string to_svg(std::vector<choice_record> const& all) {
@@ -215,6 +221,7 @@ std::string to_svg(std::vector<choice_record> const& all) {
   std::string content;
   double y = 0, width = 0;
   for (auto const& p : parts) {
+    if (p.relative && !has_gradients(all)) continue;
     triad::apps::heat_map map{p.title, "update", "step", {}, {}, {}};
     for (std::size_t k = 1; k <= all.front().steps.size(); ++k) map.columns.push_back("T" + std::to_string(k));
     for (auto const& r : all) {

@@ -48,7 +48,7 @@ struct choice_record {
 /// Of weights that sum to 1.
 double doubt(std::vector<double> const& weights);
 
-/// steps and programs of a machine on the first `most` rows; gradients: of every step, or none.
+/// steps and programs of a machine on the first `most` rows; gradients: of every step, or none before the first update.
 choice_record choices_of(machine& net, placed_rows const& rows, index_t most, triad::vocabulary const& labels,
                          std::vector<double> const& gradients);
 
@@ -56,9 +56,10 @@ choice_record choices_of(machine& net, placed_rows const& rows, index_t most, tr
 std::string to_json_line(choice_record const& r);
 std::vector<choice_record> read_choices(std::string const& path);
 
-/// Tables by checkpoint and step, the last programs, and which steps none of them needs.
+/// Tables by checkpoint and step, the last programs, and which steps none of them needs.  Of gradients only where the
+/// last checkpoint has updates behind it.
 std::string to_text(std::vector<choice_record> const& all);
-/// Three maps: doubt of operations, doubt of arguments, and gradients over the largest of their checkpoint.
+/// Maps: doubt of operations, doubt of arguments, and gradients over the largest of their checkpoint.
 std::string to_svg(std::vector<choice_record> const& all);
 
 /// The file of a run, a line a checkpoint, written whole.

@@ -108,12 +108,14 @@ void options::each(triad::apps::option_list& f) {
       .between(0.0, 1.0)
       .free(first_rows == 0);
   f("last-updates", &last_updates,
-    "Batches of all rows to train on after --first-rows, where the training rows that are scored are not all right yet")
+    "Batches of all rows to train on after --first-rows, at most: that ends with a checkpoint, or does not begin, "
+    "where "
+    "all training rows that are scored are right")
       .seldom()
       .positive()
       .free(first_rows == 0);
   f("last-learning-rate", &last_rate,
-    "Learning rate of these after warm-up, from which it falls to 0; 0: a tenth of --learning-rate")
+    "Learning rate of --last-updates after warm-up, from which it falls to 0; 0: a tenth of --learning-rate")
       .seldom()
       .not_negative()
       .free(first_rows == 0);
@@ -123,8 +125,8 @@ void options::each(triad::apps::option_list& f) {
   f("beta1", &beta1, "Of AdamW").seldom().between(0.0, 0.9999);
   f("beta2", &beta2, "Of AdamW").seldom().between(0.0, 0.99999);
   f("train-sample", &train_sample,
-    "Training rows that are scored at the end, the first ones, and decide about --attempts; without a dev part "
-    "checkpoints are measured on as many, evenly spread; 0: all")
+    "Training rows that are scored at the end, the first ones, and decide about --attempts and --last-updates; "
+    "without a dev part checkpoints are measured on as many, evenly spread; 0: all")
       .seldom()
       .not_negative()
       .free();

@@ -104,20 +104,24 @@ class machine_training final : public triad::apps::training {
     }
     return scores;
   }
-  bool fits() override { return of_training_rows().accuracy() >= (first_ ? 1 : enough); }
+  bool fits() override { return of_training_rows().accuracy() >= (first_ ? enough_at_last : enough); }
   bool learned(double) override { return !has_failed(found_); }
 
  private:
   static constexpr index_t shown_rows = 64;  // whose choices are recorded at a checkpoint
-  static constexpr double enough = 0.99;     // of the training rows that are scored: then no other attempt begins;
-                                             // what follows a training ends where all are right
 
-  /// Of those that are scored; once for the same weights, since deep trees take their time.
+  // Of the training rows that are scored: where so many are right no other attempt begins, and a training that follows
+  // another ends.
+  static constexpr double enough = 0.99, enough_at_last = 1;
+
+  /// Of those that are scored.  Deep trees take their time, so the same weights are not scored again: those after an
+  /// update of that number, since whoever asks has the averages where there are some.
   tally const& of_training_rows() {
-    auto const done = net_->step();
-    if (!asked_ || asked_at_ != done) asked_ = trees::score(*net_, work_.train(), options_.train_sample);
-    asked_at_ = done;
-    return *asked_;
+    if (auto const done = net_->step(); !scored_ || scored_at_ != done) {
+      scored_ = trees::score(*net_, work_.train(), options_.train_sample);
+      scored_at_ = done;
+    }
+    return *scored_;
   }
 
   options const& run_;
@@ -128,8 +132,8 @@ class machine_training final : public triad::apps::training {
   std::string out_;
   std::optional<choices_file> choices_;
   std::optional<std::int64_t> begun_;  // the update that this process began with
-  std::optional<tally> asked_;         // of the training rows,
-  std::uint64_t asked_at_ = 0;         // when so many updates were made
+  std::optional<tally> scored_;        // of the training rows
+  std::uint64_t scored_at_ = 0;
   index_t depth_;
   std::unique_ptr<machine_training> first_;
   std::unique_ptr<machine> net_;
@@ -142,8 +146,8 @@ options of_first(options o) {
 }
 options of_last(options o) {
   o.attempts = 1, o.updates = o.last_updates;
-  // It begins with what the first has learned.  Hardly a row says anything new, and at the full rate the updates made
-  // of that little undo what few rows ask for.
+  // It begins with what the first has learned, and of one seed the full rate undid a part of that
+  // (examples/tree_transforms/README.md, Why runs fail).
   o.rate = o.last_rate > 0 ? o.last_rate : o.rate / 10;
   o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
   if (o.warmup == 1) o.warmup = 0;  // whose only rate, which the released loop stays at, is 0

@@ -129,6 +129,15 @@ TEST_CASE(
   CHECK(fitting.asked == 1);
   CHECK(at_once.losses.empty());
   CHECK(at_once.attempts == 1);
+  fitting_at before(1, 1), midway(2, 1);
+  midway.before = &before;
+  CHECK(train_one(o, midway, {}).losses.size() == 1);
+  CHECK(midway.learns.steps == 2);
+  fitting_at ended(1, 1), within(9, 1);  // an epoch that was begun is not asked about
+  within.before = &ended, ended.learns.steps = 5, within.learns.steps = 3;
+  train_one(o, within, {});
+  CHECK(within.learns.steps == 5);
+  CHECK(within.asked == 1);
   fitting_at broken(1, 1), never(1, 1);
   never.before = &broken, broken.learns.infinite_at = 1;
   auto const stopped = train_one(o, never, {});

@@ -60,6 +60,14 @@ TEST_CASE("a record of choices is one line of JSON, and read back is the same") 
   CHECK_THROWS_WITH(read_choices(path), contains("choices.jsonl: expected a line or more, found none"));
 }
 
+TEST_CASE("of a run without an update nothing is said of gradients") {
+  auto const text = to_text({sample(0)});
+  CHECK(text.find("radient") == std::string::npos);
+  CHECK(text.find("\nneeded by none of them: T1, T3\n") != std::string::npos);
+  CHECK(to_svg({sample(0)}).find("radient") == std::string::npos);
+  CHECK(to_svg({sample(10)}).find("Gradient, over") != std::string::npos);
+}
+
 TEST_CASE("of a training it is said which steps no likeliest program needs, and what their gradient is") {
   auto const text = to_text({sample(10), sample(20)});
   auto const says = [&](char const* what) {

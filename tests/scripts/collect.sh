@@ -134,3 +134,33 @@ collects 2 "call it without --array" "$one" --array 1
 # Of a run that is under way half a line is no damage: it is left out, as --resume does.
 cut_end "$folder/whole one/clutrr-k234-s7/metrics.csv"
 collects 0 "| clutrr-k234-s7, not finished: 1 epoch, ended with status 137 |" "whole one" "whole two"
+
+# ---- a run in two trainings -----------------------------------------------------------------------------------------
+# Its seconds are those of both; the last makes no update where the first was enough.
+tree=trees-robust-active-s1
+mkdir -p "$folder/trees/$tree/first"
+: > "$folder/trees/$tree.finished"
+printf 'preset = "small"\nseed = 1\n' > "$folder/trees/$tree/config.toml"
+cat > "$folder/trees/$tree/splits.txt" << 'SPLITS'
+                whole trees  partial  rows
+------------------------------------------
+train                 100.0    100.0  1000
+validation             99.9    100.0  1250
+test                   99.8    100.0  1250
+OOD lexical            99.7    100.0  1250
+OOD structural         99.6    100.0  1250
+SPLITS
+epochs=epoch,step,loss,rate,norm,validation,seconds,examples_per_second
+printf '%s\n' $epochs 1,830,0.1,0.001,1,0.5000,20.00,300 2,1660,0.1,0.001,1,1.0000,40.50,300 \
+  > "$folder/trees/$tree/first/metrics.csv"
+echo $epochs > "$folder/trees/$tree/metrics.csv"
+trees() { "$root/scripts/reproduce" trees "$tree" --collect "$folder/trees" 2>&1; }
+output=$(trees) || failed "a run whose last training made no update: $output"
+grep -qF "| 100.0 | 99.8 | 99.7 | 99.6 | no | 40.5 s |" <<< "$output" || failed "of two trainings: $output"
+echo 1,400,0.1,0.0001,1,1.0000,20.00,300 >> "$folder/trees/$tree/metrics.csv"
+output=$(trees) || failed "a run in two trainings: $output"
+grep -qF "| no | 1 min 01 s |" <<< "$output" || failed "the seconds of two trainings: $output"
+rm -r "$folder/trees/$tree/first"
+echo $epochs > "$folder/trees/$tree/metrics.csv"
+if output=$(trees); then failed "no epoch in any file, and a table: $output"; fi
+grep -qF "no epoch" <<< "$output" || failed "no epoch: $output"
