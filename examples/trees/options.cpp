@@ -108,9 +108,8 @@ void options::each(triad::apps::option_list& f) {
       .between(0.0, 1.0)
       .free(first_rows == 0);
   f("last-updates", &last_updates,
-    "Batches of all rows to train on after --first-rows, at most: that ends with a checkpoint, or does not begin, "
-    "where "
-    "all training rows that are scored are right")
+    "Batches of all rows to train on after --first-rows, at most: that training ends with a checkpoint, or does not "
+    "begin, where all training rows that are scored are right")
       .seldom()
       .positive()
       .free(first_rows == 0);

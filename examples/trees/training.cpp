@@ -3,6 +3,7 @@
 #include "../apps/training.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -81,7 +82,7 @@ class machine_training final : public triad::apps::training {
   double validate() override {
     auto const done = static_cast<std::int64_t>(net_->step());
     auto const gradients = done > 0 ? net_->gradient_norms() : std::vector<double>();
-    auto const validation = trees::score(*net_, work_.measured()).accuracy();
+    auto const validation = tally_of(work_.measured()).accuracy();
     if (out_.empty()) return validation;
     if (!choices_) choices_.emplace(out_ + "/" + choices_name, begun_.value_or(done));
     auto record = choices_of(*net_, work_.measured(), shown_rows, work_.labels(), gradients);
@@ -97,7 +98,7 @@ class machine_training final : public triad::apps::training {
     std::vector<triad::apps::part_scores> scores;
     for (std::size_t i = 0; i < found_.size(); ++i) {
       auto& t = found_[i].found;
-      t = i == 0 ? of_training_rows() : trees::score(*net_, work_.placed(i));
+      t = i == 0 ? of_training_rows() : tally_of(work_.placed(i));
       if (t.rows > 0)
         scores.push_back(
             {work_.data().parts[i].name, {{"whole trees", t.accuracy()}, {"partial", t.partial()}}, t.rows});
@@ -114,14 +115,15 @@ class machine_training final : public triad::apps::training {
   // another ends.
   static constexpr double enough = 0.99, enough_at_last = 1;
 
-  /// Of those that are scored.  Deep trees take their time, so the same weights are not scored again: those after an
-  /// update of that number, since whoever asks has the averages where there are some.
-  tally const& of_training_rows() {
-    if (auto const done = net_->step(); !scored_ || scored_at_ != done) {
-      scored_ = trees::score(*net_, work_.train(), options_.train_sample);
-      scored_at_ = done;
-    }
-    return *scored_;
+  /// Of those that are scored.
+  tally const& of_training_rows() { return tally_of(work_.train(), options_.train_sample); }
+  /// Deep trees take their time, so the same weights are not scored again: those after an update of that number, since
+  /// whoever asks has the averages where there are some.
+  tally const& tally_of(placed_rows const& rows, index_t most = 0) {
+    if (auto const done = net_->step(); scored_at_ != done) scored_.clear(), scored_at_ = done;
+    auto const [at, is_new] = scored_.try_emplace(&rows);
+    if (is_new) at->second = trees::score(*net_, rows, most);
+    return at->second;
   }
 
   options const& run_;
@@ -131,8 +133,8 @@ class machine_training final : public triad::apps::training {
   part_tallies& found_;
   std::string out_;
   std::optional<choices_file> choices_;
-  std::optional<std::int64_t> begun_;  // the update that this process began with
-  std::optional<tally> scored_;        // of the training rows
+  std::optional<std::int64_t> begun_;           // the update that this process began with
+  std::map<placed_rows const*, tally> scored_;  // when so many updates were made:
   std::uint64_t scored_at_ = 0;
   index_t depth_;
   std::unique_ptr<machine_training> first_;
@@ -147,7 +149,7 @@ options of_first(options o) {
 options of_last(options o) {
   o.attempts = 1, o.updates = o.last_updates;
   // It begins with what the first has learned, and of one seed the full rate undid a part of that
-  // (examples/tree_transforms/README.md, Why runs fail).
+  // (examples/tree_transforms/why_runs_fail.md).
   o.rate = o.last_rate > 0 ? o.last_rate : o.rate / 10;
   o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
   if (o.warmup == 1) o.warmup = 0;  // whose only rate, which the released loop stays at, is 0
