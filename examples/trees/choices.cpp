@@ -145,7 +145,7 @@ constexpr std::size_t most_programs = 6;
 template <class Cell>
 std::string table_of_steps(std::vector<choice_record> const& all, std::string const& title, Cell&& cell) {
   std::vector<std::string> header{title};
-  for (std::size_t k = 1; k <= all.front().steps.size(); ++k) header.push_back("T" + std::to_string(k));
+  for (std::size_t k = 1; k <= all.front().steps.size(); ++k) header.push_back(fmt::format("T{}", k));
   triad::apps::text_table table(header);
   for (auto const& r : all) {
     std::vector<std::string> cells{std::to_string(r.update)};
@@ -223,7 +223,7 @@ std::string to_svg(std::vector<choice_record> const& all) {
   for (auto const& p : parts) {
     if (p.relative && !has_gradients(all)) continue;
     triad::apps::heat_map map{p.title, "update", "step", {}, {}, {}};
-    for (std::size_t k = 1; k <= all.front().steps.size(); ++k) map.columns.push_back("T" + std::to_string(k));
+    for (std::size_t k = 1; k <= all.front().steps.size(); ++k) map.columns.push_back(fmt::format("T{}", k));
     for (auto const& r : all) {
       map.rows.push_back(std::to_string(r.update));
       auto& row = map.values.emplace_back();

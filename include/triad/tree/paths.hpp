@@ -97,7 +97,7 @@ std::string path_text(basic_tree<Label> const& tree, index_t node) {
   for (index_t at = 0; at != node;) {
     index_t c = tree.first_child(at);
     while (node >= c + tree[c].size) c = tree.next_child(at, c);
-    text += "." + std::to_string(tree[c].child_number);
+    text.append(".").append(std::to_string(tree[c].child_number));
     at = c;
   }
   return text;

@@ -110,8 +110,8 @@ inline std::vector<bool> needed(tree_program const& p) {
 template <class Name>
 std::string to_text(tree_instruction const& step, vocabulary const& labels, Name&& name) {
   std::string text = name_of(step.what);
-  if (step.what == tree_operation::cons) text += " " + labels.label(step.root);
-  for (auto const a : arguments_of(step.what)) text += " " + name(step.tree(a));
+  if (step.what == tree_operation::cons) text.append(" ").append(labels.label(step.root));
+  for (auto const a : arguments_of(step.what)) text.append(" ").append(name(step.tree(a)));
   return text;
 }
 

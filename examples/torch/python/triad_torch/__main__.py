@@ -106,20 +106,21 @@ def overhead(shapes, seconds: float) -> None:
     """One after the other in turn, on one thread each."""
     import torch
     torch.set_num_threads(1)
-    print(f"triangular attention alone, width {WIDTH}, {HEADS} heads, float32, forward and backward, 1 thread; medians")
+    print(f"triangular attention, width {WIDTH}, {HEADS} heads, float32, forward and backward, 1 thread; medians")
     for batch, n in shapes:
-        ways = (attention_by_kernels(batch, n), attention_by_pytorch(batch, n))
+        ways = (attention_by_kernels(batch, n), attention_by_pytorch(batch, n), steps("ours", batch, n))
         for way in 3 * ways:
             way()
-        times, began = ([], []), time.perf_counter()
+        times, began = ([], [], []), time.perf_counter()
         while len(times[0]) < 10 or time.perf_counter() - began < seconds:
             for way, found in zip(ways, times):
                 start = time.perf_counter()
                 way()
                 found.append(time.perf_counter() - start)
-        kernels, pytorch = (sorted(found)[len(found) // 2] * 1e3 for found in times)
-        print(f"n={n}  batch={batch}  kernels {kernels:.3g} ms  through PyTorch {pytorch:.3g} ms, "
-              f"{pytorch - kernels:.2f} ms more", flush=True)
+        kernels, pytorch, step = (sorted(found)[len(found) // 2] * 1e3 for found in times)
+        more = pytorch - kernels
+        print(f"n={n}  batch={batch}  kernels {kernels:.3g} ms  through PyTorch {pytorch:.3g} ms, {more:.2f} ms more: "
+              f"{100 * more / step:.1f} % of a step with projections, {step:.3g} ms", flush=True)
 
 
 def median_ms(step, seconds: float) -> float:
@@ -183,7 +184,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3, help="for each figure (default: 3)")
     parser.add_argument("--svg", help="draw time and memory into this file; of one batch size, with --memory")
     parser.add_argument("--overhead", action="store_true",
-                        help="compare calls through PyTorch with calls of the kernels as they are, without projections")
+                        help="what calls through PyTorch take beyond the kernels as they are, and what part of a step that is")
     parser.add_argument("--peak-of", choices=KINDS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     try:
