@@ -104,7 +104,7 @@ include(triad_mpi_dependencies)  # triad::mpi_library
 if(TARGET triad::mpi_library)
   file(GLOB triad_mpi_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/mpi/*.hpp")
   triad_component(triad_mpi HEADERS ${triad_mpi_headers} LINK triad triad::mpi_library)
-  set(triad_found_mpi "${MPI_CXX_VERSION}, ${MPI_CXX_LIBRARY_VERSION_STRING}")
+  set(triad_found_mpi "${MPI_CXX_VERSION}")
   string(REGEX REPLACE ", package.*" "" triad_found_mpi "${triad_found_mpi}")
 else()
   set(triad_found_mpi "not found (Debian: libopenmpi-dev), so there is no triad::mpi")

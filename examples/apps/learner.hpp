@@ -51,6 +51,8 @@ class learner {
   virtual void keep_averages(double decay) = 0;
   /// The averages become the weights, and the other way round, where there are any.
   virtual void exchange_averages() = 0;
+  /// Whether updates have dropout, from the next one on.
+  virtual void set_dropout(bool drops) = 0;
   /// Other first values, and no moments and averages; updates are counted on.
   virtual void begin_anew(std::uint64_t seed) = 0;
   virtual void save(std::string const& path, run_record const& record) = 0;

@@ -70,6 +70,8 @@ class learner_on : public Interface {
     if (averages_ && averages_->count() > 0) averages_->exchange();
   }
 
+  void set_dropout(bool drops) override { trainer_.set_dropout(drops); }
+
   void begin_anew(std::uint64_t seed) override {
     this->initialize(seed);
     trainer_.forget_moments();

@@ -93,6 +93,12 @@ void run_options::each(option_list& f) {
       .seldom()
       .between(0.0, 0.999999)
       .newer();
+  f("dropout-until", &dropout_until,
+    "Part of the updates that have dropout, from the first one on; those behind it have none, such as the last tenth "
+    "with 0.9")
+      .seldom()
+      .between(0.0, 1.0)
+      .newer("1");
   f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/").written(false);
   f("resume", &resume, "Go on from the folder's checkpoint").written(false);
 }

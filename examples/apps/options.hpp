@@ -140,6 +140,7 @@ struct run_options {
   int threads = 0;                     // 0: all
   int shares = 1;                      // of a batch, over processes
   double average = 0;                  // the decay of moving averages of the weights; 0: none
+  double dropout_until = 1;            // the part of the updates that have dropout
   std::string out;
   bool resume = false;
 

@@ -29,6 +29,7 @@ void restore(run_options& o, checkpoint const& file);
 /// The checkpoint of a run that is asked, which is named by its folder or by the file itself; where it has averages of
 /// its weights, that is said beside what the program prints.  Throws data_error.
 inline checkpoint open_run(std::string const& run) {
+  expect_one_run(run);
   auto file = open_checkpoint(checkpoint_of(run));
   if (file.has_averages() && world().is_first())
     std::fprintf(stderr, "%s was trained with --average: the averages of its weights answer\n", printable(run).c_str());

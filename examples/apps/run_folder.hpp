@@ -46,6 +46,12 @@ inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t 
   return folder;
 }
 
+/// What is said at the end of training.
+inline std::string where_it_lies(std::string const& out, int seeds) {
+  return seeds == 1 ? "metrics, checkpoint and plots are in " + out + "\n"
+                    : "plots are in " + out + ", metrics and checkpoints in " + out + "/seed-*\n";
+}
+
 /// What is said where Ctrl-C or SIGTERM ended a run that wrote to `out`; the program's exit status.
 inline int report_interrupted(std::string const& out) {
   if (out.empty())
@@ -53,6 +59,16 @@ inline int report_interrupted(std::string const& out) {
   else
     std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.c_str());
   return interrupted_status();
+}
+
+/// Throws data_error for a folder that holds the runs of several seeds, and none of its own.
+inline void expect_one_run(std::string const& run) {
+  std::error_code none;
+  if (!std::filesystem::is_directory(run, none) || std::filesystem::exists(run + "/model.safetensors", none)) return;
+  for (auto const& inside : std::filesystem::directory_iterator(run, none))
+    if (auto const name = inside.path().filename().string();
+        name.starts_with("seed-") && std::filesystem::exists(inside.path() / "model.safetensors", none))
+      throw data_error(run + " has the runs of several seeds: name one of them, such as " + run + "/" + name);
 }
 
 /// The checkpoint of a run, which is named by its folder or by the file itself.

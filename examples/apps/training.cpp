@@ -28,7 +28,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out) 
     bool const two = t.first() != nullptr;
     plan.ends_early = two, plan.follows = two && &one == &t;
     plan.out = folder, plan.config = folder.empty() ? std::string() : to_toml(o);
-    plan.seed = o.seed, plan.resume = resume, plan.average = o.average;
+    plan.seed = o.seed, plan.resume = resume, plan.average = o.average, plan.dropout_until = o.dropout_until;
     return train(one, plan);
   };
   scored_run run;
@@ -36,6 +36,11 @@ scored_run train_one(run_options const& o, training& t, std::string const& out) 
   run_log before;
   if (auto* const first = t.first()) {
     auto const folder = out.empty() ? out : out + "/first";
+    if (o.resume && !out.empty() && std::filesystem::exists(out + "/model.safetensors") &&
+        !std::filesystem::exists(folder + "/model.safetensors"))
+      throw data_error("the run in " + out +
+                       " was made by one training, and these options ask for two, of which the first one's folder is " +
+                       folder + ": give --resume the options that it began with, or another --out");
     if (!out.empty()) make_folder(folder);
     // What an earlier run left would else be this one's until the first training has ended.
     if (!o.resume && !out.empty() && std::filesystem::exists(out + "/model.safetensors")) detail::set_aside(out);
@@ -59,6 +64,10 @@ std::optional<std::vector<scored_run>> train_seeds(run_options& o, std::string c
                                                    std::function<void(scored_run const&)> const& say) {
   std::vector<scored_run> runs;
   auto const seeds = o.seeds;
+  if (o.resume && seeds > 1 && std::filesystem::exists(folder + "/model.safetensors"))
+    throw data_error("the run in " + folder +
+                     " is of one seed, and those of --seeds have folders of their own in it: give --resume the options "
+                     "that it began with, or another --out");
   auto const first = o.seed;
   o.seeds = 1;
   for (int i = 0; i < seeds; ++i, ++o.seed) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "atomic_file.hpp"
 #include "interrupts.hpp"
@@ -77,7 +78,7 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
   if (there && plan.resume) {
     record.resumes = true;
     auto const left = unfinished_epoch::from(net.load(open_checkpoint(checkpoint), record));
-    if (auto const most = plan.updates * plan.attempts; static_cast<std::int64_t>(net.step()) > most)
+    if (auto const most = plan.updates * plan.attempts; std::cmp_greater(net.step(), most))
       throw data_error(
           fmt::format("{} has {} updates, more than the {} of this run: leave --resume out, or let the "
                       "run be longer",
@@ -151,6 +152,7 @@ run_log train(training& t, run_plan const& plan) {
   detail::interrupt_guard const guard;
   run_log log;
   std::int64_t const epochs = (plan.updates + plan.epoch_updates - 1) / plan.epoch_updates;  // of an attempt
+  auto const updates_with_dropout = std::llround(plan.dropout_until * static_cast<double>(plan.updates));
   std::optional<progress> shown;
   auto const start = clock::now();
   double const before = std::max(metrics.seconds(), epoch_so_far.seconds);
@@ -173,6 +175,7 @@ run_log train(training& t, run_plan const& plan) {
                                 attempt > 1 ? fmt::format(", attempt {}", attempt) : std::string()),
                     plan.updates * plan.batch, plan.example, before_it * plan.batch);
     }
+    net.set_dropout(before_it < updates_with_dropout);
     make_update(
         net, [&](std::int64_t number, auto const& use) { t.fill(number, use); }, update, t.rate(before_it));
     validated = false;

@@ -19,6 +19,7 @@ struct run_plan {
                batch = 1;            // the last epoch may be shorter; batch: examples of an update
   int attempts = 1;                  // `updates` are of one; where it does not fit its examples, another begins
   double average = 0;                // the decay of moving averages of the weights; 0: none are kept
+  double dropout_until = 1;          // the part of an attempt's updates that have dropout; those behind it have none
   bool ends_early = false;           // an attempt ends with the first epoch whose weights fit
   bool follows = false;              // another training, whose weights may fit at once: then no update is made
   std::string example = "examples";  // what a batch is made of

@@ -36,6 +36,19 @@ CLI::Validator validator(number_check const& c) {
   return {[c](std::string& text) { return c(text); }, c.kind};
 }
 
+/// The name of a form of attention becomes its number, which is what CLI11 reads.
+CLI::Validator attention_number() {
+  std::string all;
+  for (auto const& [name, form] : attention_names()) all += (all.empty() ? "{" : ",") + name;
+  return {[all](std::string& text) {
+            auto const found = attention_names().find(text);
+            if (found == attention_names().end()) return text + " not in " + all + "}";
+            text = std::to_string(static_cast<int>(found->second));
+            return std::string();
+          },
+          "ENUM"};
+}
+
 void add(CLI::App& app, option const& one) {
   auto const name = one.is_positional ? one.name : "--" + one.name;
   auto* const added = std::visit(
@@ -45,7 +58,7 @@ void add(CLI::App& app, option const& one) {
           return app.add_flag(name + (one.opposite_name.empty() ? "" : ",!--" + one.opposite_name), *v, one.about);
         } else {
           auto* const o = app.add_option(name, *v, one.about);
-          if constexpr (std::is_same_v<type, triangle_form>) o->transform(CLI::CheckedTransformer(attention_names()));
+          if constexpr (std::is_same_v<type, triangle_form>) o->transform(attention_number());
           if constexpr (std::is_same_v<type, std::vector<int>>) o->delimiter(',');
           for (auto const& c : one.checks) o->check(validator(c));
           if constexpr (std::is_same_v<type, std::uint64_t>) o->check(validator(any_seed));
@@ -113,6 +126,7 @@ class data_of_run {
     auto* const data = of_the_run("data");
     found.wanted_ = data != nullptr;
     if (found.wanted_ && data->count() > 0) found.given_ = data->results().front();
+    found.there_ = std::filesystem::exists(checkpoint_of(o.run));
     auto const file = config_of(o.run);
     if (!std::filesystem::is_regular_file(file)) return found;
     auto const items = read_config(file);
@@ -135,7 +149,7 @@ class data_of_run {
 
   /// A line for people; empty where the verb has no data, or they are generated as the run's were.
   std::string text() const {
-    if (!wanted_) return {};
+    if (!wanted_ || !there_) return {};
     if (!given_.empty() && !known_) return "data: " + given_ + "\n";
     if (!known_)
       return "there is no config.toml beside this checkpoint, so the data of its run are not known and others are "
@@ -149,6 +163,7 @@ class data_of_run {
 
  private:
   bool wanted_ = false;             // the verb has an option --data that is about the run's data set
+  bool there_ = false;              // there is a checkpoint
   bool known_ = false;              // there is a config.toml
   std::string given_, trained_on_;  // on the command line; by the run: empty where its data were generated
 };
@@ -213,6 +228,13 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
     return fail_world(say.name + ": " + printable(e.what()), refused);
   }
   arguments const given(argv + 1, argv + argc);
+  if (auto const called = given.empty() ? std::string("-") : given.front();
+      !called.starts_with('-') &&
+      std::none_of(say.verbs.begin(), say.verbs.end(), [&](apps::verb const& v) { return v.name == called; })) {
+    std::string all;
+    for (auto const& v : say.verbs) all += (all.empty() ? "" : ", ") + v.name;
+    return fail_world(say.name + ": " + printable(called) + " is no verb; these are: " + all, misused);
+  }
   auto page = say.page.empty() ? "examples/" + say.name + "/README.md" : say.page;
   std::replace(page.begin(), page.end(), '-', '_');
   fit_help(app, options, given, page);

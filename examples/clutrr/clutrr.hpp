@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
@@ -40,6 +41,9 @@ inline std::vector<graphs::test_part> generated_tests(int each) {
 inline graphs::data_set training_data(options const& o) {
   graphs::data_set d;
   if (!o.data.empty()) {
+    for (auto const* name : {"chains", "train-lengths", "test-size"})
+      if (o.given.contains(name))
+        throw triad::data_error(fmt::format("--{} is about generated chains: leave it out, or --data", name));
     auto all = read_data(o.data);
     d.words = std::move(all.words), d.train = std::move(all.train), d.tests = parts_of(std::move(all.test));
     return d;
@@ -84,6 +88,8 @@ inline int evaluate(options const& o) {
     for (auto& part : test)
       for (auto& g : part.graphs) g = translated(std::move(g), words);
   } else {
+    if (o.data_of_run && !std::filesystem::exists(o.data))
+      throw triad::data_error(o.data + ", the data of this run, is not there: give it, or other data, with --data");
     if (o.data_of_run && !is_folder(o.data))
       throw triad::data_error(o.data +
                               " is the file that this run was trained on, and there is no other: give one to "
@@ -95,6 +101,12 @@ inline int evaluate(options const& o) {
 }
 
 inline int predict(options const& o) {
+  bool const told = !o.facts.empty() || !o.asked.empty(),
+             more = !o.questions.given.empty() || !o.questions.file.empty();
+  if ((told ? 1 : 0) + (more ? 1 : 0) + (o.rows.empty() ? 0 : 1) > 1)
+    throw triad::data_error(
+        "--facts with --ask, --data, and questions on the command line or in --file are three ways to "
+        "ask: give one");
   auto const file = triad::apps::open_run(o.run);
   auto const words = graphs::words_of(file);
   graphs::answerer ask(o, file);
@@ -104,7 +116,7 @@ inline int predict(options const& o) {
     fmt::print("{} is {}'s {}\n", person(s.graph.query.to), person(s.graph.query.from),
                words.target_name(ask(s.graph)));
   };
-  if (!o.facts.empty()) {
+  if (told) {
     answer(o.facts, o.asked);
   } else if (o.rows.empty()) {
     o.questions.answer([&](std::string const& text) {  // the last word is the question
@@ -126,7 +138,10 @@ inline int predict(options const& o) {
 
 /// The question to explain: told, a row of a file, or a generated chain.
 inline story asked_story(options const& o, vocabulary const& words) {
-  if (!o.facts.empty()) return parse_facts(o.facts, o.asked, words);
+  bool const told = !o.facts.empty() || !o.asked.empty();
+  if ((told ? 1 : 0) + (o.rows.empty() ? 0 : 1) + (o.given.contains("length") ? 1 : 0) > 1)
+    throw triad::data_error("--facts with --ask, --data and --length are three ways to ask: give one");
+  if (told) return parse_facts(o.facts, o.asked, words);
   story s;
   if (!o.rows.empty()) {
     auto all = read_graphs(o.rows, words);
@@ -153,6 +168,9 @@ inline int explain(options const& o) {
 /// Chains as CSV files in the published format.
 inline int generate(options const& o) {
   triad::apps::make_folder(o.out);
+  for (auto const& there : std::filesystem::directory_iterator(o.out))
+    if (there.path().filename().string().ends_with(".csv"))
+      throw triad::data_error(there.path().string() + " is there already: give --out a folder without .csv files");
   auto const write = [&](std::string const& name, std::vector<int> const& lengths, int each, std::uint64_t seed) {
     chain_generator chains(seed);
     std::vector<kinship_graph> all;

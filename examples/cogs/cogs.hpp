@@ -48,6 +48,9 @@ struct data_set {
 /// The splits of a folder.  Training needs train and dev, anything else one that is not train; labels of 2022 need
 /// their file.
 inline data_set read_data(options const& o, bool training) {
+  for (auto const* name : {"sentences", "test-size"})
+    if (o.given.contains(name))
+      throw triad::data_error(fmt::format("--{} is about generated sentences: leave it out, or the data", name));
   if (!std::filesystem::is_directory(o.data))
     throw triad::data_error(o.data + ": a folder with train, dev, test and gen is expected");
   bool const corrected = o.labels == "2022";
@@ -60,6 +63,8 @@ inline data_set read_data(options const& o, bool training) {
 }
 
 inline data_set generate_data(options const& o, int training) {
+  if (o.given.contains("labels"))
+    throw triad::data_error("--labels is about the published generalisation set: give its folder with --data");
   data_set d;
   sentence_generator train(o.seed), held(0xdef), test(0x7e57);  // far from the training seeds 1, 2, 3 ...
   for (int i = 0; i < training; ++i) d.train.push_back(train.next());
@@ -258,7 +263,7 @@ inline int train(options& o) {
                              chart_of(found, holds_out ? "held-out constructions" : "generalisation"));
       triad::apps::write_atomically(o.out + "/" + name + ".txt", table_of(found));
     }
-    fmt::print("metrics, checkpoint and plots are in {}\n", o.out);
+    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seeds));
   }
   return triad::apps::status_of(*runs);
 }

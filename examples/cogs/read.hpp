@@ -36,9 +36,12 @@ inline tagged_sentence from_json(std::string const& line) {
     if (s.parent.size() != n || s.role.size() != n || s.category.size() != n || s.noun_type.size() != n ||
         s.verb_name.size() != n)
       throw triad::data_error("the lists do not have one entry for each of the " + std::to_string(n) + " tokens");
-    for (int const p : s.parent)
+    for (int i = 0; i < s.size(); ++i) {
+      int const p = s.parent[static_cast<std::size_t>(i)];
       if (p < -1 || p >= s.size())
         throw triad::data_error("parent " + std::to_string(p) + " is no token of a sentence of " + std::to_string(n));
+      if (p == i) throw triad::data_error("token " + std::to_string(i) + " is its own parent; that of a root is -1");
+    }
     return s;
   } catch (nlohmann::json::exception const& e) {
     throw triad::data_error(std::string("not a tagged sentence: ") + e.what());

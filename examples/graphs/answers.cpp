@@ -57,7 +57,7 @@ void answer_all(network& net, graph_list const& graphs, std::function<void(label
 
 int answerer::operator()(labelled_graph const& graph) {
   if (graph.nodes > most_) {
-    most_ = std::max(graph.nodes, 2 * most_);
+    most_ = std::max(graph.nodes, std::min(2 * most_, largest_graph));
     model_.reset();  // before the other takes memory
     model_.emplace(trained_model(options_, file_, most_));
   }

@@ -11,6 +11,9 @@
 
 namespace graphs {
 
+/// Nodes of a graph that is read, at most.
+inline constexpr int largest_graph = 4096;
+
 /// "The `label` of node `from` is node `to`."
 struct edge {
   int from;

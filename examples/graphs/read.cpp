@@ -134,9 +134,8 @@ written_graph read_graph(nlohmann::json const& line, bool answered) {
   } else {
     g.nodes = member<int>(line, "nodes", nodes_are);
   }
-  constexpr int most = 4096;
-  if (g.nodes < 1 || g.nodes > most)
-    throw triad::data_error(fmt::format("a graph of {} nodes, expected 1 to {}", g.nodes, most));
+  if (g.nodes < 1 || g.nodes > largest_graph)
+    throw triad::data_error(fmt::format("a graph of {} nodes, expected 1 to {}", g.nodes, largest_graph));
   auto const& edges = member(line, "edges", edges_are);
   if (!edges.is_array()) triad::apps::refuse_member("edges", edges_are, edges);
   for (auto const& e : edges) {

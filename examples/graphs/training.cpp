@@ -167,6 +167,10 @@ class graph_training : public triad::apps::training {
   /// examples that are left.
   std::size_t held_out() {
     if (!dev_.empty() || data_.made) {
+      if (options_.given.contains("validation"))
+        throw triad::data_error(data_.made
+                                    ? "--validation is about a training file: generated examples come with a dev part"
+                                    : "--validation is about data without a dev part, and this folder has one");
       train_ = data_.train;
       return train_.size();
     }
@@ -359,7 +363,7 @@ int train(options& o, data_set const& data, run_texts const& say) {
       triad::apps::write_svg(o.out + "/plots/accuracy.svg", accuracies);
     }
     triad::apps::write_plots(o, *all, {"cross entropy"});
-    fmt::print("metrics, checkpoint and plots are in {}\n", o.out);
+    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seeds));
   }
   return triad::apps::status_of(*all);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "triad/batches/graph_loader.hpp"
@@ -18,6 +19,11 @@ using words = std::vector<std::string>;
 
 int main(int count, char** arguments) try {
   checkpoint const file(count > 1 ? arguments[1] : "model.safetensors");
+  for (auto const& [name, value] :
+       {std::pair("model", "edge-transformer"), {"attention", "full"}, {"form", "released"}})
+    if (file.setting<std::string>(name) != value)
+      throw data_error(file.tensors().file() + ": its " + name + " is not " + value +
+                       ", which is all that is made here");
   auto const size = [&](char const* name) { return file.setting(name, index_t{1}, largest_size); };
   auto const relations = file.vocabulary().at("edges").get<words>(),
              answers = file.vocabulary().at("targets").get<words>();

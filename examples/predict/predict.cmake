@@ -11,6 +11,15 @@ if(NOT output STREQUAL expected)
   message(FATAL_ERROR "predict says\n${output}\nclutrr predict says\n${expected}")
 endif()
 
+# Another model has other answers, or none.
+foreach(other IN ITEMS "--paper-form" "--attention;value-ablation" "--model;rat")
+  execute_process(COMMAND "${CLUTRR}" train --preset smoke --chains 64 ${other} --out "${FOLDER}/other" OUTPUT_QUIET ERROR_QUIET)
+  execute_process(COMMAND "${PREDICT}" "${FOLDER}/other/model.safetensors" RESULT_VARIABLE status ERROR_VARIABLE error)
+  if(NOT status STREQUAL "1" OR NOT error MATCHES "its (form|attention|model) is not (released|full|edge-transformer), which")
+    message(FATAL_ERROR "predict of ${other}: status ${status}\n${error}")
+  endif()
+endforeach()
+
 # A bad file is told in one line, and ends nothing by a signal.
 file(WRITE "${FOLDER}/bad.safetensors" "no model")
 foreach(bad IN ITEMS bad.safetensors none.safetensors)

@@ -39,7 +39,7 @@ inline data_set read_data(std::string const& folder, depth_limit const& limit = 
 /// The data that a run is about.  `trained`: of a machine whose depth is what it is.
 inline data_set load_data(options const& o, bool trained = false) {
   auto const& facts = facts_of(o.task);
-  auto const limit = trees::limit_of(o, trained);
+  auto limit = trees::limit_of(o, trained);
   if (o.data.empty()) {
     auto data = generate_data({facts.which, o.one_way, o.rows, o.test_size, o.data_seed}, limit);
     if (data.train().rows.empty())
@@ -47,13 +47,11 @@ inline data_set load_data(options const& o, bool trained = false) {
                               " or less: " + limit.advice_without_rows());
     return data;
   }
+  bool const one_way = o.one_way && facts.both_ways;
+  if (one_way) limit.is_about = [](row const& r) { return r.source.label() != root_of(form::logical); };
   auto data = read_data(o.data, limit);
-  if (o.one_way && facts.both_ways) {
-    for (auto& part : data.parts)  // the rows that end in a logical form
-      std::erase_if(part.rows, [](row const& r) { return r.source.label() == root_of(form::logical); });
-    if (data.train().rows.empty())
-      throw triad::data_error(o.data + ": there is no row to a logical form, which --one-way asks for");
-  }
+  if (one_way && data.train().rows.empty() && data.train().skipped == 0)
+    throw triad::data_error(o.data + ": there is no row to a logical form, which --one-way asks for");
   return data;
 }
 

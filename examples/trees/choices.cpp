@@ -112,21 +112,35 @@ std::string to_json_line(choice_record const& r) {
 
 std::vector<choice_record> read_choices(std::string const& path) {
   using triad::apps::member;
+  // JSON has no numbers that are not finite, which a run that diverges may have written last: they are null.
+  auto const number = [](nlohmann::json const& of, char const* name) {
+    auto const& found = member(of, name, "a number");
+    return found.is_null() ? std::numeric_limits<double>::quiet_NaN() : member<double>(of, name, "a number");
+  };
+  auto const weights = [](nlohmann::json const& of) {
+    std::array<double, 3> three{};
+    auto const& found = member(of, "operations", "three weights");
+    if (!found.is_array() || found.size() != three.size())
+      triad::apps::refuse_member("operations", "three weights", found);
+    for (std::size_t i = 0; i < three.size(); ++i) {
+      if (!found[i].is_null() && !found[i].is_number())
+        triad::apps::refuse_member("operations", "three weights", found);
+      three[i] = found[i].is_null() ? std::numeric_limits<double>::quiet_NaN() : found[i].get<double>();
+    }
+    return three;
+  };
   std::vector<choice_record> all;
   triad::apps::read_json_lines(path, [&](nlohmann::json const& line) {
-    choice_record r{member<std::int64_t>(line, "update", "a number of updates"),
-                    member<double>(line, "validation", "a number"), member<double>(line, "temperature", "a number"),
-                    member<double>(line, "empty_weight", "a number")};
+    choice_record r{member<std::int64_t>(line, "update", "a number of updates"), number(line, "validation"),
+                    number(line, "temperature"), number(line, "empty_weight")};
     for (auto const& s : member<std::vector<nlohmann::json>>(line, "steps", "a list of steps"))
-      r.steps.push_back({member<std::array<double, 3>>(s, "operations", "three weights"),
-                         member<double>(s, "operation_doubt", "a number"),
-                         member<double>(s, "argument_doubt", "a number"), member<double>(s, "gradient", "a number")});
+      r.steps.push_back({weights(s), number(s, "operation_doubt"), number(s, "argument_doubt"), number(s, "gradient")});
     for (auto const& p : member<std::vector<nlohmann::json>>(line, "programs", "a list of programs"))
-      r.programs.push_back(
-          {member<std::string>(p, "program", "a program as text"), member<std::int64_t>(p, "rows", "a number of rows"),
-           member<std::int64_t>(p, "right", "a number of rows"), member<double>(p, "certainty", "a number"),
-           member<std::vector<std::string>>(p, "roots", "a list of labels"),
-           member<std::vector<bool>>(p, "needed", "a list of true and false")});
+      r.programs.push_back({member<std::string>(p, "program", "a program as text"),
+                            member<std::int64_t>(p, "rows", "a number of rows"),
+                            member<std::int64_t>(p, "right", "a number of rows"), number(p, "certainty"),
+                            member<std::vector<std::string>>(p, "roots", "a list of labels"),
+                            member<std::vector<bool>>(p, "needed", "a list of true and false")});
     if (!all.empty() && all.front().steps.size() != r.steps.size())
       throw triad::data_error("expected " + std::to_string(all.front().steps.size()) +
                               " steps as in the first line, found " + std::to_string(r.steps.size()));

@@ -23,9 +23,11 @@ struct row {
 
 /// A file of a data set.
 struct part {
-  std::string name, title;  // as options and messages call it; as tables do
-  std::vector<row> rows{};  // none: there is no such file
-  index_t skipped = 0;      // rows that were left out, deeper than was asked for
+  std::string name, title;         // as options and messages call it; as tables do
+  std::vector<row> rows{};         // none: there is no such file
+  index_t skipped = 0;             // rows that were left out, deeper than was asked for
+  index_t read = 0;                // all rows of the file
+  std::vector<index_t> numbers{};  // of the rows that were kept, counted from 1 in the file
 
   part() = default;
   explicit part(std::string called) : part(called, called) {}
@@ -62,7 +64,8 @@ inline constexpr int deepest_model = 24;
 struct depth_limit {
   index_t most = deepest_numbered;
   bool skip = false;
-  bool trained = false;  // for a machine whose depth is what it is
+  bool trained = false;                        // for a machine whose depth is what it is
+  std::function<bool(row const&)> is_about{};  // of what rows the run is; none: of all
 
   /// False: the row is to be left out.  Throws data_error where that was not asked for.
   bool admits(row const& r) const {
@@ -72,10 +75,14 @@ struct depth_limit {
                             std::to_string(most) + ": " + advice(depth));
   }
   void add(row r, part& to) const {
-    if (admits(r))
+    ++to.read;
+    if (is_about && !is_about(r)) return;
+    if (admits(r)) {
       to.rows.push_back(std::move(r));
-    else
+      to.numbers.push_back(to.read);
+    } else {
       ++to.skipped;
+    }
   }
 
   /// What to do about a tree of this depth.

@@ -10,6 +10,7 @@
 #include "choices.hpp"
 #include "drawing.hpp"
 #include "program.hpp"
+#include "report.hpp"
 #include "score.hpp"
 #include "trained.hpp"
 
@@ -21,6 +22,7 @@ row chosen_row(program_options const& o, data_reader const& read) {
   if (!o.tree.empty()) return {triad::parse_tree(o.tree), {}};
   auto const data = read(true).data;
   auto const& part = part_called(data, o.split);
+  fmt::print("{}", what_is_left_out(part));
   if (static_cast<std::size_t>(o.row) > part.rows.size())
     throw triad::data_error("there is no row " + std::to_string(o.row) + " in " + part.name + ": it has " +
                             std::to_string(part.rows.size()));
@@ -50,6 +52,7 @@ void explain_part(trained& model, program_options const& o, data_reader const& r
   constexpr std::size_t most_shown = 20;
   auto const data = read(true).data;
   auto const& part = part_called(data, o.split);
+  fmt::print("{}", what_is_left_out(part));
   auto const rows = model.placed(part);
   if (rows.size() == 0) throw triad::data_error("there is no row in " + part.name);
   tally own;
@@ -80,8 +83,9 @@ std::string folder_of(std::string const& run) {
 }
 
 void explain_training(program_options const& o) {
-  if (o.row > 0 || !o.json.empty() || !o.dot.empty())
-    throw triad::data_error("--training is about a whole run: it goes without --row, --json and --dot");
+  if (o.row > 0 || !o.json.empty() || !o.dot.empty() || o.given.contains("split") || o.given.contains("threshold"))
+    throw triad::data_error(
+        "--training is about a whole run: it goes without --split, --row, --threshold, --json and --dot");
   auto const path = folder_of(o.run) + "/" + choices_name;
   if (!std::filesystem::exists(path))
     throw triad::data_error("there is no " + path +

@@ -20,6 +20,7 @@ void options::each(triad::apps::option_list& f) {
   f("skip-deeper", &skip_deeper,
     "Leave rows out whose trees are too deep, as the released program does, instead of refusing them")
       .seldom()
+      .opposite("no-skip-deeper")
       .also({"evaluate", "explain"});
   // A machine has no layers to tie.
   triad::apps::option_list common;
@@ -127,8 +128,10 @@ void options::each(triad::apps::option_list& f) {
     "Training rows that are scored at the end, the first ones, and decide about --attempts and --last-updates; "
     "without a dev part checkpoints are measured on as many, evenly spread; 0: all")
       .seldom()
+      .also({"evaluate"})
       .not_negative()
-      .free();
+      .newer("1000")
+      .free(attempts == 1 && first_rows == 0);
 }
 
 void program_options::each(triad::apps::option_list& f) {
@@ -138,7 +141,7 @@ void program_options::each(triad::apps::option_list& f) {
   f("threshold", &threshold, "A program is extracted where each of its choices has this weight")
       .only({"evaluate", "explain"})
       .between(0.0, 1.0);
-  f("discrete", &discrete, "Also run each step's likeliest choices on trees of symbols").only({"evaluate"});
+  f("discrete", &discrete, "The same as --programs, whose table has both").only({"evaluate"});
   f("programs", &programs, "Also extract programs, run them, and count where they agree with the machine")
       .only({"evaluate"});
   f("tree", &tree, "( LABEL child child )").only({"predict"}).question();

@@ -72,13 +72,13 @@ struct trained {
   /// All rows by numbers.  Throws data_error that names the part and the row that does not fit.
   placed_rows placed(part const& rows) const {
     placed_rows all;
-    index_t number = 0;
-    for (auto const& r : rows.rows) {
-      ++number;
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+      auto const& r = rows.rows[i];
       try {
         (void)numbered(r.source);
         (void)numbered(r.target);
       } catch (triad::data_error const& e) {
+        auto const number = i < rows.numbers.size() ? rows.numbers[i] : static_cast<index_t>(i) + 1;
         throw triad::data_error(rows.name + ", row " + std::to_string(number) + ": " + e.what());
       }
       all.add(r, labels);

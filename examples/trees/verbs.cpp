@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "../apps/printed.hpp"
 #include "explanation.hpp"
 #include "program.hpp"
@@ -23,6 +25,10 @@ void add_programs(triad::apps::text_table& table, std::string const& title, prog
 int evaluate(program_options& o, data_reader const& read) {
   trained model(o, batch_rows);
   auto const data = read(true).data;
+  if (std::all_of(data.parts.begin(), data.parts.end(), [](part const& p) { return p.rows.empty(); }))
+    throw triad::data_error(
+        "no part of the data has a row whose trees are as deep as the machine's or less: give rows "
+        "that are less deep, or train a machine on these");
   auto found = tallies_of(data);
   bool const programs = o.programs || o.discrete;
   triad::apps::text_table of_programs(
@@ -38,6 +44,7 @@ int evaluate(program_options& o, data_reader const& read) {
       own = score(*model.net, rows, i == 0 ? o.train_sample : 0);
   }
   fmt::print("{}", table_of(found));
+  for (auto const& part : data.parts) fmt::print("{}", what_is_left_out(part));
   if (programs)
     fmt::print(
         "\nlikeliest choices: whole trees where each step's are run on trees of symbols; "

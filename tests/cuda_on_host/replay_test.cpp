@@ -169,6 +169,18 @@ TEST_CASE("updates at several depths of a tied model are never taken for each ot
   CHECK(replayed.ex.recordings().replayed() == 10);  // each depth is recorded once
 }
 
+TEST_CASE("updates with and without dropout are never taken for each other") {
+  training plain(false), replayed(true);
+  for (auto* const t : {&plain, &replayed})
+    for (int i = 0; i < 6; ++i) {
+      t->train.set_dropout(i % 2 == 0);
+      t->load({3, 2});
+      t->update();
+    }
+  CHECK(replayed.train.snapshot() == plain.train.snapshot());
+  CHECK(replayed.ex.recordings().replayed() == 4);
+}
+
 TEST_CASE("batches of the same size whose graphs come in another order are never taken for each other") {
   training plain(false), replayed(true);
   for (nodes const& batch : {nodes{3, 2, 4}, {4, 3, 2}, {3, 2, 4}, {2, 4, 3}, {4, 3, 2}, {2, 4, 3}}) {

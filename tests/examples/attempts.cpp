@@ -34,6 +34,7 @@ struct counting_learner final : learner {
   int patience() const override { return 1; }
   void initialize(std::uint64_t seed) override { begun.push_back(seed); }
   void keep_averages(double) override {}
+  void set_dropout(bool) override {}
   void exchange_averages() override {}
   void begin_anew(std::uint64_t seed) override { begun.push_back(seed); }
   void save(std::string const&, run_record const&) override { throw std::logic_error("there is no folder"); }

@@ -98,6 +98,7 @@ struct told_learner final : learner {
   int patience() const override { return 1; }
   void initialize(std::uint64_t) override {}
   void keep_averages(double) override {}
+  void set_dropout(bool) override {}
   void exchange_averages() override {}
   void begin_anew(std::uint64_t) override {}
   void save(std::string const&, run_record const&) override {}

@@ -135,6 +135,10 @@ TEST_CASE("files of both kinds are read, and what is wrong in one is told with i
           "{\"tokens\": [\"Ada\"], \"parent\": [3], \"role\": [\"\"], \"category\": [\"\"], \"noun_type\": [\"\"], "
           "\"verb_name\": [\"\"], \"distribution\": \"x\"}")),
       contains("c.jsonl:1: parent 3 is no token"));
+  CHECK_THROWS_WITH(
+      from_json(R"({"tokens": ["Ada"], "parent": [0], "role": [""], "category": [""], "noun_type": [""], )"
+                R"("verb_name": [""], "distribution": "x"})"),
+      contains("token 0 is its own parent; that of a root is -1"));
   auto const with_parent = [](std::string const& parent) {
     return R"({"tokens": ["Ada", "sang"], "parent": [)" + parent +
            R"(], "role": ["", ""], "category": ["", ""], "noun_type": ["", ""], "verb_name": ["", ""], "distribution": "x"})";

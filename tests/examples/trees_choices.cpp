@@ -50,6 +50,15 @@ TEST_CASE("a record of choices is one line of JSON, and read back is the same") 
   CHECK(again[0].update == 10);
   CHECK(again[1].update == 30);
 
+  auto lost = sample(40);  // what a run that diverges writes last
+  lost.steps[0].operations = {NAN, NAN, NAN}, lost.steps[0].gradient = NAN, lost.programs[0].certainty = NAN;
+  write(to_json_line(lost) + "\n");
+  auto const found = read_choices(path);
+  REQUIRE(found.size() == 1);
+  CHECK(std::isnan(found[0].steps[0].operations[1]));
+  CHECK(found[0].steps[1].operations == lost.steps[1].operations);
+  CHECK(to_json_line(found[0]) == to_json_line(lost));
+
   write(to_json_line(sample(10)) + "\n{\"update\": 20}\n");
   CHECK_THROWS_WITH(read_choices(path), contains("choices.jsonl:2: expected \"validation\", a number"));
   auto other = sample(20);

@@ -115,6 +115,40 @@ TEMPLATE_TEST_CASE("a parameter without a gradient is skipped entirely, weight d
   }
 }
 
+// Parameters of which the first has no values.
+struct begins_empty {
+  using output = tensor<double, dyn, dyn>;
+  template <class S>
+  struct fields {
+    vec<S> none, a, b;
+    template <class F>
+    void each(F&& f) {
+      f("none", none), f("a", a), f("b", b);
+    }
+  };
+  template <class S = double>
+  fields<S> plan_params(arena& place) const {
+    return {place.make<vec<S>>(0), place.make<vec<S>>(4), place.make<vec<S>>(4)};
+  }
+};
+
+TEMPLATE_TEST_CASE("all tensors behind an empty one are updated", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  for (std::string const without : {"", "a", "b"}) {
+    parameter_set<begins_empty, TestType> parameters{begins_empty()};
+    adam_optimizer<begins_empty, TestType> const adam(parameters, {},
+                                                      [&](std::string const& path) { return path == without; });
+    training_clock<TestType> clock;
+    clock.set(0, 0.1);
+    for (index_t i = 0; i < 4; ++i) parameters.gradients().a(i) = parameters.gradients().b(i) = 1;
+    adam.update(ex, parameters, clock);
+    for (index_t i = 0; i < 4; ++i) {
+      CHECK_THAT(parameters.values().a(i), WithinAbs(without == "a" ? 0 : -0.1, 1e-6));
+      CHECK_THAT(parameters.values().b(i), WithinAbs(without == "b" ? 0 : -0.1, 1e-6));
+    }
+  }
+}
+
 TEST_CASE("everything skipped is no update, and an epsilon of zero is refused") {
   reference::backend ex;
   set<double, reference::backend> parameters(test::two_layers<double>(2, 2, 1));

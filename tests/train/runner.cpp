@@ -106,7 +106,7 @@ TEST_CASE("an input larger than the largest is refused with both sizes") {
                     contains("runner: a batch of 40 rows does not fit") && contains("is 4 rows"));
 }
 
-TEST_CASE("layers over rows and over graphs run, and a last layer that computes wanted rows alone gives those") {
+TEST_CASE("layers over rows and over graphs run, and compute all rows") {
   cpu::backend ex(1);
   runner rows(ex, chain(feed_forward<double>(3, 5, 4), linear<double>{extents<dyn, dyn>(4, 2)}), row_dims(6));
   initialize(rows.parameters().mutable_values(), 1);
@@ -124,6 +124,10 @@ TEST_CASE("layers over rows and over graphs run, and a last layer that computes 
   auto const states = test::random_values(13 * 6, 2);
   edge_input<double, dyn> const in{tensor<double const, dyn, dyn>(states.data(), 13, 6), shape.batch()};
   CHECK(edges(in).extent(0) == 13);
+  auto some = in;
+  std::vector<index_t> const rows_of_two{0, 7};
+  some.wanted = make_vec(rows_of_two.data(), index_t{2});
+  CHECK_THROWS_WITH(edges(some), contains("leave `wanted` of its input empty"));
 }
 
 // An input that has no rows to count.

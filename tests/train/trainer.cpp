@@ -175,6 +175,24 @@ TEST_CASE("a tied model at another depth has the bits of the model that was made
   }
 }
 
+TEST_CASE("without dropout a trainer has the bits of one whose model has none, and with it again its own") {
+  for (auto const kept : {keep::everything, keep::inputs}) {
+    run<cpu::backend> drops(1, sizes(0.2), kept), never(1, sizes(0), kept);
+    auto const gradient_of = [](run<cpu::backend>& r) {
+      r.load(0);
+      r.gradient();
+      return r.flat(r.train.parameters().flat_gradients());
+    };
+    auto const dropped = gradient_of(drops), whole = gradient_of(never);
+    CHECK(dropped != whole);
+    drops.train.set_dropout(false);
+    CHECK(gradient_of(drops) == whole);
+    CHECK(drops.train.loss() == never.train.loss());
+    drops.train.set_dropout(true);
+    CHECK(gradient_of(drops) == dropped);
+  }
+}
+
 TEST_CASE("eight samples are learned by heart") {
   run<cpu::backend> r(1, sizes(0));
   r.load(0, {3, 4, 5, 6, 7, 8, 9, 10});

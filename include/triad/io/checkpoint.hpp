@@ -273,6 +273,7 @@ class checkpoint {
   /// Overwrites all that the set holds.
   template <holds_parameters Set>
   void load(Set& set) const {
+    expect_tensors(set.values(), set.holds_moments());  // before it counts as begun
     if (set.holds_moments())
       load(set.mutable_values(), set.first_moments(), set.second_moments(), set.where());
     else

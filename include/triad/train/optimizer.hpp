@@ -77,11 +77,11 @@ class adam_optimizer {
     walk(parameters.values(), [&](std::string const& path, auto view) {
       places.push_back({view.data_handle(), static_cast<index_t>(view.size()), skip(path)});
     });
-    if (places.empty()) return;
+    T const* const begin = parameters.flat_values().data_handle();  // an empty tensor may lie before the first place
     std::sort(places.begin(), places.end(), [](place const& a, place const& b) { return a.first < b.first; });
     bool open = false;
     for (auto const& p : places) {
-      index_t const first = p.first - places.front().first;  // the first tensor begins the buffer
+      index_t const first = p.first - begin;
       if (p.skipped) {
         open = false;
       } else if (!open) {

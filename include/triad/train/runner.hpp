@@ -50,17 +50,13 @@ layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
 
 /// Where the result lies: a model's plan_output, a layer's plan_state, or rows of its columns.
 template <class Layer>
-typename Layer::output place_output(Layer const& layer, arena& place, layer_dims<Layer> const& dims,
-                                    typename Layer::input const* in) {
+typename Layer::output place_output(Layer const& layer, arena& place, layer_dims<Layer> const& dims) {
   if constexpr (requires { layer.plan_output(place, dims); }) {
     return layer.plan_output(place, dims);
   } else if constexpr (requires { layer.plan_state(place, dims); }) {
     return layer.plan_state(place, dims);
   } else {
-    index_t rows = dims.rows;
-    if constexpr (requires { in->wanted.extent(0); })
-      if (in != nullptr) rows = rows_wanted(rows, in->wanted.extent(0));
-    return place.make<typename Layer::output>(rows, columns_out(layer));
+    return place.make<typename Layer::output>(dims.rows, columns_out(layer));
   }
 }
 }  // namespace detail
@@ -79,10 +75,10 @@ requires(detail::expect_layer<Layer>()) class runner {
         layer_(layer),
         largest_(largest),
         parameters_(layer, holding::values, memory_of(ex)),
-        memory_(planned_bytes([&](arena& place) { (void)plan_all(place, largest, nullptr); }), memory_of(ex)) {
+        memory_(planned_bytes([&](arena& place) { (void)plan_all(place, largest); }), memory_of(ex)) {
     if constexpr (requires { layer.measured_input(largest); }) {
       arena nowhere;
-      auto const at = plan_all(nowhere, largest, nullptr);
+      auto const at = plan_all(nowhere, largest);
       auto const in = layer.measured_input(largest);
       measure_scratch(in, at);
     }
@@ -95,14 +91,20 @@ requires(detail::expect_layer<Layer>()) class runner {
   runner& operator=(runner const&) = delete;
 
   /// The result, without dropout, in the backend's memory until the next call.  A device is not waited for, but by the
-  /// first call.  A contract_violation where the input is larger than was said at construction, or where nobody has
-  /// given the parameters values.
+  /// first call.  A contract_violation where the input is larger than was said at construction or wants some rows
+  /// alone, or where nobody has given the parameters values.
   output operator()(input const& in) { return (*this)(in, detail::dims_of_input<Layer>(in)); }
   /// The same of an input that does not say its sizes.
   output operator()(input const& in, dims const& sizes) {
+    if constexpr (
+        requires { in.wanted.extent(0); } && !requires(arena & a) { layer_.plan_output(a, sizes); })
+      TRIAD_EXPECTS(
+          in.wanted.extent(0) == 0,
+          "runner: all rows of a layer's result are computed; leave `wanted` of its input empty and take those "
+          "rows from the result, or give the layer to a model that plans for them");
     auto place = memory_.place();
     auto const at = detail::within_capacity("runner", "that it was made with", sizes, largest_,
-                                            [&] { return plan_all(place, sizes, &in); });
+                                            [&] { return plan_all(place, sizes); });
     expect_begun();
     if (!scratch_) measure_scratch(in, at);
     try {
@@ -128,9 +130,9 @@ requires(detail::expect_layer<Layer>()) class runner {
     typename Layer::saved saved;
     output result;
   };
-  placed plan_all(arena& place, dims const& sizes, input const* in) const {
+  placed plan_all(arena& place, dims const& sizes) const {
     auto const saved = layer_.plan_saved(place, sizes, keep::nothing);
-    return {saved, detail::place_output(layer_, place, sizes, in)};
+    return {saved, detail::place_output(layer_, place, sizes)};
   }
   /// Looked at once, outside of what is replayed.
   void expect_begun() {

@@ -293,6 +293,12 @@ class trainer {
     expect_no_parts();
     applied_.layers.depth = decltype(applied_.layers.depth)(layers);
   }
+  /// From the next update on none of the model's dropout rates applies, or all do again.  Not within an update in
+  /// parts.
+  void set_dropout(bool drops) {
+    expect_no_parts();
+    drops_ = drops;
+  }
 
   T loss() const { return read(loss_); }
   T norm() const { return read(norm_); }
@@ -352,6 +358,7 @@ class trainer {
   std::uint64_t key_of(typename Model::input const& in, answers const& right, use_of_batch what) const {
     replay_key key;
     key.add(static_cast<std::uint64_t>(what));
+    key.add(std::uint64_t{drops_});
     if constexpr (detail::has_depth<Model>) key.add(applied_.layers.count());
     add_to_key(key, in);
     add_to_key(key, right);
@@ -428,7 +435,7 @@ class trainer {
   /// Adds to the gradients; between loss and backward, weigh(d_scores).
   template <class Weigh>
   void add_gradient(typename Model::input const& in, answers const& right, vec<T> loss, Weigh&& weigh) {
-    (void)pass(in, true, [&](call const& c, placed const& place) {
+    (void)pass(in, drops_, [&](call const& c, placed const& place) {
       applied_.loss(ex_, *c.scratch, in, place.scores, right, loss, place.d_scores);
       weigh(place.d_scores);
       applied_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
@@ -504,6 +511,7 @@ class trainer {
   std::uint32_t parts_ = 0;                               // accumulated, of a share or update that is not finished
   index_t share_ = -1;                                    // that has begun
   bool begun_ = false;                                    // the parameters have been found to have values
+  bool drops_ = true;                                     // what set_dropout() said
 };
 
 }  // namespace triad

@@ -110,7 +110,8 @@ inline symbol_tree parse_tree(std::string_view text, text_position const& where 
   return detail::tree_reader(text, where, branching).read();
 }
 
-/// The tree as text.
+/// The tree as text.  A contract_violation where a label is none that text can hold: empty, or with white space or a
+/// parenthesis.
 inline std::string to_text(symbol_tree const& tree) {
   std::string text;
   std::vector<index_t> ends;  // of the open nodes: the number of the first node behind them
@@ -128,7 +129,12 @@ inline std::string to_text(symbol_tree const& tree) {
       put("(");
       ends.push_back(at + tree[at].size);
     }
-    put(tree.label(at));
+    auto const& label = tree.label(at);
+    TRIAD_EXPECTS(!label.empty() && label.find_first_of("() \t\r\n\v\f") == std::string::npos,
+                  "to_text: the label '" + label +
+                      "' is empty, or has white space or a parenthesis, which would be read "
+                      "as another tree");
+    put(label);
   }
   close_before(tree.size());
   return text;

@@ -40,7 +40,7 @@ class symbol_algebra {
   symbol_algebra(symbol_algebra const&) = delete;
   symbol_algebra& operator=(symbol_algebra const&) = delete;
 
-  A const& algebra() const { return algebra_; }
+  A const& algebra() const& { return algebra_; }
   vocabulary const& words() const { return words_; }
   /// (labels, width of a filler)
   tensor<value_type const, dyn, dyn> fillers() const {
@@ -48,15 +48,36 @@ class symbol_algebra {
   }
 
   /// A data_error where a label is none of the vocabulary's or a node lies deeper than the roles.
-  tree encode(symbol_tree const& labels) const { return triad::encode(algebra_, fillers(), words_.number(labels)); }
+  tree encode(symbol_tree const& labels) const& { return triad::encode(algebra_, fillers(), words_.number(labels)); }
   /// The tree of labels that x is nearest to.
   symbol_tree decode(tree const& x, double threshold = decode_threshold) const {
     return words_.label(triad::decode(fillers(), x, threshold));
   }
   /// The empty tree: zero.
-  tree none() const { return tree(algebra_); }
+  tree none() const& { return tree(algebra_); }
+
+  /// Of a temporary they would point to what is gone.
+  template <class Self = symbol_algebra>
+  A const& algebra() const&& {
+    return refuse_temporary<Self>(), algebra_;
+  }
+  template <class Self = symbol_algebra>
+  tree encode(symbol_tree const&) const&& {
+    return refuse_temporary<Self>(), tree(algebra_);
+  }
+  template <class Self = symbol_algebra>
+  tree none() const&& {
+    return refuse_temporary<Self>(), tree(algebra_);
+  }
 
  private:
+  template <class Self>
+  static constexpr void refuse_temporary() {
+    static_assert(
+        sizeof(Self) == 0,
+        "symbol_algebra: this one is a temporary, which ends before its trees do; give it a name that lives as "
+        "long as its trees");
+  }
   std::size_t numbers() const { return static_cast<std::size_t>(words_.size() * algebra_.fillers()); }
   tensor<value_type, dyn, dyn> table() {
     return tensor<value_type, dyn, dyn>(table_.data(), words_.size(), algebra_.fillers());
