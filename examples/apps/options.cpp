@@ -94,8 +94,8 @@ void run_options::each(option_list& f) {
       .between(0.0, 0.999999)
       .newer();
   f("dropout-until", &dropout_until,
-    "Part of the updates that have dropout, from the first one on; those behind it have none, such as the last tenth "
-    "with 0.9")
+    "Part of the updates of a training whose layers have dropout, from the first one on; those behind it have none, "
+    "such as the last tenth with 0.9")
       .seldom()
       .between(0.0, 1.0)
       .newer("1");

@@ -38,9 +38,8 @@ scored_run train_one(run_options const& o, training& t, std::string const& out) 
     auto const folder = out.empty() ? out : out + "/first";
     if (o.resume && !out.empty() && std::filesystem::exists(out + "/model.safetensors") &&
         !std::filesystem::exists(folder + "/model.safetensors"))
-      throw data_error("the run in " + out +
-                       " was made by one training, and these options ask for two, of which the first one's folder is " +
-                       folder + ": give --resume the options that it began with, or another --out");
+      throw data_error("there is a run in " + out + ", and no checkpoint of a first training in " + folder +
+                       ", for which these options ask: give --resume the options that it began with, or another --out");
     if (!out.empty()) make_folder(folder);
     // What an earlier run left would else be this one's until the first training has ended.
     if (!o.resume && !out.empty() && std::filesystem::exists(out + "/model.safetensors")) detail::set_aside(out);
@@ -64,7 +63,11 @@ std::optional<std::vector<scored_run>> train_seeds(run_options& o, std::string c
                                                    std::function<void(scored_run const&)> const& say) {
   std::vector<scored_run> runs;
   auto const seeds = o.seeds;
-  if (o.resume && seeds > 1 && std::filesystem::exists(folder + "/model.safetensors"))
+  auto const begun = [&](std::uint64_t seed) {
+    return std::filesystem::exists(folder + "/seed-" + std::to_string(seed));
+  };
+  if (o.resume && seeds > 1 && !folder.empty() && std::filesystem::exists(folder + "/model.safetensors") &&
+      !begun(o.seed))
     throw data_error("the run in " + folder +
                      " is of one seed, and those of --seeds have folders of their own in it: give --resume the options "
                      "that it began with, or another --out");

@@ -126,7 +126,8 @@ class data_of_run {
     auto* const data = of_the_run("data");
     found.wanted_ = data != nullptr;
     if (found.wanted_ && data->count() > 0) found.given_ = data->results().front();
-    found.there_ = std::filesystem::exists(checkpoint_of(o.run));
+    std::error_code none;
+    found.there_ = std::filesystem::exists(checkpoint_of(o.run), none);
     auto const file = config_of(o.run);
     if (!std::filesystem::is_regular_file(file)) return found;
     auto const items = read_config(file);
@@ -233,7 +234,7 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
       std::none_of(say.verbs.begin(), say.verbs.end(), [&](apps::verb const& v) { return v.name == called; })) {
     std::string all;
     for (auto const& v : say.verbs) all += (all.empty() ? "" : ", ") + v.name;
-    return fail_world(say.name + ": " + printable(called) + " is no verb; these are: " + all, misused);
+    return fail_world(say.name + ": \"" + printable(called) + "\" is no verb; these are: " + all, misused);
   }
   auto page = say.page.empty() ? "examples/" + say.name + "/README.md" : say.page;
   std::replace(page.begin(), page.end(), '-', '_');

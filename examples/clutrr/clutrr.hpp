@@ -94,6 +94,8 @@ inline int evaluate(options const& o) {
       throw triad::data_error(o.data +
                               " is the file that this run was trained on, and there is no other: give one to "
                               "evaluate it on with --data");
+    if (o.given.contains("test-size"))
+      throw triad::data_error("--test-size is about generated chains, and " + o.data + " is asked: leave it out");
     test = parts_of(read_test(o.data, words));
   }
   graphs::evaluate(o, file, test);
@@ -141,6 +143,7 @@ inline story asked_story(options const& o, vocabulary const& words) {
   bool const told = !o.facts.empty() || !o.asked.empty();
   if ((told ? 1 : 0) + (o.rows.empty() ? 0 : 1) + (o.given.contains("length") ? 1 : 0) > 1)
     throw triad::data_error("--facts with --ask, --data and --length are three ways to ask: give one");
+  if (told && o.given.contains("row")) throw triad::data_error("--row is about --data or a generated chain");
   if (told) return parse_facts(o.facts, o.asked, words);
   story s;
   if (!o.rows.empty()) {
@@ -169,8 +172,8 @@ inline int explain(options const& o) {
 inline int generate(options const& o) {
   triad::apps::make_folder(o.out);
   for (auto const& there : std::filesystem::directory_iterator(o.out))
-    if (there.path().filename().string().ends_with(".csv"))
-      throw triad::data_error(there.path().string() + " is there already: give --out a folder without .csv files");
+    if (auto const name = there.path().filename().string(); name.ends_with(".csv") || name.ends_with(".csv.gz"))
+      throw triad::data_error(there.path().string() + " is there already: give --out a folder without data");
   auto const write = [&](std::string const& name, std::vector<int> const& lengths, int each, std::uint64_t seed) {
     chain_generator chains(seed);
     std::vector<kinship_graph> all;

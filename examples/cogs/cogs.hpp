@@ -50,7 +50,8 @@ struct data_set {
 inline data_set read_data(options const& o, bool training) {
   for (auto const* name : {"sentences", "test-size"})
     if (o.given.contains(name))
-      throw triad::data_error(fmt::format("--{} is about generated sentences: leave it out, or the data", name));
+      throw triad::data_error(
+          fmt::format("--{} is about generated sentences, and {} is asked: leave it out", name, o.data));
   if (!std::filesystem::is_directory(o.data))
     throw triad::data_error(o.data + ": a folder with train, dev, test and gen is expected");
   bool const corrected = o.labels == "2022";

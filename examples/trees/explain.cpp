@@ -86,6 +86,7 @@ void explain_training(program_options const& o) {
   if (o.row > 0 || !o.json.empty() || !o.dot.empty() || o.given.contains("split") || o.given.contains("threshold"))
     throw triad::data_error(
         "--training is about a whole run: it goes without --split, --row, --threshold, --json and --dot");
+  triad::apps::expect_one_run(o.run);
   auto const path = folder_of(o.run) + "/" + choices_name;
   if (!std::filesystem::exists(path))
     throw triad::data_error("there is no " + path +

@@ -131,7 +131,7 @@ void options::each(triad::apps::option_list& f) {
       .also({"evaluate"})
       .not_negative()
       .newer("1000")
-      .free(attempts == 1 && first_rows == 0);
+      .free(first_rows == 0);
 }
 
 void program_options::each(triad::apps::option_list& f) {
@@ -141,7 +141,7 @@ void program_options::each(triad::apps::option_list& f) {
   f("threshold", &threshold, "A program is extracted where each of its choices has this weight")
       .only({"evaluate", "explain"})
       .between(0.0, 1.0);
-  f("discrete", &discrete, "The same as --programs, whose table has both").only({"evaluate"});
+  f("discrete", &discrete, "The same as --programs").only({"evaluate"});
   f("programs", &programs, "Also extract programs, run them, and count where they agree with the machine")
       .only({"evaluate"});
   f("tree", &tree, "( LABEL child child )").only({"predict"}).question();

@@ -60,8 +60,9 @@ inline part read_rows(std::string const& path, depth_limit const& limit = {}, pa
       path, [&](nlohmann::json const& object, std::string const& line) { limit.add(row_of(object, line), to); });
   bool const may_be_empty = to.skipped == 0 || (limit.trained && limit.skip);  // which evaluate says
   if (!to.rows.empty() || may_be_empty) return to;
-  throw triad::data_error(path + ": each of its " + std::to_string(to.skipped) + " rows has a tree deeper than " +
-                          std::to_string(limit.most) + ": " + limit.advice_without_rows());
+  throw triad::data_error(path + ": each of the " + std::to_string(to.skipped) +
+                          " rows that count has a tree deeper than " + std::to_string(limit.most) + ": " +
+                          limit.advice_without_rows());
 }
 
 }  // namespace trees

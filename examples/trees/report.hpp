@@ -18,7 +18,7 @@ namespace trees {
 /// What a score or a row's number leaves out; nothing where it is of all rows.
 inline std::string what_is_left_out(part const& p) {
   if (p.skipped == 0) return {};
-  return fmt::format("{}: {} rows with deeper trees are left out (--skip-deeper)\n", p.name, p.skipped);
+  return fmt::format("{}: rows with deeper trees are left out, {} (--skip-deeper)\n", p.name, p.skipped);
 }
 
 inline std::string percent(double part) { return fmt::format("{:.1f}", 100 * part); }

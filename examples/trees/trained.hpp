@@ -79,7 +79,7 @@ struct trained {
         (void)numbered(r.target);
       } catch (triad::data_error const& e) {
         auto const number = i < rows.numbers.size() ? rows.numbers[i] : static_cast<index_t>(i) + 1;
-        throw triad::data_error(rows.name + ", row " + std::to_string(number) + ": " + e.what());
+        throw triad::data_error(rows.name + ", row " + std::to_string(number) + " of the file: " + e.what());
       }
       all.add(r, labels);
     }

@@ -50,7 +50,7 @@ TEST_CASE("a deeper row is refused with its place, or left out and counted, befo
       contains(
           "train.jsonl:2: a tree of depth 3, where the model's trees have 2: take a larger --depth, or --skip-deeper"));
   o.skip_deeper = true;
-  CHECK_THROWS_WITH(work_of(o), contains("ood_long.jsonl: each of its 2 rows has a tree deeper than 2"));
+  CHECK_THROWS_WITH(work_of(o), contains("ood_long.jsonl: each of the 2 rows that count has a tree deeper than 2"));
   o.depth = 3;
   auto const work = work_of(o);
   CHECK(work.skipped() == 1);

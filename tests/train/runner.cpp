@@ -12,6 +12,7 @@
 #include "tests/train/small_graphs.hpp"
 #include "triad/layers/chain.hpp"
 #include "triad/layers/feed_forward.hpp"
+#include "triad/layers/relation_layer.hpp"
 #include "triad/layers/transformer_layer.hpp"
 
 namespace train_runner_tests {
@@ -128,6 +129,15 @@ TEST_CASE("layers over rows and over graphs run, and compute all rows") {
   std::vector<index_t> const rows_of_two{0, 7};
   some.wanted = make_vec(rows_of_two.data(), index_t{2});
   CHECK_THROWS_WITH(edges(some), contains("leave `wanted` of its input empty"));
+
+  runner nodes(ex, relation_layer<double>({.width = 6, .heads = 2, .hidden = 8}), shape.dims);
+  initialize(nodes.parameters().mutable_values(), 1);
+  auto const relations = test::random_values(13 * 12, 3);
+  relation_input<double, dyn> of_nodes{tensor<double const, dyn, dyn>(states.data(), 5, 6),
+                                       tensor<double const, dyn, dyn>(relations.data(), 13, 12), shape.batch()};
+  CHECK(nodes(of_nodes).extent(0) == 5);
+  of_nodes.wanted = {some.wanted, some.wanted};
+  CHECK_THROWS_WITH(nodes(of_nodes), contains("leave `wanted` of its input empty"));
 }
 
 // An input that has no rows to count.

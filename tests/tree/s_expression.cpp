@@ -91,6 +91,18 @@ TEST_CASE("any text is a tree, which is written and read back the same, or an er
   CHECK(trees > 100);
 }
 
+TEST_CASE("a label that would be read as another tree is not written, and whatever is read can be") {
+  for (std::string const label : {"", "a b", "(", "a)", "a\nb", "\t"}) {
+    symbol_tree::builder made;
+    made.open("S");
+    made.open(label);
+    made.close();
+    made.close();
+    CHECK_THROWS_WITH(to_text(made.finish()), test::contains("which would be read as another tree"));
+  }
+  for (std::string const text : {"( a\fb c )", "( S \v )"}) CHECK(to_text(parse_tree(text)) == text);
+}
+
 TEST_CASE("text nested without end takes no deep stack") {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "( x ";

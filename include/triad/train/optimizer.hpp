@@ -75,9 +75,9 @@ class adam_optimizer {
     };
     std::vector<place> places;
     walk(parameters.values(), [&](std::string const& path, auto view) {
-      places.push_back({view.data_handle(), static_cast<index_t>(view.size()), skip(path)});
+      if (view.size() > 0) places.push_back({view.data_handle(), static_cast<index_t>(view.size()), skip(path)});
     });
-    T const* const begin = parameters.flat_values().data_handle();  // an empty tensor may lie before the first place
+    T const* const begin = parameters.flat_values().data_handle();
     std::sort(places.begin(), places.end(), [](place const& a, place const& b) { return a.first < b.first; });
     bool open = false;
     for (auto const& p : places) {

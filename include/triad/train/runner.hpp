@@ -48,6 +48,15 @@ layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
   }
 }
 
+/// How many edges, or pairs of nodes, are wanted.
+template <class Wanted>
+constexpr index_t count_of(Wanted const& wanted) {
+  if constexpr (requires { wanted.count(); })
+    return wanted.count();
+  else
+    return wanted.extent(0);
+}
+
 /// Where the result lies: a model's plan_output, a layer's plan_state, or rows of its columns.
 template <class Layer>
 typename Layer::output place_output(Layer const& layer, arena& place, layer_dims<Layer> const& dims) {
@@ -97,9 +106,9 @@ requires(detail::expect_layer<Layer>()) class runner {
   /// The same of an input that does not say its sizes.
   output operator()(input const& in, dims const& sizes) {
     if constexpr (
-        requires { in.wanted.extent(0); } && !requires(arena & a) { layer_.plan_output(a, sizes); })
+        requires { in.wanted; } && !requires(arena & a) { layer_.plan_output(a, sizes); })
       TRIAD_EXPECTS(
-          in.wanted.extent(0) == 0,
+          detail::count_of(in.wanted) == 0,
           "runner: all rows of a layer's result are computed; leave `wanted` of its input empty and take those "
           "rows from the result, or give the layer to a model that plans for them");
     auto place = memory_.place();

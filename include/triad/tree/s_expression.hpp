@@ -32,6 +32,8 @@ struct text_position {
 }
 
 namespace detail {
+/// White space and parentheses.
+inline constexpr char const* no_label_has = "() \t\n\r";
 
 class tree_reader {
  public:
@@ -55,7 +57,8 @@ class tree_reader {
   }
 
  private:
-  static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+  static bool is_space(char c) { return c != '(' && c != ')' && ends_label(c); }
+  static bool ends_label(char c) { return std::string_view(no_label_has).find(c) != std::string_view::npos; }
   void skip_spaces() {
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;
   }
@@ -63,7 +66,7 @@ class tree_reader {
   std::string token() const {
     if (text_[at_] == '(' || text_[at_] == ')') return std::string(1, text_[at_]);
     auto end = at_;
-    while (end < text_.size() && !is_space(text_[end]) && text_[end] != '(' && text_[end] != ')') ++end;
+    while (end < text_.size() && !ends_label(text_[end])) ++end;
     return std::string(text_.substr(at_, end - at_));
   }
   void begin_node() {
@@ -130,7 +133,7 @@ inline std::string to_text(symbol_tree const& tree) {
       ends.push_back(at + tree[at].size);
     }
     auto const& label = tree.label(at);
-    TRIAD_EXPECTS(!label.empty() && label.find_first_of("() \t\r\n\v\f") == std::string::npos,
+    TRIAD_EXPECTS(!label.empty() && label.find_first_of(detail::no_label_has) == std::string::npos,
                   "to_text: the label '" + label +
                       "' is empty, or has white space or a parenthesis, which would be read "
                       "as another tree");

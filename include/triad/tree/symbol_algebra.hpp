@@ -41,9 +41,9 @@ class symbol_algebra {
   symbol_algebra& operator=(symbol_algebra const&) = delete;
 
   A const& algebra() const& { return algebra_; }
-  vocabulary const& words() const { return words_; }
+  vocabulary const& words() const& { return words_; }
   /// (labels, width of a filler)
-  tensor<value_type const, dyn, dyn> fillers() const {
+  tensor<value_type const, dyn, dyn> fillers() const& {
     return tensor<value_type const, dyn, dyn>(table_.data(), words_.size(), algebra_.fillers());
   }
 
@@ -60,6 +60,14 @@ class symbol_algebra {
   template <class Self = symbol_algebra>
   A const& algebra() const&& {
     return refuse_temporary<Self>(), algebra_;
+  }
+  template <class Self = symbol_algebra>
+  vocabulary const& words() const&& {
+    return refuse_temporary<Self>(), words_;
+  }
+  template <class Self = symbol_algebra>
+  tensor<value_type const, dyn, dyn> fillers() const&& {
+    return refuse_temporary<Self>(), tensor<value_type const, dyn, dyn>(nullptr, 0, 0);
   }
   template <class Self = symbol_algebra>
   tree encode(symbol_tree const&) const&& {
