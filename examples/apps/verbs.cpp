@@ -150,7 +150,7 @@ class data_of_run {
 
   /// A line for people; empty where the verb has no data, or they are generated as the run's were.
   std::string text() const {
-    if (!wanted_ || !there_) return {};
+    if (!wanted_ || (!there_ && !known_)) return {};
     if (!given_.empty() && !known_) return "data: " + given_ + "\n";
     if (!known_)
       return "there is no config.toml beside this checkpoint, so the data of its run are not known and others are "
