@@ -15,6 +15,7 @@
 #include "../apps/run_folder.hpp"
 #include "../apps/verbs.hpp"
 #include "data.hpp"
+#include "derived.hpp"
 #include "facts.hpp"
 #include "generate.hpp"
 #include "options.hpp"
@@ -174,20 +175,35 @@ inline int generate(options const& o) {
   for (auto const& there : std::filesystem::directory_iterator(o.out))
     if (auto const name = there.path().filename().string(); name.ends_with(".csv") || name.ends_with(".csv.gz"))
       throw triad::data_error(there.path().string() + " is there already: give --out a folder without data");
-  auto const write = [&](std::string const& name, std::vector<int> const& lengths, int each, std::uint64_t seed) {
-    chain_generator chains(seed);
+  auto const write_all = [&](std::string const& name, std::vector<int> const& lengths, int each, auto& chains,
+                             vocabulary const& words) {
     std::vector<kinship_graph> all;
     for (int const k : lengths)
       for (int i = 0; i < each; ++i) all.push_back(chains.next(k));
     auto const path = fmt::format("{}/{}.csv", o.out, name);
-    write_graphs(path, all, generated_vocabulary(), name.ends_with("train") ? "train" : "test");
+    write_graphs(path, all, words, name.ends_with("train") ? "train" : "test");
     fmt::print("{}  {} rows\n", path, all.size());
+  };
+  auto const test_name = [](int k) { return fmt::format("1.{}_test", k); };
+  if (!o.rules_of.empty()) {
+    for (auto const* name : {"lengths", "count"})
+      if (o.given.contains(name))
+        throw triad::data_error(fmt::format("--{} is about training chains, and --rules-of makes tests alone", name));
+    auto const data = read_data(o.rules_of);
+    graphs::composition_rules rules;
+    for (auto const& g : data.train) rules.learn(g);
+    derived_chains chains(rules, data.words, o.seed);
+    for (int k = 2; k <= 10; ++k) write_all(test_name(k), {k}, o.test_size, chains, data.words);
+    return 0;
+  }
+  auto const write = [&](std::string const& name, std::vector<int> const& lengths, int each, std::uint64_t seed) {
+    chain_generator chains(seed);
+    write_all(name, lengths, each, chains, generated_vocabulary());
   };
   std::string name;
   for (int const k : o.lengths) name += fmt::format("{}1.{}", name.empty() ? "" : ",", k);
   write(name + "_train", o.lengths, o.count, o.seed);
-  for (int k = 2; k <= 10; ++k)
-    write(fmt::format("1.{}_test", k), {k}, o.test_size, o.seed + 1000000 + static_cast<std::uint64_t>(k));
+  for (int k = 2; k <= 10; ++k) write(test_name(k), {k}, o.test_size, o.seed + 1000000 + static_cast<std::uint64_t>(k));
   return 0;
 }
 

@@ -21,6 +21,7 @@ struct options : graphs::options {
   triad::apps::questions questions;   // both in one text
   int number = 0, k = 4;              // explain: a row of the file, or which generated chain, and its length
   std::vector<int> lengths{2, 3, 4};  // generate
+  std::string rules_of;               // a training file, or its folder; none: chains that hold in every family
   int count = 1000;                   // generate: for each k
 
   void each(triad::apps::option_list& f) override {
@@ -48,6 +49,9 @@ struct options : graphs::options {
     f("count", &count, "Training chains for each k").only({"generate"}).positive();
     f("test-size", &test_size, "Test chains for each k = 2..10").only({"generate"}).positive();
     f("seed", &seed, "").only({"generate"});
+    f("rules-of", &rules_of,
+      "Instead, test chains alone, which follow from what rows of two facts of this training file or folder tell")
+        .only({"generate"});
   }
 };
 
