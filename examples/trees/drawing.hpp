@@ -6,6 +6,8 @@
 // to the first.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -115,8 +117,7 @@ inline std::string to_svg(explanation const& e) {
   add("T0  input", e.source, true);
   for (std::size_t k = 0; k < e.steps.size(); ++k) {
     auto const& s = e.steps[k];
-    add("T" + std::to_string(k + 1) + "  " + headline(s) + (s.tree.empty() ? "  (the empty tree)" : ""), s.tree,
-        s.needed);
+    add(fmt::format("T{}  {}{}", k + 1, headline(s), s.tree.empty() ? "  (the empty tree)" : ""), s.tree, s.needed);
     for (auto const& a : s.arguments) {
       double const from = at[static_cast<std::size_t>(a.tree)] + 3, to = at.back() - 3,
                    bend = left - beside - 12 * static_cast<double>(static_cast<index_t>(k) + 1 - a.tree);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -38,8 +40,7 @@ inline std::string to_text(explanation const& e) {
   std::string text = "T0  input\n      " + shown(e.source) + "\n";
   for (std::size_t k = 0; k < e.steps.size(); ++k) {
     auto const& s = e.steps[k];
-    text += "T" + std::to_string(k + 1) + "  " + headline(s) + (s.needed ? "" : "  (not needed)") + "\n      " +
-            shown(s.tree) + "\n";
+    text += fmt::format("T{}  {}{}\n      {}\n", k + 1, headline(s), s.needed ? "" : "  (not needed)", shown(s.tree));
   }
   return text + "\nprogram      " + e.program + "\nleast weight " + weight_text(e.certainty) + "\n" +
          (e.agrees ? "run on trees of symbols, it gives the machine's answer\n"
@@ -91,7 +92,7 @@ inline std::string to_dot(explanation const& e) {
   char const* const names[] = {"", "", "left ", "right "};
   for (std::size_t k = 0; k < e.steps.size(); ++k) {
     auto const& s = e.steps[k];
-    auto const name = "T" + std::to_string(k + 1);
+    auto const name = fmt::format("T{}", k + 1);
     std::string const colour = s.needed ? "" : ", color=gray, fontcolor=gray";
     text += "  " + name + " [label=" + quoted(name + "  " + headline(s) + "\n" + shown(s.tree)) + colour + "];\n";
     for (auto const& a : s.arguments)
