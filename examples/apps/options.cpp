@@ -170,6 +170,11 @@ std::string training_settings(run_options const& o) {
          o.more_settings();
 }
 
+void refuse_given(run_options const& o, std::initializer_list<char const*> names, std::string const& about) {
+  for (auto const* name : names)
+    if (o.given.contains(name)) throw data_error(fmt::format("--{} is about {}", name, about));
+}
+
 void expect_seeds(run_options const& o) {
   auto const more = static_cast<std::uint64_t>(o.seeds) - 1;
   auto const largest = std::numeric_limits<std::uint64_t>::max();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -125,6 +126,11 @@ class option_list {
  private:
   std::vector<option> all_;
 };
+
+struct run_options;
+
+/// Throws data_error where one of these options is on the command line: it "is about" something else than what is done.
+void refuse_given(run_options const& o, std::initializer_list<char const*> names, std::string const& about);
 
 /// What every run is told, whatever it computes.
 struct run_options {

@@ -36,19 +36,6 @@ CLI::Validator validator(number_check const& c) {
   return {[c](std::string& text) { return c(text); }, c.kind};
 }
 
-/// The name of a form of attention becomes its number, which is what CLI11 reads.
-CLI::Validator attention_number() {
-  std::string all;
-  for (auto const& [name, form] : attention_names()) all += (all.empty() ? "{" : ",") + name;
-  return {[all](std::string& text) {
-            auto const found = attention_names().find(text);
-            if (found == attention_names().end()) return text + " not in " + all + "}";
-            text = std::to_string(static_cast<int>(found->second));
-            return std::string();
-          },
-          "ENUM"};
-}
-
 void add(CLI::App& app, option const& one) {
   auto const name = one.is_positional ? one.name : "--" + one.name;
   auto* const added = std::visit(
@@ -58,7 +45,8 @@ void add(CLI::App& app, option const& one) {
           return app.add_flag(name + (one.opposite_name.empty() ? "" : ",!--" + one.opposite_name), *v, one.about);
         } else {
           auto* const o = app.add_option(name, *v, one.about);
-          if constexpr (std::is_same_v<type, triangle_form>) o->transform(attention_number());
+          if constexpr (std::is_same_v<type, triangle_form>)  // names alone; what is added last comes first
+            o->transform(CLI::Transformer(attention_names()))->transform(CLI::IsMember(attention_names()));
           if constexpr (std::is_same_v<type, std::vector<int>>) o->delimiter(',');
           for (auto const& c : one.checks) o->check(validator(c));
           if constexpr (std::is_same_v<type, std::uint64_t>) o->check(validator(any_seed));

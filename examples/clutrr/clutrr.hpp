@@ -42,9 +42,7 @@ inline std::vector<graphs::test_part> generated_tests(int each) {
 inline graphs::data_set training_data(options const& o) {
   graphs::data_set d;
   if (!o.data.empty()) {
-    for (auto const* name : {"chains", "train-lengths", "test-size"})
-      if (o.given.contains(name))
-        throw triad::data_error(fmt::format("--{} is about generated chains: leave it out, or --data", name));
+    triad::apps::refuse_given(o, {"chains", "train-lengths", "test-size"}, "generated chains: leave it out, or --data");
     auto all = read_data(o.data);
     d.words = std::move(all.words), d.train = std::move(all.train), d.tests = parts_of(std::move(all.test));
     return d;
@@ -95,8 +93,7 @@ inline int evaluate(options const& o) {
       throw triad::data_error(o.data +
                               " is the file that this run was trained on, and there is no other: give one to "
                               "evaluate it on with --data");
-    if (o.given.contains("test-size"))
-      throw triad::data_error("--test-size is about generated chains, and " + o.data + " is asked: leave it out");
+    triad::apps::refuse_given(o, {"test-size"}, "generated chains, and " + o.data + " is asked: leave it out");
     test = parts_of(read_test(o.data, words));
   }
   graphs::evaluate(o, file, test);
@@ -144,7 +141,7 @@ inline story asked_story(options const& o, vocabulary const& words) {
   bool const told = !o.facts.empty() || !o.asked.empty();
   if ((told ? 1 : 0) + (o.rows.empty() ? 0 : 1) + (o.given.contains("length") ? 1 : 0) > 1)
     throw triad::data_error("--facts with --ask, --data and --length are three ways to ask: give one");
-  if (told && o.given.contains("row")) throw triad::data_error("--row is about --data or a generated chain");
+  if (told) triad::apps::refuse_given(o, {"row"}, "--data or a generated chain");
   if (told) return parse_facts(o.facts, o.asked, words);
   story s;
   if (!o.rows.empty()) {
@@ -186,9 +183,7 @@ inline int generate(options const& o) {
   };
   auto const test_name = [](int k) { return fmt::format("1.{}_test", k); };
   if (!o.rules_of.empty()) {
-    for (auto const* name : {"lengths", "count"})
-      if (o.given.contains(name))
-        throw triad::data_error(fmt::format("--{} is about training chains, and --rules-of makes tests alone", name));
+    triad::apps::refuse_given(o, {"lengths", "count"}, "training chains, and --rules-of makes tests alone");
     auto const data = read_data(o.rules_of);
     graphs::composition_rules rules;
     for (auto const& g : data.train) rules.learn(g);

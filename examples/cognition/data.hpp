@@ -121,18 +121,19 @@ inline data_set read_files(options const& o, bool needs_train) {
 
 /// Refuses options on the command line that are about other data than those that are read.
 inline void check_data(options const& o) {
-  auto const refuse = [&](char const* name, bool is_about_these, std::string const& what) {
-    if (o.given.contains(name) && !is_about_these)
-      throw triad::data_error("--" + std::string(name) + " is about " + what);
-  };
+  using triad::apps::refuse_given;
   bool const published = !o.data.empty();
-  refuse("test", published && o.task == "pairs" && std::filesystem::is_regular_file(o.data),
-         "--task pairs with a file of pairs: give that file with --data; the test parts of a folder are files in it");
-  refuse("train-on", published && o.task == "cognition",
-         "--task cognition: give that and its folder with --data, or leave it out");
-  refuse("split", published && o.task == "scan", "--task scan: give that and its folder with --data, or leave it out");
-  for (auto const* name : {"sentences", "test-size", "data-seed"})
-    refuse(name, !published, "generated commands, and --data is given, by the run perhaps: leave it out");
+  if (!published || o.task != "pairs" || !std::filesystem::is_regular_file(o.data))
+    refuse_given(
+        o, {"test"},
+        "--task pairs with a file of pairs: give that file with --data; the test parts of a folder are files in it");
+  if (!published || o.task != "cognition")
+    refuse_given(o, {"train-on"}, "--task cognition: give that and its folder with --data, or leave it out");
+  if (!published || o.task != "scan")
+    refuse_given(o, {"split"}, "--task scan: give that and its folder with --data, or leave it out");
+  if (published)
+    refuse_given(o, {"sentences", "test-size", "data-seed"},
+                 "generated commands, and --data is given, by the run perhaps: leave it out");
 }
 
 /// What the options ask for.  needs_train: the training part is wanted; else it may be missing, and is left out.

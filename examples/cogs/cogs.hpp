@@ -48,10 +48,8 @@ struct data_set {
 /// The splits of a folder.  Training needs train and dev, anything else one that is not train; labels of 2022 need
 /// their file.
 inline data_set read_data(options const& o, bool training) {
-  for (auto const* name : {"sentences", "test-size"})
-    if (o.given.contains(name))
-      throw triad::data_error(
-          fmt::format("--{} is about generated sentences, and {} is asked: leave it out", name, o.data));
+  triad::apps::refuse_given(o, {"sentences", "test-size"},
+                            "generated sentences, and " + o.data + " is asked: leave it out");
   if (!std::filesystem::is_directory(o.data))
     throw triad::data_error(o.data + ": a folder with train, dev, test and gen is expected");
   bool const corrected = o.labels == "2022";
@@ -64,8 +62,7 @@ inline data_set read_data(options const& o, bool training) {
 }
 
 inline data_set generate_data(options const& o, int training) {
-  if (o.given.contains("labels"))
-    throw triad::data_error("--labels is about the published generalisation set: give its folder with --data");
+  triad::apps::refuse_given(o, {"labels"}, "the published generalisation set: give its folder with --data");
   data_set d;
   sentence_generator train(o.seed), held(0xdef), test(0x7e57);  // far from the training seeds 1, 2, 3 ...
   for (int i = 0; i < training; ++i) d.train.push_back(train.next());

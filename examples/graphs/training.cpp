@@ -167,10 +167,9 @@ class graph_training : public triad::apps::training {
   /// examples that are left.
   std::size_t held_out() {
     if (!dev_.empty() || data_.made) {
-      if (options_.given.contains("validation"))
-        throw triad::data_error(data_.made
-                                    ? "--validation is about a training file: generated examples come with a dev part"
-                                    : "--validation is about data without a dev part, and this folder has one");
+      triad::apps::refuse_given(options_, {"validation"},
+                                data_.made ? "a training file: generated examples come with a dev part"
+                                           : "data without a dev part, and this folder has one");
       train_ = data_.train;
       return train_.size();
     }

@@ -274,10 +274,10 @@ class checkpoint {
   template <holds_parameters Set>
   void load(Set& set) const {
     expect_tensors(set.values(), set.holds_moments());  // before it counts as begun
-    if (set.holds_moments())
-      load(set.mutable_values(), set.first_moments(), set.second_moments(), set.where());
-    else
-      load(set.mutable_values(), set.where());
+    fetch(set.mutable_values(), "", set.where());
+    if (!set.holds_moments()) return;
+    fetch(set.first_moments(), detail::first_moment_prefix, set.where());
+    fetch(set.second_moments(), detail::second_moment_prefix, set.where());
   }
 
   /// Overwrites every parameter with its average: of a set that answers.

@@ -17,16 +17,15 @@
 #include <vector>
 
 #include "triad/core/backend.hpp"
-#include "triad/core/batch_views.hpp"
 #include "triad/core/call.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/train/attention_table.hpp"
-#include "triad/train/batch_sizes.hpp"
 #include "triad/train/clip.hpp"
 #include "triad/train/model.hpp"
+#include "triad/train/model_passes.hpp"
 #include "triad/train/optimizer.hpp"
 #include "triad/train/parameters.hpp"
 #include "triad/train/shares.hpp"
@@ -47,15 +46,6 @@ struct basic_trainer_options {
 using trainer_options = basic_trainer_options<graph_dims>;
 
 namespace detail {
-/// Models whose layers are a repeat of a number that is known when they are made.
-template <class Model>
-concept has_depth = requires(Model& m) {
-  m.layers.tied;
-  m.layers.count();
-  requires std::remove_cvref_t<decltype(m.layers.depth)>::rank_dynamic()
-  == 1;
-};
-
 /// d *= fraction, of a view, or of each view of a struct that has several.
 template <class T, backend Ex>
 struct weigh {
@@ -110,15 +100,12 @@ class trainer {
   trainer(Ex& ex, Model const& m, options const& o, Processes& processes)
       : ex_(ex),
         processes_(processes),
-        model_(m),
-        applied_(m),
         options_(o),
         shares_(shares_with(o, processes.rank(), processes.size())),
         parameters_(m, o.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
         optimizer_(parameters_, o.adam, without_gradient{m}),
         clock_(memory_of(ex)),
-        saved_(plan(ex, m, o).saved, memory_of(ex)),
-        scratch_(plan(ex, m, o).scratch, memory_of(ex)),
+        passes_(ex, m, o.capacity, o.memory, o.key, clock_.step()),
         scalars_(scalar_bytes(), memory_of(ex)),
         gradient_sums_(gradient_values(), shares_.count(), memory_of(ex)),
         loss_sums_(1, shares_.count(), memory_of(ex)),
@@ -133,18 +120,14 @@ class trainer {
   trainer& operator=(trainer const&) = delete;
   ~trainer() { forget_replays(ex_); }
 
-  trainer_bytes bytes() const { return plan(ex_, model_, options_, processes_.size()); }
+  trainer_bytes bytes() const { return plan(ex_, model(), options_, processes_.size()); }
   static trainer_bytes plan(Ex& ex, Model const& m, options const& o, int processes = 1) {
     bool const learns = o.memory != keep::nothing;
     auto const parameters = planned_bytes([&](arena& a) { (void)m.plan_params(a); }) * (learns ? 4 : 1);
-    auto const saved = planned_bytes([&](arena& a) {
-      (void)m.plan_saved(a, o.capacity, o.memory);
-      (void)m.plan_output(a, o.capacity);
-      (void)m.plan_output(a, o.capacity);
-    });
     auto const gradient = parameters / 4;
     auto const values = static_cast<index_t>(gradient / sizeof(T));
-    return {parameters, saved, planned_scratch(ex, m, o),
+    return {parameters, passes::saved_bytes(m, o.capacity, o.memory),
+            passes::scratch_bytes(ex, m, o.capacity, o.memory),
             share_sums<T, Ex>::bytes(values, shares_with(o, 0, processes).count()) +
                 (learns ? exchange_bytes(values, processes) : 0)};
   }
@@ -216,7 +199,7 @@ class trainer {
     sum_over_processes();
     clock_.set(step_, rate);
     replay_key key;
-    key.add(scratch_.data());
+    passes_.add_to(key);
     replay(ex_, key.value(), [&] {
       clip_summed(options_.max_norm);
       step_parameters();
@@ -251,7 +234,7 @@ class trainer {
 
   /// What the model says of a batch, without dropout, until the next call.
   output infer(typename Model::input const& in) {
-    return pass(in, false, [](call const&, placed const&) {});
+    return passes_.forward(parameters_.values(), in, false, [](call const&, placed const&) {});
   }
 
   /// What the model says of a batch, as infer() gives it, and its loss.
@@ -261,8 +244,8 @@ class trainer {
   };
   /// infer() and loss_of() in one pass.
   judgement judge(typename Model::input const& in, answers const& right) {
-    auto const said = pass(in, false, [&](call const& c, placed const& place) {
-      applied_.loss(ex_, *c.scratch, in, place.scores, right, part_loss_, place.d_scores);
+    auto const said = passes_.forward(parameters_.values(), in, false, [&](call const& c, placed const& at) {
+      passes_.applied().loss(ex_, *c.scratch, in, at.scores, right, part_loss_, at.d_scores);
     });
     return {said, read(part_loss_)};
   }
@@ -278,20 +261,15 @@ class trainer {
                   "(models/graph_model.hpp has one)");
     (void)infer(in);
     arena none;
-    auto const c = use(none, false);
-    return detail::attention_at<T>(ex_, applied_, c, in, prepare(detail::dims_of_batch(in)).saved, at);
+    return detail::attention_at<T>(ex_, passes_.applied(), passes_.use(none, false), in,
+                                   passes_.place(detail::dims_of_batch(in)).saved, at);
   }
 
   /// From the next pass on the one layer of a tied model is applied so often: at most as often as the model was made
   /// with, for which memory is planned.  Its parameters are those of every depth.
   void set_depth(index_t layers) requires detail::has_depth<Model> {
-    TRIAD_EXPECTS(model_.layers.tied || layers == model_.layers.count(),
-                  "trainer: only a tied model has another depth; each layer of this one has parameters of its own");
-    TRIAD_EXPECTS(layers >= 1 && layers <= model_.layers.count(),
-                  "trainer: a depth of " + std::to_string(layers) + " is asked for, and memory is planned for 1 to " +
-                      std::to_string(model_.layers.count()) + "; make the model as deep as it will be");
     expect_no_parts();
-    applied_.layers.depth = decltype(applied_.layers.depth)(layers);
+    passes_.set_depth(layers);
   }
   /// From the next update on none of the model's dropout rates applies, or all do again.  Not within an update in
   /// parts.
@@ -331,7 +309,7 @@ class trainer {
     set_step(then.step);
   }
 
-  Model const& model() const { return model_; }
+  Model const& model() const { return passes_.model(); }
   /// The backend that it was made with.
   Ex& context() const { return ex_; }
   parameter_set<Model, Ex>& parameters() { return parameters_; }
@@ -340,10 +318,13 @@ class trainer {
   options const& given() const { return options_; }
 
   /// The memory of the last batch, for inspection: what forward kept.
-  typename Model::saved saved(dims const& d) { return prepare(d).saved; }
-  call inspection_call(arena& scratch) const { return use(scratch, false); }
+  typename Model::saved saved(dims const& d) { return passes_.place(d).saved; }
+  call inspection_call(arena& scratch) const { return passes_.use(scratch, false); }
 
  private:
+  using passes = model_passes<Model, Ex>;
+  using placed = typename passes::placed;
+
   struct without_gradient {
     Model const& model;
     bool operator()(std::string const& path) const {
@@ -359,17 +340,12 @@ class trainer {
     replay_key key;
     key.add(static_cast<std::uint64_t>(what));
     key.add(std::uint64_t{drops_});
-    if constexpr (detail::has_depth<Model>) key.add(applied_.layers.count());
+    passes_.add_to(key);
     add_to_key(key, in);
     add_to_key(key, right);
-    key.add(scratch_.data());
     return key.value();
   }
 
-  struct placed {
-    typename Model::saved saved;
-    output scores, d_scores;
-  };
   void expect_no_parts() const {
     TRIAD_EXPECTS(parts_ == 0 && share_ < 0, "trainer: an update in parts has begun: finish() it first");
   }
@@ -420,34 +396,18 @@ class trainer {
     begun_ = true;
   }
 
-  /// Forward, with dropout where it trains; then(call, where all lies) in the same scratch memory.
-  template <class Then>
-  output pass(typename Model::input const& in, bool train, Then&& then) {
-    return within_capacity(in, [&] {
-      auto const place = prepare(detail::dims_of_batch(in));
-      auto scratch = scratch_.place();
-      auto const c = use(scratch, train);
-      applied_.forward(ex_, c, parameters_.values(), in, place.saved, place.scores);
-      then(c, place);
-      return place.scores;
-    });
-  }
   /// Adds to the gradients; between loss and backward, weigh(d_scores).
   template <class Weigh>
   void add_gradient(typename Model::input const& in, answers const& right, vec<T> loss, Weigh&& weigh) {
-    (void)pass(in, drops_, [&](call const& c, placed const& place) {
-      applied_.loss(ex_, *c.scratch, in, place.scores, right, loss, place.d_scores);
-      weigh(place.d_scores);
-      applied_.backward(ex_, c, parameters_.values(), in, place.saved, place.d_scores, parameters_.gradients());
+    auto const& model = passes_.applied();
+    (void)passes_.forward(parameters_.values(), in, drops_, [&](call const& c, placed const& at) {
+      model.loss(ex_, *c.scratch, in, at.scores, right, loss, at.d_scores);
+      weigh(at.d_scores);
+      model.backward(ex_, c, parameters_.values(), in, at.saved, at.d_scores, parameters_.gradients());
     });
   }
-  template <class Work>
-  auto within_capacity(typename Model::input const& in, Work&& work) const {
-    return detail::within_capacity("trainer", "in the trainer's options", detail::dims_of_batch(in), options_.capacity,
-                                   work);
-  }
   void clip_summed(double max_norm) {
-    auto scratch = scratch_.place();
+    auto scratch = passes_.scratch();
     clip_gradient(ex_, scratch, max_norm, parameters_.flat_gradients(), norm_);
   }
   void step_parameters() {
@@ -455,37 +415,12 @@ class trainer {
     log_step(ex_, clock_.step(), vec<T const>(loss_), vec<T const>(norm_), history_);
   }
 
-  placed prepare(dims const& d) {
-    auto place = saved_.place();
-    auto const s = applied_.plan_saved(place, d, options_.memory);
-    auto const scores = applied_.plan_output(place, d);
-    return {s, scores, applied_.plan_output(place, d)};
-  }
-  call use(arena& scratch, bool train) const { return {&scratch, train, options_.key, clock_.step(), 0}; }
-
   T read(vec<T> value) const {
     T result;
     scalars_.memory().to_host(&result, value.data_handle(), sizeof result);
     return result;
   }
 
-  /// A pass over the largest batch that plans and computes nothing.
-  static std::size_t planned_scratch(Ex& ex, Model const& m, options const& o) {
-    arena values, gradients, kept;
-    auto const w = triad::plan<T const>(m, values);
-    auto const s = m.plan_saved(kept, o.capacity, o.memory);
-    auto const scores = m.plan_output(kept, o.capacity);
-    auto const in = m.measured_input(o.capacity);
-    auto const pass = [&](auto& dry, call const& c) {
-      m.forward(dry, c, w, in, s, scores);
-      m.loss(dry, *c.scratch, in, scores, m.measured_answers(o.capacity), make_vec<T>(nullptr, 1), scores);
-      if (o.memory == keep::nothing) return;
-      m.backward(dry, c, w, in, s, scores, m.plan_params(gradients));
-      triad::norm(dry, *c.scratch, make_vec<T>(nullptr, static_cast<index_t>(values.peak() / sizeof(T))),
-                  make_vec<T>(nullptr, 1));
-    };
-    return detail::measured_for<Model>([&] { return triad::planned_scratch(ex, call{.train = true}, pass); });
-  }
   static std::size_t scalar_bytes() {
     return planned_bytes([](arena& a) {
       for (int i = 0; i < 3; ++i) (void)a.make<vec<T>>(1);
@@ -495,14 +430,13 @@ class trainer {
 
   Ex& ex_;
   Processes& processes_;
-  Model model_;
-  Model applied_;  // the same at the depth of set_depth()
   options options_;
   share_range shares_;
   parameter_set<Model, Ex> parameters_;
   adam_optimizer<Model, Ex> optimizer_;
   training_clock<Ex> clock_;
-  buffer<memory> saved_, scratch_, scalars_;
+  passes passes_;
+  buffer<memory> scalars_;
   share_sums<T, Ex> gradient_sums_, loss_sums_;
   buffer<memory> exchanged_;
   vec<T> loss_{nullptr, 0}, norm_{nullptr, 0}, part_loss_{nullptr, 0};

@@ -56,26 +56,26 @@ class symbol_algebra {
   /// The empty tree: zero.
   tree none() const& { return tree(algebra_); }
 
-  /// Of a temporary they would point to what is gone.
+  // Of a temporary they would point to what is gone: no overload is taken, but for its sentence.
   template <class Self = symbol_algebra>
-  A const& algebra() const&& {
-    return refuse_temporary<Self>(), algebra_;
+  void algebra() const&& {
+    refuse_temporary<Self>();
   }
   template <class Self = symbol_algebra>
-  vocabulary const& words() const&& {
-    return refuse_temporary<Self>(), words_;
+  void words() const&& {
+    refuse_temporary<Self>();
   }
   template <class Self = symbol_algebra>
-  tensor<value_type const, dyn, dyn> fillers() const&& {
-    return refuse_temporary<Self>(), tensor<value_type const, dyn, dyn>(nullptr, 0, 0);
+  void fillers() const&& {
+    refuse_temporary<Self>();
   }
   template <class Self = symbol_algebra>
-  tree encode(symbol_tree const&) const&& {
-    return refuse_temporary<Self>(), tree(algebra_);
+  void encode(symbol_tree const&) const&& {
+    refuse_temporary<Self>();
   }
   template <class Self = symbol_algebra>
-  tree none() const&& {
-    return refuse_temporary<Self>(), tree(algebra_);
+  void none() const&& {
+    refuse_temporary<Self>();
   }
 
  private:

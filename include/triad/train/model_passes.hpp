@@ -1,0 +1,147 @@
+// A model and the memory that its passes over a batch write, planned for the largest; allocates at construction and
+// never again.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   model_passes passes(ex, model, capacity, keep::everything, key, clock.step());
+//   passes.forward(values, in, train, [&](call const& c, auto const& at) { ... loss and backward ... });
+//
+// Parameters are the caller's.  What forward kept, what the model said, and the gradient of that lie at one place, that
+// of the last batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "triad/core/backend.hpp"
+#include "triad/core/batch_views.hpp"
+#include "triad/core/call.hpp"
+#include "triad/core/scratch.hpp"
+#include "triad/layers/layer.hpp"
+#include "triad/ops/reduce.hpp"
+#include "triad/train/batch_sizes.hpp"
+#include "triad/train/model.hpp"
+
+namespace triad {
+
+namespace detail {
+/// Models whose layers are a repeat of a number that is known when they are made.
+template <class Model>
+concept has_depth = requires(Model& m) {
+  m.layers.tied;
+  m.layers.count();
+  requires std::remove_cvref_t<decltype(m.layers.depth)>::rank_dynamic()
+  == 1;
+};
+}  // namespace detail
+
+template <class Model, backend Ex>
+class model_passes {
+ public:
+  using T = typename Model::value_type;
+  using memory = typename Ex::memory;
+  using input = typename Model::input;
+  using output = typename Model::output;
+  using dims = layer_dims<Model>;
+
+  /// Where a batch lies.
+  struct placed {
+    typename Model::saved saved;
+    output scores, d_scores;
+  };
+
+  /// capacity: the largest batch.  key and step: of dropout; step lives where the data does, and is read by every pass.
+  model_passes(Ex& ex, Model const& m, dims const& capacity, keep kept, philox_key key, std::uint64_t const* step)
+      : ex_(ex),
+        model_(m),
+        applied_(m),
+        capacity_(capacity),
+        keep_(kept),
+        key_(key),
+        step_(step),
+        saved_(saved_bytes(m, capacity, kept), memory_of(ex)),
+        scratch_(scratch_bytes(ex, m, capacity, kept), memory_of(ex)) {}
+
+  static std::size_t saved_bytes(Model const& m, dims const& capacity, keep kept) {
+    return planned_bytes([&](arena& a) {
+      (void)m.plan_saved(a, capacity, kept);
+      (void)m.plan_output(a, capacity);
+      (void)m.plan_output(a, capacity);
+    });
+  }
+  /// By a pass over the largest batch that plans and computes nothing.
+  static std::size_t scratch_bytes(Ex& ex, Model const& m, dims const& capacity, keep kept) {
+    arena values, gradients, places;
+    auto const w = triad::plan<T const>(m, values);
+    auto const s = m.plan_saved(places, capacity, kept);
+    auto const scores = m.plan_output(places, capacity);
+    auto const in = m.measured_input(capacity);
+    auto const pass = [&](auto& dry, call const& c) {
+      m.forward(dry, c, w, in, s, scores);
+      m.loss(dry, *c.scratch, in, scores, m.measured_answers(capacity), make_vec<T>(nullptr, 1), scores);
+      if (kept == keep::nothing) return;
+      m.backward(dry, c, w, in, s, scores, m.plan_params(gradients));
+      triad::norm(dry, *c.scratch, make_vec<T>(nullptr, static_cast<index_t>(values.peak() / sizeof(T))),
+                  make_vec<T>(nullptr, 1));
+    };
+    return detail::measured_for<Model>([&] { return planned_scratch(ex, call{.train = true}, pass); });
+  }
+
+  /// Forward over a batch, with dropout where it trains; then(call, where all lies) in the same scratch memory.  A
+  /// contract_violation where the batch is larger than the capacity.  The result holds until the next call.
+  template <class Values, class Then>
+  output forward(Values const& values, input const& in, bool train, Then&& then) {
+    return detail::within_capacity("trainer", "in the trainer's options", detail::dims_of_batch(in), capacity_, [&] {
+      auto const at = place(detail::dims_of_batch(in));
+      auto free = scratch();
+      auto const c = use(free, train);
+      applied_.forward(ex_, c, values, in, at.saved, at.scores);
+      then(c, at);
+      return at.scores;
+    });
+  }
+
+  /// As it was given.
+  Model const& model() const { return model_; }
+  /// As it is applied, at the depth of set_depth().
+  Model const& applied() const { return applied_; }
+  /// From the next pass on the one layer of a tied model is applied so often, at most as often as the model was made
+  /// with.
+  void set_depth(index_t layers) requires detail::has_depth<Model> {
+    TRIAD_EXPECTS(model_.layers.tied || layers == model_.layers.count(),
+                  "trainer: only a tied model has another depth; each layer of this one has parameters of its own");
+    TRIAD_EXPECTS(layers >= 1 && layers <= model_.layers.count(),
+                  "trainer: a depth of " + std::to_string(layers) + " is asked for, and memory is planned for 1 to " +
+                      std::to_string(model_.layers.count()) + "; make the model as deep as it will be");
+    applied_.layers.depth = decltype(applied_.layers.depth)(layers);
+  }
+
+  /// Where a batch of these sizes lies.
+  placed place(dims const& d) {
+    auto all = saved_.place();
+    auto const s = applied_.plan_saved(all, d, keep_);
+    auto const scores = applied_.plan_output(all, d);
+    return {s, scores, applied_.plan_output(all, d)};
+  }
+  /// Memory that nothing lies in between passes.
+  arena scratch() { return scratch_.place(); }
+  call use(arena& free, bool train) const { return {&free, train, key_, step_, 0}; }
+  /// What replayed work is known by.
+  template <class Key>
+  void add_to(Key& key) const {
+    if constexpr (detail::has_depth<Model>) key.add(applied_.layers.count());
+    key.add(scratch_.data());
+  }
+
+ private:
+  Ex& ex_;
+  Model model_, applied_;
+  dims capacity_;
+  keep keep_;
+  philox_key key_;
+  std::uint64_t const* step_;
+  buffer<memory> saved_, scratch_;
+};
+
+}  // namespace triad
