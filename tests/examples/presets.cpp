@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cfq/options.hpp"
@@ -56,6 +57,23 @@ TEST_CASE("presets have the Edge Transformer paper's Table 1: CLUTRR") {
       CHECK(o.tied == e.tied);
       CHECK(o.hidden_factor == 4);  // section 3
     }
+}
+
+TEST_CASE("our presets of CLUTRR are the paper's but for what they add") {
+  for (auto const [name, epochs] : {std::pair("glued-k234", 150), std::pair("glued-k23", 50)}) {
+    CAPTURE(name);
+    auto const o = preset<clutrr::options>(name);
+    CHECK(o.layers == 12);
+    CHECK(o.layers_from == 6);
+    CHECK(o.augment == 1);
+    CHECK(o.dense_loss == 0.1);
+    CHECK(o.epochs == epochs);
+    auto same = o, paper = preset<clutrr::options>("paper-k234");
+    same.preset = paper.preset, same.layers = paper.layers, same.layers_from = paper.layers_from;
+    same.augment = paper.augment, same.dense_loss = paper.dense_loss, same.epochs = paper.epochs;
+    CHECK(training_settings(same) == training_settings(paper));
+    CHECK_FALSE(paper_curve(o));
+  }
 }
 
 TEST_CASE(
