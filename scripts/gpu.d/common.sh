@@ -11,7 +11,9 @@ deadline=0
 begin_stage() {  # NAME: its time begins
   deadline=$((SECONDS + ${TRIAD_GPU_STAGE_SECONDS:-480}))
   if [[ $1 == prebuild || $1 == pack ]]; then return; fi
-  if [[ ! -d $state/bin && -f $state.tar.gz ]]; then tar -C build -xzf $state.tar.gz; fi
+  if [[ ! -d $state/bin && -f $state.tar.xz ]]; then
+    if command -v xz > /dev/null; then tar -C build -xJf $state.tar.xz; else python3 -m tarfile -e $state.tar.xz build; fi
+  fi
   mkdir -p "$log"
   # The toolkit's libraries, or those that Python's packages bring, after our own.
   local folders=("$PWD/$state/lib" /usr/local/cuda/lib64) folder
@@ -42,7 +44,7 @@ need_program() {  # NAME...
   local name
   for name in "$@"; do
     if [[ ! -x $(bin "$name") ]] && ! $dry_run; then
-      echo "gpu: there is no $name: carry build/gpu.tar.gz here (scripts/gpu prebuild pack)," \
+      echo "gpu: there is no $name: carry build/gpu.tar.xz here (scripts/gpu prebuild pack)," \
         "or build it: scripts/gpu build" >&2
       exit 2
     fi

@@ -1,10 +1,34 @@
 # shellcheck shell=bash disable=SC2016,SC2086,SC2154
 # Runs of scripts/reproduce on the device, several side by side, in build/gpu/runs; a run that was begun goes on.
 
+# NVIDIA's multi-process service, where it is there and works: kernels of several processes run side by side.  Without
+# it processes take turns.  One that somebody has begun is left alone.
+begin_service() {
+  if [[ -n ${CUDA_MPS_PIPE_DIRECTORY:-} ]] || ! command -v nvidia-cuda-mps-control > /dev/null; then return; fi
+  service=$(mktemp -d)  # of a short path: sockets lie in it
+  export CUDA_MPS_PIPE_DIRECTORY=$service CUDA_MPS_LOG_DIRECTORY=$service
+  if timeout 30 nvidia-cuda-mps-control -d > "$log/service.log" 2>&1 && first_cases_pass; then
+    say "    kernels of several runs at once: NVIDIA's multi-process service" && return
+  fi
+  end_service
+  say "    runs take turns: NVIDIA's multi-process service does not work here ($log/service.log)"
+}
+first_cases_pass() {
+  [[ ! -x $(bin triad-test-cuda) ]] ||
+    timeout 60 "$(bin triad-test-cuda)" "sums on a device*" >> "$log/service.log" 2>&1
+}
+end_service() {
+  if [[ -z ${service:-} ]]; then return; fi
+  echo quit | timeout 30 nvidia-cuda-mps-control >> "$log/service.log" 2>&1 || true
+  rm -rf "$service"
+  unset service CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
+}
+
 one_run() {  # GROUP/RUN LOG UNTIL: an interrupt at UNTIL, a second since 1970, lets it save
   local left=$(($3 - $(date +%s)))
   ((left > 0)) || return 0
-  timeout --signal=INT --kill-after=20 $left scripts/reproduce "${1%%/*}" "${1#*/}" --no-install \
+  # Time enough to save: of a process that is killed, the service passes the fault on to all others.
+  timeout --signal=INT --kill-after=60 $left scripts/reproduce "${1%%/*}" "${1#*/}" --no-install \
     > "$2/train-${1#*/}.log" 2>&1 || true
 }
 export -f one_run
@@ -26,8 +50,10 @@ stage_train() {
   if $dry_run; then say "    scripts/reproduce ${list[*]}, $jobs side by side" && return; fi
   mkdir -p "$TRIAD_RUNS"
   rm -f "$log"/train-*.log
+  begin_service
   printf '%s\n' "${list[@]}" |
     xargs -P "$jobs" -I '{}' bash -c 'one_run "$@"' train '{}' "$log" $(($(date +%s) + $(left))) || true
+  end_service
   for name in "${list[@]}"; do
     name=${name#*/}
     local output=$TRIAD_RUNS/$name.log

@@ -8,12 +8,12 @@ cp -R "$root/scripts/gpu" "$root/scripts/gpu.d" "$root/scripts/packages.sh" "$fo
 echo golden > "$folder/golden/one.safetensors"
 echo rows > "$folder/data/clutrr/some/1.2_train.csv"
 failed() { echo "gpu pack: $1" >&2 && exit 1; }
-archive=$folder/root/build/gpu.tar.gz
+archive=$folder/root/build/gpu.tar.xz
 pack() {
   output=$(TRIAD_GOLDEN_DIR=$folder/golden TRIAD_DATA=$folder/data "$folder/root/scripts/gpu" pack 2>&1) ||
     failed "status $?: $output"
   [[ -f $archive ]] || failed "no $archive"
-  held=$(tar -tzf "$archive")
+  held=$(tar -tJf "$archive")
 }
 expect() { grep -qE "^gpu/$1\$" <<< "$held" || failed "no $1 in the archive: $held"; }
 

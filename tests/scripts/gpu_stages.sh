@@ -94,14 +94,28 @@ case $seed in
 esac
 echo "k=10 1.0"
 STUB
+# The service that lets kernels of several runs run at once is begun before them and ended behind them.
+stub tools/nvidia-cuda-mps-control <<'STUB'
+if [[ ${1:-} == -d ]]; then echo "begun in $CUDA_MPS_PIPE_DIRECTORY"; else echo "$(cat) in $CUDA_MPS_PIPE_DIRECTORY"; fi \
+  >> "${CUDA_MPS_LOG:?}"
+STUB
+export CUDA_MPS_LOG=$folder/service
 export TRIAD_GPU_STAGE_SECONDS=4
 gpu 1 train -- clutrr/clutrr-k23-s8 clutrr/clutrr-k23-s9 clutrr/clutrr-k23-s10
 unset TRIAD_GPU_STAGE_SECONDS
+expect "^ *kernels of several runs at once: NVIDIA's"
+[[ $(sed 's/ in .*//' "$CUDA_MPS_LOG") == $'begun\nquit' ]] || failed "the service: $(cat "$CUDA_MPS_LOG")"
+[[ $(sed 's/.* in //' "$CUDA_MPS_LOG" | sort -u | wc -l) == 1 ]] || failed "two services: $(cat "$CUDA_MPS_LOG")"
 expect '^ *clutrr-k23-s8: finished'
 expect '^ *clutrr-k23-s9: FAILED'
 expect '^ *cannot read the data'
 expect '^ *clutrr-k23-s10: NOT FINISHED'
 gpu 2 train -- nothing
+# Where it does not begin, runs take turns.
+stub tools/nvidia-cuda-mps-control <<< '[[ ${1:-} != -d ]]'
+gpu 0 train -- clutrr/clutrr-k23-s7
+expect "^ *runs take turns: NVIDIA's"
+expect '^ *clutrr-k23-s7: finished'
 # A group is all of it that is left: not what has finished.
 gpu 0 train --dry-run -- clutrr
 expect 'clutrr/clutrr-k23-s9 '
@@ -171,4 +185,4 @@ mv "$folder/triad-test-cuda.kept" "$folder/build/gpu/bin/triad-test-cuda"
 # Without a program nothing is tested, which is said; and no driver means no GPU.
 rm "$folder/build/gpu/bin/triad-test-cuda"
 gpu 2 test
-grep -q "there is no triad-test-cuda: carry build/gpu.tar.gz here" <<< "$said" || failed "$said"
+grep -q "there is no triad-test-cuda: carry build/gpu.tar.xz here" <<< "$said" || failed "$said"
