@@ -61,7 +61,7 @@ struct options : graphs::options {
 ///                           the Edge Transformer; dropout, warm-up, fall, clip and what is held out: the released
 ///                           program.  Whether rat and rrat are tied the paper does not say: ours are.  Of gat the
 ///                           paper repeats the CLUTRR paper's results and no sizes: ours has rat's.
-///   glued-k234, glued-k23   ours: the same, and all that helps at long chains
+///   glued-k234, glued-k23   ours: the same with glued stories, the dense loss and drawn depths
 ///   quickstart              ours
 inline void apply_preset(options& o) {
   if (o.preset == "quickstart") {
@@ -76,7 +76,7 @@ inline void apply_preset(options& o) {
     o.chains = 640, o.epochs = 2, o.test_size = 20;
   } else if (o.preset.starts_with("glued")) {
     o.layers = 12, o.layers_from = 6, o.augment = 1, o.dense_loss = 0.1;
-    if (o.preset == "glued-k234") o.epochs = 150;  // of 12,000 rows; the other set has 28,000
+    if (o.preset == "glued-k234") o.epochs = 150;  // of 12,000 training rows; the other set has 28,000
   } else {                                         // the paper's baselines
     if (o.model == "rat" || o.model == "gat") o.width = 320, o.heads = 8, o.batch = 200;
     if (o.model == "rrat") o.layers = 6, o.width = 320, o.heads = 8, o.batch = 200;

@@ -12,7 +12,13 @@ begin_stage() {  # NAME: its time begins
   deadline=$((SECONDS + ${TRIAD_GPU_STAGE_SECONDS:-480}))
   if [[ $1 == prebuild || $1 == pack ]]; then return; fi
   if [[ ! -d $state/bin && -f $state.tar.xz ]]; then
-    if command -v xz > /dev/null; then tar -C build -xJf $state.tar.xz; else python3 -m tarfile -e $state.tar.xz build; fi
+    if command -v xz > /dev/null; then
+      tar -C build -xJf $state.tar.xz
+    elif command -v python3 > /dev/null; then
+      python3 -m tarfile -e $state.tar.xz build
+    else
+      echo "gpu: neither xz nor python3 is here to unpack $state.tar.xz: install xz-utils" >&2 && exit 2
+    fi
   fi
   mkdir -p "$log"
   # The toolkit's libraries, or those that Python's packages bring, after our own.

@@ -96,7 +96,7 @@ stage_test() {
   losses_of cogs cogs --preset smoke --dropout 0.1
   losses_of trees tree-transforms --preset smoke
   losses_of cognition cognition --preset smoke --dropout 0.1
-  if [[ -x $(bin cfq) ]]; then step questions small_questions || true; fi
+  if [[ -x $(bin cfq) ]] || $dry_run; then step questions small_questions || true; fi
   losses_of cfq cfq --task parse --preset smoke --updates 20 --data $state/runs/same/questions/mcd
   if [[ -x $(bin triad-test-cuda-typed) ]]; then
     step typed-cases every_case "$(bin triad-test-cuda-typed)" typed-cases || true

@@ -1,33 +1,39 @@
 # shellcheck shell=bash disable=SC2016,SC2086,SC2154
 # Runs of scripts/reproduce on the device, several side by side, in build/gpu/runs; a run that was begun goes on.
 
+service=  # the folder of the service that this stage has begun
+
 # NVIDIA's multi-process service, where it is there and works: kernels of several processes run side by side.  Without
 # it processes take turns.  One that somebody has begun is left alone.
 begin_service() {
   if [[ -n ${CUDA_MPS_PIPE_DIRECTORY:-} ]] || ! command -v nvidia-cuda-mps-control > /dev/null; then return; fi
   service=$(mktemp -d)  # of a short path: sockets lie in it
-  export CUDA_MPS_PIPE_DIRECTORY=$service CUDA_MPS_LOG_DIRECTORY=$service
-  if timeout 30 nvidia-cuda-mps-control -d > "$log/service.log" 2>&1 && first_cases_pass; then
+  trap end_service EXIT
+  export CUDA_MPS_PIPE_DIRECTORY=$service CUDA_MPS_LOG_DIRECTORY=$PWD/$log
+  if timeout 30 nvidia-cuda-mps-control -d > "$log/service.log" 2>&1 && small_run_ends; then
     say "    kernels of several runs at once: NVIDIA's multi-process service" && return
   fi
   end_service
-  say "    runs take turns: NVIDIA's multi-process service does not work here ($log/service.log)"
+  say "    runs take turns: NVIDIA's multi-process service does not work here ($log/service.log, control.log, server.log)"
 }
-first_cases_pass() {
-  [[ ! -x $(bin triad-test-cuda) ]] ||
-    timeout 60 "$(bin triad-test-cuda)" "sums on a device*" >> "$log/service.log" 2>&1
+small_run_ends() {
+  local status=0
+  timeout 60 "$(bin clutrr)" train --preset smoke --seed 1 --backend cuda --out "$service/run" \
+    >> "$log/service.log" 2>&1 || status=$?
+  ((status == 0 || status == 3))  # 3: so short a run does not learn
 }
 end_service() {
-  if [[ -z ${service:-} ]]; then return; fi
-  echo quit | timeout 30 nvidia-cuda-mps-control >> "$log/service.log" 2>&1 || true
+  if [[ -z $service ]]; then return; fi
+  echo 'quit -t 10' | timeout 30 nvidia-cuda-mps-control >> "$log/service.log" 2>&1 || true
   rm -rf "$service"
-  unset service CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
+  service=
+  unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
 }
 
 one_run() {  # GROUP/RUN LOG UNTIL: an interrupt at UNTIL, a second since 1970, lets it save
   local left=$(($3 - $(date +%s)))
   ((left > 0)) || return 0
-  # Time enough to save: of a process that is killed, the service passes the fault on to all others.
+  # Time to save, a minute beyond the stage's: where one process is killed under the service, all others fail.
   timeout --signal=INT --kill-after=60 $left scripts/reproduce "${1%%/*}" "${1#*/}" --no-install \
     > "$2/train-${1#*/}.log" 2>&1 || true
 }

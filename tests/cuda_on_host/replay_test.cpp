@@ -169,6 +169,17 @@ TEST_CASE("updates at several depths of a tied model are never taken for each ot
   CHECK(replayed.ex.recordings().replayed() == 10);  // each depth is recorded once
 }
 
+TEST_CASE("updates in parts at several depths share what does not depend on the depth") {
+  training plain(false), replayed(true);
+  for (auto* const t : {&plain, &replayed})
+    for (int i = 0; i < 4; ++i) {
+      t->train.set_depth(1 + i % 2);
+      t->update_in_parts({{3, 2}, {4}});
+    }
+  CHECK(replayed.train.snapshot() == plain.train.snapshot());
+  CHECK(replayed.ex.recordings().replayed() == 12 - 5);  // two parts of each depth, and one finish of both
+}
+
 TEST_CASE("updates with and without dropout are never taken for each other") {
   training plain(false), replayed(true);
   for (auto* const t : {&plain, &replayed})

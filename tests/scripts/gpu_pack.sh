@@ -50,6 +50,21 @@ printf '#!/bin/sh\n' > "$folder/root/build/gpu/bin/one"
 pack
 expect bin/one
 
+# Without xz the archive is written, and read, by Python.
+mkdir -p "$folder/no_xz" "$folder/unpacked/build"
+ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$folder/no_xz/python3"
+for tool in bash "${CXX:-c++}" tar cp rm mkdir mv du sed awk grep tr sort cut chmod dirname env cat ln head ldd find \
+  as ld uname; do
+  if [[ -x $(command -v $tool) ]]; then ln -s "$(command -v $tool)" "$folder/no_xz/${tool##*/}"; fi
+done
+whole_path=$PATH
+PATH=$folder/no_xz
+if command -v xz > /dev/null; then failed "the path without xz has one"; fi
+output=$(TRIAD_GOLDEN_DIR=$folder/golden TRIAD_DATA=$folder/data "$folder/root/scripts/gpu" pack 2>&1) || failed "$output"
+python3 -m tarfile -e "$archive" "$folder/unpacked/build"
+PATH=$whole_path
+[[ -f $folder/unpacked/build/gpu/bin/one ]] || failed "the archive that Python wrote lacks gpu/bin/one"
+
 # In a folder with nothing but the scripts and the archive, `check` finds every library of the programs in the archive,
 # also one that the system there has not, and names one that is nowhere.
 rm "$folder/root/build/gpu/bin/one"

@@ -3,6 +3,7 @@
 # machine with a GPU; then tests that fail on it, which the report must name:  gpu_stages.sh ROOT FOLDER BUILD
 set -euo pipefail
 root=$1 folder=$2 programs=$3/bin
+unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
 rm -rf "$folder"
 mkdir -p "$folder/tools" "$folder/build/gpu/bin" "$folder/golden" "$folder/data"
 failed() { echo "gpu stages: $1" >&2 && exit 1; }
@@ -100,12 +101,17 @@ if [[ ${1:-} == -d ]]; then echo "begun in $CUDA_MPS_PIPE_DIRECTORY"; else echo 
   >> "${CUDA_MPS_LOG:?}"
 STUB
 export CUDA_MPS_LOG=$folder/service
-export TRIAD_GPU_STAGE_SECONDS=4
+# What a variable of the caller names is not the service's folder.
+mkdir -p "$folder/precious"
+export service=$folder/precious
+export TRIAD_GPU_STAGE_SECONDS=10
 gpu 1 train -- clutrr/clutrr-k23-s8 clutrr/clutrr-k23-s9 clutrr/clutrr-k23-s10
 unset TRIAD_GPU_STAGE_SECONDS
 expect "^ *kernels of several runs at once: NVIDIA's"
-[[ $(sed 's/ in .*//' "$CUDA_MPS_LOG") == $'begun\nquit' ]] || failed "the service: $(cat "$CUDA_MPS_LOG")"
+[[ $(sed 's/ in .*//' "$CUDA_MPS_LOG") == $'begun\nquit -t 10' ]] || failed "the service: $(cat "$CUDA_MPS_LOG")"
 [[ $(sed 's/.* in //' "$CUDA_MPS_LOG" | sort -u | wc -l) == 1 ]] || failed "two services: $(cat "$CUDA_MPS_LOG")"
+[[ -d $folder/precious ]] || failed "a folder of the caller's is gone"
+unset service
 expect '^ *clutrr-k23-s8: finished'
 expect '^ *clutrr-k23-s9: FAILED'
 expect '^ *cannot read the data'
@@ -176,6 +182,11 @@ while IFS= read -r name; do
   found=$("$programs/triad-test-cuda-on-host" --list-test-names-only "$name" || true)
   [[ -n $found ]] || failed "no device test is called $name"
 done < <(sed -n 's/^ *sanitized .* "\(.*\)" &.*/\1/p' "$root/scripts/gpu.d/sanitize.sh")
+# A program that was not carried is named, and the others go on.
+mv "$folder/build/gpu/bin/cognition" "$folder/cognition.kept"
+gpu 1 test
+expect '^ *losses-cognition +there is no cognition here: not compared'
+mv "$folder/cognition.kept" "$folder/build/gpu/bin/cognition"
 # A step that does not end in time is ended, and says so.
 stub build/gpu/bin/triad-test-cuda <<< 'if [[ $1 == --list* ]]; then echo a case; else sleep 60; fi'
 TRIAD_GPU_STAGE_SECONDS=3 gpu 1 test

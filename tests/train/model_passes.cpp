@@ -38,8 +38,9 @@ struct beside_trainer {
   }
 };
 
-TEST_CASE("a pass says what a trainer says, and needs the memory that its plan names") {
-  beside_trainer<cpu::backend> b(0.3);
+TEMPLATE_TEST_CASE("a pass says what a trainer says, and needs the memory that its plan names", "",
+                   TRIAD_TEST_BACKENDS) {
+  beside_trainer<TestType> b(0.3);
   auto const planned = b.r.learner.bytes();
   using passes = decltype(b.passes);
   auto const& capacity = b.r.learner.given().capacity;
@@ -56,8 +57,8 @@ TEST_CASE("a pass says what a trainer says, and needs the memory that its plan n
   }
 }
 
-TEST_CASE("loss and backward find what a pass has left") {
-  beside_trainer<cpu::backend> b(0.3);
+TEMPLATE_TEST_CASE("loss and backward find what a pass has left", "", TRIAD_TEST_BACKENDS) {
+  beside_trainer<TestType> b(0.3);
   auto& learner = b.r.learner;
   for (auto const& [in, right] : b.r.pass(0)) {
     learner.compute_gradient(in, right);
@@ -79,16 +80,28 @@ TEST_CASE("loss and backward find what a pass has left") {
   }
 }
 
+TEST_CASE("a pass allocates nothing") {
+  beside_trainer<cpu::backend> b(0.3);
+  for (auto const& g : b.r.data) test::add_small_graph(b.r.loader, g);
+  auto const in = b.r.loader.upload();
+  auto const values = b.r.learner.parameters().values();
+  auto const pass = [&] { (void)b.passes.forward(values, in, true, [](call const&, auto const&) {}); };
+  pass();  // threads start, BLAS takes its buffers
+  auto const made = test::allocations.load();
+  pass();
+  CHECK(test::allocations.load() == made);
+}
+
 TEST_CASE("a batch that is too large, and a depth that is not planned for, are refused") {
   beside_trainer<cpu::backend> b(0);
-  auto const capacity = b.r.learner.given().capacity;
   model_passes<edge_transformer<float>, cpu::backend> small(b.r.ex, b.r.learner.model(), room_for(b.r.data, 1),
                                                             keep::nothing, 1, &b.step);
   auto const values = b.r.learner.parameters().values();
   for (auto const& [in, right] : b.r.pass(0, 9)) {
     auto const& input = in;
     CHECK_THROWS_WITH(small.forward(values, input, false, [](call const&, auto const&) {}),
-                      contains("does not fit") && contains("9 graphs"));
+                      contains("model_passes: a batch of 9 graphs") &&
+                          contains("does not fit: the capacity that it was made with is"));
     auto const two = b.said(in, false);
     b.passes.set_depth(1);
     CHECK(b.passes.applied().layers.count() == 1);

@@ -15,8 +15,8 @@
 #include <type_traits>
 
 #include "triad/core/backend.hpp"
-#include "triad/core/batch_views.hpp"
 #include "triad/core/call.hpp"
+#include "triad/core/replay_key.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/reduce.hpp"
@@ -38,6 +38,8 @@ concept has_depth = requires(Model& m) {
 
 template <class Model, backend Ex>
 class model_passes {
+  static_assert(detail::expect_model<Model>());
+
  public:
   using T = typename Model::value_type;
   using memory = typename Ex::memory;
@@ -51,9 +53,19 @@ class model_passes {
     output scores, d_scores;
   };
 
+  /// Who speaks in messages, and where it was told the capacity.
+  struct speaker {
+    char const* name = "model_passes";
+    char const* capacity = "that it was made with";
+  };
+
   /// capacity: the largest batch.  key and step: of dropout; step lives where the data does, and is read by every pass.
   model_passes(Ex& ex, Model const& m, dims const& capacity, keep kept, philox_key key, std::uint64_t const* step)
+      : model_passes(ex, m, capacity, kept, key, step, speaker()) {}
+  model_passes(Ex& ex, Model const& m, dims const& capacity, keep kept, philox_key key, std::uint64_t const* step,
+               speaker const& who)
       : ex_(ex),
+        who_(who),
         model_(m),
         applied_(m),
         capacity_(capacity),
@@ -92,7 +104,7 @@ class model_passes {
   /// contract_violation where the batch is larger than the capacity.  The result holds until the next call.
   template <class Values, class Then>
   output forward(Values const& values, input const& in, bool train, Then&& then) {
-    return detail::within_capacity("trainer", "in the trainer's options", detail::dims_of_batch(in), capacity_, [&] {
+    return detail::within_capacity(who_.name, who_.capacity, detail::dims_of_batch(in), capacity_, [&] {
       auto const at = place(detail::dims_of_batch(in));
       auto free = scratch();
       auto const c = use(free, train);
@@ -110,10 +122,12 @@ class model_passes {
   /// with.
   void set_depth(index_t layers) requires detail::has_depth<Model> {
     TRIAD_EXPECTS(model_.layers.tied || layers == model_.layers.count(),
-                  "trainer: only a tied model has another depth; each layer of this one has parameters of its own");
+                  std::string(who_.name) +
+                      ": only a tied model has another depth; each layer of this one has parameters of its own");
     TRIAD_EXPECTS(layers >= 1 && layers <= model_.layers.count(),
-                  "trainer: a depth of " + std::to_string(layers) + " is asked for, and memory is planned for 1 to " +
-                      std::to_string(model_.layers.count()) + "; make the model as deep as it will be");
+                  std::string(who_.name) + ": a depth of " + std::to_string(layers) +
+                      " is asked for, and memory is planned for 1 to " + std::to_string(model_.layers.count()) +
+                      "; make the model as deep as it will be");
     applied_.layers.depth = decltype(applied_.layers.depth)(layers);
   }
 
@@ -127,15 +141,17 @@ class model_passes {
   /// Memory that nothing lies in between passes.
   arena scratch() { return scratch_.place(); }
   call use(arena& free, bool train) const { return {&free, train, key_, step_, 0}; }
-  /// What replayed work is known by.
-  template <class Key>
-  void add_to(Key& key) const {
+  /// What a replayed pass is known by, beside its batch: the depth, and the memory.
+  void add_pass(replay_key& key) const {
     if constexpr (detail::has_depth<Model>) key.add(applied_.layers.count());
-    key.add(scratch_.data());
+    add_memory(key);
   }
+  /// What replayed work in scratch memory is known by, where no depth matters.
+  void add_memory(replay_key& key) const { key.add(scratch_.data()); }
 
  private:
   Ex& ex_;
+  speaker who_;
   Model model_, applied_;
   dims capacity_;
   keep keep_;

@@ -16,13 +16,16 @@
 #include <string>
 #include <vector>
 
+#include "triad/core/arena.hpp"
 #include "triad/core/backend.hpp"
+#include "triad/core/batch_views.hpp"
 #include "triad/core/call.hpp"
-#include "triad/core/scratch.hpp"
+#include "triad/core/replay_key.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/train/attention_table.hpp"
+#include "triad/train/batch_sizes.hpp"
 #include "triad/train/clip.hpp"
 #include "triad/train/model.hpp"
 #include "triad/train/model_passes.hpp"
@@ -105,7 +108,7 @@ class trainer {
         parameters_(m, o.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
         optimizer_(parameters_, o.adam, without_gradient{m}),
         clock_(memory_of(ex)),
-        passes_(ex, m, o.capacity, o.memory, o.key, clock_.step()),
+        passes_(ex, m, o.capacity, o.memory, o.key, clock_.step(), {"trainer", "in the trainer's options"}),
         scalars_(scalar_bytes(), memory_of(ex)),
         gradient_sums_(gradient_values(), shares_.count(), memory_of(ex)),
         loss_sums_(1, shares_.count(), memory_of(ex)),
@@ -199,7 +202,7 @@ class trainer {
     sum_over_processes();
     clock_.set(step_, rate);
     replay_key key;
-    passes_.add_to(key);
+    passes_.add_memory(key);
     replay(ex_, key.value(), [&] {
       clip_summed(options_.max_norm);
       step_parameters();
@@ -340,7 +343,7 @@ class trainer {
     replay_key key;
     key.add(static_cast<std::uint64_t>(what));
     key.add(std::uint64_t{drops_});
-    passes_.add_to(key);
+    passes_.add_pass(key);
     add_to_key(key, in);
     add_to_key(key, right);
     return key.value();

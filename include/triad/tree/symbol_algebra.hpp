@@ -56,7 +56,7 @@ class symbol_algebra {
   /// The empty tree: zero.
   tree none() const& { return tree(algebra_); }
 
-  // Of a temporary they would point to what is gone: no overload is taken, but for its sentence.
+  // Of a temporary they would point to what is gone: these overloads are there for their message alone.
   template <class Self = symbol_algebra>
   void algebra() const&& {
     refuse_temporary<Self>();
