@@ -6,7 +6,7 @@
 namespace cogs {
 
 void options::each(triad::apps::option_list& f) {
-  f("preset", &preset, "paper, small, smoke").one_of({"paper", "small", "smoke"}).free();
+  f("preset", &preset, "paper, swapped, small, smoke").one_of({"paper", "swapped", "small", "smoke"}).free();
   f("data", &data,
     "Folder with train, dev, test and gen as .jsonl or .tsv, gzipped or not; without it, sentences of our own grammar")
       .also({"evaluate"})

@@ -60,9 +60,11 @@ struct options : triad::apps::stack_options {
 ///   paper   layers, width, heads, batch, rate and epochs: the Edge Transformer paper's Table 1; 4 d: its section 3;
 ///           dropout, decay, warm-up and clip: the released program.  The paper's text ties the layers, the released
 ///           program does not.
+///   swapped ours: the same, with words dropped, and phrases of training sentences swapped
 ///   small   ours
 inline void apply_preset(options& o) {
   o.tied = o.model == "universal-transformer";
+  if (o.preset == "swapped") o.word_dropout = 0.1, o.augment = 0.5, o.augment_phrases = "both";
   if (o.preset == "small") o.epochs = 30, o.warmup = 100, o.rate = 1e-3;
   if (o.preset == "smoke") {
     o.layers = 1, o.width = 16, o.heads = 2, o.dropout = 0, o.batch = 20, o.warmup = 0;

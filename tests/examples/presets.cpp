@@ -132,6 +132,17 @@ TEST_CASE(
   CHECK_FALSE(o.tied);
 }
 
+TEST_CASE("our preset of COGS is the paper's but for what it adds") {
+  auto o = preset<cogs::options>("swapped");
+  CHECK(o.word_dropout == 0.1);
+  CHECK(o.augment == 0.5);
+  CHECK(o.augment_phrases == "both");
+  auto const paper = preset<cogs::options>("paper");
+  o.preset = paper.preset, o.word_dropout = paper.word_dropout;
+  o.augment = paper.augment, o.augment_phrases = paper.augment_phrases;
+  CHECK(training_settings(o) == training_settings(paper));
+}
+
 TEST_CASE(
     "the paper's tree machine is the default: appendix D.1 of its paper, and the released program's choices in its "
     "grid") {
