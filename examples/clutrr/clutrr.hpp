@@ -65,7 +65,7 @@ inline graphs::data_set training_data(options const& o) {
 }
 
 inline int train(options& o) {
-  if (o.preset.starts_with("paper") && o.data.empty())
+  if ((o.preset.starts_with("paper") || o.preset.starts_with("glued")) && o.data.empty())
     throw triad::data_error(
         "--preset " + o.preset +
         " is about published data: give its folder with --data; docs/data.md says where it comes from");

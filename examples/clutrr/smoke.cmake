@@ -99,6 +99,8 @@ expect("each of its 2 layers has parameters of its own")
 # Depths that are drawn.
 run(3 train --preset smoke --layers 4 --layers-from 1 --out ${FOLDER}/depths)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/depths)
+run(1 train --preset glued-k23)
+expect("--preset glued-k23 is about published data: give its folder with --data")
 run(1 train --preset smoke --layers-from 3)
 expect("--layers-from 3 is more than --layers 2")
 run(1 train --preset smoke --layers-from 1 --untied)

@@ -204,9 +204,10 @@ inline void describe(held_out const& h) {
 }
 
 inline int train(options& o) {
-  if (o.preset == "paper" && o.data.empty())
+  if ((o.preset == "paper" || o.preset == "swapped") && o.data.empty())
     throw triad::data_error(
-        "--preset paper is about published data: give its folder with --data; docs/data.md says where it comes from");
+        "--preset " + o.preset +
+        " is about published data: give its folder with --data; docs/data.md says where it comes from");
   triad::apps::run_folder const folder(o.out);
   tallies found;
   bool const holds_out = !o.hold_out.empty();
