@@ -77,7 +77,8 @@ inline void apply_preset(options& o) {
   } else if (o.preset.starts_with("glued")) {
     o.layers = 12, o.layers_from = 6, o.augment = 1, o.dense_loss = 0.1;
     if (o.preset == "glued-k234") o.epochs = 150;  // of 12,000 training rows; the other set has 28,000
-  } else {                                         // the paper's baselines
+  } else {
+    // The paper's baselines.
     if (o.model == "rat" || o.model == "gat") o.width = 320, o.heads = 8, o.batch = 200;
     if (o.model == "rrat") o.layers = 6, o.width = 320, o.heads = 8, o.batch = 200;
   }

@@ -14,11 +14,7 @@ namespace train_model_passes_tests {
 
 using namespace triad;
 using test::contains;
-
-template <class T>
-std::vector<T> numbers(tensor<T, dyn, dyn> v) {
-  return {v.data_handle(), v.data_handle() + v.size()};
-}
+using test::numbers;
 
 // Passes over what a trainer has, beside it.
 template <class Ex>

@@ -19,11 +19,7 @@ namespace train_runner_tests {
 
 using namespace triad;
 using test::contains;
-
-template <class T>
-std::vector<T> numbers(tensor<T, dyn, dyn> v) {
-  return {v.data_handle(), v.data_handle() + v.size()};
-}
+using test::numbers;
 
 TEMPLATE_TEST_CASE("a runner of a model says what a trainer says, and holds no more than one that only answers", "",
                    TRIAD_TEST_BACKENDS) {
