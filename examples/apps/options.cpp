@@ -175,6 +175,12 @@ void refuse_given(run_options const& o, std::initializer_list<char const*> names
     if (o.given.contains(name)) throw data_error(fmt::format("--{} is about {}", name, about));
 }
 
+void need_published_data(run_options const& o, std::string const& of) {
+  if (o.data.empty())
+    throw data_error(of +
+                     " is about published data: give its folder with --data; docs/data.md says where it comes from");
+}
+
 void expect_seeds(run_options const& o) {
   auto const more = static_cast<std::uint64_t>(o.seeds) - 1;
   auto const largest = std::numeric_limits<std::uint64_t>::max();

@@ -132,6 +132,9 @@ struct run_options;
 /// Throws data_error where one of these options is on the command line: it "is about" something else than what is done.
 void refuse_given(run_options const& o, std::initializer_list<char const*> names, std::string const& about);
 
+/// Throws data_error where --data is not given, of what the command line says that needs them.
+void need_published_data(run_options const& o, std::string const& of);
+
 /// What every run is told, whatever it computes.
 struct run_options {
   std::string program;  // its name

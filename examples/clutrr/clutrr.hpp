@@ -65,10 +65,8 @@ inline graphs::data_set training_data(options const& o) {
 }
 
 inline int train(options& o) {
-  if ((o.preset.starts_with("paper") || o.preset.starts_with("glued")) && o.data.empty())
-    throw triad::data_error(
-        "--preset " + o.preset +
-        " is about published data: give its folder with --data; docs/data.md says where it comes from");
+  if (o.preset.starts_with("paper") || o.preset.starts_with("glued"))
+    triad::apps::need_published_data(o, "--preset " + o.preset);
   auto const data = training_data(o);
   return graphs::train(o, data,
                        {.title = "CLUTRR: accuracy by chain length",

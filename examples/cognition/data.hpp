@@ -140,11 +140,8 @@ inline void check_data(options const& o) {
 /// Throws data_error.
 inline data_set data_of(options const& o, bool needs_train) {
   check_data(o);
-  if (o.data.empty()) {
-    if (o.task != "pairs")
-      throw triad::data_error("--task " + o.task + " is about published data: give its folder with --data; " + where);
-    return generate_data(o);
-  }
+  if (o.task != "pairs") triad::apps::need_published_data(o, "--task " + o.task);
+  if (o.data.empty()) return generate_data(o);
   if (o.task == "cognition") return read_cognition(o, needs_train);
   if (o.task == "scan") return read_scan(o, needs_train);
   if (o.task == "pairs" && std::filesystem::is_regular_file(o.data)) return read_files(o, needs_train);

@@ -204,10 +204,7 @@ inline void describe(held_out const& h) {
 }
 
 inline int train(options& o) {
-  if ((o.preset == "paper" || o.preset == "swapped") && o.data.empty())
-    throw triad::data_error(
-        "--preset " + o.preset +
-        " is about published data: give its folder with --data; docs/data.md says where it comes from");
+  if (o.preset == "paper" || o.preset == "swapped") triad::apps::need_published_data(o, "--preset " + o.preset);
   triad::apps::run_folder const folder(o.out);
   tallies found;
   bool const holds_out = !o.hold_out.empty();
