@@ -34,7 +34,8 @@ inline triad::tree_machine_options sizes_of(options const& o, machine_options co
                               .between = triad::activation::gelu},
                     .layers = o.layers,
                     .branching = 2,
-                    .fillers = z.symbols}};
+                    .fillers = z.symbols},
+          .root = o.root == "distribution" ? triad::tree_root::distribution : triad::tree_root::scores};
 }
 
 /// Roles and matrices of a matrix_interpreter, in a backend's memory.

@@ -54,6 +54,12 @@ void options::each(triad::apps::option_list& f) {
       .seldom()
       .one_of(ways)
       .says(both.empty() ? choice_of_arguments(*this) : "");
+  f("root", &root,
+    "Of cons: scores: what the agent says, as in the released program; distribution: the softmax of it over labels")
+      .seldom()
+      .one_of({"scores", "distribution"})
+      .newer("scores")
+      .shapes();
   f("interpreter", &interpreter,
     "rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are learned")
       .seldom()

@@ -24,6 +24,7 @@ struct options : triad::apps::stack_options {
                                    // released program's of it
   std::string operation_choice;    // of operations alone: softmax or gumbel; empty: as choice says
   std::string argument_choice;     // of arguments alone: softmax, gumbel or gumbel-released; empty: as choice says
+  std::string root = "scores";     // of cons, as the agent says it; or distribution: its softmax
   double temperature = 1;          // of softmax in training, at first; it falls to 1
   int cooling = 0;                 // updates until it is there
   std::string loss = "squared";    // or divergence: how far the score of a right symbol is from 1

@@ -160,8 +160,10 @@ run(1 ${learn} --first-rows 0.4 --interpreter matrices)
 expect("--first-rows is about --interpreter rows")
 run(0 evaluate ${FOLDER}/run --data ${FOLDER}/data/test_own.jsonl --programs --threshold 0)
 expect("\ntest +[0-9.]+ +6 ")
-run("0|3" ${learn} --loss divergence --floor 0.01 --empty-weight 0 --empty-updates 6 --choice-deviation 0.02 --evenness 2 --even-updates 6 --out ${FOLDER}/other)
+run("0|3" ${learn} --loss divergence --floor 0.01 --empty-weight 0 --empty-updates 6 --choice-deviation 0.02 --evenness 2 --even-updates 6 --root distribution --out ${FOLDER}/other)
 run(0 evaluate ${FOLDER}/other)
+run(1 ${learn} --root scores --out ${FOLDER}/other --resume)
+expect("another configuration: root: checkpoint has \"distribution\"")
 
 # Each option of the loss has a first loss of its own; the same command has the same.
 function(first_loss of folder)

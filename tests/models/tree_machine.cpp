@@ -103,6 +103,35 @@ TEMPLATE_TEST_CASE(
     }
 }
 
+TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss where roots are distributions of symbols", "",
+                   TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  some_trees<double> trees(2, 4, 2, 3, 5);
+  some_maps<double> const maps(trees.where, false);
+  auto z = trees.sizes(layer(norm_position::before, 0.3), 2);
+  z.root = tree_root::distribution;
+  check_gradient(ex, by_rows<>(tree_interpreter<double>(trees.where), trees.where.count(), z), trees);
+  check_gradient(ex, by_matrices<>(maps.interpreter(true), trees.where.count(), z), trees);
+}
+
+TEST_CASE("roots of a tree machine are as the agent says them, or distributions of symbols") {
+  some_trees<double> trees(2, 4, 2, 3, 5);
+  auto z = trees.sizes(layer(norm_position::before), 1);
+  auto const both = trees.all();
+  reference::backend ex;
+  auto const sums_of = [&](tree_root root) {
+    z.root = root;
+    machine_use<by_rows<>> use(by_rows<>(tree_interpreter<double>(trees.where), trees.where.count(), z));
+    auto const chosen = use.run(ex, both.first, both.second, false).chosen;  // operations, then roots
+    auto const steps = static_cast<std::size_t>(z.steps * both.first.sizes.batch), symbols = std::size_t{5};
+    std::vector<double> sums(steps);
+    for (std::size_t i = 0; i < steps * symbols; ++i) sums[i / symbols] += chosen[3 * steps + i];
+    return sums;
+  };
+  for (auto const sum : sums_of(tree_root::distribution)) CHECK_THAT(sum, test::WithinAbs(1, 1e-12));
+  for (auto const sum : sums_of(tree_root::scores)) CHECK(std::abs(sum - 1) > 1e-3);
+}
+
 TEMPLATE_TEST_CASE("every tensor of the tree machine has its gradient added, and nothing is read before it is written",
                    "", TRIAD_TEST_BACKENDS) {
   TestType ex;
@@ -305,6 +334,8 @@ TEST_CASE("a tree machine of impossible sizes is refused with a sentence") {
   CHECK_NOTHROW(made());
   z.unit_fillers = true;
   CHECK_THROWS_WITH(made(), test::contains("unit fillers are as wide as there are symbols"));
+  z.unit_fillers = false, z.root = tree_root::distribution;
+  CHECK_THROWS_WITH(made(), test::contains("a root that is a distribution of symbols needs unit fillers"));
   z = trees.sizes(layer(norm_position::after), 1);
   z.agent.branching = 3;
   CHECK_THROWS_WITH(made(), test::contains("agent and interpreter know different trees"));

@@ -7,6 +7,10 @@
 //            M_{k+1} = interpreter(M_0 .. M_k, choice of these)                         DTM eq. 1
 //   scores of symbols: M_steps against the fillers
 //
+// The root of cons is what the agent says, as in the released program, or the softmax of it: a distribution of symbols.
+// As it is, a root may be as long as it takes to make up for a small weight of cons, so that scores are no
+// probabilities.
+//
 // All of it is linear in the trees but the agent.  The gradient of W_shrink is one product over all steps; that of a
 // tree is made once all later ones are.
 #pragma once
@@ -17,9 +21,13 @@
 #include "triad/layers/tree/agent.hpp"
 #include "triad/layers/tree/interpreter.hpp"
 #include "triad/layers/wide_linear.hpp"
+#include "triad/ops/softmax.hpp"
 #include "triad/ops/tree_loss.hpp"
 
 namespace triad {
+
+/// The root of cons: the agent's scores as they are, or their softmax.
+enum class tree_root { scores, distribution };
 
 struct tree_machine_options {
   index_t steps = 1;
@@ -27,6 +35,7 @@ struct tree_machine_options {
   bool unit_fillers =
       false;  // the fillers are the unit vectors (but for <empty>, which is zero): scores are the trees themselves
   tree_agent_options agent{};
+  tree_root root = tree_root::scores;  // a distribution: of unit fillers
 };
 
 template <class T, class Interpreter = tree_interpreter<T>, index_t D = dyn, index_t H = dyn, index_t F = dyn>
@@ -43,6 +52,7 @@ struct tree_machine {
   index_t positions;  // N
   index_t steps, symbols;
   bool unit_fillers;
+  tree_root root_form;
   repeat<T, agent_type> agents;  // their parameters; each step has other sizes, so the passes are below
   wide_linear<T, D> shrink;
 
@@ -52,6 +62,7 @@ struct tree_machine {
         steps(z.steps),
         symbols(checked_size("tree_machine", {"symbols", z.symbols})),
         unit_fillers(z.unit_fillers),
+        root_form(z.root),
         agents{agent_type(z.agent), extents_of<dyn>("tree_machine", {"steps", z.steps, most_repeats}), false},
         shrink{checked_product("tree_machine", "rows and fillers", of.rows(), z.agent.fillers),
                extents_of<D>("tree_machine", {"width", z.agent.layer.width})} {
@@ -60,6 +71,8 @@ struct tree_machine {
                   "tree_machine: agent and interpreter know different trees");
     TRIAD_EXPECTS(!z.unit_fillers || z.symbols == z.agent.fillers,
                   "tree_machine: unit fillers are as wide as there are symbols");
+    TRIAD_EXPECTS(z.unit_fillers || z.root == tree_root::scores,
+                  "tree_machine: a root that is a distribution of symbols needs unit fillers");
   }
 
   constexpr agent_type const& agent() const { return agents.layer; }
@@ -158,6 +171,7 @@ struct tree_machine {
       auto const weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
       agent().forward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out,
                       as_matrix(operation), as_matrix(s.root(k)), as_matrix(arguments));
+      if (root_form == tree_root::distribution) softmax(ex, s.root(k), s.root(k));
       tree_logits<T const> const said{as_matrix(read_only(operation)),
                                       agent().of_trees(as_matrix(read_only(arguments)), tokens),
                                       as_matrix(read_only(s.root(k)))};
@@ -219,6 +233,7 @@ struct tree_machine {
           tree_choices<T const>{as_matrix(read_only(s.operation(k))), s.arguments},
           tree_weights_view<T const>(d_weights), as_matrix(read_only(d_weighted_root)),
           tree_logits<T>{as_matrix(d_operation), agent().of_trees(as_matrix(d_arguments), tokens), as_matrix(d_root)});
+      if (root_form == tree_root::distribution) softmax_grad(ex, s.root(k), d_root, d_root);
       // d_out has what step k + 1 says of the tokens that it was given.
       auto const after = first_rows(d_out, batch * tokens), before = first_rows(d_in, batch * tokens);
       agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after,
