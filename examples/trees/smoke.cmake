@@ -165,7 +165,7 @@ run(0 evaluate ${FOLDER}/other)
 run(1 ${learn} --root scores --out ${FOLDER}/other --resume)
 expect("another configuration: root: checkpoint has \"distribution\"")
 
-# Each option of the loss has a first loss of its own; the same command has the same.
+# Each option of loss and machine has a first loss of its own; the same command has the same.
 function(first_loss of folder)
   file(STRINGS ${folder}/metrics.csv lines)
   list(GET lines 1 line)
@@ -176,7 +176,7 @@ function(first_loss of folder)
 endfunction()
 first_loss(squared ${FOLDER}/run)
 set(losses ${squared})
-foreach(option "--loss squared" "--loss divergence" "--evenness 2 --even-updates 6" "--empty-weight 0 --empty-updates 6" "--choice-deviation 0.02")
+foreach(option "--loss squared" "--loss divergence" "--evenness 2 --even-updates 6" "--empty-weight 0 --empty-updates 6" "--choice-deviation 0.02" "--root distribution")
   string(MAKE_C_IDENTIFIER "loss${option}" name)
   string(REPLACE " " ";" words ${option})
   run("0|3" ${learn} ${words} --out ${FOLDER}/${name})

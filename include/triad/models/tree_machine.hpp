@@ -52,7 +52,7 @@ struct tree_machine {
   index_t positions;  // N
   index_t steps, symbols;
   bool unit_fillers;
-  tree_root root_form;
+  tree_root root;
   repeat<T, agent_type> agents;  // their parameters; each step has other sizes, so the passes are below
   wide_linear<T, D> shrink;
 
@@ -62,7 +62,7 @@ struct tree_machine {
         steps(z.steps),
         symbols(checked_size("tree_machine", {"symbols", z.symbols})),
         unit_fillers(z.unit_fillers),
-        root_form(z.root),
+        root(z.root),
         agents{agent_type(z.agent), extents_of<dyn>("tree_machine", {"steps", z.steps, most_repeats}), false},
         shrink{checked_product("tree_machine", "rows and fillers", of.rows(), z.agent.fillers),
                extents_of<D>("tree_machine", {"width", z.agent.layer.width})} {
@@ -171,7 +171,7 @@ struct tree_machine {
       auto const weighted_root = scratch.make<tensor<T, dyn, dyn>>(batch, fillers());
       agent().forward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out,
                       as_matrix(operation), as_matrix(s.root(k)), as_matrix(arguments));
-      if (root_form == tree_root::distribution) softmax(ex, s.root(k), s.root(k));
+      if (root == tree_root::distribution) softmax(ex, s.root(k), s.root(k));
       tree_logits<T const> const said{as_matrix(read_only(operation)),
                                       agent().of_trees(as_matrix(read_only(arguments)), tokens),
                                       as_matrix(read_only(s.root(k)))};
@@ -233,7 +233,7 @@ struct tree_machine {
           tree_choices<T const>{as_matrix(read_only(s.operation(k))), s.arguments},
           tree_weights_view<T const>(d_weights), as_matrix(read_only(d_weighted_root)),
           tree_logits<T>{as_matrix(d_operation), agent().of_trees(as_matrix(d_arguments), tokens), as_matrix(d_root)});
-      if (root_form == tree_root::distribution) softmax_grad(ex, s.root(k), d_root, d_root);
+      if (root == tree_root::distribution) softmax_grad(ex, s.root(k), d_root, d_root);
       // d_out has what step k + 1 says of the tokens that it was given.
       auto const after = first_rows(d_out, batch * tokens), before = first_rows(d_in, batch * tokens);
       agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after,
