@@ -184,8 +184,12 @@ std::vector<benchmark> all() {
   for (auto const& [depth, steps] : {std::pair<index_t, index_t>{8, 8}, {10, 16}, {12, 16}}) {
     tree_task t;
     t.depth = depth, t.steps = steps;
-    add("tree_machine_step/depth:" + std::to_string(depth) + "/steps:" + std::to_string(steps) + "/b:16/f:101/d:64",
-        [t](session& s, std::string const& name) { return run_training(s, name, t, t.small()); });
+    auto const shape = "/depth:" + std::to_string(depth) + "/steps:" + std::to_string(steps) + "/b:16/f:101/d:64";
+    for (bool const ours : {false, true}) {
+      t.ours = ours;
+      add((ours ? "tree_machine_with_empty_tree_step" : "tree_machine_step") + shape,
+          [t](session& s, std::string const& name) { return run_training(s, name, t, t.small()); });
+    }
   }
   for (bool const fused : {false, true}) {
     seq2seq_task t;

@@ -1,5 +1,5 @@
-// Whole training steps of the Differentiable Tree Machine, beside those of its twin that works by matrices.
-// SPDX-License-Identifier: Apache-2.0
+// Whole training steps of the Differentiable Tree Machine, as in the paper, and with roots that are distributions and
+// an empty tree, beside those of its twin that works by matrices. SPDX-License-Identifier: Apache-2.0
 
 #include "run_training.hpp"
 #include "tree_task.hpp"
@@ -13,6 +13,9 @@ namespace {
     t.depth = depth, t.steps = steps;
     auto const shape = name_of({{"depth", depth}, {"steps", steps}, {"b", t.batch}, {"f", t.symbols}, {"d", t.width}});
     register_training("tree_machine_step", shape, t, t.small());
+    auto with = t;
+    with.ours = true;
+    register_training("tree_machine_with_empty_tree_step", shape, with, with.small());
     if (depth > 10) continue;  // the matrices' set-up alone takes minutes
     matrix_tree_task m;
     m.depth = depth, m.steps = steps;

@@ -24,6 +24,7 @@ namespace bench {
 struct tree_task {
   index_t depth = 10, steps = 16, batch = 16, symbols = 101, width = 64, nodes = 40;
   triad::keep memory = triad::keep::everything;
+  bool ours = false;  // roots that are distributions, and an empty tree
 
   struct node {
     index_t position, filler;
@@ -41,6 +42,7 @@ struct tree_task {
                          .norms = triad::norm_position::before,
                          .between = triad::activation::gelu},
                .fillers = symbols};
+    if (ours) z.root = triad::tree_root::distribution, z.empty_tree = true;
     return z;
   }
   template <class T>
@@ -49,8 +51,9 @@ struct tree_task {
   }
   template <class T, class Ex>
   auto loader(Ex& ex) const {
-    return triad::tree_loader<Ex, T>({.where = where(), .steps = steps, .symbols = symbols, .batch = batch},
-                                     triad::memory_of(ex));
+    return triad::tree_loader<Ex, T>(
+        {.where = where(), .steps = steps, .symbols = symbols, .batch = batch, .empty_tree = ours},
+        triad::memory_of(ex));
   }
 
   /// The first `nodes` positions are filled, as in the programs that we are compared with.

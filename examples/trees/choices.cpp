@@ -31,6 +31,7 @@ namespace {
 double doubt_of(triad::traced_step const& s, triad::tree_argument a) {
   std::vector<double> weights;
   for (auto const& of_tree : s.arguments) weights.push_back(of_tree[static_cast<std::size_t>(a)]);
+  if (s.empty) weights.push_back((*s.empty)[static_cast<std::size_t>(a)]);
   return doubt(weights);
 }
 

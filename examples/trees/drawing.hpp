@@ -98,7 +98,8 @@ inline std::string to_svg(explanation const& e) {
   // An arc that passes more trees bends further.
   index_t farthest = 1;
   for (std::size_t k = 0; k < e.steps.size(); ++k)
-    for (auto const& a : e.steps[k].arguments) farthest = std::max(farthest, static_cast<index_t>(k) + 1 - a.tree);
+    for (auto const& a : e.steps[k].arguments)
+      if (a.tree != triad::no_tree) farthest = std::max(farthest, static_cast<index_t>(k) + 1 - a.tree);
   double const left = margin + beside + 9 * static_cast<double>(farthest);
   double y = margin, width = 320;
   std::string content;
@@ -119,6 +120,7 @@ inline std::string to_svg(explanation const& e) {
     auto const& s = e.steps[k];
     add(fmt::format("T{}  {}{}", k + 1, headline(s), s.tree.empty() ? "  (the empty tree)" : ""), s.tree, s.needed);
     for (auto const& a : s.arguments) {
+      if (a.tree == triad::no_tree) continue;  // it has no place; the step's title has it
       double const from = at[static_cast<std::size_t>(a.tree)] + 3, to = at.back() - 3,
                    bend = left - beside - 12 * static_cast<double>(static_cast<index_t>(k) + 1 - a.tree);
       content += "<path d=\"M" + number(left - 6) + " " + number(from) + "C" + number(bend) + " " + number(from) + " " +

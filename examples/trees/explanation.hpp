@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,11 +25,16 @@ inline std::string weight_text(double weight) {
   return text;
 }
 
+/// "T3", or "<empty>"
+inline std::string name_of_tree(index_t number) {
+  return number == triad::no_tree ? std::string(triad::empty_label) : fmt::format("T{}", number);
+}
+
 /// "CONS 0.99  LF  T3 1.00  T1 0.98"
 inline std::string headline(explained_step const& s) {
   std::string text = std::string(name_of(s.what)) + " " + weight_text(s.weight);
   if (s.what == triad::tree_operation::cons) text += "  " + s.root;
-  for (auto const& a : s.arguments) text += "  T" + std::to_string(a.tree) + " " + weight_text(a.weight);
+  for (auto const& a : s.arguments) text += "  " + name_of_tree(a.tree) + " " + weight_text(a.weight);
   return text;
 }
 
@@ -62,10 +68,14 @@ inline std::string to_json(explanation const& e) {
       step["operations"][name_of(o)] = s.all.weight(o);
     char const* const names[] = {"car", "cdr", "left", "right"};
     for (auto const& a : s.arguments)
-      step["arguments"].push_back(
-          {{"argument", names[static_cast<std::size_t>(a.which)]}, {"tree", a.tree}, {"weight", a.weight}});
-    for (std::size_t a = 0; a < 4; ++a)
+      step["arguments"].push_back({{"argument", names[static_cast<std::size_t>(a.which)]},
+                                   {"tree", a.tree == triad::no_tree ? nlohmann::ordered_json(triad::empty_label)
+                                                                     : nlohmann::ordered_json(a.tree)},
+                                   {"weight", a.weight}});
+    for (std::size_t a = 0; a < 4; ++a) {
       for (auto const& weights : s.all.arguments) step["weights"][names[a]].push_back(weights[a]);
+      if (s.all.empty) step["empty"][names[a]] = (*s.all.empty)[a];
+    }
     if (s.what == triad::tree_operation::cons) step["root"] = {{"label", s.root}, {"score", s.root_score}};
     step["tree"] = triad::to_text(s.tree);
     json["steps"].push_back(std::move(step));
@@ -89,6 +99,11 @@ inline std::string to_dot(explanation const& e) {
   std::string text =
       "digraph program {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n";
   text += "  T0 [label=" + quoted("T0  input\n" + shown(e.source)) + "];\n";
+  auto const node = [](index_t tree) { return tree == triad::no_tree ? std::string("empty") : name_of_tree(tree); };
+  bool const empty = std::any_of(e.steps.begin(), e.steps.end(), [](explained_step const& s) {
+    return std::any_of(s.arguments.begin(), s.arguments.end(), [](auto const& a) { return a.tree == triad::no_tree; });
+  });
+  if (empty) text += "  empty [label=" + quoted(std::string(triad::empty_label)) + "];\n";
   char const* const names[] = {"", "", "left ", "right "};
   for (std::size_t k = 0; k < e.steps.size(); ++k) {
     auto const& s = e.steps[k];
@@ -96,7 +111,7 @@ inline std::string to_dot(explanation const& e) {
     std::string const colour = s.needed ? "" : ", color=gray, fontcolor=gray";
     text += "  " + name + " [label=" + quoted(name + "  " + headline(s) + "\n" + shown(s.tree)) + colour + "];\n";
     for (auto const& a : s.arguments)
-      text += "  T" + std::to_string(a.tree) + " -> " + name +
+      text += "  " + node(a.tree) + " -> " + name +
               " [label=" + quoted(names[static_cast<std::size_t>(a.which)] + weight_text(a.weight)) + colour + "];\n";
   }
   return text + "}\n";

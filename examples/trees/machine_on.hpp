@@ -33,7 +33,7 @@ class machine_on final : public triad::apps::learner_on<machine_on<Model, Ex, Ro
         options_(o),
         positions_(positions),
         roles_(std::move(roles)),
-        loader_({positions, m.steps, z.symbols, z.batch}, triad::memory_of(ex_)),
+        loader_({positions, m.steps, z.symbols, z.batch, o.empty_tree}, triad::memory_of(ex_)),
         symbols_there_(static_cast<std::size_t>(z.batch * positions.count()) * sizeof(index_t), triad::memory_of(ex_)),
         symbols_(static_cast<std::size_t>(z.batch * positions.count())) {
     if (z.learns && choice_of_both(o) != "softmax") noise_.emplace(m.steps, z.batch, o, triad::memory_of(ex_));
@@ -109,6 +109,7 @@ class machine_on final : public triad::apps::learner_on<machine_on<Model, Ex, Ro
     batch.first.operation_temperature = temperature_at(options_, choice_of_operations(options_), update);
     batch.first.argument_temperature = temperature_at(options_, choice_of_arguments(options_), update);
     batch.first.evenness = evenness_at(options_, update) * fraction_;
+    batch.first.recency = recency_at(options_, update) / static_cast<double>(options_.steps);
     batch.first.loss.empty_weight = empty_weight_at(options_, update);
     if (options_.loss == "divergence") batch.first.loss.distance = triad::tree_distance::divergence;
     batch.first.loss.floor = options_.floor;

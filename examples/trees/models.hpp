@@ -35,7 +35,8 @@ inline triad::tree_machine_options sizes_of(options const& o, machine_options co
                     .layers = o.layers,
                     .branching = 2,
                     .fillers = z.symbols},
-          .root = o.root == "distribution" ? triad::tree_root::distribution : triad::tree_root::scores};
+          .root = o.root == "distribution" ? triad::tree_root::distribution : triad::tree_root::scores,
+          .empty_tree = o.empty_tree};
 }
 
 /// Roles and matrices of a matrix_interpreter, in a backend's memory.
@@ -80,7 +81,7 @@ class role_memory {
 /// xavier uniform, its biases 0, and all else as its framework makes linear maps: uniform, by what goes in.
 inline triad::initializer first_values_of(options const& o, std::string const& path) {
   using triad::initializer;
-  if (path == "operation_token" || path == "root_token") return initializer::normal(1);
+  if (path == "operation_token" || path == "root_token" || path == "empty_token") return initializer::normal(1);
   if (path.find(".norm") != std::string::npos) return initializer::by_name();
   bool const head = path.find(".operation.") != std::string::npos || path.find(".arguments.") != std::string::npos;
   if (head && o.choice_deviation > 0)
@@ -124,9 +125,10 @@ class gumbel_noise {
         key_(o.seed + 0x9e3779b97f4a7c15u),
         on_operations_(choice_of_operations(o) != "softmax"),
         on_arguments_(choice_of_arguments(o) != "softmax"),
+        last_choices_(steps + (o.empty_tree ? 1 : 0)),
         operations_(static_cast<std::size_t>(steps * batch * 3)),
-        arguments_(static_cast<std::size_t>(steps * batch * steps * 4)),
-        upload_(bytes(steps, batch), where) {}
+        arguments_(static_cast<std::size_t>(steps * batch * last_choices_ * 4)),
+        upload_(bytes(steps, batch, last_choices_), where) {}
 
   /// Gives a batch the noise of an update, until the next call.  It is drawn for operations and arguments alike, so
   /// that what the one have does not depend on whether the other are chosen with noise.
@@ -137,31 +139,32 @@ class gumbel_noise {
     std::fill(arguments_.begin(), arguments_.end(), 0.0f);
     for (index_t k = 0; k < steps_; ++k)
       for (index_t b = 0; b < batch; ++b) {
-        auto const row = static_cast<std::size_t>(k * batch + b), columns = static_cast<std::size_t>(steps_ * 4);
+        auto const row = static_cast<std::size_t>(k * batch + b), columns = static_cast<std::size_t>(last_choices_ * 4);
         for (std::size_t j = 0; j < 3; ++j) operations_[row * 3 + j] = gumbel(random);
-        for (std::size_t j = 0; j < static_cast<std::size_t>((k + 1) * 4); ++j)
+        for (std::size_t j = 0; j < static_cast<std::size_t>(in.choices_at(k) * 4); ++j)
           arguments_[row * columns + j] = gumbel(random);
       }
     upload_([&](auto const& put) {
-      auto const o = put(operations_, steps_ * batch * 3), a = put(arguments_, steps_ * batch * steps_ * 4);
+      auto const o = put(operations_, steps_ * batch * 3), a = put(arguments_, steps_ * batch * last_choices_ * 4);
       using noise = triad::tensor<float const, dyn, dyn, dyn>;
       if (on_operations_) in.operation_noise = noise(o.data_handle(), steps_, batch, 3);
-      if (on_arguments_) in.argument_noise = noise(a.data_handle(), steps_, batch, steps_ * 4);
+      if (on_arguments_) in.argument_noise = noise(a.data_handle(), steps_, batch, last_choices_ * 4);
       return 0;
     });
   }
 
  private:
-  static std::size_t bytes(index_t steps, index_t batch) {
+  static std::size_t bytes(index_t steps, index_t batch, index_t last_choices) {
     return triad::planned_bytes([&](triad::arena& a) {
       a.make<triad::vec<float>>(steps * batch * 3);
-      a.make<triad::vec<float>>(steps * batch * steps * 4);
+      a.make<triad::vec<float>>(steps * batch * last_choices * 4);
     });
   }
 
   index_t steps_;
   std::uint64_t key_;
   bool on_operations_, on_arguments_;
+  index_t last_choices_;  // of an argument, at the last step
   std::vector<float> operations_, arguments_;
   triad::batch_upload<Ex> upload_;
 };

@@ -28,8 +28,9 @@ void options::each(triad::apps::option_list& f) {
   for (auto const& one : common.all())
     if (one.name != "tied") f(one.name, one.value, one.about) = one;
   f("model", &model, "tree-machine").one_of({"tree-machine"}).shapes();
-  f("recipe", &recipe, "published: as the preset says; robust: ours; options given count")
-      .one_of({"published", "robust"})
+  f("recipe", &recipe,
+    "published: as the preset says; robust: ours; long: ours, for programs of many steps; options given count")
+      .one_of({"published", "robust", "long"})
       .free();
   f("steps", &steps, "Steps of the machine" + zero).between(zero_is_by_task ? 0 : 1, 64).shapes().within(1, [] {
     return 64;
@@ -59,6 +60,12 @@ void options::each(triad::apps::option_list& f) {
       .seldom()
       .one_of({"scores", "distribution"})
       .newer("scores")
+      .shapes();
+  f("empty-tree", &empty_tree,
+    "The empty tree stands in memory from the first step on, so that none has to be made first; the paper has none")
+      .seldom()
+      .opposite("no-empty-tree")
+      .newer()
       .shapes();
   f("interpreter", &interpreter,
     "rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are learned")
@@ -96,7 +103,14 @@ void options::each(triad::apps::option_list& f) {
       .seldom()
       .not_negative()
       .newer();
-  f("even-updates", &even_updates, "Updates until that is 0").seldom().not_negative().newer();
+  f("recency", &recency,
+    "What the score of a tree that is as many steps old as there are is less by, as an argument, at first; younger "
+    "ones "
+    "less in proportion, input and empty tree nothing; it goes to 0")
+      .seldom()
+      .not_negative()
+      .newer();
+  f("even-updates", &even_updates, "Updates until evenness and recency are 0").seldom().not_negative().newer();
   f("choice-deviation", &choice_deviation,
     "Standard deviation of the first values of what scores operations and arguments, with biases of 0; 0: as all "
     "linear maps")
@@ -189,21 +203,31 @@ void options::follow_recipe() {
   auto const set = [this](char const* name, auto& value, auto to) {
     if (!said(name)) value = to;
   };
+  // Where nodes have to be made of labels alone, roots that are no distributions hide that a choice is unsure, and an
+  // empty tree is needed before there is one.
+  bool const many_steps = recipe == "long";
+  if (many_steps) {
+    set("root", root, "distribution");
+    set("empty-tree", empty_tree, true);
+  }
   set("loss", loss, "divergence");
-  set("updates", updates, 2000);
+  set("updates", updates, many_steps ? 4000 : 2000);
   set("learning-rate", rate, 1e-3);
   set("warmup", warmup, robust_warmup);
   set("batch", batch, 8);
   set("attempts", attempts, 10);
-  if (choice_of_both(*this) == "softmax" && interpreter == "rows") set("first-rows", first_rows, 0.5);
+  if (choice_of_both(*this) == "softmax" && interpreter == "rows")
+    set("first-rows", first_rows, many_steps ? 0.4 : 0.5);
   // Of two that go together one may be said: what turns it off turns the other off, else the other is the recipe's.
   auto const both = [&](char const* name, double& value, double off, double to, char const* until, int& count,
                         bool decided) {
     bool const on = (decided || said(name) || said(until)) && !(said(name) && value == off);
-    set(until, count, on ? static_cast<int>(std::min<std::int64_t>(updates / 4 * 3, 1'000'000'000)) : 0);
+    auto const falls = many_steps ? updates / 2 : updates / 4 * 3;
+    set(until, count, on ? static_cast<int>(std::min<std::int64_t>(falls, 1'000'000'000)) : 0);
     set(name, value, count > 0 ? to : off);  // a run of a few updates has no time for it
   };
-  both("evenness", evenness, 0, 1, "even-updates", even_updates, true);
+  both("evenness", evenness, 0, many_steps ? 0.3 : 1, "even-updates", even_updates, true);
+  set("recency", recency, many_steps && even_updates > 0 ? 4 : 0);
   both("empty-weight", empty_weight, 1, 0.2, "empty-updates", empty_updates, false);
   both("temperature", temperature, 1, 10, "cooling", cooling, false);
 }
@@ -226,8 +250,9 @@ void options::settle() {
     throw triad::data_error(
         "--first-rows is about --choice softmax: the noise and the temperature of gumbel would begin again with all "
         "rows: leave one of the two out");
-  if ((evenness > 0) != (even_updates > 0))
-    throw triad::data_error("--evenness above 0 and --even-updates, the updates until it is 0, go together");
+  if ((evenness > 0 || recency > 0) != (even_updates > 0))
+    throw triad::data_error(
+        "--evenness or --recency above 0 and --even-updates, the updates until they are 0, go together");
   if ((empty_weight != 1) != (empty_updates > 0))
     throw triad::data_error("--empty-weight other than 1 and --empty-updates, the updates until it is 1, go together");
   if ((temperature > 1) != (cooling > 0))

@@ -25,6 +25,7 @@ struct options : triad::apps::stack_options {
   std::string operation_choice;    // of operations alone: softmax or gumbel; empty: as choice says
   std::string argument_choice;     // of arguments alone: softmax, gumbel or gumbel-released; empty: as choice says
   std::string root = "scores";     // of cons, as the agent says it; or distribution: its softmax
+  bool empty_tree = false;         // an argument of a step may be it, without any step having made it
   double temperature = 1;          // of softmax in training, at first; it falls to 1
   int cooling = 0;                 // updates until it is there
   std::string loss = "squared";    // or divergence: how far the score of a right symbol is from 1
@@ -32,15 +33,16 @@ struct options : triad::apps::stack_options {
   double empty_weight = 1;         // of positions where no symbol should be, in the loss, at first; it goes to 1
   int empty_updates = 0;           // updates until it is there
   double evenness = 0;             // charge of uneven choices, at first; it goes to 0; in no reported loss
-  int even_updates = 0;            // updates until it is there
+  double recency = 0;              // charge of old trees as arguments, at first; it goes to 0
+  int even_updates = 0;            // updates until both are there
   double choice_deviation = 0;     // of the first values of what scores operations and arguments; 0: as all linear maps
   std::string interpreter =
       "rows";                   // or matrices: over random orthonormal roles; learned: by matrices that are parameters
   std::uint64_t role_seed = 1;  // of those roles
 
   // training: after the warm-up, the cosine of the released program's loop
-  std::string recipe = "published";  // as the preset says; robust: ours, of what nobody said otherwise
-  int robust_warmup = 200;           // of that recipe
+  std::string recipe = "published";  // as the preset says; robust, long: ours, of what nobody said otherwise
+  int robust_warmup = 200;           // of these two
   std::int64_t updates = 20000;
   int attempts = 1;                 // each of `updates`, while the training rows are not right
   double first_rows = 0;            // of the training rows, the fraction that has a training of its own first; 0: none
@@ -109,6 +111,12 @@ inline double temperature_at(options const& o, std::string const& choice, std::u
 inline double evenness_at(options const& o, std::uint64_t update) {
   if (update >= static_cast<std::uint64_t>(o.even_updates)) return 0;
   return o.evenness * (1 - static_cast<double>(update) / o.even_updates);
+}
+
+/// What the oldest tree's score is less by in the choices of an update: from o.recency to 0, as evenness falls.
+inline double recency_at(options const& o, std::uint64_t update) {
+  if (update >= static_cast<std::uint64_t>(o.even_updates)) return 0;
+  return o.recency * (1 - static_cast<double>(update) / o.even_updates);
 }
 
 /// What positions without a symbol count in the loss of an update: from o.empty_weight to 1, by as much every update. A

@@ -42,6 +42,18 @@ TEST_CASE("step k has k + 3 tokens of each tree, whose places are its own part o
   }
 }
 
+TEST_CASE("where there is an empty tree, each step has one more token and one more choice, and noise for it") {
+  auto in = tree_batch<double>::measured(2, 7, 2, {}, true);
+  CHECK((in.tokens_at(0) == 4 && in.choices_at(1) == 3));
+  CHECK(in.tokens(1).longest == 5);
+  std::vector<double> const noise(2 * 2 * 12);
+  in.argument_noise = tensor<double const, dyn, dyn, dyn>(noise.data(), 2, 2, 12);
+  CHECK(in.choice(0).argument_noise.extent(1) == 8);
+  CHECK(in.choice(1).argument_noise.extent(1) == 12);
+  auto const without = tree_batch<double>::measured(2, 7, 2, {});
+  CHECK(test::replay_number(without) != test::replay_number(tree_batch<double>::measured(2, 7, 2, {}, true)));
+}
+
 TEST_CASE("without bounds any position may be held; with them, those of the slot") {
   auto in = tree_batch<double>::measured(2, 7, 2, {});
   CHECK((in.bound(0) == 7 && in.bound(2) == 7));
@@ -90,6 +102,7 @@ TEST_CASE("recorded work is for one way to choose: noise, temperatures and the a
   differs([](auto& b) { b.argument_temperature = 0.9; });
   differs([](auto& b) { std::swap(b.operation_temperature, b.argument_temperature); });
   differs([](auto& b) { b.over = choice_over::trees; });
+  differs([](auto& b) { b.recency = 0.1; });
 }
 
 }  // namespace batches_tree_batch_tests

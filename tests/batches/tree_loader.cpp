@@ -39,6 +39,16 @@ TEST_CASE("a batch has its trees position by position, and what each step needs 
     for (index_t f = 0; f < 5; ++f) CHECK(in.fillers(v, f) == (v == f && v > 0 ? 1 : 0));
 }
 
+TEST_CASE("a batch for a machine with an empty tree has a token more at every step") {
+  tree_loader<reference::backend, double> loader({tree_positions<>(2, 3), 2, 5, 3, true});
+  loader.add(tree_nodes{{0, 4}}, tree_nodes{{0, 1}});
+  loader.add(tree_nodes{{0, 2}}, tree_nodes{});
+  auto const in = loader.upload().first;
+  CHECK(in.empty_tree);
+  CHECK(list(in.size) == std::vector<index_t>{4, 4, 5, 5});
+  CHECK(list(in.first) == std::vector<index_t>{0, 4, 0, 5});
+}
+
 TEST_CASE("a loader that was cleared knows nothing of the batch before") {
   tree_positions<> const where(2, 4);
   auto const filled = [&](auto& loader) {

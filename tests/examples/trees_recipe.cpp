@@ -56,6 +56,46 @@ TEST_CASE("the robust recipe decides what nobody said, and the published one not
   CHECK(told.rate == 1e-3);
 }
 
+TEST_CASE("the long recipe is the robust one with what many steps need, and what is said counts") {
+  tree_transforms::options robust, o, told;
+  robust.recipe = "robust", o.recipe = told.recipe = "long";
+  robust.settle();
+  o.settle();
+  CHECK(robust.root == "scores");
+  CHECK_FALSE(robust.empty_tree);
+  CHECK(robust.recency == 0);
+  CHECK(o.root == "distribution");
+  CHECK(o.empty_tree);
+  CHECK(o.loss == robust.loss);
+  CHECK(o.rate == robust.rate);
+  CHECK(o.batch == robust.batch);
+  CHECK(o.attempts == robust.attempts);
+  CHECK(o.updates == 4000);
+  CHECK(o.evenness == 0.3);
+  CHECK(o.even_updates == 2000);
+  CHECK(o.recency == 4);
+  CHECK(o.first_rows == 0.4);
+  told.given = {"root", "empty-tree", "updates"}, told.updates = 100;
+  told.settle();
+  CHECK(told.root == "scores");
+  CHECK_FALSE(told.empty_tree);
+  CHECK(told.even_updates == 50);
+  tree_transforms::options even, recent, neither;
+  even.recipe = "long", even.given = {"recency"};
+  even.settle();
+  CHECK(even.recency == 0);
+  CHECK(even.even_updates == 2000);
+  neither.recipe = "long", neither.given = {"evenness"};
+  neither.settle();
+  CHECK(neither.recency == 0);
+  CHECK(neither.even_updates == 0);
+  recent.recency = 2;
+  CHECK_THROWS_WITH(recent.settle(), contains("--evenness or --recency above 0 and --even-updates"));
+  recent.even_updates = 100;
+  recent.settle();
+  CHECK(recent.evenness == 0);
+}
+
 TEST_CASE("of data of one's own the robust recipe is the same, and the defaults cool choices that it does not") {
   trees::own_options own, preset;
   preset.settle();
@@ -140,11 +180,12 @@ TEST_CASE("what falls in the updates of a run falls in those of every attempt") 
   CHECK(trees::update_of_attempt(o, 4001) == 1);
 }
 
-TEST_CASE("weights of empty positions rise to 1 and evenness falls to 0, by as much every update") {
+TEST_CASE("weights of empty positions rise to 1, evenness and recency fall to 0, by as much every update") {
   trees::options o;
   CHECK(trees::empty_weight_at(o, 0) == 1);
   CHECK(trees::evenness_at(o, 0) == 0);
-  o.empty_weight = 0.2, o.empty_updates = 4, o.evenness = 8, o.even_updates = 10;
+  CHECK(trees::recency_at(o, 0) == 0);
+  o.empty_weight = 0.2, o.empty_updates = 4, o.evenness = 8, o.recency = 4, o.even_updates = 10;
   CHECK(trees::empty_weight_at(o, 0) == 0.2);
   CHECK_THAT(trees::empty_weight_at(o, 2), WithinAbs(0.6, 1e-15));
   CHECK(trees::empty_weight_at(o, 4) == 1);
@@ -159,6 +200,9 @@ TEST_CASE("weights of empty positions rise to 1 and evenness falls to 0, by as m
   CHECK_THROWS_WITH(o.settle(), contains("--empty-weight other than 1 and --empty-updates"));
   o.empty_weight = 1, o.empty_updates = 4;
   CHECK_THROWS_WITH(o.settle(), contains("--empty-weight other than 1 and --empty-updates"));
+  CHECK(trees::recency_at(o, 0) == 4);
+  CHECK_THAT(trees::recency_at(o, 5), WithinAbs(2, 1e-15));
+  CHECK(trees::recency_at(o, 10) == 0);
 }
 
 TEST_CASE("a weight of empty positions without the updates until it is 1 is refused, below 1 and above") {

@@ -49,15 +49,17 @@ struct some_trees {
   std::vector<T> table;                            // (v, f) general fillers, or none: unit vectors
   std::vector<T> operation_noise, argument_noise;  // or none
   choice_over over = choice_over::trees;
+  bool empty_tree;
   tree_loader<reference::backend, T> loader;
 
   some_trees(index_t branching, index_t depth, index_t batch, index_t machine_steps, index_t v,
-             index_t general_fillers = 0, index_t levels = 0)
+             index_t general_fillers = 0, index_t levels = 0, bool with_empty_tree = false)
       : where(branching, depth),
         steps(machine_steps),
         symbols(v),
         fillers(general_fillers > 0 ? general_fillers : v),
-        loader({where, machine_steps, v, batch}) {
+        empty_tree(with_empty_tree),
+        loader({where, machine_steps, v, batch, with_empty_tree}) {
     for (index_t b = 0; b < batch; ++b) {
       auto const tree = random_tree(where, v, levels > 0 ? levels : depth, static_cast<std::uint64_t>(b));
       pairs.emplace_back(tree, child_of(where, tree, 0));
@@ -74,11 +76,13 @@ struct some_trees {
   void add_noise(choice_over what, bool on_operations = true, bool on_arguments = true) {
     over = what;
     if (on_operations) operation_noise = random_values<T>(steps * batch() * (where.branching() + 1), 5);
-    if (on_arguments) argument_noise = random_values<T>(steps * batch() * steps * 2 * where.branching(), 6);
+    if (on_arguments) argument_noise = random_values<T>(steps * batch() * last_arguments(), 6);
   }
   tree_machine_options sizes(transformer_layer_options const& layer, index_t layers) const {
-    return {steps, symbols, table.empty(), {layer, layers, where.branching(), fillers}};
+    return {steps, symbols, table.empty(), {layer, layers, where.branching(), fillers}, tree_root::scores, empty_tree};
   }
+  /// Scores of arguments at the last step.
+  index_t last_arguments() const { return (steps + (empty_tree ? 1 : 0)) * 2 * where.branching(); }
 
   /// Trees [first, first + count), until the next call.
   std::pair<tree_batch<T>, tree_answers> batch_of(index_t first, index_t count) {
@@ -96,8 +100,7 @@ struct some_trees {
     }
     if (!argument_noise.empty()) {
       in.argument_temperature = 1.6;
-      in.argument_noise =
-          tensor<T const, dyn, dyn, dyn>(argument_noise.data(), steps, batch(), steps * 2 * where.branching());
+      in.argument_noise = tensor<T const, dyn, dyn, dyn>(argument_noise.data(), steps, batch(), last_arguments());
     }
     return both;
   }
@@ -178,7 +181,7 @@ struct machine_use {
     note(saved.roots);
     for (index_t k = 0; k < model.steps; ++k)
       for (index_t b = 0; b < in.sizes.batch; ++b)
-        for (index_t i = 0; i <= k; ++i)
+        for (index_t i = 0; i < model.choices_at(k); ++i)
           for (index_t a = 0; a < saved.arguments.extent(3); ++a) found.chosen.push_back(saved.arguments(k, b, i, a));
     if (back)
       walk(parameters.gradients(), [&](std::string const&, auto view) {

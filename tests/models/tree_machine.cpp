@@ -71,6 +71,12 @@ void check_gradient(Ex& ex, Model const& model, some_trees<double>& trees, keep 
   CHECK_GRADIENT(report);
 }
 
+double size_of(std::vector<double> const& a) {
+  double sum = 0;
+  for (double v : a) sum += std::abs(v);
+  return sum;
+}
+
 TEMPLATE_TEST_CASE(
     "the tree machine has the gradient of its loss, its operations by rows or by matrices, its norms before or after",
     "", TRIAD_TEST_BACKENDS) {
@@ -114,6 +120,74 @@ TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss where roots ar
   check_gradient(ex, by_matrices<>(maps.interpreter(true), trees.where.count(), z), trees);
 }
 
+TEMPLATE_TEST_CASE("the tree machine has the gradient of its loss where an argument may be the empty tree", "",
+                   TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  for (auto norms : {norm_position::before, norm_position::after})
+    for (index_t branching : {2, 3}) {
+      CAPTURE(norms == norm_position::before, branching);
+      index_t const depth = branching == 2 ? 4 : 3;
+      some_trees<double> unit(branching, depth, 2, 3, 5, 0, 0, true), general(branching, depth, 3, 3, 6, 4, 0, true);
+      some_maps<double> const maps(unit.where, false, unit.where.count() + 1);
+      check_gradient(ex, rows_of(unit, layer(norms, 0.3)), unit);
+      check_gradient(ex, rows_of(general, layer(norms, 0.3)), general, keep::inputs);
+      check_gradient(ex, matrices_of(unit, maps, layer(norms, 0.3), true, 1), unit);
+    }
+  for (auto over : {choice_over::trees, choice_over::arguments}) {
+    some_trees<double> noisy(2, 3, 3, 3, 5, 4, 0, true);
+    noisy.add_noise(over);
+    check_gradient(ex, rows_of(noisy, layer(norm_position::before, 0.2), 1), noisy);
+  }
+}
+
+TEST_CASE("where an argument may be the empty tree, weights of all trees and of it are distributions") {
+  some_trees<double> trees(2, 4, 2, 3, 5, 0, 0, true);
+  auto const both = trees.all();
+  reference::backend ex;
+  machine_use<by_rows<>> use(rows_of(trees, layer(norm_position::before), 1));
+  CHECK(use.model.tokens_at(0) == 4);
+  auto const chosen = use.run(ex, both.first, both.second, false).chosen;  // operations and roots, then arguments
+  auto at = chosen.begin() + 3 * 2 * (3 + 5);
+  for (index_t k = 0; k < 3; ++k)
+    for (index_t b = 0; b < 2; ++b) {
+      double sums[4] = {};
+      for (index_t i = 0; i < k + 2; ++i)
+        for (double& sum : sums) {
+          CHECK(*at > 0);
+          sum += *at++;
+        }
+      for (double const sum : sums) CHECK_THAT(sum, test::WithinAbs(1, 1e-12));
+    }
+  CHECK(at == chosen.end());
+}
+
+// Scores of -1000 for all trees leave the empty one: then every car and cdr is empty, and a cons is its root alone.
+TEMPLATE_TEST_CASE("a machine whose arguments are all the empty tree writes roots alone", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  some_trees<double> trees(2, 4, 2, 3, 5, 0, 0, true);
+  std::vector<double> noise(static_cast<std::size_t>(3 * 2 * 16));
+  for (std::size_t row = 0; row < 6; ++row)
+    for (std::size_t i = 0; i < (row / 2 + 1) * 4; ++i) noise[row * 16 + i] = -1000;
+  auto both = trees.all();
+  both.first.argument_noise = tensor<double const, dyn, dyn, dyn>(noise.data(), 3, 2, 16);
+  machine_use<by_rows<>> use(rows_of(trees, layer(norm_position::before), 1));
+  auto const memory = use.run(ex, both.first, both.second, false).memory;  // (4, 2, 15, 5)
+  auto const tree = std::size_t{15 * 5};
+  for (std::size_t i = 2 * tree; i < memory.size(); ++i) {  // behind the inputs
+    CAPTURE(i);
+    if (i % tree >= 5) CHECK(memory[i] == 0);
+  }
+  CHECK(size_of({memory.begin() + 2 * tree, memory.end()}) > 0.1);
+}
+
+TEST_CASE("a batch that was made for a machine without an empty tree is refused by one that has it") {
+  some_trees<double> with(2, 4, 2, 3, 5, 0, 0, true), without(2, 4, 2, 3, 5);
+  reference::backend ex;
+  machine_use<by_rows<>> use(rows_of(with, layer(norm_position::before), 1));
+  auto const other = without.all();
+  CHECK_THROWS_WITH(use.run(ex, other.first, other.second), test::contains("differ in whether there is an empty tree"));
+}
+
 TEST_CASE("roots of a tree machine are as the agent says them, or distributions of symbols") {
   some_trees<double> trees(2, 4, 2, 3, 5);
   auto z = trees.sizes(layer(norm_position::before), 1);
@@ -145,6 +219,11 @@ TEMPLATE_TEST_CASE("every tensor of the tree machine has its gradient added, and
     CHECK_GRADIENT(report);
   };
   check(rows_of(trees, layer(norm_position::before, 0.3), 1));
+  some_trees<double> with_empty(2, 4, 2, 3, 5, 0, 0, true);
+  auto const others = with_empty.all();
+  CHECK_GRADIENT(gradient_check(ex, rows_of(with_empty, layer(norm_position::before, 0.3), 1), others.first.sizes,
+                                others.first, {with_empty.batch() * with_empty.where.count(), with_empty.symbols},
+                                {.directions = 1, .elements = 2}));
   if (!test::is_device<TestType>) check(matrices_of(trees, maps, layer(norm_position::after, 0.3), true));
 }
 
@@ -153,11 +232,6 @@ double worst(std::vector<double> const& a, std::vector<double> const& b) {
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
   return most;  // a NaN is caught by the sums below
-}
-double size_of(std::vector<double> const& a) {
-  double sum = 0;
-  for (double v : a) sum += std::abs(v);
-  return sum;
 }
 void expect_near(test::machine_outcome<double> const& a, test::machine_outcome<double> const& b) {
   CHECK_THAT(a.loss, test::WithinRel(b.loss, 1e-12));

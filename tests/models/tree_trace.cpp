@@ -106,17 +106,15 @@ TEMPLATE_TEST_CASE("fillers that are the unit vectors, said to be or not, give o
     }
 }
 
-// The interpreter is given the program's choices, each of weight 1: what it writes in vectors is what the program that
-// is read off them writes in symbols.
-TEMPLATE_TEST_CASE("the program of choices without doubt writes the machine's trees", "", TRIAD_TEST_BACKENDS) {
-  TestType ex;
-  test::words w;
+/// The interpreter is given the program's choices, each of weight 1: what it writes in vectors is what the program that
+/// is read off them writes in symbols.  Returns the last tree's text of each source.
+template <class Ex>
+std::vector<std::string> check_written(Ex& ex, test::words& w, std::vector<numbered_tree> const& sources,
+                                       tree_program const& p, bool empty_tree) {
   tree_positions<> const where(2, depth);
-  std::vector<numbered_tree> const sources{w.number("( S ( NP ann ) ( VP ( V saw ) ( NP bob ) ) )"),
-                                           w.number("( S ( NP bob ) ( VP ( V heard ) ( NP cat ) ) )")};
-  auto const p = test::to_logical_form(w);
-  auto const v = w.labels.size(), program_steps = static_cast<index_t>(p.size());
-  tree_loader<reference::backend, float> loader({where, program_steps, v, 2});
+  auto const v = w.labels.size(), program_steps = static_cast<index_t>(p.size()),
+             count = static_cast<index_t>(sources.size());
+  tree_loader<reference::backend, float> loader({where, program_steps, v, count, empty_tree});
   for (auto const& source : sources) {
     test::tree_nodes nodes;
     each_role(source, role_paths(2), [&](index_t label, role_code role) {
@@ -126,7 +124,7 @@ TEMPLATE_TEST_CASE("the program of choices without doubt writes the machine's tr
   }
   auto const in = loader.upload().first;
   tree_machine<float> const model(tree_interpreter<float>(where), where.count(),
-                                  {program_steps, v, true, {layer, 1, 2, v}});
+                                  {program_steps, v, true, {layer, 1, 2, v}, tree_root::scores, empty_tree});
   machine_use<tree_machine<float>> use(model);
   test::spoiled_memory const memory([&](arena& a) { return model.plan_saved(a, in.sizes, keep::nothing); });
   auto place = memory.place();
@@ -138,12 +136,13 @@ TEMPLATE_TEST_CASE("the program of choices without doubt writes the machine's tr
       auto const& step = p[static_cast<std::size_t>(k)];
       auto const operation = static_cast<index_t>(step.what);
       if constexpr (executes<std::remove_reference_t<decltype(backend)>>)
-        for (index_t b = 0; b < 2; ++b) {
+        for (index_t b = 0; b < count; ++b) {
           for (index_t j = 0; j < 3; ++j) s.operation(k)(b, j) = j == operation ? 1.0f : 0.0f;
           for (index_t f = 0; f < v; ++f) s.root(k)(b, f) = f == step.root && operation == 2 ? 1.0f : 0.0f;
-          for (index_t l = 0; l < program_steps; ++l)
+          for (index_t l = 0; l < s.arguments.extent(2); ++l)
             for (index_t a = 0; a < 4; ++a) {
-              bool const taken = l == step.tree(static_cast<tree_argument>(a)) && l <= k;
+              auto const tree = step.tree(static_cast<tree_argument>(a));
+              bool const taken = l == (tree == no_tree ? k + 1 : tree);
               s.arguments(k, b, l, a) = taken ? 1.0f : 0.0f;
               s.weights(k, b, l, a) = taken && std::min(a, index_t{2}) == operation ? 1.0f : 0.0f;
             }
@@ -152,15 +151,42 @@ TEMPLATE_TEST_CASE("the program of choices without doubt writes the machine's tr
     }
   });
   auto const found = traces_of(ex, model, use.parameters.values(), where, in, s);
-  REQUIRE(found.size() == 2);
-  for (std::size_t b = 0; b < 2; ++b) {
-    CHECK(likeliest(found[b])[6] == p[6]);
-    CHECK(to_text(likeliest(found[b]), w.labels) == to_text(p, w.labels));
-    auto const trees = execute(likeliest(found[b]), sources[b], depth);
-    CHECK(certainty(found[b], likeliest(found[b]), trees) == 1);
-    for (std::size_t k = 0; k < p.size(); ++k) CHECK(w.text(found[b][k].tree) == w.text(trees[k + 1]));
+  REQUIRE(found.size() == sources.size());
+  std::vector<std::string> last;
+  for (std::size_t b = 0; b < found.size(); ++b) {
+    auto const read = likeliest(found[b]);
+    CHECK(read.back() == p.back());
+    CHECK(to_text(read, w.labels) == to_text(p, w.labels));
+    CHECK(found[b][0].empty.has_value() == empty_tree);
+    auto const trees = execute(read, sources[b], depth);
+    CHECK(certainty(found[b], read, trees) == 1);
+    for (std::size_t k = 0; k < p.size(); ++k) CHECK(found[b][k].tree == trees[k + 1]);
+    last.push_back(w.text(found[b].back().tree));
   }
-  CHECK(w.text(found[1].back().tree) == "( LF ( V heard ) ( ARGS ( NP bob ) ( NP cat ) ) )");
+  return last;
+}
+
+TEMPLATE_TEST_CASE("the program of choices without doubt writes the machine's trees", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  test::words w;
+  std::vector<numbered_tree> const sources{w.number("( S ( NP ann ) ( VP ( V saw ) ( NP bob ) ) )"),
+                                           w.number("( S ( NP bob ) ( VP ( V heard ) ( NP cat ) ) )")};
+  CHECK(check_written(ex, w, sources, test::to_logical_form(w), false)[1] ==
+        "( LF ( V heard ) ( ARGS ( NP bob ) ( NP cat ) ) )");
+}
+
+TEMPLATE_TEST_CASE("so does one whose arguments are the empty tree, which stands beside the trees of memory", "",
+                   TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  test::words w;
+  std::vector<numbered_tree> const sources{w.number("( S ( NP ann ) ( VP ( V saw ) ( NP bob ) ) )")};
+  auto const by = w.labels.insert("by"), pp = w.labels.insert("PP");
+  tree_program const p{{tree_operation::cons, no_tree, no_tree, by},  // T1 by
+                       {tree_operation::car, 0, 0, 0},                // T2 ( NP ann )
+                       {tree_operation::cdr, no_tree, 0, 0},          // T3 <empty>, not needed
+                       {tree_operation::cons, 1, 2, pp},              // T4 ( PP by ( NP ann ) )
+                       {tree_operation::cons, no_tree, 4, by}};       // T5, whose only child is the right one
+  CHECK(check_written(ex, w, sources, p, true)[0] == "( by ( PP by ( NP ann ) ) )");
 }
 
 TEST_CASE("trees that branch in three, and positions of another machine, are refused") {

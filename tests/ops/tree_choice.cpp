@@ -19,10 +19,12 @@ using namespace triad;
 /// One step of a machine in double, with random cotangents of its weights and its root.
 struct problem {
   index_t batch, branching, step, fillers, slots = step + 2, arguments = 2 * branching,
-                                           row = (step + 3) * arguments;  // logits of two more tokens
+                                           row = (step + 4) * arguments;  // logits of two tokens, trees and one more
   choice_over over;
   bool noisy_operation, noisy_argument;
-  double evenness = 0;
+  double evenness = 0, recency = 0;
+  bool empty = false;  // a tree more
+  index_t trees() const { return step + 1 + (empty ? 1 : 0); }
   std::vector<double> operation, argument, root, operation_noise, argument_noise;
   std::vector<double> chosen_operation, chosen, weights, weighted_root, d_weights, d_root;
   std::vector<double> dx_operation, dx_argument, dx_root;
@@ -54,21 +56,22 @@ struct problem {
     tree_choice_options<double> t;
     t.over = over;
     t.evenness = evenness;
+    t.recency = recency;
+    t.empty_tree = empty;
     if (noisy_operation) {
       t.operation_temperature = 0.7;
       t.operation_noise = make_matrix(operation_noise.data(), batch, branching + 1, branching + 1);
     }
     if (noisy_argument) {
       t.argument_temperature = 1.6;
-      t.argument_noise = make_matrix(argument_noise.data() + 2 * arguments, batch, (step + 1) * arguments, row);
+      t.argument_noise = make_matrix(argument_noise.data() + 2 * arguments, batch, trees() * arguments, row);
     }
     return t;
   }
   template <class S>
   tree_logits<S> logits(S* o, S* a, S* r) const {
     return {make_matrix(o, batch, branching + 1, branching + 1),
-            make_matrix(a + 2 * arguments, batch, (step + 1) * arguments, row),
-            make_matrix(r, batch, fillers, fillers)};
+            make_matrix(a + 2 * arguments, batch, trees() * arguments, row), make_matrix(r, batch, fillers, fillers)};
   }
   template <class S>
   tree_weights_view<S> all(S* data) const {
@@ -86,7 +89,7 @@ struct problem {
                 make_matrix(weighted_root.data(), batch, fillers, fillers));
     double sum = 0;
     for (index_t b = 0; b < batch; ++b)
-      for (index_t i = 0; i < (step + 1) * arguments; ++i) {
+      for (index_t i = 0; i < trees() * arguments; ++i) {
         auto const at = static_cast<std::size_t>((step * batch + b) * slots * arguments + i);
         sum += weights[at] * d_weights[at];
       }
@@ -105,8 +108,8 @@ struct problem {
       add(branching + 1,
           [&](index_t j) { return chosen_operation[static_cast<std::size_t>(b * (branching + 1) + j)]; });
       for (index_t c = 0; c < arguments && over == choice_over::trees; ++c)
-        add(step + 1, [&](index_t l) { return p(step, b, l, c); });
-      for (index_t l = 0; l <= step && over == choice_over::arguments; ++l)
+        add(trees(), [&](index_t l) { return p(step, b, l, c); });
+      for (index_t l = 0; l < trees() && over == choice_over::arguments; ++l)
         add(arguments, [&](index_t c) { return p(step, b, l, c); });
     }
     return sum;
@@ -144,10 +147,12 @@ TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "",
   std::remove_cvref_t<TestType> ex;
   for (auto const over : {choice_over::trees, choice_over::arguments})
     for (auto const& [operations, arguments] : {std::pair(false, false), {true, false}, {false, true}, {true, true}})
-      for (index_t branching : {2, 3}) {
-        CAPTURE(over == choice_over::trees, operations, arguments, branching);
+      for (auto const& [branching, empty] : {std::pair<index_t, bool>(2, false), {3, false}, {3, true}}) {
+        CAPTURE(over == choice_over::trees, operations, arguments, branching, empty);
         problem p(2, branching, 3, over, operations, arguments);
         p.evenness = branching == 3 ? 0.7 : 0;
+        p.empty = empty;
+        p.recency = empty ? 0.4 : 0;
         (void)p.value(ex);
         p.gradient(ex);
         auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) {
@@ -157,6 +162,27 @@ TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "",
         check(p.argument, p.dx_argument);  // 0 in the logits of the other tokens
         check(p.root, p.dx_root);
       }
+}
+
+TEMPLATE_TEST_CASE("recency takes as much from a tree as it is old, and nothing from the input and the empty tree", "",
+                   TRIAD_TEST_BACKENDS) {
+  std::remove_cvref_t<TestType> ex;
+  for (bool const noisy : {false, true}) {
+    problem p(1, 2, 3, choice_over::trees, false, noisy);
+    p.empty = true, p.recency = 0.5;
+    p.argument.assign(p.argument.size(), 0.25);
+    p.argument_noise.assign(p.argument_noise.size(), 0.125);
+    (void)p.value(ex);
+    auto const chosen = p.all(p.chosen.data());
+    double const temperature = noisy ? 1.6 : 1;
+    for (index_t c = 0; c < 4; ++c) {
+      double const newest = chosen(3, 0, 3, c);
+      CHECK_THAT(chosen(3, 0, 2, c), test::WithinAbs(newest * std::exp(-0.5 / temperature), 1e-14));
+      CHECK_THAT(chosen(3, 0, 1, c), test::WithinAbs(newest * std::exp(-1 / temperature), 1e-14));
+      CHECK_THAT(chosen(3, 0, 0, c), test::WithinAbs(newest, 1e-14));  // the input
+      CHECK_THAT(chosen(3, 0, 4, c), test::WithinAbs(newest, 1e-14));  // the empty tree
+    }
+  }
 }
 
 TEMPLATE_TEST_CASE("evenness brings a choice back that is sure, where all else has no slope", "", TRIAD_TEST_BACKENDS) {
@@ -208,6 +234,11 @@ TEST_CASE("choices of a wrong shape are refused with a sentence") {
     CHECK_THROWS_WITH(tree_choice(ex, cold, 3, x, chosen, p.all(p.weights.data()), root),
                       test::contains("temperature"));
   }
+  auto wrong = p.options();
+  wrong.recency = -1;
+  CHECK_THROWS_WITH(tree_choice(ex, wrong, 3, x, p.choices(p.chosen_operation.data(), p.chosen.data()),
+                                p.all(p.weights.data()), root),
+                    test::contains("recency is negative"));
 }
 
 }  // namespace ops_tree_choice_tests

@@ -29,8 +29,11 @@ inline traced_step chosen(tree_instruction const& i, index_t trees, double doubt
   step.operations[static_cast<std::size_t>(i.what)] = 1 - doubt;
   step.operations[i.what == tree_operation::car ? 1 : 0] = doubt;
   step.arguments.resize(static_cast<std::size_t>(trees));
-  for (auto const a : {tree_argument::car, tree_argument::cdr, tree_argument::left, tree_argument::right})
-    step.arguments[static_cast<std::size_t>(i.tree(a))][static_cast<std::size_t>(a)] = 1;
+  for (auto const a : {tree_argument::car, tree_argument::cdr, tree_argument::left, tree_argument::right}) {
+    if (i.tree(a) == no_tree && !step.empty) step.empty.emplace();
+    (i.tree(a) == no_tree ? *step.empty
+                          : step.arguments[static_cast<std::size_t>(i.tree(a))])[static_cast<std::size_t>(a)] = 1;
+  }
   step.root = i.root;
   step.root_score = 1;
   return step;

@@ -71,10 +71,29 @@ TEST_CASE("an operation has its own arguments, and a step that names a tree of l
   auto const leaf = w.number("( a )");
   CHECK_THROWS_WITH(execute(tree_program{{tree_operation::car, 1, 0, 0}}, leaf, 2),
                     test::contains("names tree 1, and there are 1"));
-  CHECK_THROWS_AS(execute(tree_program{{tree_operation::cons, 0, -1, 1}}, leaf, 2), contract_violation);
+  CHECK_THROWS_AS(execute(tree_program{{tree_operation::cons, 0, -2, 1}}, leaf, 2), contract_violation);
   CHECK_THROWS_WITH(needed(tree_program{{tree_operation::car, 1, 0, 0}}),
                     test::contains("step 1 names tree 1, and before it there are trees 0 to 0"));
-  CHECK_THROWS_AS(to_text(tree_program{{tree_operation::cons, 0, -1, 1}}, w.labels), contract_violation);
+  CHECK_THROWS_AS(to_text(tree_program{{tree_operation::cons, 0, -2, 1}}, w.labels), contract_violation);
+}
+
+TEST_CASE("an argument may be the empty tree, which no step makes") {
+  words w;
+  auto const source = w.number("( S a b )");
+  auto const by = w.labels.insert("by");
+  tree_program const p{{tree_operation::cdr, 0, 0, 0},
+                       {tree_operation::car, no_tree, 0, 0},
+                       {tree_operation::cons, no_tree, 1, by},
+                       {tree_operation::cons, 3, no_tree, by}};
+  auto const memory = execute(p, source, 4);
+  CHECK(memory[2].empty());
+  CHECK(w.text(memory[3]) == "( by b )");
+  CHECK(memory[3].child(0, 0) == no_node);
+  CHECK(memory[3].child(0, 1) != no_node);
+  CHECK(w.text(memory[4]) == "( by ( by b ) )");
+  CHECK(memory[4].child(0, 1) == no_node);
+  CHECK(needed(p) == std::vector<bool>{true, false, true, true});
+  CHECK(to_text(p, w.labels) == "T1 = CDR T0; T2 = CONS by <empty> T1; T3 = CONS by T2 <empty>");
 }
 
 }  // namespace tree_program_tests

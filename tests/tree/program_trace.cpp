@@ -46,4 +46,24 @@ TEST_CASE(
   CHECK_THROWS_WITH(certainty(shared, twice, memory), test::contains("belong together"));
 }
 
+TEST_CASE("the empty tree is chosen where it has the largest weight, and an empty tree that a step made is the same") {
+  words w;
+  auto const source = w.number("( S a )");
+  tree_program const p{{tree_operation::cdr, 0, 0, 0}, {tree_operation::cons, no_tree, 0, w.labels.insert("by")}};
+  auto said = chosen(p);
+  CHECK(likeliest(said) == p);
+  CHECK(said[1].weight(tree_argument::left, no_tree) == 1);
+  CHECK(said[0].weight(tree_argument::cdr, no_tree) == 0);  // of a machine that has none
+  (*said[1].empty)[2] = 0.5, said[1].arguments[1][2] = 0.25, said[1].arguments[0][2] = 0.25;
+  auto const memory = execute(p, source, 4);
+  REQUIRE(memory[1].empty());
+  CHECK(likeliest(said)[1].from == no_tree);
+  CHECK(certainty(said, p, memory) == 0.75);
+  (*said[1].empty)[2] = 0.25, said[1].arguments[1][2] = 0.5;
+  CHECK(likeliest(said)[1].from == 1);
+  CHECK(certainty(said, likeliest(said), memory) == 0.75);
+  (*said[1].empty)[2] = 0.5;  // of two as likely, the one that was made
+  CHECK(likeliest(said)[1].from == 1);
+}
+
 }  // namespace tree_program_trace_tests

@@ -19,6 +19,7 @@ template <class T>
 struct tree_batch {
   tree_dims sizes;
   index_t positions = 0;              // N
+  bool empty_tree = false;            // every step may also choose one: it has a token, behind those of the trees
   vec<index_t const> symbols;         // (batch N) 0: nothing
   tensor<T const, dyn, dyn> fillers;  // (v, f), row 0 zero
   tree_support support{};             // of the positions, by slot
@@ -26,24 +27,30 @@ struct tree_batch {
       nullptr;  // on the host: positions from bounds[k] on are empty in slot k; or null: none is known to be
   vec<index_t const> sample;       // (batch) 0, 1, 2 ...
   vec<index_t const> zero;         // (batch) 0
-  vec<index_t const> size, first;  // (steps batch) step k: k + 3 tokens of each sample, and where they begin
+  vec<index_t const> size, first;  // (steps batch) step k: tokens_at(k) of each sample, and where they begin
 
   // Gumbel-softmax, of operations, of arguments or of both: noise that is added to the logits, or none, and the
   // temperature that they are then divided by.
   double operation_temperature = 1, argument_temperature = 1;
   double evenness = 0;                               // of choices, in the loss: counted in positions of a tree
+  double recency = 0;                                // what a tree's score loses with each step that it is old
   choice_over over = choice_over::trees;             // what the softmax of the arguments is over
   tensor<T const, dyn, dyn, dyn> operation_noise{};  // (steps, batch, b + 1)
-  tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, steps 2 b); step k reads the first (k + 1) 2 b
+  tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, n 2 b), n choices of the last step; step k reads
+                                                     // as many of the first columns as it has arguments
 
   tree_loss_options loss{};  // what a machine is trained with on this batch
 
   tree_dims const& dims() const { return sizes; }
   /// Positions of slot k that may hold anything are the first of this many.
   index_t bound(index_t k) const { return bounds != nullptr ? bounds[k] : positions; }
+  /// Tokens of a sample at step k: operation, root, and what an argument may be.
+  index_t tokens_at(index_t k) const { return 2 + choices_at(k); }
+  /// What an argument of step k may be: one of k + 1 trees, or the empty one.
+  index_t choices_at(index_t k) const { return k + 1 + (empty_tree ? 1 : 0); }
   /// The tokens of step k as sequences.
   sequence_batch tokens(index_t k) const {
-    index_t const b = sizes.batch, each = k + 3;
+    index_t const b = sizes.batch, each = tokens_at(k);
     auto const of_step = [&](vec<index_t const> v) {
       return vec<index_t const>(v.data_handle() ? v.data_handle() + k * b : nullptr, b);
     };
@@ -51,8 +58,9 @@ struct tree_batch {
   }
   /// How step k chooses.  Noise that there is has k + 1 steps or more.
   tree_choice_options<T> choice(index_t k) const {
-    tree_choice_options<T> t{over, operation_temperature, argument_temperature};
+    tree_choice_options<T> t{over, empty_tree, operation_temperature, argument_temperature};
     if (evenness > 0) t.evenness = evenness / (static_cast<double>(sizes.batch) * static_cast<double>(positions));
+    t.recency = recency;
     auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {
       TRIAD_EXPECTS(
           k < v.extent(0),
@@ -61,8 +69,8 @@ struct tree_batch {
     };
     if (operation_noise.size() != 0) t.operation_noise = rows(operation_noise, operation_noise.extent(2));
     if (argument_noise.size() != 0) {
-      index_t const columns = argument_noise.extent(2) / argument_noise.extent(0);  // 2 b
-      t.argument_noise = rows(argument_noise, columns * (k + 1));
+      index_t const columns = argument_noise.extent(2) / choices_at(argument_noise.extent(0) - 1);  // 2 b
+      t.argument_noise = rows(argument_noise, columns * choices_at(k));
     }
     return t;
   }
@@ -70,8 +78,8 @@ struct tree_batch {
   /// What core/batch_views.hpp asks for.
   template <class F>
   void each(F&& f) {
-    f.value(sizes.batch, operation_temperature, argument_temperature, static_cast<index_t>(over), evenness,
-            static_cast<index_t>(loss.distance), loss.floor, loss.empty_weight);
+    f.value(sizes.batch, operation_temperature, argument_temperature, static_cast<index_t>(over), evenness, recency,
+            static_cast<index_t>(empty_tree), static_cast<index_t>(loss.distance), loss.floor, loss.empty_weight);
     f.table(fillers);
     f.maybe(support.first);
     f.maybe(support.since);
@@ -82,10 +90,11 @@ struct tree_batch {
     for (index_t k = 0; k < steps; ++k) f.value(bound(k));
   }
   /// A batch without memory, to measure with.
-  static tree_batch measured(index_t batch, index_t positions, index_t steps, tensor<T const, dyn, dyn> fillers) {
+  static tree_batch measured(index_t batch, index_t positions, index_t steps, tensor<T const, dyn, dyn> fillers,
+                             bool empty_tree = false) {
     auto const none = [](index_t n) { return vec<index_t const>(nullptr, n); };
-    return {{batch},     positions,           none(batch * positions), fillers, {}, nullptr, none(batch),
-            none(batch), none(steps * batch), none(steps * batch)};
+    return {{batch},     positions,   empty_tree,          none(batch * positions), fillers, {}, nullptr,
+            none(batch), none(batch), none(steps * batch), none(steps * batch)};
   }
 };
 

@@ -71,9 +71,10 @@ class reachable_positions {
 /// What a loader of trees is made for.
 struct tree_loader_options {
   tree_positions<> where;
-  index_t steps = 1;    // of the machine
-  index_t symbols = 0;  // v, <empty> among them: the fillers are the unit vectors, and zero for <empty>
-  index_t batch = 1;    // at most
+  index_t steps = 1;        // of the machine
+  index_t symbols = 0;      // v, <empty> among them: the fillers are the unit vectors, and zero for <empty>
+  index_t batch = 1;        // at most
+  bool empty_tree = false;  // of the machine
 };
 
 template <backend Ex, class T>
@@ -127,18 +128,19 @@ class tree_loader {
   /// The batch and the right trees, in the backend's memory, until the next call.
   std::pair<tree_batch<T>, tree_answers> upload() {
     index_t const count = z_.where.count();
+    tree_batch<T> in;
+    in.sizes.batch = batch_;
+    in.positions = count;
+    in.empty_tree = z_.empty_tree;
     for (index_t k = 0; k < z_.steps; ++k)
       for (index_t b = 0; b < batch_; ++b) {
-        size_[size(k * batch_ + b)] = k + 3;
-        begin_[size(k * batch_ + b)] = b * (k + 3);
+        size_[size(k * batch_ + b)] = in.tokens_at(k);
+        begin_[size(k * batch_ + b)] = b * in.tokens_at(k);
       }
     // A device records its work once for all batches: there every position counts.
     constexpr bool by_batch = std::is_same_v<memory, host_memory>;
     if constexpr (by_batch) reachable_.close();
     return upload_([&](auto const& put) {
-      tree_batch<T> in;
-      in.sizes.batch = batch_;
-      in.positions = count;
       in.symbols = put(symbols_, batch_ * count);
       in.fillers = fillers_.view();
       in.sample = put(sample_, batch_);

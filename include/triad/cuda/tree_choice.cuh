@@ -35,11 +35,15 @@ struct tree_choice_samples {
 
   TRIAD_DEVICE void operator()(block const& b, tree_choice_options<T> t, index_t step, tree_logits<T const> x,
                                tree_choices<T> chosen, tree_weights_view<T> weights, matrix<T> weighted_root) const {
-    index_t const sample = b.index(), arguments = weights.extent(3), cons = arguments / 2, trees = step + 1;
+    index_t const sample = b.index(), arguments = weights.extent(3), cons = arguments / 2, trees = t.choices_at(step);
     auto const of_operation = static_cast<T>(t.operation_temperature);
     auto const of_argument = static_cast<T>(t.argument_temperature);
-    auto const noisy = [&](matrix<T const> const& logits, matrix<T const> const& noise, T temperature, index_t i) {
-      return (logits(sample, i) + (noise.extent(0) != 0 ? noise(sample, i) : T(0))) / temperature;
+    auto const noisy = [&](matrix<T const> const& logits, matrix<T const> const& noise, T temperature, index_t i,
+                           T charge = 0) {
+      return (logits(sample, i) + (noise.extent(0) != 0 ? noise(sample, i) : T(0)) - charge) / temperature;
+    };
+    auto const logit = [&](index_t l, index_t c) {
+      return noisy(x.arguments, t.argument_noise, of_argument, l * arguments + c, t.charge(step, l));
     };
     auto const& p = chosen.arguments;
     if (b.thread() == 0)
@@ -49,13 +53,11 @@ struct tree_choice_samples {
     if (t.over == choice_over::trees) {
       for (index_t c = b.thread(); c < arguments; c += threads)
         small_softmax<T>(
-            trees, [&](index_t l) { return noisy(x.arguments, t.argument_noise, of_argument, l * arguments + c); },
-            [&](index_t l) -> T& { return p(step, sample, l, c); });
+            trees, [&](index_t l) { return logit(l, c); }, [&](index_t l) -> T& { return p(step, sample, l, c); });
     } else {
       for (index_t l = b.thread(); l < trees; l += threads)
         small_softmax<T>(
-            arguments, [&](index_t c) { return noisy(x.arguments, t.argument_noise, of_argument, l * arguments + c); },
-            [&](index_t c) -> T& { return p(step, sample, l, c); });
+            arguments, [&](index_t c) { return logit(l, c); }, [&](index_t c) -> T& { return p(step, sample, l, c); });
     }
     b.sync();
     for (index_t e = b.thread(); e < trees * arguments; e += threads) {
@@ -78,7 +80,7 @@ struct tree_choice_grad_samples {
   TRIAD_DEVICE void operator()(block const& b, tree_choice_options<T> t, index_t step, matrix<T const> root,
                                tree_choices<T const> chosen, tree_weights_view<T const> d_weights,
                                matrix<T const> d_weighted_root, tree_logits<T> dx) const {
-    index_t const sample = b.index(), arguments = d_weights.extent(3), cons = arguments / 2, trees = step + 1;
+    index_t const sample = b.index(), arguments = d_weights.extent(3), cons = arguments / 2, trees = t.choices_at(step);
     auto const of_operation = static_cast<T>(t.operation_temperature);
     auto const of_argument = static_cast<T>(t.argument_temperature);
     auto const even = static_cast<T>(t.evenness);

@@ -11,6 +11,12 @@
 // As it is, a root may be as long as it takes to make up for a small weight of cons, so that scores are no
 // probabilities.
 //
+// The paper's memory holds what the steps made.  A cons with one child takes an empty tree beside it, which a machine
+// has to make first, by a car or cdr of a tree that has no such child.  With `empty_tree`, ours, one more token stands
+// behind those of the trees from the first step on, and an argument may be the empty tree that it stands for:
+//
+//   tokens of step k: operation, root, T_0 .. T_k, and the empty tree's
+//
 // All of it is linear in the trees but the agent.  The gradient of W_shrink is one product over all steps; that of a
 // tree is made once all later ones are.
 #pragma once
@@ -36,6 +42,7 @@ struct tree_machine_options {
       false;  // the fillers are the unit vectors (but for <empty>, which is zero): scores are the trees themselves
   tree_agent_options agent{};
   tree_root root = tree_root::scores;  // a distribution: of unit fillers
+  bool empty_tree = false;             // an argument may be it at every step
 };
 
 template <class T, class Interpreter = tree_interpreter<T>, index_t D = dyn, index_t H = dyn, index_t F = dyn>
@@ -53,6 +60,7 @@ struct tree_machine {
   index_t steps, symbols;
   bool unit_fillers;
   tree_root root;
+  bool empty_tree;
   repeat<T, agent_type> agents;  // their parameters; each step has other sizes, so the passes are below
   wide_linear<T, D> shrink;
 
@@ -63,6 +71,7 @@ struct tree_machine {
         symbols(checked_size("tree_machine", {"symbols", z.symbols})),
         unit_fillers(z.unit_fillers),
         root(z.root),
+        empty_tree(z.empty_tree),
         agents{agent_type(z.agent), extents_of<dyn>("tree_machine", {"steps", z.steps, most_repeats}), false},
         shrink{checked_product("tree_machine", "rows and fillers", of.rows(), z.agent.fillers),
                extents_of<D>("tree_machine", {"width", z.agent.layer.width})} {
@@ -79,19 +88,24 @@ struct tree_machine {
   constexpr index_t width() const { return agent().width(); }
   constexpr index_t fillers() const { return agent().fillers; }
   constexpr index_t branching() const { return agent().branching; }
+  /// What an argument of step k may be: trees, and the empty one.
+  constexpr index_t choices_at(index_t k) const { return k + 1 + (empty_tree ? 1 : 0); }
   /// Tokens of a sample at step k.
-  static constexpr index_t tokens_at(index_t k) { return agent_type::fixed_tokens + k + 1; }
+  constexpr index_t tokens_at(index_t k) const { return agent_type::fixed_tokens + choices_at(k); }
 
   template <class S>
   struct fields {
     tensor<S, D> operation_token, root_token;  // (d)
+    tensor<S, D> empty_token;                  // (d); without memory where there is no empty tree
     fields_of<wide_linear<T, D>, S> shrink;
     fields_of<repeat<T, agent_type>, S> agents;
     fields_of<Interpreter, S> interpreter;
+    bool empty_tree;
     template <class V>
     void each(V&& f) {
       f("operation_token", operation_token);
       f("root_token", root_token);
+      if (empty_tree) f("empty_token", empty_token);
       f("shrink", shrink);
       f("agents", agents);
       f("interpreter", interpreter);
@@ -104,10 +118,10 @@ struct tree_machine {
   };
   struct step_plan {
     agent_type agent;
-    index_t batch;
+    index_t batch, first_tokens;  // of a sample, at step 0
     keep kept;
     step_saved operator()(arena& place, index_t k) const {
-      index_t const rows = batch * tokens_at(k), width = agent.width();
+      index_t const rows = batch * (first_tokens + k), width = agent.width();
       return {place.make<states>(rows, width), place.make<states>(rows, width),
               agent.plan_saved(place, row_dims(rows), kept)};
     }
@@ -116,7 +130,8 @@ struct tree_machine {
     index_t batch;
     keep kept;
     tree_memory_view<T> memory;               // (steps + 1, batch, rows, f)
-    tree_weights_view<T> arguments, weights;  // (steps, batch, steps, 2 b): chosen; with the operations' weights
+    tree_weights_view<T> arguments, weights;  // (steps, batch, n, 2 b), n choices of the last step: chosen; with the
+                                              // operations' weights
     tensor<T, dyn, dyn, dyn> operations;      // (steps, batch, b + 1): chosen
     tensor<T, dyn, dyn, dyn> roots;           // (steps, batch, f): the agent's
     series<step_plan> rest;
@@ -131,19 +146,24 @@ struct tree_machine {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    return {place.make<tensor<S, D>>(width()), place.make<tensor<S, D>>(width()), plan<S>(shrink, place),
-            plan<S>(agents, place), plan<S>(interpreter, place)};
+    return {place.make<tensor<S, D>>(width()),
+            place.make<tensor<S, D>>(width()),
+            empty_tree ? place.make<tensor<S, D>>(width()) : tensor<S, D>(nullptr, width()),
+            plan<S>(shrink, place),
+            plan<S>(agents, place),
+            plan<S>(interpreter, place),
+            empty_tree};
   }
   saved plan_saved(arena& place, tree_dims const& d, keep kept = keep::everything) const {
     index_t const slots = kept == keep::nothing && steps > 2 ? 2 : steps;  // inference looks back one step
     return {d.batch,
             kept,
             place.make<tree_memory_view<T>>(steps + 1, d.batch, interpreter.rows(), fillers()),
-            place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching()),
-            place.make<tree_weights_view<T>>(steps, d.batch, steps, 2 * branching()),
+            plan_weights(place, d.batch),
+            plan_weights(place, d.batch),
             place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, branching() + 1),
             place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, fillers()),
-            plan_series(place, step_plan{agent(), d.batch, kept}, steps, slots)};
+            plan_series(place, step_plan{agent(), d.batch, tokens_at(0), kept}, steps, slots)};
   }
   output plan_output(arena& place, tree_dims const& d) const {
     return place.make<output>(d.batch * positions, symbols);
@@ -151,6 +171,8 @@ struct tree_machine {
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
+    TRIAD_EXPECTS(in.empty_tree == empty_tree,
+                  "tree_machine: the batch and the machine differ in whether there is an empty tree");
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const batch = in.sizes.batch;
@@ -164,7 +186,7 @@ struct tree_machine {
       gather_tokens(ex, w, in, s, k, now.in);
       auto const fresh = scratch.make<states>(batch, width());
       shrink.forward(ex, c, w.shrink, weight, flat(read_only(tree_slot(s.memory, k))), used(in, k), fresh);
-      gather_rows(ex, fresh, in.sample, agent_type::token(now.in, tokens, tokens - 1));
+      gather_rows(ex, fresh, in.sample, agent_type::token(now.in, tokens, newest_at(k)));
 
       auto const operation = scratch.make<tensor<T, dyn, dyn>>(batch, branching() + 1);
       auto const arguments = scratch.make<tensor<T, dyn, dyn>>(batch * tokens, 2 * branching());
@@ -193,7 +215,7 @@ struct tree_machine {
     index_t const batch = in.sizes.batch;
     auto const pass = pass_of(in, s);
     auto const d_memory = scratch.make<tree_memory_view<T>>(steps + 1, batch, interpreter.rows(), fillers());
-    auto const d_weights = scratch.make<tree_weights_view<T>>(steps, batch, steps, 2 * branching());
+    auto const d_weights = plan_weights(scratch, batch);
     auto const d_fresh =
         scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // of the token that each step adds
     auto const widest = steps > 0 ? batch * tokens_at(steps - 1) : 0;
@@ -211,6 +233,7 @@ struct tree_machine {
     }
     auto const weight = steps > 1 ? shrink.lay_out(ex, scratch, w.shrink, most_used(in, 1)) : wide_factor<T>{};
     interpreter.begin_backward(ex, d_memory);
+    if (empty_tree) fill(ex, T(0), make_vec(d_weights.data_handle(), d_weights.size()));  // nothing is made of it
     fill(ex, T(0), d_out);
     for (index_t k = steps - 1; k >= 0; --k) {
       auto const inner = scratch.open();
@@ -239,15 +262,21 @@ struct tree_machine {
       agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after,
                        as_matrix(read_only(d_operation)), as_matrix(read_only(d_root)),
                        as_matrix(read_only(d_arguments)), before, gradient.agents.at(k));
-      gather_rows(ex, agent_type::token(read_only(before), tokens, tokens - 1), in.sample, slice(d_fresh, k));
+      gather_rows(ex, agent_type::token(read_only(before), tokens, newest_at(k)), in.sample, slice(d_fresh, k));
       if (k > 0) {
-        gather_rows(ex, front(read_only(before), tokens, tokens - 1), in.sample,
-                    front(first_rows(d_out, batch * (tokens - 1)), tokens - 1, tokens - 1));
+        auto const to = first_rows(d_out, batch * (tokens - 1));
+        gather_rows(ex, front(read_only(before), tokens, newest_at(k)), in.sample, front(to, tokens - 1, newest_at(k)));
+        if (empty_tree)
+          gather_rows(ex, agent_type::token(read_only(before), tokens, tokens - 1), in.sample,
+                      agent_type::token(to, tokens - 1, tokens - 2));
       } else {
         scatter_add_rows(ex, c.scratch, agent_type::token(read_only(before), tokens, 0), in.zero,
                          one_row(gradient.operation_token));
         scatter_add_rows(ex, c.scratch, agent_type::token(read_only(before), tokens, 1), in.zero,
                          one_row(gradient.root_token));
+        if (empty_tree)
+          scatter_add_rows(ex, c.scratch, agent_type::token(read_only(before), tokens, tokens - 1), in.zero,
+                           one_row(gradient.empty_token));
       }
     }
     // Of all steps at once: slots 0 .. steps - 1 below each other, and the tokens made of them.
@@ -258,7 +287,8 @@ struct tree_machine {
   }
 
   input measured_input(tree_dims const& d) const {
-    return input::measured(d.batch, positions, steps, tensor<T const, dyn, dyn>(nullptr, symbols, fillers()));
+    return input::measured(d.batch, positions, steps, tensor<T const, dyn, dyn>(nullptr, symbols, fillers()),
+                           empty_tree);
   }
   answers measured_answers(tree_dims const& d) const { return {vec<index_t const>(nullptr, d.batch * positions)}; }
 
@@ -269,6 +299,11 @@ struct tree_machine {
   }
 
  private:
+  /// The token of the tree that step k finds new: the last but for the empty one's.
+  constexpr index_t newest_at(index_t k) const { return agent_type::fixed_tokens + k; }
+  tree_weights_view<T> plan_weights(arena& place, index_t batch) const {
+    return place.make<tree_weights_view<T>>(steps, batch, steps > 0 ? choices_at(steps - 1) : 0, 2 * branching());
+  }
   static tree_pass<T> pass_of(input const& in, saved const& s) { return {in.support, s.memory, s.weights}; }
   /// The first numbers of the trees of slot k, behind which there is nothing; all where rows are no positions.
   constexpr index_t used(input const& in, index_t k) const {
@@ -300,17 +335,21 @@ struct tree_machine {
     return make_matrix(x.data_handle(), x.extent(0) / tokens, count * d, tokens * d);
   }
 
-  /// The tokens that step k begins with, but for the new one: those of the step before, or the first two.
+  /// The tokens that step k begins with, but for the new one: those of the step before, or the parameters.
   template <backend Ex>
   void gather_tokens(Ex& ex, fields<T const> w, input const& in, saved const& s, index_t k, states to) const {
     index_t const tokens = tokens_at(k);
     if (k == 0) {
       gather_rows(ex, one_row(w.operation_token), in.zero, agent_type::token(to, tokens, 0));
       gather_rows(ex, one_row(w.root_token), in.zero, agent_type::token(to, tokens, 1));
+      if (empty_tree) gather_rows(ex, one_row(w.empty_token), in.zero, agent_type::token(to, tokens, tokens - 1));
       return;
     }
     auto const before = s.at(k - 1).out;
-    gather_rows(ex, front(before, tokens - 1, tokens - 1), in.sample, front(to, tokens, tokens - 1));
+    gather_rows(ex, front(before, tokens - 1, newest_at(k)), in.sample, front(to, tokens, newest_at(k)));
+    if (empty_tree)
+      gather_rows(ex, agent_type::token(before, tokens - 1, tokens - 2), in.sample,
+                  agent_type::token(to, tokens, tokens - 1));
   }
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -31,7 +32,8 @@ std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typen
   TRIAD_EXPECTS(model.branching() == 2, "traces_of: car, cdr and cons are of trees with two children, and these have " +
                                             std::to_string(model.branching()));
   auto const batch = static_cast<std::size_t>(s.batch), steps = static_cast<std::size_t>(model.steps),
-             symbols = static_cast<std::size_t>(model.symbols), width = static_cast<std::size_t>(model.fillers());
+             symbols = static_cast<std::size_t>(model.symbols), width = static_cast<std::size_t>(model.fillers()),
+             choices = static_cast<std::size_t>(s.arguments.extent(2));
   std::vector<tree_trace> found(batch, tree_trace(steps));
   auto const arguments = host_copy(where, s.arguments);
   auto const fillers = model.unit_fillers ? std::vector<typename Model::value_type>() : host_copy(where, in.fillers);
@@ -41,10 +43,14 @@ std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typen
     for (std::size_t b = 0; b < batch; ++b) {
       auto& step = found[b][k];
       for (std::size_t j = 0; j < 3; ++j) step.operations[j] = static_cast<double>(operation[b * 3 + j]);
-      step.arguments.resize(k + 1);
-      for (std::size_t l = 0; l <= k; ++l)
+      auto const weights_of = [&](std::size_t choice) {
+        std::array<double, 4> weights{};
         for (std::size_t j = 0; j < 4; ++j)
-          step.arguments[l][j] = static_cast<double>(arguments[((k * batch + b) * steps + l) * 4 + j]);
+          weights[j] = static_cast<double>(arguments[((k * batch + b) * choices + choice) * 4 + j]);
+        return weights;
+      };
+      for (std::size_t l = 0; l <= k; ++l) step.arguments.push_back(weights_of(l));
+      if (model.empty_tree) step.empty = weights_of(k + 1);
       auto const* const said = root.data() + b * width;
       for (std::size_t v = 1; v < symbols; ++v) {
         double score = 0;

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Branching b; operations: b children and cons.  Column c of the arguments belongs to operation j(c) = c below b (child
-// c), else b.  Step k chooses among the trees l = 0 .. k.
+// c), else b.  Step k chooses among n trees: l = 0 .. k, and where there is one more, l = k + 1, it is the empty tree:
+// what is made of it is nothing, so ops/tree_shift.hpp does not read its weight.
 //
 //   o = softmax((a + noise) / t)                     a, o (batch, b + 1)
-//   p(l, c) = softmax over l of (z + noise) / t      z, p (batch, k + 1, 2 b); noise and t of their own
+//   p(l, c) = softmax over l of (z + noise) / t      z, p (batch, n, 2 b); noise and t of their own
 //   w(l, c) = o(j(c)) p(l, c);  r = o(b) s           what ops/tree_shift.hpp takes; s (batch, f): the root of cons
 //
 //   do(j) = sum_{c: j(c) = j} sum_l p dw  (+ s . dr where j = b),  dp = o(j(c)) dw,  ds = o(b) dr
@@ -14,6 +15,10 @@
 // Evenness e adds to the loss  e sum of KL(u | p) = -1/n sum_i log p_i - log n  over every choice p among n, where u is
 // even: to the gradient of the scores,  e (p - u) / t.  Unlike that of an entropy, this slope does not vanish where a
 // choice is sure, so it brings choices back that were sure too early.
+//
+// Recency r takes  r (k - l)  from the scores z of a tree l that a step made; input and empty tree keep theirs.  An
+// even choice has as much of every tree, so the first steps' trees are read by the most steps, learn first, and leave
+// no step before them for what they need.  With recency each step is read by those that follow it.
 //
 // Gumbel-softmax adds noise and a temperature t: to operations, to arguments, or to both.  The released program then
 // takes the softmax of z over its columns, so that the weights of a column do not sum to one: choice_over::arguments
@@ -32,17 +37,26 @@ enum class choice_over { trees, arguments };
 template <class T>
 struct tree_choice_options {
   choice_over over = choice_over::trees;  // what the softmax of the arguments is over
+  bool empty_tree = false;                // is one more choice
   double operation_temperature = 1, argument_temperature = 1;
   double evenness = 0;  // e, for each sample: read by the gradient alone, and in no value
+  double recency = 0;   // r
   matrix<T const> operation_noise = make_matrix<T const>(nullptr, 0, 0, 0);  // (batch, b + 1) or none
-  matrix<T const> argument_noise = make_matrix<T const>(nullptr, 0, 0, 0);   // (batch, (k + 1) 2 b) or none
+  matrix<T const> argument_noise = make_matrix<T const>(nullptr, 0, 0, 0);   // (batch, n 2 b) or none
+
+  /// n of step k.
+  TRIAD_HOST_DEVICE constexpr index_t choices_at(index_t k) const { return k + 1 + (empty_tree ? 1 : 0); }
+  /// What step k takes from the scores of tree l.
+  TRIAD_HOST_DEVICE constexpr T charge(index_t k, index_t l) const {
+    return l == 0 || l > k ? T(0) : static_cast<T>(recency) * static_cast<T>(k - l);
+  }
 };
 
 /// What the agent says at a step, or its gradient.
 template <class S>
 struct tree_logits {
   matrix<S> operation;  // (batch, b + 1)
-  matrix<S> arguments;  // (batch, (k + 1) 2 b): tree by tree
+  matrix<S> arguments;  // (batch, n 2 b): tree by tree; n is k + 1, or k + 2 with an empty tree
   matrix<S> root;       // (batch, f)
 };
 
@@ -60,12 +74,14 @@ void expect_choice(tree_choice_options<T> const& t, index_t step, tree_logits<S>
   TRIAD_EXPECTS(x.operation.extent(0) == batch && x.operation.extent(1) == arguments / 2 + 1,
                 "tree_choice: operations are (batch, b + 1)");
   TRIAD_EXPECTS(
-      x.arguments.extent(0) == batch && x.arguments.extent(1) == (step + 1) * arguments && x.arguments.stride(1) == 1,
-      "tree_choice: arguments are (batch, (step + 1) 2 b), side by side");
+      x.arguments.extent(0) == batch && x.arguments.extent(1) == t.choices_at(step) * arguments &&
+          x.arguments.stride(1) == 1,
+      "tree_choice: arguments are (batch, (step + 1) 2 b), side by side; (batch, (step + 2) 2 b) with an empty tree");
   TRIAD_EXPECTS(x.root.extent(0) == batch, "tree_choice: the root's filler is (batch, f)");
   TRIAD_EXPECTS(t.operation_temperature > 0 && t.argument_temperature > 0,
                 "tree_choice: the temperature must be positive");
   TRIAD_EXPECTS(t.evenness >= 0, "tree_choice: evenness is negative");
+  TRIAD_EXPECTS(t.recency >= 0, "tree_choice: recency is negative");
   TRIAD_EXPECTS(t.operation_noise.extent(0) == 0 || same_shape(t.operation_noise, x.operation),
                 "tree_choice: noise has the shape of the logits");
   TRIAD_EXPECTS(t.argument_noise.extent(0) == 0 || same_shape(t.argument_noise, x.arguments),
@@ -80,13 +96,13 @@ void tree_choice(Ex& ex, tree_choice_options<T> const& t, index_t step, tree_log
   detail::expect_choice(t, step, x, weights.extent(1), weights.extent(3));
   TRIAD_EXPECTS(same_shape(chosen.operation, x.operation) && same_shape(chosen.arguments, weights),
                 "tree_choice: choices have another shape");
-  TRIAD_EXPECTS(step >= 0 && step < weights.extent(0) && step < weights.extent(2),
+  TRIAD_EXPECTS(step >= 0 && step < weights.extent(0) && x.arguments.extent(1) <= weights.extent(2) * weights.extent(3),
                 "tree_choice: there is no room for this step");
   TRIAD_EXPECTS(same_shape(weighted_root, x.root), "tree_choice: the weighted root is (batch, f)");
   if constexpr (executes<Ex>) do_tree_choice(ex, t, step, x, chosen, weights, weighted_root);
 }
 
-/// Overwrites dx from the step's part of d_weights and from d_weighted_root.
+/// Overwrites dx from the step's part of d_weights, that of the empty tree too, and from d_weighted_root.
 template <backend Ex, class T>
 void tree_choice_grad(Ex& ex, tree_choice_options<T> const& t, index_t step, matrix<T const> root,
                       tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
@@ -94,8 +110,9 @@ void tree_choice_grad(Ex& ex, tree_choice_options<T> const& t, index_t step, mat
   detail::expect_choice(t, step, dx, d_weights.extent(1), d_weights.extent(3));
   TRIAD_EXPECTS(same_shape(chosen.operation, dx.operation) && same_shape(chosen.arguments, d_weights),
                 "tree_choice_grad: choices have another shape");
-  TRIAD_EXPECTS(step >= 0 && step < d_weights.extent(0) && step < d_weights.extent(2),
-                "tree_choice_grad: there is no such step");
+  TRIAD_EXPECTS(
+      step >= 0 && step < d_weights.extent(0) && dx.arguments.extent(1) <= d_weights.extent(2) * d_weights.extent(3),
+      "tree_choice_grad: there is no such step");
   TRIAD_EXPECTS(same_shape(d_weighted_root, dx.root) && same_shape(root, dx.root),
                 "tree_choice_grad: the root's filler is (batch, f)");
   if constexpr (executes<Ex>) do_tree_choice_grad(ex, t, step, root, chosen, d_weights, d_weighted_root, dx);

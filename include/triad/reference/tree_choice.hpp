@@ -30,17 +30,18 @@ void softmax_of_grad(index_t count, T t, T e, Y&& y, Dy&& dy, Dx&& dx) {
 template <class T>
 void do_tree_choice(backend&, tree_choice_options<T> const& t, index_t step, tree_logits<T const> const& x,
                     tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
-  index_t const arguments = weights.extent(3), cons = arguments / 2, trees = step + 1;
+  index_t const arguments = weights.extent(3), cons = arguments / 2, trees = t.choices_at(step);
   auto const p = chosen.arguments;
-  auto const noisy = [&](matrix<T const> logits, matrix<T const> noise, double temperature, index_t b, index_t i) {
-    return (logits(b, i) + (noise.extent(0) != 0 ? noise(b, i) : T(0))) / T(temperature);
+  auto const noisy = [&](matrix<T const> logits, matrix<T const> noise, double temperature, index_t b, index_t i,
+                         T charge = 0) {
+    return (logits(b, i) + (noise.extent(0) != 0 ? noise(b, i) : T(0)) - charge) / T(temperature);
   };
   for (index_t b = 0; b < weights.extent(1); ++b) {
     softmax_of(
         cons + 1, [&](index_t j) { return noisy(x.operation, t.operation_noise, t.operation_temperature, b, j); },
         [&](index_t j) -> T& { return chosen.operation(b, j); });
     auto const logit = [&](index_t l, index_t c) {
-      return noisy(x.arguments, t.argument_noise, t.argument_temperature, b, l * arguments + c);
+      return noisy(x.arguments, t.argument_noise, t.argument_temperature, b, l * arguments + c, t.charge(step, l));
     };
     if (t.over == choice_over::trees) {
       for (index_t c = 0; c < arguments; ++c)
@@ -62,7 +63,7 @@ template <class T>
 void do_tree_choice_grad(backend&, tree_choice_options<T> const& t, index_t step, matrix<T const> root,
                          tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
                          matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
-  index_t const arguments = d_weights.extent(3), cons = arguments / 2, trees = step + 1;
+  index_t const arguments = d_weights.extent(3), cons = arguments / 2, trees = t.choices_at(step);
   auto const of_operation = T(t.operation_temperature), of_argument = T(t.argument_temperature), even = T(t.evenness);
   auto const p = chosen.arguments;
   for (index_t b = 0; b < d_weights.extent(1); ++b) {

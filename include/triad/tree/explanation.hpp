@@ -24,7 +24,7 @@ struct explained_step {
   double weight;
   struct taken {
     tree_argument which;
-    index_t tree;
+    index_t tree;  // its number, or no_tree
     double weight;
   };
   std::vector<taken> arguments;

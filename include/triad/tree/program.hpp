@@ -1,8 +1,8 @@
 // Programs of car, cdr and cons on trees of symbols, run without any network.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   T0 = the input;  step k writes T(k+1) = car T | cdr T | cons root T T' of any trees before it;  the last tree is
-//     the result
+//   T0 = the input;  step k writes T(k+1) = car T | cdr T | cons root T T' of any trees before it, or of the empty
+//     tree, no_tree;  the last tree is the result
 //
 // Steps that the result does not depend on are left out of a program's text.
 #pragma once
@@ -36,6 +36,9 @@ inline std::span<tree_argument const> arguments_of(tree_operation o) {
   if (o == tree_operation::cons) return std::span(all).subspan(2, 2);
   return std::span(all).subspan(o == tree_operation::car ? 0 : 1, 1);
 }
+
+/// The number of the empty tree, which is none of a program's.  As text it is <empty>.
+inline constexpr index_t no_tree = -1;
 
 /// One step.
 struct tree_instruction {
@@ -71,7 +74,9 @@ inline numbered_tree cut(numbered_tree const& tree, index_t depth) {
 /// What one step writes, of the trees before it.  Throws contract_violation where it names one that is not there.
 inline numbered_tree execute(tree_instruction const& step, std::vector<numbered_tree> const& memory, index_t depth) {
   auto const tree = [&](tree_argument a) -> numbered_tree const& {
+    static numbered_tree const empty;
     auto const number = step.tree(a);
+    if (number == no_tree) return empty;
     TRIAD_EXPECTS(number >= 0 && number < static_cast<index_t>(memory.size()),
                   "tree_program: a step names tree " + std::to_string(number) + ", and there are " +
                       std::to_string(memory.size()));
@@ -97,6 +102,7 @@ inline std::vector<bool> needed(tree_program const& p) {
     if (!wanted[k + 1]) continue;
     for (auto const a : arguments_of(p[k].what)) {
       index_t const tree = p[k].tree(a);
+      if (tree == no_tree) continue;
       TRIAD_EXPECTS(tree >= 0 && tree <= static_cast<index_t>(k),
                     "tree_program: step " + std::to_string(k + 1) + " names tree " + std::to_string(tree) +
                         ", and before it there are trees 0 to " + std::to_string(k));
@@ -106,16 +112,19 @@ inline std::vector<bool> needed(tree_program const& p) {
   return {wanted.begin() + 1, wanted.end()};
 }
 
-/// One step as text: "CONS LF T3 T1"; name(tree number).
+/// One step as text: "CONS LF T3 T1"; name(tree number), of no_tree never.
 template <class Name>
 std::string to_text(tree_instruction const& step, vocabulary const& labels, Name&& name) {
   std::string text = name_of(step.what);
   if (step.what == tree_operation::cons) text.append(" ").append(labels.label(step.root));
-  for (auto const a : arguments_of(step.what)) text.append(" ").append(name(step.tree(a)));
+  for (auto const a : arguments_of(step.what)) {
+    auto const tree = step.tree(a);
+    text.append(" ").append(tree == no_tree ? std::string(empty_label) : name(tree));
+  }
   return text;
 }
 
-/// The needed steps, their trees numbered anew: "T1 = CDR T0; T2 = CONS LF T1 T0".
+/// The needed steps, their trees numbered anew: "T1 = CDR T0; T2 = CONS LF T1 <empty>".
 inline std::string to_text(tree_program const& p, vocabulary const& labels) {
   auto const wanted = needed(p);
   std::vector<index_t> number(p.size() + 1);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "triad/core/contracts.hpp"
@@ -20,6 +21,7 @@ namespace triad {
 struct traced_step {
   std::array<double, 3> operations{};              // weights of car, cdr, cons
   std::vector<std::array<double, 4>> arguments{};  // weight of every tree so far, for each argument
+  std::optional<std::array<double, 4>> empty{};    // that of the empty tree, where the machine has one
   index_t root = 0;                                // the label that the root of cons has most of
   double root_score = 0;                           // how much of it
   numbered_tree tree{};                            // written, where that was asked for
@@ -28,15 +30,18 @@ struct traced_step {
     return static_cast<tree_operation>(std::max_element(operations.begin(), operations.end()) - operations.begin());
   }
   double weight(tree_operation o) const { return operations[static_cast<std::size_t>(o)]; }
+  /// Of tree `tree_number`, or of no_tree.
   double weight(tree_argument a, index_t tree_number) const {
-    return arguments[static_cast<std::size_t>(tree_number)][static_cast<std::size_t>(a)];
+    auto const column = static_cast<std::size_t>(a);
+    if (tree_number == no_tree) return empty ? (*empty)[column] : 0;
+    return arguments[static_cast<std::size_t>(tree_number)][column];
   }
-  /// The tree with the largest weight, the first of several.
+  /// The tree with the largest weight, the first of several; no_tree where the empty one has more than all of them.
   index_t most_likely(tree_argument a) const {
     index_t best = 0;
     for (index_t l = 1; l < static_cast<index_t>(arguments.size()); ++l)
       if (weight(a, l) > weight(a, best)) best = l;
-    return best;
+    return weight(a, no_tree) > weight(a, best) ? no_tree : best;
   }
 };
 
@@ -62,9 +67,12 @@ inline tree_program likeliest(tree_trace const& said) {
 /// doubt.
 inline double certainty(traced_step const& step, tree_argument a, index_t chosen,
                         std::vector<numbered_tree> const& memory) {
-  double sum = 0;
+  auto const same = [&](numbered_tree const& tree) {
+    return chosen == no_tree ? tree.empty() : tree == memory[static_cast<std::size_t>(chosen)];
+  };
+  double sum = same(numbered_tree()) ? step.weight(a, no_tree) : 0;
   for (std::size_t l = 0; l < step.arguments.size(); ++l)
-    if (memory[l] == memory[static_cast<std::size_t>(chosen)]) sum += step.weight(a, static_cast<index_t>(l));
+    if (same(memory[l])) sum += step.weight(a, static_cast<index_t>(l));
   return sum;
 }
 

@@ -1,7 +1,8 @@
 // The neural tree agent at one step: a Transformer over its tokens, and what it says of operation, arguments and root.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tokens of a sample: 0 for the operation, 1 for the root, then one for each tree of memory (DTM section 3).
+// Tokens of a sample: 0 for the operation, 1 for the root, then one for each tree that an argument may be: those of
+// memory (DTM section 3), and the empty one where the machine has it.
 //
 //   y = norm(transformer(x))                     x, y (batch t, d); the norm only where norms stand before the branches
 //   operation = y_0 w_o' + b_o                       (batch, b + 1)
