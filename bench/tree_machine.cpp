@@ -1,5 +1,6 @@
 // Whole training steps of the Differentiable Tree Machine, as in the paper, and with roots that are distributions and
-// an empty tree, beside those of its twin that works by matrices. SPDX-License-Identifier: Apache-2.0
+// an empty tree, beside those of its twin that works by matrices.
+// SPDX-License-Identifier: Apache-2.0
 
 #include "run_training.hpp"
 #include "tree_task.hpp"

@@ -72,6 +72,16 @@ std::set<std::string> option_names(arguments const& all) {
   return names;
 }
 
+/// A flag that was called by its opposite, --untied, has its own name among them too.
+std::set<std::string> own_names(CLI::App const& train, std::set<std::string> names) {
+  std::set<std::string> own;
+  for (auto const& name : names)
+    if (auto const* const option = train.get_option_no_throw("--" + name); option != nullptr)
+      own.insert(option->get_lnames().front());
+  names.merge(own);
+  return names;
+}
+
 /// The options of a config file as arguments, but for those that the command line gives itself.
 arguments configured(CLI::App const& train, std::string const& file) {
   arguments found;
@@ -175,7 +185,7 @@ void parse(CLI::App& app, CLI::App const& train, run_options& o, std::function<v
   }
   all.insert(all.end(), more.begin(), more.end());
   restart();
-  o.given = option_names(given), o.configured = option_names(more);
+  o.given = own_names(train, option_names(given)), o.configured = option_names(more);
   read();
 }
 

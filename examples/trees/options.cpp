@@ -104,9 +104,8 @@ void options::each(triad::apps::option_list& f) {
       .not_negative()
       .newer();
   f("recency", &recency,
-    "What the score of a tree that is as many steps old as there are is less by, as an argument, at first; younger "
-    "ones "
-    "less in proportion, input and empty tree nothing; it goes to 0")
+    "What a tree's score as an argument loses with age, at first: this over --steps with each step; input and empty "
+    "tree lose nothing; it goes to 0")
       .seldom()
       .not_negative()
       .newer();
@@ -206,9 +205,10 @@ void options::follow_recipe() {
   // Where nodes have to be made of labels alone, roots that are no distributions hide that a choice is unsure, and an
   // empty tree is needed before there is one.
   bool const many_steps = recipe == "long";
+  bool const among_trees = choice_of_arguments(*this) != "gumbel-released";
   if (many_steps) {
     set("root", root, "distribution");
-    set("empty-tree", empty_tree, true);
+    set("empty-tree", empty_tree, among_trees);
   }
   set("loss", loss, "divergence");
   set("updates", updates, many_steps ? 4000 : 2000);
@@ -218,16 +218,18 @@ void options::follow_recipe() {
   set("attempts", attempts, 10);
   if (choice_of_both(*this) == "softmax" && interpreter == "rows")
     set("first-rows", first_rows, many_steps ? 0.4 : 0.5);
+  auto const falls =
+      static_cast<int>(std::min<std::int64_t>(many_steps ? updates / 2 : updates / 4 * 3, 1'000'000'000));
   // Of two that go together one may be said: what turns it off turns the other off, else the other is the recipe's.
   auto const both = [&](char const* name, double& value, double off, double to, char const* until, int& count,
                         bool decided) {
     bool const on = (decided || said(name) || said(until)) && !(said(name) && value == off);
-    auto const falls = many_steps ? updates / 2 : updates / 4 * 3;
-    set(until, count, on ? static_cast<int>(std::min<std::int64_t>(falls, 1'000'000'000)) : 0);
+    set(until, count, on ? falls : 0);
     set(name, value, count > 0 ? to : off);  // a run of a few updates has no time for it
   };
   both("evenness", evenness, 0, many_steps ? 0.3 : 1, "even-updates", even_updates, true);
-  set("recency", recency, many_steps && even_updates > 0 ? 4 : 0);
+  if (said("recency") && recency > 0) set("even-updates", even_updates, falls);
+  set("recency", recency, even_updates > 0 && among_trees ? 4 : 0);
   both("empty-weight", empty_weight, 1, 0.2, "empty-updates", empty_updates, false);
   both("temperature", temperature, 1, 10, "cooling", cooling, false);
 }
@@ -250,6 +252,10 @@ void options::settle() {
     throw triad::data_error(
         "--first-rows is about --choice softmax: the noise and the temperature of gumbel would begin again with all "
         "rows: leave one of the two out");
+  if (choice_of_arguments(*this) == "gumbel-released" && (empty_tree || recency > 0))
+    throw triad::data_error(
+        "--empty-tree and --recency are about choices among trees, and gumbel-released chooses among the arguments of "
+        "each tree: leave them out");
   if ((evenness > 0 || recency > 0) != (even_updates > 0))
     throw triad::data_error(
         "--evenness or --recency above 0 and --even-updates, the updates until they are 0, go together");

@@ -33,7 +33,8 @@ struct options : triad::apps::stack_options {
   double empty_weight = 1;         // of positions where no symbol should be, in the loss, at first; it goes to 1
   int empty_updates = 0;           // updates until it is there
   double evenness = 0;             // charge of uneven choices, at first; it goes to 0; in no reported loss
-  double recency = 0;              // charge of old trees as arguments, at first; it goes to 0
+  double recency = 0;              // what a tree's score as an argument loses in as many steps as the machine has, at
+                                   // first; it goes to 0
   int even_updates = 0;            // updates until both are there
   double choice_deviation = 0;     // of the first values of what scores operations and arguments; 0: as all linear maps
   std::string interpreter =
@@ -113,7 +114,9 @@ inline double evenness_at(options const& o, std::uint64_t update) {
   return o.evenness * (1 - static_cast<double>(update) / o.even_updates);
 }
 
-/// What the oldest tree's score is less by in the choices of an update: from o.recency to 0, as evenness falls.
+/// What a tree's score as an argument loses in all steps of the machine, in an update: from o.recency to 0, as evenness
+/// falls.  Without it the first trees, which the most steps read, learn first, and what the end of a program needs
+/// takes the first steps: none is left before them for what they need.
 inline double recency_at(options const& o, std::uint64_t update) {
   if (update >= static_cast<std::uint64_t>(o.even_updates)) return 0;
   return o.recency * (1 - static_cast<double>(update) / o.even_updates);

@@ -153,7 +153,8 @@ options of_last(options o) {
   o.rate = o.last_rate > 0 ? o.last_rate : o.rate / 10;
   o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
   if (o.warmup == 1) o.warmup = 0;  // whose only rate, which the released loop stays at, is 0
-  o.evenness = 0, o.even_updates = 0, o.empty_weight = 1, o.empty_updates = 0, o.temperature = 1, o.cooling = 0;
+  o.evenness = 0, o.recency = 0, o.even_updates = 0, o.empty_weight = 1, o.empty_updates = 0, o.temperature = 1,
+  o.cooling = 0;
   return o;
 }
 

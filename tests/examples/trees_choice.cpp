@@ -85,12 +85,14 @@ TEST_CASE("the command line's choice for both is above a file's for one, and one
 
 TEST_CASE("noise is the same for operations whether arguments have some or not, and the other way") {
   using noise = gumbel_noise<triad::reference::backend>;
-  auto const drawn = [](std::string const& operations, std::string const& arguments) {
+  auto const drawn = [](std::string const& operations, std::string const& arguments, bool empty_tree = false) {
     options o;
+    o.empty_tree = empty_tree;
     o.operation_choice = operations, o.argument_choice = arguments;
     noise made(2, 3, o, {});
     triad::tree_batch<float> in;
     in.sizes.batch = 3;
+    in.empty_tree = empty_tree;
     made.add(in, 5);
     auto const values = [](auto const& view) {
       return std::vector<float>(view.data_handle(), view.data_handle() + view.size());
@@ -100,6 +102,11 @@ TEST_CASE("noise is the same for operations whether arguments have some or not, 
   auto const both = drawn("gumbel", "gumbel");
   CHECK(both.first.size() == 2 * 3 * 3);
   CHECK(both.second.size() == 2 * 3 * 8);
+  auto const more = drawn("gumbel", "gumbel", true).second;  // of one more choice
+  REQUIRE(more.size() == 2 * 3 * 12);
+  CHECK(more[7] != 0);
+  CHECK(more[8] == 0);  // of the first step: two choices
+  CHECK(more.back() != 0);
   CHECK(drawn("gumbel", "softmax") == std::pair(both.first, std::vector<float>()));
   CHECK(drawn("softmax", "gumbel-released") == std::pair(std::vector<float>(), both.second));
 }

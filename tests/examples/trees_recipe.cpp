@@ -39,6 +39,7 @@ TEST_CASE("the robust recipe decides what nobody said, and the published one not
   CHECK(robust.first_rows == 0.5);
   CHECK(robust.evenness == 1);
   CHECK(robust.even_updates == 1500);
+  CHECK(published.recency == 0);
   CHECK(robust.empty_weight == 1);
   CHECK(robust.empty_updates == 0);
   CHECK(robust.temperature == 1);
@@ -63,7 +64,7 @@ TEST_CASE("the long recipe is the robust one with what many steps need, and what
   o.settle();
   CHECK(robust.root == "scores");
   CHECK_FALSE(robust.empty_tree);
-  CHECK(robust.recency == 0);
+  CHECK(robust.recency == 4);
   CHECK(o.root == "distribution");
   CHECK(o.empty_tree);
   CHECK(o.loss == robust.loss);
@@ -89,6 +90,18 @@ TEST_CASE("the long recipe is the robust one with what many steps need, and what
   neither.settle();
   CHECK(neither.recency == 0);
   CHECK(neither.even_updates == 0);
+  neither.given.insert("recency"), neither.recency = 3;
+  neither.settle();
+  CHECK(neither.recency == 3);
+  CHECK(neither.evenness == 0);
+  CHECK(neither.even_updates == 2000);
+  tree_transforms::options released;
+  released.recipe = "long", released.choice = "gumbel-released", released.given = {"choice"};
+  released.settle();
+  CHECK(released.recency == 0);
+  CHECK_FALSE(released.empty_tree);
+  released.given.insert("empty-tree"), released.empty_tree = true;
+  CHECK_THROWS_WITH(released.settle(), contains("are about choices among trees"));
   recent.recency = 2;
   CHECK_THROWS_WITH(recent.settle(), contains("--evenness or --recency above 0 and --even-updates"));
   recent.even_updates = 100;
@@ -221,6 +234,10 @@ TEST_CASE("of evenness a batch gives each sample its part, counted in positions"
   CHECK(in.choice(0).evenness == 0);
   in.evenness = 16;
   CHECK(in.choice(0).evenness == 0.5);
+  CHECK(in.choice(1).recency == 0);
+  in.recency = 0.25, in.empty_tree = true;
+  CHECK(in.choice(1).recency == 0.25);
+  CHECK(in.choice(1).choices_at(1) == 3);
 }
 
 TEST_CASE("what scores choices has first values of its own where that is asked for, and each agent its number") {

@@ -250,8 +250,8 @@ TEMPLATE_TEST_CASE("rows and canonical matrices are one machine, and so is the b
   for (index_t branching : {2, 3})
     for (index_t general : {0, 4}) {
       CAPTURE(branching, general);
-      some_trees<double> trees(branching, branching == 2 ? 5 : 4, 3, 3, 5, general,
-                               2);  // shallow trees: much is out of reach
+      some_trees<double> trees(branching, branching == 2 ? 5 : 4, 3, 3, 5, general, 2,
+                               general == 0);  // shallow trees: much is out of reach
       some_maps<double> const maps(trees.where, true);
       machine_use<by_rows<>> rows(rows_of(trees, layer(norm_position::before, 0.2), 1));
       machine_use<by_matrices<>> matrices(matrices_of(trees, maps, layer(norm_position::before, 0.2), false, 1));
@@ -305,8 +305,8 @@ TEMPLATE_TEST_CASE(
     "memory for inference gives the bits of training's forward, and inputs alone those of keeping everything", "",
     TRIAD_TEST_BACKENDS) {
   TestType ex;
-  some_trees<double> trees(2, 4, 3, 3, 5);
   for (auto norms : {norm_position::before, norm_position::after}) {
+    some_trees<double> trees(2, 4, 3, 3, 5, 0, 0, norms == norm_position::before);  // with an empty tree, and without
     machine_use<by_rows<>> use(rows_of(trees, layer(norms, 0.3)));
     auto const both = trees.all();
     auto const kept = use.run(ex, both.first, both.second);
@@ -325,9 +325,9 @@ TEMPLATE_TEST_CASE(
 
 TEST_CASE("tree machines of static and of dynamic shape compute the same bits") {
   reference::backend ex;
-  some_trees<double> trees(2, 3, 2, 3, 5, 4);
   using fixed = tree_machine<double, tree_interpreter<double>, width, heads, hidden>;
   for (auto norms : {norm_position::before, norm_position::after}) {
+    some_trees<double> trees(2, 3, 2, 3, 5, 4, 0, norms == norm_position::after);
     auto const o = layer(norms, 0.3);
     machine_use<by_rows<>> free(rows_of(trees, o));
     machine_use<fixed> known(fixed(tree_interpreter<double>(trees.where), trees.where.count(), trees.sizes(o, 2)));
@@ -355,6 +355,11 @@ TEST_CASE("a tree machine lists its parameters by name") {
   CHECK(std::vector<std::string>(all.end() - 12, all.end()) == end);
   CHECK(all.size() == 4 + 2 * (16 + 8) + 4);
   CHECK(paths(matrices_of(trees, maps, layer(norm_position::after), false, 1)).size() == 4 + 2 * (16 + 6));
+  some_trees<double> const with_empty(2, 3, 1, 2, 5, 0, 0, true);
+  auto const more = paths(rows_of(with_empty, layer(norm_position::before), 1));
+  CHECK(std::vector<std::string>(more.begin(), more.begin() + 3) ==
+        std::vector<std::string>{"operation_token", "root_token", "empty_token"});
+  CHECK(more.size() == 5 + 2 * (16 + 8));
 }
 
 TEST_CASE(

@@ -19,7 +19,6 @@ template <class T>
 struct tree_batch {
   tree_dims sizes;
   index_t positions = 0;              // N
-  bool empty_tree = false;            // every step may also choose one: it has a token, behind those of the trees
   vec<index_t const> symbols;         // (batch N) 0: nothing
   tensor<T const, dyn, dyn> fillers;  // (v, f), row 0 zero
   tree_support support{};             // of the positions, by slot
@@ -28,6 +27,7 @@ struct tree_batch {
   vec<index_t const> sample;       // (batch) 0, 1, 2 ...
   vec<index_t const> zero;         // (batch) 0
   vec<index_t const> size, first;  // (steps batch) step k: tokens_at(k) of each sample, and where they begin
+  bool empty_tree = false;         // an argument may be it: it has a token, behind those of the trees
 
   // Gumbel-softmax, of operations, of arguments or of both: noise that is added to the logits, or none, and the
   // temperature that they are then divided by.
@@ -58,8 +58,9 @@ struct tree_batch {
   }
   /// How step k chooses.  Noise that there is has k + 1 steps or more.
   tree_choice_options<T> choice(index_t k) const {
-    tree_choice_options<T> t{over, empty_tree, operation_temperature, argument_temperature};
+    tree_choice_options<T> t{over, operation_temperature, argument_temperature};
     if (evenness > 0) t.evenness = evenness / (static_cast<double>(sizes.batch) * static_cast<double>(positions));
+    t.empty_tree = empty_tree;
     t.recency = recency;
     auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {
       TRIAD_EXPECTS(
@@ -93,8 +94,10 @@ struct tree_batch {
   static tree_batch measured(index_t batch, index_t positions, index_t steps, tensor<T const, dyn, dyn> fillers,
                              bool empty_tree = false) {
     auto const none = [](index_t n) { return vec<index_t const>(nullptr, n); };
-    return {{batch},     positions,   empty_tree,          none(batch * positions), fillers, {}, nullptr,
-            none(batch), none(batch), none(steps * batch), none(steps * batch)};
+    tree_batch made{{batch},     positions,           none(batch * positions), fillers, {}, nullptr, none(batch),
+                    none(batch), none(steps * batch), none(steps * batch)};
+    made.empty_tree = empty_tree;
+    return made;
   }
 };
 

@@ -37,12 +37,12 @@ enum class choice_over { trees, arguments };
 template <class T>
 struct tree_choice_options {
   choice_over over = choice_over::trees;  // what the softmax of the arguments is over
-  bool empty_tree = false;                // is one more choice
   double operation_temperature = 1, argument_temperature = 1;
   double evenness = 0;  // e, for each sample: read by the gradient alone, and in no value
-  double recency = 0;   // r
   matrix<T const> operation_noise = make_matrix<T const>(nullptr, 0, 0, 0);  // (batch, b + 1) or none
   matrix<T const> argument_noise = make_matrix<T const>(nullptr, 0, 0, 0);   // (batch, n 2 b) or none
+  bool empty_tree = false;                                                   // is one more choice
+  double recency = 0;                                                        // r
 
   /// n of step k.
   TRIAD_HOST_DEVICE constexpr index_t choices_at(index_t k) const { return k + 1 + (empty_tree ? 1 : 0); }

@@ -21,10 +21,10 @@ namespace triad {
 struct traced_step {
   std::array<double, 3> operations{};              // weights of car, cdr, cons
   std::vector<std::array<double, 4>> arguments{};  // weight of every tree so far, for each argument
-  std::optional<std::array<double, 4>> empty{};    // that of the empty tree, where the machine has one
   index_t root = 0;                                // the label that the root of cons has most of
   double root_score = 0;                           // how much of it
   numbered_tree tree{};                            // written, where that was asked for
+  std::optional<std::array<double, 4>> empty{};    // each argument's weight of the empty tree, where there is one
 
   tree_operation most_likely() const {
     return static_cast<tree_operation>(std::max_element(operations.begin(), operations.end()) - operations.begin());
