@@ -11,9 +11,10 @@
 // As it is, a root may be as long as it takes to make up for a small weight of cons, so that scores are no
 // probabilities.
 //
-// The paper's memory holds what the steps made.  A cons with one child takes an empty tree beside it, which a machine
-// has to make first, by a car or cdr of a tree that has no such child.  With `empty_tree`, ours, one more token stands
-// behind those of the trees from the first step on, and an argument may be the empty tree that it stands for:
+// The paper's memory holds the input and what the steps made.  A cons with one child takes an empty tree beside it,
+// which a machine has to make first, by a car or cdr of a tree that has no such child.  With `empty_tree`, ours, one
+// more token stands behind those of the trees from the first step on, and an argument may be the empty tree that it
+// stands for:
 //
 //   tokens of step k: operation, root, T_0 .. T_k, and the empty tree's
 //
