@@ -61,18 +61,18 @@ void options::each(triad::apps::option_list& f) {
       .one_of({"scores", "distribution"})
       .newer("scores")
       .shapes();
-  f("empty-tree", &empty_tree,
-    "The empty tree stands in memory from the first step on, so that none has to be made first; the paper has none")
-      .seldom()
-      .opposite("no-empty-tree")
-      .newer()
-      .shapes();
   f("interpreter", &interpreter,
     "rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are learned")
       .seldom()
       .one_of({"rows", "matrices", "learned"})
       .shapes();
   f("role-seed", &role_seed, "Of the roles of --interpreter matrices and learned").seldom().shapes();
+  f("empty-tree", &empty_tree,
+    "The empty tree stands in memory from the first step on, so that none has to be made first; the paper has none")
+      .seldom()
+      .opposite("no-empty-tree")
+      .newer()
+      .shapes();
   // Where nothing cools, it is the same run as one that did not know of it.
   f("temperature", &temperature, "Of softmax in training: scores are divided by it; it falls from this to 1")
       .seldom()
@@ -229,7 +229,7 @@ void options::follow_recipe() {
   };
   both("evenness", evenness, 0, many_steps ? 0.3 : 1, "even-updates", even_updates, true);
   if (said("recency") && recency > 0) set("even-updates", even_updates, falls);
-  set("recency", recency, even_updates > 0 && among_trees ? 4 : 0);
+  set("recency", recency, many_steps && even_updates > 0 && among_trees ? 4 : 0);
   both("empty-weight", empty_weight, 1, 0.2, "empty-updates", empty_updates, false);
   both("temperature", temperature, 1, 10, "cooling", cooling, false);
 }

@@ -246,7 +246,7 @@ if(NOT made MATCHES "\nempty-tree = false\n" OR NOT made MATCHES "\nrecency = 2\
   message(FATAL_ERROR "what was said beside the long recipe does not count:\n${made}")
 endif()
 file(READ ${FOLDER}/robust/config.toml decided)
-foreach(line "recipe = \"robust\"" "loss = \"divergence\"" "learning-rate = 0.001" "warmup = 100" "temperature = 1" "cooling = 0" "evenness = 1" "recency = 4" "even-updates = 9" "empty-weight = 1" "empty-updates = 0" "batch = 8" "attempts = 10" "first-rows = 0.5" "updates = 12")
+foreach(line "recipe = \"robust\"" "loss = \"divergence\"" "learning-rate = 0.001" "warmup = 100" "temperature = 1" "cooling = 0" "evenness = 1" "recency = 0" "even-updates = 9" "empty-weight = 1" "empty-updates = 0" "batch = 8" "attempts = 10" "first-rows = 0.5" "updates = 12")
   string(FIND "${decided}" "\n${line}\n" at)
   if(at EQUAL -1)
     message(FATAL_ERROR "the robust recipe does not have ${line}:\n${decided}")

@@ -64,7 +64,7 @@ TEST_CASE("the long recipe is the robust one with what many steps need, and what
   o.settle();
   CHECK(robust.root == "scores");
   CHECK_FALSE(robust.empty_tree);
-  CHECK(robust.recency == 4);
+  CHECK(robust.recency == 0);
   CHECK(o.root == "distribution");
   CHECK(o.empty_tree);
   CHECK(o.loss == robust.loss);
@@ -206,7 +206,7 @@ TEST_CASE("weights of empty positions rise to 1, evenness and recency fall to 0,
   CHECK_THAT(trees::evenness_at(o, 5), WithinAbs(4, 1e-15));
   CHECK(trees::evenness_at(o, 10) == 0);
   o.even_updates = 0;
-  CHECK_THROWS_WITH(o.settle(), contains("--evenness above 0 and --even-updates"));
+  CHECK_THROWS_WITH(o.settle(), contains("--evenness or --recency above 0 and --even-updates"));
   o.even_updates = 10;
   CHECK_NOTHROW(o.settle());
   o.empty_updates = 0;
