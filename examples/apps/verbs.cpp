@@ -65,20 +65,19 @@ void add(CLI::App& app, option const& one) {
 }
 
 /// The names of long options among arguments, without their dashes.
-std::set<std::string> option_names(arguments const& all) {
+std::set<std::string> typed_names(arguments const& all) {
   std::set<std::string> names;
   for (auto const& argument : all)
     if (argument.starts_with("--") && argument.size() > 2) names.insert(argument.substr(2, argument.find('=') - 2));
   return names;
 }
 
-/// A flag that was called by its opposite, --untied, has its own name among them too.
-std::set<std::string> own_names(CLI::App const& train, std::set<std::string> names) {
-  std::set<std::string> own;
-  for (auto const& name : names)
+/// The same, and of a flag that was called by its opposite, --untied, its own name too.
+std::set<std::string> option_names(CLI::App const& train, arguments const& all) {
+  auto names = typed_names(all);
+  for (auto const& name : typed_names(all))
     if (auto const* const option = train.get_option_no_throw("--" + name); option != nullptr)
-      own.insert(option->get_lnames().front());
-  names.merge(own);
+      names.insert(option->get_lnames().front());
   return names;
 }
 
@@ -102,7 +101,7 @@ arguments configured(CLI::App const& train, std::string const& file) {
 std::string renamed_options(CLI::App const& app, arguments const& all) {
   std::string text;
   for (auto const* const verb : app.get_subcommands())  // the one that was parsed
-    for (auto const& option : option_names(all))
+    for (auto const& option : typed_names(all))
       if (auto const now = renamed(option); now != option && verb->get_option_no_throw("--" + option) == nullptr &&
                                             verb->get_option_no_throw("--" + now) != nullptr)
         text += "--" + option + " is called --" + now + " now\n";
@@ -185,7 +184,7 @@ void parse(CLI::App& app, CLI::App const& train, run_options& o, std::function<v
   }
   all.insert(all.end(), more.begin(), more.end());
   restart();
-  o.given = own_names(train, option_names(given)), o.configured = option_names(more);
+  o.given = option_names(train, given), o.configured = option_names(train, more);
   read();
 }
 

@@ -125,7 +125,7 @@ class gumbel_noise {
         key_(o.seed + 0x9e3779b97f4a7c15u),
         on_operations_(choice_of_operations(o) != "softmax"),
         on_arguments_(choice_of_arguments(o) != "softmax"),
-        last_choices_(steps + (o.empty_tree ? 1 : 0)),
+        last_choices_(triad::tree_choices_at(steps - 1, o.empty_tree)),
         operations_(static_cast<std::size_t>(steps * batch * 3)),
         arguments_(static_cast<std::size_t>(steps * batch * last_choices_ * 4)),
         upload_(bytes(steps, batch, last_choices_), where) {}

@@ -106,21 +106,22 @@ inline double temperature_at(options const& o, std::string const& choice, std::u
   return update < static_cast<std::uint64_t>(o.cooling) ? std::pow(o.temperature, 1 - k / o.cooling) : 1;
 }
 
+/// From `value` to 0 in `until` updates, by as much every update.
+inline double falling(double value, int until, std::uint64_t update) {
+  return update < static_cast<std::uint64_t>(until) ? value * (1 - static_cast<double>(update) / until) : 0;
+}
+
 /// What the evenness of choices counts in the loss of an update, in positions: from o.evenness to 0, by as much every
 /// update.  A choice that is sure has no gradient, and where the machine is wrong it stays wrong: so none may be sure
 /// before the others are about right.
 inline double evenness_at(options const& o, std::uint64_t update) {
-  if (update >= static_cast<std::uint64_t>(o.even_updates)) return 0;
-  return o.evenness * (1 - static_cast<double>(update) / o.even_updates);
+  return falling(o.evenness, o.even_updates, update);
 }
 
 /// What a tree's score as an argument loses in all steps of the machine, in an update: from o.recency to 0, as evenness
 /// falls.  Without it the first trees, which the most steps read, learn first, and what the end of a program needs
 /// takes the first steps: none is left before them for what they need.
-inline double recency_at(options const& o, std::uint64_t update) {
-  if (update >= static_cast<std::uint64_t>(o.even_updates)) return 0;
-  return o.recency * (1 - static_cast<double>(update) / o.even_updates);
-}
+inline double recency_at(options const& o, std::uint64_t update) { return falling(o.recency, o.even_updates, update); }
 
 /// What positions without a symbol count in the loss of an update: from o.empty_weight to 1, by as much every update. A
 /// tree has few nodes and many places without one, and what a soft choice writes there is held against it as much as

@@ -82,7 +82,7 @@ struct some_trees {
     return {steps, symbols, table.empty(), {layer, layers, where.branching(), fillers}, tree_root::scores, empty_tree};
   }
   /// Scores of arguments at the last step.
-  index_t last_arguments() const { return (steps + (empty_tree ? 1 : 0)) * 2 * where.branching(); }
+  index_t last_arguments() const { return tree_choices_at(steps - 1, empty_tree) * 2 * where.branching(); }
 
   /// Trees [first, first + count), until the next call.
   std::pair<tree_batch<T>, tree_answers> batch_of(index_t first, index_t count) {

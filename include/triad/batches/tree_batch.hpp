@@ -47,7 +47,7 @@ struct tree_batch {
   /// Tokens of a sample at step k: operation, root, and what an argument may be.
   index_t tokens_at(index_t k) const { return 2 + choices_at(k); }
   /// What an argument of step k may be: one of k + 1 trees, or the empty one.
-  index_t choices_at(index_t k) const { return k + 1 + (empty_tree ? 1 : 0); }
+  index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// The tokens of step k as sequences.
   sequence_batch tokens(index_t k) const {
     index_t const b = sizes.batch, each = tokens_at(k);

@@ -90,7 +90,7 @@ struct tree_machine {
   constexpr index_t fillers() const { return agent().fillers; }
   constexpr index_t branching() const { return agent().branching; }
   /// What an argument of step k may be: trees, and the empty one.
-  constexpr index_t choices_at(index_t k) const { return k + 1 + (empty_tree ? 1 : 0); }
+  constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// Tokens of a sample at step k.
   constexpr index_t tokens_at(index_t k) const { return agent_type::fixed_tokens + choices_at(k); }
 

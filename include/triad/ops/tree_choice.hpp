@@ -33,6 +33,9 @@ namespace triad {
 
 enum class choice_over { trees, arguments };
 
+/// n: what an argument of step k may be, one of k + 1 trees or, where there is one, the empty tree.
+TRIAD_HOST_DEVICE constexpr index_t tree_choices_at(index_t k, bool empty_tree) { return k + 1 + (empty_tree ? 1 : 0); }
+
 /// How a step chooses: operations and arguments each have noise or none, and a temperature.
 template <class T>
 struct tree_choice_options {
@@ -45,7 +48,7 @@ struct tree_choice_options {
   double recency = 0;                                                        // r
 
   /// n of step k.
-  TRIAD_HOST_DEVICE constexpr index_t choices_at(index_t k) const { return k + 1 + (empty_tree ? 1 : 0); }
+  TRIAD_HOST_DEVICE constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// What step k takes from the scores of tree l.
   TRIAD_HOST_DEVICE constexpr T charge(index_t k, index_t l) const {
     return l == 0 || l > k ? T(0) : static_cast<T>(recency) * static_cast<T>(k - l);
@@ -96,7 +99,7 @@ void tree_choice(Ex& ex, tree_choice_options<T> const& t, index_t step, tree_log
   detail::expect_choice(t, step, x, weights.extent(1), weights.extent(3));
   TRIAD_EXPECTS(same_shape(chosen.operation, x.operation) && same_shape(chosen.arguments, weights),
                 "tree_choice: choices have another shape");
-  TRIAD_EXPECTS(step >= 0 && step < weights.extent(0) && x.arguments.extent(1) <= weights.extent(2) * weights.extent(3),
+  TRIAD_EXPECTS(step >= 0 && step < weights.extent(0) && t.choices_at(step) <= weights.extent(2),
                 "tree_choice: there is no room for this step");
   TRIAD_EXPECTS(same_shape(weighted_root, x.root), "tree_choice: the weighted root is (batch, f)");
   if constexpr (executes<Ex>) do_tree_choice(ex, t, step, x, chosen, weights, weighted_root);
@@ -110,9 +113,8 @@ void tree_choice_grad(Ex& ex, tree_choice_options<T> const& t, index_t step, mat
   detail::expect_choice(t, step, dx, d_weights.extent(1), d_weights.extent(3));
   TRIAD_EXPECTS(same_shape(chosen.operation, dx.operation) && same_shape(chosen.arguments, d_weights),
                 "tree_choice_grad: choices have another shape");
-  TRIAD_EXPECTS(
-      step >= 0 && step < d_weights.extent(0) && dx.arguments.extent(1) <= d_weights.extent(2) * d_weights.extent(3),
-      "tree_choice_grad: there is no such step");
+  TRIAD_EXPECTS(step >= 0 && step < d_weights.extent(0) && t.choices_at(step) <= d_weights.extent(2),
+                "tree_choice_grad: there is no such step");
   TRIAD_EXPECTS(same_shape(d_weighted_root, dx.root) && same_shape(root, dx.root),
                 "tree_choice_grad: the root's filler is (batch, f)");
   if constexpr (executes<Ex>) do_tree_choice_grad(ex, t, step, root, chosen, d_weights, d_weighted_root, dx);
