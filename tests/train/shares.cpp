@@ -66,6 +66,28 @@ TEST_CASE("rows that come one after another are added along the tree") {
   CHECK_THROWS_WITH(sums.add(ex, make_vec(&row, 1)), contains("every share has been added"));
 }
 
+TEST_CASE("a gradient and its loss are summed over shares together, and what has no values needs no memory") {
+  reference::backend ex;
+  alone nobody_else;
+  using sums = gradient_sums<float, reference::backend, alone>;
+  sums all(2, 2, nobody_else);
+  CHECK(all.processes() == 1);
+  std::vector<float> gradient(2), loss(1);
+  for (int again = 0; again < 2; ++again) {
+    all.begin();
+    for (float const x : {1.0f, 4.0f}) {
+      gradient = {x, 10 * x}, loss = {-x};
+      all.add(ex, make_vec(gradient.data(), 2), make_vec(loss.data(), 1));
+    }
+    all.over_processes(ex, make_vec(gradient.data(), 2), make_vec(loss.data(), 1));
+    CHECK(gradient == std::vector<float>{5, 50});
+    CHECK(loss == std::vector<float>{-5});
+  }
+  CHECK(sums::bytes(2, 2, 1) == 2 * sizeof(float));  // of one share that waits for the other
+  CHECK(sums::bytes(2, 2, 4) > sums::bytes(2, 2, 1));
+  CHECK(sums::bytes(0, 2, 4) == 0);
+}
+
 constexpr index_t labels = 7, targets = 5;
 using model = edge_transformer<float>;
 

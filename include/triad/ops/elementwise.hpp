@@ -43,6 +43,20 @@ struct take_fraction {
   double const* fraction;
   TRIAD_HOST_DEVICE T operator()(T x) const { return static_cast<T>(*fraction) * x; }
 };
+/// d *= fraction, of a view, or of each view of a struct that has several.
+template <class T, backend Ex>
+struct weigh {
+  Ex& ex;
+  double const* fraction;
+
+  template <class D>
+  void operator()(D const& d) const {
+    if constexpr (requires { d.each(*this); })
+      d.each(*this);
+    else
+      transform(ex, take_fraction<T>{fraction}, d, d);
+  }
+};
 }  // namespace detail
 
 }  // namespace triad

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <concepts>
+#include <string>
 #include <type_traits>
 
 #include "triad/layers/layer.hpp"
@@ -51,6 +52,18 @@ constexpr bool expect_model() {
   }
   return true;
 }
+
+/// Of a parameter's path: whether the model says that it never has a gradient.
+template <class M>
+struct without_gradient {
+  M const& model;
+  bool operator()(std::string const& path) const {
+    if constexpr (requires { model.has_gradient(path); })
+      return !model.has_gradient(path);
+    else
+      return false;
+  }
+};
 }  // namespace detail
 
 /// What a trainer can hold.  Whether forward, loss and backward fit is seen where they are called.

@@ -83,4 +83,46 @@ class share_sums {
   buffer<typename Ex::memory> held_;
 };
 
+/// What a batch's gradient and loss sum to: over the shares of a process, and then over all processes.  Allocates at
+/// construction; for no values, of what does not learn, next to nothing.
+template <class T, backend Ex, class Processes>
+class gradient_sums {
+ public:
+  gradient_sums(index_t values, index_t shares, Processes& processes, typename Ex::memory where = {})
+      : processes_(processes),
+        gradients_(values, shares, where),
+        losses_(1, shares, where),
+        exchanged_(exchange_bytes(values, processes.size()), where) {}
+
+  static std::size_t bytes(index_t values, index_t shares, int processes) {
+    return share_sums<T, Ex>::bytes(values, shares) + exchange_bytes(values, processes);
+  }
+  int processes() const { return processes_.size(); }
+
+  /// From here on the shares of another update.
+  void begin() { gradients_.begin(), losses_.begin(); }
+  /// Adds a share, as share_sums does: after the last one `gradient` and `loss` are the sums.
+  void add(Ex& ex, vec<T> gradient, vec<T> loss) {
+    gradients_.add(ex, gradient);
+    losses_.add(ex, loss);
+  }
+  /// Of the sums of every process makes those over all.
+  void over_processes(Ex& ex, vec<T> gradient, vec<T> loss) {
+    if (processes() == 1) return;
+    auto const scratch =
+        make_vec(static_cast<T*>(exchanged_.data()), static_cast<index_t>(exchanged_.bytes() / sizeof(T)));
+    all_reduce(ex, processes_, gradient, scratch);
+    all_reduce(ex, processes_, loss, scratch);
+  }
+
+ private:
+  static std::size_t exchange_bytes(index_t values, int processes) {
+    return values > 0 ? static_cast<std::size_t>(all_reduce_scratch(values, processes)) * sizeof(T) : 0;
+  }
+
+  Processes& processes_;
+  share_sums<T, Ex> gradients_, losses_;
+  buffer<typename Ex::memory> exchanged_;
+};
+
 }  // namespace triad

@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "triad/core/arena.hpp"
@@ -33,50 +32,9 @@
 #include "triad/train/parameters.hpp"
 #include "triad/train/shares.hpp"
 #include "triad/train/snapshot.hpp"
+#include "triad/train/trainer_options.hpp"
 
 namespace triad {
-
-/// Dims: what the memory of a batch is planned with.
-template <class Dims>
-struct basic_trainer_options {
-  adam_options adam{};
-  double max_norm = 0;  // gradients are clipped to this norm; 0: never
-  philox_key key = 0;   // of dropout
-  keep memory = keep::everything;
-  Dims capacity{};     // the largest batch
-  index_t shares = 1;  // of a batch, a power of two: no fewer than processes
-};
-using trainer_options = basic_trainer_options<graph_dims>;
-
-namespace detail {
-/// d *= fraction, of a view, or of each view of a struct that has several.
-template <class T, backend Ex>
-struct weigh {
-  Ex& ex;
-  double const* fraction;
-
-  template <class D>
-  void operator()(D const& d) const {
-    if constexpr (requires { d.each(*this); })
-      d.each(*this);
-    else
-      transform(ex, take_fraction<T>{fraction}, d, d);
-  }
-};
-}  // namespace detail
-
-/// What one update found: the loss of its batch, and its gradient's norm before it was clipped.
-struct update_record {
-  std::uint64_t step;
-  double loss, norm;
-};
-
-/// What a trainer will hold, in bytes, known before anything is allocated.
-struct trainer_bytes {
-  std::size_t parameters, saved, scratch;
-  std::size_t shares = 0;  // sums of gradients over shares and processes
-  std::size_t total() const { return parameters + saved + scratch + shares; }
-};
 
 /// Model: triad/train/model.hpp says what it has.  Processes: a communicator; of several, each has a trainer of the
 /// same options, and they agree about every update.
@@ -102,17 +60,14 @@ class trainer {
   /// two.
   trainer(Ex& ex, Model const& m, options const& o, Processes& processes)
       : ex_(ex),
-        processes_(processes),
         options_(o),
         shares_(shares_with(o, processes.rank(), processes.size())),
         parameters_(m, o.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
-        optimizer_(parameters_, o.adam, without_gradient{m}),
+        optimizer_(parameters_, o.adam, detail::without_gradient<Model>{m}),
         clock_(memory_of(ex)),
         passes_(ex, m, o.capacity, o.memory, o.key, clock_.step(), {"trainer", "in the trainer's options"}),
         scalars_(scalar_bytes(), memory_of(ex)),
-        gradient_sums_(gradient_values(), shares_.count(), memory_of(ex)),
-        loss_sums_(1, shares_.count(), memory_of(ex)),
-        exchanged_(learns() ? exchange_bytes(gradient_values(), processes.size()) : 0, memory_of(ex)) {
+        sums_(gradient_values(), shares_.count(), processes, memory_of(ex)) {
     auto place = scalars_.place();
     loss_ = place.template make<vec<T>>(1);
     norm_ = place.template make<vec<T>>(1);
@@ -123,7 +78,7 @@ class trainer {
   trainer& operator=(trainer const&) = delete;
   ~trainer() { forget_replays(ex_); }
 
-  trainer_bytes bytes() const { return plan(ex_, model(), options_, processes_.size()); }
+  trainer_bytes bytes() const { return plan(ex_, model(), options_, sums_.processes()); }
   static trainer_bytes plan(Ex& ex, Model const& m, options const& o, int processes = 1) {
     bool const learns = o.memory != keep::nothing;
     auto const parameters = planned_bytes([&](arena& a) { (void)m.plan_params(a); }) * (learns ? 4 : 1);
@@ -131,8 +86,7 @@ class trainer {
     auto const values = static_cast<index_t>(gradient / sizeof(T));
     return {parameters, passes::saved_bytes(m, o.capacity, o.memory),
             passes::scratch_bytes(ex, m, o.capacity, o.memory),
-            share_sums<T, Ex>::bytes(values, shares_with(o, 0, processes).count()) +
-                (learns ? exchange_bytes(values, processes) : 0)};
+            sums::bytes(learns ? values : 0, shares_with(o, 0, processes).count(), processes)};
   }
 
   /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  A device is not
@@ -199,7 +153,7 @@ class trainer {
                   "trainer: finish() comes after all shares of this process");
     end_share();
     share_ = -1;
-    sum_over_processes();
+    sums_.over_processes(ex_, parameters_.flat_gradients(), loss_);
     clock_.set(step_, rate);
     replay_key key;
     passes_.add_memory(key);
@@ -327,16 +281,8 @@ class trainer {
  private:
   using passes = model_passes<Model, Ex>;
   using placed = typename passes::placed;
+  using sums = gradient_sums<T, Ex, Processes>;
 
-  struct without_gradient {
-    Model const& model;
-    bool operator()(std::string const& path) const {
-      if constexpr (requires { model.has_gradient(path); })
-        return !model.has_gradient(path);
-      else
-        return false;
-    }
-  };
   enum class use_of_batch : std::uint64_t { update, first_part, later_part };
   /// What replayed work is known by.
   std::uint64_t key_of(typename Model::input const& in, answers const& right, use_of_batch what) const {
@@ -363,9 +309,6 @@ class trainer {
   }
   bool learns() const { return options_.memory != keep::nothing; }
   index_t gradient_values() { return learns() ? parameters_.flat_gradients().extent(0) : 0; }
-  static std::size_t exchange_bytes(index_t values, int processes) {
-    return static_cast<std::size_t>(all_reduce_scratch(values, processes)) * sizeof(T);
-  }
   std::uint32_t share_number() const { return share_ < 0 ? 0 : static_cast<std::uint32_t>(share_); }
   void zero_sums() {
     parameters_.zero_gradients(ex_);
@@ -374,18 +317,10 @@ class trainer {
   /// What was accumulated is that of the share that has begun.
   void end_share() {
     if (share_ < 0) return;
-    if (share_ == shares_.first) gradient_sums_.begin(), loss_sums_.begin();
+    if (share_ == shares_.first) sums_.begin();
     if (parts_ == 0) zero_sums();
-    gradient_sums_.add(ex_, parameters_.flat_gradients());
-    loss_sums_.add(ex_, loss_);
+    sums_.add(ex_, parameters_.flat_gradients(), loss_);
     parts_ = 0;
-  }
-  void sum_over_processes() {
-    if (processes_.size() == 1) return;
-    auto const scratch =
-        make_vec(static_cast<T*>(exchanged_.data()), static_cast<index_t>(exchanged_.bytes() / sizeof(T)));
-    all_reduce(ex_, processes_, parameters_.flat_gradients(), scratch);
-    all_reduce(ex_, processes_, loss_, scratch);
   }
 
   /// Looked at once, outside of what is replayed.
@@ -432,7 +367,6 @@ class trainer {
   }
 
   Ex& ex_;
-  Processes& processes_;
   options options_;
   share_range shares_;
   parameter_set<Model, Ex> parameters_;
@@ -440,8 +374,7 @@ class trainer {
   training_clock<Ex> clock_;
   passes passes_;
   buffer<memory> scalars_;
-  share_sums<T, Ex> gradient_sums_, loss_sums_;
-  buffer<memory> exchanged_;
+  sums sums_;
   vec<T> loss_{nullptr, 0}, norm_{nullptr, 0}, part_loss_{nullptr, 0};
   matrix<T> history_ = make_matrix<T>(nullptr, 0, 0, 0);  // (history_rows, 2)
   std::uint64_t step_ = 0, told_ = 0;                     // told_: the first that records() has not given
