@@ -191,17 +191,23 @@ def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, confi
     """Kind dtm_full.  The trees are full, so that no position's scores are zero or nearly: there the loss has a kink.
 
     config may have op_dist_fn and arg_dist_fn, "softmax" or "gumbel", each for itself; without them a temperature makes
-    both gumbel.  arg_dist_axis is what weights of arguments sum to one over: "trees", or "arguments", which is what the
+    both gumbel.  With root_dist "softmax" the root of cons is the softmax of what the agent says, over unit fillers, one a
+    label.  With empty_tree an argument may be the empty tree: its token stands behind those of the trees.  recency is what a
+    tree's logit loses for each step since it was made.  arg_dist_axis is what weights of arguments sum to one over: "trees", or "arguments", which is what the
     released program's gumbel does and what it means where the key is not there."""
     order, R, shifts = roles_and_shifts(random, depth, d_role)
     F = np.linalg.qr(random.standard_normal((max(labels, d_filler),) * 2))[0][:labels, :d_filler]
+    if config.get("root_dist") == "softmax":
+        F = np.eye(labels)
     F[0] = 0
-    d, N, steps = config["d_model"], len(order), config["steps"]
+    d, N, steps, empty = config["d_model"], len(order), config["steps"], int(config.get("empty_tree", False))
     config = config | {"B": B, "max_depth": depth, "d_filler": d_filler, "learned_D_E": learned, "gumbel_temp": temperature, "decode_eps": 0.01,
                        "params_not_trained": ["tpr.filler_emb.weight", "tpr.role_emb.weight"]}
     p = {"dtm.op_logits_token": draw(random, 1, d), "dtm.root_filler_token": draw(random, 1, d),
          "dtm.ctrl_net.weight": draw(random, d, d_filler * d_role, scale=(d_filler * d_role) ** -0.5), "dtm.ctrl_net.bias": draw(random, d, scale=0.2)}
     p |= agent_params(random, "dtm.nta.", range(steps), config)
+    if empty:
+        p |= {"dtm.empty_token": draw(random, 1, d)}
     if learned:
         p |= {"dtm.interpreter." + name: draw(random, d_role, d_role, scale=d_role ** -0.5) for name in LEARNED}
     i = {"input": random.integers(1, labels, (B, N)), "output": random.integers(0, labels, (B, N))}
@@ -211,7 +217,7 @@ def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, confi
     axis = {"op": -1, "arg": {"trees": 1, "arguments": -1}[over]}
     noise = {}
     for k in range(steps):
-        noise |= {f"gumbel_{kind}_{k}": draw(random, B, *{"op": (3,), "arg": (k + 1, 4)}[kind]) for kind in noisy}
+        noise |= {f"gumbel_{kind}_{k}": draw(random, B, *{"op": (3,), "arg": (k + 1 + empty, 4)}[kind]) for kind in noisy}
 
     def chosen(kind, k, logits):
         return softmax((logits + noise[f"gumbel_{kind}_{k}"]) / temperature if kind in noisy else logits, axis[kind])
@@ -220,12 +226,16 @@ def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, confi
         maps = [p["dtm.interpreter." + name] for name in LEARNED] if learned else shifts
         memory = np.einsum("brm,rn->bmn", F[i["input"]], R)[:, None] + 0 * p["dtm.ctrl_net.bias"][0]
         out = {"input_tpr": memory[:, 0]}
-        x = np.stack([np.tile(p["dtm." + token], (B, 1)) for token in ("op_logits_token", "root_filler_token")], 1)
+        tokens = ["op_logits_token", "root_filler_token"] + ["empty_token"] * empty
+        x = np.stack([np.tile(p["dtm." + token], (B, 1)) for token in tokens], 1)
         for k in range(steps):
-            x = np.concatenate([x, linear(p, "dtm.ctrl_net", memory[:, -1].reshape(B, -1))[:, None]], 1)
+            shrunk = linear(p, "dtm.ctrl_net", memory[:, -1].reshape(B, -1))[:, None]
+            x = np.concatenate([x[:, : k + 2], shrunk, x[:, k + 2 :]], 1)
             x, o, s, a = agent(p, "dtm.nta.", k, x, config)
-            o, a = chosen("op", k, o), chosen("arg", k, a)
-            tree = interpret(maps, R[0], memory, a, s, o)
+            age = np.array([0] + [k - l for l in range(1, k + 1)] + [0] * empty)  # the input has none
+            o, a = chosen("op", k, o), chosen("arg", k, a - config.get("recency", 0) * age[:, None])
+            s = softmax(s, -1) if config.get("root_dist") == "softmax" else s
+            tree = interpret(maps, R[0], memory, a[:, : k + 1], s, o)
             memory = np.concatenate([memory, tree[:, None]], 1)
             out |= {f"step{k}/encodings": x, f"step{k}/op_dist": o, f"step{k}/root_filler": s, f"step{k}/arg_weights": a, f"step{k}/new_tree": tree}
         scores = np.einsum("bmn,rn,vm->brv", tree, R, F)
@@ -308,3 +318,9 @@ def main(folder):
                                              ("noisy_both", "gumbel", "gumbel", over_trees, 0.5)):
         config = sizes(1, "gelu", 4, 2, 6, steps=3, op_dist_fn=op, arg_dist_fn=arg) | more
         save_machine(folder, case, random, 2, 4, 5, 4, 2, config, temperature=temperature)
+
+    # Ours, which the released program has not: an empty tree in memory, recency, roots that are distributions.
+    random = np.random.default_rng(31)
+    save_machine(folder, "empty_tree_recent", random, 2, 4, 5, 4, 2, sizes(1, "gelu", 4, 2, 6, steps=3, empty_tree=True, recency=0.75))
+    config = sizes(1, "gelu", 4, 2, 6, steps=3, empty_tree=True, recency=0.5, root_dist="softmax", op_dist_fn="softmax", arg_dist_fn="gumbel")
+    save_machine(folder, "roots_distributions", random, 2, 5, 5, 4, 2, config | over_trees, temperature=1.3)

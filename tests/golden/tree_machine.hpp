@@ -97,10 +97,12 @@ tree_batch<T> load_trees(workbench<Ex>& bench, golden_file const& file, machine_
                          std::string const& at) {
   auto const shape = file.shape(at, 2);
   index_t const batch = shape[0];
+  bool const empty_tree = file.config.value("empty_tree", false);
   std::vector<index_t> sample, zero(static_cast<std::size_t>(batch)), size, first;
   for (index_t b = 0; b < batch; ++b) sample.push_back(b);
   for (index_t k = 0; k < steps; ++k)
-    for (index_t b = 0; b < batch; ++b) size.push_back(k + 3), first.push_back(b * (k + 3));
+    for (index_t b = 0, each = 2 + tree_choices_at(k, empty_tree); b < batch; ++b)
+      size.push_back(each), first.push_back(b * each);
   tree_batch<T> in{{batch},
                    of.positions.count(),
                    bench.make_vec(file.integers(at)),
@@ -112,6 +114,8 @@ tree_batch<T> load_trees(workbench<Ex>& bench, golden_file const& file, machine_
                    bench.make_vec(size),
                    bench.make_vec(first)};
   using noise = tensor<T const, dyn, dyn, dyn>;
+  in.empty_tree = empty_tree;
+  in.recency = file.config.value("recency", 0.0);
   in.over = arguments_over(file);
   if (is_noisy(file, "op")) {
     in.operation_temperature = gumbel_temperature(file);
@@ -120,8 +124,9 @@ tree_batch<T> load_trees(workbench<Ex>& bench, golden_file const& file, machine_
   }
   if (is_noisy(file, "arg")) {
     in.argument_temperature = gumbel_temperature(file);
-    auto const all = noise_of(file, "arg", steps, batch, steps * 4, [](index_t k) { return (k + 1) * 4; });
-    in.argument_noise = bench.template make_from<noise>(all, steps, batch, steps * 4);
+    auto const columns = [&](index_t k) { return in.choices_at(k) * 4; };
+    auto const all = noise_of(file, "arg", steps, batch, columns(steps - 1), columns);
+    in.argument_noise = bench.template make_from<noise>(all, steps, batch, columns(steps - 1));
   }
   return in;
 }
@@ -136,7 +141,13 @@ struct dtm_full {
     workbench<Ex> bench(ex);
     machine_case<T, Ex> const of(bench, file);
     auto const agent = detail::agent_options(file);
-    tree_machine_options const sizes{file.size("steps"), of.symbols, false, agent};
+    bool const distributions = file.config.value("root_dist", "") == "softmax";  // over unit fillers
+    tree_machine_options const sizes{file.size("steps"),
+                                     of.symbols,
+                                     distributions,
+                                     agent,
+                                     distributions ? tree_root::distribution : tree_root::scores,
+                                     file.config.value("empty_tree", false)};
     check_way<T>(bench, file, r, "by matrices", of, false,
                  tree_machine<T, matrix_interpreter<T>>(of.by_matrices, of.positions.count(), sizes));
     if (!file.flag("learned_D_E"))
@@ -182,8 +193,8 @@ struct dtm_full {
       auto const chosen = bench.read(saved.arguments);
       std::vector<double> weights;
       for (index_t b = 0; b < in.sizes.batch; ++b) {
-        auto const begin = chosen.begin() + ((k * in.sizes.batch + b) * model.steps) * 4;
-        weights.insert(weights.end(), begin, begin + (k + 1) * 4);
+        auto const begin = chosen.begin() + ((k * in.sizes.batch + b) * saved.arguments.extent(2)) * 4;
+        weights.insert(weights.end(), begin, begin + model.choices_at(k) * 4);
       }
       r.output(at + "arg_weights", weights, label);
       r.output(at + "op_dist", bench.read(saved.operation(k)), label);

@@ -41,6 +41,7 @@ struct machine_names {
     if (path.starts_with("agents.")) return agent_names{"dtm.nta."}(path);
     return renaming{{{"operation_token", "dtm.op_logits_token"},
                      {"root_token", "dtm.root_filler_token"},
+                     {"empty_token", "dtm.empty_token"},
                      {"shrink", "dtm.ctrl_net"},
                      {"interpreter.child0", "dtm.interpreter.car_net.car_weight"},
                      {"interpreter.child1", "dtm.interpreter.cdr_net.cdr_weight"},
