@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "questions.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "triad/core/errors.hpp"
 #include "triad/io/text/gz_lines.hpp"
@@ -17,16 +21,23 @@ void questions::each(option_list& f, std::string const& what) {
   f("file", &file, "A file of them, one a line, gzipped or not").only({"predict"}).existing_file();
 }
 
-void questions::expect_no_other(std::string const& asked, char const* option) const {
-  if ((asked.empty() ? 0 : 1) + (given.empty() ? 0 : 1) + (file.empty() ? 0 : 1) > 1)
-    throw data_error(std::string(option) +
-                     ", questions on the command line and --file are three ways to ask: give one");
+void expect_one_way(std::vector<way_to_ask> const& ways) {
+  if (std::count_if(ways.begin(), ways.end(), [](way_to_ask const& w) { return w.taken; }) <= 1) return;
+  std::string names;
+  for (std::size_t i = 0; i < ways.size(); ++i)
+    names += (i == 0 ? "" : i + 1 < ways.size() ? ", " : " and ") + ways[i].name;
+  throw data_error("give one way to ask of " + names);
+}
+
+void questions::expect_one_way(std::vector<way_to_ask> ways) const {
+  ways.push_back({"questions on the command line", !given.empty()});
+  ways.push_back({"--file", !file.empty()});
+  apps::expect_one_way(ways);
 }
 
 void questions::answer(std::function<void(std::string const&)> const& answer,
                        std::function<void(refused_question const&)> const& refused) const {
-  if (!given.empty() && !file.empty())
-    throw data_error("questions on the command line and --file are two ways to ask: give one");
+  expect_one_way();
   long number = 0;
   auto const ask = [&](std::string const& question, std::string const& place) {
     auto const refuse = [&](std::exception const& e) {

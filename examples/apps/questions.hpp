@@ -17,6 +17,14 @@ struct refused_question {
   std::string what;
 };
 
+/// One of several ways to ask, by its options.
+struct way_to_ask {
+  std::string name;
+  bool taken;
+};
+/// Throws data_error where more than one was taken.
+void expect_one_way(std::vector<way_to_ask> const& ways);
+
 struct questions {
   std::vector<std::string> given;
   std::string file;
@@ -24,8 +32,9 @@ struct questions {
   /// Options of predict; what: of one question, for --help.
   void each(option_list& f, std::string const& what);
 
-  /// Throws data_error where more than one way to ask was taken.  asked: by an option of the program's own, --NAME.
-  void expect_no_other(std::string const& asked, char const* option) const;
+  /// Throws data_error where more than one way to ask was taken.  ways: those of the program's own options, before the
+  /// two of this.
+  void expect_one_way(std::vector<way_to_ask> ways = {}) const;
 
   /// answer(question) for the arguments; else for each line of the file; else of standard input.  What is wrong with
   /// one is told with where it stands: thrown, or, where there is `refused`, given to it, and the others are answered.

@@ -99,12 +99,8 @@ inline int evaluate(options const& o) {
 }
 
 inline int predict(options const& o) {
-  bool const told = !o.facts.empty() || !o.asked.empty(),
-             more = !o.questions.given.empty() || !o.questions.file.empty();
-  if ((told ? 1 : 0) + (more ? 1 : 0) + (o.rows.empty() ? 0 : 1) > 1)
-    throw triad::data_error(
-        "--facts with --ask, --data, and questions on the command line or in --file are three ways to "
-        "ask: give one");
+  bool const told = !o.facts.empty() || !o.asked.empty();
+  o.questions.expect_one_way({{"--facts with --ask", told}, {"--data", !o.rows.empty()}});
   auto const file = triad::apps::open_run(o.run);
   auto const words = graphs::words_of(file);
   graphs::answerer ask(o, file);
@@ -137,8 +133,8 @@ inline int predict(options const& o) {
 /// The question to explain: told, a row of a file, or a generated chain.
 inline story asked_story(options const& o, vocabulary const& words) {
   bool const told = !o.facts.empty() || !o.asked.empty();
-  if ((told ? 1 : 0) + (o.rows.empty() ? 0 : 1) + (o.given.contains("length") ? 1 : 0) > 1)
-    throw triad::data_error("--facts with --ask, --data and --length are three ways to ask: give one");
+  triad::apps::expect_one_way(
+      {{"--facts with --ask", told}, {"--data", !o.rows.empty()}, {"--length", o.given.contains("length")}});
   if (told) triad::apps::refuse_given(o, {"row"}, "--data or a generated chain");
   if (told) return parse_facts(o.facts, o.asked, words);
   story s;

@@ -39,7 +39,7 @@ inline void print(tagged_sentence const& s) {
 }
 
 inline int predict(options const& o) {
-  o.questions.expect_no_other(o.sentence, "--sentence");
+  o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   constexpr int most = 128;  // tokens of a sentence
   auto const model = trained_parser(o, most);
   auto const answer = [&](std::string const& line) {

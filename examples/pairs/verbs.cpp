@@ -101,7 +101,7 @@ std::string json_answer(std::string const& line, std::vector<hypothesis> const& 
 }
 
 int predict(options const& o) {
-  o.questions.expect_no_other(o.sentence, "--sentence");
+  o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   index_t most = 0;  // tokens of a sentence
   if (o.n_best > o.beam) throw triad::data_error(fmt::format("--n-best {} needs a --beam of as many", o.n_best));
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const& shape) {

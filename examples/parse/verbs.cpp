@@ -68,7 +68,7 @@ int predict(options const& o) {
   auto const& file = o.questions.file;
   bool const conllu = !file.empty() && !file.ends_with(".jsonl") && !file.ends_with(".jsonl.gz") &&
                       (!o.task.empty() || file.ends_with(".conllu") || file.ends_with(".conllu.gz"));
-  o.questions.expect_no_other(o.sentence, "--sentence");
+  o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   auto const given = conllu ? triad::text::read_conllu(file, triad::text::conllu_heads::ignored) : sentences();
   auto const model = trained_parser(o, conllu ? longest_of(given) : most);
   auto const answer = [&](sentences const& all, auto const& text_of) {

@@ -304,9 +304,9 @@ set(question "{\"id\": 7, \"source\": \"${tree}\", \"target\": null}")
 expect_answer_of("^{\"id\":7,\"source\":\"\\( R two \\( left x \\) \\)\",\"target\":\"[^\"]*\"}\n$" "${question}")
 set(answer "${output}")
 run(1 predict ${FOLDER}/run --tree "${tree}" "${question}")
-expect("--tree, questions on the command line and --file are three ways to ask: give one")
+expect("give one way to ask of --tree, questions on the command line and --file")
 run(1 predict ${FOLDER}/run --tree "${tree}" --file ${FOLDER}/asked.jsonl)
-expect("--tree, questions on the command line and --file are three ways to ask: give one")
+expect("give one way to ask of --tree, questions on the command line and --file")
 
 # A blank line has a blank answer.
 file(WRITE ${FOLDER}/blank.jsonl "${question}\n\n \t\n${question}\n")

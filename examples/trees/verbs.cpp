@@ -73,7 +73,7 @@ void answer(trained& model, std::string const& line, bool as_json) {
 }
 
 int predict(program_options& o) {
-  o.questions.expect_no_other(o.tree, "--tree");
+  o.questions.expect_one_way({{"--tree", !o.tree.empty()}});
   trained model(o, 1);
   if (!o.tree.empty()) {
     answer(model, o.tree, o.as_json);

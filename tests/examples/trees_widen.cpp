@@ -36,7 +36,9 @@ answer answer_of(machine& m, trees::placed_tree tree) {
 }
 
 TEST_CASE("a widened machine does the same where no tree gets too deep for the one before, and takes deeper ones") {
-  auto const o = small();
+  auto o = small();
+  o.empty_tree = GENERATE(false, true);
+  CAPTURE(o.empty_tree);
   auto const few = triad::apps::make<machine>(o, {6, 5, 2, true}),
              many = triad::apps::make<machine>(o, {6, 7, 2, true});
   std::array<placed_node, 3> const tree{{{0, 1}, {1, 2}, {2, 3}}};  // 2 levels, and a step adds one at most
