@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "triad/train/trainer.hpp"
+#include "triad/train/shares.hpp"
+#include "triad/train/trainer_options.hpp"
 
 namespace triad {
 class checkpoint;

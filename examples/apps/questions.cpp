@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "questions.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -22,11 +20,11 @@ void questions::each(option_list& f, std::string const& what) {
 }
 
 void expect_one_way(std::vector<way_to_ask> const& ways) {
-  if (std::count_if(ways.begin(), ways.end(), [](way_to_ask const& w) { return w.taken; }) <= 1) return;
-  std::string names;
-  for (std::size_t i = 0; i < ways.size(); ++i)
-    names += (i == 0 ? "" : i + 1 < ways.size() ? ", " : " and ") + ways[i].name;
-  throw data_error("give one way to ask of " + names);
+  std::string taken;
+  int count = 0;
+  for (auto const& way : ways)
+    if (way.taken) taken += (count++ == 0 ? "" : " and ") + way.name;
+  if (count > 1) throw data_error(std::to_string(count) + " ways to ask, " + taken + ": give one");
 }
 
 void questions::expect_one_way(std::vector<way_to_ask> ways) const {

@@ -74,8 +74,9 @@ std::set<std::string> typed_names(arguments const& all) {
 
 /// The same, and of a flag that was called by its opposite, --untied, its own name too.
 std::set<std::string> option_names(CLI::App const& train, arguments const& all) {
-  auto names = typed_names(all);
-  for (auto const& name : typed_names(all))
+  auto const typed = typed_names(all);
+  auto names = typed;
+  for (auto const& name : typed)
     if (auto const* const option = train.get_option_no_throw("--" + name); option != nullptr)
       names.insert(option->get_lnames().front());
   return names;

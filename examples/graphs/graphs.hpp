@@ -48,6 +48,7 @@ inline void apply_preset(own_options& o) {
 
 /// Each line comes back with its answer as "target".
 inline int predict(own_options const& o) {
+  o.questions.expect_one_way();
   auto const file = triad::apps::open_run(o.run);
   auto const words = words_of(file);
   answerer ask(o, file);

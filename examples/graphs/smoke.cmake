@@ -137,6 +137,8 @@ foreach(case "{\"nodes\": 2|bad.jsonl:2:[0-9]+: expected JSON"
     expect("${said}")
   endif()
 endforeach()
+run(1 predict ${FOLDER}/run "{}" --file ${CMAKE_CURRENT_LIST_FILE})
+expect("2 ways to ask, questions on the command line and --file: give one")
 run(1 predict ${FOLDER}/run "{\"nodes\": 2, \"edges\": [[0, \"under\", 1]], \"query\": [0, 1]}")
 expect("question 1: \"under\" of nodes 0 and 1 is on no pair of the training file, and the model cannot know it; it knows above, right")
 run(1 train)

@@ -27,7 +27,7 @@ expect("^{\"id\":1,\"source\":\"go left two\",\"targets\":\\[${target},${target}
 run(0 ${several} "go left two")
 expect("^-[0-9.]+\t[a-z ]*\n-[0-9.]+\t[a-z ]*\n$")
 run(1 predict ${FOLDER}/run --sentence "a b" "a b")
-expect("give one way to ask of --sentence, questions on the command line and --file")
+expect("2 ways to ask, --sentence and questions on the command line: give one")
 run(1 predict ${FOLDER}/run "go up two")
 expect("question 1: \"up\" is none of the 6 words that the model knows")
 run(0 explain ${FOLDER}/run --count 3)

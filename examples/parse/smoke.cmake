@@ -59,7 +59,7 @@ expect("question 1: token 1 is \"M3.tmet\"; expected a text without tabs and lin
 run(0 predict ${FOLDER}/run "M3 met M0")
 expect("1\tM3\t")
 run(1 predict ${FOLDER}/run --sentence "a b" "a b")
-expect("give one way to ask of --sentence, questions on the command line and --file")
+expect("2 ways to ask, --sentence and questions on the command line: give one")
 run(1 predict ${FOLDER}/run "M3 met Ada")
 expect("question 1: \"Ada\" is none of the [0-9]+ words that the model knows")
 run(0 explain ${FOLDER}/run --sentence "M3 met M0" --out ${FOLDER}/tree)

@@ -148,6 +148,9 @@ TEST_CASE(
   SECTION("an axis that is not known") {
     refused(arguments, {{"arg_dist_axis", "rows"}}, "expected arg_dist_axis to be trees or arguments, found rows");
   }
+  SECTION("roots that are not known") {
+    refused(arguments, {{"root_dist", "sofmax"}}, "expected root_dist to be softmax, found sofmax");
+  }
   SECTION("no noise") {
     refused(arguments, {{"op_dist_fn", "gumbel"}},
             "op_dist_fn is gumbel, and there is no in/gumbel_op_0 to compute with");

@@ -191,13 +191,15 @@ def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, confi
     """Kind dtm_full.  The trees are full, so that no position's scores are zero or nearly: there the loss has a kink.
 
     config may have op_dist_fn and arg_dist_fn, "softmax" or "gumbel", each for itself; without them a temperature makes
-    both gumbel.  With root_dist "softmax" the root of cons is the softmax of what the agent says, over unit fillers, one a
-    label.  With empty_tree an argument may be the empty tree: its token stands behind those of the trees.  recency is what a
-    tree's logit loses for each step since it was made.  arg_dist_axis is what weights of arguments sum to one over: "trees", or "arguments", which is what the
-    released program's gumbel does and what it means where the key is not there."""
+    both gumbel.  arg_dist_axis is what weights of arguments sum to one over: "trees", or "arguments", which is what the
+    released program's gumbel does and what it means where the key is not there.  With root_dist "softmax" the root of
+    cons is the softmax of what the agent says, over unit fillers, one a label.  With empty_tree an argument may be the
+    empty tree; its token stands behind those of the trees.  recency is what a tree's logit loses for each step since
+    the tree was made."""
     order, R, shifts = roles_and_shifts(random, depth, d_role)
     F = np.linalg.qr(random.standard_normal((max(labels, d_filler),) * 2))[0][:labels, :d_filler]
     if config.get("root_dist") == "softmax":
+        assert d_filler == labels
         F = np.eye(labels)
     F[0] = 0
     d, N, steps, empty = config["d_model"], len(order), config["steps"], int(config.get("empty_tree", False))
@@ -319,8 +321,9 @@ def main(folder):
         config = sizes(1, "gelu", 4, 2, 6, steps=3, op_dist_fn=op, arg_dist_fn=arg) | more
         save_machine(folder, case, random, 2, 4, 5, 4, 2, config, temperature=temperature)
 
-    # Ours, which the released program has not: an empty tree in memory, recency, roots that are distributions.
+    # Ours, which the released program has not: an empty tree in memory, recency, roots that are distributions.  Norms
+    # over 8 numbers divide by less little than over 4.
     random = np.random.default_rng(31)
-    save_machine(folder, "empty_tree_recent", random, 2, 4, 5, 4, 2, sizes(1, "gelu", 4, 2, 6, steps=3, empty_tree=True, recency=0.75))
-    config = sizes(1, "gelu", 4, 2, 6, steps=3, empty_tree=True, recency=0.5, root_dist="softmax", op_dist_fn="softmax", arg_dist_fn="gumbel")
+    config = sizes(1, "gelu", 8, 2, 6, steps=3, empty_tree=True, recency=0.5, root_dist="softmax", op_dist_fn="softmax", arg_dist_fn="gumbel")
     save_machine(folder, "roots_distributions", random, 2, 5, 5, 4, 2, config | over_trees, temperature=1.3)
+    save_machine(folder, "empty_tree_recent", random, 2, 4, 5, 4, 2, sizes(1, "gelu", 8, 2, 6, steps=4, empty_tree=True, recency=0.75))

@@ -73,6 +73,15 @@ inline choice_over arguments_over(golden_file const& file) {
   return named == "trees" ? choice_over::trees : choice_over::arguments;
 }
 
+inline tree_root root_of(golden_file const& file) {
+  std::string const key = "root_dist";
+  if (!file.config.contains(key)) return tree_root::scores;
+  auto const named = file.config[key].get<std::string>();
+  if (named != "softmax")
+    throw data_error(file.path().string() + ": expected " + key + " to be softmax, found " + named);
+  return tree_root::distribution;
+}
+
 /// in/gumbel_WHAT_K of all steps: (steps, batch, columns), where step k has of_step(k) columns, and 0 behind them.
 template <class Count>
 std::vector<double> noise_of(golden_file const& file, std::string const& what, index_t steps, index_t batch,
@@ -93,6 +102,18 @@ std::vector<double> noise_of(golden_file const& file, std::string const& what, i
 
 /// Trees as symbols in a backend's memory, with all that a batch of them needs.
 template <class T, backend Ex>
+tree_machine_options machine_options(golden_file const& file, machine_case<T, Ex> const& of) {
+  auto const agent = agent_options(file);
+  auto const root = root_of(file);
+  bool const unit_fillers = root == tree_root::distribution;
+  if (unit_fillers && agent.fillers != of.symbols)
+    throw data_error(file.path().string() +
+                     ": a root that is a distribution is over unit fillers, one a symbol, found " +
+                     std::to_string(agent.fillers) + " of " + std::to_string(of.symbols) + " symbols");
+  return {file.size("steps"), of.symbols, unit_fillers, agent, root, file.config.value("empty_tree", false)};
+}
+
+template <class T, backend Ex>
 tree_batch<T> load_trees(workbench<Ex>& bench, golden_file const& file, machine_case<T, Ex> const& of, index_t steps,
                          std::string const& at) {
   auto const shape = file.shape(at, 2);
@@ -101,8 +122,10 @@ tree_batch<T> load_trees(workbench<Ex>& bench, golden_file const& file, machine_
   std::vector<index_t> sample, zero(static_cast<std::size_t>(batch)), size, first;
   for (index_t b = 0; b < batch; ++b) sample.push_back(b);
   for (index_t k = 0; k < steps; ++k)
-    for (index_t b = 0, each = 2 + tree_choices_at(k, empty_tree); b < batch; ++b)
-      size.push_back(each), first.push_back(b * each);
+    for (index_t b = 0; b < batch; ++b) {
+      index_t const tokens = tree_tokens_at(k, empty_tree);
+      size.push_back(tokens), first.push_back(b * tokens);
+    }
   tree_batch<T> in{{batch},
                    of.positions.count(),
                    bench.make_vec(file.integers(at)),
@@ -140,14 +163,7 @@ struct dtm_full {
   static void check(Ex& ex, golden_file const& file, report& r) {
     workbench<Ex> bench(ex);
     machine_case<T, Ex> const of(bench, file);
-    auto const agent = detail::agent_options(file);
-    bool const distributions = file.config.value("root_dist", "") == "softmax";  // over unit fillers
-    tree_machine_options const sizes{file.size("steps"),
-                                     of.symbols,
-                                     distributions,
-                                     agent,
-                                     distributions ? tree_root::distribution : tree_root::scores,
-                                     file.config.value("empty_tree", false)};
+    auto const sizes = detail::machine_options(file, of);
     check_way<T>(bench, file, r, "by matrices", of, false,
                  tree_machine<T, matrix_interpreter<T>>(of.by_matrices, of.positions.count(), sizes));
     if (!file.flag("learned_D_E"))
@@ -245,8 +261,7 @@ struct train_dtm {
     workbench<Ex> bench(ex);
     machine_case<T, Ex> const of(bench, file);
     using machine = tree_machine<T, matrix_interpreter<T>>;  // AdamW is not the same in other coordinates
-    machine const model(of.by_matrices, of.positions.count(),
-                        {file.size("steps"), of.symbols, false, detail::agent_options(file)});
+    machine const model(of.by_matrices, of.positions.count(), detail::machine_options(file, of));
     std::vector<tree_batch<T>> batches;
     std::vector<tree_answers> answers;
     for (index_t k = 0; file.has("in/batch" + std::to_string(k) + "/input"); ++k) {

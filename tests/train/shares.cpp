@@ -66,7 +66,8 @@ TEST_CASE("rows that come one after another are added along the tree") {
   CHECK_THROWS_WITH(sums.add(ex, make_vec(&row, 1)), contains("every share has been added"));
 }
 
-TEST_CASE("a gradient and its loss are summed over shares together, and what has no values needs no memory") {
+TEST_CASE(
+    "a gradient and its loss are summed over shares together, and no bytes are planned where there are no values") {
   reference::backend ex;
   alone nobody_else;
   using sums = gradient_sums<float, reference::backend, alone>;
@@ -79,7 +80,7 @@ TEST_CASE("a gradient and its loss are summed over shares together, and what has
       gradient = {x, 10 * x}, loss = {-x};
       all.add(ex, make_vec(gradient.data(), 2), make_vec(loss.data(), 1));
     }
-    all.over_processes(ex, make_vec(gradient.data(), 2), make_vec(loss.data(), 1));
+    all.sum_over_processes(ex, make_vec(gradient.data(), 2), make_vec(loss.data(), 1));
     CHECK(gradient == std::vector<float>{5, 50});
     CHECK(loss == std::vector<float>{-5});
   }

@@ -45,7 +45,7 @@ struct tree_batch {
   /// Positions of slot k that may hold anything are the first of this many.
   index_t bound(index_t k) const { return bounds != nullptr ? bounds[k] : positions; }
   /// Tokens of a sample at step k: operation, root, and what an argument may be.
-  index_t tokens_at(index_t k) const { return 2 + choices_at(k); }
+  index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }
   /// What an argument of step k may be: one of k + 1 trees, or the empty one.
   index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// The tokens of step k as sequences.

@@ -92,7 +92,7 @@ struct tree_machine {
   /// What an argument of step k may be: trees, and the empty one.
   constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// Tokens of a sample at step k.
-  constexpr index_t tokens_at(index_t k) const { return agent_type::fixed_tokens + choices_at(k); }
+  constexpr index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }
 
   template <class S>
   struct fields {

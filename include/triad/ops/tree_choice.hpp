@@ -36,6 +36,13 @@ enum class choice_over { trees, arguments };
 /// n: what an argument of step k may be, one of k + 1 trees or, where there is one, the empty tree.
 TRIAD_HOST_DEVICE constexpr index_t tree_choices_at(index_t k, bool empty_tree) { return k + 1 + (empty_tree ? 1 : 0); }
 
+/// Tokens of a sample before those: operation and root.
+inline constexpr index_t tree_fixed_tokens = 2;
+/// Tokens of a sample at step k.
+TRIAD_HOST_DEVICE constexpr index_t tree_tokens_at(index_t k, bool empty_tree) {
+  return tree_fixed_tokens + tree_choices_at(k, empty_tree);
+}
+
 /// How a step chooses: operations and arguments each have noise or none, and a temperature.
 template <class T>
 struct tree_choice_options {

@@ -11,6 +11,8 @@
 //   loss(ex, scratch, batch, logits, answers, loss, d_logits)         a mean over answers, and its gradient
 //   backward(ex, call, values, batch, saved, d_logits, gradient)      adds to gradient
 //
+// has_gradient(path), where a model has it: false of a parameter that never has a gradient.
+//
 // planned_with: the type of dims; graph_dims where a model has no such type.
 #pragma once
 

@@ -11,9 +11,12 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
+#include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
+#include "triad/core/contracts.hpp"
+#include "triad/core/views.hpp"
+#include "triad/ops/elementwise.hpp"
 #include "triad/train/communicator.hpp"
 
 namespace triad {
@@ -59,7 +62,7 @@ class share_sums {
     return static_cast<std::size_t>(levels(shares) * values) * sizeof(T);
   }
 
-  /// From here on the shares of another update.
+  /// Begins an update: the next share to be added is its first.
   void begin() { next_ = 0; }
   index_t added() const { return next_; }
   /// What `row` holds is the next share's.  After the last share `row` is the sum of all; after another its values are
@@ -83,9 +86,10 @@ class share_sums {
   buffer<typename Ex::memory> held_;
 };
 
-/// What a batch's gradient and loss sum to: over the shares of a process, and then over all processes.  Allocates at
-/// construction; for no values, of what does not learn, next to nothing.
+/// The sums of a batch's gradient and loss: over the shares of a process, then over all processes.  Allocates at
+/// construction.  Without values, as for a model that does not learn, it holds almost nothing.
 template <class T, backend Ex, class Processes>
+requires communicator<Processes, Ex, T>
 class gradient_sums {
  public:
   gradient_sums(index_t values, index_t shares, Processes& processes, typename Ex::memory where = {})
@@ -94,20 +98,21 @@ class gradient_sums {
         losses_(1, shares, where),
         exchanged_(exchange_bytes(values, processes.size()), where) {}
 
+  /// Of the gradients.  What the losses hold beside them, a number a level of the tree, is not counted.
   static std::size_t bytes(index_t values, index_t shares, int processes) {
     return share_sums<T, Ex>::bytes(values, shares) + exchange_bytes(values, processes);
   }
   int processes() const { return processes_.size(); }
 
-  /// From here on the shares of another update.
+  /// Begins an update: the next share to be added is its first.
   void begin() { gradients_.begin(), losses_.begin(); }
   /// Adds a share, as share_sums does: after the last one `gradient` and `loss` are the sums.
   void add(Ex& ex, vec<T> gradient, vec<T> loss) {
     gradients_.add(ex, gradient);
     losses_.add(ex, loss);
   }
-  /// Of the sums of every process makes those over all.
-  void over_processes(Ex& ex, vec<T> gradient, vec<T> loss) {
+  /// Puts the sums over all processes in place of those of this one.
+  void sum_over_processes(Ex& ex, vec<T> gradient, vec<T> loss) {
     if (processes() == 1) return;
     auto const scratch =
         make_vec(static_cast<T*>(exchanged_.data()), static_cast<index_t>(exchanged_.bytes() / sizeof(T)));

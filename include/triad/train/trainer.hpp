@@ -153,7 +153,7 @@ class trainer {
                   "trainer: finish() comes after all shares of this process");
     end_share();
     share_ = -1;
-    sums_.over_processes(ex_, parameters_.flat_gradients(), loss_);
+    sums_.sum_over_processes(ex_, parameters_.flat_gradients(), loss_);
     clock_.set(step_, rate);
     replay_key key;
     passes_.add_memory(key);

@@ -8,7 +8,7 @@
 #include "triad/core/graphs.hpp"
 #include "triad/core/random.hpp"
 #include "triad/layers/layer.hpp"
-#include "triad/train/optimizer.hpp"
+#include "triad/ops/adam.hpp"
 
 namespace triad {
 

@@ -29,7 +29,7 @@ struct neural_tree_agent {
   using input = sequence_input<T, D>;
   using output = tensor<T, dyn, D>;  // (batch t, d): the tokens after the step
   using planned_with = row_dims;
-  static constexpr index_t fixed_tokens = 2;
+  static constexpr index_t fixed_tokens = tree_fixed_tokens;
 
   repeat<T, layer_type> layers;
   layer_norm_layer<T, D> norm;
