@@ -301,7 +301,7 @@ struct tree_machine {
 
  private:
   /// The token of the tree that step k finds new: the last but for the empty one's.
-  constexpr index_t newest_at(index_t k) const { return agent_type::fixed_tokens + k; }
+  constexpr index_t newest_at(index_t k) const { return tree_fixed_tokens + k; }
   tree_weights_view<T> plan_weights(arena& place, index_t batch) const {
     return place.make<tree_weights_view<T>>(steps, batch, steps > 0 ? choices_at(steps - 1) : 0, 2 * branching());
   }

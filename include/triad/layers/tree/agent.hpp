@@ -29,7 +29,6 @@ struct neural_tree_agent {
   using input = sequence_input<T, D>;
   using output = tensor<T, dyn, D>;  // (batch t, d): the tokens after the step
   using planned_with = row_dims;
-  static constexpr index_t fixed_tokens = tree_fixed_tokens;
 
   repeat<T, layer_type> layers;
   layer_norm_layer<T, D> norm;
@@ -92,8 +91,8 @@ struct neural_tree_agent {
   template <class S>
   matrix<S> of_trees(matrix<S> all, index_t tokens) const {
     index_t const columns = 2 * branching;
-    return make_matrix(all.data_handle() + fixed_tokens * columns, all.extent(0) / tokens,
-                       (tokens - fixed_tokens) * columns, tokens * columns);
+    return make_matrix(all.data_handle() + tree_fixed_tokens * columns, all.extent(0) / tokens,
+                       (tokens - tree_fixed_tokens) * columns, tokens * columns);
   }
 
   /// in: `tokens` tokens of every sample, side by side.  Overwrites y; operation (batch, b + 1), root (batch, f),
