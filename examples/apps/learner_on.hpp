@@ -16,6 +16,7 @@
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/averages.hpp"
 #include "triad/train/initialize.hpp"
+#include "triad/train/trainer.hpp"
 #include "world.hpp"
 
 namespace triad::apps {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../apps/digest.hpp"
 #include "../apps/sample.hpp"
 #include "../apps/token_batches.hpp"
 #include "vocabulary.hpp"
