@@ -103,6 +103,20 @@ void run_options::each(option_list& f) {
   f("resume", &resume, "Go on from the folder's checkpoint").written(false);
 }
 
+void run_options::settle() {
+  auto const more = static_cast<std::uint64_t>(seeds) - 1;
+  auto const largest = std::numeric_limits<std::uint64_t>::max();
+  if (more > largest - seed)
+    throw data_error(fmt::format("--seeds {} from --seed {} go beyond the largest seed, {}: give a smaller --seed",
+                                 seeds, seed, largest));
+}
+
+void width_options::settle() {
+  run_options::settle();
+  if (width % heads != 0)
+    throw data_error(fmt::format("--width {} is no multiple of --heads {}", width, heads));
+}
+
 void width_options::each(option_list& f) {
   run_options::each(f);
   f("width", &width, "Hidden size").positive().shapes().within(1, [] { return most_width; });
@@ -114,6 +128,11 @@ void width_options::each(option_list& f) {
   f("warmup", &warmup, "Updates of warm-up").seldom().not_negative();
   f("clip-norm", &clip, "Largest norm of a gradient; 0: any").seldom().not_negative();
   f("recompute", &recompute, "Run layers again in backward instead of keeping what they computed").seldom().free();
+}
+
+void stack_options::settle() {
+  width_options::settle();
+  (void)hidden();  // which refuses what is no size
 }
 
 void stack_options::each(option_list& f) {
@@ -179,14 +198,6 @@ void need_published_data(run_options const& o, std::string const& of) {
   if (o.data.empty())
     throw data_error(of +
                      " is about published data: give its folder with --data; docs/data.md says where it comes from");
-}
-
-void expect_seeds(run_options const& o) {
-  auto const more = static_cast<std::uint64_t>(o.seeds) - 1;
-  auto const largest = std::numeric_limits<std::uint64_t>::max();
-  if (more > largest - o.seed)
-    throw data_error(fmt::format("--seeds {} from --seed {} go beyond the largest seed, {}: give a smaller --seed",
-                                 o.seeds, o.seed, largest));
 }
 
 }  // namespace triad::apps

@@ -157,6 +157,9 @@ struct run_options {
   std::set<std::string> given, configured;  // names of options on the command line, and of others in the config file
 
   virtual ~run_options() = default;
+  /// Called before train reads anything: what follows from several options, and a refusal of those that do not go
+  /// together.  Throws data_error.
+  virtual void settle();
   /// The list.  Of a program: its own options beside those of the struct that it is made of.
   virtual void each(option_list& f);
   /// Called when all options are taken from a checkpoint: what they must satisfy beyond each by itself, and what of it
@@ -182,6 +185,7 @@ struct width_options : run_options {
   double clip = 1;
   bool recompute = false;  // keep layer inputs only, run layers again in backward
 
+  void settle() override;
   void each(option_list& f) override;
   void restored(checkpoint const& file) override;
 };
@@ -191,6 +195,7 @@ struct stack_options : width_options {
   int layers = 1, hidden_factor = 4;
   bool tied = false;
 
+  void settle() override;
   void each(option_list& f) override;
 
   /// Width of the feed-forward block.  Throws data_error where that is no size.
@@ -205,8 +210,5 @@ std::string to_toml(run_options const& o);
 
 /// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
 std::string training_settings(run_options const& o);
-
-/// Refuses seeds that would go on from the largest number to 0.
-void expect_seeds(run_options const& o);
 
 }  // namespace triad::apps

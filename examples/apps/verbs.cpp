@@ -246,7 +246,7 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
       throw data_error(verb->name +
                        " is done by one process: start it without mpirun; train and evaluate take several");
     if (verb->name == "train") {
-      expect_seeds(o);
+      o.settle();
       if (world().is_first())
         std::fputs(unused_gpu(o.backend, chosen.get_option("--backend")->count() > 0).c_str(), stderr);
     }

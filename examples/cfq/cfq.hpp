@@ -11,8 +11,6 @@
 namespace cfq {
 
 inline seq2seq::program program_of(options const& o, bool needs_train) {
-  if (needs_train && o.preset == "roberta" && o.roberta.empty())
-    throw triad::data_error("--preset roberta needs --roberta FOLDER, the pre-trained encoder");
   seq2seq::program p{data_of(o, needs_train)};
   p.figures = [](seq2seq::test_part const& part, std::vector<std::string> const& found) {
     auto const same = seq2seq::right_ones(same_conjuncts, part.pairs, found);

@@ -23,6 +23,11 @@ struct options : seq2seq::options {
   options() {
     for (auto const* more : {"paper-semantic", "small-semantic", "roberta"}) presets.emplace_back(more);
   }
+  void settle() override {
+    if (preset == "roberta" && roberta.empty())
+      throw triad::data_error("--preset roberta needs --roberta FOLDER, the pre-trained encoder");
+    seq2seq::options::settle();
+  }
   void each(triad::apps::option_list& f) override {
     std::set<std::string> const asked{"evaluate", "explain"};
     f("data", &data,

@@ -95,10 +95,7 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
     if (!o.hold_out.empty()) held_out_ = hold_out(data_.train, kinds_in(o.hold_out));
     auto const& train = o.hold_out.empty() ? data_.train : held_out_.train;
     for (auto const& s : train) add(numbered(s, words_));
-    if (o.augment > 0)
-      swaps_.emplace(train, phrase_kinds_of(o), forbidden(o));
-    else
-      expect_no_augmenting(o);
+    if (o.augment > 0) swaps_.emplace(train, phrase_kinds_of(o), forbidden(o));
     if (o.position_range > 0 && o.position_range < longest_)
       throw triad::data_error(fmt::format(
           "--position-range {} has no place for each of the {} words of the longest training sentence: give as many",
@@ -164,18 +161,11 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
   /// Which sentences no swap makes.
   phrase_swaps::refusal forbidden(options const& o) const {
     if (!o.augment_within) return {};
-    if (o.hold_out.empty())
-      throw triad::data_error(
-          "--augment-within is about what --hold-out keeps from training: name constructions there");
     auto const kinds = kinds_in(o.hold_out);
     construction_finder finder(data_.train, {kinds.begin(), kinds.end()});
     return [kinds, finder = std::move(finder)](tagged_sentence const& s) {
       return std::any_of(kinds.begin(), kinds.end(), [&](auto const& kind) { return finder.has(s, kind); });
     };
-  }
-  static void expect_no_augmenting(options const& o) {
-    if (o.augment_within || o.augment_phrases != options().augment_phrases)
-      throw triad::data_error("--augment-phrases and --augment-within say how --augment swaps: give it a rate above 0");
   }
   std::optional<tagged_sentence> swapped_in(std::size_t example, std::int64_t update) {
     if (!swaps_) return std::nullopt;
@@ -204,12 +194,10 @@ inline void describe(held_out const& h) {
 }
 
 inline int train(options& o) {
-  if (o.preset == "paper" || o.preset == "swapped") triad::apps::need_published_data(o, "--preset " + o.preset);
   triad::apps::run_folder const folder(o.out);
   tallies found;
   bool const holds_out = !o.hold_out.empty();
   auto const first = o.seed;
-  if (o.word_dropout > 0) o.verb_from_word = true;  // what is dropped names no verb
   using triad::apps::scored_run;
   // What was not measured has no number.
   auto const figure = [](scored_run const& r, std::string const& part, std::size_t f) -> std::optional<double> {

@@ -5,6 +5,26 @@
 
 namespace cogs {
 
+void options::settle() {
+  stack_options::settle();
+  if (preset == "paper" || preset == "swapped") triad::apps::need_published_data(*this, "--preset " + preset);
+  bool const edges = model == "edge-transformer";
+  if (max_offset != options().max_offset && (!edges || positional))
+    throw triad::data_error("--max-offset is about relative positions, which " +
+                            (edges ? std::string("--positional") : "--model " + model) + " does not have");
+  if (!edges && (attention != triad::triangle_form::full || paper_form || positional || from_parent))
+    throw triad::data_error(
+        "--attention, --paper-form, --positional and --from-parent are about the states of edges, which --model " +
+        model + " does not have");
+  if (!edges && tied != (model == "universal-transformer"))
+    throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
+  if (augment == 0 && (augment_within || augment_phrases != options().augment_phrases))
+    throw triad::data_error("--augment-phrases and --augment-within say how --augment swaps: give it a rate above 0");
+  if (augment_within && hold_out.empty())
+    throw triad::data_error("--augment-within is about what --hold-out keeps from training: name constructions there");
+  if (word_dropout > 0) verb_from_word = true;  // what is dropped names no verb
+}
+
 void options::each(triad::apps::option_list& f) {
   f("preset", &preset, "paper, swapped, small, smoke").one_of({"paper", "swapped", "small", "smoke"}).free();
   f("data", &data,

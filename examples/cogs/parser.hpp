@@ -53,6 +53,7 @@ struct options : triad::apps::stack_options {
     model = "edge-transformer";
     layers = 3, width = 64, heads = 4, dropout = 0.1, rate = 5e-4, warmup = 1000;
   }
+  void settle() override;
   void each(triad::apps::option_list& f) override;
 };
 

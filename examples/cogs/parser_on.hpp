@@ -147,9 +147,6 @@ std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
     return std::make_unique<parser_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
   };
   bool const edges = o.model == "edge-transformer";
-  if (o.max_offset != options().max_offset && (!edges || o.positional))
-    throw triad::data_error("--max-offset is about relative positions, which " +
-                            (edges ? std::string("--positional") : "--model " + o.model) + " does not have");
   if (edges) {
     triad::edge_transformer_parser_options const sizes{
         .tokens = z.tokens,
@@ -172,12 +169,6 @@ std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
     if (o.paper_form) return with(triad::edge_transformer_parser<float, dyn, dyn, dyn, triad::form::paper>(sizes));
     return with(triad::edge_transformer_parser<float>(sizes));
   }
-  if (o.attention != triad::triangle_form::full || o.paper_form || o.positional || o.from_parent)
-    throw triad::data_error(
-        "--attention, --paper-form, --positional and --from-parent are about the states of edges, which --model " +
-        o.model + " does not have");
-  if (o.tied != (o.model == "universal-transformer"))
-    throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
   triad::transformer_parser_options const sizes{
       .tokens = z.tokens,
       .labels = z.labels,

@@ -36,6 +36,7 @@ struct options : triad::apps::stack_options {
     model = "edge-transformer";  // edge-transformer, rat, rrat, gat
     layers = 8, width = 200, tied = true, dropout = 0.2, warmup = 100;
   }
+  void settle() override;
   void each(triad::apps::option_list& f) override;
   void adapt(triad::checkpoint const& file) override;
 

@@ -20,6 +20,33 @@ namespace graphs {
 
 using triad::apps::scored_run;
 
+namespace {
+
+/// Refuses options that a model to be trained has no use for.
+void expect_options_of(std::string const& model, options const& o) {
+  if (model != "edge-transformer" && (o.attention != triad::triangle_form::full || o.paper_form))
+    throw triad::data_error("--attention and --paper-form are about triangular attention, which " + model +
+                            " does not have");
+  if (model == "gat" && o.hidden_factor != options().hidden_factor)
+    throw triad::data_error("--hidden-factor is about feed-forward blocks, which gat does not have");
+}
+
+}  // namespace
+
+void options::settle() {
+  stack_options::settle();
+  for (auto const& one : {model, compare})
+    if (!one.empty()) expect_options_of(one, *this);
+  if (layers_from > 0 && !tied)
+    throw triad::data_error(
+        "--layers-from is for tied models, whose one layer is applied again and again: leave --untied out, or give "
+        "--layers-from 0");
+  if (layers_from > layers)
+    throw triad::data_error(fmt::format("--layers-from {} is more than --layers {}", layers_from, layers));
+  if (augment == 0 && augment_with != options().augment_with)
+    throw triad::data_error("--augment-with says how --augment glues: give that a rate above 0");
+}
+
 void options::each(triad::apps::option_list& f) {
   stack_options::each(f);
   f("validation", &validation, "Part of the training examples that is held out").between(0.0, 0.9);
@@ -85,12 +112,6 @@ class graph_training : public triad::apps::training {
  public:
   graph_training(options const& o, data_set const& data)
       : options_(o), data_(data), dev_(data.dev), examples_(held_out(), o.batch, o.shuffle, o.seed) {
-    if (o.layers_from > 0 && (!o.tied || o.layers_from > o.layers))
-      throw triad::data_error(
-          o.tied ? fmt::format("--layers-from {} is more than --layers {}", o.layers_from, o.layers)
-                 : "--layers-from is for tied models, whose one layer is applied again and again: leave --untied out");
-    if (o.augment == 0 && o.augment_with != options().augment_with)
-      throw triad::data_error("--augment-with says how --augment glues: give that a rate above 0");
     int const further = o.dense_loss > 0 || o.augment > 0 ? read_rules() : 0;
     int const usual = std::max({most_nodes(train_), data.made_nodes, glue_ ? glue_->most_nodes() : 0});
     most_ = std::max({usual, most_nodes(dev_), most_nodes(data.tests)});
@@ -312,20 +333,9 @@ void print_table(options const& o, runs const& all, runs const& others, bool hel
                all.size());
 }
 
-/// Refuses options that one of the models to be trained has no use for, before either is trained.
-void expect_options_of(std::string const& model, options const& o) {
-  if (model != "edge-transformer" && (o.attention != triad::triangle_form::full || o.paper_form))
-    throw triad::data_error("--attention and --paper-form are about triangular attention, which " + model +
-                            " does not have");
-  if (model == "gat" && o.hidden_factor != options().hidden_factor)
-    throw triad::data_error("--hidden-factor is about feed-forward blocks, which gat does not have");
-}
-
 }  // namespace
 
 int train(options& o, data_set const& data, run_texts const& say) {
-  for (auto const& model : {o.model, o.compare})
-    if (!model.empty()) expect_options_of(model, o);
   triad::apps::run_folder const folder(o.out);
   bool held_out = false;
   int const seeds = o.seeds;

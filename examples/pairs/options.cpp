@@ -158,50 +158,56 @@ std::string options::more_settings() const {
   return published ? "roberta-weights = \"" + published_weights + "\"\n" : std::string();
 }
 
-void check(options const& o) {
+void options::settle() {
+  width_options::settle();
   auto const refuse = [](std::string const& what) { throw triad::data_error(what); };
-  bool const looks_back = o.model == "lrf" && o.fuse != "none";
-  if (o.model != "lrf" && o.fuse != "none")
-    refuse("--fuse " + o.fuse + " is about --model lrf; layers of --model " + o.model + " have no fuse-attention");
-  if (!looks_back && (o.only_top || o.accumulate))
+  if (given.contains("updates") && given.contains("epochs") && epochs > 0)
+    refuse("--updates and --epochs are two ways to say how long the run is: give one");
+  // A preset's epochs are no answer to updates that were asked for, nor are those of a config file to the command line.
+  auto const only_updates = [](std::set<std::string> const& names) {
+    return names.contains("updates") && !names.contains("epochs");
+  };
+  if (only_updates(given) || (!given.contains("epochs") && only_updates(configured))) epochs = 0;
+  bool const looks_back = model == "lrf" && fuse != "none";
+  if (model != "lrf" && fuse != "none")
+    refuse("--fuse " + fuse + " is about --model lrf; layers of --model " + model + " have no fuse-attention");
+  if (!looks_back && (only_top || accumulate))
     refuse(
         "--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
-  if (!of_edges(o) && (!o.tied || o.positional || o.from_begin || o.attention != triad::triangle_form::full))
+  if (!of_edges(*this) && (!tied || positional || from_begin || attention != triad::triangle_form::full))
     refuse("--untied, --positional, --from-begin and --attention are about --model edge-transformer");
-  if (of_edges(o) && (o.relative || o.tie_output || o.norm != "after"))
+  if (of_edges(*this) && (relative || tie_output || norm != "after"))
     refuse(
         "--relative, --tie-output and --norm are about states of tokens, which --model edge-transformer does not have");
-  if (of_edges(o) && o.encoder_layers != o.decoder_layers)
+  if (of_edges(*this) && encoder_layers != decoder_layers)
     refuse(
         "--model edge-transformer has as many layers on either side: give --encoder-layers and --decoder-layers alike");
-  if (of_edges(o) && o.attention == triad::triangle_form::flat)
+  if (of_edges(*this) && attention == triad::triangle_form::flat)
     refuse("--attention flat is not causal: an Edge Transformer that decodes has no such form");
-  if (of_edges(o) && !o.joint)
+  if (of_edges(*this) && !joint)
     refuse("--model edge-transformer has one table for the words of both sides: leave --joined-dictionary on");
-  if (o.joint && (!o.target_dictionary.empty() || !o.target_bpe.empty()))
+  if (joint && (!target_dictionary.empty() || !target_bpe.empty()))
     refuse("with one dictionary for both sides, --source-dictionary and --source-bpe name the files of both");
-  if (o.joint && o.tokenise != "none" && o.tokenise != "both")
+  if (joint && tokenise != "none" && tokenise != "both")
     refuse("--joined-dictionary is one dictionary for both sides: give --tokenise both");
-  if (!o.roberta.empty() && o.tokenise != "none" && o.tokenise != "target")
+  if (!roberta.empty() && tokenise != "none" && tokenise != "target")
     refuse("--roberta cuts sources itself: give --tokenise target, or leave it out");
-  if (!o.roberta.empty()) {
-    if (o.model != "lrf" && o.model != "transformer")
-      refuse("--roberta is an encoder of --model lrf or transformer, not of " + o.model);
-    if (o.joint || !o.source_dictionary.empty() || !o.source_bpe.empty())
+  if (!roberta.empty()) {
+    if (model != "lrf" && model != "transformer")
+      refuse("--roberta is an encoder of --model lrf or transformer, not of " + model);
+    if (joint || !source_dictionary.empty() || !source_bpe.empty())
       refuse("--roberta brings its own tokens: leave --joined-dictionary, --source-dictionary and --source-bpe out");
-    if (o.given.contains("encoder-layers"))
+    if (given.contains("encoder-layers"))
       refuse("--roberta has as many layers as its config.json says: leave --encoder-layers out");
-    if (o.relative || o.norm != "after")
+    if (relative || norm != "after")
       refuse("--relative and --norm are not RoBERTa's: leave them out beside --roberta");
-    if (o.accumulate && o.fuse != "target")
+    if (accumulate && fuse != "target")
       refuse(
           "--accumulate adds layers up, which the layers of --roberta were not trained with: give --fuse target beside "
           "it");
   }
-  if (o.only_top && o.accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
-  if (!o.memory.empty()) (void)triad::apps::bytes_of(o.memory, "--memory");
-  if (o.width % o.heads != 0)
-    refuse("--width " + std::to_string(o.width) + " is no multiple of --heads " + std::to_string(o.heads));
+  if (only_top && accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
+  if (!memory.empty()) (void)triad::apps::bytes_of(memory, "--memory");
 }
 
 }  // namespace seq2seq

@@ -70,6 +70,7 @@ struct options : triad::apps::width_options {
   int count = 200;       // explain: pairs
 
   options() { model = "lrf", width = 128, heads = 4, dropout = 0.1, warmup = 400; }
+  void settle() override;
   void each(triad::apps::option_list& f) override;
   void restored(triad::checkpoint const& file) override;
   std::map<std::string, std::string> more_shapes() const override;
@@ -98,8 +99,5 @@ inline void apply_preset(options& o) {
     o.warmup = 10, o.updates = 20, o.tokens = 64, o.evaluate_every = 10, o.dev_size = 4;
   }
 }
-
-/// Refuses what does not go together.
-void check(options const& o);
 
 }  // namespace seq2seq

@@ -129,14 +129,6 @@ class translator_training final : public triad::apps::training {
 }  // namespace
 
 int train(options& o, program p) {
-  auto const only_updates = [](std::set<std::string> const& names) {
-    return names.contains("updates") && !names.contains("epochs");
-  };
-  if (o.given.contains("updates") && o.given.contains("epochs") && o.epochs > 0)
-    throw triad::data_error("--updates and --epochs are two ways to say how long the run is: give one");
-  // A preset's epochs are no answer to updates that were asked for, nor are those of a config file to the command line.
-  if (only_updates(o.given) || (!o.given.contains("epochs") && only_updates(o.configured))) o.epochs = 0;
-  check(o);
   if (!o.roberta.empty()) read_published(o);
   p.data.train = triad::apps::sample(p.data.train, o.train_size);
   triad::apps::run_folder const folder(o.out);

@@ -47,6 +47,7 @@ struct options : triad::apps::stack_options {
     model = "edge-transformer";
     layers = 4, width = 128, heads = 4, dropout = 0.1, warmup = 200;
   }
+  void settle() override;
   void each(triad::apps::option_list& f) override;
 };
 
@@ -58,9 +59,6 @@ inline void apply_preset(options& o) {
     o.tokens = 40, o.warmup = 0, o.updates = 20, o.evaluate_every = 10, o.dev_size = 4;
   }
 }
-
-/// Refuses what does not go together.
-void check(options const& o);
 
 /// The words of the training set, the most frequent first, and its relations in the order of bytes.
 class vocabulary {

@@ -57,14 +57,14 @@ void options::each(triad::apps::option_list& f) {
   f("out", &out, "Folder for tree.svg").only({"explain"});
 }
 
-void check(options const& o) {
-  if (o.width % o.heads != 0)
-    throw triad::data_error(fmt::format("--width {} is no multiple of --heads {}", o.width, o.heads));
-  if (o.model != "edge-transformer" && o.attention != triad::triangle_form::full)
-    throw triad::data_error("--attention is about the states of edges, which --model " + o.model + " does not have");
-  if (o.model != "edge-transformer" && o.max_offset != options().max_offset)
-    throw triad::data_error("--max-offset is about relative positions, which --model " + o.model + " does not have");
-  if (o.model != "edge-transformer" && o.tied != (o.model == "universal-transformer"))
+void options::settle() {
+  stack_options::settle();
+  if (model == "edge-transformer") return;
+  if (attention != triad::triangle_form::full)
+    throw triad::data_error("--attention is about the states of edges, which --model " + model + " does not have");
+  if (max_offset != options().max_offset)
+    throw triad::data_error("--max-offset is about relative positions, which --model " + model + " does not have");
+  if (tied != (model == "universal-transformer"))
     throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
 }
 
@@ -174,7 +174,6 @@ void describe(parser_training& work, data_set const& data) {
 }  // namespace
 
 int train(options& o) {
-  check(o);
   auto const data = read_data(o, true);
   triad::apps::run_folder const folder(o.out);
   auto const first = o.seed;

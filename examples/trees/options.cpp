@@ -235,6 +235,7 @@ void options::follow_recipe() {
 }
 
 void options::settle() {
+  stack_options::settle();
   follow_recipe();
   if (cooling > 0 && choice_of_operations(*this) != "softmax" && choice_of_arguments(*this) != "softmax")
     throw triad::data_error(

@@ -64,8 +64,8 @@ struct options : triad::apps::stack_options {
   void each(triad::apps::option_list& f) override;
   void restored(triad::checkpoint const& file) override;
   std::map<std::string, std::string> more_shapes() const override;
-  /// Once the command line is read: refuses what does not go together.  A program fills in first what 0 leaves to it.
-  virtual void settle();
+  /// A program fills in first what 0 leaves to it.
+  void settle() override;
 
  protected:
   /// Whether the command line or the config file has that option.

@@ -161,9 +161,6 @@ options of_last(options o) {
 }  // namespace
 
 int train(program_options& o, data_reader const& read) {
-  o.settle();
-  if (o.width % o.heads != 0)
-    throw triad::data_error(fmt::format("--width {} is no multiple of --heads {}", o.width, o.heads));
   triad::apps::run_folder const folder(o.out);
   auto named = read(false);
   training_data const work(o, std::move(named.data));
