@@ -111,7 +111,7 @@ class csv_file {
   bool next_record() {
     fields_.clear();
     do {
-      if (!lines_.next(line_)) return false;
+      if (!lines_.next_text(line_)) return false;
     } while (line_.empty());
     for (std::size_t at = 0;;) {
       if (fields_.size() == most_columns) fail(here(at), "more than 4096 fields in one row", "is this a CSV file?");
@@ -144,7 +144,8 @@ class csv_file {
         fail(opening, "the quoted field is longer than 16 MiB", "is its quote closed?");
       if (quote == std::string::npos) {  // the field goes on in the next line
         bool const cut = lines_.had_carriage_return();
-        if (!lines_.next(line_)) fail(opening, "the quote that opens here is never closed", "is the file complete?");
+        if (!lines_.next_text(line_))
+          fail(opening, "the quote that opens here is never closed", "is the file complete?");
         if (cut) text += '\r';
         text += '\n';
         at = 0;

@@ -38,6 +38,7 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
       *file = path;
     else if (name == "test" || name.starts_with("test_")) {
       std::string const called(name == "test" ? name : name.substr(5));
+      if (called.empty()) throw data_error(path + ": a test is called test, or test_NAME; give this one a name");
       if (called == "train" || called == "dev")
         throw data_error(path + ": a test cannot be called " + called + "; give it another name, test_NAME");
       for (auto const& [other, its_path] : found.tests)
@@ -65,7 +66,11 @@ nlohmann::json read_json_line(std::string const& line) {
   try {
     value = parse_json(line);
   } catch (nlohmann::json::parse_error const& e) {
-    throw data_error("column " + std::to_string(e.byte) + ": expected JSON, found none; a line is one object");
+    // nlohmann says where, what it was reading, and behind a dash what was wrong.
+    std::string const said = e.what(), dash = " - ";
+    auto const at = said.find(dash);
+    throw data_error("column " + std::to_string(e.byte) + ": expected JSON, found none: " +
+                     (at == std::string::npos ? said : said.substr(at + dash.size())) + "; a line is one object");
   } catch (nlohmann::json::exception const& e) {  // 1e999
     throw data_error(std::string("there is a value that cannot be read: ") + e.what());
   }

@@ -7,8 +7,6 @@
 #include <new>
 #include <string>
 
-#include "learner.hpp"
-#include "options.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::apps {

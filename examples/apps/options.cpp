@@ -113,8 +113,7 @@ void run_options::settle() {
 
 void width_options::settle() {
   run_options::settle();
-  if (width % heads != 0)
-    throw data_error(fmt::format("--width {} is no multiple of --heads {}", width, heads));
+  if (width % heads != 0) throw data_error(fmt::format("--width {} is no multiple of --heads {}", width, heads));
 }
 
 void width_options::each(option_list& f) {

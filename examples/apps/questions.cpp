@@ -2,12 +2,15 @@
 #include "questions.hpp"
 
 #include <cstdio>
-#include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "each_line.hpp"
+#include "exit_status.hpp"
+#include "json_lines.hpp"
+#include "printed.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/text/gz_lines.hpp"
 #include "triad/io/text/line.hpp"
@@ -33,36 +36,49 @@ void questions::expect_one_way(std::vector<way_to_ask> ways) const {
   apps::expect_one_way(ways);
 }
 
-void questions::answer(std::function<void(std::string const&)> const& answer,
-                       std::function<void(refused_question const&)> const& refused) const {
+void questions::ask(std::function<void(std::string const&)> const& answer,
+                    std::function<void(refused_question const&)> const& refused) const {
   expect_one_way();
-  long number = 0;
-  auto const ask = [&](std::string const& question, std::string const& place) {
-    auto const refuse = [&](std::exception const& e) {
-      auto const what = place + ": " + e.what();
-      if (!refused) throw data_error(what);
-      refused({number, question, what});
-    };
+  /// told(what): with its place.
+  auto const one = [&](long number, std::string const& question, auto const& told) {
     try {
       answer(question);
     } catch (data_error const& e) {
-      refuse(e);
+      refused({number, question, told(e.what())});
     } catch (nlohmann::json::exception const& e) {  // a value of another type than was expected
-      refuse(e);
+      refused({number, question, told(e.what())});
     }
     std::fflush(stdout);  // a program may wait for it
   };
+  long number = 0;
   if (!given.empty()) {
-    for (auto const& question : given) ask(question, "question " + std::to_string(++number));
+    for (auto const& question : given)
+      one(++number, question,
+          [&](std::string const& what) { return "question " + std::to_string(number) + ": " + what; });
   } else if (!file.empty()) {
     text::gz_lines lines(file);
-    for (std::string line; lines.next(line);) ask(line, file + ":" + std::to_string(number = lines.number()));
+    for (std::string line; lines.next(line);)
+      one(lines.number(), line, [&](std::string const& what) { return told_at(file, lines.number(), what); });
   } else {
     for (std::string line; std::getline(std::cin, line);) {
       text::trim_line(line, ++number == 1);
-      ask(line, "line " + std::to_string(number) + " of standard input");
+      one(number, line,
+          [&](std::string const& what) { return "line " + std::to_string(number) + " of standard input: " + what; });
     }
   }
+}
+
+int questions::answer(std::string const& program, std::function<void(std::string const&)> const& answer,
+                      bool as_json) const {
+  int status = all_well;
+  ask(answer, [&](refused_question const& q) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(q.what).c_str());
+    if (as_json || q.text.starts_with('{'))
+      std::fputs(json_text_of({{"error", q.what}, {"line", q.number}}).c_str(), stdout);
+    std::fputs("\n", stdout);
+    status = refused;
+  });
+  return status;
 }
 
 }  // namespace triad::apps

@@ -36,10 +36,16 @@ struct questions {
   /// two of this.
   void expect_one_way(std::vector<way_to_ask> ways = {}) const;
 
-  /// answer(question) for the arguments; else for each line of the file; else of standard input.  What is wrong with
-  /// one is told with where it stands: thrown, or, where there is `refused`, given to it, and the others are answered.
-  void answer(std::function<void(std::string const&)> const& answer,
-              std::function<void(refused_question const&)> const& refused = {}) const;
+  /// answer(question) for the arguments; else for each line of the file; else of standard input.  One that cannot be
+  /// answered is given to `refused`, and the others are answered.
+  void ask(std::function<void(std::string const&)> const& answer,
+           std::function<void(refused_question const&)> const& refused) const;
+
+  /// The same, where answer(question) prints.  `program` says on standard error what is wrong with a question and where
+  /// it stands, and its own answer is an empty line, or {"error": ..., "line": ...} where it is JSON or all answers
+  /// are. The exit status.
+  int answer(std::string const& program, std::function<void(std::string const&)> const& answer,
+             bool as_json = false) const;
 };
 
 }  // namespace triad::apps

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "digest.hpp"
+#include "learner.hpp"
 #include "network.hpp"
 #include "options.hpp"
 #include "printed.hpp"

@@ -12,10 +12,8 @@
 #include <vector>
 
 #include "digest.hpp"
-#include "epoch_batches.hpp"
 #include "in_batches.hpp"
 #include "record.hpp"
-#include "run_folder.hpp"
 #include "training.hpp"
 
 namespace triad::apps {

@@ -76,7 +76,7 @@ inline std::vector<text_pair> read_parallel(std::string const& sources, std::str
   std::vector<text_pair> pairs;
   text::gz_lines from(sources), to(targets);
   for (std::string source, target;;) {
-    bool const more = from.next(source), more_there = to.next(target);
+    bool const more = from.next_text(source), more_there = to.next_text(target);
     if (more != more_there) {
       auto const& shorter = more ? to : from;
       auto const& longer = more ? from : to;

@@ -11,6 +11,7 @@
 #include "csv.hpp"
 #include "exit_status.hpp"
 #include "run_folder.hpp"
+#include "seed_means.hpp"
 #include "svg_plot.hpp"
 #include "table.hpp"
 #include "triad/train/schedule.hpp"

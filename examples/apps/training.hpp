@@ -11,7 +11,6 @@
 
 #include "batch_parts.hpp"
 #include "options.hpp"
-#include "seed_means.hpp"
 #include "training_run.hpp"
 
 namespace triad::apps {

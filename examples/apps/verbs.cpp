@@ -125,9 +125,14 @@ class data_of_run {
     found.wanted_ = data != nullptr;
     if (found.wanted_ && data->count() > 0) found.given_ = data->results().front();
     std::error_code none;
-    found.there_ = std::filesystem::exists(checkpoint_of(o.run), none);
     auto const file = config_of(o.run);
-    if (!std::filesystem::is_regular_file(file)) return found;
+    if (!std::filesystem::is_regular_file(file)) {
+      expect_one_run(o.run);
+      if (!std::filesystem::exists(checkpoint_of(o.run), none))
+        throw data_error(o.run + ": there is no run here: give the folder that train wrote with --out, or its " +
+                         "model.safetensors");
+      return found;
+    }
     auto const items = read_config(file);
     if (auto const owner = owner_of(items); !owner.empty() && owner != o.program)
       throw data_error(o.run + " is a run of " + owner + ", and this is " + o.program + ": give it to " + owner + " " +
@@ -148,7 +153,7 @@ class data_of_run {
 
   /// A line for people; empty where the verb has no data, or they are generated as the run's were.
   std::string text() const {
-    if (!wanted_ || (!there_ && !known_)) return {};
+    if (!wanted_) return {};
     if (!given_.empty() && !known_) return "data: " + given_ + "\n";
     if (!known_)
       return "there is no config.toml beside this checkpoint, so the data of its run are not known and others are "
@@ -162,7 +167,6 @@ class data_of_run {
 
  private:
   bool wanted_ = false;             // the verb has an option --data that is about the run's data set
-  bool there_ = false;              // there is a checkpoint
   bool known_ = false;              // there is a config.toml
   std::string given_, trained_on_;  // on the command line; by the run: empty where its data were generated
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../pairs/program.hpp"
 #include "../pairs/score.hpp"
 #include "make_data.hpp"
 #include "options.hpp"

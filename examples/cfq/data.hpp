@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "../apps/text_pairs.hpp"
+#include "../pairs/data.hpp"
 #include "conjuncts.hpp"
 #include "dataset.hpp"
 #include "generate.hpp"

@@ -16,6 +16,8 @@
 #include "triad/core/errors.hpp"
 #include "triad/io/text/characters.hpp"
 #include "triad/io/text/compound_split.hpp"
+#include "triad/io/text/compounds.hpp"
+#include "triad/io/text/divergence.hpp"
 
 namespace cfq {
 

@@ -12,8 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "../apps/questions.hpp"
+#include "../apps/record.hpp"
 #include "../apps/run_folder.hpp"
 #include "../apps/verbs.hpp"
+#include "../graphs/training.hpp"
 #include "data.hpp"
 #include "derived.hpp"
 #include "facts.hpp"
@@ -113,9 +116,9 @@ inline int predict(options const& o) {
   if (told) {
     answer(o.facts, o.asked);
   } else if (o.rows.empty()) {
-    o.questions.answer([&](std::string const& text) {  // the last word is the question
+    return o.questions.answer(o.program, [&](std::string const& text) {  // the last word is the question
       auto const end = text.find_last_not_of(" \t\r"), cut = text.find_last_of(" \t", end);
-      if (end == std::string::npos) return;
+      if (end == std::string::npos) return fmt::print("\n");
       bool const both = cut != std::string::npos;
       answer(both ? text.substr(0, cut) : "", text.substr(both ? cut + 1 : 0, both ? end - cut : end + 1));
     });

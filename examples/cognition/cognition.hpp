@@ -6,6 +6,8 @@
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/run_folder.hpp"
+#include "../apps/verbs.hpp"
+#include "../pairs/program.hpp"
 #include "score.hpp"
 
 namespace cognition {

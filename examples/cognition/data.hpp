@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "../apps/text_pairs.hpp"
+#include "../pairs/data.hpp"
 #include "generate.hpp"
 
 namespace cognition {

@@ -12,12 +12,13 @@
 #include <vector>
 
 #include "../apps/atomic_file.hpp"
+#include "../apps/epoch_batches.hpp"
+#include "../apps/seed_means.hpp"
 #include "../apps/sentence_training.hpp"
-#include "../apps/svg_arcs.hpp"
-#include "../apps/verbs.hpp"
 #include "grammar.hpp"
 #include "hold_out.hpp"
 #include "perturb.hpp"
+#include "read.hpp"
 #include "score.hpp"
 #include "swap.hpp"
 #include "triad/batches/augmentation.hpp"
@@ -194,7 +195,6 @@ inline void describe(held_out const& h) {
 }
 
 inline int train(options& o) {
-  triad::apps::run_folder const folder(o.out);
   tallies found;
   bool const holds_out = !o.hold_out.empty();
   auto const first = o.seed;
@@ -207,6 +207,7 @@ inline int train(options& o) {
   };
   auto const shown = [](std::optional<double> part) { return part ? percent(*part) : "-"; };
   auto data = o.data.empty() ? data_set() : read_data(o, true);
+  triad::apps::run_folder const folder(o.out);
   auto const runs = triad::apps::train_seeds(
       o, o.out,
       [&](std::string const&) {

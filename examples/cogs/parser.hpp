@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../apps/learner.hpp"
 #include "../apps/network.hpp"
 #include "../apps/numbering.hpp"
 #include "../apps/questions.hpp"

@@ -10,9 +10,13 @@
 
 #include "../apps/learner_on.hpp"
 #include "parser.hpp"
+#include "triad/batches/padding.hpp"
+#include "triad/batches/sentence_loader.hpp"
 #include "triad/decoding/arborescence.hpp"
 #include "triad/models/edge_transformer_parser.hpp"
 #include "triad/models/transformer_parser.hpp"
+#include "triad/ops/arc_cross_entropy.hpp"
+#include "triad/ops/cross_entropy.hpp"
 
 namespace cogs {
 

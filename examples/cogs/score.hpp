@@ -13,6 +13,7 @@
 #include "../apps/sentence_training.hpp"
 #include "../apps/svg_bars.hpp"
 #include "../apps/table.hpp"
+#include "logical_form.hpp"
 #include "parser.hpp"
 #include "read.hpp"
 

@@ -3,7 +3,13 @@
 #pragma once
 
 #include "../apps/permute.hpp"
+#include "../apps/record.hpp"
+#include "../apps/svg_arcs.hpp"
+#include "../apps/verbs.hpp"
 #include "cogs.hpp"
+#include "logical_form.hpp"
+#include "parser.hpp"
+#include "read.hpp"
 
 namespace cogs {
 
@@ -50,10 +56,8 @@ inline int predict(options const& o) {
     parse_all(*model.net, {s}, model.words,
               [&](tagged_sentence const& given, parse const& p) { print(in_words(given, p, model.words, !o.argmax)); });
   };
-  if (!o.sentence.empty())
-    answer(o.sentence);
-  else
-    o.questions.answer(answer);
+  if (o.sentence.empty()) return o.questions.answer(o.program, answer);
+  answer(o.sentence);
   return 0;
 }
 

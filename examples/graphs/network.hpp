@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "../apps/learner.hpp"
 #include "../apps/network.hpp"
+#include "../apps/options.hpp"
 #include "graph.hpp"
 #include "triad/batches/batch_upload.hpp"
+#include "triad/ops/triangle.hpp"
 #include "triad/train/attention_table.hpp"
 
 namespace graphs {

@@ -13,6 +13,7 @@
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/graph_attention_network.hpp"
 #include "triad/models/relation_transformer.hpp"
+#include "triad/ops/cross_entropy.hpp"
 
 namespace graphs {
 

@@ -155,6 +155,30 @@ foreach(name test_dev.jsonl test_train.jsonl)
   expect("a test cannot be called (dev|train); give it another name, test_NAME")
   file(REMOVE ${FOLDER}/names/${name})
 endforeach()
+# A question that cannot be answered costs the others nothing, and each has its line.
+set(answered "{\"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1]}")
+file(WRITE ${FOLDER}/asked.jsonl "${answered}\n{\"nodes\": 2}\n\n[\n${answered}\n")
+execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run --file ${FOLDER}/asked.jsonl RESULT_VARIABLE status OUTPUT_VARIABLE answers ERROR_VARIABLE output)
+expect("asked.jsonl:2: expected \"edges\"")
+expect("asked.jsonl:4:2: expected JSON, found none")
+string(REGEX REPLACE "\"target\":\"[a-z-]+\"" "\"target\":T" shown "${answers}")
+string(REGEX REPLACE "{[^\n]*\"target\":T}" "answer" shown "${shown}")
+string(REGEX REPLACE "{\"error\":\"[^\n]*\",\"line\":([0-9])}" "error of line \\1" shown "${shown}")
+if(NOT status EQUAL 1 OR NOT shown STREQUAL "answer\nerror of line 2\n\n\nanswer\n")
+  message(FATAL_ERROR "two bad lines of five: status ${status}, answers\n${answers}")
+endif()
+
+# A run that is not there is told before any data are read.
+foreach(verb evaluate predict explain)
+  run(1 ${verb} ${FOLDER}/no_run)
+  expect("no_run: there is no run here: give the folder that train wrote with --out, or its model.safetensors")
+endforeach()
+# A test has a name.
+file(WRITE ${FOLDER}/names/test_.jsonl "${train}")
+run(1 evaluate ${FOLDER}/run --data ${FOLDER}/names)
+expect("test_.jsonl: a test is called test, or test_NAME; give this one a name")
+file(REMOVE ${FOLDER}/names/test_.jsonl)
+
 # The target is what is asked for: one that is there does not count.
 run(0 predict ${FOLDER}/run "{\"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1], \"target\": null}")
 

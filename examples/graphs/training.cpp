@@ -11,6 +11,7 @@
 #include "../apps/digest.hpp"
 #include "../apps/epoch_batches.hpp"
 #include "../apps/run_folder.hpp"
+#include "../apps/seed_means.hpp"
 #include "glue.hpp"
 #include "rules.hpp"
 #include "triad/batches/augmentation.hpp"

@@ -199,8 +199,7 @@ void options::settle() {
       refuse("--roberta brings its own tokens: leave --joined-dictionary, --source-dictionary and --source-bpe out");
     if (given.contains("encoder-layers"))
       refuse("--roberta has as many layers as its config.json says: leave --encoder-layers out");
-    if (relative || norm != "after")
-      refuse("--relative and --norm are not RoBERTa's: leave them out beside --roberta");
+    if (relative || norm != "after") refuse("--relative and --norm are not RoBERTa's: leave them out beside --roberta");
     if (accumulate && fuse != "target")
       refuse(
           "--accumulate adds layers up, which the layers of --roberta were not trained with: give --fuse target beside "

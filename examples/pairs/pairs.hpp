@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "../apps/json_lines.hpp"
+#include "../apps/verbs.hpp"
+#include "program.hpp"
 #include "score.hpp"
 
 namespace pairs {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../apps/training.hpp"
 #include "program.hpp"
 #include "triad/io/text/bleu.hpp"
 

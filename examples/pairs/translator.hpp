@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../apps/learner.hpp"
 #include "../apps/network.hpp"
 #include "options.hpp"
 #include "triad/batches/edge_pair_batch.hpp"

@@ -11,6 +11,11 @@
 #include "../apps/learner_on.hpp"
 #include "../apps/memory_size.hpp"
 #include "models.hpp"
+#include "options.hpp"
+#include "translator.hpp"
+#include "triad/decoding/beam_search.hpp"
+#include "triad/io/roberta.hpp"
+#include "triad/models/roberta.hpp"
 
 namespace seq2seq {
 

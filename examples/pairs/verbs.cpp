@@ -6,6 +6,7 @@
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/json_lines.hpp"
+#include "../apps/seed_means.hpp"
 #include "../apps/table.hpp"
 #include "score.hpp"
 #include "trained.hpp"
@@ -138,10 +139,8 @@ int predict(options const& o) {
     translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) { print(found); });
     std::fflush(stdout);
   };
-  if (!o.sentence.empty())
-    answer(o.sentence);
-  else
-    o.questions.answer(answer);
+  if (o.sentence.empty()) return o.questions.answer(o.program, answer);
+  answer(o.sentence);
   return 0;
 }
 

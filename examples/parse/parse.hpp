@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../apps/verbs.hpp"
 #include "program.hpp"
 
 namespace dependency {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../apps/learner.hpp"
 #include "../apps/network.hpp"
 #include "../apps/numbering.hpp"
 #include "../apps/questions.hpp"

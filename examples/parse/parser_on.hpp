@@ -11,8 +11,13 @@
 
 #include "../apps/learner_on.hpp"
 #include "parser.hpp"
+#include "triad/batches/batch_upload.hpp"
+#include "triad/batches/dependency_loader.hpp"
+#include "triad/batches/padding.hpp"
+#include "triad/core/scratch.hpp"
 #include "triad/decoding/arborescence.hpp"
 #include "triad/models/dependency_parser.hpp"
+#include "triad/models/sentence_trunks.hpp"
 
 namespace dependency {
 

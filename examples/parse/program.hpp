@@ -13,6 +13,7 @@
 
 #include "../apps/sentence_training.hpp"
 #include "../apps/token_batches.hpp"
+#include "../apps/training.hpp"
 #include "../apps/verbs.hpp"
 #include "parser.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/sample.hpp"
+#include "../apps/seed_means.hpp"
 #include "program.hpp"
 #include "triad/core/errors.hpp"
 

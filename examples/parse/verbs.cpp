@@ -104,7 +104,7 @@ int predict(options const& o) {
   } else if (!o.sentence.empty()) {
     one(o.sentence);
   } else {
-    o.questions.answer(one);
+    return o.questions.answer(o.program, one);
   }
   return 0;
 }

@@ -6,6 +6,8 @@
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/run_folder.hpp"
+#include "../apps/verbs.hpp"
+#include "../trees/program.hpp"
 #include "data.hpp"
 
 namespace tree_transforms {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "../apps/learner.hpp"
 #include "../apps/network.hpp"
 #include "options.hpp"
 #include "triad/tree/positions.hpp"

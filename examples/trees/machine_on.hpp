@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "../apps/learner_on.hpp"
+#include "machine.hpp"
 #include "models.hpp"
+#include "options.hpp"
 #include "triad/batches/tree_loader.hpp"
 #include "triad/models/tree_trace.hpp"
 #include "triad/tree/bind.hpp"

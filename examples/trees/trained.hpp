@@ -8,8 +8,13 @@
 #include <vector>
 
 #include "../apps/record.hpp"
+#include "data.hpp"
+#include "machine.hpp"
+#include "options.hpp"
 #include "placed.hpp"
 #include "triad/io/checkpoint.hpp"
+#include "triad/tree/paths.hpp"
+#include "triad/tree/placement.hpp"
 
 namespace trees {
 

@@ -161,8 +161,8 @@ options of_last(options o) {
 }  // namespace
 
 int train(program_options& o, data_reader const& read) {
-  triad::apps::run_folder const folder(o.out);
   auto named = read(false);
+  triad::apps::run_folder const folder(o.out);
   training_data const work(o, std::move(named.data));
   fmt::print("{}: {} training rows, {} labels, trees of depth {}{}\n", named.name, work.train().size(),
              work.labels().size() - 1, work.depth(),

@@ -79,18 +79,8 @@ int predict(program_options& o) {
     answer(model, o.tree, o.as_json);
     return 0;
   }
-  // Whoever sends a thousand lines gets a thousand back: a line that is no tree, or not one for this machine, costs the
-  // others nothing.
-  bool failed = false;
-  o.questions.answer([&](std::string const& line) { answer(model, line, o.as_json); },
-                     [&](triad::apps::refused_question const& q) {
-                       fmt::print(stderr, "{}: {}\n", o.program, triad::apps::printable(q.what));
-                       bool const as_json = o.as_json || q.text.starts_with('{');
-                       fmt::print("{}\n", as_json ? triad::apps::json_text_of({{"error", q.what}, {"line", q.number}})
-                                                  : std::string());
-                       failed = true;
-                     });
-  return failed ? 1 : 0;
+  return o.questions.answer(
+      o.program, [&](std::string const& line) { answer(model, line, o.as_json); }, o.as_json);
 }
 
 }  // namespace

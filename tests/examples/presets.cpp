@@ -84,7 +84,7 @@ TEST_CASE(
                         row{"transformer", 7, 360, 4, 1000, 1e-3, 8000, false},
                         row{"universal-transformer", 8, 360, 4, 500, 1e-3, 8000, true}}) {
     CAPTURE(e.model);
-    auto const o = preset<cfq::parse_options>("paper-dependency", e.model);
+    auto o = preset<cfq::parse_options>("paper-dependency", e.model);
     CHECK(o.layers == e.layers);
     CHECK(o.width == e.width);
     CHECK(o.heads == e.heads);
@@ -94,7 +94,7 @@ TEST_CASE(
     CHECK(o.tied == e.tied);
     CHECK(o.hidden_factor == 4);  // section 3, of the Edge Transformer
     CHECK(o.attention == triad::triangle_form::full);
-    CHECK_NOTHROW(check(o));
+    CHECK_NOTHROW(o.settle());
   }
   CHECK_FALSE(preset<cfq::parse_options>("small-dependency").tied);  // ours: as in its first runs
 }
@@ -103,7 +103,7 @@ TEST_CASE("presets have the Edge Transformer paper's Table 1: queries of CFQ") {
   for (auto const& e : {row{"edge-transformer", 6, 256, 8, 64, 6e-4, 100, true},
                         row{"universal-transformer", 4, 256, 8, 64, 6e-4, 100, true}}) {
     CAPTURE(e.model);
-    auto const o = preset<cfq::options>("paper-semantic", e.model);
+    auto o = preset<cfq::options>("paper-semantic", e.model);
     CHECK(o.encoder_layers == e.layers);
     CHECK(o.decoder_layers == e.layers);
     CHECK(o.width == e.width);
@@ -115,7 +115,7 @@ TEST_CASE("presets have the Edge Transformer paper's Table 1: queries of CFQ") {
     CHECK(o.hidden == 4 * e.width);   // section 3
     CHECK(o.longest_training == 50);  // section 4.3
     CHECK_FALSE(o.from_begin);        // section 3: a token is read from the edge (i, i)
-    CHECK_NOTHROW(check(o));
+    CHECK_NOTHROW(o.settle());
   }
 }
 
@@ -214,17 +214,17 @@ TEST_CASE(
     CHECK(o.updates == 100000);  // the section "Setup"
     o.encoder_layers = o.decoder_layers = e.layers;
     o.relative = e.relative;
-    CHECK_NOTHROW(check(o));
+    CHECK_NOTHROW(o.settle());
     CHECK(static_cast<int>(std::lround(millions(o))) == e.paper);
     o.tie_output = false;
     CHECK(static_cast<int>(std::lround(millions(o))) != e.paper);
   }
   // An Edge Transformer has no such output to tie, and the preset does not ask it to.
-  CHECK_NOTHROW(check(preset<cognition::options>("paper", "edge-transformer")));
+  CHECK_NOTHROW(preset<cognition::options>("paper", "edge-transformer").settle());
 }
 
 TEST_CASE("preset roberta has the decoder and the number of updates that LRF's paper gives") {
-  auto const o = preset<cfq::options>("roberta");
+  auto o = preset<cfq::options>("roberta");
   CHECK(o.decoder_layers == 2);
   CHECK(o.width == 256);
   CHECK(o.hidden == 512);
@@ -260,7 +260,7 @@ TEST_CASE("a parser's form of attention is in its settings and its checkpoint wh
   CHECK_THROWS_WITH(reread(unknown), contains("an unknown form of attention"));
 
   other.model = "transformer";
-  CHECK_THROWS_WITH(check(other),
+  CHECK_THROWS_WITH(other.settle(),
                     contains("--attention is about the states of edges, which --model transformer does not have"));
 }
 

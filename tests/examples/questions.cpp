@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/questions.hpp"
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,28 @@ TEST_CASE("questions are one way with a program's own options, and are answered 
   CHECK_NOTHROW(asked.expect_one_way({{"--tree", false}}));
   CHECK_THROWS_WITH(asked.expect_one_way({{"--tree", true}}), contains("--tree and questions on the command line"));
   std::vector<std::string> found;
-  asked.answer([&](std::string const& question) { found.push_back(question); });
+  CHECK(asked.answer("test", [&](std::string const& question) { found.push_back(question); }) == 0);
   CHECK(found == std::vector<std::string>{"a", "b"});
   asked.file = "c";
-  CHECK_THROWS_WITH(asked.answer([](std::string const&) {}), contains("questions on the command line and --file"));
+  CHECK_THROWS_WITH(asked.answer("test", [](std::string const&) {}),
+                    contains("questions on the command line and --file"));
+}
+
+TEST_CASE("a question that cannot be answered costs the others nothing, and the status is 1") {
+  questions const asked{{"a", "", "{}", "b"}, ""};
+  std::vector<std::string> found;
+  auto const answer = [&](std::string const& question) {
+    if (question.empty()) throw triad::data_error("there is nothing to answer");
+    if (question == "{}") (void)nlohmann::json::parse("{}").at("source");
+    found.push_back(question);
+  };
+  std::vector<std::string> refused;
+  asked.ask(answer, [&](triad::apps::refused_question const& q) { refused.push_back(q.what); });
+  CHECK(found == std::vector<std::string>{"a", "b"});
+  REQUIRE(refused.size() == 2);
+  CHECK(refused[0] == "question 2: there is nothing to answer");
+  CHECK_THAT(refused[1], contains("question 3: "));
+  CHECK(asked.answer("test", answer) == 1);
 }
 
 }  // namespace examples_questions_tests

@@ -213,7 +213,7 @@ TEST_CASE(
     options o;
     apply_preset(o);
     change(o);
-    CHECK_THROWS_WITH(check(o), contains(reason));
+    CHECK_THROWS_WITH(o.settle(), contains(reason));
   };
   refused([](options& o) { o.model = "transformer"; }, "--fuse both is about --model lrf");
   refused([](options& o) { o.only_top = o.accumulate = true; }, "give one");
@@ -225,9 +225,9 @@ TEST_CASE(
     options o;
     o.model = "edge-transformer";
     apply_preset(o);
-    CHECK_NOTHROW(check(o));
+    CHECK_NOTHROW(o.settle());
     change(o);
-    CHECK_THROWS_WITH(check(o), contains(reason));
+    CHECK_THROWS_WITH(o.settle(), contains(reason));
   };
   refused([](options& o) { o.tied = false; }, "are about --model edge-transformer");
   refused([](options& o) { o.joint = true, o.target_bpe = "file"; },
@@ -240,7 +240,7 @@ TEST_CASE(
   plain.model = "transformer";
   apply_preset(plain);
   CHECK(plain.fuse == "none");
-  CHECK_NOTHROW(check(plain));
+  CHECK_NOTHROW(plain.settle());
   auto other = plain;
   other.updates = 7, other.beam = 9, other.threads = 2;  // may change where a run goes on
   auto const settings = [](options const& o) { return training_settings(o); };

@@ -71,7 +71,8 @@ TEST_CASE("what is wrong with a file is told with its line and column") {
     CHECK_THROWS_WITH(read_rows(files.write("bad.jsonl", line_of("( A )", "( B )") + text)),
                       contains("bad.jsonl:2:" + std::string(reason)));
   };
-  refused(R"_({"source": "( A )", "target")_", "29: expected JSON, found none; a line is one object");
+  refused(R"_({"source": "( A )", "target")_",
+          "29: expected JSON, found none: unexpected end of input; expected ':'; a line is one object");
   refused(R"_({"source": "( A )", "target": "( A )", "x": 1e999})_", " there is a value that cannot be read: ");
   refused(R"_({"x": )_" + std::string(200'000, '['), " expected JSON of at most 64 levels, found more");
   refused(R"_(["( A )", "( B )"])_", " expected an object in braces, found [\"( A )\",\"( B )\"]");

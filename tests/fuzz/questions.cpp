@@ -70,11 +70,10 @@ void ask_trees(std::string const& line) {
 
 using asking = void (*)(std::string const& line);
 
-/// Where there is one to tell of refused questions, each of the lines is answered, or refused with its place, which is
-/// its number between these two.
+/// Each of the lines is answered, or refused with its place, which is its number between these two.
 void ask_on(apps::questions const& q, asking ask, long lines, std::string const& before, std::string const& after) {
   long answered = 0, refused = 0;
-  q.answer(
+  q.ask(
       [&](std::string const& line) {
         ask(line);
         ++answered;
@@ -115,10 +114,8 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   for (auto const& ask : {ask_graphs, ask_clutrr, ask_parse, ask_pairs, ask_trees}) {
     apps::questions q;
     q.file = file.path();
-    fuzz::read_or_refuse(file.path(), [&] { q.answer(ask); });
-    fuzz::read_or_refuse(file.path(), [&] { ask_on(q, ask, lines_of_file(file.path()), file.path() + ":", ": "); });
+    fuzz::read_or_refuse(file.path(), [&] { ask_on(q, ask, lines_of_file(file.path()), file.path() + ":", ":"); });
     q.file.clear();
-    pipe_in(text, [&] { fuzz::read_or_refuse(" of standard input: ", [&] { q.answer(ask); }); });
     pipe_in(text, [&] { ask_on(q, ask, lines_of(text), "line ", " of standard input: "); });
   }
   return 0;

@@ -175,6 +175,19 @@ TEST_CASE("an encoder is never causal, and has no source, whatever its options s
   CHECK(m.decoder.of.causal);
 }
 
+TEST_CASE("a fixed token that one of the tables does not have is refused") {
+  auto z = sizes();
+  z.fixed_token = std::min(z.source_tokens, z.target_tokens) - 1;
+  CHECK_NOTHROW(fused_transformer<double>(z));
+  z.source_tokens = 7, z.target_tokens = 8, z.fixed_token = 7;
+  CHECK_THROWS_WITH(fused_transformer<double>(z),
+                    test::contains("the fixed token is 7, and there are 7 source tokens"));
+  z.source_tokens = 9;
+  z.fixed_token = 8;
+  CHECK_THROWS_WITH(fused_transformer<double>(z),
+                    test::contains("the fixed token is 8, and there are 8 target tokens"));
+}
+
 TEST_CASE("widths known at compile time change nothing") {
   using open = fused_transformer<double>;
   using fixed = fused_transformer<double, width, heads, hidden>;

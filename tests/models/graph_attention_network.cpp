@@ -107,6 +107,10 @@ TEST_CASE("a graph attention network learns eight graphs by heart") {
       graph_attention_network_options{labels, targets, 3, true, {16, 2, 0.0}}, 200);
 }
 
+TEST_CASE("a label that a graph attention network does not know is told with its edge and its graph") {
+  expect_label_told<gat>(sizes(2, true));
+}
+
 TEST_CASE("a graph attention network without layers, or that is asked for what it did not keep, is refused") {
   CHECK_THROWS_WITH(gat(sizes(0, true)), test::contains("graph_attention_network: layers is 0, expected 1 to 255"));
   expect_no_backward_without_states(bench<gat>(sizes(2, true)));

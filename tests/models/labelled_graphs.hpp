@@ -259,6 +259,18 @@ void expect_learned_by_heart(Options const& z, int updates) {
   CHECK(training.loss() < 0.05f);
 }
 
+// Edge (1, 2) of the third graph has a label behind the last one that is known.
+template <class Model, class Options>
+void expect_label_told(Options const& z) {
+  bench<Model> b(z);
+  b.graphs[2].label[1 * 4 + 2] = labels;
+  reference::backend ex;
+  parameter_set<Model, reference::backend> params(b.model, holding::gradients);
+  b.draw(params);
+  CHECK_THROWS_WITH(b.run(ex, params),
+                    test::contains("edge (1, 2) of graph 2 has label 7, and the model knows 0 to 6"));
+}
+
 template <class Model>
 void expect_no_backward_without_states(bench<Model> b) {
   b.kept = keep::nothing;

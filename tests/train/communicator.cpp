@@ -105,6 +105,8 @@ TEST_CASE("sums are refused where they cannot be made") {
   reference::backend ex;
   std::vector<float> row(10), scratch(10);
   CHECK_THROWS_WITH(all_reduce(ex, processes, view(row), view(scratch)), test::contains("a power of two"));
+  CHECK_THROWS_WITH(broadcast(ex, processes, view(row)),
+                    test::contains("broadcast: the number of processes is a power"));
   test::switchboard board(2);
   one_of_threads me{board, 0};
   scratch.resize(9);

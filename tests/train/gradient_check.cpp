@@ -6,6 +6,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
+#include "triad/layers/linear.hpp"
 #include "triad/reference/reference.hpp"
 
 namespace train_gradient_check_tests {
@@ -226,6 +227,15 @@ TEST_CASE("a loop over elements of a view without memory is a sentence where ind
   std::vector<double> there(12);
   tensor<double, dyn, dyn> const z(there.data(), 4, 3);
   CHECK(z(1, 2) == 0);
+}
+
+TEST_CASE("gradient_check refuses an output shape that the layer's type contradicts") {
+  reference::backend ex;
+  values const x(5 * 3);
+  linear<double, 3, 16> const layer;
+  CHECK_THROWS_WITH(
+      gradient_check(ex, layer, row_dims(5), x.rows<3>(3), {5, 1}),
+      test::contains("the output's extent 1 is 1 in the shape that was given, and 16 by the layer's type"));
 }
 
 TEST_CASE(

@@ -556,6 +556,9 @@ TEST_CASE("a trainer for inference holds values alone") {
   for (index_t g = 0; g < a.extent(0); ++g)
     for (index_t t = 0; t < targets; ++t) CHECK(a(g, t) == b(g, t));
   CHECK_THROWS_AS(r.gradient(), contract_violation);
+  CHECK_THROWS_WITH(r.train.update(r.loader.upload(), r.loader.uploaded_answers(), 1e-3),
+                    test::contains("options.memory is keep::nothing"));
+  CHECK_THROWS_WITH(r.train.forget_moments(), test::contains("options.memory is keep::nothing"));
 }
 
 }  // namespace train_trainer_tests

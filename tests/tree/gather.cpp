@@ -39,6 +39,12 @@ TEST_CASE("rows come from where positions say, for child and for cons") {
   }
 }
 
+TEST_CASE("fillers without a width are refused") {
+  for (index_t width : {0, -2})
+    CHECK_THROWS_WITH(gather_algebra<double>({2, 3}, width),
+                      test::contains("gather_algebra: fillers is " + std::to_string(width)));
+}
+
 TEST_CASE("a static shape gives the same numbers as a dynamic one") {
   gather_algebra<float> const a({2, 5}, 4);
   gather_algebra<float, 2, 5> const fixed({}, 4);

@@ -66,6 +66,12 @@ TEST_CASE("trees are exact to depth 63: taken apart by car and cdr, put together
   }
 }
 
+TEST_CASE("coordinates of fillers without a width are refused") {
+  for (index_t width : {0, -2})
+    CHECK_THROWS_WITH(sparse_algebra<double>(2, 3, width),
+                      test::contains("sparse_algebra: fillers is " + std::to_string(width)));
+}
+
 TEST_CASE("depth 0 means as deep as 64 bits allow, and deeper is refused") {
   CHECK(algebra(2, 0, 1).depth() == 64);
   CHECK(algebra(3, 0, 1).depth() == 32);

@@ -4,6 +4,8 @@
 
 #include "tests/catch.hpp"
 #include "tests/tree/forms.hpp"
+#include "triad/tree/gather.hpp"
+#include "triad/tree/sparse.hpp"
 
 namespace tree_tensor_tree_tests {
 
@@ -79,6 +81,21 @@ TEST_CASE("trees of algebras of another depth or width are not mixed") {
   }
   tensor_tree<gather_algebra<double>> const same(twin.algebra);
   CHECK(test::fillings_of(x + same) == test::fillings_of(x));
+}
+
+TEST_CASE("trees of algebras that are alike in all but branching or depth are not mixed") {
+  auto const refused = [](auto const& a, auto const& b) {
+    using algebra = std::decay_t<decltype(a)>;
+    tensor_tree<algebra> const x(a), y(b);
+    CHECK_THROWS_WITH(x + y, test::contains("of two algebras"));
+  };
+  using sparse = sparse_algebra<double>;
+  refused(sparse(2, 4, 1), sparse(2, 60, 1));
+  refused(sparse(2, 4, 1), sparse(3, 4, 1));
+  using gather = gather_algebra<double>;
+  gather const many_levels({2, 5}, 1), wide({5, 3}, 1);
+  REQUIRE(many_levels.elements() == wide.elements());
+  refused(many_levels, wide);
 }
 
 TEST_CASE("a copy of a tree has numbers of its own") {

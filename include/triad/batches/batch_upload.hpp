@@ -13,7 +13,6 @@
 #include "triad/core/backend.hpp"
 #include "triad/core/graphs.hpp"
 #include "triad/core/sizes.hpp"
-#include "triad/core/views.hpp"
 
 namespace triad {
 

@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "triad/batches/batch_upload.hpp"
 #include "triad/batches/dependency_batch.hpp"
+#include "triad/batches/padding.hpp"
 #include "triad/batches/sentence_columns.hpp"
+#include "triad/core/batch_views.hpp"
 
 namespace triad {
 

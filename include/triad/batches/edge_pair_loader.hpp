@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "triad/batches/batch_upload.hpp"
 #include "triad/batches/edge_pair_batch.hpp"
+#include "triad/core/batch_views.hpp"
 
 namespace triad {
 

@@ -11,6 +11,7 @@
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/graph_queries.hpp"
+#include "triad/batches/padding.hpp"
 
 namespace triad {
 

@@ -9,10 +9,15 @@
 // so that a batch in parts (train/trainer.hpp) has the loss of the whole.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "triad/core/batch_views.hpp"
+#include "triad/core/contracts.hpp"
 #include "triad/core/graphs.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
 
 namespace triad {
 
@@ -48,6 +53,23 @@ struct graph_queries {
 };
 
 namespace detail {
+/// look_up(), which gathers rows of a table by the labels of all edges.  Where a label has no row, it is said which
+/// edge of which graph has it; only hosts find one.
+template <class F>
+void by_known_labels(graph_batch const& graphs, F const& look_up) {
+  try {
+    look_up();
+  } catch (index_out_of_range const& e) {
+    index_t g = 0;
+    while (g + 1 < graphs.dims.graphs && graphs.edge(g + 1) <= e.row) ++g;
+    index_t const n = graphs.size(g), at = e.row - graphs.edge(g);
+    auto const text = [](index_t v) { return std::to_string(v); };
+    throw contract_violation("a label of the batch: edge (" + text(at / n) + ", " + text(at % n) + ") of graph " +
+                             text(g) + " has label " + text(e.index) + ", and the model knows 0 to " +
+                             text(e.rows - 1) + "; build it with more labels, or mend the data");
+  }
+}
+
 /// Rows first, first + 1, ... of a matrix.
 template <class T>
 tensor<T, dyn, dyn> some_rows(tensor<T, dyn, dyn> all, index_t first, index_t count) {

@@ -10,6 +10,7 @@
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_batch.hpp"
 #include "triad/batches/pair_padding.hpp"
+#include "triad/core/batch_views.hpp"
 
 namespace triad {
 

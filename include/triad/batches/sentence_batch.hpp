@@ -3,10 +3,12 @@
 #pragma once
 
 #include "triad/core/batch_views.hpp"
+#include "triad/core/views.hpp"
 #include "triad/layers/heads/label_heads.hpp"
 #include "triad/layers/inputs/sequence_edges.hpp"
 #include "triad/ops/arc_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
+#include "triad/ops/reduce.hpp"
 
 namespace triad {
 

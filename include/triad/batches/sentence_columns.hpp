@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
+#include "triad/batches/padding.hpp"
 #include "triad/layers/inputs/sequence_edges.hpp"
 
 namespace triad {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "triad/core/batch_views.hpp"
 #include "triad/core/sequences.hpp"
 #include "triad/ops/tree_choice.hpp"
 #include "triad/ops/tree_loss.hpp"

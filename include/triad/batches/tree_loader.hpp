@@ -8,6 +8,7 @@
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/tree_batch.hpp"
+#include "triad/core/batch_views.hpp"
 
 namespace triad {
 

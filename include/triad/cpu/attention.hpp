@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <concepts>
 
+#include "triad/core/views.hpp"
 #include "triad/cpu/kernels/attention_rows.hpp"
 #include "triad/cpu/matmul.hpp"
 

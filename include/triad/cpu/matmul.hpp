@@ -13,6 +13,7 @@
 
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/random.hpp"
+#include "triad/ops/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
 // Present in the BLAS that is linked, or null.

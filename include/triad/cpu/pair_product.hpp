@@ -4,6 +4,7 @@
 
 #include <concepts>
 
+#include "triad/core/views.hpp"
 #include "triad/cpu/matmul.hpp"
 #include "triad/reference/pair_product.hpp"
 

@@ -15,11 +15,11 @@
 #include <concepts>
 
 #include "triad/cpu/backend.hpp"
-#include "triad/cpu/kernels/random.hpp"
 #include "triad/cpu/triangle/small.hpp"
 #include "triad/cpu/triangle/tasks.hpp"
 #include "triad/cpu/triangle/tiled_backward.hpp"
 #include "triad/cpu/triangle/tiled_forward.hpp"
+#include "triad/ops/triangle.hpp"
 #include "triad/reference/triangle.hpp"
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {

@@ -13,6 +13,7 @@
 
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/attention_rows.hpp"
+#include "triad/ops/triangle.hpp"
 #include "triad/reference/triangle_step.hpp"
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {

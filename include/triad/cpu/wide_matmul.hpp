@@ -17,6 +17,7 @@
 #include "triad/cpu/kernels/simd.hpp"
 #include "triad/cpu/matmul.hpp"
 #include "triad/cpu/reduce.hpp"
+#include "triad/ops/matmul.hpp"
 #include "triad/ops/wide_matmul.hpp"
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {

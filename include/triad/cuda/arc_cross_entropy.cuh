@@ -8,6 +8,7 @@
 #include <cuda/std/cmath>
 #include <cuda/std/limits>
 
+#include "triad/core/views.hpp"
 #include "triad/cuda/cross_entropy.cuh"
 #include "triad/ops/arc_cross_entropy.hpp"
 

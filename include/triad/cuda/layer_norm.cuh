@@ -4,6 +4,7 @@
 
 #include <cuda/std/cmath>
 
+#include "triad/cuda/device/rows.cuh"
 #include "triad/cuda/reduce.cuh"
 #include "triad/ops/layer_norm.hpp"
 

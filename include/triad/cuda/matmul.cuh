@@ -11,6 +11,8 @@
 // cuBLAS multiplies in tf32, which has each of these parts exactly.
 #pragma once
 
+#include "triad/cuda/backend.cuh"
+#include "triad/cuda/device/blas_lt.cuh"
 #include "triad/cuda/device/tile_product.cuh"
 #include "triad/cuda/dropout.cuh"
 #include "triad/ops/matmul.hpp"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "triad/cuda/device/rows.cuh"
 #include "triad/cuda/dropout.cuh"
 #include "triad/ops/pair_sum.hpp"
 

@@ -22,6 +22,7 @@
 
 #include <type_traits>
 
+#include "triad/core/views.hpp"
 #include "triad/cuda/backend.cuh"
 #include "triad/cuda/triangle/backward.cuh"
 #include "triad/cuda/triangle/forward.cuh"

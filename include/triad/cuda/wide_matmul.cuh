@@ -5,6 +5,7 @@
 
 #include "triad/cuda/matmul.cuh"
 #include "triad/cuda/reduce.cuh"
+#include "triad/ops/matmul.hpp"
 #include "triad/ops/wide_matmul.hpp"
 
 namespace triad::cuda {

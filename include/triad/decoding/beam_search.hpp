@@ -2,8 +2,10 @@
 // may follow.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   log P(hypothesis) = sum of log softmax(logits)(token), the end's among them;  score = log P / length^alpha, the end
-//     counts
+//   log P(hypothesis) = sum of log softmax(logits)(token)
+//   score = log P / length^alpha
+//
+// The end is a token like others: it is in the sum and in the length.
 //
 // At each step a sentence's k hypotheses have k v successors, of which the 2 k with the largest log P are looked at,
 // best first: an end among the first k finishes its hypothesis, and the k best others go on.  A sentence is over when

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
+#include "triad/core/backend.hpp"
 #include "triad/decoding/edge_decoding.hpp"
 #include "triad/decoding/steps.hpp"
 

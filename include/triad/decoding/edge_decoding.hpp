@@ -13,7 +13,10 @@
 #include <algorithm>
 
 #include "triad/core/scratch.hpp"
+#include "triad/core/views.hpp"
 #include "triad/models/edge_transformer_seq2seq.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
 
 namespace triad {
 

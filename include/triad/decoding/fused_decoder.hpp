@@ -14,9 +14,12 @@
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
+#include "triad/core/backend.hpp"
 #include "triad/core/scratch.hpp"
+#include "triad/core/views.hpp"
 #include "triad/decoding/steps.hpp"
 #include "triad/models/fused_transformer.hpp"
+#include "triad/ops/gather.hpp"
 
 namespace triad {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "triad/batches/pair_batch.hpp"
+#include "triad/core/views.hpp"
 #include "triad/decoding/beam_search.hpp"
 
 namespace triad {

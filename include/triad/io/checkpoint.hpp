@@ -22,7 +22,6 @@
 #include <charconv>
 #include <concepts>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -7,6 +7,7 @@
 //                                       as matrices they begin xavier_uniform (train/initialize.hpp)
 #pragma once
 
+#include "triad/core/views.hpp"
 #include "triad/layers/stacked_linear.hpp"
 #include "triad/ops/attention.hpp"
 #include "triad/ops/gather.hpp"

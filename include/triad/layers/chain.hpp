@@ -5,6 +5,9 @@
 //   du = dsecond/du dy,  dx = dfirst/dx du       more than two: chain(a, chain(b, c))
 #pragma once
 
+#include <type_traits>
+
+#include "triad/core/fields.hpp"
 #include "triad/layers/layer.hpp"
 
 namespace triad {

@@ -9,6 +9,7 @@
 
 #include "triad/layers/stacked_linear.hpp"
 #include "triad/ops/attention.hpp"
+#include "triad/ops/matmul.hpp"
 
 namespace triad {
 

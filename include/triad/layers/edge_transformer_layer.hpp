@@ -12,12 +12,13 @@
 //   extend   the shells of the newest nodes, or of each only the edge that is read     both value only, without dropout
 #pragma once
 
+#include "triad/core/sizes.hpp"
 #include "triad/layers/feed_forward.hpp"
 #include "triad/layers/layer_norm.hpp"
 #include "triad/layers/triangular_attention.hpp"
 #include "triad/ops/dropout.hpp"
-#include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
+#include "triad/ops/triangle.hpp"
 #include "triad/ops/triangle_step.hpp"
 
 namespace triad {

@@ -7,6 +7,8 @@
 //   gelu   dz = drop'(dy w2) f'(z), for which z is kept
 #pragma once
 
+#include "triad/core/fields.hpp"
+#include "triad/core/sizes.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"

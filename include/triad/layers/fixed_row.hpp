@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "triad/core/views.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/elementwise.hpp"
 

@@ -2,11 +2,12 @@
 // 10).
 // SPDX-License-Identifier: Apache-2.0
 //
-//   q = (x w_q' + b_q) / sqrt(k)                   x (rows, d): the query; heads of width k side by side
-//   u^h = q^h w_k^h;  m^h, s^h = fuse_attention(u^h, x_0 .. x_{l-1})          ops/fuse_attention.hpp; b_k moves no
-//     weight
+//   q = (x w_q' + b_q) / sqrt(k)                                        x (rows, d): the query
+//   u^h = q^h w_k^h;  m^h, s^h = fuse_attention(u^h, x_0 .. x_{l-1})    ops/fuse_attention.hpp
 //   c^h = m^h w_v^h' + s^h b_v^h
-//   y = c w_o' + b_o                               (rows, d)
+//   y = c w_o' + b_o                                                    (rows, d)
+//
+// Heads h of width k stand side by side.  There is no b_k: it would move no weight.
 //
 // No state of a layer below is projected: 4 d^2 products a token whatever l, where keys and values of their own would
 // take (2 l + 2) d^2.
@@ -14,11 +15,14 @@
 
 #include <cmath>
 
+#include "triad/core/fields.hpp"
 #include "triad/core/math.hpp"
+#include "triad/core/sizes.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/fuse_attention.hpp"
 #include "triad/ops/head_bias.hpp"
+#include "triad/ops/matmul.hpp"
 
 namespace triad {
 

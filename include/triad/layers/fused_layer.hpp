@@ -9,6 +9,9 @@
 // Each of the four is a sublayer: with a residual sum and a norm (layers/sublayer.hpp).  All states (rows, d).
 #pragma once
 
+#include <utility>
+
+#include "triad/core/sizes.hpp"
 #include "triad/layers/attention.hpp"
 #include "triad/layers/cross_attention.hpp"
 #include "triad/layers/feed_forward.hpp"

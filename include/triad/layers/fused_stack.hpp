@@ -1,8 +1,8 @@
 // The layers of an encoder or a decoder, each of which may look back over all layers below it.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   x_0 given;  x_l = layer_l(input_l; x_0 .. x_{l-1}), l = 1 .. L;  y = x_L, or norm(x_L) where norms stand before the
-//     branches
+//   x_0 given;  x_l = layer_l(input_l; x_0 .. x_{l-1}), l = 1 .. L
+//   y = x_L, or norm(x_L) where norms stand before the branches
 //
 //   layer_link::previous   input_l = x_{l-1}
 //   layer_link::sum        input_l = sum_{j<l} x_j
@@ -17,7 +17,10 @@
 #include <string>
 
 #include "triad/core/series.hpp"
+#include "triad/core/views.hpp"
 #include "triad/layers/fused_layer.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/matmul.hpp"
 
 namespace triad {
 
@@ -177,7 +180,7 @@ struct fused_stack {
     return measured;
   }
 
-  /// keep::inputs keeps the states alone and runs each layer again in backward.
+  /// keep::inputs keeps the states alone and runs each layer but the last again in backward.
   saved plan_saved(arena& place, index_t rows, index_t source_rows, keep kept = keep::everything) const {
     fused_dims const dims(row_dims(rows), count, source_rows);
     auto const states = place.make<layer_states<T>>(count + 1, rows, width());
@@ -237,7 +240,8 @@ struct fused_stack {
     }
     for (index_t k = count - 1; k >= 0; --k) {
       if (link == layer_link::weighted) mix(ex, w, s, k + 1, s.input);
-      if (s.kept == keep::inputs) layer(k).forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), again);
+      if (s.kept == keep::inputs && k + 1 < count)  // of the last one s.at(k) is as forward left it
+        layer(k).forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), again);
       layer(k).backward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), slice(d, k + 1), d_input, gradient.at(k),
                         d, d_source);
       if (link == layer_link::weighted) {

@@ -11,11 +11,14 @@
 // elu(c) is the layer of Velickovic et al. 2018.  The sum and the norm around it are those of the other layers here.
 #pragma once
 
+#include "triad/core/sizes.hpp"
+#include "triad/core/views.hpp"
 #include "triad/layers/layer_norm.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/graph_attention.hpp"
+#include "triad/ops/matmul.hpp"
 
 namespace triad {
 

@@ -5,6 +5,7 @@
 //   x is a residual stream with an attention's result already added.
 #pragma once
 
+#include "triad/core/sizes.hpp"
 #include "triad/layers/feed_forward.hpp"
 #include "triad/layers/sublayer.hpp"
 

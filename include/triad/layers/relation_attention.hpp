@@ -6,6 +6,7 @@
 //   The output projection belongs to the layer around this one, which may want it at a few nodes only.
 #pragma once
 
+#include "triad/core/views.hpp"
 #include "triad/layers/stacked_linear.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"

@@ -7,9 +7,10 @@
 // 2 r holds the first node of pair r, row 2 r + 1 the second.
 #pragma once
 
+#include "triad/core/sizes.hpp"
 #include "triad/layers/post_norm_block.hpp"
 #include "triad/layers/relation_attention.hpp"
-#include "triad/ops/elementwise.hpp"
+#include "triad/ops/dropout.hpp"
 
 namespace triad {
 

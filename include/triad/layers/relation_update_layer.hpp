@@ -10,8 +10,15 @@
 // is not computed.
 #pragma once
 
+#include <array>
+
+#include "triad/core/views.hpp"
 #include "triad/layers/relation_layer.hpp"
+#include "triad/ops/dropout.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/matmul.hpp"
 #include "triad/ops/pair_sum.hpp"
+#include "triad/ops/reduce.hpp"
 
 namespace triad {
 

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <string>
 #include <type_traits>
+#include <utility>
 
+#include "triad/core/fields.hpp"
 #include "triad/core/series.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/gather.hpp"

@@ -5,6 +5,9 @@
 //   dx = dy + dlayer/dx dy
 #pragma once
 
+#include <type_traits>
+
+#include "triad/core/fields.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/matmul.hpp"

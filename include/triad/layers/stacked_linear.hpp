@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "triad/core/fields.hpp"
 #include "triad/layers/linear.hpp"
 
 namespace triad {

@@ -5,6 +5,8 @@
 //   norm_position::before   s = norm(x);              y = x + drop(branch(s))          x, s, y (rows, d)
 #pragma once
 
+#include "triad/core/fields.hpp"
+#include "triad/layers/layer.hpp"
 #include "triad/layers/layer_norm.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/matmul.hpp"

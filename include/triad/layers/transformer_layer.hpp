@@ -7,6 +7,7 @@
 // Two sublayers, with the same parameters and memory either way; all (rows, d).
 #pragma once
 
+#include "triad/core/sizes.hpp"
 #include "triad/layers/attention.hpp"
 #include "triad/layers/feed_forward.hpp"
 #include "triad/layers/sublayer.hpp"

@@ -5,6 +5,8 @@
 //   o = triangle(q, k, v1, v2),  y = o w_o' + b_o            Edge Transformer, equations 4-9
 #pragma once
 
+#include "triad/core/fields.hpp"
+#include "triad/core/views.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/ops/triangle.hpp"
 

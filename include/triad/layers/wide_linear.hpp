@@ -8,6 +8,7 @@
 // once for all uses (ops/wide_matmul.hpp).
 #pragma once
 
+#include "triad/core/fields.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/ops/wide_matmul.hpp"
 

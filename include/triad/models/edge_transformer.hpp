@@ -7,6 +7,7 @@
 // alone.
 #pragma once
 
+#include "triad/core/sizes.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/models/graph_model.hpp"
 

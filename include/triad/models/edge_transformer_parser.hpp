@@ -9,6 +9,7 @@
 #pragma once
 
 #include "triad/models/sentence_trunks.hpp"
+#include "triad/ops/gather.hpp"
 
 namespace triad {
 

@@ -12,6 +12,8 @@
 // token is read, so the last layer computes its output projection and feed-forward block there alone.
 #pragma once
 
+#include <string>
+
 #include "triad/batches/edge_pair_batch.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/layers/repeat.hpp"

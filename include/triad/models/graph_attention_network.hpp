@@ -18,6 +18,9 @@
 #include "triad/layers/graph_attention.hpp"
 #include "triad/layers/relation_attention.hpp"
 #include "triad/layers/repeat.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
+#include "triad/ops/matmul.hpp"
 
 namespace triad {
 
@@ -114,7 +117,7 @@ struct graph_attention_network : answers_questions<graph_attention_network<T, D,
       auto const values = value_table(*c.scratch);
       edge_score().forward(ex, c, w.edge_score, w.embedding.table, {}, scores);
       edge_value().forward(ex, c, w.edge_value, w.embedding.table, {}, values);
-      gather_rows(ex, scores, in.label, s.edge_score);
+      detail::by_known_labels(in.graphs, [&] { gather_rows(ex, scores, in.label, s.edge_score); });
       gather_rows(ex, values, in.label, s.edge_value);
     }
     fill(ex, T(0), s.layers.state(0));

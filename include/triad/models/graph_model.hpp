@@ -16,6 +16,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "triad/batches/graph_queries.hpp"
@@ -137,11 +138,7 @@ requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
     auto const x0 = first_states(s);
-    try {
-      labels.forward(ex, c, w.embedding, in.label, s.labels, x0);
-    } catch (index_out_of_range const& e) {
-      refuse_label(in, e);
-    }
+    detail::by_known_labels(in.graphs, [&] { labels.forward(ex, c, w.embedding, in.label, s.labels, x0); });
     if constexpr (prunes) {
       layers.forward(ex, c.child(0), w.layers, stack_input(in, x0), s.layers, s.asked);
     } else {
@@ -203,16 +200,6 @@ requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
   }
 
  private:
-  /// Says which edge of which graph has a label that the model does not know; only hosts find one.
-  [[noreturn]] static void refuse_label(input const& in, index_out_of_range const& e) {
-    index_t g = 0;
-    while (g + 1 < in.graphs.dims.graphs && in.graphs.edge(g + 1) <= e.row) ++g;
-    index_t const n = in.graphs.size(g), at = e.row - in.graphs.edge(g);
-    auto const text = [](index_t v) { return std::to_string(v); };
-    throw contract_violation("a label of the batch: edge (" + text(at / n) + ", " + text(at % n) + ") of graph " +
-                             text(g) + " has label " + text(e.index) + ", and the model knows 0 to " +
-                             text(e.rows - 1) + "; build it with more labels, or mend the data");
-  }
   static states first_states(saved const& s) {
     if constexpr (prunes)
       return s.layers.state(0);

@@ -17,6 +17,9 @@
 #include "triad/layers/embedding.hpp"
 #include "triad/layers/relation_update_layer.hpp"
 #include "triad/layers/repeat.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
+#include "triad/ops/matmul.hpp"
 
 namespace triad {
 
@@ -109,7 +112,7 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
       auto const frame = c.scratch->open();
       auto const mapped = c.scratch->template make<tensor<T, dyn, dyn>>(labels.shape.extent(0), 2 * width());
       maps().forward(ex, c, w.maps, w.embedding.table, {}, mapped);
-      gather_rows(ex, mapped, in.label, s.relations);
+      detail::by_known_labels(in.graphs, [&] { gather_rows(ex, mapped, in.label, s.relations); });
     }
     if (in.x0.extent(0) == 0) fill(ex, T(0), s.layers.state(0));
     layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, as_pairs(s.asked));
@@ -218,7 +221,7 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
     auto const first = s.layers.state(0);
-    labels.forward(ex, c, w.embedding, in.label, {}, first.edges);
+    detail::by_known_labels(in.graphs, [&] { labels.forward(ex, c, w.embedding, in.label, {}, first.edges); });
     if (in.x0.extent(0) == 0) fill(ex, T(0), first.nodes);
     layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, {no_rows<T, D>(), s.asked});
     readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, logits);

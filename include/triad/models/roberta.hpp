@@ -1,23 +1,25 @@
 // A pre-trained RoBERTa encoder under a decoder of any width: what fine-tuning on pairs of sequences begins with.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   source: x_0 = learned_tokens, x_L by L layers with gelu, norms after the sums       (source rows, e)     e = 768 in
-//     roberta-base
-//   target: as in models/fused_transformer.hpp; its attention over x_L projects e to d                       (target
-//     rows, d)
+//   source: x_0 = learned_tokens, x_L by L layers with gelu, norms after the sums         (source rows, e)
+//   target: as in models/fused_transformer.hpp; its attention over x_L projects e to d    (target rows, d)
+//
+// In roberta-base e is 768.
 //
 // With the published weights (io/roberta.hpp reads them):
 //
 //   auto const config = read_roberta_config(folder);
-//   auto const model = roberta_under_decoder<float>(config, sizes);   // sizes: of the decoder, and who has
-//     fuse-attention
+//   auto const model = roberta_under_decoder<float>(config, sizes);
 //   parameter_set<roberta_transformer<float>, cpu::backend> parameters(model);
-//   initialize(parameters.mutable_values(), seed);                    // the decoder and the fuse modules keep these
-//     values
+//   initialize(parameters.mutable_values(), seed);
 //   load_roberta(folder, parameters);
+//
+// sizes are of the decoder, and say who has fuse-attention.  The decoder and the fuse modules keep their first values.
 //
 // RoBERTa has no fuse-attention: layers that are given it begin as something else than what was pre-trained.
 #pragma once
+
+#include <string>
 
 #include "triad/layers/inputs/learned_tokens.hpp"
 #include "triad/models/fused_transformer.hpp"

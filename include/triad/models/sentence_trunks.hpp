@@ -1,18 +1,22 @@
 // What parsers have in common below their heads: from a sentence to states of its edges, or of its tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L          (rows, d): of every ordered
-//   pair token_trunk   x_0 = sequence_tokens(tokens);  x_{k+1} = layer(x_k);  y = norm(x_L)    (nodes, d): of every
-//   token
+//   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L         (rows, d)
+//   token_trunk   x_0 = sequence_tokens(tokens);  x_{k+1} = layer(x_k);  y = norm(x_L)   (nodes, d)
+//
+// The rows of the first are of every ordered pair of tokens, those of the second of every token.
 //
 // A trunk is part of a model: its dropout counts from the model's own call, whose children 0 and 2 it takes, and its
 // parameters are listed among the model's.
 #pragma once
 
 #include "triad/batches/sentence_batch.hpp"
+#include "triad/core/sequences.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
+#include "triad/layers/fixed_row.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/layers/transformer_layer.hpp"
+#include "triad/ops/gather.hpp"
 
 namespace triad {
 

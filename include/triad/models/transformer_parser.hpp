@@ -9,6 +9,8 @@
 // Tied layers make it a universal Transformer (Dehghani et al. 2019) of fixed depth.
 #pragma once
 
+#include <array>
+
 #include "triad/models/sentence_trunks.hpp"
 #include "triad/ops/pair_product.hpp"
 

@@ -25,11 +25,19 @@
 #include <algorithm>
 
 #include "triad/batches/tree_batch.hpp"
+#include "triad/core/series.hpp"
+#include "triad/core/sizes.hpp"
+#include "triad/core/views.hpp"
 #include "triad/layers/tree/agent.hpp"
 #include "triad/layers/tree/interpreter.hpp"
 #include "triad/layers/wide_linear.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
+#include "triad/ops/matmul.hpp"
 #include "triad/ops/softmax.hpp"
+#include "triad/ops/tree_choice.hpp"
 #include "triad/ops/tree_loss.hpp"
+#include "triad/ops/tree_shift.hpp"
 
 namespace triad {
 
@@ -219,7 +227,7 @@ struct tree_machine {
     auto const d_weights = plan_weights(scratch, batch);
     auto const d_fresh =
         scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // of the token that each step adds
-    auto const widest = steps > 0 ? batch * tokens_at(steps - 1) : 0;
+    auto const widest = batch * tokens_at(steps - 1);
     auto const d_out = scratch.make<tensor<T, dyn, dyn>>(widest, width()),
                d_in = scratch.make<tensor<T, dyn, dyn>>(widest, width());
     {
@@ -303,7 +311,7 @@ struct tree_machine {
   /// The token of the tree that step k finds new: the last but for the empty one's.
   constexpr index_t newest_at(index_t k) const { return tree_fixed_tokens + k; }
   tree_weights_view<T> plan_weights(arena& place, index_t batch) const {
-    return place.make<tree_weights_view<T>>(steps, batch, steps > 0 ? choices_at(steps - 1) : 0, 2 * branching());
+    return place.make<tree_weights_view<T>>(steps, batch, choices_at(steps - 1), 2 * branching());
   }
   static tree_pass<T> pass_of(input const& in, saved const& s) { return {in.support, s.memory, s.weights}; }
   /// The first numbers of the trees of slot k, behind which there is nothing; all where rows are no positions.

@@ -10,7 +10,7 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/core/graphs.hpp"
-#include "triad/core/views.hpp"
+#include "triad/core/mdspan.hpp"
 
 namespace triad {
 

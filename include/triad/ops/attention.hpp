@@ -29,7 +29,9 @@
 //   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += offset_weights' dc
 #pragma once
 
+#include "triad/core/backend.hpp"
 #include "triad/core/sequences.hpp"
+#include "triad/core/views.hpp"
 #include "triad/ops/matmul.hpp"
 
 namespace triad {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "triad/core/backend.hpp"
-#include "triad/core/views.hpp"
+#include "triad/core/mdspan.hpp"
 
 namespace triad {
 

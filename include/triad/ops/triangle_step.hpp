@@ -22,6 +22,7 @@
 // of step u of what is now hypothesis h was computed.
 #pragma once
 
+#include "triad/core/backend.hpp"
 #include "triad/ops/triangle.hpp"
 
 namespace triad {

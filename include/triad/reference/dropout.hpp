@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "triad/core/random.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/reference/backend.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "triad/core/contracts.hpp"
 #include "triad/ops/tree_loss.hpp"
 #include "triad/reference/backend.hpp"
 

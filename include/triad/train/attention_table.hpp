@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "triad/core/backend.hpp"
+#include "triad/core/buffer.hpp"
 #include "triad/core/call.hpp"
 #include "triad/core/graphs.hpp"
 #include "triad/core/views.hpp"

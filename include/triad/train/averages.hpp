@@ -22,6 +22,7 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
+#include "triad/core/views.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/train/parameters.hpp"
 

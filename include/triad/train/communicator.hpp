@@ -156,6 +156,7 @@ template <backend Ex, class C, class T>
 requires communicator<C, Ex, T>
 void broadcast(Ex& ex, C& processes, vec<T> values) {
   int const rank = processes.rank();
+  TRIAD_EXPECTS(detail::is_power_of_two(processes.size()), "broadcast: the number of processes is a power of two");
   auto const none = detail::part_of(values, 0, 0);
   for (int d = 1; d < processes.size(); d *= 2) {  // those below d have them
     if (rank < d)

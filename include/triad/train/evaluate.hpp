@@ -13,10 +13,11 @@
 #include <map>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "triad/batches/batches.hpp"
-#include "triad/core/batch_views.hpp"
+#include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/train/metrics.hpp"

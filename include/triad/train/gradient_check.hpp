@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/random.hpp"
 #include "triad/core/scratch.hpp"
@@ -66,6 +68,7 @@ requires(expect_layer<Layer>()) class layer_under_check {
         options_(o),
         where_(memory_of(ex)),
         parameters_(layer, holding::gradients, memory_of(ex)) {
+    expect_extent<0>(shape.rows), expect_extent<1>(shape.columns);
     index_t const x_size = static_cast<index_t>(state_of(in).size());
     auto const doubles = [](index_t count) { return static_cast<std::size_t>(count) * sizeof(double) + arena_slack; };
     y_ = buffer<memory>(doubles(shape.rows * shape.columns), memory_of(ex));
@@ -152,6 +155,15 @@ requires(expect_layer<Layer>()) class layer_under_check {
   }
 
  private:
+  /// What the type of the output knows of its shape is no other in the shape that was given.
+  template <std::size_t Rank>
+  static void expect_extent(index_t given) {
+    constexpr auto known = output::static_extent(Rank);
+    if constexpr (known != ::cuda::std::dynamic_extent)
+      TRIAD_EXPECTS(given == static_cast<index_t>(known),
+                    "gradient_check: the output's extent " + std::to_string(Rank) + " is " + std::to_string(given) +
+                        " in the shape that was given, and " + std::to_string(known) + " by the layer's type");
+  }
   call use() const {
     call c;
     c.train = options_.train;

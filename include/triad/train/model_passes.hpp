@@ -15,9 +15,11 @@
 #include <type_traits>
 
 #include "triad/core/backend.hpp"
+#include "triad/core/buffer.hpp"
 #include "triad/core/call.hpp"
 #include "triad/core/replay_key.hpp"
 #include "triad/core/scratch.hpp"
+#include "triad/core/views.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/reduce.hpp"
 #include "triad/train/batch_sizes.hpp"

@@ -6,10 +6,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "triad/core/buffer.hpp"
+#include "triad/core/views.hpp"
 #include "triad/ops/adam.hpp"
 #include "triad/train/parameters.hpp"
 
@@ -68,6 +71,11 @@ class adam_optimizer {
     TRIAD_EXPECTS(
         s.epsilon > 0,
         "adam_optimizer: epsilon keeps 0 / 0 out of parameters whose gradient was always 0; it must be positive");
+    auto const decays = [](double beta) { return beta >= 0 && beta < 1; };
+    TRIAD_EXPECTS(
+        decays(s.beta1) && decays(s.beta2),
+        "adam_optimizer: beta1 and beta2 are what a moment keeps in an update, at least 0 and below 1; they are " +
+            std::to_string(s.beta1) + " and " + std::to_string(s.beta2));
     struct place {
       T const* first;
       index_t count;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "triad/core/backend.hpp"
+#include "triad/core/buffer.hpp"
 #include "triad/core/call.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"

@@ -3,10 +3,9 @@
 //
 //   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), not below 0.  The first rate is 0 where w > 0.
 //   inverse_sqrt    initial + k (peak - initial) / w for k < w, then peak sqrt(w / k);  w > 0
-//   dtm_main_cosine peak k / w for k < w; then the rate stays where it was, base = peak (w - 1) / w, and at the end of
-//     every
-//                   epoch whose last update had k >= w a scheduler steps: after t steps base (1 + cos(pi t / T)) / 2,
-//                   T = epochs - ceil(w / iterations) + 1
+//   dtm_main_cosine peak k / w for k < w; then the rate stays where it was, base = peak (w - 1) / w, and at the end
+//                   of every epoch whose last update had k >= w a scheduler steps: after t steps it is
+//                   base (1 + cos(pi t / T)) / 2,  T = epochs - ceil(w / iterations) + 1
 //   dtm_main_exponential   the same, with base gamma^t
 //
 // The last two follow the loop of the Differentiable Tree Machine's released program, which is why they know epochs.

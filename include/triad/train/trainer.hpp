@@ -18,8 +18,10 @@
 #include "triad/core/arena.hpp"
 #include "triad/core/backend.hpp"
 #include "triad/core/batch_views.hpp"
+#include "triad/core/buffer.hpp"
 #include "triad/core/call.hpp"
 #include "triad/core/replay_key.hpp"
+#include "triad/core/views.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/log_step.hpp"
@@ -249,6 +251,7 @@ class trainer {
   /// Moments are zero, as at step 0: for training that begins anew from other values.  Steps are counted on, and Adam
   /// takes the moments for those of so many: its first updates have another size than at step 0.
   void forget_moments() {
+    expect_to_learn();
     fill(ex_, T(0), parameters_.flat_first_moments());
     fill(ex_, T(0), parameters_.flat_second_moments());
   }
@@ -324,8 +327,14 @@ class trainer {
   }
 
   /// Looked at once, outside of what is replayed.
+  void expect_to_learn() const {
+    TRIAD_EXPECTS(learns(),
+                  "trainer: this one only answers, since options.memory is keep::nothing; make it with "
+                  "keep::everything, or keep::inputs, to train");
+  }
   void expect_begun() {
     if (begun_) return;
+    expect_to_learn();
     TRIAD_EXPECTS(
         parameters_.begun(),
         "trainer: every parameter is zero, because nobody gave them first values, and training would keep most of them "

@@ -17,6 +17,7 @@
 // a tree that the caller lends.
 #pragma once
 
+#include "triad/core/contracts.hpp"
 #include "triad/tree/batch.hpp"
 #include "triad/tree/paths.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "triad/core/contracts.hpp"
-#include "triad/core/views.hpp"
+#include "triad/core/mdspan.hpp"
 #include "triad/tree/paths.hpp"
 
 namespace triad {

@@ -21,7 +21,8 @@
 #include <vector>
 
 #include "triad/core/contracts.hpp"
-#include "triad/core/views.hpp"
+#include "triad/core/errors.hpp"
+#include "triad/core/mdspan.hpp"
 #include "triad/tree/algebra.hpp"
 #include "triad/tree/placement.hpp"
 #include "triad/tree/rows.hpp"

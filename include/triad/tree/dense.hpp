@@ -9,7 +9,7 @@
 
 #include "triad/core/arena.hpp"
 #include "triad/core/contracts.hpp"
-#include "triad/core/views.hpp"
+#include "triad/core/mdspan.hpp"
 #include "triad/tree/paths.hpp"
 #include "triad/tree/positions.hpp"
 #include "triad/tree/rows.hpp"

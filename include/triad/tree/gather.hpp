@@ -14,7 +14,8 @@
 
 #include "triad/core/arena.hpp"
 #include "triad/core/contracts.hpp"
-#include "triad/core/views.hpp"
+#include "triad/core/mdspan.hpp"
+#include "triad/core/sizes.hpp"
 #include "triad/tree/paths.hpp"
 #include "triad/tree/positions.hpp"
 #include "triad/tree/rows.hpp"
@@ -30,7 +31,9 @@ class gather_algebra {
   using const_tree = tensor<T const, dyn, dyn>;  // (N, f)
 
   constexpr gather_algebra(tree_positions<Branching, Depth> positions, index_t fillers)
-      : positions_(positions), paths_(positions.branching()), fillers_(fillers) {}
+      : positions_(positions),
+        paths_(positions.branching()),
+        fillers_(checked_size("gather_algebra", {"fillers", fillers})) {}
 
   constexpr tree_positions<Branching, Depth> const& positions() const { return positions_; }
   constexpr role_paths const& paths() const { return paths_; }

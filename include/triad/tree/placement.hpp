@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/tree/paths.hpp"
 #include "triad/tree/positions.hpp"

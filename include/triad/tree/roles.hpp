@@ -90,21 +90,28 @@ void random_orthonormal(philox_key seed, matrix<T> rows) {
     for (index_t j = 0; j < width; ++j) rows(i, j) = static_cast<T>(values[static_cast<std::size_t>(i * width + j)]);
 }
 
-/// Fillers (V, f) drawn at random: row 0 is zero, the others are orthonormal.  Throws data_error where V - 1 > f.
-template <class T>
-void random_fillers(philox_key seed, matrix<T> fillers) {
-  index_t const labels = fillers.extent(0) - 1, width = fillers.extent(1);
+namespace detail {
+inline void expect_wide_enough(index_t labels, index_t width) {
   if (labels > width)
     throw data_error("fillers: " + std::to_string(labels) +
                      " labels can be orthonormal in as many dimensions, not in " + std::to_string(width) +
                      "; make them wider");
+}
+}  // namespace detail
+
+/// Fillers (V, f) drawn at random: row 0 is zero, the others are orthonormal.  Throws data_error where V - 1 > f.
+template <class T>
+void random_fillers(philox_key seed, matrix<T> fillers) {
+  index_t const labels = fillers.extent(0) - 1, width = fillers.extent(1);
+  detail::expect_wide_enough(labels, width);
   for (index_t j = 0; labels >= 0 && j < width; ++j) fillers(0, j) = T(0);
   if (labels > 0) random_orthonormal(seed, row_block(fillers, 1, labels));
 }
 
-/// Filler of number v is unit vector v - 1: as wide as there are labels.
+/// Fillers (V, f): that of number v is unit vector v - 1.  Throws data_error where V - 1 > f.
 template <class T>
 void one_hot_fillers(matrix<T> fillers) {
+  detail::expect_wide_enough(fillers.extent(0) - 1, fillers.extent(1));
   for (index_t v = 0; v < fillers.extent(0); ++v)
     for (index_t j = 0; j < fillers.extent(1); ++j) fillers(v, j) = v == j + 1 ? T(1) : T(0);
 }

@@ -10,7 +10,10 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/tree/symbol_tree.hpp"
 

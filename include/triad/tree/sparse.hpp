@@ -1,8 +1,9 @@
 // Trees as lists of coordinates: what is not zero, with its role as a path in 64 bits.  For depths no array holds.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   x = sum_i w_i (filler index f_i at role r_i),  sorted by (role, filler), each pair once: sums coalesce as they are
-//     made
+//   x = sum_i w_i (filler index f_i at role r_i)
+//
+// The terms are sorted by (role, filler), each pair once: sums coalesce as they are made.
 //
 // The primitives of tree/gather.hpp, in time linear in the coordinates.  Exact to depth 64 for b = 2 (tree/paths.hpp).
 #pragma once
@@ -13,7 +14,8 @@
 #include <vector>
 
 #include "triad/core/contracts.hpp"
-#include "triad/core/views.hpp"
+#include "triad/core/mdspan.hpp"
+#include "triad/core/sizes.hpp"
 #include "triad/tree/paths.hpp"
 
 namespace triad {
@@ -52,7 +54,9 @@ class sparse_algebra {
 
   /// depth 0: as deep as 64 bits allow.
   constexpr sparse_algebra(index_t branching, index_t depth, index_t fillers)
-      : paths_(branching), depth_(depth == 0 ? paths_.max_depth() : depth), fillers_(fillers) {
+      : paths_(branching),
+        depth_(depth == 0 ? paths_.max_depth() : depth),
+        fillers_(checked_size("sparse_algebra", {"fillers", fillers})) {
     TRIAD_EXPECTS(depth_ >= 1 && depth_ <= paths_.max_depth(),
                   "sparse_algebra: paths of this depth do not fit in 64 bits");
   }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "triad/core/contracts.hpp"
 #include "triad/tree/bind.hpp"
 #include "triad/tree/roles.hpp"
 #include "triad/tree/tensor_tree.hpp"

@@ -3,11 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "triad/core/contracts.hpp"
 #include "triad/tree/algebra.hpp"
 #include "triad/tree/bind.hpp"
 
@@ -92,12 +94,15 @@ class tensor_tree {
     return x.algebra().inner_product(x.view(), y.view());
   }
 
-  /// A contract_violation where the trees' algebras have other sizes: one's numbers mean nothing to the other.
+  /// A contract_violation where the trees' algebras have other sizes: one's numbers mean nothing to the other.  Two
+  /// algebras of one size with other roles cannot be told apart here.
   static void expect_same(tensor_tree const& x, tensor_tree const& y) {
     if (x.algebra_ == y.algebra_) return;
-    bool same = x.algebra().fillers() == y.algebra().fillers();
+    auto const sizes = [](A const& a) { return std::array{a.branching(), a.depth(), a.fillers()}; };
+    bool same = sizes(x.algebra()) == sizes(y.algebra());
     if constexpr (owns_views) same = same && x.algebra().elements() == y.algebra().elements();
-    TRIAD_EXPECTS(same, "tensor_tree: these trees are of two algebras of other depth or width; make both with one");
+    TRIAD_EXPECTS(
+        same, "tensor_tree: these trees are of two algebras of other branching, depth or width; make both with one");
   }
 
  private:
@@ -140,6 +145,13 @@ tensor_tree<A> encode(A const& a, tensor<typename A::value_type const, dyn, dyn>
   tensor_tree<A> x(a);
   encode(a, fillers, tree, x.view());
   return x;
+}
+template <tree_algebra A>
+tensor_tree<A> encode(A const&&, tensor<typename A::value_type const, dyn, dyn>, numbered_tree const&) {
+  static_assert(
+      sizeof(A) == 0,
+      "encode: the algebra is a temporary, which ends before the tree does; give it a name that lives as long "
+      "as its trees");
 }
 /// The tree of labels that x is nearest to.
 template <tree_algebra A>

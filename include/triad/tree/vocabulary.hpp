@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/tree/symbol_tree.hpp"
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "triad/core/math.hpp"
+#include "triad/core/views.hpp"
 #include "triad/cpu/kernels/random.hpp"
 #include "triad/cpu/kernels/simd.hpp"
 #include "triad/reference/attention.hpp"

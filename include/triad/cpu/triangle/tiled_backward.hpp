@@ -12,6 +12,7 @@
 // a register kernel; what is left of it in a tile has p and dS of zero.
 #pragma once
 
+#include "triad/cpu/triangle/panels.hpp"
 #include "triad/cpu/triangle/tiled_forward.hpp"
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {

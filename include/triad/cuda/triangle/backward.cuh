@@ -65,6 +65,7 @@
 //   edge, and with dq and dk that are products of tiles, which read ds and q, k by columns, where two threads meet.
 #pragma once
 
+#include "triad/cuda/device/tile_product.cuh"
 #include "triad/cuda/triangle/tile.cuh"
 
 namespace triad::cuda::triangles {

@@ -58,6 +58,7 @@
 // below 3000, which rounds no worse than below 1, and what was summed is hardly ever scaled again.
 #pragma once
 
+#include "triad/cuda/device/tile_product.cuh"
 #include "triad/cuda/triangle/forward_tile.cuh"
 
 namespace triad::cuda::triangles {

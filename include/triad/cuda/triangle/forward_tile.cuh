@@ -9,6 +9,7 @@
 #pragma once
 
 #include "triad/cuda/device/launch.cuh"
+#include "triad/cuda/device/tile_product.cuh"
 #include "triad/cuda/triangle/parts.cuh"
 
 namespace triad::cuda::triangles {

@@ -33,6 +33,16 @@ inline character character_at(std::string_view text, std::size_t at) {
   return {code, bytes};
 }
 
+/// Where the first byte is that belongs to no character of UTF-8; npos: there is none.
+inline std::size_t first_broken_byte(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    auto const c = character_at(text, at);
+    if (c.code == 0xfffd && c.bytes == 1) return at;
+    at += c.bytes;
+  }
+  return std::string_view::npos;
+}
+
 /// All characters of a text, each as its bytes.
 inline std::vector<std::string> characters(std::string_view text) {
   std::vector<std::string> result;

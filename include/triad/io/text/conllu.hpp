@@ -92,7 +92,7 @@ class conllu_reader {
     s = {};
     numbers_.clear();
     promised_ = 0;
-    for (std::string line; lines_.next(line);) {
+    for (std::string line; lines_.next_text(line);) {
       if (line.empty()) {
         if (s.lines.empty()) continue;  // several empty lines
         finish(s);

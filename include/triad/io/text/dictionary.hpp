@@ -87,7 +87,7 @@ class dictionary {
     auto const fail = [&](std::string const& reason) -> void {
       throw data_error(path + ":" + std::to_string(lines.number()) + ": " + reason);
     };
-    for (std::string line; lines.next(line);) {
+    for (std::string line; lines.next_text(line);) {
       if (line.empty()) continue;
       auto const space = line.rfind(' ');
       auto const last = line.data() + line.size();

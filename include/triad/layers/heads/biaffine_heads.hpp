@@ -2,11 +2,9 @@
 // 2017).
 // SPDX-License-Identifier: Apache-2.0
 //
-//   [u v p q] = drop(relu(y M' + m))                                                             y (nodes, d); u, v, p,
-//     q (nodes, a)
-//   arc(i, j) = u_i' W v_j + w . v_j + [i = j] (r . u_i + c)                                     arc (rows)
-//   relation((i, j), k) = sum over h of C_kh (A p_i + e)_h (B q_j + f)_h + g_k                   relation (pairs, R), h
-//     < a
+//   [u v p q] = drop(relu(y M' + m))                                             y (nodes, d); u, v, p, q (nodes, a)
+//   arc(i, j) = u_i' W v_j + w . v_j + [i = j] (r . u_i + c)                     arc (rows)
+//   relation((i, j), k) = sum over h < a of C_kh (A p_i + e)_h (B q_j + f)_h + g_k     relation (pairs, R)
 //
 // i is the child, j the parent.  A term of the child alone moves all its scores alike and is lost in the softmax over
 // parents, so it is there where it says something: r . u_i, for being a root, which is its own parent.
@@ -21,10 +19,16 @@
 //     over pairs
 #pragma once
 
+#include <array>
+
+#include "triad/core/sizes.hpp"
 #include "triad/layers/heads/token_pairs.hpp"
 #include "triad/layers/inputs/sequence_tokens.hpp"
 #include "triad/layers/stacked_linear.hpp"
+#include "triad/ops/dropout.hpp"
+#include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
+#include "triad/ops/matmul.hpp"
 #include "triad/ops/pair_product.hpp"
 
 namespace triad {

@@ -13,6 +13,9 @@
 
 #include "triad/layers/inputs/scaled_tokens.hpp"
 #include "triad/layers/layer_norm.hpp"
+#include "triad/ops/dropout.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
 #include "triad/ops/matmul.hpp"
 #include "triad/ops/reduce.hpp"
 

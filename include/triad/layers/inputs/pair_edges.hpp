@@ -20,6 +20,8 @@
 #include "triad/layers/inputs/sequence_edges.hpp"
 #include "triad/layers/inputs/sequence_tokens.hpp"
 #include "triad/layers/linear.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
 #include "triad/ops/pair_sum.hpp"
 
 namespace triad {

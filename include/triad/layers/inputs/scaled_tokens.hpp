@@ -1,9 +1,10 @@
 // First states of an encoder's or a decoder's tokens: their vectors, scaled, and where they stand (LRF section 3.1).
 // SPDX-License-Identifier: Apache-2.0
 //
-//   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d), p: sines and cosines, or
-//     nothing
+//   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d)
 //   dtable(token(i), :) += sqrt(d) drop'(dx_0(i))
+//
+// p: sines and cosines, or nothing.
 #pragma once
 
 #include <cmath>

@@ -11,6 +11,7 @@
 
 #include "triad/layers/inputs/sequence_tokens.hpp"
 #include "triad/layers/linear.hpp"
+#include "triad/ops/gather.hpp"
 #include "triad/ops/pair_sum.hpp"
 
 namespace triad {

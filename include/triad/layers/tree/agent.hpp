@@ -12,6 +12,7 @@
 
 #include "triad/layers/repeat.hpp"
 #include "triad/layers/transformer_layer.hpp"
+#include "triad/ops/matmul.hpp"
 #include "triad/ops/tree_choice.hpp"
 
 namespace triad {

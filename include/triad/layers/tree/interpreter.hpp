@@ -14,7 +14,7 @@
 #include <string>
 
 #include "triad/core/math.hpp"
-#include "triad/layers/layer.hpp"
+#include "triad/core/views.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
 #include "triad/ops/matmul.hpp"
@@ -53,7 +53,7 @@ struct tree_interpreter {
     return {};
   }
 
-  /// fillers (batch N, f) become slot 0.
+  /// The fillers of symbols (batch N), rows of the table (V, f), become slot 0.
   template <backend Ex>
   static void bind(Ex& ex, fields<T const>, tensor<T const, dyn, dyn> table, vec<index_t const> symbols, arena&,
                    tree_pass<T> const& p) {
