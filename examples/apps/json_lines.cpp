@@ -66,11 +66,12 @@ nlohmann::json read_json_line(std::string const& line) {
   try {
     value = parse_json(line);
   } catch (nlohmann::json::parse_error const& e) {
-    // nlohmann says where, what it was reading, and behind a dash what was wrong.
-    std::string const said = e.what(), dash = " - ";
-    auto const at = said.find(dash);
-    throw data_error("column " + std::to_string(e.byte) + ": expected JSON, found none: " +
-                     (at == std::string::npos ? said : said.substr(at + dash.size())) + "; a line is one object");
+    // nlohmann says where, what it was reading, behind a dash what was wrong, and then a token of any length.
+    std::string said = e.what(), dash = " - ";
+    if (auto const at = said.find(dash); at != std::string::npos) said.erase(0, at + dash.size());
+    if (auto const token = said.find("; last read: "); token != std::string::npos) said.erase(token);
+    throw data_error("column " + std::to_string(e.byte) + ": expected JSON, found none: " + said +
+                     "; a line is one object");
   } catch (nlohmann::json::exception const& e) {  // 1e999
     throw data_error(std::string("there is a value that cannot be read: ") + e.what());
   }

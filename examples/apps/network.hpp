@@ -22,9 +22,8 @@ std::unique_ptr<Net> make_on_cuda(typename Net::options const& o, typename Net::
 
 template <class Net>
 std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room const& z) {
+  expect_arithmetic(o);
   if (o.backend == "cuda") return make_on_cuda<Net>(o, z);
-  if (o.arithmetic != "float32")
-    throw data_error("--precision " + o.arithmetic + " is for --backend cuda; " + o.backend + " has float32 alone");
   return o.backend == "reference" ? make_on_reference<Net>(o, z) : make_on_cpu<Net>(o, z);
 }
 

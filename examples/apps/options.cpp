@@ -103,12 +103,18 @@ void run_options::each(option_list& f) {
   f("resume", &resume, "Go on from the folder's checkpoint").written(false);
 }
 
+void expect_arithmetic(run_options const& o) {
+  if (o.backend != "cuda" && o.arithmetic != "float32")
+    throw data_error("--precision " + o.arithmetic + " is for --backend cuda; " + o.backend + " has float32 alone");
+}
+
 void run_options::settle() {
   auto const more = static_cast<std::uint64_t>(seeds) - 1;
   auto const largest = std::numeric_limits<std::uint64_t>::max();
   if (more > largest - seed)
     throw data_error(fmt::format("--seeds {} from --seed {} go beyond the largest seed, {}: give a smaller --seed",
                                  seeds, seed, largest));
+  expect_arithmetic(*this);
 }
 
 void width_options::settle() {

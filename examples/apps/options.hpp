@@ -157,8 +157,8 @@ struct run_options {
   std::set<std::string> given, configured;  // names of options on the command line, and of others in the config file
 
   virtual ~run_options() = default;
-  /// Called before train reads anything: what follows from several options, and a refusal of those that do not go
-  /// together.  Throws data_error.
+  /// Called before train reads anything, and by verbs that want the same: what follows from several options, and a
+  /// refusal of those that do not go together.  Throws data_error.
   virtual void settle();
   /// The list.  Of a program: its own options beside those of the struct that it is made of.
   virtual void each(option_list& f);
@@ -201,6 +201,9 @@ struct stack_options : width_options {
   /// Width of the feed-forward block.  Throws data_error where that is no size.
   index_t hidden() const;
 };
+
+/// Throws data_error where products are asked for in another arithmetic than the backend has.
+void expect_arithmetic(run_options const& o);
 
 /// The list of a program's options, with their values.
 option_list options_of(run_options const& o);

@@ -73,7 +73,8 @@ int questions::answer(std::string const& program, std::function<void(std::string
   int status = all_well;
   ask(answer, [&](refused_question const& q) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(q.what).c_str());
-    if (as_json || q.text.starts_with('{'))
+    auto const begin = q.text.find_first_not_of(" \t");
+    if (as_json || (begin != std::string::npos && q.text[begin] == '{'))
       std::fputs(json_text_of({{"error", q.what}, {"line", q.number}}).c_str(), stdout);
     std::fputs("\n", stdout);
     status = refused;

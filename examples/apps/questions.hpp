@@ -42,8 +42,8 @@ struct questions {
            std::function<void(refused_question const&)> const& refused) const;
 
   /// The same, where answer(question) prints.  `program` says on standard error what is wrong with a question and where
-  /// it stands, and its own answer is an empty line, or {"error": ..., "line": ...} where it is JSON or all answers
-  /// are. The exit status.
+  /// it stands.  Its own answer is an empty line, or {"error": ..., "line": ...} where it is JSON or all answers are.
+  /// Returns the exit status.
   int answer(std::string const& program, std::function<void(std::string const&)> const& answer,
              bool as_json = false) const;
 };

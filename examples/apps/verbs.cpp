@@ -126,18 +126,16 @@ class data_of_run {
     if (found.wanted_ && data->count() > 0) found.given_ = data->results().front();
     std::error_code none;
     auto const file = config_of(o.run);
-    if (!std::filesystem::is_regular_file(file)) {
-      expect_one_run(o.run);
-      if (!std::filesystem::exists(checkpoint_of(o.run), none))
-        throw data_error(o.run + ": there is no run here: give the folder that train wrote with --out, or its " +
-                         "model.safetensors");
-      return found;
-    }
-    auto const items = read_config(file);
+    found.known_ = std::filesystem::is_regular_file(file);
+    auto const items = found.known_ ? read_config(file) : std::vector<config_item>();
     if (auto const owner = owner_of(items); !owner.empty() && owner != o.program)
       throw data_error(o.run + " is a run of " + owner + ", and this is " + o.program + ": give it to " + owner + " " +
                        verb.get_name());
-    found.known_ = true;
+    expect_one_run(o.run);
+    if (!std::filesystem::exists(checkpoint_of(o.run), none))
+      throw data_error(o.run + ": there is no checkpoint here: give the folder that train wrote with --out, or its " +
+                       "model.safetensors");
+    if (!found.known_) return found;
     static std::set<std::string> const of_the_machine{"backend", "precision", "threads"};
     for (auto const& item : items) {
       if (item.name == "data") found.trained_on_ = item.text();

@@ -68,8 +68,6 @@ inline graphs::data_set training_data(options const& o) {
 }
 
 inline int train(options& o) {
-  if (o.preset.starts_with("paper") || o.preset.starts_with("glued"))
-    triad::apps::need_published_data(o, "--preset " + o.preset);
   auto const data = training_data(o);
   return graphs::train(o, data,
                        {.title = "CLUTRR: accuracy by chain length",

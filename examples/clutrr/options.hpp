@@ -24,6 +24,11 @@ struct options : graphs::options {
   std::string rules_of;               // a training file, or its folder; none: chains that hold in every family
   int count = 1000;                   // generate: for each k
 
+  void settle() override {
+    graphs::options::settle();
+    if (preset.starts_with("paper") || preset.starts_with("glued"))
+      triad::apps::need_published_data(*this, "--preset " + preset);
+  }
   void each(triad::apps::option_list& f) override {
     f("preset", &preset, "quickstart, glued-k234, glued-k23, paper-k234, paper-k23, smoke")
         .one_of({"quickstart", "glued-k234", "glued-k23", "paper-k234", "paper-k23", "smoke"})

@@ -12,13 +12,6 @@
 
 namespace cognition {
 
-/// CoGnition's Chinese words are parts, where its codes are at hand.
-inline void take_published_codes(options& o) {
-  if (o.task != "cognition" || o.data.empty() || !o.target_bpe.empty() || !o.target_dictionary.empty()) return;
-  o.target_bpe = seq2seq::find_file(o.data, {"bpe/code"});
-  if (!o.target_bpe.empty()) fmt::print("Chinese words are cut into parts by {}\n", o.target_bpe);
-}
-
 inline int generate(options const& o) {
   auto const data = generate_data(o);
   triad::apps::make_folder(o.out);
@@ -43,7 +36,6 @@ struct task {
         "a plain one, learns to translate, and is tested on sentences that are new in their composition alone.",
         [](options& o) {
           auto verbs = seq2seq::verbs_of(o, [&o](bool needs_train, bool measures) {
-            if (needs_train) take_published_codes(o);
             return measures ? program_of(o, needs_train) : seq2seq::program{data_of(o, needs_train)};
           });
           verbs.push_back({"generate", "Write generated commands and their actions", [&o] { return generate(o); }});

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <set>
 #include <string>
 
+#include "../pairs/data.hpp"
 #include "../pairs/options.hpp"
 
 namespace cognition {
@@ -19,6 +23,14 @@ struct options : seq2seq::options {
   int test_size = 200;             // generated: of each part and kind
   std::uint64_t data_seed = 1;     // generated
 
+  /// CoGnition's Chinese words are parts, where its codes are at hand and are not about English words too.
+  void settle() override {
+    if (task == "cognition" && !data.empty() && !joint && target_bpe.empty() && target_dictionary.empty()) {
+      target_bpe = seq2seq::find_file(data, {"bpe/code"});
+      if (!target_bpe.empty()) fmt::print("Chinese words are cut into parts by {}\n", target_bpe);
+    }
+    seq2seq::options::settle();
+  }
   void each(triad::apps::option_list& f) override {
     std::set<std::string> const asked{"evaluate", "explain"};
     f("data", &data, "Folder of a data set, or a file of pairs; without it, commands of our own grammar")

@@ -1,4 +1,4 @@
-// The list of options.
+// The list of options, and which of them go together.
 // SPDX-License-Identifier: Apache-2.0
 #include "hold_out.hpp"
 #include "parser.hpp"

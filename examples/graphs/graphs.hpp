@@ -52,14 +52,17 @@ inline int predict(own_options const& o) {
   auto const file = triad::apps::open_run(o.run);
   auto const words = words_of(file);
   answerer ask(o, file);
-  return o.questions.answer(o.program, [&](std::string const& line) {
-    if (triad::apps::is_blank(line)) return fmt::print("\n");
-    auto given = triad::apps::read_json_line(line);
-    given.erase("target");  // which is what is asked for
-    nlohmann::ordered_json answer = nlohmann::ordered_json::parse(line);
-    answer["target"] = words.target_name(ask(numbered(read_graph(given, false), words)));
-    fmt::print("{}\n", triad::apps::json_text_of(answer));
-  });
+  return o.questions.answer(
+      o.program,
+      [&](std::string const& line) {
+        if (triad::apps::is_blank(line)) return fmt::print("\n");
+        auto given = triad::apps::read_json_line(line);
+        given.erase("target");  // which is what is asked for
+        nlohmann::ordered_json answer = nlohmann::ordered_json::parse(line);
+        answer["target"] = words.target_name(ask(numbered(read_graph(given, false), words)));
+        fmt::print("{}\n", triad::apps::json_text_of(answer));
+      },
+      true);
 }
 
 inline int explain(own_options const& o) {

@@ -164,14 +164,14 @@ expect("asked.jsonl:4:2: expected JSON, found none")
 string(REGEX REPLACE "\"target\":\"[a-z-]+\"" "\"target\":T" shown "${answers}")
 string(REGEX REPLACE "{[^\n]*\"target\":T}" "answer" shown "${shown}")
 string(REGEX REPLACE "{\"error\":\"[^\n]*\",\"line\":([0-9])}" "error of line \\1" shown "${shown}")
-if(NOT status EQUAL 1 OR NOT shown STREQUAL "answer\nerror of line 2\n\n\nanswer\n")
+if(NOT status EQUAL 1 OR NOT shown STREQUAL "answer\nerror of line 2\n\nerror of line 4\nanswer\n")
   message(FATAL_ERROR "two bad lines of five: status ${status}, answers\n${answers}")
 endif()
 
 # A run that is not there is told before any data are read.
 foreach(verb evaluate predict explain)
   run(1 ${verb} ${FOLDER}/no_run)
-  expect("no_run: there is no run here: give the folder that train wrote with --out, or its model.safetensors")
+  expect("no_run: there is no checkpoint here: give the folder that train wrote with --out, or its model.safetensors")
 endforeach()
 # A test has a name.
 file(WRITE ${FOLDER}/names/test_.jsonl "${train}")

@@ -84,8 +84,7 @@ int predict(options const& o) {
     auto const as_json = [&](conllu_sentence const& found) {
       return to_json_line(nlohmann::ordered_json::parse(line), found);
     };
-    if (s.words.empty() && is_json) std::fputs(as_json(s).c_str(), stdout);  // as many lines as there are questions
-    if (s.words.empty()) return;
+    if (s.words.empty()) return void(std::fputs(is_json ? as_json(s).c_str() : "\n", stdout));  // an answer to each
     if (s.words.size() > most)
       throw triad::data_error(fmt::format("the sentence has {} words; at most {} are read", s.words.size(), most));
     sentences const asked{checked(s, model.words, o)};

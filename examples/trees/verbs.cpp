@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "../apps/printed.hpp"
 #include "explanation.hpp"
 #include "program.hpp"
 #include "read.hpp"

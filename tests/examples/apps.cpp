@@ -192,6 +192,8 @@ TEST_CASE("a line that is no object is told with file, line and column") {
       read("{\"n\": 1} {}"),
       contains(path + ":1:10: expected JSON, found none: unexpected '{'; expected end of input; a line is one object"));
   CHECK_THROWS_WITH(read("{\"n\": 1}\n{\"\xff\": 1}"), contains(path + ":2:3: the byte 0xFF is no UTF-8"));
+  CHECK_THROWS_WITH(read("{\"" + std::string(1000, 'a')),
+                    contains("expected JSON, found none: invalid string: missing closing quote; a line is one object"));
   CHECK_THROWS_WITH(read("[]"), contains(path + ":1: expected an object in braces, found []"));
   CHECK_THROWS_WITH(read("{\"m\": 1}"), contains(path + ":1: expected \"n\", a number, found none"));
   CHECK_THROWS_WITH(read("{\"n\": \"x\"}"), contains("expected \"n\" to be a number, found \"x\""));

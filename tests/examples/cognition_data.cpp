@@ -24,6 +24,21 @@ int count(std::vector<std::string> const& all, char const* word) {
   return static_cast<int>(std::count(all.begin(), all.end(), word));
 }
 
+TEST_CASE("Chinese words are parts where the folder has codes for them alone") {
+  triad::test::scratch_folder const folder;
+  std::filesystem::create_directories(folder / "bpe");
+  std::ofstream(folder / "bpe/code") << "#version: 0.2\n";
+  auto const taken = [&](bool joint, std::string const& dictionary = {}) {
+    options o;
+    o.task = "cognition", o.data = folder / "", o.joint = joint, o.target_dictionary = dictionary;
+    o.settle();
+    return o.target_bpe.ends_with("bpe/code");
+  };
+  CHECK(taken(false));
+  CHECK_FALSE(taken(true));
+  CHECK_FALSE(taken(false, "a file"));
+}
+
 TEST_CASE("commands mean what the grammar says") {
   CHECK(phrase{0, 0, 1}.command() == "hop");
   CHECK(phrase{0, 1, 2}.command() == "hop left twice");

@@ -108,6 +108,7 @@ struct run_folder_of {
   explicit run_folder_of(std::string const& config) {
     std::filesystem::create_directories(path);
     std::ofstream(path + "/config.toml") << config;
+    std::ofstream(path + "/model.safetensors") << "a checkpoint";
   }
   run_folder_of(run_folder_of const&) = delete;
   run_folder_of& operator=(run_folder_of const&) = delete;
@@ -138,11 +139,20 @@ TEST_CASE("where the run's data are not known, or were generated, that is how it
   CHECK((idle::last.data.empty() && idle::last.test_size == 7));
   CHECK(run({"evaluate", folder.path, "--data", "/other"}).text == "data: /other; those of the run: generated\n");
   std::filesystem::remove(folder.path + "/config.toml");
-  CHECK(run({"evaluate", folder.path}).text.empty());  // there is no checkpoint either, which evaluate says
-  std::ofstream(folder.path + "/model.safetensors") << "a checkpoint";
   CHECK(run({"evaluate", folder.path}).text.find("no config.toml beside this checkpoint") != std::string::npos);
   CHECK_FALSE(idle::last.of_run);
   CHECK(run({"evaluate", folder.path, "--data", "/other"}).text == "data: /other\n");
+}
+
+TEST_CASE("a run without a checkpoint is told, with and without its options") {
+  run_folder_of const folder("width = 3\n");
+  std::filesystem::remove(folder.path + "/model.safetensors");
+  auto const expected = "idle: " + folder.path +
+                        ": there is no checkpoint here: give the folder that train wrote with " +
+                        "--out, or its model.safetensors\n";
+  CHECK(run({"evaluate", folder.path}, stderr).text == expected);
+  std::filesystem::remove(folder.path + "/config.toml");
+  CHECK(run({"evaluate", folder.path}, stderr).text == expected);
 }
 
 TEST_CASE("a run of another program is told by whose it is") {

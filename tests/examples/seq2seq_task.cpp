@@ -236,6 +236,14 @@ TEST_CASE(
   refused_of_edges([](options& o) { o.decoder_layers = 5; }, "as many layers on either side");
   refused_of_edges([](options& o) { o.attention = triad::triangle_form::flat; }, "is not causal");
   refused_of_edges([](options& o) { o.joint = false; }, "one table for the words of both sides");
+  refused([](options& o) { o.given = {"updates", "epochs"}, o.epochs = 2; }, "two ways to say how long the run is");
+  options lasting;
+  lasting.epochs = 5;
+  lasting.settle();
+  CHECK(lasting.epochs == 5);
+  lasting.given = {"updates"};  // which a preset's epochs are no answer to
+  lasting.settle();
+  CHECK(lasting.epochs == 0);
   options plain;
   plain.model = "transformer";
   apply_preset(plain);

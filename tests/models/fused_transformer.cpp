@@ -12,6 +12,7 @@
 #include "tests/models/model_use.hpp"
 #include "triad/batches/pair_loader.hpp"
 #include "triad/cpu/cpu.hpp"
+#include "triad/train/trainer.hpp"
 
 namespace models_fused_transformer_tests {
 
@@ -49,6 +50,12 @@ fused_transformer_options fused(fused_transformer_options z) {
   return z;
 }
 
+fused_transformer_options one_layer(norm_position norms = norm_position::after) {
+  auto z = sizes(0.1, norms);
+  z.encoder.layers = z.decoder.layers = 1;
+  return fused(z);
+}
+
 struct arrangement {
   char const* name;
   fused_transformer_options sizes;
@@ -84,6 +91,7 @@ std::vector<arrangement> arrangements(norm_position norms) {
   all.push_back({"relative", relative});
   relative.encoder.tied = true;
   all.push_back({"relative, tied and recomputed", relative, keep::inputs});
+  all.push_back({"one layer, recomputed", one_layer(norms), keep::inputs});
   return all;
 }
 
@@ -98,6 +106,19 @@ TEMPLATE_TEST_CASE("an encoder-decoder has the gradient of its loss, whatever it
   using fixed = fused_transformer<double, width, heads, hidden>;
   test::check_gradient_of(
       test::model_use<fixed, TestType, loader>(fixed(fused(sizes(0.3))), keep::everything, loaded(three)));
+}
+
+TEST_CASE("the last layer of a stack is as forward left it, and is not run again: one layer has no memory for that") {
+  cpu::backend ex(1);
+  using learner = trainer<fused_transformer<double>, cpu::backend>;
+  auto const scratch = [&](fused_transformer_options const& z, keep kept) {
+    learner::options o;
+    o.capacity = {3, 16, 16, 8, 8};
+    o.memory = kept;
+    return learner::plan(ex, fused_transformer<double>(z), o).scratch;
+  };
+  CHECK(scratch(one_layer(), keep::inputs) == scratch(one_layer(), keep::everything));
+  CHECK(scratch(fused(sizes()), keep::inputs) > scratch(fused(sizes()), keep::everything));
 }
 
 // The same pairs in rows of five places each, the unused ones before the tokens or behind them, and masked.

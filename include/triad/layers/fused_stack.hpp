@@ -225,7 +225,7 @@ struct fused_stack {
     auto const d_mixed =
         scratch.template make<layer_states<T>>(link == layer_link::weighted ? count + 1 : 0, rows, width());
     auto const d_input = scratch.template make<state>(rows, width()),
-               again = scratch.template make<state>(s.kept == keep::inputs ? rows : 0, width());
+               again = scratch.template make<state>(s.kept == keep::inputs && count > 1 ? rows : 0, width());
     auto const d_sum = scratch.template make<state>(link == layer_link::sum ? rows : 0, width());
     fill(ex, T(0), d);
     fill(ex, T(0), d_mixed);
