@@ -163,7 +163,6 @@ TEST_CASE("everything skipped is no update, and an epsilon of zero is refused") 
 }
 
 TEST_CASE("what a moment keeps is at least 0 and below 1") {
-  reference::backend ex;
   set<double, reference::backend> parameters(test::two_layers<double>(2, 2, 1));
   using adam = adam_optimizer<test::two_layers<double>, reference::backend>;
   CHECK_NOTHROW(adam(parameters, {.beta1 = 0, .beta2 = 0}));
