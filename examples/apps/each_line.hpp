@@ -18,8 +18,8 @@ inline std::string told_at(std::string const& path, long number, std::string con
   return place + (has_column ? ":" + what.substr(column.size()) : ": " + what);
 }
 
-/// f(line) for each line of a text, gzipped or not, that is not empty.  A data_error of f is
-/// told_at() its line; `advice` stands at its end.
+/// f(line) for each line of a text, gzipped or not, that is not empty.  A data_error of f is told_at() its line;
+/// `advice` stands at its end.
 template <class F>
 void each_line(std::string const& path, F const& f, std::string const& advice = {}) {
   text::gz_lines lines(path);

@@ -39,7 +39,7 @@ void questions::expect_one_way(std::vector<way_to_ask> ways) const {
 void questions::ask(std::function<void(std::string const&)> const& answer,
                     std::function<void(refused_question const&)> const& refused) const {
   expect_one_way();
-  /// told(what): with its place.
+  // told(what): with its place.
   auto const one = [&](long number, std::string const& question, auto const& told) {
     try {
       answer(question);
@@ -71,10 +71,15 @@ void questions::ask(std::function<void(std::string const&)> const& answer,
 int questions::answer(std::string const& program, std::function<void(std::string const&)> const& answer,
                       bool as_json) const {
   int status = all_well;
-  ask(answer, [&](refused_question const& q) {
+  auto const one = [&](std::string const& question) {
+    if (is_blank(question))
+      std::fputs("\n", stdout);
+    else
+      answer(question);
+  };
+  ask(one, [&](refused_question const& q) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), printable(q.what).c_str());
-    auto const begin = q.text.find_first_not_of(" \t");
-    if (as_json || (begin != std::string::npos && q.text[begin] == '{'))
+    if (as_json || q.text.starts_with('{'))
       std::fputs(json_text_of({{"error", q.what}, {"line", q.number}}).c_str(), stdout);
     std::fputs("\n", stdout);
     status = refused;

@@ -41,9 +41,9 @@ struct questions {
   void ask(std::function<void(std::string const&)> const& answer,
            std::function<void(refused_question const&)> const& refused) const;
 
-  /// The same, where answer(question) prints.  `program` says on standard error what is wrong with a question and where
-  /// it stands.  Its own answer is an empty line, or {"error": ..., "line": ...} where it is JSON or all answers are.
-  /// Returns the exit status.
+  /// The same, where answer(question) prints; a blank question has a blank line.  `program` says on standard error what
+  /// is wrong with a question and where it stands.  Its own answer is an empty line, or {"error": ..., "line": ...}
+  /// where it is JSON or all answers are.  Returns the exit status.
   int answer(std::string const& program, std::function<void(std::string const&)> const& answer,
              bool as_json = false) const;
 };

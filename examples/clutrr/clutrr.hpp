@@ -116,7 +116,6 @@ inline int predict(options const& o) {
   } else if (o.rows.empty()) {
     return o.questions.answer(o.program, [&](std::string const& text) {  // the last word is the question
       auto const end = text.find_last_not_of(" \t\r"), cut = text.find_last_of(" \t", end);
-      if (end == std::string::npos) return fmt::print("\n");
       bool const both = cut != std::string::npos;
       answer(both ? text.substr(0, cut) : "", text.substr(both ? cut + 1 : 0, both ? end - cut : end + 1));
     });

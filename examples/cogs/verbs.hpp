@@ -50,7 +50,6 @@ inline int predict(options const& o) {
   auto const model = trained_parser(o, most);
   auto const answer = [&](std::string const& line) {
     tagged_sentence const s(words_of(line), "");
-    if (s.tokens.empty()) return fmt::print("\n");
     if (s.size() > most)
       throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read", s.size(), most));
     parse_all(*model.net, {s}, model.words,

@@ -55,7 +55,6 @@ inline int predict(own_options const& o) {
   return o.questions.answer(
       o.program,
       [&](std::string const& line) {
-        if (triad::apps::is_blank(line)) return fmt::print("\n");
         auto given = triad::apps::read_json_line(line);
         given.erase("target");  // which is what is asked for
         nlohmann::ordered_json answer = nlohmann::ordered_json::parse(line);

@@ -53,10 +53,8 @@ int evaluate(program_options& o, data_reader const& read) {
   return 0;
 }
 
-/// The answer to a line, which is a tree or an object with one; of an object, other members stay.  A blank line has a
-/// blank one.
+/// The answer to a line, which is a tree or an object with one; of an object, other members stay.
 void answer(trained& model, std::string const& line, bool as_json) {
-  if (triad::apps::is_blank(line)) return fmt::print("\n");
   bool const is_object = line.starts_with('{');
   auto const source = source_of(line);
   auto const target = model.labels.label(tree_of(model.answer(source), model.net->positions()));

@@ -121,10 +121,6 @@ struct parses_sentences {
 };
 
 namespace detail {
-inline void expect_trunk(index_t tokens, index_t fixed) {
-  TRIAD_EXPECTS(fixed < tokens, "a parser's fixed token is " + std::to_string(fixed) + ", and there are " +
-                                    std::to_string(tokens) + " tokens");
-}
 inline label_counts checked_labels(label_counts const& z) {
   for (named_size const& kind :
        {named_size{"roles", z.role}, {"categories", z.category}, {"noun types", z.noun_type}, {"verbs", z.verb}})

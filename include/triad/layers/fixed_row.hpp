@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
+#include "triad/core/contracts.hpp"
 #include "triad/core/views.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/elementwise.hpp"
@@ -20,5 +23,13 @@ void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) 
   add();
   transform(ex, unchanged{}, before, row);
 }
+
+namespace detail {
+/// owner: whose token it is, for the message.
+inline void expect_fixed_token(char const* owner, index_t fixed, index_t tokens, char const* kind = "tokens") {
+  TRIAD_EXPECTS(fixed < tokens, std::string(owner) + " fixed token is " + std::to_string(fixed) + ", and there are " +
+                                    std::to_string(tokens) + " " + kind);
+}
+}  // namespace detail
 
 }  // namespace triad

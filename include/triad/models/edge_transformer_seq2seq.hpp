@@ -16,6 +16,7 @@
 
 #include "triad/batches/edge_pair_batch.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
+#include "triad/layers/fixed_row.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/ops/cross_entropy.hpp"
 
@@ -91,9 +92,7 @@ struct edge_transformer_seq2seq {
     TRIAD_EXPECTS(z.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
     TRIAD_EXPECTS(z.layer.variant != triangle_form::flat,
                   "edge_transformer_seq2seq: the flat form of attention is not causal");
-    TRIAD_EXPECTS(z.fixed_token < z.tokens, "edge_transformer_seq2seq: the fixed token is " +
-                                                std::to_string(z.fixed_token) + ", and there are " +
-                                                std::to_string(z.tokens) + " tokens");
+    detail::expect_fixed_token("edge_transformer_seq2seq: the", z.fixed_token, z.tokens);
   }
 
   constexpr index_t width() const { return encoder.layers.layer.width(); }

@@ -19,6 +19,7 @@
 
 #include "triad/batches/pair_batch.hpp"
 #include "triad/core/sizes.hpp"
+#include "triad/layers/fixed_row.hpp"
 #include "triad/layers/fused_stack.hpp"
 #include "triad/layers/inputs/scaled_tokens.hpp"
 #include "triad/ops/cross_entropy.hpp"
@@ -72,7 +73,7 @@ struct fused_transformer {
                                     z.dropout, z.fixed_token}) {
     TRIAD_EXPECTS(encoder.width() == decoder.width() || !z.positions,
                   "fused_transformer: an encoder and a decoder that share waves need the same width");
-    expect_fixed(z.fixed_token, z.source_tokens, "source");
+    detail::expect_fixed_token("fused_transformer: the", z.fixed_token, z.source_tokens, "source tokens");
   }
   /// z.source_tokens is not read.
   fused_transformer(fused_transformer_options const& z, Source const& s)
@@ -90,7 +91,7 @@ struct fused_transformer {
                       std::to_string(z.target_tokens) + " of targets, expected 1 or more and 2 or more");
     TRIAD_EXPECTS(source.width() == encoder.width(),
                   "fused_transformer: the source's tokens and the encoder need the same width");
-    expect_fixed(z.fixed_token, z.target_tokens, "target");
+    detail::expect_fixed_token("fused_transformer: the", z.fixed_token, z.target_tokens, "target tokens");
   }
 
   /// d: of the target's states, of the waves, and of the keys and values of the source's
@@ -210,11 +211,6 @@ struct fused_transformer {
   placed_tokens<T> target_tokens(input const& in) const { return {in.target_token, in.target_position, waves_of(in)}; }
 
  private:
-  static void expect_fixed(index_t token, index_t tokens, char const* side) {
-    TRIAD_EXPECTS(token < tokens, "fused_transformer: the fixed token is " + std::to_string(token) +
-                                      ", and there are " + std::to_string(tokens) + " " + side + " tokens");
-  }
-
   using source_layer_input = typename Encoder::layer_type::input;
 
   static fused_stack_options as_encoder(fused_stack_options o) {

@@ -49,7 +49,7 @@ struct edge_trunk {
                 dropout_rate("edge_trunk", z.positional_dropout),
                 z.fixed_token},
         layers{layer_type(z.layer), extents_of<dyn>("edge_trunk", {"layers", z.layers, most_repeats}), z.tied} {
-    detail::expect_trunk(z.tokens, z.fixed_token);
+    detail::expect_fixed_token("a parser's", z.fixed_token, z.tokens);
   }
 
   constexpr index_t width() const { return layers.layer.width(); }
@@ -145,7 +145,7 @@ struct token_trunk {
                 dropout_rate("token_trunk", z.positional_dropout), z.fixed_token},
         layers{layer_type(z.layer), extents_of<dyn>("token_trunk", {"layers", z.layers, most_repeats}), z.tied},
         norm{encoder.shape, z.layer.epsilon} {
-    detail::expect_trunk(z.tokens, z.fixed_token);
+    detail::expect_fixed_token("a parser's", z.fixed_token, z.tokens);
   }
 
   constexpr index_t width() const { return layers.layer.width(); }
