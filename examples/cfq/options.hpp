@@ -59,7 +59,7 @@ struct options : seq2seq::options {
 
 /// roberta          the decoder's layers, width and feed-forward block and 45,000 updates are LRF's (section "Setup");
 ///                  its heads, rate, schedule, batch, dropout, smoothing and the longest query of training are ours:
-///                  the paper does not give them
+///                  the paper does not give them, and refers to Zheng and Lapata (2022)
 /// paper-semantic   layers, width, heads, pairs, rate and epochs are the Edge Transformer paper's Table 1, of it and of
 ///                  the Universal Transformer; 50 tokens are in section 4.3, 4 d in section 3.  Dropout, warm-up, fall
 ///                  and clip are the released program's.  The paper has no row for other models: they get the Universal

@@ -124,7 +124,7 @@ inline int predict(options const& o) {
     auto const model = graphs::trained_model(o, file, graphs::most_nodes(all));
     fmt::print("row,k,predicted,target\n");
     graphs::answer_all(*model.net, all, [&, row = 0](kinship_graph const& g, int found) mutable {
-      fmt::print("{},{},{},{}\n", row++, g.k, words.target_name(found), words.target_name(g.target));
+      fmt::print("{},{},{},{}\n", ++row, g.k, words.target_name(found), words.target_name(g.target));
     });
   }
   return 0;
@@ -140,12 +140,12 @@ inline story asked_story(options const& o, vocabulary const& words) {
   story s;
   if (!o.rows.empty()) {
     auto all = read_graphs(o.rows, words);
-    if (static_cast<std::size_t>(o.number) >= all.size())
-      throw triad::data_error(fmt::format("{} has {} rows; --row counts from 0", o.rows, all.size()));
-    s.graph = std::move(all[static_cast<std::size_t>(o.number)]);
+    if (static_cast<std::size_t>(o.number) > all.size())
+      throw triad::data_error(fmt::format("{} has {} rows; --row counts from 1", o.rows, all.size()));
+    s.graph = std::move(all[static_cast<std::size_t>(o.number) - 1]);
   } else {
     chain_generator chains(0xe17);
-    for (int i = 0; i <= o.number; ++i) s.graph = chains.next(o.k);
+    for (int i = 0; i < o.number; ++i) s.graph = chains.next(o.k);
     s.graph = translated(std::move(s.graph), words);
   }
   for (int i = 0; i < s.graph.nodes; ++i)

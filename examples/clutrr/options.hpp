@@ -19,7 +19,7 @@ struct options : graphs::options {
   std::string rows;                   // predict, explain: a file of questions
   std::string facts, asked;           // "ann:mother:bea bea:brother:carl", "ann:carl"
   triad::apps::questions questions;   // both in one text
-  int number = 0, k = 4;              // explain: a row of the file, or which generated chain, and its length
+  int number = 1, k = 4;              // explain: a row of the file, or which generated chain, and its length
   std::vector<int> lengths{2, 3, 4};  // generate
   std::string rules_of;               // a training file, or its folder; none: chains that hold in every family
   int count = 1000;                   // generate: for each k
@@ -46,7 +46,7 @@ struct options : graphs::options {
         .only({"predict", "explain"});
     f("ask", &asked, "The question to the facts as \"ann:carl\": what is carl to ann?").only({"predict", "explain"});
     questions.each(f, "Facts and the question as \"ann:mother:bea bea:brother:carl ann:carl\"");
-    f("row", &number, "Which row of the file, or which generated chain, from 0").only({"explain"}).not_negative();
+    f("row", &number, "Which row of the file, or which generated chain, from 1").only({"explain"}).positive();
     f("length", &k, "Without --data and --facts: k of a generated chain").only({"explain"}).between(2, 40);
     f("out", &out, "Folder for proof.svg").only({"explain"});
     f("out", &out, "Folder of the new data set").only({"generate"}).required();

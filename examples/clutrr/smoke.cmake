@@ -30,6 +30,7 @@ expect("2 ways to ask, --facts with --ask and questions on the command line: giv
 run(1 explain ${FOLDER}/run --facts "ann:mother:bea" --ask ann:bea --length 4)
 expect("2 ways to ask, --facts with --ask and --length: give one")
 run(0 predict ${FOLDER}/run --data ${FOLDER}/data/1.4_test.csv)
+expect("row,k,predicted,target\n1,4,")
 run(0 predict ${FOLDER}/run --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
 run(1 predict ${FOLDER}/run --facts "ann:colleague:bea" --ask ann:bea)
 expect("knows no relation")

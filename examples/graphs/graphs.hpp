@@ -19,7 +19,7 @@ struct own_options : options {
   triad::apps::questions questions;
   std::string by;    // evaluate: the member of the lines that accuracy is asked by, or path
   std::string file;  // inspect, explain
-  int row = 0;       // explain
+  int row = 1;       // explain: a graph of the file, from 1
 
   own_options() { layers = 6, width = 64, heads = 4, dropout = 0.1, batch = 32, epochs = 30, validation = 0.1; }
   void each(triad::apps::option_list& f) override {
@@ -36,7 +36,7 @@ struct own_options : options {
     questions.each(f, "A graph, as a line of the data without its target");
     f("question", &questions.given, "A graph, as a line of the data").only({"explain"}).positional();
     f("file", &file, "A file of graphs").only({"explain"}).existing_file();
-    f("row", &row, "Which graph of the file, from 0").only({"explain"}).not_negative();
+    f("row", &row, "Which graph of the file, from 1").only({"explain"}).positive();
     f("out", &out, "Folder for proof.svg").only({"explain"});
     f("file", &file, "A file of graphs").only({"inspect"}).positional().required().existing_file();
   }
@@ -72,9 +72,9 @@ inline int explain(own_options const& o) {
     g = read_graph(triad::apps::read_json_line(o.questions.given.front()), false);
   } else {
     auto const all = read_graphs(o.file, false);
-    if (static_cast<std::size_t>(o.row) >= all.size())
-      throw triad::data_error(fmt::format("{} has {} graphs; --row counts from 0", o.file, all.size()));
-    g = all[static_cast<std::size_t>(o.row)];
+    if (static_cast<std::size_t>(o.row) > all.size())
+      throw triad::data_error(fmt::format("{} has {} graphs; --row counts from 1", o.file, all.size()));
+    g = all[static_cast<std::size_t>(o.row) - 1];
   }
   std::vector<std::string> names;
   for (int i = 0; i < g.nodes; ++i)

@@ -16,7 +16,8 @@
 
 namespace graphs {
 
-/// What a run is told of its model and its training; the defaults are the Edge Transformer paper's on CLUTRR.
+/// What a run is told of its model and its training; the defaults are the Edge Transformer paper's on CLUTRR,
+/// and the released program's where the paper has none.
 struct options : triad::apps::stack_options {
   triad::triangle_form attention = triad::triangle_form::full;
   bool paper_form = false;  // the paper's layer instead of the released program's

@@ -97,11 +97,19 @@ expect("train.jsonl: 32 graphs of 3 to 3 nodes, 3.0 on the average, and 2.0 labe
 # A question comes back with its answer, from the command line, from a file, and from standard input.
 set(question "{\"id\": 7, \"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1]}")
 expect_answer_of("^{\"id\":7,\"nodes\":2,\"edges\":\\[\\[0,\"above\",1\\]\\],\"query\":\\[0,1\\],\"target\":\"[a-z-]+\"}\n$" "${question}")
-run(0 explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row 1 --out ${FOLDER}/proof)
+run(0 explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row 2 --out ${FOLDER}/proof)
 expect("3 is the [a-z-]+ of 0, because.*the right answer: right-above\ndrawn in ")
 if(NOT EXISTS ${FOLDER}/proof/proof.svg)
   message(FATAL_ERROR "explain draws no proof.svg")
 endif()
+file(STRINGS ${FOLDER}/data/test_long.jsonl rows)
+list(LENGTH rows last)
+math(EXPR past "${last} + 1")
+run(0 explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row ${last})
+run(1 explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row ${past})
+expect("test_long.jsonl has ${last} graphs; --row counts from 1")
+run(2 explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row 0)
+expect("--row: 0 is not a number above 0")
 
 # Labels of nodes, several of a pair, and a node's edge to itself.
 file(WRITE ${FOLDER}/labels/train.jsonl "{\"nodes\": [\"red\", \"blue\"], \"edges\": [[0, \"a\", 1], [0, \"b\", 1], [1, \"a\", 1]], \"query\": [0, 1], \"target\": \"x\"}\n")

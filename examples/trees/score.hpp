@@ -1,7 +1,7 @@
 // What is counted of a machine's answers: whole trees, single nodes, and the programs behind them.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   whole       a tree counts where the symbol at every position is right, as in the paper
+//   whole       a tree counts where the symbol at every position is right, as in the released program
 //   partial    right filled positions / (filled positions + empty positions wrongly filled), as in the released program
 //   discrete    the likeliest choices of every step, run on trees of symbols, give the right tree
 //   extracted   the same, where every choice that the result depends on has a weight of `threshold` at least: a program

@@ -43,8 +43,8 @@ struct own_options : program_options {
 };
 
 /// The defaults, small, are ours: choices cool down from 10 to 1 in the first three fifths of a run.
-///   paper   the released program's command, with 12 steps, the fewest of the paper's tasks, and roles as deep as the
-///           data (tree-transforms has its tasks)
+///   paper   the released program's command, with 12 steps, the fewest that it prints for a task, and roles as deep
+///           as the data (tree-transforms has its tasks)
 inline void apply_preset(own_options& o) {
   o.cools = o.preset != "paper" && o.preset != "smoke";
   options const paper;

@@ -26,7 +26,8 @@
 
 namespace triad {
 
-/// Where papers and their released programs differ: `released` made the published tables.
+/// Where papers and their released programs differ: `released` made the published tables, but for what was never
+/// released.
 enum class form { released, paper };
 
 /// What memory a model keeps between forward and backward.

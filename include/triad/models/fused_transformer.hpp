@@ -2,8 +2,8 @@
 // Transformer.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   source: x_0 = tokens, x_L by the encoder's layers               (source rows, d)      LRF equations 1 to 5
-//   target: y_0 = tokens, y_M by the decoder's, over x_L            (target rows, d)      LRF equations 6 to 8
+//   source: x_0 = tokens, x_L by the encoder's layers               (source rows, d)      LRF equations 1 to 4, 7
+//   target: y_0 = tokens, y_M by the decoder's, over x_L            (target rows, d)      LRF equations 1 to 3, 5, 6, 8
 //   fuse-attention in the layers that the sizes name                                      LRF equations 9 and 10
 //   relative positions in self-attention where a stack's layer.reach > 0 (Shaw et al. 2018), then mostly without waves:
 //     positions = false

@@ -1,10 +1,11 @@
-// First states of an encoder's or a decoder's tokens: their vectors, scaled, and where they stand (LRF section 3.1).
+// First states of an encoder's or a decoder's tokens: their vectors, scaled, and where they stand.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d)
 //   dtable(token(i), :) += sqrt(d) drop'(dx_0(i))
 //
-// p: sines and cosines, or nothing.
+// p: sines and cosines, or nothing.  LRF says that X is mapped to H_0, and not how; this is the Transformer's way, as
+// fairseq has it.
 #pragma once
 
 #include <cmath>
