@@ -44,7 +44,7 @@ class edge_translating {
         loader_(task.dims(1, 0), model_.layout, task.width, task.begin, task.end),
         search_(task.sentences, task.words, task.options()),
         decoder_(machine(), model_, {task.dims(1, 0), task.beam, task.target}) {
-    triad::initialize(parameters_.mutable_values(), 3);
+    triad::initialize(parameters_, 3);
     triad::random_stream random(5, 0);
     for (index_t b = 0; b < task.sentences; ++b) {
       auto const source = random_sentence(random, task.source, task.words);

@@ -24,7 +24,7 @@ class translating {
         loader_(room_, task.width, task.end, task.end),
         search_(task.sentences, task.words, options(width)),
         decoder_(machine(), model_, {room_, width, longest + 1}) {
-    triad::initialize(parameters_.mutable_values(), 3);
+    triad::initialize(parameters_, 3);
     triad::random_stream random(5, 0);
     for (index_t b = 0; b < task.sentences; ++b) {
       auto const source = random_sentence(random, task.length, task.words);

@@ -61,9 +61,8 @@ class learner_on : public Interface {
   int patience() const override { return std::is_same_v<typename Ex::memory, host_memory> ? 1 : 16; }
 
   void initialize(std::uint64_t seed) override {
-    triad::initialize(
-        trainer_.parameters().mutable_values(), seed,
-        [this](std::string const& path) { return self().first_values(path); }, trainer_.parameters().where());
+    triad::initialize(trainer_.parameters(), seed,
+                      [this](std::string const& path) { return self().first_values(path); });
   }
 
   void keep_averages(double decay) override { averages_.emplace(ex_, trainer_.parameters(), decay); }
@@ -81,15 +80,13 @@ class learner_on : public Interface {
 
   void save(std::string const& path, run_record const& record) override {
     if (!world().is_first()) return;
-    checkpoint_state const state{.step = trainer_.step(),
-                                 .key = trainer_.given().key,
-                                 .configuration = nlohmann::json::parse(record.configuration),
+    checkpoint_state const state{.configuration = nlohmann::json::parse(record.configuration),
                                  .vocabulary = nlohmann::json::parse(record.vocabulary),
                                  .extra = {{"run", record.notes}, {"settings", record.settings}}};
     if (averages_)
-      save_checkpoint(path, state, trainer_.parameters(), *averages_);
+      save_checkpoint(path, state, trainer_, *averages_);
     else
-      save_checkpoint(path, state, trainer_.parameters());
+      save_checkpoint(path, state, trainer_);
   }
   std::string load(checkpoint const& file, run_record const& record) override {
     auto const& path = file.tensors().file();

@@ -45,7 +45,6 @@ struct option {
   bool is_required = false, is_hidden = false, is_seldom = false, is_positional = false, is_file = false,
        is_folder = false, asks = false;
   std::string opposite_name{};         // of a flag: --untied
-  std::string excluded{};              // an option of the verb that does not go together with it
   std::vector<std::string> choices{};  // of a text
   std::vector<number_check> checks{};
   bool is_path = false, is_written = true, is_free = false, is_new = false;
@@ -77,7 +76,6 @@ struct option {
   option& existing_folder() { return is_folder = true, *this; }
   /// It asks something: blanks alone are refused.
   option& question() { return asks = true, *this; }
-  option& excludes(std::string other) { return excluded = std::move(other), *this; }
   option& opposite(std::string called) { return opposite_name = std::move(called), *this; }
 
   // ---- what it decides ----

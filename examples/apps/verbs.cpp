@@ -61,7 +61,6 @@ void add(CLI::App& app, option const& one) {
   if (one.asks) added->check(validator(not_blank));
   if (one.is_hidden) added->group("");
   added->required(one.is_required);
-  if (!one.excluded.empty()) added->excludes(app.get_option("--" + one.excluded));
 }
 
 /// The names of long options among arguments, without their dashes.

@@ -44,7 +44,7 @@ int main() {
 
   counting::backend ex;
   trainer<model, counting::backend> learner(ex, model(sizes), {.max_norm = 1, .capacity = room});
-  initialize(learner.parameters().mutable_values(), 1);
+  initialize(learner.parameters(), 1);
   graph_loader<counting::backend> batch(room);
   for (index_t n : {9, 5, 12}) {
     auto* const label = batch.add(n, 0, n - 1, n);

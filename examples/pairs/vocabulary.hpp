@@ -79,13 +79,11 @@ class language {
     if (published_) {
       auto const text = spaced(line);
       if (text.empty()) return {};
-      auto numbers = published_->encode(text);
-      numbers.pop_back();
+      auto numbers = published_->numbers(text);
+      numbers.insert(numbers.begin(), published_->begin());
       return numbers;
     }
-    auto numbers = words_.encode(parts(line));
-    numbers.pop_back();
-    return numbers;
+    return words_.numbers(parts(line));
   }
   std::string decode(std::vector<index_t> const& numbers) const {
     if (published_) return published_->decode(numbers);

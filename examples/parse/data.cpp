@@ -147,14 +147,9 @@ vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file)
 
 std::vector<triad::attached_token> numbered(conllu_sentence const& s, vocabulary const& v) {
   std::vector<triad::attached_token> result;
-  for (std::size_t i = 0; i < s.words.size(); ++i) {
-    auto const& word = s.words[i];
-    result.push_back({v.words().number(word.form),
-                      word.head == 0  ? static_cast<index_t>(i)
-                      : word.head < 0 ? -1
-                                      : word.head - 1,
-                      v.relation(word.relation)});
-  }
+  auto const parents = triad::text::parents_of(s);
+  for (std::size_t i = 0; i < s.words.size(); ++i)
+    result.push_back({v.words().number(s.words[i].form), parents[i], v.relation(s.words[i].relation)});
   return result;
 }
 
@@ -190,10 +185,9 @@ std::string unknown_in(sentences const& all, vocabulary const& v) {
 }
 
 conllu_sentence with_tree(conllu_sentence s, found_tree const& tree, vocabulary const& v) {
-  for (std::size_t i = 0; i < s.words.size(); ++i) {
-    s.words[i].head = tree.parent[i] == static_cast<int>(i) ? 0 : tree.parent[i] + 1;
+  triad::text::set_parents(s, tree.parent);
+  for (std::size_t i = 0; i < s.words.size(); ++i)
     s.words[i].relation = v.relations()[static_cast<std::size_t>(tree.relation[i])];
-  }
   return s;
 }
 

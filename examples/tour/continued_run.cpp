@@ -60,18 +60,17 @@ double run(job const& j) {
     if (!j.from.empty()) key = checkpoint(j.from).key();
     trainer learner(ex, model, {.max_norm = 1, .key = key, .capacity = room});
     if (j.from.empty()) {
-      initialize(learner.parameters().mutable_values(), 1);
+      initialize(learner.parameters(), 1);
     } else {
       checkpoint const file(j.from);
-      file.load(learner.parameters());  // with Adam's moments
-      learner.set_step(file.step());    // where the schedule and dropout stand
+      file.resume(learner);  // parameters and moments, and the step, by which schedule and dropout go on
       first_epoch = file.step() / updates_an_epoch;
     }
     graph_loader<std::remove_reference_t<decltype(ex)>> loader(room);
     fit(learner,
         [&](std::uint64_t epoch) { return batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch, .most = 32}); },
         {.epochs = j.last - first_epoch, .first_epoch = first_epoch, .schedule = linear_warmup{5e-3, 8, 200}});
-    save_checkpoint(j.to, {.step = learner.step(), .key = key}, learner.parameters());
+    save_checkpoint(j.to, {}, learner);
     return evaluate(learner, loader, data, add_one, {.most = 32}).loss;
   });
 }

@@ -34,7 +34,7 @@ int main() {
   options.max_norm = 1;
   options.capacity = {batch, batch * longest, batch * longest, longest, longest};
   trainer<model, cpu::backend> learner(ex, model(sizes), options);
-  initialize(learner.parameters().mutable_values(), 1, [](std::string const& path) {
+  initialize(learner.parameters(), 1, [](std::string const& path) {
     return path.ends_with("table") ? initializer::normal(0.18) : initializer::by_name();
   });
 
@@ -68,7 +68,7 @@ int main() {
   auto const ask = [&](index_t beam) {
     beam_search_options search_for;
     search_for.beam = beam;
-    search_for.longest = longest - 1;
+    search_for.longest = longest - 1;  // of tokens that are said; the decoder is given the begin, too
     search_for.begin = search_for.end = end;
     beam_search search(batch, words, search_for);
     fused_decoder<model, cpu::backend> decoder(ex, learner.model(), {options.capacity, search_for.beam, longest});

@@ -54,7 +54,7 @@ int main() try {
   graph_dims const room = larger(room_for(train, 60), room_for(longer, 60));
   graph_loader<cpu::backend> loader(room);
   trainer learner(ex, network(4, 32), {.max_norm = 1, .key = 7, .capacity = room});
-  initialize(learner.parameters().mutable_values(), 1);
+  initialize(learner.parameters(), 1);
   std::fputs(summary(learner).text().c_str(), stdout);
 
   // ---- 3. Training: an order for each epoch, a first guess of the rate, and a criterion of our own to stop by.
@@ -89,9 +89,7 @@ int main() try {
                 static_cast<double>(weights(1, l)));
 
   // ---- 5. Another program, or this one tomorrow: it reads the sizes from the file and needs no trainer.
-  save_checkpoint("training.safetensors",
-                  {.step = learner.step(), .key = 7, .configuration = {{"layers", 4}, {"width", 32}}},
-                  learner.parameters());
+  save_checkpoint("training.safetensors", {.configuration = {{"layers", 4}, {"width", 32}}}, learner);
   checkpoint const file("training.safetensors");
   auto const answer = with_backend<cpu::backend, reference::backend>("cpu:1", [&](auto& on) {
     auto const size = [&](char const* name) { return file.setting(name, index_t{1}, largest_size); };
@@ -99,16 +97,13 @@ int main() try {
     file.load(ask.parameters());
     graph_loader<std::remove_reference_t<decltype(on)>> one(room_for(longer, 1));
     add_one(one, longer[0]);
-    index_t best = 0;
-    argmax_rows(on, ask(one.upload()), make_vec(&best, 1));
-    return best;
+    return ask.classes(one.upload()).front();
   });
   std::printf("the last node is %d hours on, and %d is right\n", static_cast<int>(answer),
               static_cast<int>(longer[0].answer));
 
   // The file says what the trainer said; and the model has learned what it was trained for.
-  index_t of_learner = 0;
-  argmax_rows(ex, learner.infer(loader.upload()), make_vec(&of_learner, 1));
+  index_t const of_learner = learner.classes(loader.upload()).front();
   bool const learned = evaluate(learner, loader, valid, add_one, {.most = 60}).accuracy > 0.95;
   return learned && answer == of_learner ? 0 : 1;
 } catch (std::exception const& e) {

@@ -93,7 +93,7 @@ int main() {
             chain(mine::gated_linear<float>(16, 8), linear<float>{extents<dyn, dyn>(8, 2)})));
   graph_dims const room = room_for(32, 5, 5);
   trainer learner(ex, asked, {.capacity = room});
-  initialize(learner.parameters().mutable_values(), 1);
+  initialize(learner.parameters(), 1);
 
   // Marks on a cycle of five nodes: edge (i, i + 1) has one of two labels.  Do the first two edges differ?
   graph_loader<cpu::backend> batch(room);

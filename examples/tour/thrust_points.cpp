@@ -101,7 +101,7 @@ int run() {
 
   device ex;
   trainer learner(ex, classifier(), {.max_norm = 1, .capacity = row_dims(count)});
-  initialize(learner.parameters().mutable_values(), 1, {}, memory_of(ex));
+  initialize(learner.parameters(), 1);
   for (int step = 0; step < 300; ++step) learner.update(batch(train), triad::cuda::view_of(train.answer), 0.01);
 
   thrust::device_vector<index_t> best(static_cast<std::size_t>(count));

@@ -83,9 +83,10 @@ std::string folder_of(std::string const& run) {
 }
 
 void explain_training(program_options const& o) {
-  if (o.row > 0 || !o.json.empty() || !o.dot.empty() || o.given.contains("split") || o.given.contains("threshold"))
+  bool const about_a_tree = !o.tree.empty() || o.row > 0 || !o.json.empty() || !o.dot.empty();
+  if (about_a_tree || o.given.contains("split") || o.given.contains("threshold"))
     throw triad::data_error(
-        "--training is about a whole run: it goes without --split, --row, --threshold, --json and --dot");
+        "--training is about a whole run: it goes without --tree, --split, --row, --threshold, --json and --dot");
   triad::apps::expect_one_run(o.run);
   auto const path = folder_of(o.run) + "/" + choices_name;
   if (!std::filesystem::exists(path))
@@ -105,6 +106,8 @@ int explain(program_options& o, data_reader const& read) {
     explain_training(o);
     return 0;
   }
+  triad::apps::expect_one_way(
+      {{"--tree", !o.tree.empty()}, {"--split with --row", o.row > 0 || o.given.contains("split")}});
   bool const one = !o.tree.empty() || o.row > 0;
   if (!one && !(o.json.empty() && o.dot.empty() && o.svg.empty()))
     throw triad::data_error(

@@ -167,14 +167,12 @@ void program_options::each(triad::apps::option_list& f) {
   f("json", &as_json, "One JSON object a line").only({"predict"});
   questions.each(f, "A tree, as --tree has it, or {\"source\": \"( ... )\"}");
   f("tree", &tree, "( LABEL child child ): what the machine does with it").only({"explain"}).question();
-  f("split", &split, "Of the data: " + parts).only({"explain"}).one_of(part_names).excludes("tree");
+  f("split", &split, "Of the data: " + parts).only({"explain"}).one_of(part_names);
   f("row", &row, "What the machine does with this row of the split, from 1; without it, the programs of all")
       .only({"explain"})
-      .positive()
-      .excludes("tree");
+      .positive();
   f("training", &training, "How sure each step was of its choices at every checkpoint of the run, and its gradients")
-      .only({"explain"})
-      .excludes("tree");
+      .only({"explain"});
   f("json", &json, "File for every weight of every step").only({"explain"});
   f("dot", &dot, "File for Graphviz: steps and the trees they take").only({"explain"});
   f("svg", &svg, "File for a drawing of all trees, or of --training").only({"explain"});

@@ -77,7 +77,7 @@ outcome trained(model const& m, bool padded, bool a_row_counts = false) {
   replaying ex;
   auto const capacity = capacity_for(five);
   trainer<model, replaying> learner(ex, m, {.key = 7, .capacity = padded_room_for<replaying>(capacity)});
-  initialize(learner.parameters().mutable_values(), 3);
+  initialize(learner.parameters(), 3);
   edge_pair_loader<replaying, double> loader(capacity, m.layout, m.width(), begin_token, end_token);
   fill(loader, five);
   auto const [in, right] = upload_both(loader, padded);

@@ -101,7 +101,7 @@ template <class Ex, class Model, class Fill, class Asked>
 outcome trained(Model const& m, Fill const& fill, Asked const& asked, bool padded, fault planted = fault::none) {
   Ex ex;
   trainer<Model, Ex> learner(ex, m, {.key = 7, .capacity = padded_room_for<Ex>(capacity)});
-  initialize(learner.parameters().mutable_values(), 3);
+  initialize(learner.parameters(), 3);
   auto&& loader = fill(ex);
   auto const batch = upload_both(loader, padded);
   auto const& dims = batch.in.graphs.dims;
@@ -171,7 +171,7 @@ TEST_CASE("further questions are padded, and come in parts, with the loss and th
   room.further = 20;
   replaying ex;
   trainer learner(ex, edge_transformer<double>(z), {.key = 7, .capacity = padded_room_for<replaying>(room)});
-  initialize(learner.parameters().mutable_values(), 3);
+  initialize(learner.parameters(), 3);
   graph_loader<replaying> loader(room);
   loader.further_weight(0.3);
   auto const count = static_cast<index_t>(std::size(batch_sizes));

@@ -98,7 +98,7 @@ outcome trained(fused_transformer<double> const& m, bool padded, bool a_row_coun
   replaying ex;
   trainer<fused_transformer<double>, replaying> learner(ex, m,
                                                         {.key = 7, .capacity = padded_room_for<replaying>(capacity)});
-  initialize(learner.parameters().mutable_values(), 3);
+  initialize(learner.parameters(), 3);
   pair_loader<replaying, double> loader(capacity, m.width(), begin_token, end_token);
   fill(loader);
   auto const [in, right] = upload_both(loader, padded);

@@ -173,7 +173,7 @@ struct outcome {
 template <class Processes>
 outcome learn(triad::cuda::backend& ex, Processes& me) {
   trainer<model, triad::cuda::backend, Processes> learner(ex, model(sizes()), settings(), me);
-  initialize(learner.parameters().mutable_values(), 3, {}, memory_of(ex));
+  initialize(learner.parameters(), 3);
   graph_loader<triad::cuda::backend> loader(settings().capacity, memory_of(ex));
   outcome found;
   std::uint64_t number = 0;

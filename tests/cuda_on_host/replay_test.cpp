@@ -63,7 +63,7 @@ struct training {
   }
   explicit training(bool recorded) : train(ex, model(sizes()), options()), loader(capacity, memory_of(ex)) {
     ex.record(recorded);
-    initialize(train.parameters().mutable_values(), 3, {}, memory_of(ex));
+    initialize(train.parameters(), 3);
   }
   training(training const&) = delete;
 

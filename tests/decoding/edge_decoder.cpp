@@ -67,7 +67,7 @@ struct decoding {
         parameters(Model(sizes_of(which)), holding::values, memory_of(ex)),
         loader(room_of(3, longest), Model(sizes_of(which)).layout, width, begin_token, end_token),
         decoder(ex, Model(sizes_of(which)), {room_of(3, 0), beam, longest}) {
-    initialize(net.parameters().mutable_values(), 5);
+    initialize(net.parameters(), 5);
     random_stream random(4, static_cast<std::uint64_t>(which));
     std::vector<double> numbers;  // in the order of the fields: floats lie otherwise
     walk(net.parameters().mutable_values(), [&](std::string const&, auto view) {

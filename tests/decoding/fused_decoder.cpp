@@ -52,7 +52,7 @@ struct decoding {
       : net(ex, model_of(which), settings()),
         loader(capacity, width, end_token, end_token),
         decoder(ex, model_of(which), {capacity, beam, longest}) {
-    initialize(net.parameters().mutable_values(), 5);
+    initialize(net.parameters(), 5);
   }
   static typename trainer<model, Ex>::options settings() {
     typename trainer<model, Ex>::options o;

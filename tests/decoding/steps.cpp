@@ -64,8 +64,26 @@ TEST_CASE("a search is given each step's logits, and asks with the tokens and pa
 
   beam_search other(2, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});
   CHECK_THROWS_WITH(
-      steps.find(other, host_memory{}, [](auto, auto) { return tensor<double const, dyn, dyn>(nullptr, 0, 0); }),
+      steps.find(other, host_memory{}, [&](auto, auto) { return tensor<double const, dyn, dyn>(logits.data(), 2, 3); }),
       contains("decoder: the search has another beam, or another number of sentences, than the room and the batch"));
+
+  // A search that could run out of room is refused before its first step; limits make it fit.
+  decoding_steps<double> small(2, 3, 2, 4);
+  small.begin(2);
+  beam_search deep(1, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});
+  auto const step = [&](auto newest, auto parents) {
+    small.take(newest, parents);
+    ++small.tokens;
+    return tensor<double const, dyn, dyn>(logits.data(), 2, 3);
+  };
+  CHECK_THROWS_WITH(
+      small.find(deep, host_memory{}, step),
+      contains("this search may give a hypothesis 5 tokens, the begin among them, and the room's longest is 4"));
+  CHECK(small.tokens == 0);
+  deep.limit(0, 3);
+  logits = {-50, 0, 0, -50, 0, 0};
+  CHECK_NOTHROW(small.find(deep, host_memory{}, step));
+  CHECK(small.tokens == 4);
 }
 
 }  // namespace decoding_steps_tests

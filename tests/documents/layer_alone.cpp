@@ -23,7 +23,7 @@ int main() {
   using encoder = repeat<float, transformer_layer<float>>;
   encoder const layer{transformer_layer<float>({.width = 8, .heads = 2, .hidden = 16}), extents<dyn>(3), false};
   runner encode(ex, layer, row_dims(rows));
-  initialize(encode.parameters().mutable_values(), 1);  // or load_weights
+  initialize(encode.parameters(), 1);  // or load_weights
   auto const y = encode({x, sequences});
 
   float largest = 0;

@@ -111,7 +111,7 @@ int main() {
 
   edge_tagger<float> const tagger(3, 2, 2, {.width = 16, .heads = 2, .hidden = 32});
   trainer learner(ex, tagger, {.capacity = room});
-  initialize(learner.parameters().mutable_values(), 1);
+  initialize(learner.parameters(), 1);
   for (int step = 0; step < 300; ++step) {
     auto const graphs = marked_cycles(32);
     learner.update(graphs, answers(), 3e-3);

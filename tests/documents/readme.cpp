@@ -15,7 +15,7 @@ int main() {
   graph_dims const room = room_for(64, 7, 7);  // 64 graphs, usually of 7 nodes, of 7 at most
   graph_loader<cpu::backend> batch(room);
   trainer learner(ex, model, {.max_norm = 1, .capacity = room});
-  initialize(learner.parameters().mutable_values(), 1);
+  initialize(learner.parameters(), 1);
 
   // A chain of k edges around a clock of 5 hours; label h + 1: h hours on.  How far is the last node from the first?
   random_stream random(1, 0);

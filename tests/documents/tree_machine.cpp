@@ -28,7 +28,7 @@ int main() {
   options.max_norm = 1;
   options.capacity = {batch};
   trainer<machine, cpu::backend> learner(ex, machine(tree_interpreter<float>(where), where.count(), sizes), options);
-  initialize(learner.parameters().mutable_values(), 1, [](std::string const& path) {
+  initialize(learner.parameters(), 1, [](std::string const& path) {
     return path.ends_with("_token") ? initializer::normal(1) : initializer::by_name();
   });
 

@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/checkpoint.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "tests/train/small_graphs.hpp"
 #include "tests/train/two_layers.hpp"
+#include "triad/cpu/cpu.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/train/averages.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/optimizer.hpp"
+#include "triad/train/trainer.hpp"
 
 namespace io_checkpoint_tests {
 
@@ -39,7 +43,7 @@ template <class T>
 set<T> trained(index_t hidden = 5) {
   reference::backend ex;
   set<T> parameters(model<T>(3, hidden, 2));
-  initialize(parameters.mutable_values(), 4);
+  initialize(parameters, 4);
   initialize(parameters.gradients(), 5);
   training_clock<reference::backend> clock;
   clock.set(0, 0.01);
@@ -96,7 +100,7 @@ TEST_CASE("averages come back bit by bit, to go on from or to answer with") {
   CHECK_FALSE(checkpoint(path).has_averages());  // there are none before the first update
   for (std::uint64_t seed = 6; seed < 9; ++seed) {
     mean.update();
-    initialize(parameters.mutable_values(), seed);
+    initialize(parameters, seed);
   }
   save_checkpoint(path, example_state(), parameters, mean);
 
@@ -279,12 +283,45 @@ TEST_CASE("a file that is no checkpoint, or a damaged one, is refused") {
   CHECK_THROWS_WITH(checkpoint(path), contains("\"step\""));
 }
 
+TEST_CASE("a trainer that resumes goes on with the bits of one that never stopped, and another key is refused") {
+  scratch_folder const folder;
+  using run = triad::test::small_run<cpu::backend>;
+  run whole(keep::everything, 0.3), first(keep::everything, 0.3), second(keep::everything, 0.3);
+  auto const epoch = [](run& r, std::uint64_t number) {
+    for (auto const& [in, right] : r.pass(number)) r.learner.update(in, right, 0.01);
+  };
+  epoch(whole, 0), epoch(whole, 1);
+  epoch(first, 0);
+  save_checkpoint(folder / "m", {.step = 999, .key = 999, .configuration = {{"width", 8}}}, first.learner);
+  checkpoint const file(folder / "m");
+  CHECK((file.step() == first.learner.step() && file.key() == 3));  // the trainer's, whatever the state says
+  CHECK(file.setting<int>("width") == 8);
+  file.resume(second.learner);
+  CHECK(second.learner.step() == first.learner.step());
+  epoch(second, 1);
+  CHECK(all(second.learner.parameters().values()) == all(whole.learner.parameters().values()));
+  CHECK(all(second.learner.parameters().second_moments()) == all(whole.learner.parameters().second_moments()));
+
+  cpu::backend ex(1);
+  auto options = whole.learner.given();
+  options.key = 4;
+  trainer other(ex, whole.learner.model(), options);
+  CHECK_THROWS_WITH(file.resume(other), contains("expected the run's random key 3, found a trainer with 4") &&
+                                            contains("make the trainer with .key = file.key()"));
+  CHECK(other.step() == 0);
+
+  parameter_averages mean(first.ex, first.learner.parameters(), 0.9);
+  mean.update();
+  save_checkpoint(folder / "averaged", {}, first.learner, mean);
+  CHECK((checkpoint(folder / "averaged").has_averages() && checkpoint(folder / "averaged").key() == 3));
+}
+
 TEST_CASE("the layers of an untied repeat are saved by their depth") {
   scratch_folder const folder;
   using stack = repeat<float, linear<float>>;
   parameter_set<stack, reference::backend> parameters(
       stack{linear<float>{extents<dyn, dyn>(2, 2)}, extents<dyn>(3), false}, holding::values);
-  initialize(parameters.mutable_values(), 1);
+  initialize(parameters, 1);
   save_checkpoint(folder / "m", {}, parameters);
   auto const file = safetensors(folder / "m");
   CHECK(file.tensors().size() == 6);

@@ -48,7 +48,7 @@ set<T> made(std::string const& folder, bool fused, holding what = holding::value
   z.decoder = {.layer = {4, 2, 6}, .layers = 2};
   z.encoder.fused = fused ? all_fused(layers) : 0;
   set<T> parameters(roberta_under_decoder<T>(read_roberta_config(folder), z), what);
-  initialize(parameters.mutable_values(), 3);
+  initialize(parameters, 3);
   return parameters;
 }
 

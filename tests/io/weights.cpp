@@ -133,7 +133,7 @@ TEST_CASE("PyTorch's encoder has three maps in one tensor, which are written and
   scratch_folder const folder;
   auto const path = folder / "torch.safetensors";
   encoder_set made(two_layers(), holding::values), read(two_layers(), holding::values);
-  initialize(made.mutable_values(), 3);
+  initialize(made, 3);
   auto const names = torch_encoder("layers.", "");
   save_weights(path, made, names);
   safetensors const file(path);

@@ -40,7 +40,7 @@ TEST_CASE("a chain is its layers one after the other, a residual adds its input"
   auto const layer = before_norm<double, feed_forward<double>, dyn>(feed_forward<double>(d, 7, d, 0.3), d);
   using block = std::remove_const_t<decltype(layer)>;
   parameter_set<block, reference::backend> parameters(layer, holding::values);
-  initialize(parameters.mutable_values(), 1);
+  initialize(parameters, 1);
   auto const w = parameters.values();
   auto const x = random_values(rows * d, 1);
   std::vector<double> y(x.size()), expected(x.size());

@@ -20,7 +20,7 @@ int main() {
   graph_dims const room = room_for(3, 25, 25);
   graph_loader<cpu::backend> batch(room);
   trainer learner(ex, model, {.max_norm = 1, .key = 7, .capacity = room});
-  initialize(learner.parameters().mutable_values(), 1);
+  initialize(learner.parameters(), 1);
   random_stream random(2, 0);
   for (int step = 0; step < 5; ++step) {
     batch.clear();

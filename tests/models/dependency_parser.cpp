@@ -94,7 +94,7 @@ struct asked {
 
   asked(Model const& m, sentences const& all)
       : work(ex, m, settings()), loader(filled<loader_type>(all)), in(loader.upload().first) {
-    initialize(work.parameters().mutable_values(), 3);
+    initialize(work.parameters(), 3);
     found = work.infer(in);
   }
   static trainer_options settings() {
@@ -219,7 +219,7 @@ std::vector<float> trained_by(Model const& m, int threads) {
   o.key = 9;
   o.max_norm = 1;
   trainer<Model, cpu::backend> work(ex, m, o);
-  initialize(work.parameters().mutable_values(), 3);
+  initialize(work.parameters(), 3);
   auto loader = filled<dependency_loader<cpu::backend, float>>(some_sentences());
   auto const batch = loader.upload();
   double first = 0;

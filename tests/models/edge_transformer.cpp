@@ -83,7 +83,7 @@ std::vector<double> logits_of(edge_transformer_options const& z, keep kept) {
   questions const q;
   Model const model(z);
   parameter_set<Model, reference::backend> parameters(model, holding::values);
-  initialize(parameters.mutable_values(), 3);
+  initialize(parameters, 3);
   test::spoiled_memory const memory([&](arena& a) { return model.plan_saved(a, q.shape.dims, kept); });
   auto place = memory.place();
   auto const saved = model.plan_saved(place, q.shape.dims, kept);

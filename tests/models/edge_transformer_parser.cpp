@@ -86,7 +86,7 @@ TEST_CASE("a dropped word names its verb all the same, and nothing else of it is
     trainer_options o;
     o.capacity = {1, 4, 2, 8, 2};
     trainer<edge_transformer_parser<double>, reference::backend> work(ex, edge_transformer_parser<double>(z), o);
-    initialize(work.parameters().mutable_values(), 3);
+    initialize(work.parameters(), 3);
     sentence_loader<reference::backend, double> loader(o.capacity, reach, width);
     loader.add(sentence);
     auto const in = loader.upload().first;

@@ -400,7 +400,7 @@ TEMPLATE_TEST_CASE("an encoder and decoder of edges learn three pairs by heart",
   typename trainer<model, TestType>::options o;
   o.capacity = room_for(three);
   trainer<model, TestType> work(ex, m, o);
-  initialize(work.parameters().mutable_values(), 3);
+  initialize(work.parameters(), 3);
   edge_pair_loader<TestType, float> l(o.capacity, m.layout, width, begin_token, end_token);
   for (auto const& p : three) l.add(p.source, p.target);
   auto const batch = l.upload();

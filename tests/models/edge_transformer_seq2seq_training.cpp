@@ -54,7 +54,7 @@ struct run {
       : ex(threads),
         train(ex, model(sizes(encoding)), options(kept)),
         loader(options(kept).capacity, train.model().layout, width, begin_token, end_token) {
-    initialize(train.parameters().mutable_values(), 3);
+    initialize(train.parameters(), 3);
   }
   run(run const&) = delete;
   run& operator=(run const&) = delete;

@@ -255,7 +255,7 @@ std::vector<double> logits_of(fused_transformer_options const& z, std::vector<pa
   o.capacity = {3, 16, 16, 8, 8};
   o.memory = keep::nothing;
   trainer<model, reference::backend> work(ex, model(z), o);
-  initialize(work.parameters().mutable_values(), 3);
+  initialize(work.parameters(), 3);
   auto l = loaded(batch);
   auto const in = l.upload().first;
   auto const found = work.infer(in);
@@ -327,7 +327,7 @@ TEMPLATE_TEST_CASE("an encoder-decoder learns three pairs by heart", "", TRIAD_T
   typename trainer<model, TestType>::options o;
   o.capacity = {3, 16, 16, 8, 8};
   trainer<model, TestType> work(ex, model(z), o);
-  initialize(work.parameters().mutable_values(), 3);
+  initialize(work.parameters(), 3);
   pair_loader<TestType, float> l(o.capacity, width, end_token, end_token);
   for (auto const& p : three) l.add(p.source, p.target);
   auto const batch = l.upload();

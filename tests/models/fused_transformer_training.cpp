@@ -52,7 +52,7 @@ struct run {
   }
   run(int threads, kind which, keep kept = keep::everything)
       : ex(threads), train(ex, made(which), options(kept)), loader(options(kept).capacity, 16, end_token, end_token) {
-    initialize(train.parameters().mutable_values(), 3);
+    initialize(train.parameters(), 3);
   }
   run(run const&) = delete;
   run& operator=(run const&) = delete;

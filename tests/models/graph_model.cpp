@@ -153,7 +153,7 @@ std::vector<double> said(Model const& model) {
   questions const q;
   cpu::backend ex(1);
   runner run(ex, model, q.shape.dims);
-  initialize(run.parameters().mutable_values(), 3);
+  initialize(run.parameters(), 3);
   auto const y = run(q.input());
   return {y.data_handle(), y.data_handle() + y.size()};
 }
@@ -170,7 +170,7 @@ TEST_CASE("with the Edge Transformer's parts it is the Edge Transformer, and lay
   cpu::backend ex(1);
   runner of_whole(ex, whole, q.shape.dims);
   runner of_single(ex, single, q.shape.dims);
-  initialize(of_whole.parameters().mutable_values(), 3);
+  initialize(of_whole.parameters(), 3);
   auto const from = of_whole.parameters().flat_values();
   auto const to = of_single.parameters().flat_values();
   REQUIRE(from.extent(0) == to.extent(0));
@@ -187,7 +187,7 @@ TEST_CASE("parameters are called embedding, layers and readout, and a trainer ho
   questions const q;
   cpu::backend ex(1);
   trainer learner(ex, model, {.capacity = q.shape.dims});
-  initialize(learner.parameters().mutable_values(), 1);
+  initialize(learner.parameters(), 1);
   std::vector<std::string> roots;
   walk(learner.parameters().values(), [&](std::string const& path, auto) { roots.push_back(path); });
   CHECK(roots.front() == "embedding.table");
@@ -214,7 +214,7 @@ TEST_CASE("a label that the embedding does not have is told with its edge and it
   q.label[10 + 3] = labels;  // edge (0, 3) of the graph of four
   cpu::backend ex(1);
   runner run(ex, graph_model(embedded(), stacked(1), linear<double>{extents<dyn, dyn>(width, targets)}), q.shape.dims);
-  initialize(run.parameters().mutable_values(), 1);
+  initialize(run.parameters(), 1);
   CHECK_THROWS_WITH(run(q.input()), contains("edge (0, 3) of graph 2 has label 7, and the model knows 0 to 6"));
 }
 

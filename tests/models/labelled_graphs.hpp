@@ -251,7 +251,7 @@ void expect_learned_by_heart(Options const& z, int updates) {
   options.max_norm = 1;
   options.capacity = in.graphs.dims;
   trainer<Model, cpu::backend> training(ex, b.model, options);
-  initialize(training.parameters().mutable_values(), 1);
+  initialize(training.parameters(), 1);
   training.update(in, b.loader.uploaded_answers(), 3e-3);
   auto const first = training.loss();
   for (int i = 0; i < updates; ++i) training.update(in, b.loader.uploaded_answers(), 3e-3);

@@ -29,7 +29,7 @@ struct model_use {
 
   model_use(Model const& m, keep k, Loader l)
       : model(m), kept(k), loader(std::move(l)), parameters(model, holding::gradients) {
-    initialize(parameters.mutable_values(), 3);
+    initialize(parameters, 3);
   }
   std::vector<double> values() {
     auto const flat = parameters.flat_values();

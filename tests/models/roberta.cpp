@@ -119,7 +119,7 @@ TEMPLATE_TEST_CASE("a decoder under a wide encoder says by steps what passes ove
   o.capacity = capacity;
   o.memory = keep::nothing;
   trainer<model, TestType> net(ex, m, o);
-  initialize(net.parameters().mutable_values(), 5);
+  initialize(net.parameters(), 5);
   auto const w = net.parameters().values();
   pair_loader<TestType, double> given(capacity, width, end_token, end_token),
       whole(capacity, width, end_token, end_token);

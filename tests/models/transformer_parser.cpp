@@ -63,7 +63,7 @@ std::vector<double> first_scores(std::vector<std::vector<labelled_token>> const&
   trainer_options o;
   o.capacity = {3, 48, 12, 192, 4};
   trainer<model, reference::backend> work(ex, model(sizes(false, 0.4)), o);
-  initialize(work.parameters().mutable_values(), 3);
+  initialize(work.parameters(), 3);
   sentence_loader<reference::backend, double> loader(o.capacity, test::parser_reach, width);
   for (auto const& s : batch) loader.add(s);
   auto const in = loader.upload().first;

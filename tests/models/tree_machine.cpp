@@ -188,6 +188,19 @@ TEST_CASE("a batch that was made for a machine without an empty tree is refused 
   CHECK_THROWS_WITH(use.run(ex, other.first, other.second), test::contains("differ in whether there is an empty tree"));
 }
 
+TEST_CASE("a batch that was made for a machine of fewer steps is refused, and one of more steps is not") {
+  reference::backend ex;
+  some_trees<double> three(2, 3, 2, 3, 5), two(2, 3, 2, 2, 5), four(2, 3, 2, 4, 5);
+  machine_use<by_rows<>> use(rows_of(three, layer(norm_position::before)));
+  auto const few = two.all();
+  CHECK_THROWS_WITH(use.run(ex, few.first, few.second),
+                    test::contains("a batch for machines of up to 2 steps, and this one takes 3"));
+  auto const right = three.all();
+  auto const expected = use.run(ex, right.first, right.second);
+  auto const many = four.all();
+  CHECK(use.run(ex, many.first, many.second) == expected);
+}
+
 TEST_CASE("roots of a tree machine are as the agent says them, or distributions of symbols") {
   some_trees<double> trees(2, 4, 2, 3, 5);
   auto z = trees.sizes(layer(norm_position::before), 1);

@@ -49,7 +49,7 @@ struct run {
         ex(threads),
         train(ex, made(where, dropout), options(kept)),
         loader({where, steps, symbols, batch}) {
-    initialize(train.parameters().mutable_values(), 3, [](std::string const& path) {
+    initialize(train.parameters(), 3, [](std::string const& path) {
       return path.ends_with("_token") ? initializer::normal(1) : initializer::by_name();
     });
   }

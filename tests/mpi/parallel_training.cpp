@@ -32,7 +32,7 @@ bool train(mpi& processes) {
   using model = edge_transformer<float>;
   trainer<model, cpu::backend, mpi> learner(ex, model(sizes), {.max_norm = 1, .capacity = room, .shares = 4},
                                             processes);
-  initialize(learner.parameters().mutable_values(), 1);
+  initialize(learner.parameters(), 1);
   graph_loader<cpu::backend> loader(room);
 
   for (std::uint64_t update = 0; update < 40; ++update)

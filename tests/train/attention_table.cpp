@@ -41,7 +41,7 @@ TEST_CASE("the flat form attends over edges that begin and edges that end") {
   edge_transformer<float> const model(
       {.labels = 4, .targets = 3, .layer = {.width = 8, .heads = 2, .hidden = 8, .variant = triangle_form::flat}});
   trainer learner(ex, model, {.memory = keep::nothing, .capacity = dims_of(3)});
-  initialize(learner.parameters().mutable_values(), 2);
+  initialize(learner.parameters(), 2);
   graph_loader<cpu::backend> loader(dims_of(3));
   test::add_small_graph(loader, {3, 2});
   auto const table = learner.attention(loader.upload(), {.edge = {0, 2}});

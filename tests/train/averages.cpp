@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("the decay rises to what is asked for, and the first average 
 TEMPLATE_TEST_CASE("a parameter that does not change is its own average, bit for bit", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   parameter_set<test::two_layers<float>, TestType> parameters(test::two_layers<float>(3, 5, 2));
-  initialize(parameters.mutable_values(), 4);
+  initialize(parameters, 4);
   parameter_averages mean(ex, parameters, 0.999);
   for (int i = 0; i < 50; ++i) mean.update();
   CHECK(copied(mean.flat_values()) == copied(vec<float const>(parameters.flat_values())));
@@ -93,12 +93,12 @@ TEST_CASE("more parameters than are exchanged at once are exchanged, too") {
   using model = test::two_layers<float>;
   reference::backend ex;
   parameter_set<model, reference::backend> parameters(model(1100, 1000, 3));
-  initialize(parameters.mutable_values(), 4);
+  initialize(parameters, 4);
   auto const first = copied(vec<float const>(parameters.flat_values()));
   REQUIRE(first.size() > std::size_t{1} << 20);
   parameter_averages mean(ex, parameters, 0.5);
   mean.update();
-  initialize(parameters.mutable_values(), 5);
+  initialize(parameters, 5);
   auto const second = copied(vec<float const>(parameters.flat_values()));
   mean.exchange();
   CHECK(copied(vec<float const>(parameters.flat_values())) == first);

@@ -25,7 +25,10 @@ TEST_CASE("the sizes of a batch are its dims(), or those of its graphs") {
 TEST_CASE("sizes are told by what they count") {
   CHECK(detail::dims_text(graph_dims{3, 27, 9, 81, 4}) ==
         "3 graphs, 27 edges, 9 nodes, 81 triangles, 4 nodes in the largest");
-  CHECK(detail::dims_text(pair_dims{2, 5, 6, 3, 4}) == "2 pairs, 5 tokens of sources, 6 tokens of targets");
+  CHECK(detail::dims_text(pair_dims{2, 5, 6, 3, 4}) ==
+        "2 pairs, 5 tokens of sources, 6 tokens of targets, 3 in the longest source, 4 in the longest target");
+  CHECK(detail::dims_text(edge_pair_dims_of(2, 3)) ==
+        "1 pairs, 4 edges of sources, 25 edges of pairs, 125 triangles, 3 tokens of targets");
   CHECK(detail::dims_text(tree_dims{7}) == "7 trees");
   CHECK(detail::dims_text(row_dims(7)) == "7 rows");
 }

@@ -55,6 +55,29 @@ TEST_CASE("samples without an answer count nowhere, and where nothing is asked n
   CHECK((nothing.answers == 0 && std::isnan(nothing.loss) && std::isnan(nothing.accuracy)));
 }
 
+TEST_CASE("further questions are no samples: what has them is refused") {
+  cpu::backend ex(1);
+  auto room = room_for(test::small_graphs(), 9);
+  room.further = 9;
+  trainer learner(ex,
+                  edge_transformer<float>({.labels = 4, .targets = 3, .layer = {.width = 8, .heads = 2, .hidden = 12}}),
+                  {.memory = keep::nothing, .capacity = room});
+  initialize(learner.parameters(), 5);
+  graph_loader<cpu::backend> loader(room);
+  std::vector<further_question> const besides{{{0, 0}, 1}};
+  auto const data = test::small_graphs();
+  auto const add = [&](bool further) {
+    return [&, further](auto& batch, small_graph const& g) {
+      graph_question q{.nodes = g.nodes, .ask = {0, g.nodes - 1}, .answer = g.first - 1};
+      if (further) q.further = besides;
+      batch.add(q);
+    };
+  };
+  CHECK(evaluate(learner, loader, data, add(false), {.most = 9}).answers == 9);
+  CHECK_THROWS_WITH(evaluate(learner, loader, data, add(true), {.most = 9}),
+                    test::contains("a batch has 9 further questions, which are no samples"));
+}
+
 TEST_CASE("an evaluation leaves dropout out and the trainer as it was") {
   test::small_run<cpu::backend> r(keep::everything, 0.4);
   for (auto const& [in, right] : r.pass(0)) r.learner.update(in, right, 0.01);

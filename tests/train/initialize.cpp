@@ -53,6 +53,18 @@ TEST_CASE("combination begin equal, and add up to one") {
   for (index_t i = 0; i < 5; ++i) CHECK(parameters.values().combination(i) == 0.2);
 }
 
+TEST_CASE("a set of parameters is given the values that its fields are given") {
+  set<double> by_set(model<double>(10, 6, 9)), by_fields(model<double>(10, 6, 9));
+  CHECK_FALSE(by_set.begun());
+  initialize(by_set, 3);
+  initialize(by_fields.mutable_values(), 3);
+  CHECK(by_set.begun());
+  auto const a = by_set.flat_values(), b = by_fields.flat_values();
+  for (index_t i = 0; i < a.extent(0); ++i) REQUIRE(a(i) == b(i));
+  initialize(by_set, 3, [](std::string const&) { return initializer::constant(2); });
+  CHECK(by_set.values().first.weight(0, 0) == 2);
+}
+
 TEST_CASE("gains are one, biases of norms zero, matrices and other biases fill their bounds") {
   set<double> parameters(model<double>(100, 60, 90));
   initialize(parameters.mutable_values(), 3);

@@ -54,7 +54,7 @@ TEST_CASE("an encoder without heads runs on its own, and its result does not dep
   cpu::backend ex(1);
   auto const layer = three_layers();
   runner run(ex, layer, row_dims(12));
-  initialize(run.parameters().mutable_values(), 1);
+  initialize(run.parameters(), 1);
   sentence const small(4), large(12);
   auto const first = numbers(run(small.in()));
   REQUIRE(first.size() == 4 * 8);
@@ -63,7 +63,7 @@ TEST_CASE("an encoder without heads runs on its own, and its result does not dep
 
   // By hand, in memory that begins as NaN.
   parameter_set<encoder, cpu::backend> parameters(layer, holding::values);
-  initialize(parameters.mutable_values(), 1);
+  initialize(parameters, 1);
   test::spoiled_memory const memory([&](arena& a) { return layer.plan_saved(a, row_dims(12), keep::everything); });
   auto place = memory.place();
   auto const saved = layer.plan_saved(place, row_dims(12), keep::everything);
@@ -77,7 +77,7 @@ TEST_CASE("an encoder without heads runs on its own, and its result does not dep
 TEST_CASE("a pass that was made before allocates nothing, nor does a smaller one") {
   cpu::backend ex(1);
   runner run(ex, three_layers(), row_dims(12));
-  initialize(run.parameters().mutable_values(), 1);
+  initialize(run.parameters(), 1);
   sentence const small(4), large(12);
   run(large.in());
   auto const before = test::allocations.load();
@@ -87,7 +87,7 @@ TEST_CASE("a pass that was made before allocates nothing, nor does a smaller one
 
   test::small_run<cpu::backend> r(keep::nothing);
   runner model(ex, r.learner.model(), room_for(r.data, 9));  // measured at once
-  initialize(model.parameters().mutable_values(), 1);
+  initialize(model.parameters(), 1);
   for (auto const& g : r.data) test::add_small_graph(r.loader, g);
   auto const in = r.loader.upload();
   r.learner.infer(in);  // threads start, BLAS takes its buffers
@@ -106,7 +106,7 @@ TEST_CASE("an input larger than the largest is refused with both sizes") {
 TEST_CASE("layers over rows and over graphs run, and compute all rows") {
   cpu::backend ex(1);
   runner rows(ex, chain(feed_forward<double>(3, 5, 4), linear<double>{extents<dyn, dyn>(4, 2)}), row_dims(6));
-  initialize(rows.parameters().mutable_values(), 1);
+  initialize(rows.parameters(), 1);
   auto const x = test::random_values(6 * 3, 1);
   auto const y = rows(tensor<double const, dyn, dyn>(x.data(), 6, 3));
   REQUIRE((y.extent(0) == 6 && y.extent(1) == 2));
@@ -117,7 +117,7 @@ TEST_CASE("layers over rows and over graphs run, and compute all rows") {
 
   test::ragged const shape({3, 2});
   runner edges(ex, edge_transformer_layer<double>({.width = 6, .heads = 2, .hidden = 8}), shape.dims);
-  initialize(edges.parameters().mutable_values(), 1);
+  initialize(edges.parameters(), 1);
   auto const states = test::random_values(13 * 6, 2);
   edge_input<double, dyn> const in{tensor<double const, dyn, dyn>(states.data(), 13, 6), shape.batch()};
   CHECK(edges(in).extent(0) == 13);
@@ -127,7 +127,7 @@ TEST_CASE("layers over rows and over graphs run, and compute all rows") {
   CHECK_THROWS_WITH(edges(some), contains("leave `wanted` of its input empty"));
 
   runner nodes(ex, relation_layer<double>({.width = 6, .heads = 2, .hidden = 8}), shape.dims);
-  initialize(nodes.parameters().mutable_values(), 1);
+  initialize(nodes.parameters(), 1);
   auto const relations = test::random_values(13 * 12, 3);
   relation_input<double, dyn> of_nodes{tensor<double const, dyn, dyn>(states.data(), 5, 6),
                                        tensor<double const, dyn, dyn>(relations.data(), 13, 12), shape.batch()};

@@ -26,6 +26,7 @@ TEST_CASE("linear warm-up begins at zero, peaks after the warm-up and ends at ze
   CHECK(s.rate(1000) == 0);
   CHECK_THAT((linear_warmup{2, 0, 2.5}.rate(1)), WithinRel(1.2, exact));
   CHECK((linear_warmup{2, 0, 2.5}.rate(0)) == 2);
+  CHECK_THROWS_WITH((linear_warmup{.peak = 3e-3, .warmup = 100}.rate(0)), test::contains("say `total`"));
 }
 
 TEST_CASE("the inverse square root begins where it is told and falls from the end of the warm-up") {

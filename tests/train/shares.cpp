@@ -128,7 +128,7 @@ template <class Processes>
 outcome run(Processes& me, index_t shares, int threads, long* allocated = nullptr) {
   cpu::backend ex(threads);
   trainer<model, cpu::backend, Processes> learner(ex, model(sizes()), settings(shares), me);
-  initialize(learner.parameters().mutable_values(), 3);
+  initialize(learner.parameters(), 3);
   graph_loader<cpu::backend> loader(settings(shares).capacity);
   outcome found;
   std::uint64_t number = 0;
@@ -207,7 +207,7 @@ TEST_CASE("a batch in shares has the gradient of the whole batch, up to rounding
     auto z = sizes();
     z.layer.dropout = 0;
     trainer<model, cpu::backend> learner(ex, model(z), settings(shares));
-    initialize(learner.parameters().mutable_values(), 3);
+    initialize(learner.parameters(), 3);
     graph_loader<cpu::backend> loader(settings(shares).capacity);
     auto const fill = [&](std::size_t first, std::size_t last) {
       loader.clear();
@@ -239,7 +239,7 @@ TEST_CASE("a batch in shares has the gradient of the whole batch, up to rounding
 TEST_CASE("shares are begun in their order, each once") {
   cpu::backend ex(1);
   trainer<model, cpu::backend> learner(ex, model(sizes()), settings(2));
-  initialize(learner.parameters().mutable_values(), 3);
+  initialize(learner.parameters(), 3);
   graph_loader<cpu::backend> loader(settings(2).capacity);
   add_graph(loader, 0, 0);
   auto const in = loader.upload();

@@ -49,7 +49,7 @@ struct small_run {
                                      .layer = {.width = 8, .heads = 2, .hidden = 12, .dropout = dropout}}),
                 {.max_norm = 1, .key = 3, .memory = kept, .capacity = room_for(small_graphs(), 9)}),
         loader(room_for(small_graphs(), 9), memory_of(ex)) {
-    initialize(learner.parameters().mutable_values(), 5, {}, memory_of(ex));
+    initialize(learner.parameters(), 5);
   }
   /// The batches of an epoch.
   auto pass(std::uint64_t epoch, index_t most = 4) {

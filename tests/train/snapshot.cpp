@@ -22,7 +22,7 @@ void fill_all(parameters& p, float value) {
 
 TEST_CASE("what was taken is put back, and taking again uses the same memory") {
   parameters p(model(3, 5, 2));
-  initialize(p.mutable_values(), 4);
+  initialize(p, 4);
   p.flat_first_moments()(7) = 2;
   trainer_snapshot<float> then;
   take_snapshot(p, 12, then);

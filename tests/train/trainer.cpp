@@ -77,7 +77,7 @@ struct run {
   }
   explicit run(int threads, edge_transformer_options const& z, keep kept = keep::everything)
       : ex(threads), train(ex, model<T>(z), options(kept)), loader(options(kept).capacity) {
-    initialize(train.parameters().mutable_values(), 3);
+    initialize(train.parameters(), 3);
   }
   run(run const&) = delete;
   run& operator=(run const&) = delete;
@@ -200,9 +200,8 @@ TEST_CASE("eight samples are learned by heart") {
   for (int i = 0; i < 150; ++i) r.update(0.003);
   CHECK(before > 1);
   CHECK(r.update(0.003) < 0.01f);
-  auto const logits = r.train.infer(r.loader.upload());
-  std::vector<index_t> best(8);
-  argmax_rows(r.ex, logits, make_vec(best.data(), 8));
+  auto const& best = r.train.classes(r.loader.upload());
+  REQUIRE(best.size() == 8);
   for (std::size_t g = 0; g < 8; ++g) CHECK(best[g] == r.loader.answers()[g]);
 }
 
@@ -372,15 +371,18 @@ TEST_CASE(
   auto const refused = test::contains("every parameter is zero");
   CHECK_THROWS_WITH(learner()->update(in, right, 0.01), refused);
   CHECK_THROWS_WITH(learner()->accumulate(in, right, 1), refused);
+  CHECK_THROWS_WITH(learner()->infer(in), refused);
+  CHECK_THROWS_WITH(learner()->judge(in, right), refused);
+  CHECK_THROWS_WITH(learner()->loss_of(in, right), refused);
   CHECK_NOTHROW(learner()->compute_gradient(in, right));
   auto by_names = learner();
-  initialize(by_names->parameters().mutable_values(), 3);
+  initialize(by_names->parameters(), 3);
   CHECK_NOTHROW(by_names->update(in, right, 0.01));
   auto by_rows = learner();
   by_rows->parameters().flat_values()(2000) = 1;
   CHECK_NOTHROW(by_rows->update(in, right, 0.01));
   auto zeros = learner();
-  initialize(zeros->parameters().mutable_values(), 3, [](std::string const&) { return initializer::constant(0); });
+  initialize(zeros->parameters(), 3, [](std::string const&) { return initializer::constant(0); });
   CHECK_NOTHROW(zeros->update(in, right, 0.01));
 }
 
@@ -393,7 +395,7 @@ TEST_CASE("a batch that does not fit is refused with its sizes and those of the 
   auto forgotten = run<cpu::backend>::options(keep::everything);
   forgotten.capacity = {};
   trainer<model<float>, cpu::backend> learner(ex, model<float>(sizes(0)), forgotten);
-  initialize(learner.parameters().mutable_values(), 3);
+  initialize(learner.parameters(), 3);
   CHECK_THROWS_WITH(
       learner.update(in, loader.uploaded_answers(), 0.01),
       test::contains(
@@ -448,6 +450,9 @@ TEST_CASE("an update in parts that has begun is finished, or forgotten, before a
   r.accumulate(0.5);
   r.train.finish(0.01);
   r.accumulate(0.5);
+  CHECK_THROWS_WITH(r.train.finish(0.01), test::contains("sum to 0.500000, expected 1"));
+  r.accumulate(1);
+  CHECK_THROWS_WITH(r.train.finish(0.01), test::contains("sum to 1.500000, expected 1"));
   r.train.set_step(1);
   r.update();
   CHECK(r.train.step() == 2);

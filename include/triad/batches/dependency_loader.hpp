@@ -18,7 +18,7 @@ namespace triad {
 /// A token, its parent, and the relation between the two; negative: not asked.
 struct attached_token {
   index_t token = 0;
-  index_t parent = -1;  // place in the sentence; its own for a root
+  index_t parent = -1;  // place in the sentence from 0; its own for a root; of CoNLL-U: text::parents_of
   index_t relation = -1;
 };
 

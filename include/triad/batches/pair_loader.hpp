@@ -14,8 +14,8 @@
 
 namespace triad {
 
-/// Sequences are given without their ends.  Of a source s and a target t the model reads `s end` and `begin t`, and is
-/// asked for `t end`.
+/// Sequences are given without their ends, as text::dictionary::numbers() has them, not encode().  Of a source s and a
+/// target t the model reads `s end` and `begin t`, and is asked for `t end`.
 template <backend Ex, class T>
 class pair_loader {
  public:

@@ -80,7 +80,7 @@ TRIAD_HOST_DEVICE constexpr std::uint64_t dropout_element(index_t row, index_t c
   return static_cast<std::uint64_t>(row * blocks * dropout_block + column);
 }
 
-/// A stream of host-side random numbers for initialisation and sampling; `index` counts them.
+/// A stream of host-side random numbers for initialisation and sampling.
 class random_stream {
  public:
   constexpr random_stream(philox_key key, std::uint64_t stream) : key_(key), stream_(stream) {}
@@ -101,8 +101,10 @@ class random_stream {
     return (high * 67108864.0 + low) / 9007199254740992.0;
   }
   constexpr double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  /// Uniform in 0 .. count-1, without bias.
+  /// Uniform in 0 .. count-1, without bias.  count is 1 or more.
   constexpr std::uint32_t below(std::uint32_t count) {
+    TRIAD_EXPECTS(count > 0,
+                  "random_stream: there is no number below 0; are the data that it is to choose from empty?");
     std::uint64_t product = std::uint64_t{bits()} * count;
     while (static_cast<std::uint32_t>(product) < (0u - count) % count) product = std::uint64_t{bits()} * count;
     return static_cast<std::uint32_t>(product >> 32);

@@ -101,6 +101,12 @@ class beam_search {
     longest_[size(sentence)] = std::clamp(longest, options_.shortest, options_.longest);
   }
 
+  /// Steps that a search of this batch may take: one more than the most tokens of a hypothesis, for the end.
+  index_t most_steps() const {
+    index_t most = 0;
+    for (index_t s = 0; s < sentences_; ++s) most = std::max(most, longest_[size(s)]);
+    return most + 1;
+  }
   bool done() const { return open_ == 0; }
   index_t rows() const { return sentences_ * k_; }
   /// Tokens that every live hypothesis has: the place of the one that is asked for.
@@ -180,7 +186,7 @@ class beam_search {
     for (index_t c = 0; c < v_; ++c)
       total += static_cast<double>(std::exp(x(r, c) - most));  // NaN where the largest is infinite
     if (!std::isfinite(total))
-      throw data_error("beam search: the logits of what follows token " + std::to_string(step_) + " of sentence " +
+      throw data_error("beam_search: the logits of what follows token " + std::to_string(step_) + " of sentence " +
                        std::to_string(r / k_) + ", hypothesis " + std::to_string(r % k_) +
                        ", are no probabilities (a NaN, an infinity, or all masked): " +
                        "look at the model's parameters and at what it was given");

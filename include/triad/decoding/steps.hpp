@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "triad/batches/pair_batch.hpp"
@@ -17,7 +18,7 @@ template <class Dims>
 struct basic_decoder_room {
   Dims sources;         // the largest batch; of its targets nothing is read
   index_t beam = 1;     // hypotheses of each source
-  index_t longest = 1;  // tokens that a hypothesis is given, the begin among them
+  index_t longest = 1;  // tokens that a hypothesis is given, the begin among them: beam_search_options::longest + 1
 };
 using decoder_room = basic_decoder_room<pair_dims>;
 
@@ -66,6 +67,10 @@ struct decoding_steps {
   void find(beam_search& search, Memory const& memory, Step&& step) {
     TRIAD_EXPECTS(search.rows() == slots,
                   "decoder: the search has another beam, or another number of sentences, than the room and the batch");
+    TRIAD_EXPECTS(tokens + search.most_steps() - search.step() <= longest,
+                  "decoder: this search may give a hypothesis " + std::to_string(search.most_steps()) +
+                      " tokens, the begin among them, and the room's longest is " + std::to_string(longest) +
+                      "; make the room's one more than that of beam_search_options, or limit() the search");
     while (!search.done()) {
       auto const found = step(search.last_tokens(), search.parents());
       memory.to_host(logits_.data(), found.data_handle(), static_cast<std::size_t>(slots * vocabulary) * sizeof(T));

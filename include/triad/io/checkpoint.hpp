@@ -111,6 +111,11 @@ concept holds_parameters = requires(Set& set, Set const& read) {
   read.where();
 };
 
+namespace detail {
+template <class Set>
+concept holds_parameters_of = holds_parameters<std::remove_cvref_t<Set>>;
+}
+
 /// Moving averages of such parameters, such as train/averages.hpp's.
 template <class Averages>
 concept holds_averages = requires(Averages& averages, Averages const& read, std::uint64_t count) {
@@ -118,6 +123,15 @@ concept holds_averages = requires(Averages& averages, Averages const& read, std:
   read.values();
   read.count();
   read.where();
+};
+
+/// What trains, such as train/trainer.hpp's.
+template <class Learner>
+concept learns_parameters = requires(Learner& learner, Learner const& read, std::uint64_t step) {
+  { learner.parameters() } -> detail::holds_parameters_of;
+  learner.set_step(step);
+  { read.step() } -> std::convertible_to<std::uint64_t>;
+  { read.given().key } -> std::convertible_to<philox_key>;
 };
 
 /// Writes parameters and whatever `more(safetensors_writer&)` adds.
@@ -137,8 +151,9 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Fie
 }
 /// Writes parameters alone, atomically: `values` are fields in `where`.
 template <class Memory = host_memory, class Fields>
-requires(!holds_parameters<Fields>) void save_checkpoint(std::string const& path, checkpoint_state const& state,
-                                                         Fields values, Memory const& where = {}) {
+requires(!holds_parameters<Fields> &&
+         !learns_parameters<Fields>) void save_checkpoint(std::string const& path, checkpoint_state const& state,
+                                                          Fields values, Memory const& where = {}) {
   save_checkpoint<Memory>(
       path, state, values, [](safetensors_writer&) {}, where);
 }
@@ -166,6 +181,20 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Set
     detail::store_fields(file, averages.values(), detail::average_prefix, averages.where());
   };
   save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
+}
+
+/// Writes a run: parameters, moments, and the trainer's own step and key, whatever `state` has there.
+template <learns_parameters Learner>
+void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner) {
+  state.step = learner.step(), state.key = learner.given().key;
+  save_checkpoint(path, state, learner.parameters());
+}
+/// The same with averages of its parameters.
+template <learns_parameters Learner, holds_averages Averages>
+void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner,
+                     Averages const& averages) {
+  state.step = learner.step(), state.key = learner.given().key;
+  save_checkpoint(path, state, learner.parameters(), averages);
 }
 
 /// A checkpoint that was read; load() refuses whatever does not fit the model, before it changes anything.
@@ -277,6 +306,18 @@ class checkpoint {
     if (!set.holds_moments()) return;
     fetch(set.first_moments(), detail::first_moment_prefix, set.where());
     fetch(set.second_moments(), detail::second_moment_prefix, set.where());
+  }
+
+  /// Lets a trainer go on where the run was: parameters, moments, and the step, of which schedules, dropout and Adam's
+  /// first updates depend.  Throws data_error where the trainer has another key: dropout would go another way.
+  template <learns_parameters Learner>
+  void resume(Learner& learner) const {
+    if (learner.given().key != key())
+      throw data_error(file_.file() + ": expected the run's random key " + std::to_string(key()) +
+                       ", found a trainer with " + std::to_string(learner.given().key) +
+                       "; make the trainer with .key = file.key()");
+    load(learner.parameters());
+    learner.set_step(step());
   }
 
   /// Overwrites every parameter with its average: of a set that answers.

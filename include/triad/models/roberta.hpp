@@ -11,7 +11,7 @@
 //   auto const config = read_roberta_config(folder);
 //   auto const model = roberta_under_decoder<float>(config, sizes);
 //   parameter_set<roberta_transformer<float>, cpu::backend> parameters(model);
-//   initialize(parameters.mutable_values(), seed);
+//   initialize(parameters, seed);
 //   load_roberta(folder, parameters);
 //
 // sizes are of the decoder, and say who has fuse-attention.  The decoder and the fuse modules keep their first values.

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 #include "triad/batches/tree_batch.hpp"
 #include "triad/core/series.hpp"
@@ -182,6 +183,11 @@ struct tree_machine {
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
     TRIAD_EXPECTS(in.empty_tree == empty_tree,
                   "tree_machine: the batch and the machine differ in whether there is an empty tree");
+    TRIAD_EXPECTS(in.size.extent(0) >= steps * in.sizes.batch,
+                  "tree_machine: a batch for machines of up to " +
+                      std::to_string(in.sizes.batch > 0 ? in.size.extent(0) / in.sizes.batch : 0) +
+                      " steps, and this one takes " + std::to_string(steps) +
+                      "; give tree_loader_options::steps the machine's");
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const batch = in.sizes.batch;

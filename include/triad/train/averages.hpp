@@ -3,7 +3,7 @@
 //
 //   parameter_averages mean(ex, learner.parameters(), 0.999);              once
 //   mean.update();                                                         after every update of the trainer
-//   auto const found = mean.in_use([&] { return evaluate(learner, loader, test, add_one); });
+//   auto const found = mean.in_use([&] { return evaluate(learner, loader, test, add_one, {.most = 60}); });
 //
 //   a <- d a + (1 - d) w,  d = min(decay, t / (9 + t)),  t = 0, 1, ... averages made before
 //

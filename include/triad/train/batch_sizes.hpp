@@ -48,6 +48,14 @@ std::string dims_text(Dims const& d) {
     if (d.further > 0) say(d.further, "further questions");
   if constexpr (requires { d.source_rows; }) say(d.source_rows, "tokens of sources");
   if constexpr (requires { d.target_rows; }) say(d.target_rows, "tokens of targets");
+  if constexpr (requires { d.longest_source; }) say(d.longest_source, "in the longest source");
+  if constexpr (requires { d.longest_target; }) say(d.longest_target, "in the longest target");
+  if constexpr (requires { d.whole.rows; }) {  // of edges between the tokens of pairs
+    say(d.source.rows, "edges of sources");
+    say(d.whole.rows, "edges of pairs");
+    say(d.whole.triangles, "triangles");
+    say(d.targets, "tokens of targets");
+  }
   return text.empty() ? "another size" : text;
 }
 

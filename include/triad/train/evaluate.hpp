@@ -1,7 +1,8 @@
 // How good a trainer's model is on data of one's own: mean loss, accuracy, and accuracy by groups of samples.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   auto const found = evaluate(learner, loader, test, add_one, {.group = [](auto const& s) { return s.nodes; }});
+//   auto const found =
+//       evaluate(learner, loader, test, add_one, {.group = [](auto const& s) { return s.nodes; }, .most = 60});
 //   found.loss, found.accuracy, found.by.at(8).fraction()
 //
 //   loss = sum over batches of (answers in it) (mean loss of it) / all answers
@@ -19,8 +20,9 @@
 #include "triad/batches/batches.hpp"
 #include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
-#include "triad/ops/cross_entropy.hpp"
+#include "triad/core/contracts.hpp"
 #include "triad/train/metrics.hpp"
+#include "triad/train/row_classes.hpp"
 
 namespace triad {
 
@@ -61,24 +63,23 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
   static_assert(detail::answers_by_number<Learner>(),
                 "evaluate: it counts right answers of models that say (rows, classes) and are told one number a row; "
                 "take loss_of() and infer() of each of batches(...) for this one");
-  using memory = typename std::remove_reference_t<decltype(learner.context())>::memory;
   auto const where = memory_of(learner.context());
   evaluation found;
   triad::accuracy all;
   double loss = 0;
-  buffer<memory> there(0, where);
-  std::vector<index_t> best, right;
+  row_classes classes(learner.context());
+  std::vector<index_t> right;
   auto pass = batches(batch, data, std::move(add_one), {.most = options.most});
   for (auto const& [in, asked] : pass) {
+    if constexpr (requires { in.graphs.dims.further; })
+      TRIAD_EXPECTS(in.graphs.dims.further == 0,
+                    "evaluate: a batch has " + std::to_string(in.graphs.dims.further) +
+                        " further questions, which are no samples; add the samples without them");
     auto const said = learner.judge(in, asked);
     index_t const rows = said.said.extent(0);
-    auto const count = static_cast<std::size_t>(rows), bytes = count * sizeof(index_t);
-    if (there.bytes() < bytes) there = buffer<memory>(bytes, where);
-    best.resize(count);
-    right.resize(count);
-    argmax_rows(learner.context(), said.said, make_vec(static_cast<index_t*>(there.data()), rows));
-    where.to_host(best.data(), there.data(), bytes);
-    where.to_host(right.data(), asked.data_handle(), bytes);
+    auto const& best = classes(said.said);
+    right.resize(best.size());
+    where.to_host(right.data(), asked.data_handle(), right.size() * sizeof(index_t));
 
     auto const before = all.total;
     all.add(make_vec<index_t const>(best.data(), rows), make_vec<index_t const>(right.data(), rows));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const train = [&](std::uint64_t epoch) {
-//     return batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch});
+//     return batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch, .most = 60});
 //   };
 //   auto const found = fit(learner, train,
 //                          {.epochs = 40,

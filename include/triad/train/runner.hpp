@@ -14,6 +14,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
@@ -22,6 +23,7 @@
 #include "triad/layers/layer.hpp"
 #include "triad/train/batch_sizes.hpp"
 #include "triad/train/parameters.hpp"
+#include "triad/train/row_classes.hpp"
 
 namespace triad {
 
@@ -85,7 +87,8 @@ requires(detail::expect_layer<Layer>()) class runner {
         layer_(layer),
         largest_(largest),
         parameters_(layer, holding::values, memory_of(ex)),
-        memory_(planned_bytes([&](arena& place) { (void)plan_all(place, largest); }), memory_of(ex)) {
+        memory_(planned_bytes([&](arena& place) { (void)plan_all(place, largest); }), memory_of(ex)),
+        classes_(ex) {
     if constexpr (requires { layer.measured_input(largest); }) {
       arena nowhere;
       auto const at = plan_all(nowhere, largest);
@@ -126,6 +129,13 @@ requires(detail::expect_layer<Layer>()) class runner {
     return at.result;
   }
 
+  /// The class of each row of the result, on the host, until the next call: of a result (rows, classes).  Waits for the
+  /// device.
+  std::vector<index_t> const& classes(input const& in) {
+    static_assert(detail::has_classes<output>(), "runner: this result is not (rows, classes)");
+    return classes_((*this)(in));
+  }
+
   /// Zero at first: initialize() or load them.
   parameter_set<Layer, Ex>& parameters() { return parameters_; }
   parameter_set<Layer, Ex> const& parameters() const { return parameters_; }
@@ -149,7 +159,7 @@ requires(detail::expect_layer<Layer>()) class runner {
     if (begun_) return;
     TRIAD_EXPECTS(parameters_.begun(),
                   "runner: every parameter is zero, because nobody gave them values; load a checkpoint or weights into "
-                  "parameters(), or call initialize(run.parameters().mutable_values(), seed)");
+                  "parameters(), or call initialize(run.parameters(), seed)");
     begun_ = true;
   }
   void measure_scratch(input const& in, placed const& at) {
@@ -171,6 +181,7 @@ requires(detail::expect_layer<Layer>()) class runner {
   parameter_set<Layer, Ex> parameters_;
   buffer<memory> memory_;  // what lies between layers, and the result
   std::optional<buffer<memory>> scratch_;
+  row_classes<Ex> classes_;
   bool begun_ = false;
 };
 

@@ -26,11 +26,13 @@ struct constant_rate {
   double rate(std::uint64_t) const { return peak; }
 };
 
-/// Up in a line over `warmup` updates, down in a line to 0 at update `total` (which may be fractional).
+/// Up in a line over `warmup` updates, down in a line to 0 at update `total` (which may be fractional, and has no
+/// default).  A contract_violation without it.
 struct linear_warmup {
-  double peak = 1e-3, warmup = 0, total = 1;
+  double peak = 1e-3, warmup = 0, total = 0;
 
   double rate(std::uint64_t update) const {
+    TRIAD_EXPECTS(total > 0, "linear_warmup: say `total`, the update at which the rate is 0 again");
     auto const k = static_cast<double>(update);
     if (k < warmup) return peak * k / std::fmax(1, warmup);
     return peak * std::fmax(0, (total - k) / std::fmax(1, total - warmup));

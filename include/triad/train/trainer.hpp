@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "triad/core/arena.hpp"
@@ -32,6 +33,7 @@
 #include "triad/train/model_passes.hpp"
 #include "triad/train/optimizer.hpp"
 #include "triad/train/parameters.hpp"
+#include "triad/train/row_classes.hpp"
 #include "triad/train/shares.hpp"
 #include "triad/train/snapshot.hpp"
 #include "triad/train/trainer_options.hpp"
@@ -69,7 +71,8 @@ class trainer {
         clock_(memory_of(ex)),
         passes_(ex, m, o.capacity, o.memory, o.key, clock_.step(), {"trainer", "in the trainer's options"}),
         scalars_(scalar_bytes(), memory_of(ex)),
-        sums_(gradient_values(), shares_.count(), processes, memory_of(ex)) {
+        sums_(gradient_values(), shares_.count(), processes, memory_of(ex)),
+        classes_(ex) {
     auto place = scalars_.place();
     loss_ = place.template make<vec<T>>(1);
     norm_ = place.template make<vec<T>>(1);
@@ -109,7 +112,7 @@ class trainer {
   /// each, then finish().  fraction: the answers that are asked for in this part, over those in the whole batch; the
   /// fractions of an update sum to 1.  Up to rounding it is update() of the whole batch where the model's loss is a
   /// mean over answers (a parser's five, a dependency parser's two: where every token is asked for all); dropout draws
-  /// anew for every part.
+  /// anew for every part.  Other sums are refused by finish().
   void accumulate(typename Model::input const& in, answers const& right, double fraction) {
     TRIAD_EXPECTS(fraction >= 0 && fraction <= 1, "trainer: the fraction of a part is at least 0 and at most 1");
     TRIAD_EXPECTS(options_.shares == 1 || share_ >= 0, "trainer: a part belongs to a share: begin_share() first");
@@ -121,6 +124,7 @@ class trainer {
       transform(ex_, detail::add_fraction<T>{clock_.fraction()}, loss_, part_loss_, loss_);
     });
     ++parts_;
+    fractions_ += fraction;
   }
   /// The shares of a batch that this process computes; each is begun once, in this order, and its parts follow, or none
   /// where the share is empty.
@@ -153,6 +157,10 @@ class trainer {
     TRIAD_EXPECTS(parts_ > 0 || share_ >= 0, "trainer: finish() ends an update that accumulate() has begun");
     TRIAD_EXPECTS(options_.shares == 1 || share_ + 1 == shares_.last,
                   "trainer: finish() comes after all shares of this process");
+    bool const alone_here = sums_.processes() == 1;
+    TRIAD_EXPECTS(fractions_ < 1 + 1e-6 && (!alone_here || fractions_ > 1 - 1e-6),
+                  "trainer: the fractions of an update's parts sum to " + std::to_string(fractions_) +
+                      ", expected 1; each is the answers asked for in the part, over those in the whole batch");
     end_share();
     share_ = -1;
     sums_.sum_over_processes(ex_, parameters_.flat_gradients(), loss_);
@@ -164,6 +172,7 @@ class trainer {
       step_parameters();
     });
     parts_ = 0;
+    fractions_ = 0;
     ++step_;
   }
 
@@ -191,9 +200,18 @@ class trainer {
     clip_summed(max_norm);
   }
 
-  /// What the model says of a batch, without dropout, until the next call.
+  /// What the model says of a batch, without dropout, until the next call.  Parameters that nobody gave values are a
+  /// contract_violation, here and below.
   output infer(typename Model::input const& in) {
+    expect_given();
     return passes_.forward(parameters_.values(), in, false, [](call const&, placed const&) {});
+  }
+
+  /// The class of each row of infer(in), on the host, until the next call: of a model that says (rows, classes).
+  /// Waits for the device.
+  std::vector<index_t> const& classes(typename Model::input const& in) {
+    static_assert(detail::has_classes<output>(), "trainer: this model does not say (rows, classes); take infer()");
+    return classes_(infer(in));
   }
 
   /// What the model says of a batch, as infer() gives it, and its loss.
@@ -203,6 +221,7 @@ class trainer {
   };
   /// infer() and loss_of() in one pass.
   judgement judge(typename Model::input const& in, answers const& right) {
+    expect_given();
     auto const said = passes_.forward(parameters_.values(), in, false, [&](call const& c, placed const& at) {
       passes_.applied().loss(ex_, *c.scratch, in, at.scores, right, part_loss_, at.d_scores);
     });
@@ -245,6 +264,7 @@ class trainer {
   void set_step(std::uint64_t step) {
     step_ = told_ = step;
     parts_ = 0;
+    fractions_ = 0;
     share_ = -1;
   }
 
@@ -333,14 +353,15 @@ class trainer {
                   "keep::everything, or keep::inputs, to train");
   }
   void expect_begun() {
-    if (begun_) return;
     expect_to_learn();
-    TRIAD_EXPECTS(
-        parameters_.begun(),
-        "trainer: every parameter is zero, because nobody gave them first values, and training would keep most of them "
-        "there; "
-        "call initialize(learner.parameters().mutable_values(), seed) or load a checkpoint before the first update()");
-    begun_ = true;
+    expect_given();
+  }
+  void expect_given() {
+    if (given_) return;
+    TRIAD_EXPECTS(parameters_.begun(),
+                  "trainer: every parameter is zero, because nobody gave them first values, and training would keep "
+                  "most of them there; call initialize(learner.parameters(), seed) or load a checkpoint first");
+    given_ = true;
   }
 
   /// Adds to the gradients; between loss and backward, weigh(d_scores).
@@ -384,12 +405,14 @@ class trainer {
   passes passes_;
   buffer<memory> scalars_;
   sums sums_;
+  row_classes<Ex> classes_;
   vec<T> loss_{nullptr, 0}, norm_{nullptr, 0}, part_loss_{nullptr, 0};
   matrix<T> history_ = make_matrix<T>(nullptr, 0, 0, 0);  // (history_rows, 2)
   std::uint64_t step_ = 0, told_ = 0;                     // told_: the first that records() has not given
   std::uint32_t parts_ = 0;                               // accumulated, of a share or update that is not finished
   index_t share_ = -1;                                    // that has begun
-  bool begun_ = false;                                    // the parameters have been found to have values
+  double fractions_ = 0;                                  // of the parts so far, of all shares here
+  bool given_ = false;                                    // the parameters have been found to have values
   bool drops_ = true;                                     // what set_dropout() said
 };
 

@@ -67,6 +67,16 @@ TEST_CASE("what is to be parsed needs no heads, and words alone become rows") {
   CHECK(read_conllu(saved(folder, to_conllu(made), "b")).at(0).words == made.words);
 }
 
+TEST_CASE("heads become parents and back") {
+  auto s = conllu_of({"a", "b", "c", "d"});
+  s.words[0].head = 3, s.words[1].head = 1, s.words[2].head = 0;  // and that of d was not read
+  CHECK(parents_of(s) == std::vector<int>{2, 0, 2, -1});
+  auto again = conllu_of({"a", "b", "c", "d"});
+  set_parents(again, std::vector<int>{2, 0, 2, -1});
+  CHECK(again.words == s.words);
+  CHECK_THROWS_WITH(set_parents(again, std::vector<int>{0}), contains("1 parents for 4 words"));
+}
+
 TEST_CASE("what is no CoNLL-U is refused with its line") {
   triad::test::scratch_folder const folder;
   auto const refused = [&](std::string const& content, char const* reason) {

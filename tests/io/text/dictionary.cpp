@@ -38,6 +38,8 @@ TEST_CASE("a dictionary numbers its tokens from the most frequent, behind the fo
 
   CHECK(d.encode(" a  dog b ") == std::vector<index_t>{6, 3, 4, 2});
   CHECK(d.encode("") == std::vector<index_t>{2});
+  CHECK(d.numbers(" a  dog b ") == std::vector<index_t>{6, 3, 4});
+  CHECK(d.numbers("").empty());
   CHECK(d.decode(std::vector<index_t>{0, 6, 3, 4, 2, 5, 1}) == "a <unk> b");
   CHECK(d.decode(d.encode("d c b a")) == "d c b a");
   CHECK_THROWS_WITH(d.decode(std::vector<index_t>{8}), contains("no token 8 in a dictionary of 8"));

@@ -126,7 +126,8 @@ class byte_bpe {
     return all;
   }
 
-  /// The numbers of a text's parts, without begin and end.  Remembers the pieces it has seen.
+  /// The numbers of a text's parts, without begin and end: what pair_loader takes, which puts the ends.  Remembers the
+  /// pieces it has seen.
   std::vector<index_t> numbers(std::string_view text) {
     std::vector<index_t> all;
     for (auto const piece : byte_bpe_pieces(text)) {

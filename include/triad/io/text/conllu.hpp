@@ -15,12 +15,14 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
@@ -200,6 +202,22 @@ inline conllu_sentence conllu_of(std::vector<std::string> const& words) {
     s.lines.push_back(std::to_string(s.words.size()) + "\t" + word + "\t_\t_\t_\t_\t_\t_\t_\t_");
   }
   return s;
+}
+
+/// The parent of each word as attached_token (batches/dependency_loader.hpp) has it: a place in the sentence from 0,
+/// its own of a root; -1 where no head was read.
+inline std::vector<int> parents_of(conllu_sentence const& s) {
+  std::vector<int> parents;
+  for (auto const& word : s.words)
+    parents.push_back(word.head == 0 ? static_cast<int>(parents.size()) : word.head < 0 ? -1 : word.head - 1);
+  return parents;
+}
+/// Heads by such parents, one of each word.  A contract_violation of another number of them.
+inline void set_parents(conllu_sentence& s, std::span<int const> parents) {
+  TRIAD_EXPECTS(parents.size() == s.words.size(), "set_parents: " + std::to_string(parents.size()) + " parents for " +
+                                                      std::to_string(s.words.size()) + " words");
+  for (std::size_t i = 0; i < parents.size(); ++i)
+    s.words[i].head = parents[i] == static_cast<int>(i) ? 0 : parents[i] < 0 ? -1 : parents[i] + 1;
 }
 
 /// The sentence's lines with its words' heads and relations, and the empty line that ends it.  All else is as it was

@@ -122,10 +122,15 @@ class dictionary {
   [[nodiscard]] std::string const& token(index_t number) const { return entry(number).first; }
   [[nodiscard]] long long count(index_t number) const { return entry(number).second; }
 
-  /// The words of a line as numbers, with `end` behind them.
-  [[nodiscard]] std::vector<index_t> encode(std::string_view line) const {
+  /// The words of a line as numbers: what pair_loader takes, which puts the ends.
+  [[nodiscard]] std::vector<index_t> numbers(std::string_view line) const {
     std::vector<index_t> result;
     for (auto const& word : words(line)) result.push_back(number(word));
+    return result;
+  }
+  /// The same with `end` behind them.
+  [[nodiscard]] std::vector<index_t> encode(std::string_view line) const {
+    auto result = numbers(line);
     result.push_back(end);
     return result;
   }
