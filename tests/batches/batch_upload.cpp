@@ -41,7 +41,7 @@ TEST_CASE("graphs that are added lie one behind the other until there is no room
   CHECK(same_dims(graphs.add(3), {}));
   CHECK(same_dims(graphs.add(2), {1, 9, 3, 27, 3}));
   CHECK_FALSE(graphs.has_room(2));
-  CHECK_THROWS_WITH(graphs.add(2), contains("a loader's batch is full: ask has_room() first"));
+  CHECK_THROWS_WITH(graphs.add(2), contains("graph_offsets: a graph of 2 nodes does not fit: the batch has"));
   CHECK(same_dims(graphs.dims(), {2, 13, 5, 35, 3}));
   CHECK(graphs.has_room(1));
 

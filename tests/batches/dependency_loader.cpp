@@ -34,8 +34,9 @@ TEST_CASE("every token has a pair with its parent, and one without a parent a pa
 TEST_CASE("a sentence with a parent that is none of its tokens, or without room, is refused and changes nothing") {
   dependency_loader<reference::backend, double> loader({3, 26, 8, 92, 4}, 2, 6);
   loader.add(sentence{{1, 0, 0}, {2, 0, 1}});
-  CHECK_THROWS_WITH(loader.add(sentence{{1, 0, 0}, {2, 2, 1}}), test::contains("a parent is no token of its sentence"));
-  CHECK_THROWS_WITH(loader.add(sentence(5)), test::contains("a loader's batch is full: ask has_room() first"));
+  CHECK_THROWS_WITH(loader.add(sentence{{1, 0, 0}, {2, 2, 1}}), test::contains("which is no token of its sentence"));
+  CHECK_THROWS_WITH(loader.add(sentence(5)),
+                    test::contains("dependency_loader: a sentence of 5 tokens does not fit: the batch has"));
   CHECK(loader.dims().nodes == 2);
   auto const first = loader.upload();
   loader.clear();

@@ -145,8 +145,8 @@ TEST_CASE("a pair that is too long, and one pair too many, find no room among gr
   CHECK_FALSE(loader.has_room(1, -1));
   CHECK_FALSE(loader.has_room(-1));
   list const six(6, 7), three(3, 7), two(2, 7), one(1, 7);
-  CHECK_THROWS_WITH(loader.add(six, one), contains("batch is full: ask has_room() first"));
-  CHECK_THROWS_WITH(loader.add_source(six), contains("batch is full: ask has_room() first"));
+  CHECK_THROWS_WITH(loader.add(six, one), contains("edge_pair_loader: a pair of "));
+  CHECK_THROWS_WITH(loader.add_source(six), contains("edge_pair_loader: a source of "));
   CHECK(loader.dims().pairs == 0);
   loader.add(three, two);
   CHECK(loader.has_room(2, 1));

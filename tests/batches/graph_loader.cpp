@@ -93,7 +93,9 @@ TEST_CASE("a loader that was cleared knows no label of the batch before, and lay
 
 TEST_CASE("a graph too many, one without nodes and a question about no node are refused, and change nothing") {
   graph_loader<reference::backend> loader({1, 9, 3, 27, 3});
-  for (index_t n : {0, -1, 4}) CHECK_THROWS_WITH(loader.add(n, 0, 0, 0), contains("graph_loader: the batch is full"));
+  for (index_t n : {0, -1, 4})
+    CHECK_THROWS_WITH(loader.add(n, 0, 0, 0),
+                      contains("graph_loader: a graph of " + std::to_string(n) + " nodes does not fit"));
   for (index_t bad : {-1, 3}) {
     CHECK_THROWS_WITH(loader.add(3, bad, 0, 0), contains("names a node that is not there"));
     CHECK_THROWS_WITH(loader.add(3, 0, bad, 0), contains("names a node that is not there"));
@@ -135,7 +137,7 @@ TEST_CASE("an edge of no node, a label of no edge and two labels of one edge are
   refused({.nodes = 3, .edges = own, .node_labels = few}, "1 labels of nodes are given to 3 nodes");
   refused({.nodes = 3, .edges = twice, .inverse = [](index_t) { return index_t{0}; }}, "label of edge (1, 0) is 0");
   refused({.nodes = 3, .ask = {0, 3}}, "names a node that is not there");
-  refused({.nodes = 4}, "no room for one of 4 nodes");
+  refused({.nodes = 4}, "a graph of 4 nodes does not fit");
   CHECK_NOTHROW(loader.add({.nodes = 3, .edges = twice}));
   CHECK_NOTHROW(loader.add({.nodes = 3, .edges = own, .node_labels = list{1, 2, 3}}));
 }

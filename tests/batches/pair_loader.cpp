@@ -101,8 +101,12 @@ TEST_CASE("a pair that is too long, one token too many and one pair too many fin
   CHECK_FALSE(loader.has_room(-1));
   CHECK_FALSE(loader.has_room(5));
   tokens const five(5, 7), three(3, 7), one(1, 7);
-  CHECK_THROWS_WITH(loader.add(five, one), contains("batch is full: ask has_room() first"));
-  CHECK_THROWS_WITH(loader.add_source(five), contains("batch is full: ask has_room() first"));
+  CHECK_THROWS_WITH(loader.add(five, one), contains("pair_loader: a pair of "));
+  CHECK_THROWS_WITH(loader.add_source(five),
+                    contains("pair_loader: a source of 5 tokens and its end does not fit: the batch has") &&
+                        contains("make the loader with room_for(data, most)"));
+  CHECK_THROWS_WITH(loader.add(tokens{7, -2}, one), contains("pair_loader: token 1 of a sequence is -2"));
+  CHECK_THROWS_WITH(loader.add(one, tokens{-1}), contains("pair_loader: token 0 of a sequence is -1"));
   CHECK(loader.dims().pairs == 0);
   loader.add(three, three);
   CHECK(loader.has_room(2, 1));

@@ -62,7 +62,7 @@ TEST_CASE("tokens stand where they are put, and relative positions are those of 
 
 TEST_CASE("waves of no width are refused") {
   CHECK_THROWS_WITH((sentence_columns<reference::backend, float>({2, 20, 6, 80, 4}, 2, 0, {})),
-                    test::contains("a loader of sentences: width is 0"));
+                    test::contains("sentence_columns: width is 0"));
 }
 
 }  // namespace batches_sentence_columns_tests

@@ -56,9 +56,12 @@ TEST_CASE("a dropped token says which word it was, and a token may stand elsewhe
 
 TEST_CASE("a sentence whose parent is no token of it, or that has no room, is refused and changes nothing") {
   sentence_loader<reference::backend, double> loader({2, 5, 3, 9, 2}, 1, 4);
-  CHECK_THROWS_WITH(loader.add(sentence{{1, 0}, {2, 2}}), test::contains("a parent is no token of its sentence"));
-  CHECK_THROWS_WITH(loader.add(sentence(3)), test::contains("a loader's batch is full: ask has_room() first"));
+  CHECK_THROWS_WITH(loader.add(sentence{{1, 0}, {2, 2}}), test::contains("which is no token of its sentence"));
+  CHECK_THROWS_WITH(loader.add(sentence(3)),
+                    test::contains("sentence_loader: a sentence of 3 tokens does not fit: the batch has"));
   CHECK_THROWS_AS(loader.add(sentence{}), contract_violation);
+  CHECK_THROWS_WITH(loader.add(sentence{{1, 0}, {-3, 0}}),
+                    test::contains("sentence_loader: token 1 of a sentence is -3, expected 0 or more"));
   CHECK(loader.dims().nodes == 0);
   loader.add(sentence{{1, 0}, {2, 0}});
   auto const first = loader.upload();

@@ -85,7 +85,7 @@ TEST_CASE("a node below the roles, a symbol that is none and one tree too many a
   auto const both = loader.upload();
   CHECK(list(both.first.symbols) == std::vector<index_t>{1, 0, 0});
   CHECK(list(both.second.symbols) == std::vector<index_t>{0, 0, 2});
-  CHECK_THROWS_WITH(loader.add(good, good), test::contains("batch is full"));
+  CHECK_THROWS_WITH(loader.add(good, good), test::contains("tree_loader: one more tree does not fit: the batch has"));
 }
 
 // Memory that the host computes in but does not know for its own.

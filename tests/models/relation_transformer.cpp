@@ -129,7 +129,7 @@ TEMPLATE_TEST_CASE("a label that a relation-aware Transformer does not know is t
 TEST_CASE(
     "a relation-aware Transformer without layers, or that is asked for what it did not keep, is refused with a "
     "sentence") {
-  CHECK_THROWS_WITH(rat(sizes(0, true)), test::contains("relation_transformer: layers is 0, expected 1 to 255"));
+  CHECK_THROWS_WITH(rat(sizes(0, true)), test::contains("relation_aware_transformer: layers is 0, expected 1 to 255"));
   expect_no_backward_without_states(bench<rat>(sizes(2, true)));
 }
 

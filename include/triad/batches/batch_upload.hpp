@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "triad/batches/padding.hpp"
 #include "triad/core/backend.hpp"
+#include "triad/core/batch_sizes.hpp"
+#include "triad/core/contracts.hpp"
 #include "triad/core/graphs.hpp"
 #include "triad/core/sizes.hpp"
 
@@ -128,6 +131,13 @@ inline void expect_capacity(std::initializer_list<named_size> counts) {
                                                        std::to_string(c.value) + ", expected 0 to " +
                                                        std::to_string(most));
 }
+/// Refuses tokens below 0, in the name of a loader.
+inline void expect_tokens(char const* loader, std::span<index_t const> tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    TRIAD_EXPECTS(tokens[i] >= 0, std::string(loader) + ": token " + std::to_string(i) + " of a sequence is " +
+                                      std::to_string(tokens[i]) + ", expected 0 or more");
+}
+
 /// No graph or sequence is longer: n^3 still fits into a capacity.
 inline constexpr index_t most_nodes = index_t{1} << 20;
 
@@ -168,8 +178,13 @@ class graph_offsets {
 
   /// One more graph of n nodes; returns the dims before it, which say where its first node, edge and triangle are.
   graph_dims add(index_t n) {
-    TRIAD_EXPECTS(has_room(n), "a loader's batch is full: ask has_room() first");
+    expect_room("graph_offsets", "a graph", n, "nodes");
     return append(n);
+  }
+  /// A contract_violation in the name of a loader where one more of n nodes, in its words, has no room.
+  void expect_room(char const* loader, char const* one, index_t n, char const* nodes) const {
+    TRIAD_EXPECTS(has_room(n), detail::no_room(loader, std::string(one) + " of " + std::to_string(n) + " " + nodes,
+                                               dims_, capacity_));
   }
 
   /// Fills the batch up to a shape that others have, until take_back(): add(n, dims before it) for each graph of n

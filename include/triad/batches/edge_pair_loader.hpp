@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/edge_pair_batch.hpp"
+#include "triad/core/batch_sizes.hpp"
 #include "triad/core/batch_views.hpp"
 
 namespace triad {
@@ -88,8 +90,16 @@ class edge_pair_loader {
            target_length < capacity_.whole.max_nodes && source_length + target_length < most_nodes &&
            fits(dims() + edge_pair_dims_of(source_length + 1, target_length + 1), capacity_);
   }
+  /// One more pair.  A contract_violation where it has no room or a token is below 0; that the model knows each token
+  /// is looked at by its gather_rows(), on hosts.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
-    TRIAD_EXPECTS(has_room(count(source), count(target)), "a loader's batch is full: ask has_room() first");
+    expect_tokens("edge_pair_loader", source);
+    expect_tokens("edge_pair_loader", target);
+    TRIAD_EXPECTS(has_room(count(source), count(target)),
+                  detail::no_room("edge_pair_loader",
+                                  "a pair of " + std::to_string(count(source)) + " and " +
+                                      std::to_string(count(target)) + " tokens and their ends",
+                                  dims(), capacity_));
     index_t const first = targets_;
     add_graphs(source, count(target) + 1);
     target_token_[size(first)] = begin_;
@@ -106,7 +116,11 @@ class edge_pair_loader {
            fits(dims() + edge_pair_dims_of(source_length + 1, 0), capacity_);
   }
   void add_source(std::span<index_t const> source) {
-    TRIAD_EXPECTS(has_room(count(source)), "a loader's batch is full: ask has_room() first");
+    expect_tokens("edge_pair_loader", source);
+    TRIAD_EXPECTS(
+        has_room(count(source)),
+        detail::no_room("edge_pair_loader", "a source of " + std::to_string(count(source)) + " tokens and its end",
+                        dims(), capacity_));
     add_graphs(source, 0);
   }
 

@@ -70,9 +70,7 @@ class graph_loader {
   /// One more graph of n nodes, all edges labelled 0; one question about (source, target) whose answer is `answer` (or
   /// -1). Returns where its labels are: label of edge (i, j) at i * n + j.
   index_t* add(index_t n, index_t source, index_t target, index_t answer) {
-    TRIAD_EXPECTS(has_room(n), "graph_loader: the batch is full: it has " + std::to_string(dims().graphs) +
-                                   " graphs, and there is no room for one of " + std::to_string(n) +
-                                   " nodes; ask has_room(n), or make the loader with room_for(data, most)");
+    graphs_.expect_room("graph_loader", "a graph", n, "nodes");
     TRIAD_EXPECTS(source >= 0 && source < n && target >= 0 && target < n,
                   "graph_loader: the question names a node that is not there");
     auto const first = last_ = graphs_.add(n);

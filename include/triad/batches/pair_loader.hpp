@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_batch.hpp"
 #include "triad/batches/pair_padding.hpp"
+#include "triad/core/batch_sizes.hpp"
 #include "triad/core/batch_views.hpp"
 
 namespace triad {
@@ -48,8 +50,16 @@ class pair_loader {
            target_length < capacity_.longest_target &&
            fits(dims_ + dims_of(source_length + 1, target_length + 1), capacity_);
   }
+  /// One more pair.  A contract_violation where it has no room or a token is below 0; that the model knows each token
+  /// is looked at by its gather_rows(), on hosts.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
-    TRIAD_EXPECTS(has_room(count(source), count(target)), "a loader's batch is full: ask has_room() first");
+    expect_tokens("pair_loader", source);
+    expect_tokens("pair_loader", target);
+    TRIAD_EXPECTS(has_room(count(source), count(target)),
+                  detail::no_room("pair_loader",
+                                  "a pair of " + std::to_string(count(source)) + " and " +
+                                      std::to_string(count(target)) + " tokens and their ends",
+                                  dims_, capacity_));
     index_t const row = dims_.target_rows;
     source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &end_);
     target_.add(dims_.pairs, row, target, &begin_, nullptr);
@@ -64,7 +74,10 @@ class pair_loader {
            fits(dims_ + dims_of(source_length + 1, 0), capacity_);
   }
   void add_source(std::span<index_t const> source) {
-    TRIAD_EXPECTS(has_room(count(source)), "a loader's batch is full: ask has_room() first");
+    expect_tokens("pair_loader", source);
+    TRIAD_EXPECTS(has_room(count(source)),
+                  detail::no_room("pair_loader", "a source of " + std::to_string(count(source)) + " tokens and its end",
+                                  dims_, capacity_));
     source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &end_);
     target_.add(dims_.pairs, dims_.target_rows, {}, nullptr, nullptr);
     dims_ = dims_ + dims_of(count(source) + 1, 0);

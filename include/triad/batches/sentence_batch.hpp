@@ -124,7 +124,7 @@ namespace detail {
 inline label_counts checked_labels(label_counts const& z) {
   for (named_size const& kind :
        {named_size{"roles", z.role}, {"categories", z.category}, {"noun types", z.noun_type}, {"verbs", z.verb}})
-    (void)checked_size("a parser's labels", kind);
+    (void)checked_size("label_counts", kind);
   return z;
 }
 }  // namespace detail

@@ -23,7 +23,7 @@ class sentence_columns {
       : reach_(reach),
         positions_(std::max(capacity.max_nodes, positions)),
         graphs_(graph_offsets::padded_for<Ex>(capacity)),
-        waves_(position_waves(positions_, checked_size("a loader of sentences", {"width", width})), width, where) {
+        waves_(position_waves(positions_, checked_size("sentence_columns", {"width", width})), width, where) {
     auto const room = padded_room_for<Ex>(capacity);
     for (auto* v : {&token_, &position_, &self_}) v->resize(static_cast<std::size_t>(room.nodes));
     relation_.resize(static_cast<std::size_t>(room.rows));
@@ -31,6 +31,7 @@ class sentence_columns {
 
   void clear() { graphs_.clear(); }
   bool has_room(index_t n) const { return graphs_.has_room(n); }
+  void expect_room(char const* loader, index_t n) const { graphs_.expect_room(loader, "a sentence", n, "tokens"); }
   graph_dims const& dims() const { return graphs_.dims(); }
 
   /// One more sentence of n tokens: token(i), 0 <= i < n, which stand at position(i).  Returns the dims before it.
@@ -40,7 +41,7 @@ class sentence_columns {
     bool stands = true;
     for (index_t i = 0; i < n; ++i) stands = stands && position(i) >= 0 && position(i) < positions_;
     if (!stands) graphs_.take_back(first);
-    TRIAD_EXPECTS(stands, "a loader of sentences: a token's position is none of the " + std::to_string(positions_) +
+    TRIAD_EXPECTS(stands, "sentence_columns: a token's position is none of the " + std::to_string(positions_) +
                               " that there are; give it more positions");
     lay(n, first, token, position);
     return first;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,11 +48,18 @@ class sentence_loader {
   }
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
+  /// One more sentence.  A contract_violation where it has no room, has a token below 0, or a parent that is none of
+  /// it; that the model knows each token is looked at by its gather_rows(), on hosts.
   void add(std::span<labelled_token const> sentence) {
     auto const word = [&](index_t i) -> labelled_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
-    for (auto const& token : sentence)
-      TRIAD_EXPECTS(token.parent < n, "sentence_loader: a parent is no token of its sentence");
+    for (index_t i = 0; i < n; ++i) {
+      TRIAD_EXPECTS(word(i).token >= 0, "sentence_loader: token " + std::to_string(i) + " of a sentence is " +
+                                            std::to_string(word(i).token) + ", expected 0 or more");
+      TRIAD_EXPECTS(word(i).parent < n, "sentence_loader: the parent of token " + std::to_string(i) + " is " +
+                                            std::to_string(word(i).parent) + ", which is no token of its sentence");
+    }
+    sentences_.expect_room("sentence_loader", n);
     auto const first = sentences_.add(
         n, [&](index_t i) { return word(i).token; },
         [&](index_t i) { return word(i).position < 0 ? i : word(i).position; });

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/tree_batch.hpp"
+#include "triad/core/batch_sizes.hpp"
 #include "triad/core/batch_views.hpp"
 
 namespace triad {
@@ -110,7 +112,7 @@ class tree_loader {
   /// Two ranges of nodes, each with its `position` and its `filler`, which is a symbol but 0.
   template <class Source, class Target>
   void add(Source const& source, Target const& target) {
-    TRIAD_EXPECTS(has_room(), "a loader's batch is full: ask has_room() first");
+    TRIAD_EXPECTS(has_room(), detail::no_room("tree_loader", "one more tree", dims(), tree_dims{z_.batch}));
     index_t const count = z_.where.count(), first = batch_ * count;
     auto const place = [&](auto const& tree, std::vector<index_t>& to) {
       std::fill_n(to.begin() + first, count, index_t{0});

@@ -62,10 +62,10 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   readout_type readout;
 
   explicit relation_aware_transformer(relation_transformer_options const& z)
-      : labels{extents_of<dyn, D>("relation_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}), z.tied,
-               z.prune},
-        readout(2 * width(), 2 * width(), checked_size("relation_transformer", {"targets", z.targets})) {}
+      : labels{extents_of<dyn, D>("relation_aware_transformer", {"labels", z.labels}, {"width", z.layer.width})},
+        layers{layer_type(z.layer), extents_of<dyn>("relation_aware_transformer", {"layers", z.layers, most_repeats}),
+               z.tied, z.prune},
+        readout(2 * width(), 2 * width(), checked_size("relation_aware_transformer", {"targets", z.targets})) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }
@@ -168,10 +168,10 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
   readout_type readout;
 
   explicit relation_updating_transformer(relation_transformer_options const& z)
-      : labels{extents_of<dyn, D>("relation_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer), extents_of<dyn>("relation_transformer", {"layers", z.layers, most_repeats}), z.tied,
-               z.prune},
-        readout(width(), width(), checked_size("relation_transformer", {"targets", z.targets})) {}
+      : labels{extents_of<dyn, D>("relation_updating_transformer", {"labels", z.labels}, {"width", z.layer.width})},
+        layers{layer_type(z.layer),
+               extents_of<dyn>("relation_updating_transformer", {"layers", z.layers, most_repeats}), z.tied, z.prune},
+        readout(width(), width(), checked_size("relation_updating_transformer", {"targets", z.targets})) {}
 
   constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t targets() const { return readout.outer.out(); }

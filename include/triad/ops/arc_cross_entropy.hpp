@@ -28,8 +28,9 @@ struct arc_cross_entropy_options {
 
 namespace detail {
 inline void expect_arcs(arc_cross_entropy_options const& t, graph_batch const& g, index_t scores) {
-  TRIAD_EXPECTS(scores == g.dims.rows, "arcs: one score an edge is needed");
-  TRIAD_EXPECTS(t.masked.extent(0) == 0 || t.masked.extent(0) == scores, "arcs: the mask needs one byte an edge");
+  TRIAD_EXPECTS(scores == g.dims.rows, "arc_cross_entropy: one score an edge is needed");
+  TRIAD_EXPECTS(t.masked.extent(0) == 0 || t.masked.extent(0) == scores,
+                "arc_cross_entropy: the mask needs one byte an edge");
 }
 }  // namespace detail
 

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "triad/core/backend.hpp"
+#include "triad/core/batch_sizes.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/call.hpp"
 #include "triad/core/replay_key.hpp"
@@ -22,7 +23,6 @@
 #include "triad/core/views.hpp"
 #include "triad/layers/layer.hpp"
 #include "triad/ops/reduce.hpp"
-#include "triad/train/batch_sizes.hpp"
 #include "triad/train/model.hpp"
 
 namespace triad {

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "triad/core/backend.hpp"
+#include "triad/core/batch_sizes.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/call.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/layers/layer.hpp"
-#include "triad/train/batch_sizes.hpp"
 #include "triad/train/parameters.hpp"
 #include "triad/train/row_classes.hpp"
 

@@ -18,6 +18,7 @@
 
 #include "triad/core/arena.hpp"
 #include "triad/core/backend.hpp"
+#include "triad/core/batch_sizes.hpp"
 #include "triad/core/batch_views.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/call.hpp"
@@ -27,7 +28,6 @@
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/log_step.hpp"
 #include "triad/train/attention_table.hpp"
-#include "triad/train/batch_sizes.hpp"
 #include "triad/train/clip.hpp"
 #include "triad/train/model.hpp"
 #include "triad/train/model_passes.hpp"

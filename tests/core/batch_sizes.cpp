@@ -1,6 +1,6 @@
 // The sizes of a batch, in words and against what memory was planned for.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/train/batch_sizes.hpp"
+#include "triad/core/batch_sizes.hpp"
 
 #include <string>
 
@@ -9,7 +9,7 @@
 #include "triad/batches/graph_queries.hpp"
 #include "triad/batches/tree_batch.hpp"
 
-namespace train_batch_sizes_tests {
+namespace core_batch_sizes_tests {
 
 using namespace triad;
 
@@ -44,4 +44,4 @@ TEST_CASE("what does not fit is told with both sizes, and what was measured is u
   CHECK_THROWS_WITH(within([]() -> int { throw contract_violation("another"); }), test::contains("another"));
 }
 
-}  // namespace train_batch_sizes_tests
+}  // namespace core_batch_sizes_tests

@@ -59,6 +59,14 @@ std::string dims_text(Dims const& d) {
   return text.empty() ? "another size" : text;
 }
 
+/// What a loader says of one more sample, in words, that does not fit.
+template <class Dims>
+std::string no_room(char const* loader, std::string const& one, Dims const& batch, Dims const& capacity) {
+  return std::string(loader) + ": " + one + " does not fit: the batch has " + dims_text(batch) +
+         ", and there is room for " + dims_text(capacity) +
+         "; ask has_room() first, or make the loader with room_for(data, most)";
+}
+
 /// work(); where an arena has too little memory for it, the message has the sizes of the batch and those that were
 /// planned for, which `owner` has `where`.
 template <class Dims, class Work>
