@@ -18,7 +18,7 @@ class answering_problem {
     set_parameters(run_.parameters().mutable_values());
     task.fill(loader_);
   }
-  auto answer() { return run_(loader_.upload()); }
+  auto answer() { return run_(loader_.upload().first); }
   std::size_t bytes() const { return run_.bytes(); }
 
  private:

@@ -50,8 +50,8 @@ int main() {
     auto* const label = batch.add(n, 0, n - 1, n);
     for (index_t i = 0; i + 1 < n; ++i) label[i * n + i + 1] = 1 + i;
   }
-  auto const questions = batch.upload();
-  learner.update(questions, batch.uploaded_answers(), 1e-3);
+  auto const [questions, answers] = batch.upload();
+  learner.update(questions, answers, 1e-3);
 
   auto const expected = by_formula(sizes, room);
   std::printf("flops of one step   counted      formula\n");

@@ -54,23 +54,20 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
     return true;
   }
   /// To train on.
-  auto upload() {
-    auto const in = loader_.upload_padded();
-    return std::pair(in, loader_.uploaded_answers());
-  }
+  auto upload() { return loader_.upload_padded(); }
 
   void set_depth(int layers) override { trainer_.set_depth(layers); }
 
   std::vector<triad::index_t> const& infer() override {
     auto const b = loader_.dims().graphs;
     triad::vec<triad::index_t> const best(static_cast<triad::index_t*>(best_memory_.data()), b);
-    triad::argmax_rows(ex_, of_names(trainer_.infer(loader_.upload())), best);
+    triad::argmax_rows(ex_, of_names(trainer_.infer(loader_.upload().first)), best);
     best_.resize(static_cast<std::size_t>(b));
     best_memory_.memory().to_host(best_.data(), best.data_handle(), best_.size() * sizeof(triad::index_t));
     return best_;
   }
   std::vector<float> const& logits() override {
-    auto const said = trainer_.infer(loader_.upload());
+    auto const said = trainer_.infer(loader_.upload().first);
     logits_ = triad::host_copy(triad::memory_of(ex_), said);
     auto const all = static_cast<std::size_t>(said.extent(1)), names = static_cast<std::size_t>(names_);
     for (std::size_t r = 1; r < logits_.size() / all; ++r)
@@ -82,7 +79,7 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
 
   triad::attention_table<float> attention([[maybe_unused]] triad::attention_place const& at) override {
     if constexpr (triad::detail::shows_attention<Model, Ex>) {
-      auto const in = loader_.upload();
+      auto const in = loader_.upload().first;
       triad::arena none;
       return triad::detail::attention_at<float>(ex_, trainer_.model(), trainer_.inspection_call(none), in,
                                                 trainer_.saved(in.graphs.dims), at);

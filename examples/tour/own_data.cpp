@@ -83,7 +83,7 @@ int main() try {
 
   loader.clear();
   add_one(loader, longer[0]);
-  auto const weights = learner.attention(loader.upload(), {.layer = 3, .graph = 0, .edge = {0, 5}});
+  auto const weights = learner.attention(loader.upload().first, {.layer = 3, .graph = 0, .edge = {0, 5}});
   for (index_t l = 0; l < weights.terms(); ++l)
     std::printf("over node %d: %.2f and %.2f\n", static_cast<int>(l), static_cast<double>(weights(0, l)),
                 static_cast<double>(weights(1, l)));
@@ -97,13 +97,13 @@ int main() try {
     file.load(ask.parameters());
     graph_loader<std::remove_reference_t<decltype(on)>> one(room_for(longer, 1));
     add_one(one, longer[0]);
-    return ask.classes(one.upload()).front();
+    return ask.classes(one.upload().first).front();
   });
   std::printf("the last node is %d hours on, and %d is right\n", static_cast<int>(answer),
               static_cast<int>(longer[0].answer));
 
   // The file says what the trainer said; and the model has learned what it was trained for.
-  index_t const of_learner = learner.classes(loader.upload()).front();
+  index_t const of_learner = learner.classes(loader.upload().first).front();
   bool const learned = evaluate(learner, loader, valid, add_one, {.most = 60}).accuracy > 0.95;
   return learned && answer == of_learner ? 0 : 1;
 } catch (std::exception const& e) {

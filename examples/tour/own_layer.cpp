@@ -108,8 +108,8 @@ int main() {
     return batch.upload();
   };
   for (int step = 0; step < 300; ++step) {
-    auto const graphs = marked_cycles();
-    learner.update(graphs, batch.uploaded_answers(), 3e-3);
+    auto const [graphs, answers] = marked_cycles();
+    learner.update(graphs, answers, 3e-3);
   }
   std::printf("loss after 300 updates: %.4f\n", static_cast<double>(learner.loss()));
   return !report || learner.loss() > 0.05F;

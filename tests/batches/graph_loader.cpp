@@ -24,8 +24,7 @@ TEST_CASE("a batch has the labels of every edge, and the row of every edge and n
   auto* const second = loader.add(2, 1, 0, -1);
   second[1 * 2 + 0] = 9;
   CHECK(list(loader.answers().begin(), loader.answers().end()) == list{5, -1});
-  CHECK_THROWS_WITH(loader.uploaded_answers(), contains("upload() comes before uploaded_answers()"));
-  auto const in = loader.upload();
+  auto const [in, right] = loader.upload();
   CHECK((in.graphs.dims.graphs == 2 && in.graphs.dims.rows == 13 && in.graphs.dims.nodes == 5));
   CHECK(listed(in.graphs.size) == list{3, 2});
   CHECK(listed(in.graphs.node) == list{0, 3});
@@ -35,7 +34,7 @@ TEST_CASE("a batch has the labels of every edge, and the row of every edge and n
   CHECK(listed(in.query_edge) == list{2, 11});
   CHECK(listed(in.query_source) == list{0, 4});
   CHECK(listed(in.query_target) == list{2, 3});
-  CHECK(listed(loader.uploaded_answers()) == list{5, -1});
+  CHECK(listed(right) == list{5, -1});
   CHECK((in.mask.empty() && in.edge_mask.extent(0) == 0));
 }
 
@@ -53,17 +52,17 @@ TEST_CASE("further questions stand behind those of the graphs, and weigh what is
   CHECK_THROWS_WITH(loader.ask({{0, 1}, 0}),
                     contains("it has 4 beyond one for each of 2 graphs; capacity.further says"));
   CHECK(list(loader.answers().begin(), loader.answers().end()) == list{5, 6});
-  auto const in = loader.upload();
+  auto const [in, right] = loader.upload();
   CHECK((in.graphs.dims.graphs == 2 && in.graphs.dims.further == 4 && in.graphs.dims.questions() == 6));
   CHECK(listed(in.query_edge) == list{2, 11, 1, 5, 12, 10});
   CHECK(listed(in.query_source) == list{0, 4, 0, 1, 4, 3});
   CHECK(listed(in.query_target) == list{2, 3, 1, 2, 4, 4});
-  CHECK(listed(loader.uploaded_answers()) == list{5, 6, 2, -1, 3, 4});
+  CHECK(listed(right) == list{5, 6, 2, -1, 3, 4});
   CHECK((in.further_share.extent(0) == 1 && in.further_share(0) == 0.5 * 3 / 2));
   loader.clear();
   CHECK_THROWS_WITH(loader.ask({{0, 0}, 0}), contains("there is no room for another question"));  // about what?
   (void)loader.add(2, 0, 1, 1);
-  CHECK(loader.upload().further_share.extent(0) == 0);
+  CHECK(loader.upload().first.further_share.extent(0) == 0);
   for (node_pair const pair : {node_pair{0, 2}, node_pair{-1, 0}}) {
     CHECK_THROWS_WITH(loader.ask({pair, 0}), contains("the question names a node that is not there"));
     std::vector<further_question> const wrong{{pair, 0}};
@@ -78,17 +77,17 @@ TEST_CASE("further questions stand behind those of the graphs, and weigh what is
 TEST_CASE("a loader that was cleared knows no label of the batch before, and lays the next where that lay") {
   graph_loader<reference::backend> loader({2, 8, 4, 16, 2});
   for (int i = 0; i < 2; ++i) std::fill_n(loader.add(2, 0, 1, 1), 4, index_t{3});
-  auto const before = test::replay_number(loader.upload());
+  auto const before = test::replay_number(loader.upload().first);
   loader.clear();
   CHECK(loader.answers().empty());
   (void)loader.add(2, 0, 0, 0);
   (void)loader.add(2, 1, 1, 0);
-  auto const in = loader.upload();
+  auto const [in, right] = loader.upload();
   CHECK(listed(in.label) == list(8));
   CHECK(listed(in.query_edge) == list{0, 7});
   CHECK(test::replay_number(in) == before);  // other values alone
   loader.clear();
-  CHECK(loader.upload().graphs.dims.graphs == 0);
+  CHECK(loader.upload().first.graphs.dims.graphs == 0);
 }
 
 TEST_CASE("a graph too many, one without nodes and a question about no node are refused, and change nothing") {
@@ -104,7 +103,7 @@ TEST_CASE("a graph too many, one without nodes and a question about no node are 
   (void)loader.add(3, 2, 2, 0);
   CHECK_FALSE(loader.has_room(1));
   CHECK_THROWS_AS(loader.add(1, 0, 0, 0), contract_violation);
-  CHECK(listed(loader.upload().query_edge) == list{8});
+  CHECK(listed(loader.upload().first.query_edge) == list{8});
 }
 
 TEST_CASE("a graph that is given as a whole has the labels of its edges, of its nodes, and of inverses") {
@@ -114,10 +113,10 @@ TEST_CASE("a graph that is given as a whole has the labels of its edges, of its 
   auto const opposite = [](index_t label) { return label + 10; };
   (void)loader.add({.nodes = 3, .edges = edges, .ask = {0, 2}, .answer = 4});
   (void)loader.add({.nodes = 3, .edges = edges, .node_labels = nodes, .ask = {2, 0}, .inverse = opposite});
-  auto const in = loader.upload();
+  auto const [in, right] = loader.upload();
   CHECK(listed(in.label) == list{0, 1, 0, 0, 0, 2, 0, 4, 0, /* and */ 5, 1, 0, 11, 6, 2, 0, 4, 7});
   CHECK(listed(in.query_edge) == list{2, 9 + 6});
-  CHECK(listed(loader.uploaded_answers()) == list{4, -1});
+  CHECK(listed(right) == list{4, -1});
 }
 
 TEST_CASE("an edge of no node, a label of no edge and two labels of one edge are refused, and nothing is added") {

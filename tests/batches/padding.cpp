@@ -189,9 +189,8 @@ TEST_CASE("further questions are padded, and come in parts, with the loss and th
     }
   };
   auto const found = [&](bool padded) {
-    auto const in = padded ? loader.upload_padded() : loader.upload();
+    auto const [in, right] = padded ? loader.upload_padded() : loader.upload();
     CHECK((in.graphs.dims.further % 8 == 0) == padded);
-    auto const right = loader.uploaded_answers();
     CHECK(right.extent(0) == in.graphs.dims.questions());
     return outcome_of(learner, in, right);
   };
@@ -205,8 +204,8 @@ TEST_CASE("further questions are padded, and come in parts, with the loss and th
   loader.further_weight(0.3);
   for (auto const& [first, last] : {std::pair<index_t, index_t>{0, 3}, {3, count}}) {
     fill(first, last);
-    auto const in = loader.upload_padded();
-    learner.accumulate(in, loader.uploaded_answers(), static_cast<double>(last - first) / static_cast<double>(count));
+    auto const [in, right] = loader.upload_padded();
+    learner.accumulate(in, right, static_cast<double>(last - first) / static_cast<double>(count));
   }
   learner.finish(0.01);
   CHECK_THAT(learner.loss(), test::WithinAbs(whole.loss, 1e-12));
@@ -274,10 +273,10 @@ TEST_CASE("a backend that does not replay has no padding") {
   CHECK(padded_room_for<reference::backend>(capacity).rows == capacity.rows);
   graph_loader<reference::backend> loader(capacity);
   for (auto const n : batch_sizes) loader.add(n, 0, n - 1, 1);
-  auto const plain = loader.upload();
-  auto const number = test::replay_number(plain);
-  CHECK(test::replay_number(loader.upload_padded()) == number);
-  CHECK(loader.uploaded_answers().extent(0) == 7);
+  auto const number = test::replay_number(loader.upload().first);
+  auto const [in, right] = loader.upload_padded();
+  CHECK(test::replay_number(in) == number);
+  CHECK(right.extent(0) == 7);
 }
 
 TEST_CASE("a batch whose padded upload fails is the batch that it was") {

@@ -65,22 +65,4 @@ TEST_CASE("recorded work is for one batch of pairs: every size, token and mask t
   }
 }
 
-TEST_CASE("half waves are sines, then cosines, from an angle of two on") {
-  auto const waves = half_waves(3, 7);
-  REQUIRE(waves.size() == 21);
-  for (int k = 0; k < 3; ++k)
-    for (int c = 0; c < 7; ++c) {
-      double const angle = (k + 2) * std::pow(10000.0, -(c % 3) / 2.0);
-      CAPTURE(k, c);
-      CHECK_THAT(waves[static_cast<std::size_t>(k * 7 + c)], WithinAbs(c == 6  ? 0.0
-                                                                       : c < 3 ? std::sin(angle)
-                                                                               : std::cos(angle),
-                                                                       1e-15));
-    }
-  CHECK(half_waves(2, 2) == std::vector<double>{std::sin(2.0), std::cos(2.0), std::sin(3.0), std::cos(3.0)});
-  CHECK(half_waves(2, 3) == std::vector<double>{std::sin(2.0), std::cos(2.0), 0, std::sin(3.0), std::cos(3.0), 0});
-  CHECK(half_waves(2, 1) == std::vector<double>{0, 0});
-  CHECK(half_waves(2, 0).empty());
-}
-
 }  // namespace batches_pair_batch_tests

@@ -94,12 +94,12 @@ TEST_CASE("a graph of padding that is asked about is found") {
     for (index_t const n : {3, 7, 1, 4}) loader.add(n, 0, n - 1, n % 3);
     auto const loss = [&](bool padded) {
       session<triad::cuda::backend> s(device());
-      auto const in = padded ? loader.upload_padded() : loader.upload();
+      auto const [in, right] = padded ? loader.upload_padded() : loader.upload();
       auto const graphs = in.graphs.dims.graphs;
       CHECK((graphs > 4) == padded);
       auto const logits = s.put(random_values<float>(graphs * 3, 1), graphs, 3);
       auto const sum = s.spoiled<float>(1);
-      cross_entropy(s.ex, logits, loader.uploaded_answers(), sum, s.spoiled<float>(graphs, 3));
+      cross_entropy(s.ex, logits, right, sum, s.spoiled<float>(graphs, 3));
       s.collect(sum);
       return s.results;
     };

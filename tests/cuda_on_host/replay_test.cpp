@@ -77,13 +77,13 @@ struct training {
     }
   }
   void update() {
-    auto const in = loader.upload();
-    train.update(in, loader.uploaded_answers(), 0.01 / static_cast<double>(drawn));
+    auto const [in, right] = loader.upload();
+    train.update(in, right, 0.01 / static_cast<double>(drawn));
   }
   /// The same, filled up to a shape that other batches have.
   void update_padded() {
-    auto const in = loader.upload_padded();
-    train.update(in, loader.uploaded_answers(), 0.01 / static_cast<double>(drawn));
+    auto const [in, right] = loader.upload_padded();
+    train.update(in, right, 0.01 / static_cast<double>(drawn));
   }
   /// An update of the whole batch in parts of these shapes.
   void update_in_parts(std::vector<nodes> const& parts) {
@@ -91,8 +91,8 @@ struct training {
     for (auto const& part : parts) all += part.size();
     for (auto const& part : parts) {
       load(part);
-      auto const in = loader.upload();
-      train.accumulate(in, loader.uploaded_answers(), static_cast<double>(part.size()) / static_cast<double>(all));
+      auto const [in, right] = loader.upload();
+      train.accumulate(in, right, static_cast<double>(part.size()) / static_cast<double>(all));
     }
     train.finish(0.01 / static_cast<double>(drawn));
   }
@@ -236,8 +236,7 @@ TEST_CASE("a row of padding that counts changes the loss") {
   training plain(false), padded(false);
   for (auto* t : {&plain, &padded}) t->load({3, 2, 4});
   plain.update();
-  auto const in = padded.loader.upload_padded();
-  auto const right = padded.loader.uploaded_answers();
+  auto const [in, right] = padded.loader.upload_padded();
   REQUIRE(right.extent(0) > 3);
   index_t const asked = 1;
   padded.ex.where().from_host(const_cast<index_t*>(&right(3)), &asked, sizeof asked);
@@ -301,9 +300,9 @@ TEST_CASE("of a shuffled epoch of graphs like CLUTRR's at least 95 % of the upda
   auto const load = [&](nodes const& batch, replay_key& key) {
     loader.clear();
     for (auto const n : batch) loader.add(n, 0, n - 1, 1);
-    auto const in = loader.upload_padded();
+    auto const [in, right] = loader.upload_padded();
     add_to_key(key, in);
-    add_to_key(key, loader.uploaded_answers());
+    add_to_key(key, right);
     return in.graphs.dims;
   };
   expect_most_replayed(replayed_epochs(ex, data, load));
@@ -453,7 +452,7 @@ TEST_CASE("on a device epochs, evaluations, snapshots, attention and inference a
 
   auto const table = [](auto& r) {
     for (r.loader.clear(); auto const& g : r.data) test::add_small_graph(r.loader, g);
-    return r.learner.attention(r.loader.upload(), {.layer = 1, .graph = 7, .edge = {0, 3}});
+    return r.learner.attention(r.loader.upload().first, {.layer = 1, .graph = 7, .edge = {0, 3}});
   };
   auto const x = table(there), y = table(here);
   REQUIRE((x.heads() == 2 && x.terms() == 4));
@@ -462,7 +461,7 @@ TEST_CASE("on a device epochs, evaluations, snapshots, attention and inference a
   // The graphs are still loaded.
   runner run(there.ex, there.learner.model(), room_for(there.data, 9));
   put_snapshot(after, run.parameters());
-  auto const in = there.loader.upload();
+  auto const in = there.loader.upload().first;
   auto const where = memory_of(there.ex);
   auto const said = host_copy(where, run(in));
   CHECK(said.size() == 27);

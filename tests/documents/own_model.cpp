@@ -100,7 +100,7 @@ int main() {
       for (index_t i = 0; i < 5; ++i)
         right[static_cast<std::size_t>(25 * g + 5 * i + (i + 2) % 5)] = mark[i] != mark[(i + 1) % 5];
     }
-    return batch.upload();
+    return batch.upload().first;
   };
   auto const answers = [&] { return make_vec<index_t const>(right.data(), static_cast<index_t>(right.size())); };
 

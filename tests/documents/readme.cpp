@@ -32,15 +32,14 @@ int main() {
     return batch.upload();
   };
   for (index_t step = 0; step < 1000; ++step) {
-    auto const questions = chains(2 + step % 3);
-    learner.update(questions, batch.uploaded_answers(),
-                   linear_warmup{5e-3, 20, 1000}.rate(static_cast<std::uint64_t>(step)));
+    auto const [questions, answers] = chains(2 + step % 3);
+    learner.update(questions, answers, linear_warmup{5e-3, 20, 1000}.rate(static_cast<std::uint64_t>(step)));
   }
 
   int wrong = 0;
   for (index_t k = 2; k <= 6; ++k) {
-    index_t best[64], right = 0;
-    argmax_rows(ex, learner.infer(chains(k)), make_vec(best, 64));
+    index_t right = 0;
+    auto const& best = learner.classes(chains(k).first);
     for (std::size_t g = 0; g < 64; ++g) right += best[g] == batch.answers()[g];
     std::printf("chains of %d edges: %d of 64 right\n", static_cast<int>(k), static_cast<int>(right));
     if (k <= 4) wrong += 64 - static_cast<int>(right);

@@ -21,7 +21,7 @@ struct names {
 TEST_CASE("the columns of each map are those of an affine map with the parameters of that name") {
   reference::backend ex;
   index_t const rows = 4, in = 3, d = 2;
-  stacked_linear<double, names, dyn, dyn> const stack{extents<dyn, dyn>(d, in)};
+  stacked_linear<double, names, dyn, dyn> const stack{extents<dyn, dyn>(in, d)};
   CHECK((stack.width() == d && stack.in() == in && stack.out() == 3 * d));
   CHECK(test::paths_of(stack) == std::vector<std::string>{"first.weight", "first.bias", "second.weight", "second.bias",
                                                           "third.weight", "third.bias"});

@@ -28,8 +28,8 @@ int main() {
       auto* const label = batch.add(n, 0, n - 1, random.below(4));
       for (index_t e = 0; e < n * n; ++e) label[e] = random.below(5);
     }
-    auto const questions = batch.upload();
-    learner.update(questions, batch.uploaded_answers(), 1e-2);
+    auto const [questions, answers] = batch.upload();
+    learner.update(questions, answers, 1e-2);
   }
   std::uint64_t sum = 0;
   auto const values = learner.parameters().flat_values();

@@ -196,12 +196,6 @@ TEST_CASE("batches take what there is room for, or it is said") {
          l.add(3, -1, 0, 0);
        },
        "names a node that is not there"},
-      {"answers before the upload",
-       [] {
-         graphs_of l(room);
-         (void)l.uploaded_answers();
-       },
-       "upload() comes before"},
       {"room for -1 graphs",
        [] {
          graphs_of l({-1, 50, 10, 250, 5});

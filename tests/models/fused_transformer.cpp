@@ -12,6 +12,7 @@
 #include "tests/models/model_use.hpp"
 #include "triad/batches/pair_loader.hpp"
 #include "triad/cpu/cpu.hpp"
+#include "triad/layers/inputs/position_waves.hpp"
 #include "triad/train/trainer.hpp"
 
 namespace models_fused_transformer_tests {

@@ -41,8 +41,7 @@ bool train(mpi& processes) {
         [&](std::size_t first, std::size_t last) {
           loader.clear();
           for (auto i = first; i < last; ++i) add_path(loader, update * batch + i);
-          auto const in = loader.upload();
-          return std::pair(in, loader.uploaded_answers());
+          return loader.upload();
         },
         3e-3);
 

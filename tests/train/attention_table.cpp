@@ -15,7 +15,7 @@ TEMPLATE_TEST_CASE("weights of an edge are those of the model's own function, an
                    TRIAD_TEST_BACKENDS) {
   test::small_run<TestType, double> r;
   for (auto const& g : r.data) test::add_small_graph(r.loader, g);  // graph 4 has three nodes
-  auto const in = r.loader.upload();
+  auto const in = r.loader.upload().first;
   auto const table = r.learner.attention(in, {.layer = 1, .graph = 4, .edge = {0, 2}});
   REQUIRE((table.heads() == 2 && table.terms() == 3));
 
@@ -44,7 +44,7 @@ TEST_CASE("the flat form attends over edges that begin and edges that end") {
   initialize(learner.parameters(), 2);
   graph_loader<cpu::backend> loader(dims_of(3));
   test::add_small_graph(loader, {3, 2});
-  auto const table = learner.attention(loader.upload(), {.edge = {0, 2}});
+  auto const table = learner.attention(loader.upload().first, {.edge = {0, 2}});
   REQUIRE((table.heads() == 2 && table.terms() == 6));
   float sum = 0;
   for (index_t l = 0; l < 6; ++l) sum += table(1, l);
@@ -55,7 +55,7 @@ TEST_CASE("a layer, a graph or an edge that is not there is refused, and a layer
   for (auto const kept : {keep::everything, keep::inputs, keep::nothing}) {
     test::small_run<cpu::backend> r(kept, 0, 3);
     for (auto const& g : r.data) test::add_small_graph(r.loader, g);
-    auto const in = r.loader.upload();
+    auto const in = r.loader.upload().first;
     auto const ask = [&](attention_place const& at) { return r.learner.attention(in, at); };
     CHECK_NOTHROW(ask({.layer = 2, .graph = 8, .edge = {3, 3}}));  // the last layer has memory of its own
     CHECK_THROWS_WITH(ask({.layer = 3}), contains("layer 3 is asked for, and the layers are 0 to 2"));

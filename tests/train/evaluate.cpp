@@ -37,8 +37,8 @@ TEMPLATE_TEST_CASE("an evaluation is of all samples, whatever the batches, and b
   for (auto const& g : r.data) {
     r.loader.clear();
     add_small_graph(r.loader, g);
-    auto const in = r.loader.upload();
-    by_hand += static_cast<double>(r.learner.loss_of(in, r.loader.uploaded_answers())) / 9;
+    auto const [in, right_one] = r.loader.upload();
+    by_hand += static_cast<double>(r.learner.loss_of(in, right_one)) / 9;
   }
   CHECK_THAT(whole.loss, test::WithinRel(by_hand, 1e-12));
   CHECK(evaluate(r.learner, r.loader, r.data, add_small_graph).by.empty());

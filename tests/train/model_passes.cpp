@@ -79,7 +79,7 @@ TEMPLATE_TEST_CASE("loss and backward find what a pass has left", "", TRIAD_TEST
 TEST_CASE("a pass allocates nothing") {
   beside_trainer<cpu::backend> b(0.3);
   for (auto const& g : b.r.data) test::add_small_graph(b.r.loader, g);
-  auto const in = b.r.loader.upload();
+  auto const in = b.r.loader.upload().first;
   auto const values = b.r.learner.parameters().values();
   auto const pass = [&] { (void)b.passes.forward(values, in, true, [](call const&, auto const&) {}); };
   pass();  // threads start, BLAS takes its buffers

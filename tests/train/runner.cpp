@@ -89,7 +89,7 @@ TEST_CASE("a pass that was made before allocates nothing, nor does a smaller one
   runner model(ex, r.learner.model(), room_for(r.data, 9));  // measured at once
   initialize(model.parameters(), 1);
   for (auto const& g : r.data) test::add_small_graph(r.loader, g);
-  auto const in = r.loader.upload();
+  auto const in = r.loader.upload().first;
   r.learner.infer(in);  // threads start, BLAS takes its buffers
   auto const made = test::allocations.load();
   model(in);

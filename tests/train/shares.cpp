@@ -143,9 +143,8 @@ outcome run(Processes& me, index_t shares, int threads, long* allocated = nullpt
         if (first == last) continue;
         loader.clear();
         for (auto i = first; i < last; ++i) add_graph(loader, number, i);
-        auto const in = loader.upload();
-        learner.accumulate(in, loader.uploaded_answers(),
-                           static_cast<double>(last - first) / static_cast<double>(count));
+        auto const [in, right] = loader.upload();
+        learner.accumulate(in, right, static_cast<double>(last - first) / static_cast<double>(count));
       }
     }
     learner.finish(0.01);
@@ -215,16 +214,10 @@ TEST_CASE("a batch in shares has the gradient of the whole batch, up to rounding
       return loader.upload();
     };
     if (shares == 1) {
-      auto const in = fill(0, 11);
-      learner.update(in, loader.uploaded_answers(), 0);
+      auto const [in, right] = fill(0, 11);
+      learner.update(in, right, 0);
     } else {
-      learner.update_in_shares(
-          11,
-          [&](std::size_t first, std::size_t last) {
-            auto const in = fill(first, last);
-            return std::pair(in, loader.uploaded_answers());
-          },
-          0);
+      learner.update_in_shares(11, fill, 0);
     }
     return std::pair(learner.loss(), learner.norm());
   };
@@ -242,8 +235,7 @@ TEST_CASE("shares are begun in their order, each once") {
   initialize(learner.parameters(), 3);
   graph_loader<cpu::backend> loader(settings(2).capacity);
   add_graph(loader, 0, 0);
-  auto const in = loader.upload();
-  auto const right = loader.uploaded_answers();
+  auto const [in, right] = loader.upload();
   CHECK_THROWS_WITH(learner.update(in, right, 0.1), contains("begin_share()"));
   CHECK_THROWS_WITH(learner.accumulate(in, right, 1), contains("a part belongs to a share"));
   CHECK_THROWS_WITH(learner.begin_share(1), contains("in their order"));

@@ -97,8 +97,8 @@ struct run {
     load(number, batches[number % 4]);
   }
   T update(double rate = 0.01) {
-    auto const in = loader.upload();
-    train.update(in, loader.uploaded_answers(), rate);
+    auto const [in, right] = loader.upload();
+    train.update(in, right, rate);
     return train.loss();
   }
   /// Batch `number` in parts, each of these nodes.
@@ -114,13 +114,13 @@ struct run {
   }
   /// The loaded graphs.
   void accumulate(double fraction) {
-    auto const in = loader.upload();
-    train.accumulate(in, loader.uploaded_answers(), fraction);
+    auto const [in, right] = loader.upload();
+    train.accumulate(in, right, fraction);
   }
   /// Of the loaded batch; no step.
   void gradient() {
-    auto const in = loader.upload();
-    train.compute_gradient(in, loader.uploaded_answers());
+    auto const [in, right] = loader.upload();
+    train.compute_gradient(in, right);
   }
   std::vector<T> flat(vec<T> v) const { return {v.data_handle(), v.data_handle() + v.extent(0)}; }
 
@@ -157,9 +157,9 @@ TEST_CASE("a tied model at another depth has the bits of the model that was made
       CHECK(r.train.loss() == made.train.loss());
       auto const found = r.flat(r.train.parameters().flat_gradients());
       CHECK(found == made.flat(made.train.parameters().flat_gradients()));
-      auto const in = r.loader.upload();
-      CHECK(r.train.loss_of(in, r.loader.uploaded_answers()) ==
-            made.train.loss_of(made.loader.upload(), made.loader.uploaded_answers()));
+      auto const [in, right] = r.loader.upload();
+      auto const [in_made, right_made] = made.loader.upload();
+      CHECK(r.train.loss_of(in, right) == made.train.loss_of(in_made, right_made));
       if (layers == 4 && of_four.empty()) of_four = found;
       CHECK((found == of_four) == (layers == 4));
     }
@@ -200,7 +200,7 @@ TEST_CASE("eight samples are learned by heart") {
   for (int i = 0; i < 150; ++i) r.update(0.003);
   CHECK(before > 1);
   CHECK(r.update(0.003) < 0.01f);
-  auto const& best = r.train.classes(r.loader.upload());
+  auto const& best = r.train.classes(r.loader.upload().first);
   REQUIRE(best.size() == 8);
   for (std::size_t g = 0; g < 8; ++g) CHECK(best[g] == r.loader.answers()[g]);
 }
@@ -221,7 +221,7 @@ TEST_CASE("training that goes on from parameters, moments and step makes the bit
   // What a program does between a load and its first update changes nothing.
   second.load(1);
   second.gradient();
-  second.train.infer(second.loader.upload());
+  second.train.infer(second.loader.upload().first);
   auto const rest = second.trace(3, 6);
   begun.resize(6);
   begun.insert(begun.end(), rest.begin(), rest.end());
@@ -363,8 +363,7 @@ TEST_CASE(
   cpu::backend ex(1);
   graph_loader<cpu::backend> loader(options.capacity);
   loader.add(3, 0, 1, 2)[1] = 4;
-  auto const in = loader.upload();
-  auto const right = loader.uploaded_answers();
+  auto const [in, right] = loader.upload();
   auto const learner = [&] {
     return std::make_unique<trainer<model<float>, cpu::backend>>(ex, model<float>(sizes(0)), options);
   };
@@ -391,13 +390,13 @@ TEST_CASE("a batch that does not fit is refused with its sizes and those of the 
   graph_dims const room{8, 2200, 130, 2200 * 34, 34};
   graph_loader<cpu::backend> loader(room);
   loader.add(5, 0, 1, 2);
-  auto const in = loader.upload();
+  auto const [in, right] = loader.upload();
   auto forgotten = run<cpu::backend>::options(keep::everything);
   forgotten.capacity = {};
   trainer<model<float>, cpu::backend> learner(ex, model<float>(sizes(0)), forgotten);
   initialize(learner.parameters(), 3);
   CHECK_THROWS_WITH(
-      learner.update(in, loader.uploaded_answers(), 0.01),
+      learner.update(in, right, 0.01),
       test::contains(
           "trainer: a batch of 1 graphs, 25 edges, 5 nodes, 125 triangles, 5 nodes in the largest does not fit") &&
           test::contains("capacity in the trainer's options is 0 graphs, 0 edges"));
@@ -408,7 +407,7 @@ TEST_CASE("a label that the model does not know is told with its edge, its graph
   run<cpu::backend> r(1, sizes(0));
   r.load(0, {5, 3});
   r.loader.add(4, 0, 1, 2)[1 * 4 + 2] = labels;
-  auto const in = r.loader.upload();
+  auto const in = r.loader.upload().first;
   CHECK_THROWS_WITH(r.train.infer(in),
                     test::contains("edge (1, 2) of graph 2 has label 9, and the model knows 0 to 8"));
 }
@@ -418,7 +417,7 @@ TEST_CASE(
   for (auto const kept : {keep::everything, keep::nothing}) {
     run<cpu::backend> r(1, sizes(0), kept);
     r.load(0, {5, 3});
-    auto const in = r.loader.upload();
+    auto const in = r.loader.upload().first;
     r.train.infer(in);
     std::vector<float> memory(2 * 5);
     auto const weights = make_matrix(memory.data(), 2, 5, 5);
@@ -471,7 +470,7 @@ TEST_CASE("a training step allocates nothing") {
     r.load(12);
     for (int p = 0; p < 3; ++p) r.accumulate(1.0 / 3);
     r.train.finish(0.01);
-    r.train.infer(r.loader.upload());
+    r.train.infer(r.loader.upload().first);
     auto const after = allocations.load();
     CHECK(after - before == 0);
     CHECK(loss > 0);
@@ -533,19 +532,17 @@ TEST_CASE("a trainer's plan is what it holds, and a batch larger than the capaci
   CHECK_FALSE(r.loader.has_room(35));
   graph_loader<cpu::backend> wide({8, 5000, 200, 5000 * 60, 60});
   wide.add(60, 0, 1, 0);
-  auto const in = wide.upload();
-  CHECK_THROWS_WITH(r.train.compute_gradient(in, wide.uploaded_answers()),
-                    test::contains("more was asked for than was measured"));
+  auto const [in, right] = wide.upload();
+  CHECK_THROWS_WITH(r.train.compute_gradient(in, right), test::contains("more was asked for than was measured"));
 }
 
 TEST_CASE("answers that were uploaded stay so while the next batch is filled") {
   graph_loader<reference::backend> loader({4, 40, 10, 100, 4});
   loader.add(3, 0, 2, 5);
   loader.add(2, 0, 1, 7);
-  (void)loader.upload();
+  auto const answers = loader.upload().second;
   loader.clear();
   loader.add(4, 0, 3, 9);
-  auto const answers = loader.uploaded_answers();
   REQUIRE(answers.extent(0) == 2);
   CHECK((answers(0) == 5 && answers(1) == 7));
 }
@@ -556,13 +553,13 @@ TEST_CASE("a trainer for inference holds values alone") {
   CHECK(r.train.bytes().parameters * 4 == learner.train.bytes().parameters);
   r.load(0);
   learner.load(0);
-  auto const a = r.train.infer(r.loader.upload());
-  auto const b = learner.train.infer(learner.loader.upload());
+  auto const a = r.train.infer(r.loader.upload().first);
+  auto const b = learner.train.infer(learner.loader.upload().first);
   for (index_t g = 0; g < a.extent(0); ++g)
     for (index_t t = 0; t < targets; ++t) CHECK(a(g, t) == b(g, t));
   CHECK_THROWS_AS(r.gradient(), contract_violation);
-  CHECK_THROWS_WITH(r.train.update(r.loader.upload(), r.loader.uploaded_answers(), 1e-3),
-                    test::contains("options.memory is keep::nothing"));
+  auto const [in, right] = r.loader.upload();
+  CHECK_THROWS_WITH(r.train.update(in, right, 1e-3), test::contains("options.memory is keep::nothing"));
   CHECK_THROWS_WITH(r.train.forget_moments(), test::contains("options.memory is keep::nothing"));
 }
 

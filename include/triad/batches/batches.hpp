@@ -58,19 +58,12 @@ auto upload_both(Loader& batch, bool padded = false) {
   TRIAD_EXPECTS(
       !padded || requires { batch.upload_padded(); },
       "batches: this loader has no upload_padded(), so it pads no batch; leave `pad` away");
-  if constexpr (requires { batch.uploaded_answers(); }) {
-    auto const in = upload();
-    auto const right = batch.uploaded_answers();
-    return batch_and_answers<std::remove_const_t<decltype(in)>, std::remove_const_t<decltype(right)>>{in, right};
-  } else {
-    auto const both = upload();
-    static_assert(
-        requires { both.first, both.second; },
-        "batches: a loader's upload() gives the batch and what is right as a pair, or the loader has "
-        "uploaded_answers() besides");
-    return batch_and_answers<std::remove_cvref_t<decltype(both.first)>, std::remove_cvref_t<decltype(both.second)>>{
-        both.first, both.second};
-  }
+  auto const both = upload();
+  static_assert(
+      requires { both.first, both.second; },
+      "batches: a loader's upload() gives the batch and what is right as a pair");
+  return batch_and_answers<std::remove_cvref_t<decltype(both.first)>, std::remove_cvref_t<decltype(both.second)>>{
+      both.first, both.second};
 }
 
 /// What batches() gives: a range that is gone through once at a time.  It keeps the loader and the data by reference.

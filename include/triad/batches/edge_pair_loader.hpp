@@ -13,6 +13,7 @@
 #include "triad/batches/edge_pair_batch.hpp"
 #include "triad/core/batch_sizes.hpp"
 #include "triad/core/batch_views.hpp"
+#include "triad/layers/inputs/position_waves.hpp"
 
 namespace triad {
 

@@ -156,23 +156,23 @@ class graph_loader {
   /// One for each graph of the batch, until the next add(); not of further questions.
   std::span<index_t const> answers() const { return {target_.data(), size(dims().graphs)}; }
 
-  /// The batch in the backend's memory, until the next call.
-  graph_queries upload() {
+  /// The batch and the answers, in the backend's memory, until the next call.
+  std::pair<graph_queries, vec<index_t const>> upload() {
     return upload_([&](auto const& put) {
       index_t const q = dims().questions();
       join_further();
       auto const graphs = graphs_.upload(put);
       auto const label = put(label_, dims().rows);
       auto const query = put(query_edge_, q), source = put(query_source_, q), target = put(query_target_, q);
-      answer_ = put(target_, q);
+      auto const answer = put(target_, q);
       graph_queries batch{graphs, label, query, source, target};
       if (dims().further > 0) batch.further_share = put(further_share_, 1);
-      return batch;
+      return std::pair(batch, answer);
     });
   }
   /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp): to train
   /// on, with a trainer that has padded_room_for<Ex>(capacity).  Graphs that are added are asked nothing.
-  graph_queries upload_padded() {
+  std::pair<graph_queries, vec<index_t const>> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {
       bool const padded = graphs_.pad([&](index_t n, graph_dims const& first) {
@@ -191,12 +191,6 @@ class graph_loader {
     };
     return upload_with(
         pad, [&] { return upload(); }, [&] { graphs_.take_back(before); });
-  }
-  /// The answers of the uploaded batch.
-  vec<index_t const> uploaded_answers() const {
-    TRIAD_EXPECTS(answer_.data_handle() != nullptr,
-                  "graph_loader: upload() comes before uploaded_answers(), also among the arguments of one call");
-    return answer_;
   }
 
  private:
@@ -227,7 +221,6 @@ class graph_loader {
   std::vector<double> further_share_{0.0};
   double further_weight_ = 1;
   batch_upload<Ex> upload_;
-  vec<index_t const> answer_{nullptr, 0};
 };
 
 }  // namespace triad

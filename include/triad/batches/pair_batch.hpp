@@ -3,12 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <vector>
 
 #include "triad/core/batch_views.hpp"
 #include "triad/core/sequences.hpp"
-#include "triad/core/sizes.hpp"
 
 namespace triad {
 
@@ -48,31 +45,6 @@ constexpr pair_dims larger(pair_dims const& a, pair_dims const& b) {
 constexpr bool fits(pair_dims const& d, pair_dims const& capacity) {
   return d.pairs <= capacity.pairs && d.source_rows <= capacity.source_rows && d.target_rows <= capacity.target_rows &&
          d.longest_source <= capacity.longest_source && d.longest_target <= capacity.longest_target;
-}
-
-/// (positions, d) row by row: sines of position k in the first half of row k, cosines in the second, as fairseq has
-/// them.
-///
-///   p(k, i) = sin((k + 2) w_i),  p(k, h + i) = cos((k + 2) w_i),  w_i = 10000^(-i / (h - 1)),  i < h = floor(d / 2);
-///     a last zero where d is odd
-inline std::vector<double> half_waves(index_t positions, index_t d) {
-  index_t const h = d / 2;
-  std::vector<double> waves(
-      static_cast<std::size_t>(checked_product("half_waves", "positions and width", positions, d)));
-  auto at = waves.begin();
-  for (index_t k = 0; k < positions; ++k) {
-    for (index_t c = 0; c < 2 * h; ++c) {
-      index_t const i = c % h;
-      double const w =
-          i == 0
-              ? 1.0
-              : std::exp(-static_cast<double>(i) * (std::log(10000.0) / static_cast<double>(h - 1)));  // i > 0: h > 1
-      double const angle = static_cast<double>(k + 2) * w;
-      *at++ = c < h ? std::sin(angle) : std::cos(angle);
-    }
-    at += d % 2;
-  }
-  return waves;
 }
 
 /// Sources, and what a decoder has seen of their targets.  Masks are for padded forms: loaders lay sequences side by

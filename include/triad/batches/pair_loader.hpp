@@ -13,6 +13,7 @@
 #include "triad/batches/pair_padding.hpp"
 #include "triad/core/batch_sizes.hpp"
 #include "triad/core/batch_views.hpp"
+#include "triad/layers/inputs/position_waves.hpp"
 
 namespace triad {
 

@@ -8,6 +8,7 @@
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/padding.hpp"
+#include "triad/layers/inputs/position_waves.hpp"
 #include "triad/layers/inputs/sequence_edges.hpp"
 
 namespace triad {

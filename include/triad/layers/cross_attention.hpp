@@ -41,7 +41,7 @@ struct cross_attention {
   using output = tensor<T, dyn, D>;       // (rows, d)
   using projected = tensor<T, dyn, dyn>;  // (source rows, 2 d): keys and values side by side
   using planned_with = cross_dims;
-  using pair = stacked_linear<T, key_value, D, dyn>;
+  using pair = stacked_linear<T, key_value, dyn, D>;
 
   [[no_unique_address]] extents<D, H> shape;  // width, heads
   index_t source_width;                       // e
@@ -50,7 +50,7 @@ struct cross_attention {
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }
   constexpr linear<T, D, D> square() const { return {extents<D, D>(width(), width()), true}; }
-  constexpr pair keys_values() const { return {extents<D, dyn>(width(), source_width)}; }
+  constexpr pair keys_values() const { return {extents<dyn, D>(source_width, width())}; }
 
   template <class S>
   struct fields {

@@ -19,21 +19,21 @@ struct key_value {
 };
 
 /// Names: a type whose `list` holds the names of the p maps; each is a field of its own.  d: the width of each result.
-template <class T, class Names, index_t D = dyn, index_t In = D>
+template <class T, class Names, index_t In = dyn, index_t D = In>
 struct stacked_linear {
   static constexpr index_t maps = static_cast<index_t>(Names::list.size());
   using input = tensor<T const, dyn, In>;  // (rows, in)
   using output = tensor<T, dyn, dyn>;      // (rows, p d)
 
-  [[no_unique_address]] extents<D, In> shape;
+  [[no_unique_address]] extents<In, D> shape;
 
   constexpr stacked_linear() = default;
-  constexpr stacked_linear(extents<D, In> const& e) : shape(e) {}
+  constexpr stacked_linear(extents<In, D> const& e) : shape(e) {}
   /// As wide as its input.
-  constexpr stacked_linear(extents<D> const& e) : shape(e.extent(0), e.extent(0)) {}
+  constexpr stacked_linear(extents<In> const& e) : shape(e.extent(0), e.extent(0)) {}
 
-  constexpr index_t width() const { return shape.extent(0); }
-  constexpr index_t in() const { return shape.extent(1); }
+  constexpr index_t in() const { return shape.extent(0); }
+  constexpr index_t width() const { return shape.extent(1); }
   constexpr index_t out() const { return maps * width(); }
   constexpr linear<T, In, dyn> product() const { return {extents<In, dyn>(in(), out()), true}; }
 

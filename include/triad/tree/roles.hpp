@@ -92,14 +92,13 @@ void random_orthonormal(philox_key seed, matrix<T> rows) {
 
 namespace detail {
 inline void expect_wide_enough(index_t labels, index_t width) {
-  if (labels > width)
-    throw data_error("fillers: " + std::to_string(labels) +
-                     " labels can be orthonormal in as many dimensions, not in " + std::to_string(width) +
-                     "; make them wider");
+  TRIAD_EXPECTS(labels <= width, "fillers: " + std::to_string(labels) +
+                                     " labels can be orthonormal in as many dimensions, not in " +
+                                     std::to_string(width) + "; make them wider");
 }
 }  // namespace detail
 
-/// Fillers (V, f) drawn at random: row 0 is zero, the others are orthonormal.  Throws data_error where V - 1 > f.
+/// Fillers (V, f) drawn at random: row 0 is zero, the others are orthonormal.  A contract_violation where V - 1 > f.
 template <class T>
 void random_fillers(philox_key seed, matrix<T> fillers) {
   index_t const labels = fillers.extent(0) - 1, width = fillers.extent(1);
@@ -108,7 +107,7 @@ void random_fillers(philox_key seed, matrix<T> fillers) {
   if (labels > 0) random_orthonormal(seed, row_block(fillers, 1, labels));
 }
 
-/// Fillers (V, f): that of number v is unit vector v - 1.  Throws data_error where V - 1 > f.
+/// Fillers (V, f): that of number v is unit vector v - 1.  A contract_violation where V - 1 > f.
 template <class T>
 void one_hot_fillers(matrix<T> fillers) {
   detail::expect_wide_enough(fillers.extent(0) - 1, fillers.extent(1));

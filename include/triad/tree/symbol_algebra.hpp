@@ -25,7 +25,8 @@ class symbol_algebra {
   using value_type = typename A::value_type;
   using tree = tensor_tree<A>;
 
-  /// Fillers are unit vectors: a filler is as wide as there are labels, the empty one aside, or wider.
+  /// Fillers are unit vectors: a filler is as wide as there are labels, the empty one aside, or
+  /// wider; else a contract_violation.
   symbol_algebra(A algebra, vocabulary words)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     TRIAD_EXPECTS(algebra_.fillers() + 1 >= words_.size(),
@@ -33,7 +34,7 @@ class symbol_algebra {
                       std::to_string(words_.size() - 1) + " labels; make the algebra's fillers as wide as that");
     one_hot_fillers(as_matrix(table()));
   }
-  /// The same of orthonormal vectors, drawn by the seed; data_error where they are too narrow.
+  /// The same of orthonormal vectors, drawn by the seed: as wide, too.
   symbol_algebra(A algebra, vocabulary words, philox_key seed)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     random_fillers(seed, as_matrix(table()));

@@ -38,15 +38,4 @@ TEMPLATE_TEST_CASE("the gradient of a table of tokens is added, and its fixed ro
   }
 }
 
-TEST_CASE("waves are sines and cosines side by side, as they were published") {
-  auto const waves = position_waves(3, 4);
-  REQUIRE(waves.size() == 12);
-  CHECK(std::vector<float>(waves.begin(), waves.begin() + 4) == std::vector<float>{0, 1, 0, 1});
-  CHECK_THAT(waves[4], test::WithinAbs(std::sin(1.0), 1e-6));
-  CHECK_THAT(waves[5], test::WithinAbs(std::cos(1.0), 1e-6));
-  CHECK_THAT(waves[6], test::WithinAbs(std::sin(0.01), 1e-6));
-  CHECK_THAT(waves[11], test::WithinAbs(std::cos(0.02), 1e-6));
-  CHECK(position_waves(0, 4).empty());
-}
-
 }  // namespace layers_sequence_tokens_tests

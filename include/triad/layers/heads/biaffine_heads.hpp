@@ -50,7 +50,7 @@ struct biaffine_heads {
   using states = tensor<T, dyn, D>;  // (nodes, d)
   using output = vec<T>;             // (rows): scores of arcs
   using values = tensor<T, dyn, dyn>;
-  using ends_type = stacked_linear<T, biaffine_ends, dyn, D>;
+  using ends_type = stacked_linear<T, biaffine_ends, D, dyn>;
   using map = linear<T, dyn, dyn>;
 
   [[no_unique_address]] extents<D> shape;
@@ -64,7 +64,7 @@ struct biaffine_heads {
         dropout(dropout_rate("biaffine_heads", o.dropout)) {}
 
   constexpr index_t width() const { return shape.extent(0); }
-  constexpr ends_type ends() const { return {extents<dyn, D>(inner, width())}; }
+  constexpr ends_type ends() const { return {extents<D, dyn>(width(), inner)}; }
   constexpr map to(index_t out) const { return {extents<dyn, dyn>(inner, out)}; }
 
   template <class S>

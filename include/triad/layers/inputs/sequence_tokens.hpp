@@ -5,9 +5,6 @@
 //   dtable(token(i), :) += drop'(du(i))
 #pragma once
 
-#include <cmath>
-#include <vector>
-
 #include "triad/layers/fixed_row.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"
@@ -34,19 +31,6 @@ struct token_sequences {
     f.table(waves);
   }
 };
-
-/// p(i, 2 k) = sin(i w), p(i, 2 k + 1) = cos(i w), w = 10000^(-2 k / d), in float as the released programs compute it.
-inline std::vector<float> position_waves(index_t positions, index_t d) {
-  std::vector<float> waves;
-  waves.reserve(static_cast<std::size_t>(checked_product("position_waves", "positions and width", positions, d)));
-  for (index_t i = 0; i < positions; ++i)
-    for (index_t c = 0; c < d; ++c) {
-      auto const w =
-          std::exp(static_cast<float>(c / 2 * 2) * static_cast<float>(-std::log(10000.0) / static_cast<double>(d)));
-      waves.push_back(c % 2 == 0 ? std::sin(static_cast<float>(i) * w) : std::cos(static_cast<float>(i) * w));
-    }
-  return waves;
-}
 
 template <class T, index_t D = dyn>
 struct sequence_tokens {
