@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "tests/allocations.hpp"
+#include "tests/allocation_count.hpp"
 #include "tests/catch.hpp"
 #include "triad/cpu/cpu.hpp"
 

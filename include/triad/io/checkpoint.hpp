@@ -308,7 +308,7 @@ class checkpoint {
     fetch(set.second_moments(), detail::second_moment_prefix, set.where());
   }
 
-  /// Lets a trainer go on where the run was: parameters, moments, and the step, of which schedules, dropout and Adam's
+  /// Lets a trainer go on where the run was: parameters, moments, and the step, on which schedules, dropout and Adam's
   /// first updates depend.  Throws data_error where the trainer has another key: dropout would go another way.
   template <learns_parameters Learner>
   void resume(Learner& learner) const {
