@@ -96,7 +96,7 @@ TEST_CASE("a sample that no batch has room for is told by its place") {
   CHECK_THROWS_WITH(numbers(batches(loader, data, add_if_room)),
                     contains("sample 1 does not fit into an empty batch") && contains("room_for(data, most)"));
   CHECK_THROWS_WITH(numbers(batches(loader, data, add_one)),
-                    contains("no room for one of 5 nodes") && contains("room_for(data, most)"));
+                    contains("a graph of 5 nodes does not fit") && contains("room_for(data, most)"));
   CHECK_THROWS_WITH(batches(loader, data, add_one, {.most = 0}), contains("at most 0 samples"));
 }
 

@@ -153,37 +153,37 @@ TEST_CASE("batches take what there is room for, or it is said") {
          graphs_of l(room);
          l.add(index_t{1} << 32, 0, 1, 0);
        },
-       "full"},
+       "does not fit"},
       {"a graph of 2^21 nodes",
        [] {
          graphs_of l(room);
          l.add(1 << 21, 0, 1, 0);
        },
-       "full"},
+       "does not fit"},
       {"a graph of 2^63 - 1 nodes",
        [] {
          graphs_of l(room);
          l.add(most_index, 0, 1, 0);
        },
-       "full"},
+       "does not fit"},
       {"a graph without nodes",
        [] {
          graphs_of l(room);
          l.add(0, 0, 0, 0);
        },
-       "full"},
+       "does not fit"},
       {"a graph of -3 nodes",
        [] {
          graphs_of l(room);
          l.add(-3, 0, 0, 0);
        },
-       "full"},
+       "does not fit"},
       {"a third graph",
        [] {
          graphs_of l(room);
          for (int i = 0; i < 3; ++i) l.add(2, 0, 1, 0);
        },
-       "full"},
+       "does not fit"},
       {"a question past the end",
        [] {
          graphs_of l(room);
@@ -246,7 +246,7 @@ TEST_CASE("batches take what there is room for, or it is said") {
          pairs_of l({2, 9, 9, 5, 5}, 4, 0, 1);
          l.add_source(std::vector<index_t>(5));
        },
-       "full"},
+       "does not fit"},
       {"edges of room -1",
        [] {
          edge_pairs_of l({-1, room, room, 5}, {}, 4, 0, 1);

@@ -43,7 +43,8 @@ TEST_CASE("fillers are unit vectors, or drawn by a seed") {
   CHECK((unit.fillers()(1, 0) == 1 && unit.fillers()(2, 0) == 0 && unit.fillers()(0, 0) == 0));
   CHECK(drawn.fillers()(1, 1) != other.fillers()(1, 1));
   CHECK_THROWS_WITH(symbol_algebra(gather_algebra<double>({2, 2}, 1), words), test::contains("there are 2 labels"));
-  CHECK_THROWS_AS(symbol_algebra(gather_algebra<double>({2, 2}, 1), words, 1), data_error);
+  CHECK_THROWS_WITH(symbol_algebra(gather_algebra<double>({2, 2}, 1), words, 1),
+                    test::contains("2 labels can be orthonormal in as many dimensions, not in 1"));
 }
 
 static_assert(!std::is_copy_constructible_v<symbol_algebra<gather_algebra<double>>>);  // its trees point to it
