@@ -185,7 +185,7 @@ std::string unknown_in(sentences const& all, vocabulary const& v) {
 }
 
 conllu_sentence with_tree(conllu_sentence s, found_tree const& tree, vocabulary const& v) {
-  triad::text::set_parents(s, tree.parent);
+  triad::text::set_parents(s, std::vector<index_t>(tree.parent.begin(), tree.parent.end()));
   for (std::size_t i = 0; i < s.words.size(); ++i)
     s.words[i].relation = v.relations()[static_cast<std::size_t>(tree.relation[i])];
   return s;

@@ -37,6 +37,8 @@ TEST_CASE("a sentence with a parent that is none of its tokens, or without room,
   CHECK_THROWS_WITH(loader.add(sentence{{1, 0, 0}, {2, 2, 1}}), test::contains("which is no token of its sentence"));
   CHECK_THROWS_WITH(loader.add(sentence(5)),
                     test::contains("dependency_loader: a sentence of 5 tokens does not fit: the batch has"));
+  CHECK_THROWS_WITH(loader.add(sentence{{1, 0, 0}, {-1, 0, 1}}),
+                    test::contains("dependency_loader: token 1 of a sentence is -1, expected 0 or more"));
   CHECK(loader.dims().nodes == 2);
   auto const first = loader.upload();
   loader.clear();

@@ -146,8 +146,13 @@ TEST_CASE("a pair that is too long, and one pair too many, find no room among gr
   CHECK_FALSE(loader.has_room(1, -1));
   CHECK_FALSE(loader.has_room(-1));
   list const six(6, 7), three(3, 7), two(2, 7), one(1, 7);
-  CHECK_THROWS_WITH(loader.add(six, one), contains("edge_pair_loader: a pair of "));
-  CHECK_THROWS_WITH(loader.add_source(six), contains("edge_pair_loader: a source of "));
+  CHECK_THROWS_WITH(loader.add(six, one), contains("edge_pair_loader: a pair of 6 and 1 tokens and their ends") &&
+                                              contains("there is room for 2 pairs") &&
+                                              contains(" nodes in the largest source, "));
+  CHECK_THROWS_WITH(loader.add_source(six), contains("edge_pair_loader: a source of 6 tokens and its end"));
+  CHECK_THROWS_WITH(loader.add(list{7, -1}, one), contains("edge_pair_loader: token 1 of a sequence is -1"));
+  CHECK_THROWS_WITH(loader.add(one, list{-5}), contains("edge_pair_loader: token 0 of a sequence is -5"));
+  CHECK_THROWS_WITH(loader.add_source(list{-1}), contains("edge_pair_loader: token 0 of a sequence is -1"));
   CHECK(loader.dims().pairs == 0);
   loader.add(three, two);
   CHECK(loader.has_room(2, 1));

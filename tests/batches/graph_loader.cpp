@@ -69,7 +69,7 @@ TEST_CASE("further questions stand behind those of the graphs, and weigh what is
     CHECK_THROWS_WITH(loader.add({.nodes = 2, .further = wrong}), contains("a further question names a node"));
   }
   CHECK_THROWS_WITH(loader.add({.nodes = 2, .further = std::vector<further_question>(5)}),
-                    contains("no room for a graph of 2 nodes with 5 further questions"));
+                    contains("a graph of 2 nodes with 5 further questions does not fit"));
   CHECK((loader.dims().graphs == 1 && loader.dims().further == 0));
   CHECK_THROWS_WITH(loader.further_weight(-1), contains("0 or more"));
 }

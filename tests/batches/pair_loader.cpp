@@ -108,6 +108,7 @@ TEST_CASE("a pair that is too long, one token too many and one pair too many fin
                         contains("make the loader with room_for(data, most)"));
   CHECK_THROWS_WITH(loader.add(tokens{7, -2}, one), contains("pair_loader: token 1 of a sequence is -2"));
   CHECK_THROWS_WITH(loader.add(one, tokens{-1}), contains("pair_loader: token 0 of a sequence is -1"));
+  CHECK_THROWS_WITH(loader.add_source(tokens{-1}), contains("pair_loader: token 0 of a sequence is -1"));
   CHECK(loader.dims().pairs == 0);
   loader.add(three, three);
   CHECK(loader.has_room(2, 1));

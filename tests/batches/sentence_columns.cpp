@@ -16,7 +16,7 @@ using list = std::vector<index_t>;
 list listed(vec<index_t const> v) { return {v.data_handle(), v.data_handle() + v.size()}; }
 
 TEST_CASE("sentences lie one behind the other, with relative positions clipped at the reach") {
-  sentence_columns<reference::backend, float> columns({2, 20, 6, 80, 4}, 2, 4, {});
+  sentence_columns<reference::backend, float> columns("a_loader", {2, 20, 6, 80, 4}, 2, 4, {});
   auto const before = columns.add(4, [](index_t i) { return 10 + i; });
   CHECK((before.nodes == 0 && before.rows == 0));
   CHECK(columns.add(2, [](index_t i) { return 20 + i; }).rows == 16);
@@ -44,7 +44,7 @@ TEST_CASE("sentences lie one behind the other, with relative positions clipped a
 }
 
 TEST_CASE("tokens stand where they are put, and relative positions are those of their positions") {
-  sentence_columns<reference::backend, float> columns({2, 20, 6, 80, 4}, 3, 4, {}, 9);
+  sentence_columns<reference::backend, float> columns("a_loader", {2, 20, 6, 80, 4}, 3, 4, {}, 9);
   columns.add(
       2, [](index_t i) { return i; }, [](index_t i) { return 4 + 2 * i; });
   CHECK_THROWS_WITH(columns.add(
@@ -62,8 +62,8 @@ TEST_CASE("tokens stand where they are put, and relative positions are those of 
 }
 
 TEST_CASE("waves of no width are refused") {
-  CHECK_THROWS_WITH((sentence_columns<reference::backend, float>({2, 20, 6, 80, 4}, 2, 0, {})),
-                    test::contains("sentence_columns: width is 0"));
+  CHECK_THROWS_WITH((sentence_columns<reference::backend, float>("a_loader", {2, 20, 6, 80, 4}, 2, 0, {})),
+                    test::contains("a_loader: width is 0"));
 }
 
 }  // namespace batches_sentence_columns_tests

@@ -28,7 +28,8 @@ TEST_CASE("sizes are told by what they count") {
   CHECK(detail::dims_text(pair_dims{2, 5, 6, 3, 4}) ==
         "2 pairs, 5 tokens of sources, 6 tokens of targets, 3 in the longest source, 4 in the longest target");
   CHECK(detail::dims_text(edge_pair_dims_of(2, 3)) ==
-        "1 pairs, 4 edges of sources, 25 edges of pairs, 125 triangles, 3 tokens of targets");
+        "1 pairs, 4 edges of sources, 25 edges of pairs, 2 nodes in the largest source, 5 nodes in the largest pair, "
+        "5 nodes, 125 triangles, 3 tokens of targets");
   CHECK(detail::dims_text(tree_dims{7}) == "7 trees");
   CHECK(detail::dims_text(row_dims(7)) == "7 rows");
 }

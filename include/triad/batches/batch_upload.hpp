@@ -133,9 +133,9 @@ inline void expect_capacity(std::initializer_list<named_size> counts) {
 }
 /// Refuses tokens below 0, in the name of a loader.
 inline void expect_tokens(char const* loader, std::span<index_t const> tokens) {
-  for (std::size_t i = 0; i < tokens.size(); ++i)
-    TRIAD_EXPECTS(tokens[i] >= 0, std::string(loader) + ": token " + std::to_string(i) + " of a sequence is " +
-                                      std::to_string(tokens[i]) + ", expected 0 or more");
+  auto const bad = std::find_if(tokens.begin(), tokens.end(), [](index_t token) { return token < 0; });
+  TRIAD_EXPECTS(bad == tokens.end(), std::string(loader) + ": token " + std::to_string(bad - tokens.begin()) +
+                                         " of a sequence is " + std::to_string(*bad) + ", expected 0 or more");
 }
 
 /// No graph or sequence is longer: n^3 still fits into a capacity.
@@ -182,9 +182,12 @@ class graph_offsets {
     return append(n);
   }
   /// A contract_violation in the name of a loader where one more of n nodes, in its words, has no room.
-  void expect_room(char const* loader, char const* one, index_t n, char const* nodes) const {
-    TRIAD_EXPECTS(has_room(n), detail::no_room(loader, std::string(one) + " of " + std::to_string(n) + " " + nodes,
-                                               dims_, capacity_));
+  void expect_room(char const* loader, char const* one, index_t n, char const* nodes, index_t further = 0) const {
+    TRIAD_EXPECTS(has_room(n, further),
+                  detail::no_room(loader,
+                                  std::string(one) + " of " + std::to_string(n) + " " + nodes +
+                                      (further > 0 ? " with " + std::to_string(further) + " further questions" : ""),
+                                  dims_, capacity_));
   }
 
   /// Fills the batch up to a shape that others have, until take_back(): add(n, dims before it) for each graph of n

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,7 +30,7 @@ class dependency_loader {
   /// Room for batches up to these dims.  Relative positions are clipped at `reach`; `width` of the position waves: the
   /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
   dependency_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
-      : sentences_(capacity, reach, width, where),
+      : sentences_("dependency_loader", capacity, reach, width, where),
         upload_(upload_bytes(dependency_batch<T>::measured(padded_room_for<Ex>(capacity), 0),
                              dependency_answers::measured(padded_room_for<Ex>(capacity))),
                 where) {
@@ -47,13 +46,9 @@ class dependency_loader {
   void add(std::span<attached_token const> sentence) {
     auto const word = [&](index_t i) -> attached_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
-    for (index_t i = 0; i < n; ++i) {
-      TRIAD_EXPECTS(word(i).token >= 0, "dependency_loader: token " + std::to_string(i) + " of a sentence is " +
-                                            std::to_string(word(i).token) + ", expected 0 or more");
-      TRIAD_EXPECTS(word(i).parent < n, "dependency_loader: the parent of token " + std::to_string(i) + " is " +
-                                            std::to_string(word(i).parent) + ", which is no token of its sentence");
-    }
-    sentences_.expect_room("dependency_loader", n);
+    sentences_.expect_tokens(
+        n, [&](index_t i) { return word(i).token; }, [&](index_t i) { return word(i).parent; });
+    sentences_.expect_room(n);
     auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
     for (index_t i = 0; i < n; ++i) {
       auto const at = static_cast<std::size_t>(first.nodes + i);

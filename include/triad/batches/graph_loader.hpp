@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
@@ -115,10 +116,7 @@ class graph_loader {
     for (auto const& q : g.further)
       TRIAD_EXPECTS(q.ask.source >= 0 && q.ask.source < g.nodes && q.ask.target >= 0 && q.ask.target < g.nodes,
                     "graph_loader: a further question names a node that is not there");
-    TRIAD_EXPECTS(g.further.empty() || has_room(g.nodes, static_cast<index_t>(g.further.size())),
-                  "graph_loader: there is no room for a graph of " + text(g.nodes) + " nodes with " +
-                      text(static_cast<index_t>(g.further.size())) +
-                      " further questions; capacity.further says how many there may be");
+    graphs_.expect_room("graph_loader", "a graph", g.nodes, "nodes", static_cast<index_t>(g.further.size()));
     for (auto const& e : g.edges) {
       TRIAD_EXPECTS(e.source >= 0 && e.source < g.nodes && e.target >= 0 && e.target < g.nodes,
                     "graph_loader: edge (" + text(e.source) + ", " + text(e.target) + ") is none of a graph of " +

@@ -19,12 +19,14 @@ class sentence_columns {
   using memory = typename Ex::memory;
 
   /// Relative positions are clipped at `reach`; `width` of the position waves: the model's.  Tokens stand at positions
-  /// before the longest sentence's end, or before `positions`.
-  sentence_columns(graph_dims const& capacity, index_t reach, index_t width, memory where, index_t positions = 0)
-      : reach_(reach),
+  /// before the longest sentence's end, or before `positions`.  loader: whose name messages have.
+  sentence_columns(char const* loader, graph_dims const& capacity, index_t reach, index_t width, memory where,
+                   index_t positions = 0)
+      : loader_(loader),
+        reach_(reach),
         positions_(std::max(capacity.max_nodes, positions)),
         graphs_(graph_offsets::padded_for<Ex>(capacity)),
-        waves_(position_waves(positions_, checked_size("sentence_columns", {"width", width})), width, where) {
+        waves_(position_waves(positions_, checked_size(loader, {"width", width})), width, where) {
     auto const room = padded_room_for<Ex>(capacity);
     for (auto* v : {&token_, &position_, &self_}) v->resize(static_cast<std::size_t>(room.nodes));
     relation_.resize(static_cast<std::size_t>(room.rows));
@@ -32,7 +34,18 @@ class sentence_columns {
 
   void clear() { graphs_.clear(); }
   bool has_room(index_t n) const { return graphs_.has_room(n); }
-  void expect_room(char const* loader, index_t n) const { graphs_.expect_room(loader, "a sentence", n, "tokens"); }
+  void expect_room(index_t n) const { graphs_.expect_room(loader_, "a sentence", n, "tokens"); }
+  /// A contract_violation where one of n tokens is below 0 or has a parent that is none of them.
+  template <class Token, class Parent>
+  void expect_tokens(index_t n, Token const& token, Parent const& parent) const {
+    index_t bad = 0;
+    while (bad < n && token(bad) >= 0 && parent(bad) < n) ++bad;
+    TRIAD_EXPECTS(bad == n || token(bad) >= 0, std::string(loader_) + ": token " + std::to_string(bad) +
+                                                   " of a sentence is " + std::to_string(token(bad)) +
+                                                   ", expected 0 or more");
+    TRIAD_EXPECTS(bad == n, std::string(loader_) + ": the parent of token " + std::to_string(bad) + " is " +
+                                std::to_string(parent(bad)) + ", which is no token of its sentence");
+  }
   graph_dims const& dims() const { return graphs_.dims(); }
 
   /// One more sentence of n tokens: token(i), 0 <= i < n, which stand at position(i).  Returns the dims before it.
@@ -42,7 +55,7 @@ class sentence_columns {
     bool stands = true;
     for (index_t i = 0; i < n; ++i) stands = stands && position(i) >= 0 && position(i) < positions_;
     if (!stands) graphs_.take_back(first);
-    TRIAD_EXPECTS(stands, "sentence_columns: a token's position is none of the " + std::to_string(positions_) +
+    TRIAD_EXPECTS(stands, std::string(loader_) + ": a token's position is none of the " + std::to_string(positions_) +
                               " that there are; give it more positions");
     lay(n, first, token, position);
     return first;
@@ -88,6 +101,7 @@ class sentence_columns {
     }
   }
 
+  char const* loader_;
   index_t reach_, positions_;
   graph_offsets graphs_;
   std::vector<index_t> token_, relation_, position_, self_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,7 +33,7 @@ class sentence_loader {
   /// model's.  where: memory_of(ex) of a device's backend; hosts need none.  positions: tokens stand before this one,
   /// and before the longest sentence's end.
   sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {}, index_t positions = 0)
-      : sentences_(capacity, reach, width, where, positions),
+      : sentences_("sentence_loader", capacity, reach, width, where, positions),
         upload_(upload_bytes(with_words(sentence_batch<T>::measured(padded_room_for<Ex>(capacity), 0)),
                              parse_answers::measured(padded_room_for<Ex>(capacity))),
                 where) {
@@ -53,13 +52,9 @@ class sentence_loader {
   void add(std::span<labelled_token const> sentence) {
     auto const word = [&](index_t i) -> labelled_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
-    for (index_t i = 0; i < n; ++i) {
-      TRIAD_EXPECTS(word(i).token >= 0, "sentence_loader: token " + std::to_string(i) + " of a sentence is " +
-                                            std::to_string(word(i).token) + ", expected 0 or more");
-      TRIAD_EXPECTS(word(i).parent < n, "sentence_loader: the parent of token " + std::to_string(i) + " is " +
-                                            std::to_string(word(i).parent) + ", which is no token of its sentence");
-    }
-    sentences_.expect_room("sentence_loader", n);
+    sentences_.expect_tokens(
+        n, [&](index_t i) { return word(i).token; }, [&](index_t i) { return word(i).parent; });
+    sentences_.expect_room(n);
     auto const first = sentences_.add(
         n, [&](index_t i) { return word(i).token; },
         [&](index_t i) { return word(i).position < 0 ? i : word(i).position; });

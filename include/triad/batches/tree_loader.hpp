@@ -112,7 +112,8 @@ class tree_loader {
   /// Two ranges of nodes, each with its `position` and its `filler`, which is a symbol but 0.
   template <class Source, class Target>
   void add(Source const& source, Target const& target) {
-    TRIAD_EXPECTS(has_room(), detail::no_room("tree_loader", "one more tree", dims(), tree_dims{z_.batch}));
+    TRIAD_EXPECTS(has_room(), detail::no_room("tree_loader", "one more tree", dims(), tree_dims{z_.batch},
+                                              "make tree_loader_options::batch larger"));
     index_t const count = z_.where.count(), first = batch_ * count;
     auto const place = [&](auto const& tree, std::vector<index_t>& to) {
       std::fill_n(to.begin() + first, count, index_t{0});

@@ -53,6 +53,9 @@ std::string dims_text(Dims const& d) {
   if constexpr (requires { d.whole.rows; }) {  // of edges between the tokens of pairs
     say(d.source.rows, "edges of sources");
     say(d.whole.rows, "edges of pairs");
+    say(d.source.max_nodes, "nodes in the largest source");
+    say(d.whole.max_nodes, "nodes in the largest pair");
+    say(d.whole.nodes, "nodes");
     say(d.whole.triangles, "triangles");
     say(d.targets, "tokens of targets");
   }
@@ -61,10 +64,10 @@ std::string dims_text(Dims const& d) {
 
 /// What a loader says of one more sample, in words, that does not fit.
 template <class Dims>
-std::string no_room(char const* loader, std::string const& one, Dims const& batch, Dims const& capacity) {
+std::string no_room(char const* loader, std::string const& one, Dims const& batch, Dims const& capacity,
+                    char const* remedy = "make the loader with room_for(data, most)") {
   return std::string(loader) + ": " + one + " does not fit: the batch has " + dims_text(batch) +
-         ", and there is room for " + dims_text(capacity) +
-         "; ask has_room() first, or make the loader with room_for(data, most)";
+         ", and there is room for " + dims_text(capacity) + "; ask has_room() first, or " + remedy;
 }
 
 /// work(); where an arena has too little memory for it, the message has the sizes of the batch and those that were

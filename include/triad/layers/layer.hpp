@@ -26,8 +26,8 @@
 
 namespace triad {
 
-/// Where papers and their released programs differ: `released` made the published tables, but for what was never
-/// released.
+/// Where papers and their released programs differ: `released` made the published tables of CLUTRR, COGS and CFQ's
+/// queries.
 enum class form { released, paper };
 
 /// What memory a model keeps between forward and backward.

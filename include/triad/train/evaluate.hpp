@@ -46,11 +46,7 @@ using sample_of = std::remove_cvref_t<decltype(std::declval<Data const&>()[0])>;
 
 template <class Learner>
 constexpr bool answers_by_number() {
-  using output = typename Learner::output;
-  if constexpr (requires { output::rank(); })
-    return output::rank() == 2 && std::is_same_v<typename Learner::answers, vec<index_t const>>;
-  else
-    return false;
+  return has_classes<typename Learner::output>() && std::is_same_v<typename Learner::answers, vec<index_t const>>;
 }
 }  // namespace detail
 
@@ -70,7 +66,9 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
   row_classes classes(learner.context());
   std::vector<index_t> right;
   auto pass = batches(batch, data, std::move(add_one), {.most = options.most});
-  for (auto const& [in, asked] : pass) {
+  for (auto const& both : pass) {  // no binding: clang asks `requires` about none
+    auto const& in = both.in;
+    auto const& asked = both.right;
     if constexpr (requires { in.graphs.dims.further; })
       TRIAD_EXPECTS(in.graphs.dims.further == 0,
                     "evaluate: a batch has " + std::to_string(in.graphs.dims.further) +

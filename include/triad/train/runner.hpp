@@ -130,7 +130,7 @@ requires(detail::expect_layer<Layer>()) class runner {
   }
 
   /// The class of each row of the result, on the host, until the next call: of a result (rows, classes).  Waits for the
-  /// device.
+  /// device.  Allocates where an input has more rows than any before, which bytes() does not count.
   std::vector<index_t> const& classes(input const& in) {
     static_assert(detail::has_classes<output>(), "runner: this result is not (rows, classes)");
     return classes_((*this)(in));
@@ -142,7 +142,7 @@ requires(detail::expect_layer<Layer>()) class runner {
   Layer const& model() const { return layer_; }
   /// The backend that it was made with.
   Ex& context() const { return ex_; }
-  /// Of all that it holds.
+  /// Of all that it holds, but for what classes() takes.
   std::size_t bytes() const { return parameters_.bytes() + memory_.bytes() + (scratch_ ? scratch_->bytes() : 0); }
 
  private:

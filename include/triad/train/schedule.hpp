@@ -26,8 +26,8 @@ struct constant_rate {
   double rate(std::uint64_t) const { return peak; }
 };
 
-/// Up in a line over `warmup` updates, down in a line to 0 at update `total` (which may be fractional, and has no
-/// default).  A contract_violation without it.
+/// Up in a line over `warmup` updates, down in a line to 0 at update `total`, which may be fractional.  It has to be
+/// given: without it rate() throws contract_violation.
 struct linear_warmup {
   double peak = 1e-3, warmup = 0, total = 0;
 

@@ -1,4 +1,4 @@
-// One model in training: its parameters, its memory, and the update; allocates at construction and never again.
+// One model in training: its parameters, its memory, and the update; allocates at construction, and for classes().
 // SPDX-License-Identifier: Apache-2.0
 //
 // A batch that is too large for the memory comes in parts p = 1 .. P, each with the fraction s_p of all answers that
@@ -112,7 +112,8 @@ class trainer {
   /// each, then finish().  fraction: the answers that are asked for in this part, over those in the whole batch; the
   /// fractions of an update sum to 1.  Up to rounding it is update() of the whole batch where the model's loss is a
   /// mean over answers (a parser's five, a dependency parser's two: where every token is asked for all); dropout draws
-  /// anew for every part.  Other sums are refused by finish().
+  /// anew for every part.  finish() refuses other sums, but 0: nothing was asked.  Of several processes each sees its
+  /// own fractions alone, so only a sum above 1.
   void accumulate(typename Model::input const& in, answers const& right, double fraction) {
     TRIAD_EXPECTS(fraction >= 0 && fraction <= 1, "trainer: the fraction of a part is at least 0 and at most 1");
     TRIAD_EXPECTS(options_.shares == 1 || share_ >= 0, "trainer: a part belongs to a share: begin_share() first");
@@ -157,8 +158,8 @@ class trainer {
     TRIAD_EXPECTS(parts_ > 0 || share_ >= 0, "trainer: finish() ends an update that accumulate() has begun");
     TRIAD_EXPECTS(options_.shares == 1 || share_ + 1 == shares_.last,
                   "trainer: finish() comes after all shares of this process");
-    bool const alone_here = sums_.processes() == 1;
-    TRIAD_EXPECTS(fractions_ < 1 + 1e-6 && (!alone_here || fractions_ > 1 - 1e-6),
+    bool const are_all = sums_.processes() == 1 && fractions_ > 0;  // and something was asked
+    TRIAD_EXPECTS(fractions_ < 1 + 1e-6 && (!are_all || fractions_ > 1 - 1e-6),
                   "trainer: the fractions of an update's parts sum to " + std::to_string(fractions_) +
                       ", expected 1; each is the answers asked for in the part, over those in the whole batch");
     end_share();
@@ -208,7 +209,7 @@ class trainer {
   }
 
   /// The class of each row of infer(in), on the host, until the next call: of a model that says (rows, classes).
-  /// Waits for the device.
+  /// Waits for the device.  Allocates where a batch has more rows than any before, which bytes() does not count.
   std::vector<index_t> const& classes(typename Model::input const& in) {
     static_assert(detail::has_classes<output>(), "trainer: this model does not say (rows, classes); take infer()");
     return classes_(infer(in));
@@ -359,8 +360,8 @@ class trainer {
   void expect_given() {
     if (given_) return;
     TRIAD_EXPECTS(parameters_.begun(),
-                  "trainer: every parameter is zero, because nobody gave them first values, and training would keep "
-                  "most of them there; call initialize(learner.parameters(), seed) or load a checkpoint first");
+                  "trainer: every parameter is zero, because nobody gave them values; call "
+                  "initialize(learner.parameters(), seed) or load a checkpoint first");
     given_ = true;
   }
 

@@ -34,7 +34,7 @@ class symbol_algebra {
                       std::to_string(words_.size() - 1) + " labels; make the algebra's fillers as wide as that");
     one_hot_fillers(as_matrix(table()));
   }
-  /// The same of orthonormal vectors, drawn by the seed: as wide, too.
+  /// The same of orthonormal vectors, drawn by the seed.  A contract_violation where they are too narrow, as above.
   symbol_algebra(A algebra, vocabulary words, philox_key seed)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     random_fillers(seed, as_matrix(table()));

@@ -70,11 +70,14 @@ TEST_CASE("what is to be parsed needs no heads, and words alone become rows") {
 TEST_CASE("heads become parents and back") {
   auto s = conllu_of({"a", "b", "c", "d"});
   s.words[0].head = 3, s.words[1].head = 1, s.words[2].head = 0;  // and that of d was not read
-  CHECK(parents_of(s) == std::vector<int>{2, 0, 2, -1});
+  CHECK(parents_of(s) == std::vector<triad::index_t>{2, 0, 2, -1});
   auto again = conllu_of({"a", "b", "c", "d"});
-  set_parents(again, std::vector<int>{2, 0, 2, -1});
+  set_parents(again, std::vector<triad::index_t>{2, 0, 2, -1});
   CHECK(again.words == s.words);
-  CHECK_THROWS_WITH(set_parents(again, std::vector<int>{0}), contains("1 parents for 4 words"));
+  CHECK_THROWS_WITH(set_parents(again, std::vector<triad::index_t>{0}), contains("1 parents for 4 words"));
+  CHECK_THROWS_WITH(set_parents(again, std::vector<triad::index_t>{1, 1, 4, 0}),
+                    contains("the parent of word 2 is 4, and the words are 0 to 3"));
+  CHECK(again.words == s.words);  // nothing was changed
 }
 
 TEST_CASE("what is no CoNLL-U is refused with its line") {

@@ -24,6 +24,7 @@
 
 #include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/core/mdspan.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
 namespace triad::text {
@@ -206,18 +207,26 @@ inline conllu_sentence conllu_of(std::vector<std::string> const& words) {
 
 /// The parent of each word as attached_token (batches/dependency_loader.hpp) has it: a place in the sentence from 0,
 /// its own of a root; -1 where no head was read.
-inline std::vector<int> parents_of(conllu_sentence const& s) {
-  std::vector<int> parents;
+inline std::vector<index_t> parents_of(conllu_sentence const& s) {
+  std::vector<index_t> parents;
   for (auto const& word : s.words)
-    parents.push_back(word.head == 0 ? static_cast<int>(parents.size()) : word.head < 0 ? -1 : word.head - 1);
+    parents.push_back(word.head == 0 ? static_cast<index_t>(parents.size()) : word.head < 0 ? -1 : word.head - 1);
   return parents;
 }
-/// Heads by such parents, one of each word.  A contract_violation of another number of them.
-inline void set_parents(conllu_sentence& s, std::span<int const> parents) {
-  TRIAD_EXPECTS(parents.size() == s.words.size(), "set_parents: " + std::to_string(parents.size()) + " parents for " +
-                                                      std::to_string(s.words.size()) + " words");
+/// Heads by such parents, one of each word.  A contract_violation, before anything is changed, of another number of
+/// them, or of one that is no word.
+inline void set_parents(conllu_sentence& s, std::span<index_t const> parents) {
+  auto const n = static_cast<index_t>(s.words.size());
+  TRIAD_EXPECTS(static_cast<index_t>(parents.size()) == n,
+                "set_parents: " + std::to_string(parents.size()) + " parents for " + std::to_string(n) + " words");
+  auto const bad = std::find_if(parents.begin(), parents.end(), [&](index_t p) { return p >= n; });
+  TRIAD_EXPECTS(bad == parents.end(), "set_parents: the parent of word " + std::to_string(bad - parents.begin()) +
+                                          " is " + std::to_string(*bad) + ", and the words are 0 to " +
+                                          std::to_string(n - 1));
   for (std::size_t i = 0; i < parents.size(); ++i)
-    s.words[i].head = parents[i] == static_cast<int>(i) ? 0 : parents[i] < 0 ? -1 : parents[i] + 1;
+    s.words[i].head = parents[i] == static_cast<index_t>(i) ? 0
+                      : parents[i] < 0                      ? -1
+                                                            : static_cast<int>(parents[i] + 1);
 }
 
 /// The sentence's lines with its words' heads and relations, and the empty line that ends it.  All else is as it was
