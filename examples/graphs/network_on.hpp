@@ -6,6 +6,7 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "../apps/learner_on.hpp"
 #include "network.hpp"
@@ -13,7 +14,7 @@
 #include "triad/models/edge_transformer.hpp"
 #include "triad/models/graph_attention_network.hpp"
 #include "triad/models/relation_transformer.hpp"
-#include "triad/ops/cross_entropy.hpp"
+#include "triad/train/row_classes.hpp"
 
 namespace graphs {
 
@@ -27,8 +28,7 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
       : base(std::move(ex), m, settings(o, z)),
         loader_(z.capacity(), triad::memory_of(ex_)),
         names_(z.names),
-        best_(static_cast<std::size_t>(z.batch)),
-        best_memory_(best_.size() * sizeof(triad::index_t), triad::memory_of(ex_)) {
+        classes_(ex_) {
     loader_.further_weight(o.dense_loss);
   }
 
@@ -59,12 +59,7 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
   void set_depth(int layers) override { trainer_.set_depth(layers); }
 
   std::vector<triad::index_t> const& infer() override {
-    auto const b = loader_.dims().graphs;
-    triad::vec<triad::index_t> const best(static_cast<triad::index_t*>(best_memory_.data()), b);
-    triad::argmax_rows(ex_, of_names(trainer_.infer(loader_.upload().first)), best);
-    best_.resize(static_cast<std::size_t>(b));
-    best_memory_.memory().to_host(best_.data(), best.data_handle(), best_.size() * sizeof(triad::index_t));
-    return best_;
+    return classes_(of_names(trainer_.infer(loader_.upload().first)));
   }
   std::vector<float> const& logits() override {
     auto const said = trainer_.infer(loader_.upload().first);
@@ -96,9 +91,8 @@ class network_on final : public triad::apps::learner_on<network_on<Model, Ex>, n
 
   triad::graph_loader<Ex> loader_;
   triad::index_t names_;
-  std::vector<triad::index_t> best_;
   std::vector<float> logits_;
-  triad::buffer<typename Ex::memory> best_memory_;
+  triad::row_classes<Ex> classes_;
 };
 
 template <class Ex>

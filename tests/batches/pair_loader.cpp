@@ -102,7 +102,9 @@ TEST_CASE("a pair that is too long, one token too many and one pair too many fin
   CHECK_FALSE(loader.has_room(-1));
   CHECK_FALSE(loader.has_room(5));
   tokens const five(5, 7), three(3, 7), one(1, 7);
-  CHECK_THROWS_WITH(loader.add(five, one), contains("pair_loader: a pair of "));
+  CHECK_THROWS_WITH(loader.add(five, one),
+                    contains("pair_loader: a pair of 5 and 1 tokens and their ends does not fit: the batch has") &&
+                        contains("ask has_room() first"));
   CHECK_THROWS_WITH(loader.add_source(five),
                     contains("pair_loader: a source of 5 tokens and its end does not fit: the batch has") &&
                         contains("make the loader with room_for(data, most)"));

@@ -131,20 +131,48 @@ inline void expect_capacity(std::initializer_list<named_size> counts) {
                                                        std::to_string(c.value) + ", expected 0 to " +
                                                        std::to_string(most));
 }
+namespace detail {
 /// Refuses tokens below 0, in the name of a loader.
 inline void expect_tokens(char const* loader, std::span<index_t const> tokens) {
   auto const bad = std::find_if(tokens.begin(), tokens.end(), [](index_t token) { return token < 0; });
   TRIAD_EXPECTS(bad == tokens.end(), std::string(loader) + ": token " + std::to_string(bad - tokens.begin()) +
                                          " of a sequence is " + std::to_string(*bad) + ", expected 0 or more");
 }
+/// The same of a pair, or of a source alone, and refuses it where a batch of these dims has no room.
+template <class Dims>
+void expect_pair(char const* loader, std::span<index_t const> source, std::span<index_t const> target, bool has_room,
+                 Dims const& dims, Dims const& capacity) {
+  expect_tokens(loader, source);
+  expect_tokens(loader, target);
+  TRIAD_EXPECTS(has_room, no_room(loader,
+                                  "a pair of " + std::to_string(source.size()) + " and " +
+                                      std::to_string(target.size()) + " tokens and their ends",
+                                  dims, capacity));
+}
+template <class Dims>
+void expect_source(char const* loader, std::span<index_t const> source, bool has_room, Dims const& dims,
+                   Dims const& capacity) {
+  expect_tokens(loader, source);
+  TRIAD_EXPECTS(has_room, no_room(loader, "a source of " + std::to_string(source.size()) + " tokens and its end", dims,
+                                  capacity));
+}
+}  // namespace detail
 
 /// No graph or sequence is longer: n^3 still fits into a capacity.
 inline constexpr index_t most_nodes = index_t{1} << 20;
 
+/// Whose graphs they are, and what a user calls one and its nodes, in messages.
+struct graph_words {
+  char const* loader = "graph_offsets";
+  char const* one = "a graph";
+  char const* nodes = "nodes";
+};
+
 /// Sizes and offsets of graphs as they are added.
 class graph_offsets {
  public:
-  explicit graph_offsets(graph_dims const& capacity) : capacity_(capacity) {
+  explicit graph_offsets(graph_dims const& capacity, graph_words const& words = {})
+      : words_(words), capacity_(capacity) {
     expect_capacity({{"graphs", capacity.graphs},
                      {"rows", capacity.rows},
                      {"nodes", capacity.nodes},
@@ -155,8 +183,8 @@ class graph_offsets {
   }
   /// With room for what pads a batch, where the backend replays.  graphs: for so many in all, at least.
   template <backend Ex>
-  static graph_offsets padded_for(graph_dims const& capacity, index_t graphs = 0) {
-    graph_offsets all(capacity);
+  static graph_offsets padded_for(graph_dims const& capacity, index_t graphs = 0, graph_words const& words = {}) {
+    graph_offsets all(capacity, words);
     if constexpr (replays<Ex>) {
       all.padding_.emplace(capacity);
       all.room_for_graphs(std::max(graphs, padded_room(capacity).graphs));
@@ -178,14 +206,14 @@ class graph_offsets {
 
   /// One more graph of n nodes; returns the dims before it, which say where its first node, edge and triangle are.
   graph_dims add(index_t n) {
-    expect_room("graph_offsets", "a graph", n, "nodes");
+    expect_room(n);
     return append(n);
   }
-  /// A contract_violation in the name of a loader where one more of n nodes, in its words, has no room.
-  void expect_room(char const* loader, char const* one, index_t n, char const* nodes, index_t further = 0) const {
+  /// A contract_violation where one more, with so many questions beyond one, has no room.
+  void expect_room(index_t n, index_t further = 0) const {
     TRIAD_EXPECTS(has_room(n, further),
-                  detail::no_room(loader,
-                                  std::string(one) + " of " + std::to_string(n) + " " + nodes +
+                  detail::no_room(words_.loader,
+                                  std::string(words_.one) + " of " + std::to_string(n) + " " + words_.nodes +
                                       (further > 0 ? " with " + std::to_string(further) + " further questions" : ""),
                                   dims_, capacity_));
   }
@@ -228,6 +256,7 @@ class graph_offsets {
     return before;
   }
 
+  graph_words words_;
   graph_dims capacity_, dims_;
   std::vector<index_t> nodes_, node_, edge_, triangle_;
   std::optional<graph_padding> padding_;

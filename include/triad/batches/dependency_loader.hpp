@@ -48,7 +48,6 @@ class dependency_loader {
     auto const n = static_cast<index_t>(sentence.size());
     sentences_.expect_tokens(
         n, [&](index_t i) { return word(i).token; }, [&](index_t i) { return word(i).parent; });
-    sentences_.expect_room(n);
     auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
     for (index_t i = 0; i < n; ++i) {
       auto const at = static_cast<std::size_t>(first.nodes + i);

@@ -11,7 +11,6 @@
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/edge_pair_batch.hpp"
-#include "triad/core/batch_sizes.hpp"
 #include "triad/core/batch_views.hpp"
 #include "triad/layers/inputs/position_waves.hpp"
 
@@ -94,13 +93,7 @@ class edge_pair_loader {
   /// One more pair.  A contract_violation where it has no room or a token is below 0; that the model knows each token
   /// is looked at by its gather_rows(), on hosts.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
-    expect_tokens("edge_pair_loader", source);
-    expect_tokens("edge_pair_loader", target);
-    TRIAD_EXPECTS(has_room(count(source), count(target)),
-                  detail::no_room("edge_pair_loader",
-                                  "a pair of " + std::to_string(count(source)) + " and " +
-                                      std::to_string(count(target)) + " tokens and their ends",
-                                  dims(), capacity_));
+    detail::expect_pair("edge_pair_loader", source, target, has_room(count(source), count(target)), dims(), capacity_);
     index_t const first = targets_;
     add_graphs(source, count(target) + 1);
     target_token_[size(first)] = begin_;
@@ -117,11 +110,7 @@ class edge_pair_loader {
            fits(dims() + edge_pair_dims_of(source_length + 1, 0), capacity_);
   }
   void add_source(std::span<index_t const> source) {
-    expect_tokens("edge_pair_loader", source);
-    TRIAD_EXPECTS(
-        has_room(count(source)),
-        detail::no_room("edge_pair_loader", "a source of " + std::to_string(count(source)) + " tokens and its end",
-                        dims(), capacity_));
+    detail::expect_source("edge_pair_loader", source, has_room(count(source)), dims(), capacity_);
     add_graphs(source, 0);
   }
 

@@ -50,7 +50,7 @@ class graph_loader {
 
   /// Room for batches up to these dims.  where: memory_of(ex) of a device's backend; hosts need none.
   explicit graph_loader(graph_dims capacity, memory where = {})
-      : graphs_(graph_offsets::padded_for<Ex>(capacity)),
+      : graphs_(graph_offsets::padded_for<Ex>(capacity, 0, {.loader = "graph_loader"})),
         label_(size(padded_room_for<Ex>(capacity).rows)),
         upload_(bytes(padded_room_for<Ex>(capacity)), where) {
     for (auto* v : {&query_edge_, &query_source_, &query_target_, &target_})
@@ -71,7 +71,7 @@ class graph_loader {
   /// One more graph of n nodes, all edges labelled 0; one question about (source, target) whose answer is `answer` (or
   /// -1). Returns where its labels are: label of edge (i, j) at i * n + j.
   index_t* add(index_t n, index_t source, index_t target, index_t answer) {
-    graphs_.expect_room("graph_loader", "a graph", n, "nodes");
+    graphs_.expect_room(n);
     TRIAD_EXPECTS(source >= 0 && source < n && target >= 0 && target < n,
                   "graph_loader: the question names a node that is not there");
     auto const first = last_ = graphs_.add(n);
@@ -116,7 +116,7 @@ class graph_loader {
     for (auto const& q : g.further)
       TRIAD_EXPECTS(q.ask.source >= 0 && q.ask.source < g.nodes && q.ask.target >= 0 && q.ask.target < g.nodes,
                     "graph_loader: a further question names a node that is not there");
-    graphs_.expect_room("graph_loader", "a graph", g.nodes, "nodes", static_cast<index_t>(g.further.size()));
+    graphs_.expect_room(g.nodes, static_cast<index_t>(g.further.size()));
     for (auto const& e : g.edges) {
       TRIAD_EXPECTS(e.source >= 0 && e.source < g.nodes && e.target >= 0 && e.target < g.nodes,
                     "graph_loader: edge (" + text(e.source) + ", " + text(e.target) + ") is none of a graph of " +

@@ -11,7 +11,6 @@
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_batch.hpp"
 #include "triad/batches/pair_padding.hpp"
-#include "triad/core/batch_sizes.hpp"
 #include "triad/core/batch_views.hpp"
 #include "triad/layers/inputs/position_waves.hpp"
 
@@ -54,13 +53,7 @@ class pair_loader {
   /// One more pair.  A contract_violation where it has no room or a token is below 0; that the model knows each token
   /// is looked at by its gather_rows(), on hosts.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
-    expect_tokens("pair_loader", source);
-    expect_tokens("pair_loader", target);
-    TRIAD_EXPECTS(has_room(count(source), count(target)),
-                  detail::no_room("pair_loader",
-                                  "a pair of " + std::to_string(count(source)) + " and " +
-                                      std::to_string(count(target)) + " tokens and their ends",
-                                  dims_, capacity_));
+    detail::expect_pair("pair_loader", source, target, has_room(count(source), count(target)), dims_, capacity_);
     index_t const row = dims_.target_rows;
     source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &end_);
     target_.add(dims_.pairs, row, target, &begin_, nullptr);
@@ -75,10 +68,7 @@ class pair_loader {
            fits(dims_ + dims_of(source_length + 1, 0), capacity_);
   }
   void add_source(std::span<index_t const> source) {
-    expect_tokens("pair_loader", source);
-    TRIAD_EXPECTS(has_room(count(source)),
-                  detail::no_room("pair_loader", "a source of " + std::to_string(count(source)) + " tokens and its end",
-                                  dims_, capacity_));
+    detail::expect_source("pair_loader", source, has_room(count(source)), dims_, capacity_);
     source_.add(dims_.pairs, dims_.source_rows, source, nullptr, &end_);
     target_.add(dims_.pairs, dims_.target_rows, {}, nullptr, nullptr);
     dims_ = dims_ + dims_of(count(source) + 1, 0);

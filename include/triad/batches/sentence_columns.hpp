@@ -25,7 +25,7 @@ class sentence_columns {
       : loader_(loader),
         reach_(reach),
         positions_(std::max(capacity.max_nodes, positions)),
-        graphs_(graph_offsets::padded_for<Ex>(capacity)),
+        graphs_(graph_offsets::padded_for<Ex>(capacity, 0, {loader, "a sentence", "tokens"})),
         waves_(position_waves(positions_, checked_size(loader, {"width", width})), width, where) {
     auto const room = padded_room_for<Ex>(capacity);
     for (auto* v : {&token_, &position_, &self_}) v->resize(static_cast<std::size_t>(room.nodes));
@@ -34,7 +34,6 @@ class sentence_columns {
 
   void clear() { graphs_.clear(); }
   bool has_room(index_t n) const { return graphs_.has_room(n); }
-  void expect_room(index_t n) const { graphs_.expect_room(loader_, "a sentence", n, "tokens"); }
   /// A contract_violation where one of n tokens is below 0 or has a parent that is none of them.
   template <class Token, class Parent>
   void expect_tokens(index_t n, Token const& token, Parent const& parent) const {

@@ -54,7 +54,6 @@ class sentence_loader {
     auto const n = static_cast<index_t>(sentence.size());
     sentences_.expect_tokens(
         n, [&](index_t i) { return word(i).token; }, [&](index_t i) { return word(i).parent; });
-    sentences_.expect_room(n);
     auto const first = sentences_.add(
         n, [&](index_t i) { return word(i).token; },
         [&](index_t i) { return word(i).position < 0 ? i : word(i).position; });

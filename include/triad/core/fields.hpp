@@ -24,6 +24,16 @@ concept has_fields = requires(F f) {
   f.each(detail::any_visitor{});
 };
 
+/// A set of parameters that knows its memory and may hold moments, such as train/parameters.hpp's.
+template <class Set>
+concept holds_parameters = requires(Set& set, Set const& read) {
+  typename Set::memory;
+  set.mutable_values();
+  read.values();
+  read.holds_moments();
+  read.where();
+};
+
 /// The parameters of a layer or a model: S = T, or T const where they are only read.
 template <class Part, class S>
 using fields_of = typename Part::template fields<S>;

@@ -34,6 +34,7 @@
 #include "triad/core/buffer.hpp"
 #include "triad/core/fields.hpp"
 #include "triad/core/random.hpp"
+#include "triad/io/json_difference.hpp"
 #include "triad/io/json_read.hpp"
 #include "triad/io/json_text.hpp"
 #include "triad/io/safetensors.hpp"
@@ -72,49 +73,7 @@ void store_fields(safetensors_writer& file, Fields fields, std::string const& pr
     file.add(prefix + path, shape_of(view), host_copy(where, view));
   });
 }
-
-/// The first place where two JSON values differ, as `a.b[3]`: has, wants; empty where they are equal.
-inline std::string json_difference(nlohmann::json const& has, nlohmann::json const& wants,
-                                   std::string const& path = {}) {
-  auto const where = path.empty() ? std::string() : path + ": ";
-  if (has == wants) return {};
-  if (has.is_object() && wants.is_object()) {
-    for (auto const& [name, value] : wants.items()) {
-      auto const inside = path.empty() ? name : path + "." + name;
-      if (!has.contains(name)) return inside + ": checkpoint has none, this program wants " + quoted(value);
-      if (auto const difference = json_difference(has.at(name), value, inside); !difference.empty()) return difference;
-    }
-    for (auto const& [name, value] : has.items())
-      if (!wants.contains(name))
-        return (path.empty() ? name : path + "." + name) + ": checkpoint has " + quoted(value) +
-               ", this program wants none";
-  }
-  if (has.is_array() && wants.is_array()) {
-    for (std::size_t i = 0; i < has.size() && i < wants.size(); ++i)
-      if (auto const difference = json_difference(has[i], wants[i], path + "[" + std::to_string(i) + "]");
-          !difference.empty())
-        return difference;
-    return where + "checkpoint has " + std::to_string(has.size()) + " entries, this program wants " +
-           std::to_string(wants.size());
-  }
-  return where + "checkpoint has " + quoted(has) + ", this program wants " + quoted(wants);
-}
 }  // namespace detail
-
-/// A set of parameters that knows its memory and may hold moments, such as train/parameters.hpp's.
-template <class Set>
-concept holds_parameters = requires(Set& set, Set const& read) {
-  typename Set::memory;
-  set.mutable_values();
-  read.values();
-  read.holds_moments();
-  read.where();
-};
-
-namespace detail {
-template <class Set>
-concept holds_parameters_of = holds_parameters<std::remove_cvref_t<Set>>;
-}
 
 /// Moving averages of such parameters, such as train/averages.hpp's.
 template <class Averages>
@@ -128,7 +87,7 @@ concept holds_averages = requires(Averages& averages, Averages const& read, std:
 /// What trains, such as train/trainer.hpp's.
 template <class Learner>
 concept learns_parameters = requires(Learner& learner, Learner const& read, std::uint64_t step) {
-  { learner.parameters() } -> detail::holds_parameters_of;
+  requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;
   learner.set_step(step);
   { read.step() } -> std::convertible_to<std::uint64_t>;
   { read.given().key } -> std::convertible_to<philox_key>;
@@ -361,7 +320,7 @@ class checkpoint {
   }
 
   void refuse_other(std::string const& what, nlohmann::json const& has, nlohmann::json const& wants) const {
-    auto const difference = detail::json_difference(has, wants);
+    auto const difference = json_difference(has, wants);
     if (!difference.empty())
       throw data_error(file_.file() + ": another " + what + ": " + difference +
                        "; use the checkpoint with what it was trained with, or train anew");

@@ -92,17 +92,12 @@ struct first_values {
 struct all_by_name {
   constexpr initializer operator()(std::string const&) const { return {}; }
 };
-template <class Set>
-concept knows_its_memory = requires(Set& set, Set const& read) {
-  set.mutable_values();
-  read.where();
-};
 }  // namespace detail
 
 /// Overwrites every tensor of `values`, which lie in `where`.  choose(path) returns the initializer of that tensor.
 template <class Memory = host_memory, class Fields, class Choose = detail::all_by_name>
-requires(!detail::knows_its_memory<Fields>) void initialize(Fields values, philox_key key, Choose choose = {},
-                                                            Memory const& where = {}) {
+requires(!holds_parameters<Fields>) void initialize(Fields values, philox_key key, Choose choose = {},
+                                                    Memory const& where = {}) {
   std::map<std::string, std::vector<index_t>> shapes;
   walk(values, [&](std::string const& path, auto view) {
     auto& shape = shapes[path];
@@ -126,7 +121,7 @@ requires(!detail::knows_its_memory<Fields>) void initialize(Fields values, philo
   });
 }
 /// The same of a parameter_set, wherever its tensors lie: initialize(learner.parameters(), seed).
-template <detail::knows_its_memory Set, class Choose = detail::all_by_name>
+template <holds_parameters Set, class Choose = detail::all_by_name>
 void initialize(Set& set, philox_key key, Choose choose = {}) {
   initialize(set.mutable_values(), key, std::move(choose), set.where());
 }

@@ -113,13 +113,13 @@ class parameter_set {
   fields<value_type const> values() const { return plan<value_type const>(values_); }
   /// To be written: whoever asks for them is taken to give them first values.
   fields<value_type> mutable_values() {
-    asked_to_write_ = true;
+    begun_ = true;
     return plan<value_type>(values_);
   }
   /// Whether anybody has given the parameters values: not so where nobody asked for them to write and all are zero
   /// still.
   bool begun() const {
-    if (asked_to_write_) return true;
+    if (begun_) return true;
     std::array<value_type, 1024> some;
     auto const all = flat(values_);
     for (index_t first = 0; first < all.extent(0); first += static_cast<index_t>(some.size())) {
@@ -129,6 +129,14 @@ class parameter_set {
         if (some[i] != value_type(0)) return true;
     }
     return all.extent(0) == 0;
+  }
+  /// A contract_violation where they are not, in the name of what holds the set.  Looks at them once.
+  void expect_begun(char const* owner) {
+    begun_ = begun();
+    TRIAD_EXPECTS(begun_, std::string(owner) +
+                              ": every parameter is zero, because nobody gave them values; load a "
+                              "checkpoint or weights into parameters(), or call "
+                              "initialize(parameters(), seed)");
   }
   fields<value_type> gradients() { return plan<value_type>(expected(gradients_, holding::gradients)); }
   /// Adam's running means of the gradient and of its square.
@@ -167,7 +175,7 @@ class parameter_set {
 
   Model model_;
   holding what_;
-  bool asked_to_write_ = false;
+  bool begun_ = false;  // somebody asked for them to write, or they were found to have values
   buffer<memory> values_, gradients_, first_, second_;
 };
 

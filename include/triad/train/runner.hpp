@@ -11,7 +11,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -118,7 +117,7 @@ requires(detail::expect_layer<Layer>()) class runner {
     auto place = memory_.place();
     auto const at = detail::within_capacity("runner", "that it was made with", sizes, largest_,
                                             [&] { return plan_all(place, sizes); });
-    expect_begun();
+    parameters_.expect_begun("runner");
     if (!scratch_) measure_scratch(in, at);
     try {
       pass(in, at);
@@ -154,14 +153,6 @@ requires(detail::expect_layer<Layer>()) class runner {
     auto const saved = layer_.plan_saved(place, sizes, keep::nothing);
     return {saved, detail::place_output(layer_, place, sizes)};
   }
-  /// Looked at once, outside of what is replayed.
-  void expect_begun() {
-    if (begun_) return;
-    TRIAD_EXPECTS(parameters_.begun(),
-                  "runner: every parameter is zero, because nobody gave them values; load a checkpoint or weights into "
-                  "parameters(), or call initialize(run.parameters(), seed)");
-    begun_ = true;
-  }
   void measure_scratch(input const& in, placed const& at) {
     auto const values = parameters_.values();
     auto const bytes = detail::measured_for<Layer>([&] {
@@ -182,7 +173,6 @@ requires(detail::expect_layer<Layer>()) class runner {
   buffer<memory> memory_;  // what lies between layers, and the result
   std::optional<buffer<memory>> scratch_;
   row_classes<Ex> classes_;
-  bool begun_ = false;
 };
 
 }  // namespace triad

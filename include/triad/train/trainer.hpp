@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "triad/core/arena.hpp"
@@ -37,6 +36,7 @@
 #include "triad/train/shares.hpp"
 #include "triad/train/snapshot.hpp"
 #include "triad/train/trainer_options.hpp"
+#include "triad/train/update_parts.hpp"
 
 namespace triad {
 
@@ -65,13 +65,13 @@ class trainer {
   trainer(Ex& ex, Model const& m, options const& o, Processes& processes)
       : ex_(ex),
         options_(o),
-        shares_(shares_with(o, processes.rank(), processes.size())),
+        parts_(shares_with(o, processes.rank(), processes.size())),
         parameters_(m, o.memory != keep::nothing ? holding::moments : holding::values, memory_of(ex)),
         optimizer_(parameters_, o.adam, detail::without_gradient<Model>{m}),
         clock_(memory_of(ex)),
         passes_(ex, m, o.capacity, o.memory, o.key, clock_.step(), {"trainer", "in the trainer's options"}),
         scalars_(scalar_bytes(), memory_of(ex)),
-        sums_(gradient_values(), shares_.count(), processes, memory_of(ex)),
+        sums_(gradient_values(), parts_.shares().count(), processes, memory_of(ex)),
         classes_(ex) {
     auto place = scalars_.place();
     loss_ = place.template make<vec<T>>(1);
@@ -97,7 +97,7 @@ class trainer {
   /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  A device is not
   /// waited for, but by the first update; records() asks it.  Parameters without first values are a contract_violation.
   void update(typename Model::input const& in, answers const& right, double rate) {
-    expect_no_parts();
+    parts_.expect_none();
     TRIAD_EXPECTS(options_.shares == 1, "trainer: a batch in shares comes by begin_share(), accumulate() and finish()");
     expect_begun();
     clock_.set(step_, rate);
@@ -115,37 +115,35 @@ class trainer {
   /// anew for every part.  finish() refuses other sums, but 0: nothing was asked.  Of several processes each sees its
   /// own fractions alone, so only a sum above 1.
   void accumulate(typename Model::input const& in, answers const& right, double fraction) {
-    TRIAD_EXPECTS(fraction >= 0 && fraction <= 1, "trainer: the fraction of a part is at least 0 and at most 1");
-    TRIAD_EXPECTS(options_.shares == 1 || share_ >= 0, "trainer: a part belongs to a share: begin_share() first");
+    parts_.expect_part(fraction);
     expect_begun();
     clock_.set_part(step_, part(), fraction);
-    replay(ex_, key_of(in, right, parts_ == 0 ? use_of_batch::first_part : use_of_batch::later_part), [&] {
-      if (parts_ == 0) zero_sums();
+    replay(ex_, key_of(in, right, parts_.is_first() ? use_of_batch::first_part : use_of_batch::later_part), [&] {
+      if (parts_.is_first()) zero_sums();
       add_gradient(in, right, part_loss_, detail::weigh<T, Ex>{ex_, clock_.fraction()});
       transform(ex_, detail::add_fraction<T>{clock_.fraction()}, loss_, part_loss_, loss_);
     });
-    ++parts_;
-    fractions_ += fraction;
+    parts_.add(fraction);
   }
   /// The shares of a batch that this process computes; each is begun once, in this order, and its parts follow, or none
   /// where the share is empty.
-  share_range shares() const { return shares_; }
+  share_range shares() const { return parts_.shares(); }
   /// What dropout numbers the next part of an update by: no two parts of one update share it.
-  std::uint32_t part() const { return parts_ * static_cast<std::uint32_t>(options_.shares) + share_number(); }
+  std::uint32_t part() const { return parts_.number(); }
   void begin_share(index_t share) {
-    TRIAD_EXPECTS(share == (share_ < 0 ? shares_.first : share_ + 1) && share < shares_.last,
-                  "trainer: the shares of a process are begun in their order, each once an update");
+    parts_.expect_share(share);
     expect_begun();
     end_share();
-    share_ = share;
+    parts_.begin(share);
   }
   /// An update on a batch of so many examples, in shares: load(first, last) gives the input and answers of some of
   /// them. Each counts by its number of examples, so all have as many answers.
   template <class Load>
   void update_in_shares(std::size_t examples, Load&& load, double rate) {
-    for (auto s = shares_.first; s < shares_.last; ++s) {
+    auto const own = shares();
+    for (auto s = own.first; s < own.last; ++s) {
       begin_share(s);
-      auto const [first, last] = examples_of_share(s, shares_.all, examples);
+      auto const [first, last] = examples_of_share(s, own.all, examples);
       if (first == last) continue;
       auto const& [in, right] = load(first, last);
       accumulate(in, right, static_cast<double>(last - first) / static_cast<double>(examples));
@@ -155,15 +153,8 @@ class trainer {
   /// Adam's step on what the parts' gradients sum to, over all shares and processes.  Afterwards loss() and norm() are
   /// of the whole batch.
   void finish(double rate) {
-    TRIAD_EXPECTS(parts_ > 0 || share_ >= 0, "trainer: finish() ends an update that accumulate() has begun");
-    TRIAD_EXPECTS(options_.shares == 1 || share_ + 1 == shares_.last,
-                  "trainer: finish() comes after all shares of this process");
-    bool const are_all = sums_.processes() == 1 && fractions_ > 0;  // and something was asked
-    TRIAD_EXPECTS(fractions_ < 1 + 1e-6 && (!are_all || fractions_ > 1 - 1e-6),
-                  "trainer: the fractions of an update's parts sum to " + std::to_string(fractions_) +
-                      ", expected 1; each is the answers asked for in the part, over those in the whole batch");
+    parts_.expect_all(sums_.processes());
     end_share();
-    share_ = -1;
     sums_.sum_over_processes(ex_, parameters_.flat_gradients(), loss_);
     clock_.set(step_, rate);
     replay_key key;
@@ -172,8 +163,7 @@ class trainer {
       clip_summed(options_.max_norm);
       step_parameters();
     });
-    parts_ = 0;
-    fractions_ = 0;
+    parts_.forget();
     ++step_;
   }
 
@@ -195,7 +185,7 @@ class trainer {
 
   /// The gradient of the loss, the loss, and the gradient's norm before it is clipped; no step.
   void compute_gradient(typename Model::input const& in, answers const& right, double max_norm = 0) {
-    expect_no_parts();
+    parts_.expect_none();
     parameters_.zero_gradients(ex_);
     add_gradient(in, right, loss_, [](output const&) {});
     clip_summed(max_norm);
@@ -204,7 +194,7 @@ class trainer {
   /// What the model says of a batch, without dropout, until the next call.  Parameters that nobody gave values are a
   /// contract_violation, here and below.
   output infer(typename Model::input const& in) {
-    expect_given();
+    parameters_.expect_begun("trainer");
     return passes_.forward(parameters_.values(), in, false, [](call const&, placed const&) {});
   }
 
@@ -222,7 +212,7 @@ class trainer {
   };
   /// infer() and loss_of() in one pass.
   judgement judge(typename Model::input const& in, answers const& right) {
-    expect_given();
+    parameters_.expect_begun("trainer");
     auto const said = passes_.forward(parameters_.values(), in, false, [&](call const& c, placed const& at) {
       passes_.applied().loss(ex_, *c.scratch, in, at.scores, right, part_loss_, at.d_scores);
     });
@@ -247,13 +237,13 @@ class trainer {
   /// From the next pass on the one layer of a tied model is applied so often: at most as often as the model was made
   /// with, for which memory is planned.  Its parameters are those of every depth.
   void set_depth(index_t layers) requires detail::has_depth<Model> {
-    expect_no_parts();
+    parts_.expect_none();
     passes_.set_depth(layers);
   }
   /// From the next update on none of the model's dropout rates applies, or all do again.  Not within an update in
   /// parts.
   void set_dropout(bool drops) {
-    expect_no_parts();
+    parts_.expect_none();
     drops_ = drops;
   }
 
@@ -264,9 +254,7 @@ class trainer {
   /// Parts of an update that is not finished are forgotten.
   void set_step(std::uint64_t step) {
     step_ = told_ = step;
-    parts_ = 0;
-    fractions_ = 0;
-    share_ = -1;
+    parts_.forget();
   }
 
   /// Moments are zero, as at step 0: for training that begins anew from other values.  Steps are counted on, and Adam
@@ -319,10 +307,6 @@ class trainer {
     return key.value();
   }
 
-  void expect_no_parts() const {
-    TRIAD_EXPECTS(parts_ == 0 && share_ < 0, "trainer: an update in parts has begun: finish() it first");
-  }
-
   static Processes& nobody_else() {
     static Processes one;
     return one;
@@ -333,18 +317,17 @@ class trainer {
   }
   bool learns() const { return options_.memory != keep::nothing; }
   index_t gradient_values() { return learns() ? parameters_.flat_gradients().extent(0) : 0; }
-  std::uint32_t share_number() const { return share_ < 0 ? 0 : static_cast<std::uint32_t>(share_); }
   void zero_sums() {
     parameters_.zero_gradients(ex_);
     fill(ex_, T(0), loss_);
   }
   /// What was accumulated is that of the share that has begun.
   void end_share() {
-    if (share_ < 0) return;
-    if (share_ == shares_.first) sums_.begin();
-    if (parts_ == 0) zero_sums();
+    if (!parts_.in_share()) return;
+    if (parts_.in_first_share()) sums_.begin();
+    if (parts_.is_first()) zero_sums();
     sums_.add(ex_, parameters_.flat_gradients(), loss_);
-    parts_ = 0;
+    parts_.end_share();
   }
 
   /// Looked at once, outside of what is replayed.
@@ -355,14 +338,7 @@ class trainer {
   }
   void expect_begun() {
     expect_to_learn();
-    expect_given();
-  }
-  void expect_given() {
-    if (given_) return;
-    TRIAD_EXPECTS(parameters_.begun(),
-                  "trainer: every parameter is zero, because nobody gave them values; call "
-                  "initialize(learner.parameters(), seed) or load a checkpoint first");
-    given_ = true;
+    parameters_.expect_begun("trainer");
   }
 
   /// Adds to the gradients; between loss and backward, weigh(d_scores).
@@ -399,7 +375,7 @@ class trainer {
 
   Ex& ex_;
   options options_;
-  share_range shares_;
+  update_parts parts_;  // of an update that is not finished
   parameter_set<Model, Ex> parameters_;
   adam_optimizer<Model, Ex> optimizer_;
   training_clock<Ex> clock_;
@@ -410,10 +386,6 @@ class trainer {
   vec<T> loss_{nullptr, 0}, norm_{nullptr, 0}, part_loss_{nullptr, 0};
   matrix<T> history_ = make_matrix<T>(nullptr, 0, 0, 0);  // (history_rows, 2)
   std::uint64_t step_ = 0, told_ = 0;                     // told_: the first that records() has not given
-  std::uint32_t parts_ = 0;                               // accumulated, of a share or update that is not finished
-  index_t share_ = -1;                                    // that has begun
-  double fractions_ = 0;                                  // of the parts so far, of all shares here
-  bool given_ = false;                                    // the parameters have been found to have values
   bool drops_ = true;                                     // what set_dropout() said
 };
 
