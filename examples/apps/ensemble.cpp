@@ -10,6 +10,7 @@
 #include "config.hpp"
 #include "run_folder.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/json_difference.hpp"
 
 namespace triad::apps {
 namespace {
@@ -35,7 +36,7 @@ void expect_together(run_options const& o, checkpoint const& first, std::string 
                        ": runs that answer together are of one program");
   if (file.vocabulary() != first.vocabulary())
     throw data_error(run + " knows other words than " + o.run + ": " +
-                     triad::detail::json_difference(file.vocabulary(), first.vocabulary()) +
+                     triad::json_difference(file.vocabulary(), first.vocabulary()) +
                      "; runs that answer together are of one task");
   if (!o.data_of_run) return;  // the data that are asked were given
   auto const its = data_of(run), ours = data_of(o.run);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "triad/core/errors.hpp"
 
 namespace examples_questions_tests {
 

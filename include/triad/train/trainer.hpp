@@ -140,10 +140,10 @@ class trainer {
   /// them. Each counts by its number of examples, so all have as many answers.
   template <class Load>
   void update_in_shares(std::size_t examples, Load&& load, double rate) {
-    auto const own = shares();
-    for (auto s = own.first; s < own.last; ++s) {
+    auto const mine = shares();
+    for (auto s = mine.first; s < mine.last; ++s) {
       begin_share(s);
-      auto const [first, last] = examples_of_share(s, own.all, examples);
+      auto const [first, last] = examples_of_share(s, mine.all, examples);
       if (first == last) continue;
       auto const& [in, right] = load(first, last);
       accumulate(in, right, static_cast<double>(last - first) / static_cast<double>(examples));
