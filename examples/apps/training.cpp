@@ -28,6 +28,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out) 
     auto plan = one.plan();
     bool const two = t.first() != nullptr;
     plan.ends_early = two, plan.follows = two && &one == &t;
+    if (two && &one != &t) plan.leads_to = out;
     plan.out = folder, plan.config = folder.empty() ? std::string() : to_toml(o);
     plan.seed = o.seed, plan.resume = resume, plan.average = o.average, plan.dropout_until = o.dropout_until;
     return train(one, plan);
@@ -42,8 +43,6 @@ scored_run train_one(run_options const& o, training& t, std::string const& out) 
       throw data_error("there is a run in " + out + ", and no checkpoint of a first training in " + folder +
                        ", for which these options ask: give --resume the options that it began with, or another --out");
     if (!out.empty()) make_folder(folder);
-    // What an earlier run left would else be this one's until the first training has ended.
-    if (!o.resume && !out.empty() && std::filesystem::exists(out + "/model.safetensors")) detail::set_aside(out);
     before = run_of(*first, folder, o.resume);
     if (before.interrupted || before.diverged) {
       static_cast<run_log&>(run) = before;

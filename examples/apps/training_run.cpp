@@ -175,6 +175,8 @@ run_log train(training& t, run_plan const& plan) {
                                 attempt > 1 ? fmt::format(", attempt {}", attempt) : std::string()),
                     plan.updates * plan.batch, plan.example, before_it * plan.batch);
     }
+    if (update == begin && !plan.leads_to.empty() && std::filesystem::exists(plan.leads_to + "/model.safetensors"))
+      detail::set_aside(plan.leads_to);
     net.set_dropout(before_it < updates_with_dropout);
     make_update(
         net, [&](std::int64_t number, auto const& use) { t.fill(number, use); }, update, t.rate(before_it));

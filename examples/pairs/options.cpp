@@ -98,9 +98,10 @@ void options::each(triad::apps::option_list& f) {
     "How the rate falls: inverse-sqrt, as one over the square root, or linear, to 0 at the last update")
       .seldom()
       .one_of({"inverse-sqrt", "linear"});
-  // How long a run is decides the rates of a linear schedule.
-  f("updates", &updates, "").positive().free(schedule != "linear");
-  f("epochs", &epochs, "Passes over the training set, instead of --updates").not_negative().free(schedule != "linear");
+  // How long a run is decides the rates of a linear schedule, and when dropout ends.
+  bool const any_length = schedule != "linear" && dropout_until == 1;
+  f("updates", &updates, "").positive().free(any_length);
+  f("epochs", &epochs, "Passes over the training set, instead of --updates").not_negative().free(any_length);
   f("tokens", &tokens, "Of a batch, on either side, ends included").positive();
   f("pairs", &pairs, "Of a batch at most; 0: as many as --tokens allow").not_negative();
   // A run may go on where there is less.  Parts of a batch round otherwise than the whole and draw dropout anew, as

@@ -34,7 +34,7 @@ class reader {
 
   symbol_tree read() {
     auto whole = sum();
-    if (next() != '\0') fail("an operator or the end");
+    if (next() != '\0' || at_ < text_.size()) fail("an operator or the end");
     return whole.tree;
   }
 
@@ -116,7 +116,9 @@ class reader {
   }
   [[noreturn]] void fail(std::string const& expected) const {
     stop("expected " + expected + ", found " +
-         (at_ < text_.size() ? "'" + std::string(1, text_[at_]) + "'" : "the end"));
+         (at_ == text_.size()  ? "the end"
+          : text_[at_] == '\0' ? "a zero byte"
+                               : "'" + std::string(1, text_[at_]) + "'"));
   }
   [[noreturn]] void too_deep() const { stop("the expression is deeper than " + std::to_string(deepest) + " levels"); }
   [[noreturn]] void stop(std::string const& what) const { triad::fail_at(where_, static_cast<index_t>(at_), what); }

@@ -1,5 +1,5 @@
 // symbolic-rewrite: simplifies algebraic expressions, step by step, by rewriting tensors.  Nothing is learned; of triad
-// it needs core and tree.
+// it needs core and tree, and what reads a line.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>

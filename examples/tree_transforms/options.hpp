@@ -20,6 +20,7 @@ struct options : trees::program_options {
   int test_size = 1250;                 // generated: of each other split
   std::uint64_t data_seed = 1;          // generated: of the rows, which are the same for all seeds of a model
   std::string as = "trees";             // generate: whose names the files have, or sequences
+  std::string voice;                    // generate: that sentences of data are said in; empty: their own
 
   options() {
     steps = 0, batch = 0, zero_is_by_task = true;
@@ -54,6 +55,9 @@ struct options : trees::program_options {
     f("as", &as, "trees, files for this program; or sequences, the same lines in files for pairs")
         .only(generate)
         .one_of({"trees", "sequences"});
+    f("voice", &voice, "Of --data: sentences are said so, active or passive, whatever they were; logical forms stay")
+        .only(generate)
+        .one_of({"active", "passive"});
     f("out", &out, "Folder of the new data set").only(generate).required();
   }
   /// Throws data_error where there is no such task.

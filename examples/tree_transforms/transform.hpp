@@ -116,6 +116,20 @@ inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
   return found;
 }
 
+/// The row with its sentence said in the other voice, or in the same; logical forms stay as they are.  None where
+/// either tree is no sentence of this grammar.
+inline std::optional<row> said(row const& r, form voice) {
+  auto const told = [&](symbol_tree const& tree) -> std::optional<symbol_tree> {
+    if (sentence_of(tree, form::logical)) return tree;
+    for (auto const f : {form::active, form::passive})
+      if (auto const s = sentence_of(tree, f)) return tree_of(*s, voice);
+    return std::nullopt;
+  };
+  auto source = told(r.source), target = told(r.target);
+  if (!source || !target) return std::nullopt;
+  return row{*std::move(source), *std::move(target)};
+}
+
 /// The names of all sequences of 1 to 4 steps, 30: CAR, CDR, CAAR, CADR, ...
 inline std::vector<std::string> car_cdr_functions() {
   std::vector<std::string> names;

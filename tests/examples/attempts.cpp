@@ -1,6 +1,7 @@
 // Attempts of a run: another begins, with other first values, until the training examples are answered.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "../../examples/apps/training.hpp"
 #include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
 
 namespace examples_attempts_tests {
 
@@ -20,6 +22,7 @@ struct counting_learner final : learner {
   std::uint64_t steps = 0, infinite_at = 0;
   std::vector<double> rates;
   std::vector<triad::update_record> found;
+  bool has_folder = false;
 
   void update(double rate) override { rates.push_back(rate), ++steps; }
   void accumulate(double) override {}
@@ -37,7 +40,9 @@ struct counting_learner final : learner {
   void set_dropout(bool) override {}
   void exchange_averages() override {}
   void begin_anew(std::uint64_t seed) override { begun.push_back(seed); }
-  void save(std::string const&, run_record const&) override { throw std::logic_error("there is no folder"); }
+  void save(std::string const&, run_record const&) override {
+    if (!has_folder) throw std::logic_error("there is no folder");
+  }
   std::string load(triad::checkpoint const&, run_record const&) override { throw std::logic_error("nor a checkpoint"); }
   std::string digest() const override { return {}; }
   std::uint64_t step() const override { return steps; }
@@ -51,6 +56,8 @@ struct fitting_at final : training {
   std::vector<std::int64_t> numbers;
   training* before = nullptr;
   bool ends_early = false;
+  std::string watched{};  // a file: whether it was there at any update
+  bool saw_watched = false;
 
   fitting_at(int after, int of) : fits_after(after), most(of) {}
   learner& net() override { return learns; }
@@ -60,7 +67,10 @@ struct fitting_at final : training {
     numbers.push_back(number);
     use.part({});
   }
-  double rate(std::int64_t update) override { return static_cast<double>(update); }
+  double rate(std::int64_t update) override {
+    saw_watched = saw_watched || std::filesystem::exists(watched);
+    return static_cast<double>(update);
+  }
   double validate() override { return 0; }
   std::vector<part_scores> score() override { return {}; }
   bool fits() override { return ++asked >= fits_after; }
@@ -145,6 +155,26 @@ TEST_CASE(
   CHECK(stopped.diverged);
   CHECK(stopped.failed);
   CHECK(never.learns.steps == 0);
+}
+
+TEST_CASE("what another training began with is set aside before these weights change, and not where they do not") {
+  triad::test::scratch_folder const folder;
+  std::filesystem::create_directories(folder / "run/first");
+  auto const file = triad::test::saved(folder, "of weights that are gone", "run/model.safetensors");
+  fitting_at ended(1, 1), t(9, 1);
+  auto const go_on = [&](fitting_at& one) {
+    one.learns.has_folder = true, one.watched = file;
+    auto plan = one.plan();
+    plan.out = folder / "run/first", plan.leads_to = folder / "run";
+    return train(one, plan);
+  };
+  ended.learns.steps = 5;
+  CHECK(go_on(ended).updates == 0);
+  CHECK(std::filesystem::exists(file));
+  CHECK(go_on(t).updates == 5);
+  CHECK_FALSE(t.saw_watched);
+  CHECK_FALSE(std::filesystem::exists(file));
+  CHECK(std::filesystem::exists(file + ".old"));
 }
 
 TEST_CASE("a loss that is not finite ends the run, whatever attempts are left") {

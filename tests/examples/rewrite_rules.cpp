@@ -27,6 +27,11 @@ TEST_CASE("an expression that is written reads back as the same tree") {
   }
 }
 
+TEST_CASE("a zero byte is no end") {
+  CHECK_THROWS_WITH(rewrite::parse(std::string_view("x + 0\0 * 7", 10)),
+                    contains("expected an operator or the end, found a zero byte"));
+}
+
 TEST_CASE("operators bind as at school") {
   struct row {
     char const *infix, *tree;

@@ -46,6 +46,7 @@ TEST_CASE("names from a file are printed short and without control characters") 
 TEST_CASE("a header that is not the format's is refused with its byte") {
   expect_refusal("{", "JSON");
   expect_refusal("{}{}", "JSON");
+  expect_refusal(std::string("{}\0{}", 5), "byte 10: expected a header in JSON, found a zero byte");
   expect_refusal("{\"a\":}", "byte 14");
   expect_refusal("{\"\xff\":1}", "JSON");
   expect_refusal("{\"a\":1}", "no number");

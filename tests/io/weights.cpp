@@ -163,6 +163,14 @@ TEST_CASE("PyTorch's encoder has three maps in one tensor, which are written and
                               {"layers.*.self_attn.in_proj_weight", "*.attention.key.weight", 1, 3},
                               {"layers.*.self_attn.in_proj_weight", "*.attention.value.weight", 1, 3}};
   CHECK_THROWS_WITH(save_weights(path, made, without_value), contains("which another parameter is"));
+  // Names that a program makes itself, and counts from 1.
+  auto const from_one = [&](std::string const& name) {
+    auto theirs = names(name);
+    if (theirs.parts > 1) ++theirs.part;
+    return theirs;
+  };
+  CHECK_THROWS_WITH(save_weights(path, made, from_one), contains("there is no part 3 of 3; parts count from 0"));
+  CHECK_THROWS_WITH(load_weights(file, read, from_one), contains("there is no part 3 of 3; parts count from 0"));
 }
 
 TEST_CASE("the released Edge Transformer's parameters are read by its names, and written") {

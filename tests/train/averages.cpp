@@ -151,7 +151,11 @@ TEST_CASE("what cannot be meant is refused in a sentence, and a failure leaves t
   mean.exchange();
   CHECK_THROWS_WITH(mean.update(), contains("while the averages are in the place of the parameters"));
   CHECK_THROWS_WITH(mean.values(), contains("exchange() them first"));
+  for (auto const& [in, right] : r.pass(0))
+    CHECK_THROWS_WITH(r.learner.update(in, right, 0.01),
+                      contains("trainer: averages are in the place of the parameters, so these are neither trained"));
   mean.exchange();
+  for (auto const& [in, right] : r.pass(0)) r.learner.update(in, right, 0.01);
   CHECK_THROWS_AS(mean.in_use([]() -> int { throw std::runtime_error("stopped"); }), std::runtime_error);
   CHECK_FALSE(mean.exchanged());
   CHECK(mean.in_use([] { return 7; }) == 7);

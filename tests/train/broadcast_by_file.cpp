@@ -74,6 +74,13 @@ TEST_CASE("files of an earlier run are not taken, whoever comes first") {
   }
 }
 
+TEST_CASE("a file that cannot be put in its place leaves no draft") {
+  folder const where;
+  std::filesystem::create_directories(where.path / "taken" / "inside");
+  CHECK_THROWS_WITH(detail::move_into_place((where.path / "taken").string(), "text"), contains("cannot be written: "));
+  CHECK_FALSE(std::filesystem::exists(where.path / "taken.draft"));
+}
+
 TEST_CASE("what waits in vain says for whom") {
   folder const where;
   auto const short_wait = 100ms;

@@ -247,6 +247,26 @@ TRIAD_TEST_FORMS("the gradients of a weighted memory are the adjoints in its tre
     double const expected = inner_product(y, dy), limit = 20 * rounding<T> * (1 + std::abs(expected));
     CHECK(std::abs(through_trees - expected) < limit);
     CHECK(std::abs(through_weights - expected) < limit);
+
+    // Linear in each of both alone: car, cdr and the root.
+    memory_of_trees<A> dother(a, stream, slots, 0);
+    std::vector<T> dother_weights(3);
+    auto&& grown = dother.trees();
+    car(a, w[0], trees, blended.view(), y.view());
+    double given = inner_product(y, dy);
+    car_grad(a, w[0], trees, dy.view(), blended.view(), write(dother_weights), grown);
+    cdr(a, w[0], trees, blended.view(), y.view());
+    given += inner_product(y, dy);
+    cdr_grad(a, w[0], trees, dy.view(), blended.view(), write(dother_weights), grown);
+    std::vector<T> filler(s.size());
+    root(a, w[0], trees, blended.view(), write(filler));
+    given += product(filler, s);
+    root_grad(a, w[0], trees, read(s), blended.view(), write(dother_weights), grown);
+    double of_trees = 0;
+    for (index_t l = 0; l < slots; ++l)
+      of_trees += static_cast<double>(a.inner_product(triad::detail::item(trees, l), triad::detail::item(grown, l)));
+    CHECK(std::abs(of_trees - given) < 20 * rounding<T> * (1 + std::abs(given)));
+    CHECK(std::abs(product(weights[0], dother_weights) - given) < 20 * rounding<T> * (1 + std::abs(given)));
   });
 }
 

@@ -126,10 +126,9 @@ TEST_CASE("scores and their gradient are adjoint, and the largest score names th
   random_stream stream(4, 4);
   auto const x = random_values<double>(stream, 10), ds = random_values<double>(stream, 8);
   std::vector<double> s(8), dx(10);
-  scores<double>(fillers.view(), tensor<double const, dyn, dyn>(x.data(), 2, 5),
-                 tensor<double, dyn, dyn>(s.data(), 2, 4));
-  scores_grad<double>(fillers.view(), tensor<double const, dyn, dyn>(ds.data(), 2, 4),
-                      tensor<double, dyn, dyn>(dx.data(), 2, 5));
+  scores(fillers.view(), tensor<double const, dyn, dyn>(x.data(), 2, 5), tensor<double, dyn, dyn>(s.data(), 2, 4));
+  scores_grad(fillers.view(), tensor<double const, dyn, dyn>(ds.data(), 2, 4),
+              tensor<double, dyn, dyn>(dx.data(), 2, 5));
   double left = 0, right = 0;
   for (std::size_t i = 0; i < 8; ++i) left += s[i] * ds[i];
   for (std::size_t i = 0; i < 10; ++i) right += x[i] * dx[i];

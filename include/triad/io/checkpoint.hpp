@@ -127,12 +127,14 @@ void store_moments(safetensors_writer& file, Set const& set) {
 /// Writes parameters and, where the set holds them, Adam's moments.
 template <holds_parameters Set>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Set const& set) {
+  set.expect_weights("save_checkpoint");
   auto const more = [&](safetensors_writer& file) { detail::store_moments(file, set); };
   save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
 }
 /// The same with averages of the parameters, where there are any yet.
 template <holds_parameters Set, holds_averages Averages>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Set const& set, Averages const& averages) {
+  set.expect_weights("save_checkpoint");
   auto const more = [&](safetensors_writer& file) {
     detail::store_moments(file, set);
     if (averages.count() == 0) return;

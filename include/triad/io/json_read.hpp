@@ -14,6 +14,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,10 +27,14 @@ namespace triad {
 inline constexpr int deepest_json = 64;
 
 /// nlohmann's parse with a bound.  Json: nlohmann::json, or ordered_json.  text: a string or a stream.  what: the
-/// value, for the message. Throws data_error, without a place in the text, where there are more than `deepest` levels;
-/// nlohmann's own exceptions for what is no JSON, or a number that no double holds.
+/// value, for the message. Throws data_error, without a place in the text, where there are more than `deepest` levels,
+/// and where a string has a zero byte, which nlohmann takes for its end; nlohmann's own exceptions for what is no JSON,
+/// or a number that no double holds.
 template <class Json = nlohmann::json, class Text>
 Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what = "JSON") {
+  if constexpr (std::is_convertible_v<Text const&, std::string_view>)
+    if (auto const at = std::string_view(text).find('\0'); at != std::string_view::npos)
+      throw data_error("expected " + what + ", found a zero byte, number " + std::to_string(at + 1));
   auto const not_too_deep = [&](int depth, typename Json::parse_event_t event, Json&) {
     bool const opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
     if (opens && depth >= deepest)

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -84,7 +85,9 @@ class safetensors_header {
   std::map<std::string, tensor_record> tensors;
 
   safetensors_header(std::string const& file, char const* begin, char const* end)
-      : file_(file), begin_(begin), furthest_(begin) {
+      : file_(file), begin_(begin), furthest_(std::find(begin, end, '\0')) {
+    if (furthest_ != end) refuse("a header in JSON", "a zero byte");
+    furthest_ = begin;
     nlohmann::json::sax_parse(counting_iterator{begin, &furthest_}, counting_iterator{end, &furthest_}, this);
   }
 

@@ -151,6 +151,9 @@ inline weight_name named(std::string name) { return {std::move(name)}; }
 
 /// The shape that a file's tensor has for a parameter of this shape.
 inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name const& theirs) {
+  TRIAD_EXPECTS(theirs.part >= 0 && theirs.part < theirs.parts,
+                theirs.name + ": there is no part " + std::to_string(theirs.part) + " of " +
+                    std::to_string(theirs.parts) + "; parts count from 0");
   TRIAD_EXPECTS(theirs.parts == 1 || !shape.empty(), theirs.name + ": a single number has no parts");
   if (!shape.empty()) shape[0] = checked_product(theirs.name.c_str(), "rows and parts", shape[0], theirs.parts);
   return shape;

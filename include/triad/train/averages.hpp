@@ -89,6 +89,7 @@ class parameter_averages {
       transform(ex_, unchanged{}, between, part(a));
     }
     exchanged_ = !exchanged_;
+    parameters_.set_replaced(exchanged_);
   }
   /// Whether the averages are the parameters now: then nothing may be trained or saved.
   bool exchanged() const { return exchanged_; }

@@ -42,9 +42,11 @@ inline void move_into_place(std::string const& path, std::string const& text) {
   file.close();
   std::error_code wrong;
   if (file) std::filesystem::rename(draft, path, wrong);
-  if (!file || wrong)
-    throw communication_error(path + " cannot be written" + (wrong ? ": " + wrong.message() : "") +
-                              "; name a file in a folder that every process sees and may write");
+  if (file && !wrong) return;
+  std::error_code unused;
+  std::filesystem::remove(draft, unused);
+  throw communication_error(path + " cannot be written" + (wrong ? ": " + wrong.message() : "") +
+                            "; name a file in a folder that every process sees and may write");
 }
 
 inline std::string drawn_number() {

@@ -138,6 +138,15 @@ class parameter_set {
                               "checkpoint or weights into parameters(), or call "
                               "initialize(parameters(), seed)");
   }
+  /// Whether others stand in their place for now (train/averages.hpp): then they are neither trained nor saved.
+  bool replaced() const { return replaced_; }
+  void set_replaced(bool now) { replaced_ = now; }
+  /// A contract_violation where they are, in the name of what would train or save them.
+  void expect_weights(char const* owner) const {
+    TRIAD_EXPECTS(!replaced_, std::string(owner) +
+                                  ": averages are in the place of the parameters, so these are neither trained nor "
+                                  "saved; exchange() them first, or do it outside of in_use()");
+  }
   fields<value_type> gradients() { return plan<value_type>(expected(gradients_, holding::gradients)); }
   /// Adam's running means of the gradient and of its square.
   fields<value_type> first_moments() { return plan<value_type>(expected(first_, holding::moments)); }
@@ -175,6 +184,7 @@ class parameter_set {
 
   Model model_;
   holding what_;
+  bool replaced_ = false;
   bool begun_ = false;  // somebody asked for them to write, or they were found to have values
   buffer<memory> values_, gradients_, first_, second_;
 };

@@ -338,6 +338,7 @@ class trainer {
   }
   void expect_begun() {
     expect_to_learn();
+    parameters_.expect_weights("trainer");
     parameters_.expect_begun("trainer");
   }
 

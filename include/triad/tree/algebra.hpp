@@ -209,11 +209,26 @@ void child_grad(A const& a, index_t c, W const& w, M const& memory, Y const& dy,
   blend_grad(a, w, memory, dblended, dw, dmemory);
 }
 
+template <tree_algebra A, class W, class M, class B, class Y, class DW, class DM>
+void car_grad(A const& a, W const& w, M const& memory, Y const& dy, B&& dblended, DW&& dw, DM&& dmemory) {
+  child_grad(a, 0, w, memory, dy, dblended, dw, dmemory);
+}
+template <tree_algebra A, class W, class M, class B, class Y, class DW, class DM>
+void cdr_grad(A const& a, W const& w, M const& memory, Y const& dy, B&& dblended, DW&& dw, DM&& dmemory) {
+  child_grad(a, 1, w, memory, dy, dblended, dw, dmemory);
+}
+
 /// s = the root's filler of sum_l w_l M_l; blended is overwritten.
 template <tree_algebra A, class W, class M, class B, class S>
 void root(A const& a, W const& w, M const& memory, B&& blended, S&& s) {
   blend(a, w, memory, blended);
   root(a, blended, s);
+}
+/// dblended is overwritten; dw and dmemory add.
+template <tree_algebra A, class W, class M, class B, class S, class DW, class DM>
+void root_grad(A const& a, W const& w, M const& memory, S const& ds, B&& dblended, DW&& dw, DM&& dmemory) {
+  plant(a, ds, dblended);
+  blend_grad(a, w, memory, dblended, dw, dmemory);
 }
 
 /// y = sum_c E_c (sum_l w[c]_l M_l) + s r_0'; blended is overwritten.

@@ -145,21 +145,24 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
   }
 }
 
-/// S = X F': how much of every label's filler is in rows X (rows, f).  S (rows, V).
-template <class T>
-void scores(tensor<T const, dyn, dyn> fillers, tensor<T const, dyn, dyn> x, tensor<T, dyn, dyn> s) {
-  TRIAD_EXPECTS(x.extent(1) == fillers.extent(1) && s.extent(0) == x.extent(0) && s.extent(1) == fillers.extent(0),
+/// S = X F': how much of every label's filler is in rows X (rows, f).  S (rows, V).  F and X may be read-only or not.
+template <class T, class Fillers, class Rows>
+void scores(Fillers const& fillers, Rows const& x, tensor<T, dyn, dyn> s) {
+  tensor<T const, dyn, dyn> const table = fillers, rows = x;
+  TRIAD_EXPECTS(rows.extent(1) == table.extent(1) && s.extent(0) == rows.extent(0) && s.extent(1) == table.extent(0),
                 "scores: extents differ");
-  for (index_t r = 0; r < x.extent(0); ++r)
-    for (index_t v = 0; v < fillers.extent(0); ++v) s(r, v) = detail::dot(&x(r, 0), &fillers(v, 0), x.extent(1));
+  for (index_t r = 0; r < rows.extent(0); ++r)
+    for (index_t v = 0; v < table.extent(0); ++v) s(r, v) = detail::dot(&rows(r, 0), &table(v, 0), rows.extent(1));
 }
 /// dX += dS F
-template <class T>
-void scores_grad(tensor<T const, dyn, dyn> fillers, tensor<T const, dyn, dyn> ds, tensor<T, dyn, dyn> dx) {
-  TRIAD_EXPECTS(dx.extent(1) == fillers.extent(1) && ds.extent(0) == dx.extent(0) && ds.extent(1) == fillers.extent(0),
-                "scores_grad: extents differ");
+template <class T, class Fillers, class Scores>
+void scores_grad(Fillers const& fillers, Scores const& ds, tensor<T, dyn, dyn> dx) {
+  tensor<T const, dyn, dyn> const table = fillers, weights = ds;
+  TRIAD_EXPECTS(
+      dx.extent(1) == table.extent(1) && weights.extent(0) == dx.extent(0) && weights.extent(1) == table.extent(0),
+      "scores_grad: extents differ");
   for (index_t r = 0; r < dx.extent(0); ++r)
-    for (index_t v = 0; v < fillers.extent(0); ++v) detail::add_row(ds(r, v), &fillers(v, 0), &dx(r, 0), dx.extent(1));
+    for (index_t v = 0; v < table.extent(0); ++v) detail::add_row(weights(r, v), &table(v, 0), &dx(r, 0), dx.extent(1));
 }
 
 /// The label of one row of scores: the largest, the first of equal ones; 0 where their norm is at most `threshold`.

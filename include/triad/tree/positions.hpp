@@ -39,7 +39,8 @@ class tree_positions {
     index_t room = index_t{1} << 56;  // positions, so that times a filler's bytes still fits
     for (index_t k = 0; k < depth && room > 0; ++k) room /= branching;
     TRIAD_EXPECTS(room > 0, "tree_positions: a branching of " + std::to_string(branching) + " and a depth of " +
-                                std::to_string(depth) + " make too many positions to number; use the sparse form");
+                                std::to_string(depth) +
+                                " make too many positions to number; encode and decode of the sparse form number none");
   }
 
   TRIAD_HOST_DEVICE constexpr index_t branching() const { return shape_.extent(0); }

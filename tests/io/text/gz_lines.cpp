@@ -50,6 +50,12 @@ TEST_CASE("lines of a file have neither their ends nor a byte order mark, which 
   CHECK((ends.next(line) && ends.had_carriage_return()));
   CHECK((ends.next(line) && !ends.had_carriage_return()));
   CHECK_FALSE(ends.next(line));
+  // The same of a last line that has no end, or of the only one.
+  CHECK(lines_of(folder.plain("\xef\xbb\xbf{\"a\": 1}")) == list{"{\"a\": 1}"});
+  gz_lines last(folder.plain("a\nb\r"));
+  CHECK((last.next(line) && !last.had_carriage_return()));
+  CHECK((last.next(line) && line == "b" && last.had_carriage_return()));
+  CHECK_FALSE(last.next(line));
 }
 
 TEST_CASE("a text that is no UTF-8 is told with file, line, column and the byte") {

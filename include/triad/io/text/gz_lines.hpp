@@ -37,8 +37,8 @@ class gz_lines {
     line.clear();
     for (bool any = false;;) {
       if (at_ == filled_ && !refill()) {
-        if (any) ++number_;
-        return any;
+        if (!any) return false;
+        break;
       }
       any = true;
       auto const rest = std::string_view(buffer_.data() + at_, filled_ - at_);
