@@ -17,8 +17,8 @@ inline cpu::backend cpu_backend(int threads) {
     threads = std::max(1, cpu::hardware_threads() / here().sharing);
   if (!cpu::blas_is_serial() && world().is_first())
     std::fprintf(stderr,
-                 "this BLAS cannot be asked for one thread: set its variable to 1 (as OPENBLAS_NUM_THREADS), or "
-                 "results may depend on the threads\n");
+                 "this BLAS cannot be asked for one thread: set its variable to 1 (as BLIS_NUM_THREADS, or "
+                 "OMP_NUM_THREADS, beside --threads), or results may depend on the threads\n");
   return cpu::backend(threads);
 }
 

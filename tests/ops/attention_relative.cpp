@@ -345,6 +345,9 @@ TEST_CASE("attention refuses relative positions that do not fit, with a sentence
   problem<double> p({{3}, {3}, 3, 2, 2});
   p.options.reach = 0;
   CHECK_THROWS_WITH(p.forward(ex), test::contains("need a reach"));
+  p.options.heads = 4;
+  CHECK_THROWS_WITH(p.forward(ex), test::contains("the width must be a multiple of the number of heads"));
+  p.options.heads = 2;
   p.options.reach = 3;
   CHECK_THROWS_WITH(p.forward(ex), test::contains("(2 reach + 1, width of a head)"));
   p.options.reach = 2;

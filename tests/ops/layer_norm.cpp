@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/layer_norm.hpp"
 
+#include <array>
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "tests/backends.hpp"
@@ -134,6 +136,14 @@ TEST_CASE("a layer norm of what does not fit is refused with a sentence") {
   CHECK_THROWS_WITH(layer_norm_grad(ex, scratch, m(2, 3), n(3), n(2), n(2), m(2, 3), as_matrix(read_only(m(1, 3))),
                                     m(2, 3), n(3), n(3)),
                     contains("add has another shape"));
+  auto const grad = [&](index_t gain, index_t mean, index_t rstd, index_t dgain, index_t dbias) {
+    layer_norm_grad(ex, scratch, m(2, 3), n(gain), n(mean), n(rstd), m(2, 3), as_matrix(read_only(m(0, 3))), m(2, 3),
+                    n(dgain), n(dbias));
+  };
+  for (auto const& short_one : {std::array<index_t, 5>{2, 2, 2, 3, 3}, {3, 2, 2, 2, 3}, {3, 2, 2, 3, 2}})
+    CHECK_THROWS_WITH(std::apply(grad, short_one), contains("gradients of gain and bias need one value a column"));
+  for (auto const& short_one : {std::array<index_t, 5>{3, 1, 2, 3, 3}, {3, 2, 1, 3, 3}})
+    CHECK_THROWS_WITH(std::apply(grad, short_one), contains("mean and rstd need one value a row"));
 }
 
 }  // namespace ops_layer_norm_tests

@@ -3,6 +3,7 @@
 #include "triad/ops/matmul.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -232,6 +233,11 @@ TEST_CASE("products of matrices that do not fit are refused with a sentence") {
   e = {};
   e.gate = m(2, 4);
   CHECK_THROWS_WITH(matmul(ex, m(2, 3), m(3, 5), m(2, 5), e), contains("the gate has another shape"));
+}
+
+TEST_CASE("a BLAS that can be asked for one thread is, and one that threads by OpenMP cannot be") {
+  if (openblas_get_parallel == nullptr || std::getenv("OMP_NUM_THREADS") != nullptr) return;  // another BLAS, or told
+  CHECK(cpu::blas_is_serial() == (openblas_get_parallel() != 2));
 }
 
 }  // namespace ops_matmul_tests

@@ -130,6 +130,17 @@ TEMPLATE_TEST_CASE("a padded node attends to all nodes alike, and a real one to 
   for (index_t x = 0; x < 3; ++x) CHECK(p.weights[static_cast<std::size_t>(x * 4 + 3)] == 0);
 }
 
+TEMPLATE_TEST_CASE("what is no number in a query is none in its context", "", TRIAD_TEST_BACKENDS) {
+  TestType ex;
+  for (double const rate : {0.0, 0.3}) {
+    problem<double> p({{4}, 3, 1, rate});
+    p.of_nodes[0] = std::numeric_limits<double>::quiet_NaN();
+    p.forward(ex);
+    for (index_t f = 0; f < 3; ++f) CHECK(std::isnan(p.c[static_cast<std::size_t>(f)]));
+    CHECK_FALSE(std::isnan(p.c[3]));
+  }
+}
+
 TEMPLATE_TEST_CASE("relation-aware attention has the gradient of its value", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (double rate : {0.0, 0.3})
@@ -186,6 +197,13 @@ TEST_CASE("relation-aware attention refuses shapes that do not fit, with a sente
     p.weights.resize(static_cast<std::size_t>(p.rows * 3));
     p.forward(ex);
   }());
+  auto const half = [](matrix<double> v) { return column_block(v, 0, 3); };
+  auto const dx = p.split(p.d_nodes.data(), p.d_edges.data());
+  CHECK_THROWS_WITH((relation_attention_grad<reference::backend, double>(
+                        ex, p.options, p.operands(), p.graphs.batch(), make_vec<double const>(p.weights.data(), 27),
+                        make_matrix<double const>(p.c.data(), 3, 6, 6), make_matrix<double const>(p.dc.data(), 3, 6, 6),
+                        {half(dx.query), half(dx.key), half(dx.value), half(dx.edge_key), half(dx.edge_value)})),
+                    test::contains("the gradients need the shape of the query"));
   std::uint8_t const byte = 0;
   p.options.mask.masked = make_vec(&byte, 1);
   CHECK_THROWS_WITH(p.forward(ex), test::contains("one byte an edge"));

@@ -216,6 +216,12 @@ TEST_CASE("a soft step without room for its tree is refused with a sentence") {
                     test::contains("no weights for this step"));
   CHECK_THROWS_WITH(tree_shift(ex, tree_positions<>(2, 4), tree_support(), 1, w, root, p.trees(p.memory.data())),
                     test::contains("one filler a position"));
+  // Weights for more slots than the memory has.
+  std::vector<double> many(static_cast<std::size_t>(4 * 4));
+  tree_weights_view<double const> const of_four(many.data(), 1, 1, 4, 4);
+  CHECK_THROWS_WITH(
+      tree_shift_grad(ex, p.where, tree_support(), of_four, 3, tree_memory_view<double>(p.memory.data(), 2, 1, 7, 3)),
+      test::contains("no step reads this slot, or the memory has none of its number"));
 }
 
 }  // namespace ops_tree_shift_tests

@@ -313,6 +313,16 @@ TEST_CASE("a triangle that does not fit is refused with a sentence") {
                         wants_statistics);
     }
   }
+  auto const half = [](matrix<double> v) { return column_block(v, 0, 2); };
+  auto const dx = u.split(u.dx.data());
+  CHECK_THROWS_WITH(
+      (triangle_grad<reference::backend, double>(
+          ex, scratch, u.options(), in, g, {statistics.maximum, statistics.inverse_sum}, u.edges(std::as_const(u.o)),
+          u.edges(std::as_const(u.d_o)), {half(dx.query), half(dx.key), half(dx.left_value), half(dx.right_value)})),
+      contains("the gradients need the shape of the query"));
+  auto const none = [](matrix<double const> v) { return column_block(v, 0, 0); };
+  in = {none(in.query), none(in.key), none(in.left_value), none(in.right_value)};
+  CHECK_THROWS_WITH(forward({triangle_form::full, 2}, 13), contains("the width must be a multiple"));
   std::vector<double> w(20);
   auto const weights = [&](index_t graph, index_t i, index_t columns) {
     triangle_weights<reference::backend, double>(ex, u.options(), u.inputs(), g, graph, i, 0,

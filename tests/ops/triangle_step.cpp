@@ -207,6 +207,15 @@ TEST_CASE("a step on the cpu gives the same bits whatever the threads") {
     CHECK(p.run(one, wanted) == p.run(three, wanted));
 }
 
+TEST_CASE("a step on the cpu refuses graphs that are larger than was said when memory was measured") {
+  cpu::backend ex(1);
+  decoding<float> p({{2, 3}, 2, 2, 2, 3});
+  p.grow();
+  CHECK_NOTHROW(p.run(ex, shell_edges::all));
+  p.graphs.dims.max_nodes = 2;
+  CHECK_THROWS_WITH(p.run(ex, shell_edges::all), test::contains("larger than its batch's `max_nodes` says"));
+}
+
 TEST_CASE("a step refuses what does not fit, with a sentence") {
   reference::backend ex;
   using test::contains;
@@ -219,6 +228,8 @@ TEST_CASE("a step refuses what does not fit, with a sentence") {
   p.s.heads = 4;
   CHECK_THROWS_WITH(p.run(ex, shell_edges::all), contains("multiple of the number of heads"));
   p.s.heads = 2;
+  CHECK_THROWS_WITH(p.run(ex, shell_edges::all, p.shells().first_row(0)), contains("the cache lacks rows"));
+  CHECK_THROWS_WITH(p.run(ex, shell_edges::first, p.shells().first_row(0) + 1), contains("the cache lacks rows"));
   arena scratch;
   auto at = p.shells();
   std::vector<double> o(1000);

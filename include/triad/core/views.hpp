@@ -10,7 +10,7 @@
 
 namespace triad {
 
-/// A matrix over memory that somebody else owns; strides in elements.
+/// A matrix over memory that somebody else owns; strides in elements, positive: a row stride of 0 counts as 1.
 template <class T>
 constexpr matrix<T> make_matrix(T* data, index_t rows, index_t columns, index_t row_stride, index_t column_stride = 1) {
   using mapping = typename matrix<T>::mapping_type;

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstdlib>
+#include <string_view>
 
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/random.hpp"
@@ -19,6 +21,7 @@
 // Present in the BLAS that is linked, or null.
 extern "C" {
 void openblas_set_num_threads(int) __attribute__((weak));
+int openblas_get_parallel(void) __attribute__((weak));
 void MKL_Set_Num_Threads(int) __attribute__((weak));
 }
 
@@ -30,6 +33,11 @@ inline bool blas_is_serial() {
   static bool const asked = [] {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
     if (MKL_Set_Num_Threads) MKL_Set_Num_Threads(1);
+    // An OpenBLAS that threads by OpenMP asks the thread that calls it how many; of ours only the environment knows.
+    if (openblas_get_parallel && openblas_get_parallel() == 2) {
+      char const* const threads = std::getenv("OMP_NUM_THREADS");
+      return threads != nullptr && std::string_view(threads) == "1";
+    }
     return openblas_set_num_threads || MKL_Set_Num_Threads;
   }();
   return asked;

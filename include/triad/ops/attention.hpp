@@ -119,6 +119,8 @@ void expect_attention(attention_options const& t, attention_sequences const& s, 
 template <class S, class T>
 void expect_relative(attention_options const& t, attention_operands<T const> const& x, relative_tables<S> const& tables,
                      relative_memory<T> const& m) {
+  TRIAD_EXPECTS(t.heads > 0 && x.query.extent(1) % t.heads == 0,
+                "attention: the width must be a multiple of the number of heads");
   index_t const offsets = relative_offsets(t.reach), rows = x.query.extent(0), k = x.query.extent(1) / t.heads;
   auto const fits = [](auto v, index_t n, index_t width) {
     return v.extent(0) == n && v.extent(1) == width && v.stride(1) == 1;

@@ -35,6 +35,11 @@ void layer_norm_grad(Ex& ex, arena& scratch, X x, Gain gain, Mean mean, Rstd rst
   matrix<T const> const in = as_matrix(x);
   TRIAD_EXPECTS(same_shape(x, dy) && same_shape(x, dx), "layer_norm_grad: x, dy and dx have different shapes");
   TRIAD_EXPECTS(add.extent(0) == 0 || same_shape(add, in), "layer_norm_grad: add has another shape than dx");
+  auto const count = [](auto const& v) { return static_cast<index_t>(v.size()); };
+  TRIAD_EXPECTS(count(gain) == in.extent(1) && count(dgain) == in.extent(1) && count(dbias) == in.extent(1),
+                "layer_norm_grad: gain and the gradients of gain and bias need one value a column");
+  TRIAD_EXPECTS(count(mean) == in.extent(0) && count(rstd) == in.extent(0),
+                "layer_norm_grad: mean and rstd need one value a row");
   auto const frame = scratch.open();
   auto const ws = scratch.make_workspace(do_layer_norm_grad_workspace(planning(ex), in));
   if constexpr (executes<Ex>)

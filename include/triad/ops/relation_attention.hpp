@@ -87,6 +87,7 @@ void relation_attention_grad(Ex& ex, relation_attention_options const& t, relati
                              relation_operands<T> const& dx, edge_gradients edges = edge_gradients::overwritten) {
   detail::expect_relations(t, x, g);
   detail::expect_relations(t, dx, g);
+  TRIAD_EXPECTS(same_shape(dx.query, x.query), "relation_attention_grad: the gradients need the shape of the query");
   TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query),
                 "relation_attention_grad: c and its gradient need the shape of the query");
   TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows,

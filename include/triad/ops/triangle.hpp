@@ -98,7 +98,8 @@ namespace detail {
 template <class S>
 void expect_triangle(triangle_options const& t, triangle_projections<S> const& x, graph_batch const& g) {
   auto const rows = g.dims.rows, d = x.query.extent(1);
-  TRIAD_EXPECTS(t.heads > 0 && d % t.heads == 0, "triangle: the width must be a multiple of the number of heads");
+  TRIAD_EXPECTS(t.heads > 0 && d > 0 && d % t.heads == 0,
+                "triangle: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(x.query.extent(0) == rows && same_shape(x.key, x.query) && same_shape(x.left_value, x.query),
                 "triangle: query, key and left value need one row an edge and one width");
   TRIAD_EXPECTS(!uses_right_value(t.form) || same_shape(x.right_value, x.query),
@@ -138,6 +139,7 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_options const& t, triangle_p
   detail::expect_triangle(t, x, g);
   detail::expect_triangle(t, dx, g);
   detail::expect_statistics(t, g, statistics);
+  TRIAD_EXPECTS(same_shape(dx.query, x.query), "triangle_grad: the gradients need the shape of the query");
   TRIAD_EXPECTS(same_shape(o, x.query) && same_shape(d_o, x.query),
                 "triangle_grad: o and its gradient need the shape of the query");
   auto const frame = scratch.open();

@@ -115,9 +115,15 @@ void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
                    triangle_projections<T const> const& cache, edge_shells const& at, shell_edges wanted, matrix<T> o) {
   index_t const d = cache.query.extent(1);
   TRIAD_EXPECTS(form != triangle_form::flat, "triangle_step: the flat form is not causal");
-  TRIAD_EXPECTS(heads > 0 && d % heads == 0, "triangle_step: the width must be a multiple of the number of heads");
+  TRIAD_EXPECTS(heads > 0 && d > 0 && d % heads == 0,
+                "triangle_step: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(at.beam > 0 && at.step >= 0 && at.owner.extent(0) == at.slots() && at.owner.extent(1) == at.step + 1,
                 "triangle_step: the owners need a row for each slot and a column for each step");
+  index_t const unread = wanted == shell_edges::all        ? 0
+                         : wanted == shell_edges::diagonal ? at.first_row(at.step)
+                                                           : at.first_row(0);
+  TRIAD_EXPECTS(at.skipped >= 0 && at.skipped <= unread,
+                "triangle_step: the cache lacks rows that the edges which are wanted read");
   TRIAD_EXPECTS(cache.query.extent(0) >= at.first_row(at.step + 1) - at.skipped,
                 "triangle_step: the cache has fewer rows than edges");
   TRIAD_EXPECTS(same_shape(cache.key, cache.query) && same_shape(cache.left_value, cache.query) &&

@@ -9,10 +9,10 @@
 
 #include <cstdint>
 
+#include "triad/cpu/kernels/compiled_for.hpp"
+
 #if defined(__SSE__)
 #include <xmmintrin.h>
-
-#include "triad/cpu/kernels/compiled_for.hpp"
 #endif
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
